@@ -194,6 +194,10 @@ LOST = {
         "tests: [{id: a, input: x, criteria: It, assertions: [Says why], evaluators: [Says how]}]\n",
         "lost-rubric: AgentV reads only `assertions` of this test, so the criteria here are lost; join the two lists",
     ),
+    "a list that AgentV 4 does not read in a suite": (
+        "evaluators: [{type: rubrics, criteria: [Says why]}]\ntests: [{id: a, input: x, criteria: It}]\n",
+        "lost-rubric: AgentV reads no `evaluators` of a suite, so the criteria here are lost; write `assertions`",
+    ),
     "assertions of a turn": (
         f"tests: [{{id: a, input: x, criteria: It, {IN_TURNS}}}]\n",
         "lost-rubric: AgentV reads only strings as criteria of a turn and scores this 0; write strings",

@@ -491,6 +491,67 @@ def test_a_list_of_cases_keeps_its_input_for_agentv_5():
     assert rewritten(text, "agentv-5", "cases.yaml") == (expected, [])
 
 
+def test_a_comment_beside_the_key_of_a_list_comes_along():
+    text = f"{CASE}    evaluators:  # these\n      # first\n      - {{type: contains, value: x}}\n"
+    moved = "      value: [{id: a, outcome: Says why}]\n    # these\n    # first\n    - {type: contains, value: x}\n"
+    assert moved in rewritten(text, "agentv-5")[0]
+
+
+def test_lists_of_a_suite_for_agentv_5_stay_there():
+    text = LATE.replace("input: x", "input: [x, y], a: []")
+    assert rewritten(text, "agentv-5") == (text, [])
+
+
+def test_a_variable_in_an_input_is_filled_in_by_both_releases():
+    text = LATE.replace("input: x", "input: 'Hi {{ a }}', a: y")
+    assert "vars: {a: y}\n    assertions: [Says why]\n    input: 'Hi {{ a }}'" in rewritten(text, "agentv-4")[0]
+
+
+@pytest.mark.parametrize(("share", "written"), [("1", "1"), ("0.5", "0.5")])
+def test_a_gate_of_an_assertion_is_a_lowest_score(share, written):
+    text = CASE.replace(RUBRIC, f"    assertions: [{{type: contains, value: x, required: {share}}}]\n")
+    assert f"min_score: {written}, required: true" in rewritten(text, "agentv-5")[0]
+
+
+ROW = '{"id": "a", "input": "x", "assert": [{"type": "llm-rubric", "value": [{"id": "a", "outcome": "It"}]}]}\n'
+
+
+@pytest.mark.parametrize("first", ["", ROW], ids=["alone", "after a row with a rubric"])
+def test_a_row_without_a_rubric_is_rewritten_like_the_others(first):
+    old = '{"id": "b", "input": "x", "assertions": [{"type": "contains", "value": "x", "required": 0.5}]}\n'
+    new = old.replace("assertions", "assert").replace('"required": 0.5', '"min_score": 0.5, "required": true')
+    assert rewritten(first + old, "agentv-5", "rows.jsonl") == (first + new, [])
+    assert rewritten(f"- {old}", "agentv-5", "rows.yaml") == (f"- {new}", [])
+
+
+@pytest.mark.parametrize("head", ["", "tests:\n"], ids=["rows", "suite"])
+def test_variables_do_not_hide_whose_a_test_is(head):
+    text = f"{head}- {{id: b, input: x, vars: {{a: b}}, assertions: [{{type: skill-trigger, skill: x}}]}}\n"
+    assert [line for line, _ in rewritten(text, "agentv-5", "a.yaml")[1]] == [1 + bool(head)]
+
+
+def test_every_record_beside_a_row_of_agentv_is_looked_at():
+    text = f'{ROW}{{"id": "b", "input": "x", "outcome": "y"}}\n'
+    told = [(2, "`outcome` of a test: AgentV 5 refuses it; remove it or change it by hand")]
+    assert rewritten(text, "agentv-5", "rows.jsonl") == (text, told)
+
+
+@pytest.mark.parametrize(
+    "rubric", ["", "  - {type: rubrics, criteria: [{id: a, outcome: It}]}\n"], ids=["bare", "rubric"]
+)
+def test_a_template_is_rewritten_whole(rubric):
+    text = f"assertions:\n{rubric}  - {{type: code-grader, name: x, required: 0.5, command: [y]}}\n"
+    rubric = rubric.replace("rubrics", "llm-rubric").replace("criteria", "value")
+    new = f"assert:\n{rubric}  - {{type: script, metric: x, min_score: 0.5, required: true, command: [y]}}\n"
+    assert rewritten(text, "agentv-5", ".agentv/templates/a.yaml") == (new, [])
+    if rubric:
+        assert rewritten(text, "agentv-5", "a.yaml") == (new, [])
+    refused = (
+        "assertions:\n  - {type: rubrics, criteria: [{id: a, outcome: It}]}\n  - {type: skill-trigger, skill: x}\n"
+    )
+    assert [line for line, _ in rewritten(refused, "agentv-5", "a.yaml")[1]] == [3]
+
+
 @pytest.mark.parametrize("end", ["\r\n", "\r"])
 def test_line_ends_and_the_byte_order_mark_stay(end):
     before, after = (dedent(text).replace("\n", end).encode() for text in TO_FIVE["rubrics beside other graders"])
@@ -650,6 +711,61 @@ OBSTACLES = {
             (5, "AgentV 5 has `script` with `command` for `code-grader`; write one"),
             (6, "`evaluators` is not a list of assertions"),
         ],
+    ),
+    "a list of a suite that no release reads": (
+        f"evaluators: [{{type: contains, value: x}}]\n{CASE}",
+        [(1, "AgentV reads no `evaluators` here; remove it, or write `assertions` or `assert`")],
+    ),
+    "a place in a prompt that AgentV 5 leaves empty": (
+        f"{CASE}    assertions: [{{type: llm-grader, prompt: '{{{{ output }}}} {{{{ expected_output }}}}'}}]\n",
+        [
+            (
+                5,
+                (
+                    "AgentV 5 puts nothing in place of `{{ expected_output }}` in the prompt of its judge; write what "
+                    "it should read"
+                ),
+            )
+        ],
+    ),
+    "a place in a prompt of a suite that AgentV 5 leaves empty": (
+        f"assertions: [{{type: llm-grader, prompt: 'By {{{{criteria}}}}'}}]\n{CASE}",
+        [
+            (
+                1,
+                (
+                    "AgentV 5 puts nothing in place of `{{criteria}}` in the prompt of its judge; write what it "
+                    "should read"
+                ),
+            )
+        ],
+    ),
+    "variables by which AgentV 5 makes several tests, or none": (
+        f"{CASE}    vars: {{a: [x, y], b: [], c: [{{d: e}}]}}\n",
+        [
+            (5, "AgentV 5 makes a test of each string in the list, and AgentV 4 one test; write one string"),
+            (5, "AgentV 5 makes no test, as the list is empty, and AgentV 4 one test; write one string"),
+        ],
+    ),
+    "a name that AgentV refuses": (
+        f"name: Refunds Suite\n{CASE}",
+        [
+            (
+                1,
+                (
+                    '`name` of a suite: AgentV 5 does not read the string "Refunds Suite"; expected lower-case '
+                    "letters, digits and hyphens, at most 64"
+                ),
+            )
+        ],
+    ),
+    "an input that AgentV skips": (
+        CASE.replace("input: x", "input: 42"),
+        [(3, "AgentV skips a test with 42 as its input; write a string, or messages")],
+    ),
+    "two documents": (
+        f"{CASE}---\n{CASE.replace('one', 'two')}",
+        [(6, "AgentV 5 loads no file with several documents; write each to a file of its own")],
     ),
     "a judge of bands by an agent": (
         (
@@ -919,6 +1035,45 @@ OBSTACLES_OF_FOUR = {
         f"{LATE}    run: {{threshold: 0.9}}\n",
         [(6, "`run` of a test: AgentV 4 does not read it")],
     ),
+    "a list of a suite that no release reads": (
+        f"evaluators: [{{type: contains, value: x}}]\n{CASE}",
+        [(1, "AgentV reads no `evaluators` here; remove it, or write `assertions` or `assert`")],
+    ),
+    "variables by which AgentV 5 makes several tests, or none": (
+        LATE.replace("input: x", "input: [], a: [x, y]"),
+        [
+            (4, "AgentV 5 makes no test, as the list is empty, and AgentV 4 one test; write one string"),
+            (4, "AgentV 5 makes a test of each string in the list, and AgentV 4 one test; write one string"),
+        ],
+    ),
+    "a name that AgentV refuses": (
+        f"name: a_b\n{CASE}",
+        [
+            (
+                1,
+                (
+                    '`name` of a suite: AgentV 4 does not read the string "a_b"; expected lower-case letters, digits '
+                    "and hyphens, at most 64"
+                ),
+            )
+        ],
+    ),
+    "an input that AgentV skips": (
+        CASE.replace("input: x", "input: 42"),
+        [(3, "`input` of a test: AgentV 4 does not read 42; expected a string, or a list of messages")],
+    ),
+    "two documents": (
+        f"{CASE}---\n{CASE.replace('one', 'two')}",
+        [(6, "AgentV 4 loads no file with several documents; write each to a file of its own")],
+    ),
+    "a name in an input that AgentV 4 cannot fill in": (
+        LATE.replace("input: x", "input: '{{ a }} {{ b }}', a: y"),
+        [(4, "AgentV 5 fills in this template, and AgentV 4 does not; write the text")],
+    ),
+    "scenarios alone": (
+        LATE.replace("tests:\n", "scenarios:\n- tests:\n"),
+        [(2, "`scenarios` of a suite: AgentV 4 does not read it")],
+    ),
     "a threshold that no release reads": (
         f"{LATE}    threshold: 0.9\n",
         [(6, "`threshold` of a test: AgentV 4 ignores it; write it in `execution`")],
@@ -965,7 +1120,7 @@ INPUTS = (
 @st.composite
 def whole_suites(draw):
     """Suites in all styles, whose cases have an input and perhaps an expected output."""
-    suite = draw(yaml_suites())
+    suite = draw(yaml_suites(most=1))
     source = Source.from_bytes(suite.name, suite.data)
     end = "\r\n" if "\r\n" in source.text else "\n"
     given_input = draw(st.sampled_from(INPUTS)).replace("\n", end)

@@ -302,6 +302,31 @@ def test_whole_suites_are_written_for_agentv_5_so_that_they_load_there(run, path
     assert (bool(written), list(faults(written or {"tests": []}))) == (code == 0, []), said
 
 
+@pytest.mark.parametrize("target", ["agentv-4", "agentv-5", "promptfoo", "rubric"])
+def test_criteria_for_every_test_are_listed(run, target):
+    text = "assertions: [{type: rubrics, criteria: [Is polite]}]\ntests:\n  - {id: a, input: x, assertions: [It]}\n"
+    _, _, said = run(text, target)
+    (line,) = [line for line in said if "every test" in line]
+    assert line.startswith("1:13: lost: that the criteria in `assertions` count in every test")
+    assert run(text, target, "--strict")[0] == 1
+
+
+def test_a_gate_of_an_assertion_is_a_lowest_score_in_agentv_5(run):
+    graders = "{type: rubrics, required: 0.7, criteria: [Says why]}, {type: contains, value: x, required: 0.7}"
+    text = f"tests: [{{id: a, input: x, assertions: [{graders}]}}]\n"
+    gates = [(each["required"], each["min_score"]) for each in run(text, "agentv-5")[1]["tests"][0]["assert"]]
+    assert gates == [(True, 0.7)] * 2
+    kept = [(each["required"], "min_score" in each) for each in run(text, "agentv-4")[1]["tests"][0]["assertions"]]
+    assert kept == [(0.7, False)] * 2
+
+
+@pytest.mark.parametrize("target", ["agentv-4", "agentv-5"])
+def test_a_name_that_agentv_refuses_is_lost(run, target):
+    _, written, said = run(AGENTV.replace("refunds", "Refunds Suite"), target)
+    assert ("name" in written, [line[:17] for line in said if "`name`" in line]) == (False, ["1:7: lost: `name`"])
+    assert run(AGENTV, target)[1]["name"] == "refunds"
+
+
 SET = """\
 prompts: ["{{ q }}"]
 providers: [echo]

@@ -16,6 +16,7 @@ from rubric_lint.lint.engine import examine, lint
 from rubric_lint.lsp.answers.actions import Abilities, make_actions
 from rubric_lint.lsp.server.analysis import State, analyse
 from rubric_lint.lsp.server.positions import Text
+from rubric_lint.migrate.target import rewrite
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.run.filters.changed_lines import ChangedLinesFilter
 from rubric_lint.run.filters.git_changes import ChangedLines, Changes
@@ -77,6 +78,14 @@ def test_twice_the_documents_are_twice_the_work_to_fix(name):
     text = text if name.endswith(".jsonl") else f"---\n{text}"
     once, twice = (work(fix, name, text * count) for count in (100, 200))
     assert twice < 2.2 * once
+
+
+def test_twice_the_records_are_twice_the_work_to_rewrite_for_agentv_5():
+    line = '{"id": "a", "input": "x", "rubrics": [{"id": "a", "outcome": "Names part 1"}]}\n'
+    run = partial(rewrite, target="agentv-5")
+    once, twice = ("".join(line.replace('"a"', f'"a{n}"') for n in range(count)) for count in (60, 120))
+    assert run("a.jsonl", twice.encode()).applied
+    assert work(run, "a.jsonl", twice) < 2.2 * work(run, "a.jsonl", once)
 
 
 UNSORTED = """\

@@ -417,6 +417,18 @@ def test_what_is_unsaid_is_optional_where_somebody_says_so():
     assert (fixed.text.count("required: false"), fixed.notes) == (3, ())
 
 
+GATE_0 = "      - {id: a, FIELD: Says why, required_min_score: 0}\n"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_gate_of_0_keeps_the_meaning_of_whoever_reads_the_file(target):
+    ours = rewrite("a.eval.yaml", case(GATE_0.replace("FIELD", "expected_outcome")).encode(), target)
+    agentv = rewrite("a.eval.yaml", case(GATE_0.replace("FIELD", "outcome")).encode(), target)
+    told = ["`required_min_score: 0`" in note.message for note in ours.notes]
+    assert ("required: false" in ours.text, told) == (True, [True])
+    assert ("required" in agentv.text, agentv.notes) == (False, ())
+
+
 def test_errors_come_first():
     text = case("      - {id: a, expected_outcome: It, weight: -1}\n")
     assert rewritten(text, "agentv-4") == (

@@ -264,6 +264,8 @@ def _read_criterion(
         found["score_ranges"] = _read_bands(draft, bands, (index, "score_ranges"), (*source, "score_ranges"))
     if dialect in (A6, A7):
         _read_gate(draft, at, entry, found, dialect)
+    elif "score_ranges" not in entry and (gate := entry.get("required_min_score")) == 0 and gate is not False:
+        del found["required_min_score"]  # a gate of 0 makes no checklist criterion optional in AgentV
     return found
 
 

@@ -127,6 +127,17 @@ def find_unsaid(rubric: Rubric) -> list[Criterion]:
 _GATES = frozenset({"required", "required_min_score"})
 
 
+def find_idle(rubric: Rubric) -> list[Criterion]:
+    """Return the checklist criteria in our format with a gate of 0, which AgentV never took for one."""
+    if rubric.dialect:
+        return []
+    return [
+        criterion
+        for criterion in rubric.criteria
+        if criterion.shapes == (Shape.CHECKLIST,) and (criterion.fields or {}).get("required_min_score") == 0
+    ]
+
+
 def find_unloaded(document: Document, target: Rewriting) -> Iterator[Unmet]:
     """Find what the target refuses, skips or never reads in a suite, by the table `x-loaded` in its schema.
 

@@ -17,7 +17,13 @@ from rubric_lint.finding import (
     ReplaceValue,
     UnwrapValue,
 )
-from rubric_lint.migrate.agentv_5_obstacles import find_misshapen, find_two_labels, has_command
+from rubric_lint.migrate.agentv_5_obstacles import (
+    find_lists_of_tests,
+    find_misshapen,
+    find_two_labels,
+    has_command,
+    is_of_five,
+)
 from rubric_lint.migrate.suite_parts import (
     LISTS,
     Unmet,
@@ -33,6 +39,7 @@ from rubric_lint.text.nunjucks import find_marks, name_variables
 from rubric_lint.text.path import Part, Path
 
 _PROMPT = re.compile(r"\{\{\s*input\s*\}\}\Z")
+_NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _MOVED = ("input", "expected_output")
 _LABELS = {"metric": "name", "provider": "target"}
 _SCRIPTS = frozenset({"code", "script", "script-grader", "code-judge", "code_judge", "code_grader"})
@@ -44,7 +51,7 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
     if is_suite(document):
         yield from _check_suite(document)
     for path, case in find_suite_cases(document):
-        yield from _check_variables(path, case)
+        yield from _check_variables(document, path, case)
     yield from find_misshapen(document)
     for path, assertion in find_assertions(document):
         yield from _check_assertion(path, assertion)
@@ -80,17 +87,22 @@ def _is_provider(providers: Any) -> bool:
     return isinstance(only, str) and ":" not in only
 
 
-def _check_variables(path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
+def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
     """Check what the variables of a test hold, and that no text is a template of AgentV 5."""
     given = case.get("vars")
+    if isinstance(given, dict) and is_of_five(document, case):
+        yield from find_lists_of_tests(path, given)
     if not isinstance(given, dict) or not ("input" in given or "input" not in case):
         return
+    known = {name for name, value in given.items() if name not in _MOVED and isinstance(value, str)}
     for name in _MOVED:
         if name in given and name in case:
             yield Unmet(f"`{name}` is there too; remove one", (*path, "vars", name))
     for name in ("vars", *LISTS):
         for place, text in find_strings((*path, name), case.get(name)):
             rest = name_variables(text).replace("${{", "")
+            if place[len(path) :][:2] == ("vars", "input"):  # both releases fill in the other variables there
+                rest = _NAME.sub(lambda found: "" if found[1] in known else found[0], rest)
             if find_marks(rest) or "{{" in rest:
                 yield Unmet("AgentV 5 fills in this template, and AgentV 4 does not; write the text", place, Part.VALUE)
 

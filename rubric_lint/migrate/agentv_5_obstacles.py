@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import find_read, load_tables
+from rubric_lint.messages import describe
 from rubric_lint.migrate.suite_parts import (
     CASES,
     LISTS,
@@ -14,6 +15,7 @@ from rubric_lint.migrate.suite_parts import (
     find_strings,
     find_suite_cases,
     is_suite,
+    is_template,
 )
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_marks
@@ -31,6 +33,7 @@ JUDGES = {
     **dict.fromkeys(("agent-judge", "agent_judge"), "agent-rubric"),
 }
 LABELS = {"name": "metric", "target": "provider"}
+_EMPTY_SLOT = re.compile(r"\{\{\s*(?:expected_output|criteria)\s*\}\}")
 _PROVIDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*\Z")
 
 
@@ -51,7 +54,10 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
 
 def find_misshapen(document: Document) -> Iterator[Unmet]:
     """Find lists of assertions that are something else, which no release of AgentV loads."""
-    for path, case in (((), document.data if is_suite(document) else {}), *find_suite_cases(document)):
+    own = document.data if is_suite(document) or is_template(document) else {}
+    if "evaluators" in own:
+        yield Unmet("AgentV reads no `evaluators` here; remove it, or write `assertions` or `assert`", ("evaluators",))
+    for path, case in (((), own), *find_suite_cases(document)):
         for name in LISTS:
             if name in case and not isinstance(case[name], list):
                 yield Unmet(f"`{name}` is not a list of assertions", (*path, name))
@@ -141,11 +147,34 @@ def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> It
     for old, new in (("input", "input"), ("input_messages", "input"), ("expected_output", "expected_output")):
         if old in case and new in given:
             yield Unmet(f"`vars` has `{new}` too; remove one", (*path, old))
-        elif (
-            isinstance(value := case.get(old), list) and (not value or isinstance(value[0], str)) and is_suite(document)
-        ):
-            made = "no test if the list is empty" if not value else "a test of each string in the list"
+        elif new == "input" and old in case and not isinstance(case[old], str | list | dict):
+            told = f"AgentV skips a test with {describe(case[old], '')} as its input; write a string, or messages"
+            yield Unmet(told, (*path, old), Part.VALUE)
+        elif is_list_of_tests(value := case.get(old)) and is_suite(document):
+            made = "a test of each string in the list" if value else "no test if the list is empty"
             yield Unmet(f"in `vars`, AgentV 5 makes {made}; write one string", (*path, old), Part.VALUE)
+    if not is_of_five(document, case):
+        yield from find_lists_of_tests(path, given)
+
+
+def is_of_five(document: Document, case: dict[str, Any]) -> bool:
+    """Return whether a test is written for AgentV 5; in a file of cases, that has an `input` as before."""
+    if is_suite(document):
+        return has_escapes(case)
+    return not case.keys() & {"rubrics", "assertions", "evaluators"}
+
+
+def is_list_of_tests(value: Any) -> bool:
+    """Return whether AgentV 5 makes several tests of a variable, or none."""
+    return isinstance(value, list) and (not value or isinstance(value[0], str))
+
+
+def find_lists_of_tests(path: Path, variables: dict[str, Any]) -> Iterator[Unmet]:
+    """Find the variables of a test by which AgentV 5 makes several tests of it, or none, and AgentV 4 does not."""
+    for name, value in variables.items():
+        if is_list_of_tests(value):
+            made = "a test of each string in the list" if value else "no test, as the list is empty"
+            yield Unmet(f"AgentV 5 makes {made}, and AgentV 4 one test; write one string", (*path, "vars", name))
 
 
 def _check_templates(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
@@ -181,6 +210,10 @@ def has_escapes(case: dict[str, Any]) -> bool:
 
 def _check_assertion(document: Document, path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
     kind, place = assertion["type"], (*path, "type")
+    prompt = assertion.get("prompt")
+    if kind in JUDGES and isinstance(prompt, str) and (slot := _EMPTY_SLOT.search(prompt)):
+        told = f"AgentV 5 puts nothing in place of `{slot[0]}` in the prompt of its judge; write what it should read"
+        yield Unmet(told, (*path, "prompt"), Part.VALUE)
     if kind in {*SCRIPTS, "script"} and not has_command(assertion):
         yield Unmet(f"AgentV 5 has `script` with `command` for `{kind}`; write one", place)
     elif kind in JUDGES and not isinstance(assertion.get("rubrics"), list):

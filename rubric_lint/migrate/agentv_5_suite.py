@@ -101,7 +101,8 @@ def _rename_assertion(document: Document, path: Path, assertion: dict[str, Any])
     elif kind not in (known := load_tables()[1]["types"]) and kind.replace("_", "-") in known:
         yield ReplaceValue(place, kind.replace("_", "-"))
     required = assertion.get("required")
-    if type(required) is float and "min_score" not in assertion:
+    is_share = isinstance(required, int | float) and not isinstance(required, bool) and 0 < required <= 1
+    if is_share and "min_score" not in assertion:
         yield ReplaceValue((*path, "required"), "true")
         yield InsertField((*path, "required"), "min_score", str(required))
 
@@ -192,11 +193,17 @@ def tell_assumptions(document: Document) -> Iterator[str]:
         return
     told = sum(bool(name_criteria(case)) and is_judged(case) for case in cases)
     expected = sum(bool(case.keys() & {"expected_output", "expected_messages"}) for case in cases)
-    moved = [(told, "`criteria` is now `description`"), (expected, "`expected_output` is now in `vars`")]
+    moved = [
+        (told, "`criteria` is now `description`: judges of AgentV 5 do not see it"),
+        (
+            expected,
+            "`expected_output` is now in `vars`: judges of AgentV 5 see it only where an assertion of a test names it",
+        ),
+    ]
     for count, what in moved:
         if count:
             tests = "1 test" if count == 1 else f"{count} tests"
-            yield f"in {tests}, {what}: judges of AgentV 5 see it only where an assertion names it"
+            yield f"in {tests}, {what}"
     alone = sum(bool(name_criteria(case)) and not is_judged(case) and "turns" not in case for case in cases)
     if alone and "prompts" not in document.data and not is_judged(document.data):
         tests = "1 test has" if alone == 1 else f"{alone} tests have"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from rubric_lint.dialects.search.agentv_suites import EVAL_FILES, is_current
+from rubric_lint.dialects.search.agentv_suites import EVAL_FILES, TEMPLATES, is_current
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
@@ -22,19 +22,39 @@ class Unmet(NamedTuple):
 
 def is_suite(document: Document) -> bool:
     """Return whether a document is a suite with its cases, not a file of cases for one."""
-    return isinstance(document.data, dict) and any(name in document.data for name in (CASES, *OLD_CASES))
+    return isinstance(document.data, dict) and any(name in document.data for name in (CASES, *OLD_CASES, "scenarios"))
+
+
+def is_template(document: Document) -> bool:
+    """Return whether a document has only a list of assertions, as a template that suites include."""
+    is_row = document.source.name.lower().endswith(".jsonl")
+    return (
+        isinstance(document.data, dict) and bool(document.data.keys() & {*LISTS}) and not (is_suite(document) or is_row)
+    )
 
 
 def is_of_agentv(document: Document) -> bool:
-    """Return whether a suite is AgentV's, whatever it is judged by: its name, its fields or a whole case show it."""
-    if not is_suite(document) or "defaultTest" in document.data:
+    """Return whether a suite is AgentV's, whatever it is judged by: its name, its fields or a whole case show it.
+
+    A template is by its folder, and a file of cases by a whole case with assertions.
+    """
+    if not is_suite(document):
+        rows = [case for _, case in find_suite_cases(document)]
+        is_row = any(case.keys() >= {"id", "input"} and case.keys() & {"rubrics", *LISTS} for case in rows)
+        is_row = is_row or any("id" in case and case.keys() & _NOT_OF_PROMPTFOO for case in rows)
+        return is_row or (is_template(document) and TEMPLATES in document.source.name.replace("\\", "/").lower())
+    if "defaultTest" in document.data:
         return False
     is_old = any(isinstance(document.data.get(name), list) for name in OLD_CASES[:2])
     cases = [case for _, case in find_suite_cases(document)]
-    is_whole = any(case.keys() >= {"id", "input"} and case.keys() & _JUDGED and "vars" not in case for case in cases)
+    is_whole = any(
+        case.keys() >= {"id", "input"} and case.keys() & (_NOT_OF_PROMPTFOO if "vars" in case else _JUDGED)
+        for case in cases
+    )
     return is_old or is_whole or document.source.name.lower().endswith(EVAL_FILES) or is_current(document)
 
 
+_NOT_OF_PROMPTFOO = {"assertions", "evaluators"}
 _JUDGED = {"criteria", "expected_output", *LISTS}
 
 
@@ -56,8 +76,10 @@ def find_suite_cases(document: Document) -> Iterator[tuple[Path, dict[str, Any]]
 
 
 def find_assertion_lists(document: Document) -> Iterator[tuple[Path, list[Any]]]:
-    """Find the lists of assertions of a suite, its cases and their turns, and those of sets in them."""
-    owners: list[tuple[Path, dict[str, Any]]] = [((), document.data)] if is_suite(document) else []
+    """Find the lists of assertions of a suite or a template, of cases and their turns, and those of sets in them."""
+    owners: list[tuple[Path, dict[str, Any]]] = []
+    if is_suite(document) or is_template(document):
+        owners.append(((), document.data))
     for path, case in find_suite_cases(document):
         owners += [(path, case), *find_mappings((*path, "turns"), case.get("turns"))]
     for path, owner in list(owners):

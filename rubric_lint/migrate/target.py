@@ -1,7 +1,7 @@
 """Rewrite a suite for another version of AgentV, completely or not at all, and prove that its meaning is the same."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -36,6 +36,7 @@ from rubric_lint.migrate.agentv import (
     Rewriting,
     convert_criteria,
     find_custom,
+    find_idle,
     find_unloaded,
     find_unsaid,
     is_foreign,
@@ -56,7 +57,10 @@ from rubric_lint.text.source import Source, UndecodableError
 _Step = Callable[[Document, list[Rubric], Rewriting], Iterable[Intent | Unmet]]
 _SuiteStep = Callable[[Document], Iterable[Intent]]
 _Plan = Callable[[Source], Iterable["DataChange | Left"]]
-_WHOLE = "nothing is rewritten before these are changed: a suite is rewritten whole or not at all"
+_WHOLE = (
+    "nothing is rewritten before these are changed, and others may be found then: "
+    "a suite is rewritten whole or not at all"
+)
 _SUITES = {"agentv-4": agentv_4_suite, "agentv-5": agentv_5_suite}
 
 
@@ -125,7 +129,11 @@ class _Rewriting:
         """Find all that prevents the rewriting, in the order of the text: a file is rewritten whole or not at all."""
         source = self.fixed.result.source
         found = [each for step in _STEPS for each in self._plan(step, source) if isinstance(each, Left)]
-        for document in self.find_documents(source):
+        documents = self.find_documents(source)
+        if documents[0].number is not None and not source.name.lower().endswith(".jsonl"):
+            told = f"{self.target.title} loads no file with several documents; write each to a file of its own"
+            found.append(self._leave(documents[-1], Unmet(told, (), Part.HEAD)))
+        for document in documents:
             found += [self._leave(document, unmet) for unmet in _SUITES[self.target.name].find_obstacles(document)]
         return _sort(found)
 
@@ -135,7 +143,7 @@ class _Rewriting:
         documents = self.find_documents(source)
         meant = list(self._read(source))
         notes = tuple(self._tell(source, documents))
-        numbers = [document.number for document in documents]
+        numbers = {document.number for document in documents}
         around = partial(self._plan_suite, numbers)
         plans = [partial(around, step) for step in suite.BEFORE]
         plans += [partial(self._plan, step) for step in _STEPS]
@@ -228,9 +236,13 @@ class _Rewriting:
         return None
 
     def find_documents(self, source: Source) -> list[Document]:
-        """Return the documents that have rubrics, and the suites of AgentV without any."""
-        found = {document.number for document, _ in self._rubrics(source)}
-        return [each for each in read_documents(source)[0] if each.number in found or is_of_agentv(each)]
+        """Return the documents that have rubrics, and the suites of AgentV without any; of JSON Lines, all or none."""
+        documents = read_documents(source)[0]
+        rubrics = {document.number for document, _ in self._rubrics(source)}
+        found = [each for each in documents if each.number in rubrics or is_of_agentv(each)]
+        if found and source.name.lower().endswith(".jsonl"):
+            return [each for each in documents if isinstance(each.data, dict)]
+        return found
 
     def _rubrics(self, source: Source) -> Iterator[tuple[Document, Rubric]]:
         """Yield the rubrics that are or may become AgentV's."""
@@ -260,12 +272,21 @@ class _Rewriting:
                 f"{criteria} no gate and no `required`: {self.target.title} requires {them}, so nothing is written; "
                 f"to make {them} optional, run this on the original suite with --unsaid optional"
             )
+        idle = sum(len(find_idle(rubric)) for _, rubric in self._rubrics(source))
+        if idle:
+            criteria = "1 criterion has" if idle == 1 else f"{idle} criteria have"
+            yield (
+                f"{criteria} `required_min_score: 0`, which is no gate here, so `required: false` is written: AgentV "
+                "before February 2026 required them all; if that is meant, remove it"
+            )
 
     def _plan(self, step: _Step, source: Source) -> Iterator[DataChange | Left]:
         """Yield the changes of one step, one per intent, or what prevents it."""
-        pairs = list(self._rubrics(source))
+        found: dict[int | None, list[Rubric]] = {}
+        for document, rubric in self._rubrics(source):
+            found.setdefault(document.number, []).append(rubric)
         for document in self.find_documents(source):
-            rubrics = [rubric for each, rubric in pairs if each.number == document.number]
+            rubrics = found.get(document.number, [])
             # Only the fields of criteria must not be shared with anything else; the structure around them may be.
             sharing = Sharing(document, [rubric.path for rubric in rubrics] if step is _convert else ())
             for intent in dict.fromkeys(step(document, rubrics, self.target)):
@@ -274,7 +295,7 @@ class _Rewriting:
                 yield from self._claim(document)
 
     def _plan_suite(
-        self, numbers: Sequence[int | None], step: _SuiteStep, source: Source
+        self, numbers: Container[int | None], step: _SuiteStep, source: Source
     ) -> Iterator[DataChange | Left]:
         """Yield the changes of one step to the parts around the rubrics, in the documents of these numbers."""
         for document in read_documents(source)[0]:

@@ -194,9 +194,9 @@ def migrate(fields):
 
 
 @st.composite
-def yaml_suites(draw):
+def yaml_suites(draw, most=2):
     writer = Writer(draw)
-    texts, after = zip(*(writer.document() for _ in range(draw(st.integers(1, 2)))), strict=True)
+    texts, after = zip(*(writer.document() for _ in range(draw(st.integers(1, most)))), strict=True)
     text = "---\n".join(texts)
     if writer.flip():
         text = text.removesuffix("\n")

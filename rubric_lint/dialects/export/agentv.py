@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from rubric_lint.dialects.export.carried_checks import split_gate
 from rubric_lint.dialects.export.carrying import Carried
 from rubric_lint.dialects.export.cases import Case, Member, group_cases
 from rubric_lint.dialects.export.entries import as_number, bounds
@@ -116,6 +117,7 @@ class _Release:
             for each in rubric.criteria
         ]
         if self.is_template:
+            extras = split_gate(extras)
             criteria = escape(criteria)
             extras = extras if source.is_template else escape(extras)
         return {"type": self.kind, **member.weight_beside(case, extras), **extras, self.criteria: criteria}

@@ -1,9 +1,10 @@
 """Write an assertion that is not a rubric in the words of another system, if it means the same there."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rubric_lint.dialects.export.case_words import (
+    AGENTV_5,
     FIELD_NAMES,
     LISTS_OF_VALUES,
     OTHER_CHECKS,
@@ -41,8 +42,18 @@ def carry_check(value: Any, source: str, target: str, title: str) -> tuple[dict[
             return None, [((), f"the assertion `{value['type']}`: it has {lost}, and {title} does not")]
     if is_negated and target != PROMPTFOO:
         written["negate"] = True
+    if target == AGENTV_5:
+        written = split_gate(written)
     told += [((name,), f"`{name}`: {title} has no field for it") for name in value if name not in names]
     return written, told
+
+
+def split_gate(assertion: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an assertion in which `required` is true or false, as AgentV 5 reads it, and the gate is `min_score`."""
+    share = assertion.get("required")
+    if not isinstance(share, int | float) or isinstance(share, bool):
+        return {**assertion}
+    return {"min_score": share, **assertion, "required": True}
 
 
 def _find_difference(value: dict[str, Any], kind: str, source: str, target: str, title: str) -> str:

@@ -24,6 +24,7 @@ from rubric_lint.dialects.export.case_words import (
 from rubric_lint.dialects.export.suite import CaseKey, Part, Suite, SuiteCase
 from rubric_lint.dialects.export.target import is_plain
 from rubric_lint.dialects.export.template_texts import LostTextError, as_text, as_value, check_value, is_chat
+from rubric_lint.dialects.search.agentv_suites import find_unread, load_tables
 from rubric_lint.dialects.tables.markdown_text import unescape
 from rubric_lint.messages import escape
 from rubric_lint.text.path import Path
@@ -55,6 +56,9 @@ def carry(suite: Suite, target: str, title: str, *, has_cases: bool) -> Carried:
     cases = {case.key: carrier.carry_case(case) for case in suite.cases}
     of_cases, carrier.losses = carrier.losses, []
     fields = carrier.carry_suite()
+    for part in suite.shared if has_cases else ():
+        told = f"that the criteria in `{part.path[0]}` count in every test: {title} gets them as a test of their own"
+        carrier.lose(part.number, part, told)
     return Carried(fields, cases, (*carrier.losses, *of_cases))
 
 
@@ -199,6 +203,11 @@ class _Carrier:
             written[name] = part.value
 
     def _copy(self, number: int | None, name: str, part: Part) -> dict[str, Any]:
+        if name == "name" and self.target in {AGENTV_4, AGENTV_5}:
+            of_names = {"properties": {name: load_tables()[0]["suite"]["properties"][name]}}
+            for _, reason, _, _ in find_unread({name: part.value}, of_names, self.title):
+                self.lose(number, part, f"`{name}`: {reason}")
+                return {}
         try:
             own = {name: as_value(part.value, from_template=self.suite.is_template, to_template=self.is_template)}
         except LostTextError as lost:

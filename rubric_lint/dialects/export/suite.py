@@ -45,12 +45,16 @@ class SuiteCase(NamedTuple):
 
 
 class Suite(NamedTuple):
-    """A suite: the system that runs it, its own fields, and its cases in their order."""
+    """A suite: the system that runs it, its own fields, and its cases in their order.
+
+    `shared` are its fields with rubrics that count in every case.
+    """
 
     system: str
     fields: Mapping[str, Part]
     others: tuple[Part, ...]
     cases: tuple[SuiteCase, ...]
+    shared: tuple[Part, ...] = ()
 
     @property
     def is_template(self) -> bool:
@@ -116,7 +120,16 @@ def read_suite(documents: Iterable[Document], found: Iterable[tuple[Document, Ru
                 others.append(part)
             else:
                 fields[name] = part
-    return Suite(system, fields, tuple(others), cases)
+    shared = {
+        Part(rubric.path[:1], None, each.document.number)
+        for each in read.values()
+        for rubric in each.rubrics
+        if rubric.path[:1] in _SHARED and find_case(each.document, rubric.path) is None
+    }
+    return Suite(system, fields, tuple(others), cases, tuple(sorted(shared, key=str)))
+
+
+_SHARED = {(name,) for name in ("execution", "default_test", "defaultTest", *ASSERTION_LISTS)}
 
 
 def _name_cases(cases: tuple[SuiteCase, ...]) -> tuple[SuiteCase, ...]:

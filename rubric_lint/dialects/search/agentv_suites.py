@@ -15,6 +15,9 @@ EVALUATORS = ("assert", "assertions", "evaluators")
 EVAL_FILES = (".eval.yaml", ".eval.yml")
 """How the names of files end that AgentV looks for."""
 
+TEMPLATES = ".agentv/templates/"
+"""The folder of files with lists of assertions that suites include."""
+
 LISTS_OF_A_CASE = (("assertions",), ("assert",), ("execution", "evaluators"), ("evaluators",), ("execution", "assert"))
 """Where a case has its assertions: before AgentV 5.1, the first of these that is there counts."""
 
@@ -22,7 +25,6 @@ _OF_SUITES = ("assertions", "assert")
 _CASES = "tests"
 _OF_CASES = frozenset({"criteria", "input", "expected_output"})
 _ONLY_CASES_HAVE = frozenset({"id", "input", "criteria"})
-_TEMPLATES = ".agentv/templates/"
 
 # These tell a suite of AgentV from one of promptfoo, and AgentV 5 from earlier releases: both systems have `vars` and
 # `assert`.
@@ -103,7 +105,7 @@ def find_text_lists(document: Document, *, is_told: bool) -> Iterator[ListPlace]
     """
     cases = list(find_cases(document))
     name = document.source.name.replace("\\", "/").lower()
-    is_named = name.endswith(EVAL_FILES) or _TEMPLATES in name
+    is_named = name.endswith(EVAL_FILES) or TEMPLATES in name
     if not (is_told or is_named or _has_case(document, is_whole_case) or is_current(document)):
         return
     for place in _find_lists(document, cases):

@@ -27,7 +27,7 @@ def find_lost_in_agentv(document: Document, views: list[View], taken: set[Path])
         *_find_ignored(document),
         *(_find_refused(document) if is_last else ()),
         *(find_faulty_templates(document) if is_last or "agentv-a7" in names else ()),
-        *(_find_unread_lists(document, taken) if not is_last else ()),
+        *(_find_unread_lists(document, taken, views) if not is_last else ()),
         *(_find_skipped(document, is_late="agentv-a6" in names) if not is_last else ()),
         *(_find_dropped(document, taken) if not is_last else ()),
         *_find_elsewhere(document, is_last=is_last),
@@ -176,8 +176,12 @@ def _find_strings(path: Path, members: Any) -> Iterator[Problem]:
             yield Problem(message, (*path, "assertions", at), Part.ENTRY)
 
 
-def _find_unread_lists(document: Document, taken: set[Path]) -> Iterator[Problem]:
-    """Find the lists of a case that AgentV 4 does not read, because it reads only the first of them."""
+def _find_unread_lists(document: Document, taken: set[Path], views: list[View]) -> Iterator[Problem]:
+    """Find the lists that AgentV 4 does not read: `evaluators` of a suite, and all but the first list of a case."""
+    name = "evaluators"
+    if any(view.path[:1] == (name,) for view in views) and next(find_cases(document), None):
+        message = f"AgentV reads no `{name}` of a suite, so the criteria here are lost; write `assertions`"
+        yield Problem(message, (name,), Part.KEY)
     for path, case in find_cases(document):
         first = ""
         for steps in LISTS_OF_A_CASE[:-1]:

@@ -144,11 +144,15 @@ def join_lists(document: Document, path: Path, to: Path) -> list[Edit]:
     if text[source + dash] != "-" or text[target + wanted] != "-":
         raise ObstacleError("an item begins on another line than its dash; join the lists by hand")
     head, below = line_start(text, key.start), line_end(text, key.end).end
-    if text[head : key.start].strip() or below > source or text[key.end : below].strip() != ":":
-        raise ObstacleError("its key shares its line with a dash, an item or a comment; join the lists by hand")
+    rest, colon, remark = text[key.end : below].partition(":")
+    remark = remark.strip()
+    is_alone = not (text[head : key.start].strip() or rest.strip()) and colon
+    if not is_alone or below > source or remark[:1] not in ("", "#"):
+        raise ObstacleError("its key shares its line with a dash or an item; join the lists by hand")
     stop, next_line = line_end(text, _content(text, Span(below, last.end)).end)
     at = line_end(text, _content(text, end).end).start
-    moved = new_line(document) + _reindent(text[below:stop], wanted - dash)
+    kept = f"{new_line(document)}{' ' * wanted}{remark}" if remark else ""
+    moved = kept + new_line(document) + _reindent(text[below:stop], wanted - dash)
     return [Edit(Span(at, at), moved), Edit(Span(head, next_line), "")]
 
 
