@@ -155,7 +155,8 @@ def _advise(document: Document, path: Path) -> str:
     if not (is_scored(value) or are_levels(value)):  # otherwise the new fields show that it is ours
         steps.append(_declare(document, path))
     *others, last = steps
-    return f"if it is a rubric, {', '.join(others)}{(', and ' if form else ' and ') if others else ''}{last}"
+    joint = ", and " if form and last != form else " and "
+    return f"if it is a rubric, {', '.join(others)}{joint if others else ''}{last}"
 
 
 def _word_foreign(document: Document) -> str:
