@@ -345,7 +345,7 @@ BY_FILE = [("a.yaml", 2), ("a.yaml", 3), ("c.yaml", 2), ("c.yaml", 3)]
     ("form", "places"), [("sarif", BY_REASON), ("github", BY_REASON), ("gitlab", BY_FILE), ("junit", BY_FILE)]
 )
 def test_what_was_not_checked_is_a_note_of_its_own_kind(form, places):
-    results = [lint("a.yaml", NEAR), lint("b.yaml", RUBRIC), lint("c.yaml", KNOWN + b"rubric: {a: {b: c}}\n")]
+    results = [lint("a.yaml", NEAR), lint("b.yaml", RUBRIC), lint("c.yaml", KNOWN + b"rubric: [{a: b}]\n")]
     notes = list(read_notes(form, *results))
     assert [(file, line) for file, line, _ in notes] == places
     assert all(message.startswith("not checked: `") for _, _, message in notes)
