@@ -180,7 +180,7 @@ def ask_ourselves(case):
     """The score and the verdict of rubric-score; None if the reply is invalid, and the rules that find fault."""
     try:
         (rubric,) = load_rubrics("score.eval.yaml", json.dumps({"tests": [case.test]}), WITHOUT_BORDERLINE).values()
-        scored = score(rubric, case.reply)
+        scored = score(rubric, case.reply, extract="only")
     except OutputError:
         return None
     except RubricError as fault:

@@ -160,7 +160,7 @@ def test_a_field_needs_its_schema(copy):
     assert (output.split(": ")[2:], code) == (["unknown field `maintaner`; did you mean `maintainer`?\n"], 1)
     (copy.folder / "a.rubric.yaml").write_text(text.format("maintainer"), "utf-8")
     told = copy.python("-m", "rubric_lint", "convert", "a.rubric.yaml", "--to", "markdown").stderr
-    assert "a.rubric.yaml:4:12: lost: `maintainer`" in told
+    assert "a.rubric.yaml:4:17: lost: `maintainer`" in told
     assert copy.python("-m", "rubric_lint", "schema", "bundle").returncode == 0
     assert '"maintainer"' in (copy.folder / "schemas/bundled/rubric-v2.schema.json").read_text("utf-8")
 

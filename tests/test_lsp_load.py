@@ -26,14 +26,14 @@ launch(cli, "rubric-lint")
 COUNTING = f"""
 import gc
 from lsprotocol import types
-from rubric_lint.lsp import server
+from rubric_lint.lsp import features
 
 def count(*_, **_options):
     gc.unfreeze()  # or what the server keeps out of collections would not be counted
     gc.collect()
     return types.Hover(str(len(gc.get_objects())))
 
-server.make_hover = count
+features.make_hover = count
 {LAUNCH}"""
 
 
@@ -74,14 +74,14 @@ import gc
 import os
 from pathlib import Path
 from lsprotocol import types
-from rubric_lint.lsp import server
+from rubric_lint.lsp import features
 
 def weigh(*_, **_options):
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return types.Hover(str(pages * os.sysconf("SC_PAGE_SIZE")))
 
-server.make_hover = weigh
+features.make_hover = weigh
 {LAUNCH}"""
 
 
