@@ -11,6 +11,7 @@ from random_tables import join_pieces
 from ruamel.yaml import YAML
 
 from rubric_lint.outputs.candidates import Extract, find_verdict
+from rubric_lint.outputs.decoding import IS_INSTALLED
 from rubric_lint.scoring import OutputError, load_rubrics, score
 from rubric_lint.scoring.output import reader_of
 
@@ -222,7 +223,8 @@ def test_what_one_way_to_find_the_verdict_accepts_the_next_one_reads_as_well():
         read = [answers for answers in found if answers]
         assert found == [None] * (len(found) - len(read)) + read[:1] * len(read), text
         counts[len(read)] += 1
-    assert min(counts[number] for number in range(5)) > 5, counts
+    ways = 5 if IS_INSTALLED else 4  # without the fast reader, no text is read at a glance
+    assert min(counts[number] for number in range(ways)) > 5, counts
 
 
 def test_an_unknown_way_to_find_the_verdict_is_refused():
