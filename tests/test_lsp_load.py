@@ -18,7 +18,7 @@ from rubric_lint.lsp.server.threads import WorkerThreads
 from rubric_lint.lsp.server.workspace import build_workspace
 
 LAUNCH = """
-from rubric_lint.cli.exits import launch
+from rubric_lint.cli.commands import launch
 from rubric_lint.cli.lint.lint import cli
 launch(cli, "rubric-lint")
 """

@@ -180,11 +180,7 @@ def find_unread_forms(document: "Document", taken: "set[Path]", *, of_agentv: bo
     text = document.quick_text
     if not any(sign in text for sign in _SIGNS_OF_FORMS):
         return []
-    from rubric_lint.dialects.search.unchecked_forms import (  # noqa: PLC0415  (most files have no assertions)
-        find_misspelt,
-        find_refused,
-        find_unread,
-    )
+    from rubric_lint.dialects.search.unchecked_forms import find_misspelt, find_refused, find_unread  # noqa: PLC0415  (most files have no assertions)
 
     found = [(path, Part.VALUE, message) for path, message in find_unread(document, taken, of_agentv=of_agentv)]
     found += find_refused(document)

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from rubric_lint.project.locking import lock
 from rubric_lint.project.opening import LIMIT, open_stream
+from rubric_lint.project.writing import lock
 
 
 class JournalError(Exception):

@@ -28,7 +28,7 @@ from rubric_lint.lsp.server.positions import Text
 from rubric_lint.lsp.server.protocol import Connection, Written, as_data
 from rubric_lint.lsp.server.pulling import Pulling
 from rubric_lint.lsp.server.workspace import build_workspace
-from rubric_lint.project.settings_file import NAMES
+from rubric_lint.project.settings import NAMES
 
 SCHEMA_SERVER = "rubric-lint/schemaServer"
 """The notification that a server with our JSON Schemas has started or stopped."""

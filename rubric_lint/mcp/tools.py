@@ -12,9 +12,9 @@ from rubric_lint.mcp.importing import import_file
 from rubric_lint.mcp.roots import Roots, ToolError
 from rubric_lint.mcp.schemas import NAME, PATHS, RULES, SHAPE, TEXT, Schema, arguments, choices, flag, rules, text
 from rubric_lint.mcp.scoring import diff, score
+from rubric_lint.project.files import name_other_kind
 from rubric_lint.project.opening import SMALL_LIMIT
 from rubric_lint.project.repository import name_schema
-from rubric_lint.project.skipped import name_other_kind
 from rubric_lint.rules import BY_NAME
 
 

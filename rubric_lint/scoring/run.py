@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from rubric_lint.outputs.blocks import Block, Part
 from rubric_lint.outputs.candidates import Extract
 from rubric_lint.outputs.streams import CHUNK, Asked, read_parts
-from rubric_lint.run.progress import Progress
+from rubric_lint.run.console import Progress
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.ids import Ids, RecordPlace
 from rubric_lint.scoring.part_scorer import Observer, PartScorer, Results

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.outputs.blocks import Part
 from rubric_lint.outputs.candidates import Extract
-from rubric_lint.project.interrupts import STOPS, holding
+from rubric_lint.project.writing import STOPS, holding
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.part_scorer import PartScorer, Results
 from rubric_lint.scoring.totals import Totals

@@ -13,8 +13,7 @@ from rubric_lint.lint.rubric_tests import count_tests, look_at_tests
 from rubric_lint.messages import join_words, list_names, point_to_known
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.opening import open_stream
-from rubric_lint.project.settings import FileSettings, SettingsFinder
-from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder
 from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.loading import Loaded, RubricError, load_models
 from rubric_lint.scoring.places import RubricPlaces

@@ -12,9 +12,8 @@ import pyarrow.parquet as pq
 
 from rubric_lint.engines.cluster.plan import Part, Plan
 from rubric_lint.project.inputs import OF_ENGINE
-from rubric_lint.project.locking import lock
 from rubric_lint.project.opening import LIMIT, read_file
-from rubric_lint.project.writing import write_file
+from rubric_lint.project.writing import lock, write_file
 
 KEY = b"rubric-score"
 """The key of the metadata in the footer of each part."""

@@ -13,8 +13,7 @@ from rubric_lint.lint.found import Also
 from rubric_lint.lint.message_context import name_criterion
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.project.opening import LIMIT
-from rubric_lint.project.settings import FileSettings
-from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.settings import FileSettings, SettingsError
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents

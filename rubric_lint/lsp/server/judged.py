@@ -22,12 +22,7 @@ class JudgedDocuments:
         name of its file, is that of the rubric.
         """
         # The scorer takes a while to load, and few projects name judge outputs.
-        from rubric_lint.agree.judged.run import (  # noqa: PLC0415
-            JudgedLook,
-            Reviewer,
-            Shelf,
-            open_sources,
-        )
+        from rubric_lint.agree.judged.run import JudgedLook, Reviewer, Shelf, open_sources  # noqa: PLC0415
 
         if self._kept is None:
             self._kept = Shelf(), Reviewer()

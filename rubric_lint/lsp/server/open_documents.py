@@ -23,7 +23,7 @@ from rubric_lint.lsp.server.threads import Answer, WorkerThreads
 from rubric_lint.lsp.server.uris import identify
 from rubric_lint.lsp.server.workspace import Folder, Origin, Workspace, find_origin
 from rubric_lint.project.files import File, Unreadable, read
-from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.settings import SettingsError
 from rubric_lint.report.visible import visible
 from rubric_lint.text.source import Source, UndecodableError
 from rubric_lint.version import __version__

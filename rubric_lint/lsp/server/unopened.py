@@ -18,7 +18,7 @@ from rubric_lint.lsp.server.uris import uri_of
 from rubric_lint.lsp.server.workspace import Folder, Origin
 from rubric_lint.project.files import File, Unreadable, find
 from rubric_lint.project.opening import stat_path
-from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.settings import SettingsError
 
 _SLICE = 0.05  # seconds of work in the background before open documents have their turn
 NOTHING = "[]"

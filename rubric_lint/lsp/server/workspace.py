@@ -13,9 +13,8 @@ from urllib.parse import unquote, urlsplit
 from rubric_lint.finding import Result
 from rubric_lint.lsp.server.options import Options, expand
 from rubric_lint.lsp.server.uris import path_of
-from rubric_lint.project.settings import FileSettings, SettingsFinder
-from rubric_lint.project.settings_file import SettingsError
-from rubric_lint.run.filters.baseline import Baselines
+from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder
+from rubric_lint.run.baseline import Baselines
 from rubric_lint.text.kinds import SIGNED_SUFFIXES, SUFFIXES
 
 _LANGUAGES = frozenset({"yaml", "json", "jsonc", "jsonl", "jsonlines", "toml", "python"})
