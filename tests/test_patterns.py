@@ -36,7 +36,7 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "text/source.py": "one byte order mark, repeated",
     "format/schema_problems.py": "the pattern of the schema for verdicts, three words",
     "format/validator.py": "the patterns of the schemas, one repetition each",
-    "text/syntax_errors.py": "words in the messages of parsers",
+    "text/yaml_events.py": "words in the messages of parsers",
 }
 BOUNDED = {  # files whose expressions only ever read a few characters
     "lint/edits/__init__.py": "the 200 characters before a key or a value",

@@ -14,10 +14,9 @@ from rubric_lint.dialects.search.locate import find_claim_url
 from rubric_lint.lsp.places.thinning import open_window, thin
 from rubric_lint.lsp.places.trials import STAND_IN, Trial, list_trials
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import Kind, kind_of
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Kind, Source, Span, kind_of
 
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 """What JSON may hold as it is, but YAML may not."""

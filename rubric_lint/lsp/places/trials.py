@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rubric_lint.text.kinds import Kind, kind_of
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Kind, Source, Span, kind_of
 
 STAND_IN = "rubric-lint-cursor"
 _KEY_BEFORE = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<word>(?:[\w$][\w$.-]*)?)")

@@ -14,7 +14,7 @@ from rubric_lint.lsp.server.open_documents import OpenDocuments
 from rubric_lint.lsp.server.protocol import Connection, Written
 from rubric_lint.lsp.server.unopened import NOTHING, Report, UnopenedFiles
 from rubric_lint.lsp.server.uris import path_of
-from rubric_lint.text.kinds import SIGNED_SUFFIXES, SUFFIXES
+from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
 _PATIENCE = 1.0  # seconds of work before it is shown
 _TOGETHER = 0.3  # seconds in which changes of files are taken together

@@ -16,7 +16,7 @@ from rubric_lint.lsp.server.uris import path_of
 from rubric_lint.project.settings import FileSettings, SettingsFinder
 from rubric_lint.project.settings_file import SettingsError
 from rubric_lint.run.filters.baseline import Baselines
-from rubric_lint.text.kinds import SIGNED_SUFFIXES, SUFFIXES
+from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
 _LANGUAGES = frozenset({"yaml", "json", "jsonc", "jsonl", "jsonlines", "toml", "python"})
 _SUFFIX_OF = {
