@@ -229,7 +229,7 @@ class Writer:
 def write_value(value: Any, kind: Kind) -> str:
     """Write a scalar as every reader of this kind of file reads it."""
     if isinstance(value, str) and kind is Kind.YAML:
-        from rubric_lint.lsp.complete.test_values import write_scalar  # noqa: PLC0415
+        from rubric_lint.lsp.complete.candidates import write_scalar  # noqa: PLC0415
 
         return write_scalar(value)
     return json.dumps(value, ensure_ascii=False)
