@@ -30,7 +30,7 @@ from rubric_lint.lsp.answers.ids import (
     list_test_sites,
     read_meaning,
 )
-from rubric_lint.lsp.complete.candidates import write_scalar
+from rubric_lint.lsp.complete.snippets import write_scalar
 from rubric_lint.lsp.server.library import Library, Reading, UnreadError
 from rubric_lint.lsp.server.open_documents import OpenDocuments
 from rubric_lint.lsp.server.positions import replace_surrogates

@@ -3,9 +3,7 @@
 # Paths are str here, as in project/files.py.
 # ruff: noqa: PTH118, PTH120
 
-import json
 import os
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -34,10 +32,8 @@ from rubric_lint.project.settings import claim_by_name
 from rubric_lint.rules import BY_NAME
 from rubric_lint.testing.reading import is_test_file
 from rubric_lint.text.path import Path
-from rubric_lint.text.scalar import read_plain
 
 _MOST_FILES = 200
-_PLAIN = re.compile(r"[\w./](?:[\w./#-]|:(?=/))*(?: [\w./#-]+)*")
 
 
 WORD = types.CompletionItemKind.EnumMember
@@ -50,11 +46,6 @@ class Value(NamedTuple):
     value: Any
     card: str = ""
     kind: types.CompletionItemKind = types.CompletionItemKind.Value
-
-
-def write_scalar(text: str) -> str:
-    """Write a string as a YAML scalar that every reader reads as this string."""
-    return text if _PLAIN.fullmatch(text) and read_plain(text) == (text, None) else json.dumps(text, ensure_ascii=False)
 
 
 def list_tested(state: State, data: Any, path: Path) -> list[TestedCriterion]:
