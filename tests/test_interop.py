@@ -18,7 +18,7 @@ from rubric_lint.dialects import DIALECTS, load_dialect
 from rubric_lint.dialects.export import TARGETS
 from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
 from rubric_lint.dialects.search.locate import locate
-from rubric_lint.dialects.tables.excel_text import has_openpyxl
+from rubric_lint.dialects.tables.excel_file import has_openpyxl
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import build_rubric
 from rubric_lint.format.thresholds import Thresholds

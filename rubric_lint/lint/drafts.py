@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from rubric_lint.dialects.tables.cells import Place
-from rubric_lint.dialects.tables.drafts import Draft
+from rubric_lint.dialects.tables.rubrics import Draft
 from rubric_lint.finding import OTHER_LINE, Finding
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import CURRENT

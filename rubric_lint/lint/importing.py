@@ -10,17 +10,16 @@ from rubric_lint.dialects.export.target import ExportError, ExportSource
 from rubric_lint.dialects.export.v2 import write
 from rubric_lint.dialects.tables.cells import Note, Table, TableError, UnreadableError
 from rubric_lint.dialects.tables.columns import Choices, fold
-from rubric_lint.dialects.tables.drafts import write_draft
 from rubric_lint.dialects.tables.reading import Asked, read_tables
-from rubric_lint.dialects.tables.rescale import parse_rescale
-from rubric_lint.dialects.tables.rubrics import TableRubric, read_rubric
+from rubric_lint.dialects.tables.rubrics import TableRubric, read_rubric, write_draft
+from rubric_lint.dialects.tables.values import parse_rescale
 from rubric_lint.finding import Severity
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.thresholds import Thresholds
 from rubric_lint.lint.drafts import examine_draft
 from rubric_lint.messages import list_names
 from rubric_lint.project.settings import FileSettings
-from rubric_lint.text.kinds import SUFFIXES
+from rubric_lint.text.source import SUFFIXES
 
 NOTE = "note"
 

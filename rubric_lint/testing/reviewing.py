@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.proportions import Share
+from rubric_lint.agree.intervals import Share
 from rubric_lint.finding import Problem, Result
 from rubric_lint.format.criterion import Shape
 from rubric_lint.lint.engine import examine

@@ -80,8 +80,8 @@ def convert(
     """
     from rubric_lint.dialects.export import load_target  # noqa: PLC0415
     from rubric_lint.dialects.export.carrying import carry  # noqa: PLC0415
-    from rubric_lint.dialects.export.case_words import WITH_TEXTS  # noqa: PLC0415
     from rubric_lint.dialects.export.sound import find_written, make_sound  # noqa: PLC0415
+    from rubric_lint.dialects.export.suite import WITH_TEXTS  # noqa: PLC0415
     from rubric_lint.dialects.export.target import ExportError  # noqa: PLC0415
 
     if stdin_filename and file != STDIN:
@@ -134,7 +134,7 @@ def _advise(refusal: "ExportError") -> str:
 
 
 def _check_excel(output: str | None) -> None:
-    from rubric_lint.dialects.tables.excel_text import NEEDS, has_openpyxl  # noqa: PLC0415
+    from rubric_lint.dialects.tables.excel_file import NEEDS, has_openpyxl  # noqa: PLC0415
 
     if not has_openpyxl():
         raise click.UsageError(f"--to xlsx {NEEDS}")
@@ -191,7 +191,7 @@ def _lost_besides(
     found: "dict[str, Loaded]", sources: "dict[str, ExportSource]", target: str, title: str, told: set[str]
 ) -> "Iterator[_Lost]":
     """Yield the fields the target lacks, unless already reported, and the templates that another system fills in."""
-    from rubric_lint.dialects.export.lost import lost_fields, lost_formula, lost_templates  # noqa: PLC0415
+    from rubric_lint.dialects.export.target import lost_fields, lost_formula, lost_templates  # noqa: PLC0415
 
     for called, each in found.items():
         for path, message in lost_fields(sources[called].fields, target, title):
@@ -207,7 +207,7 @@ def _lost_besides(
 
 def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool) -> "Iterator[_Lost]":
     """Yield the comments of the file, or of the converted rubrics; no target format keeps them."""
-    from rubric_lint.dialects.export.lost import lost_comments, whole  # noqa: PLC0415
+    from rubric_lint.dialects.export.target import lost_comments, whole  # noqa: PLC0415
 
     first = next(iter(found.values()))
     spans = [whole(each.document) if is_whole else each.document.span(each.rubric.path) for each in found.values()]

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from rubric_lint.dialects.export.carried_checks import split_gate
-from rubric_lint.dialects.export.carrying import Carried
+from rubric_lint.dialects.export.carrying import Carried, split_gate
 from rubric_lint.dialects.export.cases import Case, Member, group_cases
 from rubric_lint.dialects.export.entries import as_number, bounds
 from rubric_lint.dialects.export.fields import find_holder
