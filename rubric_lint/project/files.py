@@ -17,7 +17,7 @@ from rubric_lint.project.gitignore import Patterns, is_ignored, read_ignores, re
 from rubric_lint.project.opening import LIMIT, RefusedError, read_file, read_head
 from rubric_lint.project.repository import find_root
 from rubric_lint.project.settings import FileSettings, Settings, SettingsError, SettingsFinder
-from rubric_lint.text.kinds import SIGNED_SUFFIXES, SUFFIXES
+from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
 _OTHER_KINDS = {
     ".csv": "CSV",

@@ -27,11 +27,10 @@ from rubric_lint.project.opening import open_stream
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rubric_lint.judge.answers import Answer
+    from rubric_lint.judge.answers import Answer, Fields
     from rubric_lint.judge.asking import Plan
     from rubric_lint.judge.call import Call
-    from rubric_lint.judge.fields import Fields
-    from rubric_lint.judge.panel import Panel
+    from rubric_lint.judge.run import Panel
     from rubric_lint.run.console import Progress
     from rubric_lint.scoring.grading import ScoringRubric
 
@@ -189,7 +188,7 @@ def field_options(function: Function) -> Function:
 
 def read_fields(given: dict[str, Any]) -> Fields:
     """Take the values of the field options out of the values of all options."""
-    from rubric_lint.judge.fields import Fields  # noqa: PLC0415
+    from rubric_lint.judge.answers import Fields  # noqa: PLC0415
 
     return Fields(*(given.pop(f"{name}_field") for name in Fields._fields))
 
@@ -269,7 +268,7 @@ def check_url(_ctx: click.Context, _param: click.Parameter, url: str | None) -> 
 
 
 def _is_sound(url: str) -> bool:
-    from rubric_lint.judge.urls import is_url  # noqa: PLC0415  (loads the scorer)
+    from rubric_lint.judge.call import is_url  # noqa: PLC0415  (loads the scorer)
 
     return is_url(url)
 
@@ -328,10 +327,9 @@ class Access(NamedTuple):
             ImportError: without the package that calls endpoints.
             click.UsageError: if a variable of the environment names a proxy or certificates that cannot be used.
         """
-        from rubric_lint.judge.endpoint import Endpoint  # noqa: PLC0415
+        from rubric_lint.judge.endpoint import ClientError, Endpoint  # noqa: PLC0415
         from rubric_lint.judge.pace import Pace  # noqa: PLC0415
-        from rubric_lint.judge.panel import Panel  # noqa: PLC0415
-        from rubric_lint.judge.transfer import ClientError  # noqa: PLC0415
+        from rubric_lint.judge.run import Panel  # noqa: PLC0415
 
         paces = {call.endpoint: Pace(rpm, tpm=tpm, concurrency=concurrency) for call in self.calls}
         given = zip(self.calls, self.keys, self.headers, self.are_default, strict=True)
@@ -560,7 +558,7 @@ def read_batch(asking: dict[str, Any]) -> Batch | None:
     if requests == "-":
         raise click.UsageError("--batch-requests: -: does not mean stdout here; name a file")
     if form == "anthropic" and asking.get("base_url") is None:
-        from rubric_lint.judge.batch_files import ANTHROPIC_URL  # noqa: PLC0415
+        from rubric_lint.judge.batches import ANTHROPIC_URL  # noqa: PLC0415
 
         asking["base_url"] = ANTHROPIC_URL
     return Batch(None if requests is None else Path(requests), results, form, size)

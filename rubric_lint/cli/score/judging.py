@@ -19,14 +19,11 @@ from click.core import ParameterSource
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, holds_secret
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Plan
-from rubric_lint.judge.batch_files import BatchError, check_form, write_batch
-from rubric_lint.judge.batch_results import BatchAsker, BatchResults, list_names
+from rubric_lint.judge.asking import Plan, Request, list_requests
+from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, check_form, list_names, write_batch
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.journal import Journal
-from rubric_lint.judge.panel import Panel
-from rubric_lint.judge.requests import Request, list_requests
-from rubric_lint.judge.run import JudgeRun, JudgeTally, Results, StoppedError
+from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, Results, StoppedError
 from rubric_lint.judge.spending import Prices, PricesError, read_prices, word_cost
 from rubric_lint.judge.store import ReplyStore
 from rubric_lint.messages import join_words

@@ -135,8 +135,7 @@ def prompt(
     request. --answers reads a file as `judge` does and prints JSON Lines: for each request its `custom_id`, the `id` of
     the answer, and the body that `judge` would send.
     """
-    from rubric_lint.judge.parts import divide, order_criteria  # noqa: PLC0415
-    from rubric_lint.judge.prompt import JudgedCase, as_text, write_prompt  # noqa: PLC0415
+    from rubric_lint.judge.prompt import JudgedCase, as_text, divide, order_criteria, write_prompt  # noqa: PLC0415
 
     if answers is not None:
         for option_name, value in (
@@ -246,10 +245,9 @@ def print_requests(answers: str, rubrics: Mapping[str, ScoringRubric], asking: d
         click.UsageError: if the order of the criteria depends on a model that is not named.
     """
     from rubric_lint.judge.answers import AnswersError  # noqa: PLC0415  (they load the scorer)
-    from rubric_lint.judge.asking import Plan  # noqa: PLC0415
+    from rubric_lint.judge.asking import Plan, list_requests  # noqa: PLC0415
     from rubric_lint.judge.call import Call  # noqa: PLC0415
     from rubric_lint.judge.journal import encode  # noqa: PLC0415
-    from rubric_lint.judge.requests import list_requests  # noqa: PLC0415
 
     fields = read_fields(asking)
     check_call(asking)
