@@ -15,8 +15,8 @@ from rubric_lint.judge.panel import Panel
 from rubric_lint.judge.resuming import Earlier, StaleError, check_journal
 from rubric_lint.judge.run import JudgeRun, JudgeTally, StoppedError
 from rubric_lint.judge.samples import to_json
-from rubric_lint.outputs.candidates import Extract
 from rubric_lint.outputs.reply import Tokens
+from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.meaning import hash_told
 from rubric_lint.scoring.output import parse_output

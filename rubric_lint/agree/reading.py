@@ -10,14 +10,12 @@ from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, make_
 from rubric_lint.agree.result_lines import as_record
 from rubric_lint.agree.sources import Source, find_source, name_raters, read_rater
 from rubric_lint.messages import join_words, point_to_known
-from rubric_lint.outputs.candidates import Extract
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.streams import Entry as Text
-from rubric_lint.scoring.grading import Scored, ScoringRubric
-from rubric_lint.scoring.records import Entry
-from rubric_lint.scoring.samples import combine_samples
-from rubric_lint.scoring.scorer import Scorer
+from rubric_lint.outputs.verdict import Extract
+from rubric_lint.scoring.grading import Scored, ScoringRubric, combine_samples
+from rubric_lint.scoring.scorer import Entry, Scorer
 
 _MOST_PLACES = 5
 """The most records that a message lists."""

@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from rubric_lint.format.criterion import Shape
-from rubric_lint.outputs.decoding import read_entry
-from rubric_lint.outputs.extract import OutputError, refuse_flaws
-from rubric_lint.outputs.inputs.mapping import RESERVED
+from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws
+from rubric_lint.outputs.mapping import RESERVED
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.records import find_rubric
+from rubric_lint.scoring.scorer import find_rubric
 
 _KEPT = frozenset({"rubric", "rubric_hash"})
 

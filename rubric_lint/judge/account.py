@@ -11,7 +11,7 @@ from rubric_lint.judge.resuming import make_fingerprint
 from rubric_lint.judge.samples import to_json
 from rubric_lint.outputs.reply import Tokens
 from rubric_lint.scoring.meaning import hash_told
-from rubric_lint.scoring.panels import count_votes, read_panel
+from rubric_lint.scoring.scorer import count_votes, read_panel
 
 
 class Judgement(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from rubric_lint.messages import find_near
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.decoding import OutputError
 
 MISSING = object()
 """Stands for a field that a record does not have."""

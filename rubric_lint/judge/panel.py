@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self
 
 from rubric_lint.judge.asking import Asker
 from rubric_lint.judge.pace import Pace
-from rubric_lint.scoring.panels import name_models
+from rubric_lint.scoring.scorer import name_models
 
 
 class Member(Asker, AbstractAsyncContextManager[Any], Protocol):

@@ -8,7 +8,7 @@ from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, name_scores
 from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion
-from rubric_lint.scoring.places import Spot
+from rubric_lint.scoring.loading import Spot
 from rubric_lint.testing.running import Tested
 
 

@@ -17,7 +17,7 @@ from rubric_lint.scoring.grading import (
     ScoringRubric,
     Verdict,
 )
-from rubric_lint.scoring.places import RubricPlaces
+from rubric_lint.scoring.loading import RubricPlaces
 from rubric_lint.testing.reading import RubricTest
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rubric_lint.format.criterion import Shape
 from rubric_lint.scoring.grading import AnswerValue, Grade, ScoringCriterion, ScoringRubric
-from rubric_lint.scoring.places import RubricPlaces, Spot
+from rubric_lint.scoring.loading import RubricPlaces, Spot
 from rubric_lint.testing.sums import Sums
 
 

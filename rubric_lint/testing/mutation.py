@@ -5,9 +5,16 @@ from typing import NamedTuple
 
 from rubric_lint.finding import Problem
 from rubric_lint.messages import join_words
-from rubric_lint.scoring.grading import AnswerValue, CriterionResult, Grade, JudgeOutput, Scored, ScoringRubric
-from rubric_lint.scoring.places import RubricPlaces
-from rubric_lint.scoring.samples import combine_samples
+from rubric_lint.scoring.grading import (
+    AnswerValue,
+    CriterionResult,
+    Grade,
+    JudgeOutput,
+    Scored,
+    ScoringRubric,
+    combine_samples,
+)
+from rubric_lint.scoring.loading import RubricPlaces
 from rubric_lint.testing.equivalence import Equivalence, Witness
 from rubric_lint.testing.expectations import Check, make_check
 from rubric_lint.testing.mutants import Mutant, make_mutants

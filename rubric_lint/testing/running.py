@@ -16,9 +16,8 @@ from rubric_lint.project.opening import open_stream
 from rubric_lint.project.settings import FileSettings, SettingsFinder
 from rubric_lint.project.settings_file import SettingsError
 from rubric_lint.scoring.grading import Scored, ScoringRubric
-from rubric_lint.scoring.loading import Loaded, RubricError, load_models
-from rubric_lint.scoring.places import RubricPlaces
-from rubric_lint.scoring.records import read_judged_by
+from rubric_lint.scoring.loading import Loaded, RubricError, RubricPlaces, load_models
+from rubric_lint.scoring.scorer import read_judged_by
 from rubric_lint.testing.expectations import find_impossible, find_unmet
 from rubric_lint.testing.reading import RubricTest, RubricTests, read_tests
 from rubric_lint.testing.recordings import Recording, Recordings, Verified, Verifier, read_recordings

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.compare.rubrics import RubricPair, Rubrics
-from rubric_lint.outputs.extract import OutputError
-from rubric_lint.scoring.records import Outcome
-from rubric_lint.scoring.scorer import Scorer
+from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.scoring.scorer import Outcome, Scorer
 
 INVALID = "invalid"
 """Replaces the verdict of an output that has no score."""

@@ -9,9 +9,8 @@ from rubric_lint.agree.judged.sources import Sources
 from rubric_lint.finding import Place, Problem
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.found import Found
-from rubric_lint.scoring.loading import DECIDING, Loaded, RubricError, name_rubrics
-from rubric_lint.scoring.places import RubricPlaces
-from rubric_lint.scoring.places import Spot as WrittenSpot
+from rubric_lint.scoring.loading import DECIDING, Loaded, RubricError, RubricPlaces, name_rubrics
+from rubric_lint.scoring.loading import Spot as WrittenSpot
 from rubric_lint.text.document import Document
 
 

@@ -8,11 +8,10 @@ from functools import partial
 from typing import NamedTuple
 
 from rubric_lint.agree.reading import Invalid
-from rubric_lint.outputs.decoding import decode_entry
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.streams import CHUNK, read_entries
 from rubric_lint.project.opening import open_stream, stat_path
-from rubric_lint.scoring.records import read_judged_by
+from rubric_lint.scoring.scorer import read_judged_by
 from rubric_lint.text.source import stem_of
 
 

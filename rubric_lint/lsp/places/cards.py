@@ -8,7 +8,7 @@ from rubric_lint.format.rubric import Rubric
 from rubric_lint.lsp.places.fields import FieldFacts
 from rubric_lint.messages import escape as escape_markdown
 from rubric_lint.messages import percent, shorten
-from rubric_lint.scoring.preparing import UnscorableError, share_out
+from rubric_lint.scoring.loading import UnscorableError, share_out
 
 
 def word_field(field: FieldFacts) -> str:
