@@ -11,7 +11,6 @@ from rubric_lint.outputs.blocks import Block, Entry, InputError, Part, join_entr
 from rubric_lint.outputs.decoding import OutputError, list_values
 from rubric_lint.outputs.mapping import HELD, SHOWN, Mapped, rename_columns
 
-
 try:
     import pyarrow as pa
     import pyarrow.parquet as pq

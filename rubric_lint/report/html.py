@@ -7,7 +7,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.compare.runs import OtherRun, read_answers
+from rubric_lint.agree.runs import OtherRun, read_answers
 from rubric_lint.report.agreement import Findings
 from rubric_lint.report.agreement_html import render_findings
 from rubric_lint.report.agreement_sections import LEGEND

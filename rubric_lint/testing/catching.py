@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.proportions import Share
+from rubric_lint.agree.intervals import Share
 from rubric_lint.scoring.grading import AnswerValue, CriterionResult, Scored, ScoringCriterion, Verdict
 from rubric_lint.testing.expectations import allows, read_gates, read_verdicts
 from rubric_lint.testing.reading import RubricTest

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.proportions import Sides
+from rubric_lint.agree.intervals import Sides
 from rubric_lint.agree.ratings import Key, make_id_key, name_key
 from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws
 from rubric_lint.outputs.streams import read_blocks
