@@ -10,8 +10,7 @@ from typing import Any
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Plan
 from rubric_lint.judge.journal import encode
-from rubric_lint.judge.parts import keep_criteria
-from rubric_lint.judge.prompt import JudgedCase
+from rubric_lint.judge.prompt import JudgedCase, keep_criteria
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.mapping import HELD
 from rubric_lint.project.opening import open_stream
