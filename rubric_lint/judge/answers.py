@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, TypeGuard
 
 from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.messages import find_near, list_names, point_to_known
-from rubric_lint.outputs.extract import OutputError, decode
-from rubric_lint.outputs.inputs.mapping import RESERVED
+from rubric_lint.outputs.decoding import OutputError, decode
+from rubric_lint.outputs.mapping import RESERVED
 from rubric_lint.outputs.streams import read_entries
 from rubric_lint.scoring.grading import ScoringRubric
 

@@ -11,9 +11,9 @@ from rubric_lint.judge.endpoint import Exchange, Place
 from rubric_lint.judge.pace import Pace
 from rubric_lint.judge.prompt import Message, divide, join_outputs, order_criteria, output_schema, say, write_prompt
 from rubric_lint.judge.store import ReplyStore, make_key
-from rubric_lint.outputs.candidates import Extract, read_quotable
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.reply import Reply
+from rubric_lint.outputs.verdict import Extract, read_quotable
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.output import reader_of
 

@@ -18,7 +18,7 @@ from rubric_lint.outputs.reply import Tokens, is_other_model
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.meaning import hash_told
-from rubric_lint.scoring.panels import count_votes, name_models, read_panel
+from rubric_lint.scoring.scorer import count_votes, name_models, read_panel
 
 
 class Panel:

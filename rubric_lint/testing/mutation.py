@@ -24,9 +24,9 @@ from rubric_lint.scoring.grading import (
     ScoringCriterion,
     ScoringRubric,
     Verdict,
+    combine_samples,
 )
-from rubric_lint.scoring.places import RubricPlaces, Spot
-from rubric_lint.scoring.samples import combine_samples
+from rubric_lint.scoring.loading import RubricPlaces, Spot
 from rubric_lint.testing.running import Check, Tested, make_check, word_given
 
 MOST_BITS = 1 << 24

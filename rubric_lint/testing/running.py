@@ -27,9 +27,8 @@ from rubric_lint.scoring.grading import (
     ScoringRubric,
     Verdict,
 )
-from rubric_lint.scoring.loading import Loaded, RubricError, load_models
-from rubric_lint.scoring.places import RubricPlaces
-from rubric_lint.scoring.records import read_judged_by
+from rubric_lint.scoring.loading import Loaded, RubricError, RubricPlaces, load_models
+from rubric_lint.scoring.scorer import read_judged_by
 from rubric_lint.testing.reading import RubricTest, RubricTests, read_tests
 from rubric_lint.testing.recordings import Recording, Recordings, Verified, Verifier, read_recordings
 from rubric_lint.text.document import Document
