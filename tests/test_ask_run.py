@@ -12,8 +12,8 @@ from rubric_lint.judge.asking import Plan
 from rubric_lint.judge.endpoint import Call, Endpoint
 from rubric_lint.judge.journal import Earlier, Journal, JournalError, StaleError, check_journal
 from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, StoppedError, to_json
-from rubric_lint.outputs.candidates import Extract
 from rubric_lint.outputs.reply import Tokens
+from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.meaning import hash_told
 from rubric_lint.scoring.output import parse_output

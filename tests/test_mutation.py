@@ -15,9 +15,7 @@ from rubric_lint.format.thresholds import Thresholds
 from rubric_lint.project.files import File
 from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.scoring.grading import JudgeOutput
-from rubric_lint.scoring.loading import load_models
-from rubric_lint.scoring.places import RubricPlaces
-from rubric_lint.scoring.preparing import prepare
+from rubric_lint.scoring.loading import RubricPlaces, load_models, prepare
 from rubric_lint.testing.mutation import MOST_SUMS, Equivalence, Sums, TooManySumsError, make_mutants, mutate
 from rubric_lint.testing.running import Runner
 

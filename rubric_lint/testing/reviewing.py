@@ -13,7 +13,7 @@ from rubric_lint.lint.found import Found, Look
 from rubric_lint.messages import join_words, name_scores
 from rubric_lint.project.files import File
 from rubric_lint.scoring.grading import AnswerValue, CriterionResult, Scored, ScoringCriterion, Verdict
-from rubric_lint.scoring.places import Spot
+from rubric_lint.scoring.loading import Spot
 from rubric_lint.testing import mutation
 from rubric_lint.testing.mutation import Mutation
 from rubric_lint.testing.reading import RubricTest

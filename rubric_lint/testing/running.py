@@ -26,9 +26,8 @@ from rubric_lint.scoring.grading import (
     ScoringRubric,
     Verdict,
 )
-from rubric_lint.scoring.loading import Loaded, RubricError, load_models
-from rubric_lint.scoring.places import RubricPlaces
-from rubric_lint.scoring.records import read_judged_by
+from rubric_lint.scoring.loading import Loaded, RubricError, RubricPlaces, load_models
+from rubric_lint.scoring.scorer import read_judged_by
 from rubric_lint.testing.reading import RubricTest, RubricTests, read_tests
 from rubric_lint.testing.recordings import Recording, Recordings, Verified, Verifier, read_recordings
 from rubric_lint.text.document import Document
@@ -125,7 +124,8 @@ def find_unmet(test: RubricTest, document: Document, result: Scored, places: Rub
     for name, expected in test.expect.get("criteria", {}).items():
         each = given[name]
         if not allows(expected, each.grade.answer):
-            message = f"expected {_word_expected(expected)} for `{name}`, but {_word_answer(each)}"
+            wanted = f"{expected[0]} to {expected[1]}" if isinstance(expected, list) else str(expected).lower()
+            message = f"expected {wanted} for `{name}`, but {_word_answer(each)}"
             yield Problem(message, test.path_of("criteria", name), related=(_relate_answer(each, places),))
 
 
@@ -188,16 +188,14 @@ def _relate_answer(each: CriterionResult, places: RubricPlaces) -> Place:
 
 
 def _word_answer(each: CriterionResult) -> str:
-    answer = each.grade.answer
-    given = str(answer).lower() if isinstance(answer, bool) else str(answer)
     reason = " ".join((each.reasoning or "").split())
-    return f"the judge gave {given}" + (f': "{shorten(reason, _LONGEST)}"' if reason else "")
+    given = f"the judge gave {word_given(each.grade.answer)}"
+    return f'{given}: "{shorten(reason, _LONGEST)}"' if reason else given
 
 
-def _word_expected(expected: Any) -> str:
-    if isinstance(expected, list):
-        return f"{expected[0]} to {expected[1]}"
-    return str(expected).lower()
+def word_given(answer: AnswerValue) -> str:
+    """Write what a judge gives."""
+    return str(answer).lower() if isinstance(answer, bool) else str(answer)
 
 
 OF_TESTS = frozenset({"unmet-expectation", "unrecorded-test", "broken-test"})

@@ -206,7 +206,7 @@ def judge(
     from rubric_lint.cli.score.judging import load_prices, open_store, run_judge  # noqa: PLC0415
     from rubric_lint.judge.answers import AnswersError  # noqa: PLC0415
     from rubric_lint.judge.journal import Journal, JournalError, StaleError, check_journal  # noqa: PLC0415
-    from rubric_lint.outputs.candidates import Extract  # noqa: PLC0415
+    from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
 
     fields = read_fields(asking)
     batch = read_batch(asking)

@@ -448,7 +448,7 @@ def _read_variables(
     Raises:
         click.UsageError: if a model is unknown, stands for several, or has two.
     """
-    from rubric_lint.scoring.panels import name_models  # noqa: PLC0415
+    from rubric_lint.scoring.scorer import name_models  # noqa: PLC0415
 
     common: str | None = None
     own: dict[int, str] = {}

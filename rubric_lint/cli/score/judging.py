@@ -386,15 +386,15 @@ def _write_requests(work: BatchWork, results: BatchResults | None, path: Path, b
     for call in work.calls:
         requests = (each for each in work.list_left(call) if not (results and results.has_reply(each.name)))
         try:
-            written = write_batch(requests, path, batch.form, batch.size, number)
+            files, count = write_batch(requests, path, batch.form, batch.size, number)
         except WriteError as fault:
             raise click.UsageError(f"--batch-requests: {path}: {fault}") from None
         except BatchError as fault:
             raise click.UsageError(f"--batch-requests: {fault}") from None
-        if written.files:
-            number += len(written.files)
-            names = join_words([visible(str(file)) for file in written.files])
+        if files:
+            number += len(files)
+            names = join_words([visible(str(file)) for file in files])
             model = f" to `{visible(call.model)}`" if len(work.calls) > 1 else ""
-            click.echo(f"{counted(written.requests, 'request')}{model} written to {names}; nothing was sent", err=True)
+            click.echo(f"{counted(count, 'request')}{model} written to {names}; nothing was sent", err=True)
     if number == 1:
         click.echo("no requests are left to write", err=True)
