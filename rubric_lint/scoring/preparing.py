@@ -7,8 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from rubric_lint.format.bands import HIGHEST, LOWEST, Scale
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import join_words
 from rubric_lint.scoring.grading import OVERALL, AnswerValue, Grade, ScoringCriterion, ScoringRubric

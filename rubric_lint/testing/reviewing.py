@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any
 
 from rubric_lint.finding import Result
-from rubric_lint.lint.engine import examine
-from rubric_lint.lint.found import Found, Look
+from rubric_lint.lint.engine import Found, Look, examine
 from rubric_lint.project.files import File
 from rubric_lint.testing import covering, mutation
 from rubric_lint.testing.catching import count_catches
