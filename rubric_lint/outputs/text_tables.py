@@ -3,17 +3,62 @@
 import codecs
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from json.encoder import encode_basestring as quote
 from typing import NamedTuple
 
-from rubric_lint.outputs.blocks import LIMIT, Block, Entry, InputError, Part, join_entries, refuse_size
-from rubric_lint.outputs.extract import OutputError
-from rubric_lint.outputs.inputs.kinds import Dialect
-from rubric_lint.outputs.inputs.mapping import Mapped, rename_columns
+from rubric_lint.outputs.blocks import BLANK, LIMIT, Block, Entry, InputError, Part, join_entries, refuse_size
+from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.outputs.mapping import Mapped, rename_columns
 
 _JSON = frozenset({"outputs", "judge"})
 """The columns whose cells hold JSON, which a text cannot stand for."""
+
+
+_CELLS = frozenset({"id", "output", "outputs", "score", "answer", "rubric", "checks", "satisfied", "level"})
+"""The column names that identify a table of judge outputs."""
+
+_MOST = 100_000
+"""The most characters of a header that are looked at."""
+
+
+class Dialect(NamedTuple):
+    """A text table: what separates its cells, and what that is called."""
+
+    delimiter: str
+    called: str
+
+
+DIALECTS = (Dialect(",", "CSV"), Dialect("\t", "TSV"), Dialect(";", "CSV with semicolons"))
+"""The text tables that are read."""
+
+
+def find_dialect(head: bytes, columns: Collection[str], name: str) -> Dialect | None:
+    """Return the dialect if this is a text table: its header has a known column or one of these, or its name says so.
+
+    A text that begins as JSON never is one.
+    """
+    text = head.lstrip(BLANK)
+    if not text or text.startswith((b"{", b"[")):
+        return None
+    first = text[:_MOST].partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
+    known = _CELLS | {column.lower() for column in columns}
+    found = [(len(known.intersection(_split(first, each))), len(_split(first, each)), each) for each in DIALECTS]
+    matches, cells, dialect = max(found, key=lambda each: each[:2])
+    if matches and (cells > 1 or matches == cells):
+        return dialect
+    base = name.lower().removesuffix(".gz").removesuffix(".zst")
+    if base.endswith(".tsv"):
+        return DIALECTS[1]
+    return dialect if base.endswith(".csv") else None
+
+
+def _split(header: str, dialect: Dialect) -> list[str]:
+    try:
+        cells = next(csv.reader([header], delimiter=dialect.delimiter), [])
+    except csv.Error:
+        return []
+    return [cell.strip().lower() for cell in cells]
 
 
 class Row(NamedTuple):

@@ -7,7 +7,7 @@ from json.encoder import encode_basestring_ascii as quote
 
 from rubric_lint.messages import find_near, list_names
 from rubric_lint.outputs.blocks import Block, Entry, InputError, join_entries
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.decoding import OutputError
 
 RESERVED = frozenset({
     *("rubric", "rubric_hash", "shape", "score", "verdict", "criteria", "error"),

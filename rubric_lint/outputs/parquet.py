@@ -7,10 +7,9 @@ from json.encoder import encode_basestring as quote
 from math import isfinite
 from typing import Any, BinaryIO
 
-from rubric_lint.outputs.arrow_values import list_values
 from rubric_lint.outputs.blocks import Block, Entry, InputError, Part, join_entries
-from rubric_lint.outputs.extract import OutputError
-from rubric_lint.outputs.inputs.mapping import HELD, SHOWN, Mapped, rename_columns
+from rubric_lint.outputs.decoding import OutputError, list_values
+from rubric_lint.outputs.mapping import HELD, SHOWN, Mapped, rename_columns
 
 try:
     import pyarrow as pa
