@@ -35,7 +35,7 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "engines/sql/query.py": "the patterns of the schema of judge outputs, on the names of --field",
     "text/source.py": "one byte order mark, repeated",
     "format/schema_problems.py": "the pattern of the schema for verdicts, three words",
-    "format/validator.py": "the patterns of the schemas, one repetition each",
+    "format/schema.py": "the patterns of the schemas, one repetition each",
     "text/yaml_events.py": "words in the messages of parsers",
 }
 BOUNDED = {  # files whose expressions only ever read a few characters

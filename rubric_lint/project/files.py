@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple
 
-from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
+from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.project.gitignore import Patterns, is_ignored, read_ignores, read_ignores_above
 from rubric_lint.project.opening import LIMIT, RefusedError, read_file, read_head
 from rubric_lint.project.repository import find_root

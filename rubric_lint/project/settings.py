@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import Severity
+from rubric_lint.format.criterion import USUAL_THRESHOLDS
 from rubric_lint.format.thresholds import USUAL_THRESHOLDS
 from rubric_lint.format.validator import is_valid
 from rubric_lint.messages import find_near

@@ -9,8 +9,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.finding import Place, Problem, Result, Severity, Unread
-from rubric_lint.format.bands import HIGHEST, LOWEST, Scale
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.case_names import RubricSite, find_names
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file, find_shape_problems

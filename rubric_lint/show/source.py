@@ -6,8 +6,7 @@ from contextlib import suppress
 from fractions import Fraction
 
 from rubric_lint.finding import Finding, Result, Severity, Unread, pointer
-from rubric_lint.format.bands import HIGHEST, Band, read_number
-from rubric_lint.format.criterion import Criterion, Level, Shape
+from rubric_lint.format.criterion import HIGHEST, Band, Criterion, Level, Shape, read_number
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file
 from rubric_lint.project.settings import FileSettings

@@ -20,8 +20,7 @@ from rubric_lint.agree.ratings import Ratings
 from rubric_lint.agree.reading import Invalid, LeftOut, Reader, UnusableError
 from rubric_lint.finding import Place, Problem, Result
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.lint.engine import examine
-from rubric_lint.lint.found import Found
+from rubric_lint.lint.engine import Found, examine
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.streams import CHUNK, read_entries
 from rubric_lint.project.files import File, Unreadable, read

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 from rubric_lint.finding import Severity
-from rubric_lint.format.bands import Band, read_key
-from rubric_lint.format.criterion import Criterion, Level, Shape
+from rubric_lint.format.criterion import Band, Criterion, Level, Shape, read_key
 from rubric_lint.lsp.places.cards import escape, table
 from rubric_lint.lsp.server.analysis import Analysis, Located
 from rubric_lint.lsp.server.workspace import Options

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rubric_lint.agree.judged.run import Reviewer, Shelf
-    from rubric_lint.lint.found import Also
+    from rubric_lint.lint.engine import Also
 
 
 class JudgedDocuments:

@@ -1,14 +1,62 @@
-"""Repair bands that are swapped, overlap, leave gaps, are split or not sorted; no repair is safe."""
+"""Repair what is wrong in bands, outcomes, levels and shapes, and deprecated fields, as intents on paths."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from rubric_lint.finding import AddField, InsertField, InsertItems, Intent, RenameKey, Reorder, Repair, ReplaceValue
-from rubric_lint.format.bands import HIGHEST, LOWEST, Band, Scale
+from rubric_lint.finding import (
+    AddField,
+    InsertField,
+    InsertItems,
+    Intent,
+    MoveItems,
+    Problem,
+    RemoveField,
+    RenameKey,
+    Reorder,
+    Repair,
+    ReplaceValue,
+    WrapText,
+)
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Band, Criterion, Replacement, Scale
+from rubric_lint.format.recognition import FIELD
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.schema import suite_lists
 from rubric_lint.messages import join_words, name_scores
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Part, Path
+
+
+def find_deprecated(
+    mapping: Mapping[str, Any], path: Path, field: str, replacement: Replacement | None
+) -> Iterator[Problem]:
+    """Find the deprecated `field` of a mapping, unless its replacement is there too."""
+    if replacement is None or field not in mapping or replacement.name in mapping:
+        return
+    value, place, name = mapping[field], (*path, field), replacement.name
+    if not replacement.covers(value):
+        return  # the wrong value comes first
+    new = replacement.value_for(value)
+    if new is None and replacement.values is not None:
+        message = f"`{field}: {_write(value)}` is deprecated; leave it out"
+        yield Problem(message, place, Part.KEY, repair=_mend_field(f"remove `{field}`", RemoveField(place)))
+    elif new == value and type(new) is type(value):
+        message = f"`{field}` is deprecated; write `{name}`"
+        repair = _mend_field(f"rename `{field}` to `{name}`", RenameKey(place, name))
+        yield Problem(message, place, Part.KEY, repair=repair)
+    else:
+        message = f"`{field}: {_write(value)}` is deprecated; write `{name}: {_write(new)}`"
+        repair = _mend_field(f"write `{name}: {_write(new)}`", RenameKey(place, name), ReplaceValue(place, _write(new)))
+        yield Problem(message, place, Part.KEY, repair=repair)
+
+
+def _mend_field(title: str, *intents: Intent) -> Repair:
+    return Repair(title, intents, safe=True)
+
+
+def _write(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
 
 UPPER_KEEPS, LOWER_KEEPS = "upper-keeps", "lower-keeps"
 WIDEN_LOWER, WIDEN_UPPER, ADD_BAND = "widen-lower", "widen-upper", "add-band"
@@ -218,3 +266,77 @@ def _write_lower(band: Band, bound: float | None) -> ReplaceValue:
 
 def _write_upper(band: Band, bound: float | None) -> ReplaceValue:
     return ReplaceValue((*band.path, 1), str(bound))
+
+
+PLACEHOLDER = "placeholder"
+FIRST_LOWEST, FIRST_HIGHEST = "first-lowest", "first-highest"
+
+
+def write_placeholder(entry: Any, at: Path, place: Path) -> Repair:
+    """Write a placeholder for the outcome at `place`, which is in the entry at the path `at`, or is the entry."""
+    number = f"{int(at[-1]) + 1}" if at and isinstance(at[-1], int) else ""
+    is_band = isinstance(entry, dict) and "score_range" in entry
+    name = f"{'band' if is_band else 'criterion'} {number}".strip()
+    within = place[len(at) :]
+    if len(within) > 1:
+        kind = "level" if within[0] == "levels" else "band" if isinstance(within[1], int) else "score"
+        part = int(within[1]) + 1 if isinstance(within[1], int) else within[1]
+        name = f"{kind} {part} of {name}"
+    text = f"TODO - say what an observer sees for {name}"
+    intents = (ReplaceValue(place, text),)
+    return Repair("write a placeholder", intents, safe=False, choice=PLACEHOLDER, is_local=True)
+
+
+def quote(place: Path, written: str) -> Repair:
+    """Write a plain scalar as a string, in quotes."""
+    text = json.dumps(written, ensure_ascii=False)
+    return Repair(f"write `{text}`", (ReplaceValue(place, text),), safe=False, is_local=True)
+
+
+def number_levels(place: Path, count: int) -> tuple[Repair, Repair]:
+    """Give each name in a list its number, from the lowest or from the highest level on."""
+    return _number(place, range(1, count + 1), FIRST_LOWEST), _number(place, range(count, 0, -1), FIRST_HIGHEST)
+
+
+def _number(place: Path, numbers: range, choice: str) -> Repair:
+    levels = enumerate(map(str, numbers))
+    intents = tuple(WrapText((*place, index), "expected_outcome", ("level", number)) for index, number in levels)
+    return Repair(f"number the levels {numbers[0]} to {numbers[-1]}", intents, safe=False, choice=choice, is_local=True)
+
+
+OWN_RUBRIC = "own-rubric"
+
+
+def move_apart(rubric: Rubric, moved: Sequence[Criterion], what: str) -> Repair | None:
+    """Move entries, which messages call `what`, to a rubric of their own; None if there is no place for one."""
+    holder = _find_holder(rubric)
+    places = [rubric.view.place(entry.path) if rubric.view else entry.path for entry in moved]
+    if holder is None or any(place[:-1] != rubric.path for place in places):
+        return None
+    where = "beside this one" if holder else "in a document of its own"
+    title = f"move {what} to a new rubric {where}, with a score of its own"
+    intent = MoveItems(rubric.path, tuple(int(place[-1]) for place in places), holder)
+    return Repair(title, (intent,), safe=False, choice=OWN_RUBRIC, is_local=True)
+
+
+def _find_holder(rubric: Rubric) -> Path | None:
+    """Return what a second rubric needs a copy of: the evaluator, or the document; None if there is no place for one.
+
+    A case has one `rubrics`, and so have the defaults of a suite.
+    """
+    path, view = rubric.path, rubric.view
+    if view and (view.around or view.definition):
+        return None
+    indices = [index for index, step in enumerate(path) if isinstance(step, int)]
+    if not indices:
+        return () if path == (FIELD,) and not view else None
+    last = indices[-1]
+    return path[: last + 1] if last and path[last - 1] in suite_lists("evaluators") else None
+
+
+def rename_fields(names: list[tuple[Path, str]]) -> Repair:
+    """Return the unsafe repair that gives each field at a path a new name."""
+    (path, target), *others = names
+    more = f", and {len(others)} more" if others else ""
+    intents = tuple(RenameKey(place, name) for place, name in names)
+    return Repair(f"rename `{path[-1]}` to `{target}`{more}", intents, safe=False)
