@@ -214,25 +214,6 @@ def load_dialect(name: str) -> "Dialect":
     return next(dialect for dialect in dialects if dialect.name == name)
 
 
-def find_unread_forms(document: "Document", taken: "set[Path]", *, of_agentv: bool) -> "list[tuple[Path, Part, str]]":
-    """Find rubrics in known forms that are not linted, each with the part to mark and a message; see `unread`."""
-    if document.kind.is_program:
-        from rubric_lint.dialects.search.computed import find_computed  # noqa: PLC0415  (most files are no programs)
-
-        return [(path, Part.VALUE, message) for path, message in find_computed(document, taken)]
-    text = document.quick_text
-    if not any(sign in text for sign in _SIGNS_OF_FORMS):
-        return []
-    from rubric_lint.dialects.search.unchecked_forms import find_misspelt, find_refused, find_unread  # noqa: PLC0415  (most files have no assertions)
-
-    found = [(path, Part.VALUE, message) for path, message in find_unread(document, taken, of_agentv=of_agentv)]
-    found += find_refused(document)
-    return found if of_agentv else [*found, *find_misspelt(document)]
-
-
-_SIGNS_OF_FORMS = ("assert", "llm-rubric", "agent-rubric", "calculate_output")
-
-
 def find_families(text: str, kind: Kind) -> list[Family]:
     """Return the families of which a text has words, and that its kind of file may hold."""
     signs, others = _signs_of(kind)

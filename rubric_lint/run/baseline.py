@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import Result
-from rubric_lint.format.validator import is_valid
 from rubric_lint.project.files import RealFolders
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder, shorten
@@ -65,7 +64,8 @@ def read_known(path: str, shown: str) -> set[KnownFinding]:
 
 
 def _find_fault(data: Any) -> str:
-    from rubric_lint.format.schema_files import load  # noqa: PLC0415  (most runs have no baseline)
+    from rubric_lint.format.schema import is_valid  # noqa: PLC0415  (most runs have no baseline)
+    from rubric_lint.format.schema_files import load  # noqa: PLC0415
 
     schema = load(f"baseline/v{VERSION}.json")
     if is_valid(schema, data):
