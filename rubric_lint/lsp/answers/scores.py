@@ -15,6 +15,7 @@ from rubric_lint.format.bands import Band, read_key
 from rubric_lint.format.criterion import Criterion, Level, Shape
 from rubric_lint.lsp.places.cards import escape, table
 from rubric_lint.lsp.server.analysis import Analysis, Located
+from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.workspace import Options
 from rubric_lint.messages import list_scores, percent
 from rubric_lint.scoring.grading import Grade, ScoringCriterion, ScoringRubric, Verdict
@@ -297,6 +298,16 @@ def make_hints(analysis: Analysis, within: Span, options: Options) -> list[types
             hint.tooltip = _TOOLTIP
             hints.append(hint)
     return hints
+
+
+async def answer_hints(documents: OpenDocuments, params: types.InlayHintParams) -> list[types.InlayHint] | None:
+    """Return the hints in a range, if the editor's settings ask for some."""
+    options = await documents.options_for(params.text_document.uri)
+    if not (options.share_hints or options.verdict_hints or options.range_hints):
+        return None
+    if (found := await documents.analysis(params.text_document.uri)) is None:
+        return None
+    return await documents.run(make_hints, found, found.state.text.span(params.range), options) or None
 
 
 def _meets(span: Span, within: Span) -> bool:
