@@ -8,7 +8,7 @@ import pytest
 
 import rubric_lint
 from rubric_lint.format.schema_files import catalogue
-from rubric_lint.text.kinds import SIGNED_SUFFIXES, SUFFIXES
+from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
 ROOT = Path(__file__).parent.parent
 EXTENSION = ROOT / "vscode"

@@ -38,7 +38,7 @@ from rubric_lint.report.overview_html import (
 from rubric_lint.report.runs_html import render_comparison
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
-from rubric_lint.scoring.records import Outcome
+from rubric_lint.scoring.scorer import Outcome
 from rubric_lint.scoring.totals import Totals
 
 _RANKS = {Verdict.FAIL: 0, Verdict.BORDERLINE: 1}

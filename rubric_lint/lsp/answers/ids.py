@@ -15,7 +15,7 @@ from rubric_lint.lsp.server.library import Library, Reading, UnreadError
 from rubric_lint.lsp.server.workspace import identify
 from rubric_lint.scoring.loading import Loaded, RubricError, load_models, name_rubrics
 from rubric_lint.scoring.meaning import hash_told
-from rubric_lint.scoring.records import read_judged_by
+from rubric_lint.scoring.scorer import read_judged_by
 from rubric_lint.testing.reading import find_recordings, is_test_file, list_needed, split_reference
 from rubric_lint.testing.recordings import HASHES, read_outputs
 from rubric_lint.text.document import Document

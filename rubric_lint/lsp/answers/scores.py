@@ -11,16 +11,14 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 from rubric_lint.finding import Severity
-from rubric_lint.format.bands import Band, read_key
-from rubric_lint.format.criterion import Criterion, Level, Shape
+from rubric_lint.format.criterion import Band, Criterion, Level, Shape, read_key
 from rubric_lint.lsp.places.cards import escape, table
 from rubric_lint.lsp.server.analysis import Analysis, Located
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.workspace import Options
 from rubric_lint.messages import list_scores, percent
-from rubric_lint.scoring.grading import Grade, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import Grade, Prospect, Prospects, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.loading import Loaded, RubricError
-from rubric_lint.scoring.prospects import Prospect, Prospects
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import Span

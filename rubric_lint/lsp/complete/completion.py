@@ -21,9 +21,8 @@ from rubric_lint.lsp.server.diagnostics import has_schema
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
-from rubric_lint.text.kinds import Kind, kind_of
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Kind, Source, Span, kind_of
 
 _LIST = r"#\s*rubric-lint:\s*(?:ignore-file|ignore)\s*\[(?P<before>[^\]#]*,\s*|\s*)(?P<word>[\w-]*)\Z"
 _KIND = r"#\s*rubric-lint:\s*(?P<word>[\w-]*)\Z"

@@ -3,8 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from rubric_lint.format.bands import Band, Scale
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import Band, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.lsp.places.schema_walk import FieldFacts
@@ -13,8 +12,7 @@ from rubric_lint.messages import escape as escape_markdown
 from rubric_lint.messages import percent, shorten
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.scoring.grading import OVERALL
-from rubric_lint.scoring.loading import Loaded, name_rubrics
-from rubric_lint.scoring.preparing import UnscorableError, share_out
+from rubric_lint.scoring.loading import Loaded, UnscorableError, name_rubrics, share_out
 from rubric_lint.testing.reading import split_reference
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents

@@ -18,8 +18,8 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.project.settings_file import NAMES
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import DATA
 from rubric_lint.text.path import Path
+from rubric_lint.text.source import DATA
 
 SETTINGS = "config/v1.json"
 """The schema of the settings."""

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.locate import find_claim_url
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import Kind, kind_of
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Kind, Source, Span, kind_of
 
 STAND_IN = "rubric-lint-cursor"
 _KEY_BEFORE = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<word>(?:[\w$][\w$.-]*)?)")

@@ -5,12 +5,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
+from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.finding import Finding, Result
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.lint.engine import Examined, build_rubrics, examine, find_shape_problems
-from rubric_lint.lint.found import Also
-from rubric_lint.lint.message_context import name_criterion
+from rubric_lint.lint.engine import Also, Examined, build_rubrics, examine, find_shape_problems, name_criterion
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.project.opening import LIMIT
 from rubric_lint.project.settings import FileSettings

@@ -12,8 +12,7 @@ from rubric_lint.lsp.server.analysis import Analysis, State
 from rubric_lint.lsp.server.workspace import When, uri_of
 from rubric_lint.report.visible import visible
 from rubric_lint.rules import BY_NAME
-from rubric_lint.text.kinds import Kind, kind_of
-from rubric_lint.text.source import Span
+from rubric_lint.text.source import Kind, Span, kind_of
 
 SOURCE = "rubric-lint"
 """The source of the diagnostics, as editors show it."""

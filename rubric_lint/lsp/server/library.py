@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
+from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.lsp.server.analysis import State

@@ -18,7 +18,7 @@ from rubric_lint.lsp.server.positions import replace_surrogates
 from rubric_lint.project.settings import FileSettings, SettingsFinder
 from rubric_lint.project.settings_file import SettingsError
 from rubric_lint.run.filters.baseline import Baselines
-from rubric_lint.text.kinds import SIGNED_SUFFIXES, SUFFIXES
+from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
 _DRIVE = re.compile(r"/[A-Za-z]:")
 
