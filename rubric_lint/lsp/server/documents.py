@@ -28,7 +28,7 @@ from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
     from rubric_lint.agree.judged.run import Reviewer, Shelf
-    from rubric_lint.lint.found import Also
+    from rubric_lint.lint.engine import Also
 
 Answer = TypeVar("Answer")
 
