@@ -12,6 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from rubric_lint.finding import Edit, Intent, RenameKey, Repair, ReplaceValue, pointer
+from rubric_lint.fix import splice
 from rubric_lint.fix.following import DataChange
 from rubric_lint.fix.proof import find_doubt
 from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix
@@ -37,7 +38,7 @@ from rubric_lint.lsp.server.workspace import path_of
 from rubric_lint.testing.recordings import HASHES
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
-from rubric_lint.text.source import Source, Span, splice
+from rubric_lint.text.source import Source, Span
 
 Answer = TypeVar("Answer")
 
