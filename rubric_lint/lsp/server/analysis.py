@@ -40,10 +40,6 @@ class State:
     obstacle_file: str = ""
     find_open: Callable[[str], str | None] = _find_none
 
-    def under(self, settings: FileSettings | None) -> "State":
-        """Return this state with its settings."""
-        return replace(self, settings=settings)
-
     def blocked(self, fault: SettingsError) -> "State":
         """Return this state with the error that makes its settings unknown."""
         return replace(self, obstacle=f"{fault.path}: {'; '.join(fault.faults)}", obstacle_file=fault.path)
@@ -72,8 +68,8 @@ class Located(NamedTuple):
 class Analysis:
     """The `result` for a state, or None with a `notice` that says why it was not linted.
 
-    `findings` are those to show, ordered by place: all that are not in a baseline. `lacking` has the files of judge
-    outputs that could not be read, each with the reason.
+    `findings` are those to show, ordered by place: all that are not in a baseline. `unreadable` has the files of
+    judge outputs that could not be read, each with the reason.
     """
 
     state: State
@@ -82,7 +78,7 @@ class Analysis:
     examined: Examined | None = None
     notice: str = ""
     fault: Exception | None = None
-    lacking: Sequence[tuple[str, str]] = ()
+    unreadable: Sequence[tuple[str, str]] = ()
 
     def find_at(self, place: Span) -> list[Finding]:
         """Return the findings to show that touch a place."""

@@ -14,6 +14,7 @@ from rubric_lint.finding import Severity
 from rubric_lint.format.criterion import Band, Criterion, Level, Shape, read_key
 from rubric_lint.lsp.places.cards import escape, table
 from rubric_lint.lsp.server.analysis import Analysis, Located
+from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.workspace import Options
 from rubric_lint.messages import list_scores, percent
 from rubric_lint.scoring.grading import Grade, Prospect, Prospects, ScoringCriterion, ScoringRubric, Verdict
@@ -295,6 +296,16 @@ def make_hints(analysis: Analysis, within: Span, options: Options) -> list[types
             hint.tooltip = _TOOLTIP
             hints.append(hint)
     return hints
+
+
+async def answer_hints(documents: OpenDocuments, params: types.InlayHintParams) -> list[types.InlayHint] | None:
+    """Return the hints in a range, if the editor's settings ask for some."""
+    options = await documents.options_for(params.text_document.uri)
+    if not (options.share_hints or options.verdict_hints or options.range_hints):
+        return None
+    if (found := await documents.analysis(params.text_document.uri)) is None:
+        return None
+    return await documents.run(make_hints, found, found.state.text.span(params.range), options) or None
 
 
 def _meets(span: Span, within: Span) -> bool:
