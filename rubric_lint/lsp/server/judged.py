@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.judged.run import Reviewer, Shelf
+    from rubric_lint.agree.judged.run import RecordCache, Reviewer
     from rubric_lint.lint.found import Also
 
 
@@ -11,7 +11,7 @@ class JudgedDocuments:
     """Keeps the judge outputs that were read, and what they show, until a file or the meaning of a rubric changes."""
 
     def __init__(self) -> None:
-        self._kept: tuple[Shelf, Reviewer] | None = None
+        self._kept: tuple[RecordCache, Reviewer] | None = None
 
     def look(
         self, paths: tuple[tuple[str, ...], tuple[str, ...]], name: str
@@ -22,15 +22,10 @@ class JudgedDocuments:
         name of its file, is that of the rubric.
         """
         # The scorer takes a while to load, and few projects name judge outputs.
-        from rubric_lint.agree.judged.run import (  # noqa: PLC0415
-            JudgedLook,
-            Reviewer,
-            Shelf,
-            open_sources,
-        )
+        from rubric_lint.agree.judged.run import JudgedLook, RecordCache, Reviewer  # noqa: PLC0415
 
         if self._kept is None:
-            self._kept = Shelf(), Reviewer()
-        shelf, reviewer = self._kept
-        sources = open_sources(shelf, *paths)
+            self._kept = RecordCache(), Reviewer()
+        cache, reviewer = self._kept
+        sources = cache.open(paths)
         return JudgedLook(reviewer, sources, name, is_only=False), sources.unreadable
