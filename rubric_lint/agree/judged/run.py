@@ -99,13 +99,13 @@ class RecordCache:
     def __init__(self) -> None:
         self._kept: dict[str, tuple[tuple[int, ...], RecordFile]] = {}
 
-    def open(self, paths: Paths) -> Sources:
-        """Open files of results and labels; a file that cannot be read, or has no record, is listed with the reason."""
+    def load(self, paths: Paths) -> Sources:
+        """Load files of results and labels; a file that cannot be read, or has no record, is listed with the reason."""
         unreadable = list[tuple[str, str]]()
-        results, labels = (tuple(self._open_all(names, unreadable)) for names in paths)
+        results, labels = (tuple(self._load_all(names, unreadable)) for names in paths)
         return Sources(results, labels, tuple(unreadable))
 
-    def _open_all(self, paths: Iterable[str], unreadable: list[tuple[str, str]]) -> Iterator[RecordFile]:
+    def _load_all(self, paths: Iterable[str], unreadable: list[tuple[str, str]]) -> Iterator[RecordFile]:
         for path in dict.fromkeys(paths):
             try:
                 status = stat_path(path)
@@ -335,7 +335,7 @@ class JudgedRun:
 
     def _open(self, paths: Paths) -> Sources:
         if paths not in self._sources:
-            self._sources[paths] = sources = self._cache.open(paths)
+            self._sources[paths] = sources = self._cache.load(paths)
             self.unreadable.update(sources.unreadable)
         return self._sources[paths]
 

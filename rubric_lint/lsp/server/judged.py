@@ -27,5 +27,5 @@ class JudgedDocuments:
         if self._kept is None:
             self._kept = RecordCache(), Reviewer()
         cache, reviewer = self._kept
-        sources = cache.open(paths)
+        sources = cache.load(paths)
         return JudgedLook(reviewer, sources, name, is_only=False), sources.unreadable
