@@ -13,8 +13,7 @@ from random_rubrics import rubrics
 
 from rubric_lint.agree.changes import Effects, What, compare, pair_rubrics, score_both
 from rubric_lint.project.settings import FileSettings
-from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.preparing import prepare
+from rubric_lint.scoring.loading import load_rubrics, prepare
 
 
 def scored(yaml, settings=FileSettings()):  # noqa: B008 (it never changes)

@@ -6,15 +6,13 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from rubric_lint.format.bands import SCORES, Scale
-from rubric_lint.format.criterion import Criterion, Level, Shape
+from rubric_lint.format.criterion import SCORES, Criterion, Level, Scale, Shape
 from rubric_lint.format.rubric import fold_id
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.loading import Loaded
 from rubric_lint.scoring.meaning import Told, read_gate, read_outcomes, read_scores, read_task, read_told, says, words
-from rubric_lint.scoring.records import Outcome
-from rubric_lint.scoring.scorer import Scorer
+from rubric_lint.scoring.scorer import Outcome, Scorer
 from rubric_lint.text.path import Path
 
 Value = Mapping[str, Any]

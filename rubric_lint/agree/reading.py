@@ -10,17 +10,14 @@ from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, make_id_key, name_key
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, point_to_known
-from rubric_lint.outputs.candidates import Extract
-from rubric_lint.outputs.decoding import read_entry
-from rubric_lint.outputs.extract import OutputError, refuse_flaws
-from rubric_lint.outputs.inputs.mapping import RESERVED
+from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws
+from rubric_lint.outputs.mapping import RESERVED
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.streams import Entry as Text
+from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.form import form_of
-from rubric_lint.scoring.grading import Scored, ScoringRubric
-from rubric_lint.scoring.records import Entry, find_rubric
-from rubric_lint.scoring.samples import combine_samples
-from rubric_lint.scoring.scorer import Scorer
+from rubric_lint.scoring.grading import Scored, ScoringRubric, combine_samples
+from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric
 from rubric_lint.text.source import stem_of
 
 PANEL = "panel"

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from rubric_lint.agree.intervals import Sides
 from rubric_lint.agree.ratings import Key, make_id_key, name_key
-from rubric_lint.outputs.candidates import Extract
-from rubric_lint.outputs.decoding import read_entry
-from rubric_lint.outputs.extract import OutputError, refuse_flaws
+from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws
 from rubric_lint.outputs.streams import read_blocks
+from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.grading import AnswerValue, Grade, Scored, ScoringCriterion, ScoringRubric, Verdict
-from rubric_lint.scoring.other_results import (
+from rubric_lint.scoring.output import Known
+from rubric_lint.scoring.results import (
     OtherCriterion,
     OtherGrade,
     OtherKind,
@@ -21,7 +21,6 @@ from rubric_lint.scoring.other_results import (
     is_result,
     read_result,
 )
-from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.scorer import Run, Scorer
 
 ABSENT, INVALID = 0xFFFFFFFF, 0xFFFFFFFE

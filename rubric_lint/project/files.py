@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import NamedTuple
 
-from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
+from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.project.gitignore import Patterns, is_ignored, read_ignores, read_ignores_above
 from rubric_lint.project.opening import LIMIT, RefusedError, read_file, read_head
 from rubric_lint.project.repository import find_root
 from rubric_lint.project.settings import FileSettings, Settings, SettingsFinder
 from rubric_lint.project.settings_file import SettingsError
 from rubric_lint.project.skipped import Skipped, name_other_kind
-from rubric_lint.text.kinds import SIGNED_SUFFIXES, SUFFIXES
+from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
 STDIN = "-"
 """The path that means stdin."""

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import Severity
-from rubric_lint.format.thresholds import USUAL_THRESHOLDS
+from rubric_lint.format.criterion import USUAL_THRESHOLDS
 from rubric_lint.project.gitignore import Patterns
 from rubric_lint.project.settings_file import NAMES, SettingsError, read_table
 from rubric_lint.text.deadline import TIME_LIMIT

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
-from rubric_lint.format.validator import is_valid
 from rubric_lint.messages import find_near
 from rubric_lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.text.source import Source, UndecodableError
@@ -139,6 +138,8 @@ def find_faults(table: Any) -> Iterator[Fault]:
 
 
 def _find_shape_faults(table: Any, schema: dict[str, Any]) -> Iterator[Fault]:
+    from rubric_lint.format.schema import is_valid  # noqa: PLC0415  (only for those who have settings)
+
     if is_valid(schema, table):
         return
     from jsonschema import Draft7Validator, validators  # noqa: PLC0415  (100 ms that good settings do not need)

@@ -20,7 +20,7 @@ from rubric_lint.agree.runs import ABSENT, OtherRun
 from rubric_lint.report.markup import name_id
 from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
-from rubric_lint.scoring.records import Outcome
+from rubric_lint.scoring.scorer import Outcome
 
 _MOST_ROWS = 8192
 """The most answers in a block."""

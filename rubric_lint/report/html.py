@@ -15,7 +15,7 @@ from rubric_lint.report.answer_rows import MOST_TEXT, AnswerRows, as_data
 from rubric_lint.report.markup import close_page, format_score, name_answer, name_id, render_page
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
-from rubric_lint.scoring.records import Outcome
+from rubric_lint.scoring.scorer import Outcome
 from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
 
 BINS = 20

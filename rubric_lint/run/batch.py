@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
+from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.finding import Result
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.text.source import Source

@@ -12,10 +12,8 @@ from rubric_lint.agree.judged.table import build_table
 from rubric_lint.agree.reading import Invalid, LeftOut, Reader, UnusableError
 from rubric_lint.finding import Place, Problem, Result
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.lint.engine import examine
-from rubric_lint.lint.found import Found
-from rubric_lint.outputs.decoding import decode_entry
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.lint.engine import Found, examine
+from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.streams import CHUNK, read_entries
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.opening import open_stream, stat_path
@@ -23,9 +21,8 @@ from rubric_lint.project.settings import SettingsFinder, shorten
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.run.batch import FileOutcome
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.loading import DECIDING, Loaded, RubricError, name_rubrics
-from rubric_lint.scoring.places import RubricPlaces, Spot
-from rubric_lint.scoring.records import read_judged_by
+from rubric_lint.scoring.loading import DECIDING, Loaded, RubricError, RubricPlaces, Spot, name_rubrics
+from rubric_lint.scoring.scorer import read_judged_by
 from rubric_lint.text.document import Document
 from rubric_lint.text.source import Source, UndecodableError, stem_of
 

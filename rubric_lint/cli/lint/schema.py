@@ -126,9 +126,8 @@ def bundle_schemas(folder: Path | None, *, check: bool) -> int:
 
     Also writes catalog.json, the entries for SchemaStore.
     """
-    from rubric_lint.format.bundle import bundle  # noqa: PLC0415  (imports referencing)
+    from rubric_lint.format.bundle import bundle, store_catalogue  # noqa: PLC0415  (imports referencing)
     from rubric_lint.format.schema_files import schemas_root  # noqa: PLC0415
-    from rubric_lint.format.schema_store import store_catalogue  # noqa: PLC0415
 
     if folder is None and schemas_root().parent == Path(__file__).parents[2]:
         raise click.UsageError("name a FOLDER; the installed schemas must not be changed")

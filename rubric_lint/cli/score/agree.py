@@ -121,7 +121,7 @@ def agree(
     )
     from rubric_lint.agree.comparison import Draws  # noqa: PLC0415
     from rubric_lint.agree.reading import Reader, UnusableError  # noqa: PLC0415
-    from rubric_lint.outputs.candidates import Extract  # noqa: PLC0415
+    from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings  # noqa: PLC0415
 
     if not results and not labels:

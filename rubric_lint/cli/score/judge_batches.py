@@ -13,13 +13,11 @@ from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.score.answers_file import AnswersFile
 from rubric_lint.cli.score.batch_options import Batch
 from rubric_lint.cli.score.judging import run_judge
-from rubric_lint.judge.asking import Plan
-from rubric_lint.judge.batch_files import BatchError, check_form, write_batch
-from rubric_lint.judge.batch_results import BatchAsker, BatchResults, list_names
+from rubric_lint.judge.asking import Plan, Request, list_requests
+from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, check_form, list_names, write_batch
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.journal import Journal
-from rubric_lint.judge.panel import Panel
-from rubric_lint.judge.requests import Request, list_requests
+from rubric_lint.judge.run import Panel
 from rubric_lint.judge.spending import Prices
 from rubric_lint.messages import join_words
 from rubric_lint.project.writing import WriteError
@@ -120,15 +118,15 @@ def _write_requests(work: BatchWork, results: BatchResults | None, path: Path, b
     for call in work.calls:
         requests = (each for each in work.list_left(call) if not (results and results.has_reply(each.name)))
         try:
-            written = write_batch(requests, path, batch.form, batch.size, number)
+            files, count = write_batch(requests, path, batch.form, batch.size, number)
         except WriteError as fault:
             raise click.UsageError(f"--batch-requests: {path}: {fault}") from None
         except BatchError as fault:
             raise click.UsageError(f"--batch-requests: {fault}") from None
-        if written.files:
-            number += len(written.files)
-            names = join_words([visible(str(file)) for file in written.files])
+        if files:
+            number += len(files)
+            names = join_words([visible(str(file)) for file in files])
             model = f" to `{visible(call.model)}`" if len(work.calls) > 1 else ""
-            click.echo(f"{counted(written.requests, 'request')}{model} written to {names}; nothing was sent", err=True)
+            click.echo(f"{counted(count, 'request')}{model} written to {names}; nothing was sent", err=True)
     if number == 1:
         click.echo("no requests are left to write", err=True)

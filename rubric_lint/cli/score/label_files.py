@@ -37,7 +37,7 @@ def measure_agreement(
     from rubric_lint.agree.comparison import Draws  # noqa: PLC0415
     from rubric_lint.agree.intervals import DRAWS  # noqa: PLC0415
     from rubric_lint.agree.reading import Reader, UnusableError  # noqa: PLC0415
-    from rubric_lint.outputs.candidates import Extract  # noqa: PLC0415
+    from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings  # noqa: PLC0415
 
     reader = Reader(rubrics, Extract(extract))

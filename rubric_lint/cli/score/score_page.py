@@ -48,7 +48,7 @@ def prepare_extras(
     other = None
     if compare is not None:
         from rubric_lint.agree.runs import OtherRun  # noqa: PLC0415
-        from rubric_lint.outputs.candidates import Extract  # noqa: PLC0415
+        from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
 
         other = OtherRun(rubrics, Extract(extract))
         if not other.read(read_chunks(compare)):

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from rubric_lint.format.schema import is_valid
 from rubric_lint.format.schema_files import load
-from rubric_lint.format.validator import is_valid
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.settings_file import SettingsError
 
