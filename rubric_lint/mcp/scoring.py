@@ -16,8 +16,8 @@ from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.report.base import Look
 from rubric_lint.report.changes import Comparison, as_json, as_text
 from rubric_lint.report.scores import FORMS
+from rubric_lint.run.console import Progress
 from rubric_lint.run.given import Input, read_given
-from rubric_lint.run.progress import Progress
 from rubric_lint.scoring.loading import Loaded, load_models
 from rubric_lint.scoring.run import Scoring
 

@@ -12,10 +12,10 @@ from rubric_lint.mcp.checking import fix, lint, show
 from rubric_lint.mcp.roots import Roots, ToolError
 from rubric_lint.mcp.schemas import NAME, PATHS, RULES, SHAPE, TEXT, Schema, arguments, choices, flag, rules, text
 from rubric_lint.mcp.scoring import diff, read_one, score
+from rubric_lint.project.files import name_other_kind
 from rubric_lint.project.opening import SMALL_LIMIT
 from rubric_lint.project.repository import name_schema
 from rubric_lint.project.settings import SettingsFinder
-from rubric_lint.project.skipped import name_other_kind
 from rubric_lint.rules import BY_NAME
 
 
