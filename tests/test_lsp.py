@@ -986,7 +986,7 @@ def crash(rubric):
 
 crashing = type(overlap.RULE)("overlap", overlap.RULE.severity, crash)
 engine.RULES = tuple(crashing if rule.name == "overlap" else rule for rule in engine.RULES)
-from rubric_lint.cli.exits import launch
+from rubric_lint.cli.commands import launch
 from rubric_lint.cli.lint.lint import cli
 launch(cli, "rubric-lint")
 """

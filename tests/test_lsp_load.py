@@ -13,7 +13,7 @@ from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.workspace import Options, build_workspace
 
 LAUNCH = """
-from rubric_lint.cli.exits import launch
+from rubric_lint.cli.commands import launch
 from rubric_lint.cli.lint.lint import cli
 launch(cli, "rubric-lint")
 """

@@ -109,11 +109,7 @@ def _find_scales(document: Document, before: Dialect) -> Iterator[View]:
         text = mapping.get(field)
         if not isinstance(text, str) or "\n" not in text or not mapping.keys().isdisjoint(_CRITERIA):
             continue
-        from rubric_lint.dialects.search.scales_in_text import (  # noqa: PLC0415  (few suites have any)
-            SHARE,
-            find_scale,
-            view_scale,
-        )
+        from rubric_lint.dialects.search.scales_in_text import SHARE, find_scale, view_scale  # noqa: PLC0415  (few suites have any)
 
         if is_of_agentv(document, path) and (scale := find_scale(text)):
             dialect = replace(A7 if field == "value" else before, without=frozenset({"missing-id", "split-band"}))

@@ -29,7 +29,7 @@ from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.protocol import Connection, as_data
 from rubric_lint.lsp.server.pulling import Pulling
 from rubric_lint.lsp.server.workspace import SECTION, Options, build_workspace, read_options
-from rubric_lint.project.settings_file import NAMES
+from rubric_lint.project.settings import NAMES
 
 SCHEMA_SERVER = "rubric-lint/schemaServer"
 """The notification that a server with our JSON Schemas has started or stopped."""

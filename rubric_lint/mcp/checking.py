@@ -24,15 +24,12 @@ from rubric_lint.report.changes import Comparison, as_json, as_text
 from rubric_lint.report.fixes import as_data, as_report, word_troubles, write_diff
 from rubric_lint.report.scores import FORMS
 from rubric_lint.report.show import SHOW_FORMATS
+from rubric_lint.run.baseline import Baselines
 from rubric_lint.run.batch import FileOutcome, lint_bytes, lint_files
-from rubric_lint.run.console import report_crash
-from rubric_lint.run.filters.baseline import Baselines
+from rubric_lint.run.console import Progress, report_crash
 from rubric_lint.run.given import Input, read_given
 from rubric_lint.run.linting import Find, LintRun
-from rubric_lint.run.progress import Progress
-from rubric_lint.run.reporter import Failure, Reporter
-from rubric_lint.run.summary import Summary
-from rubric_lint.run.unchecked import Unchecked
+from rubric_lint.run.summary import Failure, Reporter, Summary, Unchecked
 from rubric_lint.scoring.loading import Loaded, load_models
 from rubric_lint.scoring.run import Scoring
 from rubric_lint.show import Shown

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from rubric_lint.mcp.roots import CRASHED, Answer, Roots, ToolError
 from rubric_lint.mcp.tools import BY_TOOL_NAME, TOOLS, Tool, check_arguments
 from rubric_lint.messages import make_whole, point_to_known, visible, whole
-from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.settings import SettingsError
 from rubric_lint.project.writing import WriteError
 from rubric_lint.run.console import report_crash
 from rubric_lint.run.given import UnusableError

@@ -10,10 +10,10 @@ from rubric_lint.lint.importing import ChoiceError, TableFile, choose, import_ta
 from rubric_lint.mcp.checking import diff, fix, lint, read_one, score, show
 from rubric_lint.mcp.roots import Answer, Roots, ToolError
 from rubric_lint.messages import describe, expected_of, join_words, point_to_known
+from rubric_lint.project.files import name_other_kind
 from rubric_lint.project.opening import SMALL_LIMIT
 from rubric_lint.project.repository import name_schema
 from rubric_lint.project.settings import SettingsFinder
-from rubric_lint.project.skipped import name_other_kind
 from rubric_lint.rules import BY_NAME, CHOICES
 
 Schema = Mapping[str, Any]

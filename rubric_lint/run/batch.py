@@ -171,7 +171,7 @@ def _holding_interrupts() -> AbstractContextManager[None]:
     """Hold Ctrl+C back while workers start: a forked one inherits that until it ignores Ctrl+C."""
     import signal  # noqa: PLC0415
 
-    from rubric_lint.project.interrupts import holding  # noqa: PLC0415
+    from rubric_lint.project.writing import holding  # noqa: PLC0415
 
     return holding(signal.SIGINT) if _CAN_FORK else nullcontext()
 

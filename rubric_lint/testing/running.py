@@ -15,8 +15,7 @@ from rubric_lint.lint.rubric_tests import count_tests
 from rubric_lint.messages import join_words, list_names, list_scores, point_to_known, shorten
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.opening import open_stream
-from rubric_lint.project.settings import FileSettings, SettingsFinder
-from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder
 from rubric_lint.scoring.grading import (
     AnswerValue,
     CriterionResult,

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubric_lint.cli.exits import Exit
-from rubric_lint.cli.help import Group, option
-from rubric_lint.cli.near import word_unknown
+from rubric_lint.cli.commands import Exit, Group, option, word_unknown
 from rubric_lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.run.console import complain
 

@@ -172,11 +172,7 @@ def find_unread(
 
     Each has its name as the beginning of a message, the reason, and its path in the part.
     """
-    from rubric_lint.format.schema import (  # noqa: PLC0415
-        is_valid,
-        python_validator,
-        read_slow_faults,
-    )
+    from rubric_lint.format.schema import is_valid, python_validator, read_slow_faults  # noqa: PLC0415
 
     told = set(find_read(schema))
     faults = [] if is_valid(dict(schema), value) else read_slow_faults(python_validator()(schema).iter_errors(value))

@@ -17,7 +17,7 @@ from rubric_lint.lsp.places.cards import find_rubrics
 from rubric_lint.lsp.server.analysis import Analysis
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.workspace import uri_of
-from rubric_lint.project.settings_file import NAMES
+from rubric_lint.project.settings import NAMES
 from rubric_lint.scoring.loading import Loaded
 from rubric_lint.testing.reading import list_needed, split_reference
 from rubric_lint.text.document import Document

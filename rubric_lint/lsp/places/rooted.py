@@ -14,8 +14,7 @@ from rubric_lint.lint.rubric_tests import schema_of_tests
 from rubric_lint.lsp.places.schema_walk import find_spots, load_once, open_names
 from rubric_lint.lsp.places.slots import Slot, follow
 from rubric_lint.lsp.server.analysis import Analysis
-from rubric_lint.project.settings import FileSettings
-from rubric_lint.project.settings_file import NAMES
+from rubric_lint.project.settings import NAMES, FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path

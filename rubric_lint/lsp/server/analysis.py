@@ -11,8 +11,7 @@ from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import Also, Examined, build_rubrics, examine, find_shape_problems, name_criterion
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.project.opening import LIMIT
-from rubric_lint.project.settings import FileSettings
-from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.settings import FileSettings, SettingsError
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents

@@ -17,8 +17,7 @@ from rubric_lint.lsp.server.documents import OpenText
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.lsp.server.workspace import Origin, Workspace, identify, uri_of
 from rubric_lint.project.files import File, Unreadable, find, read
-from rubric_lint.project.settings import FileSettings, claim_by_name
-from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.settings import FileSettings, SettingsError, claim_by_name
 from rubric_lint.text.document import Document
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, UndecodableError

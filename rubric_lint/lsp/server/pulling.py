@@ -21,7 +21,7 @@ from rubric_lint.lsp.server.protocol import Connection, Plain
 from rubric_lint.lsp.server.workspace import Folder, Origin, path_of, uri_of
 from rubric_lint.project.files import File, Unreadable, find
 from rubric_lint.project.opening import stat_path
-from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.settings import SettingsError
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
 _PATIENCE = 1.0  # seconds of work before it is shown

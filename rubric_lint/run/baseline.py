@@ -1,20 +1,106 @@
-"""Leave out the findings in a baseline, and find those that are gone."""
+"""Read, validate and write a baseline file."""
 
 # Paths are str, see project/settings.py.
 # ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH118, PTH120
 
+import json
 import os
 from collections import Counter
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from rubric_lint.finding import Result
 from rubric_lint.project.files import RealFolders
-from rubric_lint.project.settings import FileSettings, SettingsFinder, shorten
-from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.opening import LIMIT, read_file
+from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder, shorten
 
-if TYPE_CHECKING:
-    from rubric_lint.run.filters.baseline_file import KnownFinding
+VERSION = 1
+"""The version of the format, and of its schema."""
+
+
+class KnownFinding(NamedTuple):
+    """A finding in a baseline: its file relative to the folder of the baseline, its rule, and its fingerprint."""
+
+    file: str
+    rule: str
+    fingerprint: str
+
+
+_AGAIN = "if it was a baseline, delete it and write it again with --write-baseline"
+"""The hint for a file that is not a baseline; it may be another file, named by mistake."""
+
+
+def read_known(path: str, shown: str) -> set[KnownFinding]:
+    """Return the findings in a baseline.
+
+    Raises:
+        SettingsError: if the baseline is invalid.
+    """
+    import json  # noqa: PLC0415  (most runs have no baseline)
+
+    try:
+        text = read_file(path, LIMIT).decode("utf-8-sig")
+        data = json.loads(text)
+    except FileNotFoundError:
+        raise SettingsError(shown, "the baseline does not exist; write it with --write-baseline") from None
+    except OSError as fault:
+        raise SettingsError(shown, f"the baseline cannot be read: {fault.strerror or fault}") from None
+    except json.JSONDecodeError as fault:
+        place = f"line {fault.lineno}, column {fault.colno}"
+        hint = _AGAIN
+        if "\n<<<<<<< " in text and "\n>>>>>>> " in text:
+            hint = f"it has the marks of a merge: keep the lines of both sides, or {hint}"
+        raise SettingsError(shown, f"the baseline is not JSON at {place}: {fault.msg}; {hint}") from None
+    except (ValueError, RecursionError) as fault:
+        raise SettingsError(shown, f"the baseline cannot be read: {fault}; {_AGAIN}") from None
+    version = data.get("version") if isinstance(data, dict) else None
+    if isinstance(version, int) and version > VERSION:
+        raise SettingsError(
+            shown, f"the baseline is of version {version}, and this rubric-lint knows {VERSION}; update it"
+        )
+    if reason := _find_fault(data):
+        raise SettingsError(shown, f"{reason}; {_AGAIN}")
+    return {KnownFinding(**each) for each in data["findings"]}
+
+
+def _find_fault(data: Any) -> str:
+    from rubric_lint.format.schema import is_valid  # noqa: PLC0415  (most runs have no baseline)
+    from rubric_lint.format.schema_files import load  # noqa: PLC0415
+
+    schema = load(f"baseline/v{VERSION}.json")
+    if is_valid(schema, data):
+        return ""
+    from jsonschema import Draft7Validator  # noqa: PLC0415  (100 ms that a good baseline does not need)
+
+    fault = next(Draft7Validator(schema).iter_errors(data))
+    place = "/".join(map(str, fault.absolute_path))
+    where = f" at {place}" if place else ""
+    return f"the baseline does not match its schema{where}: {fault.message[:100]}"
+
+
+def write_known(path: str, shown: str, known: Iterable[KnownFinding]) -> None:
+    """Write a baseline atomically, with a line for each finding, so that changes of several branches merge.
+
+    Raises:
+        SettingsError: if it cannot be written.
+    """
+    lines = ",\n".join(f"  {_dump(each)}" for each in sorted(known))
+    findings = f"[\n{lines}\n ]" if lines else "[]"
+    data = f'{{"version": {VERSION},\n "findings": {findings}}}\n'.encode()
+    from rubric_lint.project.writing import WriteError, write_file  # noqa: PLC0415  (most runs write none)
+
+    try:
+        write_file(path, data)
+    except WriteError as fault:
+        raise SettingsError(shown, f"the baseline {fault}") from None
+
+
+def _dump(known: KnownFinding) -> str:
+    try:
+        json.dumps(known, ensure_ascii=False).encode()
+    except UnicodeEncodeError:  # a file whose name is not UTF-8
+        return json.dumps(known._asdict())
+    return json.dumps(known._asdict(), ensure_ascii=False)
 
 
 class Gone(NamedTuple):
@@ -109,8 +195,6 @@ class Baselines:
 
     def _open(self, path: str) -> _Baseline:
         if path not in self._baselines:
-            from rubric_lint.run.filters.baseline_file import read_known  # noqa: PLC0415  (most runs have no baseline)
-
             is_new = self._renews and not os.path.exists(path)
             if self._renews and not is_new and not (os.path.isfile(path) or os.path.isdir(path)):
                 raise SettingsError(shorten(path), "the baseline is not a file that can be replaced; name another one")
@@ -131,7 +215,6 @@ class Baselines:
         if not result.findings:
             return []
         from rubric_lint.project.repository import find_root  # noqa: PLC0415
-        from rubric_lint.run.filters.baseline_file import KnownFinding  # noqa: PLC0415
         from rubric_lint.run.fingerprint import fingerprints  # noqa: PLC0415
 
         # Under this name, a file has the same fingerprints whatever the current folder is.
@@ -153,8 +236,6 @@ class Baselines:
         Raises:
             SettingsError: if one cannot be written.
         """
-        from rubric_lint.run.filters.baseline_file import write_known  # noqa: PLC0415
-
         for path, baseline in self._baselines.items():
             before = {each for known in baseline.known.values() for each in known}
             kept = {each for each in before - baseline.settled if self._exists(baseline, each.file)}

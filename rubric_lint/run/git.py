@@ -1,15 +1,106 @@
-"""Ask Git which lines of which files have changed since a revision."""
+"""Run git in an untrusted repository: git starts no program that the repository's settings name."""
 
 # Paths are str, see project/settings.py.
-# ruff: noqa: PTH118
+# ruff: noqa: PTH113, PTH118
 
 import os
 import re
+import subprocess
+import sys
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import NamedTuple
 
-from rubric_lint.run.filters.git import GitError, ask, silence_filters, tell
+from rubric_lint.finding import Finding, Result
+from rubric_lint.project.files import RealFolders
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.document import Document
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, Span
+
+
+class GitError(Exception):
+    """The reason why Git cannot answer, and what to do."""
+
+
+# Disable settings with which a repository could have git start programs. Set the format of answers too: quoted paths
+# cannot break lines.
+_SETTINGS = (
+    *("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat", "core.sshCommand=false"),
+    *("core.untrackedCache=false", "core.quotePath=true"),
+)
+_ENVIRONMENT = {
+    "LC_ALL": "C",
+    "GIT_OPTIONAL_LOCKS": "0",  # no locks, because others may commit meanwhile
+    "GIT_ALLOW_PROTOCOL": "none",  # a partial clone would otherwise fetch missing objects, with any program
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+_REMOVED = ("GIT_DIFF_OPTS", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_TRACE2_EVENT", "GIT_TRACE")
+
+
+def ask(*arguments: str, given: bytes = b"", settings: tuple[str, ...] = ()) -> tuple[int, bytes, bytes]:
+    """Return the exit code, standard output and standard error of a git command; `given` is its stdin.
+
+    Raises:
+        GitError: if git cannot be run.
+    """
+    options = [part for setting in (*_SETTINGS, *settings) for part in ("-c", setting)]
+    environment = {name: value for name, value in os.environ.items() if name not in _REMOVED}
+    try:
+        done = subprocess.run(  # noqa: S603 (a list, no shell)
+            [_find_git(), "--no-pager", *options, *arguments],
+            env={**environment, **_ENVIRONMENT},
+            input=given,
+            capture_output=True,
+            check=False,
+        )
+    except OSError as fault:
+        raise GitError(f"it needs the program git, which cannot be run: {fault.strerror or fault}") from None
+    return done.returncode, done.stdout, done.stderr
+
+
+@cache
+def _find_git() -> str:
+    """Return the git program in PATH; never one in the current folder, where Windows would look first."""
+    name = "git.exe" if sys.platform == "win32" else "git"
+    for folder in filter(os.path.isabs, os.get_exec_path()):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    raise GitError("it needs the program git, which is not in any folder of PATH")
+
+
+def silence_filters(folder: str) -> tuple[str, ...]:
+    """Return settings under which git starts no filters that the repository around `folder` defines.
+
+    Filters that the user or the system defines, such as Git LFS, keep working.
+
+    Raises:
+        GitError: if git cannot list its settings, or a filter's name cannot be written on a command line.
+    """
+    code, listed, fault = ask("-C", folder, "config", "--list", "--name-only", "--show-scope", "-z")
+    if code:
+        raise GitError(f"git cannot list its settings by their scope (it can from version 2.26 on): {tell(fault)}")
+    parts = [os.fsdecode(part) for part in listed.split(b"\0")]
+    scoped = zip(parts[::2], parts[1::2], strict=False)
+    keys = [key for scope, key in scoped if scope not in _TRUSTED and key.startswith("filter.")]
+    names = sorted({key.removeprefix("filter.").rpartition(".")[0] for key in keys})
+    if odd := [name for name in names if "=" in name or "\n" in name]:
+        raise GitError(f"the settings of this repository define the filter {odd[0]!r}, which cannot be switched off")
+    # A filter without a command does nothing, if it is not required.
+    return tuple(f"filter.{name}.{rest}" for name in names for rest in ("clean=", "smudge=", "process=", "required=0"))
+
+
+_TRUSTED = ("system", "global", "command")
+
+
+def tell(fault: bytes) -> str:
+    """Return the messages of git on one line."""
+    lines = fault.decode("utf-8", "replace").strip().splitlines()
+    return "; ".join(line.strip().removeprefix("fatal: ") for line in lines if line.strip()) or "nothing"
 
 
 class ChangedLines(NamedTuple):
@@ -247,3 +338,88 @@ def _unquote(name: bytes) -> str:
 def _unescape(found: re.Match[bytes]) -> bytes:
     code = found[1]
     return bytes([int(code, 8) if len(code) == 3 else _CONTROLS.get(code[0], code[0])])
+
+
+class ChangedLinesFilter:
+    """Keeps the findings whose place, related place or value has a changed line.
+
+    A gap between bands is reported at the key above them, whichever band was changed; so the whole value at the pointer
+    of the finding counts, and for removed lines those next to them.
+    """
+
+    counted_as = "untouched"
+    skipped_as = "unchanged_files"
+
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+        self._folders = RealFolders()
+
+    def wants(self, name: str) -> bool:
+        """Return whether anything in the file has changed."""
+        return self._lines(name) != UNCHANGED
+
+    def sift(self, result: Result, settings: FileSettings) -> Result:  # noqa: ARG002 (the interface of a sieve)
+        """Return the result without the findings in unchanged lines."""
+        if not result.findings:
+            return result
+        lines = self._lines(result.source.name)
+        # Git ends lines at the bytes of line feeds, which in UTF-16 and UTF-32 may be something else.
+        if lines is None or result.source.encoding != "utf-8":
+            return result
+        touch = _Touch(result.source, lines)
+        return result._replace(findings=tuple(filter(touch.concerns, result.findings)))
+
+    def _lines(self, name: str) -> ChangedLines | None:
+        path = self._folders.locate(name)
+        return self._changes.of(os.path.realpath(path) if os.path.islink(path) else path)  # noqa: PTH114
+
+
+class _Touch:
+    """The changed lines of one text, to compare findings with."""
+
+    def __init__(self, source: Source, lines: ChangedLines) -> None:
+        self._source = source
+        self._added, self._cuts = lines
+        self._last_added = [last for _, last in lines.added]
+        self._ends = [at for at, character in enumerate(source.text) if character == "\n"]
+
+    def concerns(self, finding: Finding) -> bool:
+        spans = [finding.span, *(place.span for place in finding.related if place.source is None)]
+        return any(map(self._is_touched, spans)) or any(map(self._is_touched, self._extents(finding)))
+
+    def _is_touched(self, span: Span) -> bool:
+        first = bisect_left(self._ends, span.start) + 1
+        last = bisect_left(self._ends, max(span.start, span.end - 1)) + 1
+        # The first run of lines, and the first cut, that are not completely above.
+        run, cut = bisect_left(self._last_added, first), bisect_left(self._cuts, first - 1)
+        return any(start <= last for start, _ in self._added[run : run + 1]) or any(
+            below <= last for below in self._cuts[cut : cut + 1]
+        )
+
+    def _extents(self, finding: Finding) -> Iterator[Span]:
+        """Yield the spans of the value of a finding: where it is written, and where an alias refers to it."""
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in finding.pointer.split("/")[1:]]
+        document = self._documents.get("")
+        if document is None and steps:
+            document = self._documents.get(steps.pop(0))
+        if document is None:
+            return
+        path: list[str | int] = []
+        value = document.data
+        for step in steps:
+            if isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+                path.append(int(step))
+            elif isinstance(value, dict) and step in value:
+                path.append(step)
+            else:  # the field is missing, so use the value that lacks it
+                break
+            value = value[path[-1]]
+        if path:
+            yield document.extent(tuple(path))
+        yield document.span(tuple(path))
+
+    @cached_property
+    def _documents(self) -> dict[str, Document]:
+        """The documents by their step in a pointer, which is empty for a single document."""
+        documents = read_documents(self._source)[0]
+        return {"" if each.number is None else str(each.number): each for each in documents}
