@@ -18,8 +18,8 @@ from rubric_lint.judge.asking import Plan
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.prompt import JudgedCase, write_prompt
 from rubric_lint.messages import join_words
-from rubric_lint.project.locking import lock
 from rubric_lint.project.opening import LIMIT, open_stream
+from rubric_lint.project.writing import lock
 
 
 class JournalError(Exception):

@@ -10,14 +10,12 @@ from typing import Any, NamedTuple
 
 from rubric_lint.finding import Place, Problem, Result
 from rubric_lint.format.criterion import Shape
-from rubric_lint.lint.engine import examine, report_faults
-from rubric_lint.lint.found import Found, Look
-from rubric_lint.lint.rubric_tests import count_tests, look_at_tests
+from rubric_lint.lint.engine import Found, Look, examine, look_at_tests, report_faults
+from rubric_lint.lint.rubric_tests import count_tests
 from rubric_lint.messages import join_words, list_names, list_scores, point_to_known, shorten
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.opening import open_stream
-from rubric_lint.project.settings import FileSettings, SettingsFinder
-from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder
 from rubric_lint.scoring.grading import (
     AnswerValue,
     CriterionResult,
