@@ -629,9 +629,9 @@ def test_wrong_answers_are_refused_before_anything_is_asked(folder):
 
 
 def test_a_results_file_that_cannot_be_written_is_told():
-    with serving(SCORED) as server:
-        told = judge(server, "--output", "missing/results.jsonl")
-    assert told == (2, "", "rubric-score: missing/results.jsonl: No such file or directory\n")
+    with serving(SCORED) as server, start(server, "--output", "missing/results.jsonl") as run_:
+        assert run_.stderr.read() == "rubric-score: missing/results.jsonl: No such file or directory\n"
+    assert run_.returncode == 2
 
 
 def test_without_the_library_one_line_says_what_to_install(folder, monkeypatch):
@@ -809,17 +809,7 @@ def test_answers_come_through_a_named_pipe_as_well(folder):
     "arguments",
     [
         pytest.param(["a.rubric.yaml", "-"], marks=pytest.mark.slow),
-        [
-            "judge",
-            "a.rubric.yaml",
-            "-",
-            "--model",
-            "m",
-            "--base-url",
-            "http://127.0.0.1:9",
-            "--output",
-            "results.jsonl",
-        ],
+        ["judge", "a.rubric.yaml", "-", "--model", "m", "--base-url", "http://127.0.0.1:9", "--output", "x.jsonl"],
         pytest.param(["prompt", "a.rubric.yaml", "--answer", "@-"], marks=pytest.mark.slow),
     ],
     ids=["score", "judge", "prompt"],
