@@ -86,7 +86,7 @@ def read_records(path: str) -> RecordFile:
         for number, text in read_entries(iter(partial(stream.read, CHUNK), b"")):
             found.records += 1
             try:
-                value = decode_entry(text).value
+                value = decode_entry(text)
             except OutputError as fault:
                 found.invalid.append(Invalid(path, number, None, fault.path, fault.message))
                 continue
