@@ -152,7 +152,7 @@ async def _ask(endpoint: Asker, answer: Answer, rubric: ScoringRubric, *, plan: 
 def _read_output(reply: Reply, answer: Answer, rubric: ScoringRubric, extract: Extract) -> JudgeOutput:
     if reply.fault:
         raise OutputError(reply.fault)
-    return reader_of(rubric).read(reply.text, read_quotable(*answer.case), extract).output
+    return reader_of(rubric).read(reply.text, lambda: read_quotable(*answer.case), extract).output
 
 
 def correct(text: str, fault: OutputError) -> Iterator[Message]:

@@ -218,14 +218,21 @@ def decode_entry(text: bytes | OutputError) -> dict[str, Any]:
     """
     if IS_INSTALLED and not isinstance(text, OutputError):
         try:
-            value = _decode(text)
-            if type(value) is dict and count_quotes(text) == count_quotes(_encode(value)):
+            value: dict[str, Any] = _decode(text)
+            is_sound = type(value) is dict and count_quotes(text) == count_quotes(_encode(value))
+            if is_sound and not _has_long_number(text):
                 return value
         except _REFUSALS:
             pass
     value = read_entry(text)
     refuse_flaws(value)
     return value
+
+
+def _has_long_number(text: bytes) -> bool:
+    """Return whether a text may have an integer with too many digits, of which msgspec knows no limit."""
+    digits = len(text) - len(text.translate(None, b"0123456789"))
+    return digits > MOST_DIGITS and bool(re.search(b"[0-9]{%d}" % MOST_DIGITS, text))
 
 
 def read_entry(text: bytes | OutputError) -> dict[str, Any]:

@@ -412,7 +412,7 @@ class Scorer:
         Raises:
             OutputError: if it has no valid output, or there are several rubrics.
         """
-        return find_rubric({}, self._readers).read(text, extract=self._extract).known
+        return find_rubric({}, self._readers).read(text, lambda: None, self._extract).known
 
     def score_output(self, output: JudgeOutput) -> Known:
         """Score a read output by the only rubric.
@@ -488,7 +488,7 @@ class Scorer:
         if not isinstance(output, str):
             return reader.read_object(output)
         try:
-            return reader.read(output, read_quotable(*map(record.get, SHOWN)), self._extract)
+            return reader.read(output, lambda: read_quotable(*map(record.get, SHOWN)), self._extract)
         except OutputError as fault:
             if not fault.path:
                 raise OutputError(f"in the raw text: {fault.message}", line=fault.line) from None
