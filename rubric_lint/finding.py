@@ -1,11 +1,13 @@
 """Define the problems that rules yield (`Problem`) and the findings made of them (`Finding`)."""
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.text.nunjucks import Marks
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from rubric_lint.text.nunjucks import Marks
 
 
 class Severity(StrEnum):
@@ -140,7 +142,7 @@ class EscapeText(NamedTuple):
 
     path: Path
     has_escapes: bool = True
-    marks: Marks = "templates"
+    marks: "Marks" = "templates"
 
 
 class InsertItems(NamedTuple):
