@@ -11,10 +11,11 @@ from rubric_lint.version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rubric_lint.api import find_settings, fix_source, import_source, lint_source, show_source
+    from rubric_lint.edits.intents import Fix
     from rubric_lint.engines.batch import score_batch, score_batches
     from rubric_lint.engines.batch.rows import RowError
     from rubric_lint.engines.batch.scored import ScoredBatch, ScoredRow
-    from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity, Unread
+    from rubric_lint.finding import Finding, Related, Result, Severity, Unread
     from rubric_lint.fix import Applied, Fixed, Left, Note
     from rubric_lint.format.criterion import Shape
     from rubric_lint.judge.prompt import JudgedCase, Message, output_schema, write_prompt
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from rubric_lint.scoring.samples import combine_samples
     from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
     from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownExample, ShownLevel, ShownRubric
-    from rubric_lint.text.source import Position, Source, Span
+    from rubric_lint.text.source import Edit, Position, Source, Span
 
 __all__ = [
     "Applied",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from rubric_lint.format.band_repairs import sort_bands
+from rubric_lint.format.band_repairs import order_bands
 from rubric_lint.format.bands import Band, Scale
 from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.format.rubric import Rubric
@@ -124,5 +124,4 @@ def _sort(scale: Scale) -> Ordering:
     written = tuple(band.path[depth] for band in scale.bands)
     if lowest == sorted(lowest):
         return Ordering(scale.path, written)
-    repair = sort_bands(scale)
-    return Ordering(scale.path, repair.intents[0].steps if repair else None)  # type: ignore[union-attr]
+    return Ordering(scale.path, order_bands(scale))

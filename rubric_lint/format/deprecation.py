@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from rubric_lint.finding import Intent, Problem, RemoveField, RenameKey, Repair, ReplaceValue
+from rubric_lint.edits.intents import Intent, RemoveField, RenameKey, Repair, ReplaceValue
+from rubric_lint.finding import Problem
 from rubric_lint.text.path import Part, Path
 
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from rubric_lint.finding import Repair, ReplaceValue, WrapText
+from rubric_lint.edits.intents import Repair, ReplaceValue, WrapText
 from rubric_lint.text.path import Path
 
 PLACEHOLDER = "placeholder"

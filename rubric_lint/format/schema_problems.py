@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from rubric_lint.finding import Problem, PutUnder, RenameKey, Repair, ReplaceValue
+from rubric_lint.edits.intents import PutUnder, RenameKey, Repair, ReplaceValue
+from rubric_lint.finding import Problem
 from rubric_lint.format.bands import HIGHEST, RANGE, SCORES, outcome_field, read_key
 from rubric_lint.format.criterion import SHAPE_FIELDS
 from rubric_lint.format.outcome_repairs import number_levels, quote, write_placeholder

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rubric_lint.finding import MoveItems, Repair
+from rubric_lint.edits.intents import MoveItems, Repair
 from rubric_lint.format.criterion import Criterion
 from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.rubric import Rubric

@@ -8,15 +8,7 @@ from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
 from rubric_lint.dialects.search.locate import Location, Search, find_meant, locate, search, speaks_of_rubrics
 from rubric_lint.dialects.search.lost_rubrics import find_lost
 from rubric_lint.dialects.search.near_misses import count_signs, find_unread, word_lost
-from rubric_lint.finding import (
-    Finding,
-    Problem,
-    Related,
-    Result,
-    Severity,
-    Unread,
-    pointer,
-)
+from rubric_lint.finding import Finding, Problem, Related, Result, Severity, Unread
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import Rubric, SharedEntries, build_rubric
 from rubric_lint.format.thresholds import Thresholds
@@ -30,6 +22,7 @@ from rubric_lint.rules import BY_NAME, JUDGED_RULES, RULES
 from rubric_lint.text.deadline import Clock, check_time
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path as DataPath
+from rubric_lint.text.path import pointer
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Source, Span, UndecodableError
 from rubric_lint.text.tree import SyntaxFaultError

@@ -13,12 +13,12 @@ from itertools import pairwise
 from types import NoneType
 from typing import Any, NamedTuple, Never
 
-from rubric_lint.finding import pointer
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.blanks import BLANK, IN_LINE, mend_line_ends
 from rubric_lint.outputs.chat_tokens import break_tokens, find_token, strip_turn
 from rubric_lint.outputs.extract import OutputError, decode_with_flaws, line_of, refuse_flaws, shorten
 from rubric_lint.outputs.thoughts import BEGINS_OBJECT, blank_thoughts, ends_thoughts
+from rubric_lint.text.path import pointer
 
 _MOST = 50
 """The most objects to look up in the judged answer. Each look-up scans the whole answer; no judge gives more."""

@@ -7,8 +7,8 @@ from collections import Counter
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple, Self
 
-from rubric_lint.finding import pointer
 from rubric_lint.messages import visible
+from rubric_lint.text.path import pointer
 
 
 class OutputError(Exception):

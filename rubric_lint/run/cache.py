@@ -18,9 +18,10 @@ try:  # as `random` does: hashlib loads OpenSSL, which takes longer than all has
 except ImportError:
     from hashlib import blake2b
 
-from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity, Unread
+from rubric_lint.edits.intents import Fix
+from rubric_lint.finding import Finding, Related, Result, Severity, Unread
 from rubric_lint.project.opening import LIMIT, read_file
-from rubric_lint.text.source import Source, Span, UndecodableError
+from rubric_lint.text.source import Edit, Source, Span, UndecodableError
 
 if TYPE_CHECKING:  # `rubric-lint --help` needs no settings
     from rubric_lint.project.settings import FileSettings

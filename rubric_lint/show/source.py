@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 
-from rubric_lint.finding import Finding, Result, Severity, Unread, pointer
+from rubric_lint.finding import Finding, Result, Severity, Unread
 from rubric_lint.format.bands import HIGHEST, Band, read_number
 from rubric_lint.format.criterion import Criterion, Level, Shape
 from rubric_lint.format.rubric import Rubric
@@ -26,7 +26,7 @@ from rubric_lint.scoring.preparing import UnscorableError, share_out
 from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownLevel, ShownRubric
 from rubric_lint.show.examples import make_examples
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path
+from rubric_lint.text.path import Part, Path, pointer
 from rubric_lint.text.reading import without_collections
 
 _UNREAD = frozenset({"lost-rubric", "syntax"})

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import find_cases
-from rubric_lint.finding import EscapeText, Problem, Repair
+from rubric_lint.edits.intents import EscapeText, Repair
+from rubric_lint.finding import Problem
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_broken, find_names
 from rubric_lint.text.path import Path

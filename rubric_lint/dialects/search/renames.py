@@ -1,6 +1,6 @@
 """Make the repair that gives fields other names."""
 
-from rubric_lint.finding import RenameKey, Repair
+from rubric_lint.edits.intents import RenameKey, Repair
 from rubric_lint.text.path import Path
 
 

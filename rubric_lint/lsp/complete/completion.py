@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from rubric_lint.finding import Edit
 from rubric_lint.lsp.complete.candidates import list_urls
 from rubric_lint.lsp.complete.offers import offer_by_schema
 from rubric_lint.lsp.complete.proof import choose_best
@@ -13,7 +12,7 @@ from rubric_lint.lsp.complete.shapes import is_in_comment, offer_in_comment, off
 from rubric_lint.lsp.places.rooted import is_settings_file
 from rubric_lint.lsp.server.analysis import Analysis, State
 from rubric_lint.project.settings import FileSettings
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Edit, Source, Span
 
 _MODELINE = re.compile(
     r"""[ \t]*\#[ \t]*(?:yaml-language-server:[ \t]*)?\$schema[ \t]*[:=][ \t]*["']?(?P<url>[^\s"']*)"""

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from lsprotocol import types
 
-from rubric_lint.finding import Edit
 from rubric_lint.lsp.complete.candidates import Key, Place, list_keys, list_values
 from rubric_lint.lsp.complete.proof import Proof
 from rubric_lint.lsp.complete.shapes import list_bodies
@@ -16,7 +15,7 @@ from rubric_lint.lsp.places.slots import Slot, find_slots
 from rubric_lint.lsp.server.analysis import Analysis, State
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.kinds import kind_of
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Edit, Source, Span
 
 
 def offer_by_schema(

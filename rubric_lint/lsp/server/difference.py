@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from rubric_lint.finding import Edit
-from rubric_lint.text.source import Span
+from rubric_lint.text.source import Edit, Span
 
 _FARTHEST = 400
 
