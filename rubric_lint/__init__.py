@@ -12,9 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rubric_lint.api import find_settings, fix_source, import_source, lint_source, show_source
     from rubric_lint.edits.intents import Fix
-    from rubric_lint.engines.batch import score_batch, score_batches
-    from rubric_lint.engines.batch.rows import RowError
-    from rubric_lint.engines.batch.scored import ScoredBatch, ScoredRow
+    from rubric_lint.engines.batch import ScoredBatch, ScoredRow, score_batch, score_batches
+    from rubric_lint.engines.rows import RowError
     from rubric_lint.finding import Finding, Related, Result, Severity, Unread
     from rubric_lint.fix import Applied, Fixed, Left, Note
     from rubric_lint.format.criterion import Shape
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
         ScoringCriterion,
         ScoringRubric,
         Verdict,
+        combine_samples,
     )
     from rubric_lint.scoring.output import parse_output
-    from rubric_lint.scoring.samples import combine_samples
     from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
     from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownExample, ShownLevel, ShownRubric
     from rubric_lint.text.source import Edit, Position, Source, Span
@@ -116,13 +115,12 @@ _HOMES = {
         "ScoringCriterion",
         "ScoringRubric",
         "Verdict",
+        "combine_samples",
     ),
-    "engines.batch": ("score_batch", "score_batches"),
-    "engines.batch.rows": ("RowError",),
-    "engines.batch.scored": ("ScoredBatch", "ScoredRow"),
+    "engines.batch": ("ScoredBatch", "ScoredRow", "score_batch", "score_batches"),
+    "engines.rows": ("RowError",),
     "judge.prompt": ("JudgedCase", "Message", "output_schema", "write_prompt"),
     "scoring.output": ("parse_output",),
-    "scoring.samples": ("combine_samples",),
     "scoring.totals": ("CriterionTotals", "RubricTotals", "Totals"),
     "project.settings_file": ("SettingsError",),
     "show": ("Shown", "ShownBand", "ShownCriterion", "ShownExample", "ShownLevel", "ShownRubric"),

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import Endpoint
-from rubric_lint.judge.limits import TokenEstimate
-from rubric_lint.judge.pace import Pace
+from rubric_lint.judge.pace import Pace, TokenEstimate, read_used_up, read_wait
 from rubric_lint.judge.prompt import Message
-from rubric_lint.judge.waits import read_used_up, read_wait
 
 NOW = 1_795_000_000.0
 EPSILON = 1e-6

@@ -16,8 +16,7 @@ from rubric_lint.judge.answers import read_answers
 from rubric_lint.judge.asking import Plan
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import Endpoint
-from rubric_lint.judge.panel import Panel
-from rubric_lint.judge.run import JudgeRun, StoppedError
+from rubric_lint.judge.run import JudgeRun, Panel, StoppedError
 from rubric_lint.scoring.loading import load_rubrics
 
 KEY = "sk-secret-0123456789"

@@ -9,13 +9,12 @@ from chat_server import completion, serving
 from test_cli_judge import KEY, RUBRIC, SCORED, folder, run, write_answers
 
 from rubric_lint.judge.answers import read_answers
-from rubric_lint.judge.asking import Plan
-from rubric_lint.judge.batch_files import FORMS, BatchError, Form, write_batch
+from rubric_lint.judge.asking import Plan, Request
+from rubric_lint.judge.batches import FORMS, BatchError, Form, write_batch
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import Place
+from rubric_lint.judge.journal import make_fingerprint
 from rubric_lint.judge.prompt import Message
-from rubric_lint.judge.requests import Request
-from rubric_lint.judge.resuming import make_fingerprint
 from rubric_lint.scoring.loading import load_rubrics
 
 __all__ = ["folder"]

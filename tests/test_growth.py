@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.agree.compare.rubrics import compare, pair_rubrics
+from rubric_lint.agree.changes import compare, pair_rubrics
 from rubric_lint.fix import fix
 from rubric_lint.fix.formatting import format_file
 from rubric_lint.lint.engine import examine, lint

@@ -21,9 +21,8 @@ from rubric_lint.run.progress import Progress
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.output import reader_of
-from rubric_lint.scoring.records import Entry
 from rubric_lint.scoring.run import Scoring
-from rubric_lint.scoring.scorer import score_entry
+from rubric_lint.scoring.scorer import Entry, score_entry
 from rubric_lint.scoring.totals import Totals
 
 SUITE = b"""\

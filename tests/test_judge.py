@@ -10,8 +10,8 @@ from rubric_lint.format.rubric import build_rubric
 from rubric_lint.format.thresholds import Thresholds
 from rubric_lint.judge.asking import correct
 from rubric_lint.judge.prompt import JudgedCase, as_text, output_schema, write_prompt
-from rubric_lint.outputs.extract import OutputError
-from rubric_lint.scoring.preparing import prepare
+from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.scoring.loading import prepare
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 

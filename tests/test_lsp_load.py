@@ -13,9 +13,8 @@ from editor import start, uri_of
 from lsprotocol import types
 
 from rubric_lint.lsp.server.open_documents import OpenDocuments
-from rubric_lint.lsp.server.options import Options
 from rubric_lint.lsp.server.threads import WorkerThreads
-from rubric_lint.lsp.server.workspace import build_workspace
+from rubric_lint.lsp.server.workspace import Options, build_workspace
 
 LAUNCH = """
 from rubric_lint.cli.exits import launch

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from lsprotocol import types
 from steps import steps
 
-from rubric_lint.lsp.server.difference import find_edits
-from rubric_lint.lsp.server.positions import Text
+from rubric_lint.lsp.server.positions import Text, find_edits
 from rubric_lint.text.source import Edit, Span
 
 ENCODINGS = ["utf-8", "utf-16", "utf-32"]

@@ -5,8 +5,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.text.kinds import Kind
 from rubric_lint.text.path import Part
+from rubric_lint.text.source import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

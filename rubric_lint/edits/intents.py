@@ -6,6 +6,7 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 from rubric_lint.text.nunjucks import Marks, escape
@@ -32,30 +33,28 @@ class Intent:
     """Whether it puts a new document at the end of the file."""
 
     _names: ClassVar[tuple[str, ...]]
+    _defaults: ClassVar[dict[str, Any]]
 
     def __init_subclass__(cls) -> None:
         cls._names = tuple(cls.__annotations__)
+        cls._defaults = {name: getattr(cls, name) for name in cls._names if hasattr(cls, name)}
         type.__setattr__(cls, "__match_args__", cls._names)
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        vars(self).update(zip(self._names, values, strict=False), **named)
+        self.__dict__ = {**self._defaults, **dict(zip(self._names, values, strict=False)), **named}
 
     def replace(self, **changes: Any) -> Self:
         """Return the intent with other values in some fields."""
         return type(self)(**vars(self) | changes)
 
-    def _values(self) -> tuple[Any, ...]:
-        return type(self), *(getattr(self, name) for name in self._names)
-
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Intent) and self._values() == other._values()
+        return type(self) is type(other) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
-        return hash(self._values())
+        return hash((type(self), *map(self.__dict__.get, self._names)))
 
     def __repr__(self) -> str:
-        kind, *values = self._values()
-        return f"{kind.__name__}({', '.join(map(repr, values))})"
+        return f"{type(self).__name__}({', '.join(repr(vars(self)[name]) for name in self._names)})"
 
     @property
     def place(self) -> Path | None:
@@ -108,7 +107,7 @@ class Intent:
         raise NotImplementedError
 
     def is_sure(self, _sharing: "Sharing") -> bool:
-        """Return whether `edit` surely succeeds in a document in which nothing is shared or written twice."""
+        """Return whether `edit` surely succeeds in a document that `is_plain`, and can wait until it is needed."""
         return False
 
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
@@ -617,6 +616,12 @@ class InsertItems(Intent):
 
         return [insert_items(sharing.document, self.path, self.copies, before=self.before)]
 
+    def is_sure(self, sharing: "Sharing") -> bool:
+        document, start = sharing.document, sharing.document.span(self.path).start
+        is_usual = document.is_flow(self.path) or document.source.text[start - 2 : start] == "- "
+        places = {place for changes in self.copies for place, _ in changes}
+        return is_usual and all(document.value((*self.path, *place)) is not None for place in places)
+
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
         (items, index), at = sharing.locate(self.path), self.index
         copies = [_copy(items[index], changes) for changes in self.copies]
@@ -812,15 +817,73 @@ class Repair(NamedTuple):
     is_local: bool = False
 
 
-class Fix(NamedTuple):
+class Fix:
     """A fix in terms of the text: sorted, disjoint edits. `safe`: it cannot change what the rubric means.
 
     `intents` describe the same change of the data; the result of the edits is compared with it. `choice` is the name of
-    this answer where several are possible.
+    this answer where several are possible. Edits and intents may be made only when they are first looked at.
     """
 
     title: str
-    edits: tuple[Edit, ...]
     safe: bool
-    intents: tuple[Intent, ...] = ()
-    choice: str = ""
+    choice: str
+
+    def __init__(
+        self, title: str, edits: tuple[Edit, ...], safe: bool, intents: tuple[Intent, ...] = (), choice: str = ""
+    ) -> None:
+        self.title, self.safe, self.choice = title, safe, choice
+        self._made: tuple[tuple[Edit, ...], tuple[Intent, ...]] | None = edits, intents
+        self._make: Callable[[], Fix] | None = None
+
+    @classmethod
+    def later(cls, title: str, *, safe: bool, choice: str, make: "Callable[[], Fix] | None") -> "Fix":
+        """Return a fix whose edits `make` makes when they are looked at; without it, nobody may look."""
+        fix = cls(title, (), safe, (), choice)
+        fix._made, fix._make = None, make
+        return fix
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """The edits, in order."""
+        return self.make()[0]
+
+    @property
+    def intents(self) -> tuple[Intent, ...]:
+        """What they do, also to other users of a text that is shared."""
+        return self.make()[1]
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the edits are known."""
+        return self._made is not None
+
+    def make(self) -> tuple[tuple[Edit, ...], tuple[Intent, ...]]:
+        """Return the edits and intents; make them the first time."""
+        if self._made is None:
+            if self._make is None:
+                raise RuntimeError(f"the edits of {self.title!r} were left out")
+            made = self._make()
+            self._made, self._make = (made.edits, made.intents), None
+        return self._made
+
+    def with_intents(self, intents: tuple[Intent, ...]) -> "Fix":
+        """Return the same fix with other intents."""
+        return Fix(self.title, self.edits, self.safe, intents, self.choice)
+
+    def unmade(self) -> "Fix":
+        """Return the same fix without edits, at which nobody may look."""
+        return Fix.later(self.title, safe=self.safe, choice=self.choice, make=None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._made is None and self._make is None:
+            return partial(Fix.later, self.title, safe=self.safe, choice=self.choice, make=None), ()
+        return Fix, (self.title, self.edits, self.safe, self.intents, self.choice)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fix) and self.__reduce__() == other.__reduce__()
+
+    def __hash__(self) -> int:
+        return hash((self.title, self.safe, self.choice))
+
+    def __repr__(self) -> str:
+        return f"Fix({', '.join(map(repr, self.__reduce__()[1]))})"

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from rubric_lint.edits.intents import Fix, Intent, RenameKey, Repair, ReplaceValue
 from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.sharing import Sharing
-from rubric_lint.text.kinds import Kind
-from rubric_lint.text.source import Edit, Span
+from rubric_lint.text.source import Edit, Kind, Span
 
 NEVER_REWRITTEN = "Python is checked, never rewritten"
 

@@ -8,7 +8,7 @@ from typing import Any
 from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, pointer
-from rubric_lint.text.source import Span
+from rubric_lint.text.source import Kind, Span
 
 _Field = tuple[Any, str | int]
 """A field or list item: the node of the mapping or list that contains it, and its key or index."""
@@ -32,6 +32,13 @@ class Sharing:
     def is_needed(self) -> bool:
         """True if something in the document may be used in two places."""
         return self.document.has_aliases or bool(self.document.merging)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """True if nothing in the document can be used in two places or be written twice, and it can be rewritten."""
+        document = self.document
+        is_data = document.kind is not Kind.TOML and not document.kind.is_program
+        return is_data and not (self.is_needed or document.duplicates or "&" in document.source.text)
 
     @cached_property
     def repeated(self) -> frozenset[_Field]:

@@ -20,10 +20,9 @@ from rubric_lint.edits.lines import (
 )
 from rubric_lint.edits.sharing import Sharing
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import Kind
 from rubric_lint.text.path import Path
 from rubric_lint.text.scalar import write_numbered
-from rubric_lint.text.source import Edit, Span
+from rubric_lint.text.source import Edit, Kind, Span
 from rubric_lint.text.tree import AliasNode
 
 Changes = tuple[tuple[Path, str], ...]

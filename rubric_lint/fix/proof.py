@@ -71,7 +71,7 @@ def renumber(fix: Fix, others: int) -> Fix:
         each.replace(number=each.number + others) if isinstance(each, MoveItems) and not each.holder else each
         for each in fix.intents
     ]
-    return fix._replace(intents=tuple(intents))
+    return fix.with_intents(tuple(intents))
 
 
 def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange]) -> Iterator[Doubt]:

@@ -30,6 +30,9 @@ class Reading:
             self.documents, self.faults = read_documents(source)
         else:  # it was read to be linted
             self.documents, self.faults = examined.documents, examined.faults
+            for finding in examined.result.findings:  # before a proof changes the data that their edits depend on
+                for fix in (*([finding.fix] if finding.fix else []), *finding.choices):
+                    fix.make()
             by_document: dict[int, list[Rubric]] = {id(document): [] for document in self.documents}
             for document, rubric in examined.rubrics:
                 by_document[id(document)].append(rubric)

@@ -1,19 +1,18 @@
 """Ask one model for one output, in one request or one for each criterion."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.call import Call
+from rubric_lint.judge.call import Call, hash_json
 from rubric_lint.judge.endpoint import Exchange, Place
-from rubric_lint.judge.parts import divide, join_outputs, order_criteria
-from rubric_lint.judge.prompt import Message, output_schema, say, write_prompt
+from rubric_lint.judge.prompt import Message, divide, join_outputs, order_criteria, output_schema, say, write_prompt
 from rubric_lint.judge.store import ReplyStore, make_key
-from rubric_lint.outputs.candidates import Extract, read_quotable
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.reply import Reply
+from rubric_lint.outputs.verdict import Extract, read_quotable
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.output import reader_of
 
@@ -166,3 +165,31 @@ def correct(text: str, fault: OutputError) -> Iterator[Message]:
         f"That cannot be used: {fault}{place}. Return the whole JSON object once more, with this put right, and "
         "nothing before or after it. The answer and the rubric are the same.",
     )
+
+
+class Request(NamedTuple):
+    """One request: what it is for, and what is sent."""
+
+    call: Call
+    place: Place
+    messages: tuple[Message, ...]
+    schema: Mapping[str, Any]
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The body that an endpoint for chat completions gets."""
+        return self.call.make_body(self.messages, self.schema)
+
+    @property
+    def name(self) -> str:
+        """The `custom_id`, which joins it with its result: a hash of the endpoint, the body and the place."""
+        return "r-" + hash_json([self.call.endpoint, self.body, *self.place])[:40]
+
+
+def list_requests(answer: Answer, calls: Sequence[Call], plan: Plan) -> Iterator[Request]:
+    """Yield the requests for an answer, in the order in which a run sends them, if each gets a valid output."""
+    for call in calls:
+        for sample in range(1, plan.samples + 1):
+            for part in divide(answer.rubric, plan.order(answer, call.model, sample), per_criterion=plan.per_criterion):
+                place = Place(answer.key, sample)
+                yield Request(call, place, write_prompt(part, answer.case), output_schema(part))

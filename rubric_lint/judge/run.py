@@ -1,19 +1,208 @@
-"""Judge answers concurrently: retry each until its output is valid, and write each once."""
+"""Judge answers concurrently by one model or several: retry each until its output is valid, and write each once."""
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from types import TracebackType
+from typing import Any, NamedTuple, Protocol, Self
 
-from rubric_lint.judge.account import Judgement, find_fault, make_record
+from rubric_lint.format.criterion import Shape
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Desk, Plan, Sample, take_sample
+from rubric_lint.judge.asking import Asker, Desk, Plan, Sample, take_sample
 from rubric_lint.judge.endpoint import Exchange, UnansweredError
-from rubric_lint.judge.panel import Panel
+from rubric_lint.judge.journal import make_fingerprint
+from rubric_lint.judge.pace import Pace
 from rubric_lint.judge.spending import Spending
 from rubric_lint.judge.store import ReplyStore
 from rubric_lint.outputs.reply import Tokens, is_other_model
+from rubric_lint.scoring.form import form_of
+from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
+from rubric_lint.scoring.meaning import hash_told
+from rubric_lint.scoring.scorer import count_votes, name_models, read_panel
+
+
+class Member(Asker, AbstractAsyncContextManager[Any], Protocol):
+    """A model of a panel, opened and closed with it."""
+
+    pace: Pace
+
+
+class Panel:
+    """One model or several, which all judge every answer; use it as an asynchronous context manager.
+
+    `names` has a name for each of `endpoints`, which no other has. `is_live` is False for the results of a batch.
+    """
+
+    def __init__(self, endpoints: Sequence[Member], *, is_live: bool = True) -> None:
+        self.endpoints = tuple(endpoints)
+        self.is_live = is_live
+        self.names = name_models((endpoint.call.model, endpoint.name) for endpoint in endpoints)
+        self._paces = {id(endpoint.pace): endpoint.pace for endpoint in endpoints}.values()
+        self._opened = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        for endpoint in self.endpoints:
+            await self._opened.enter_async_context(endpoint)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._opened.aclose()
+
+    @property
+    def is_single(self) -> bool:
+        """Whether one model judges."""
+        return len(self.endpoints) == 1
+
+    @property
+    def left(self) -> float:
+        """The remaining seconds of the longest pause."""
+        return max(pace.left for pace in self._paces)
+
+    @property
+    def paused(self) -> float:
+        """The total seconds of all pauses so far."""
+        return sum(pace.paused for pace in self._paces)
+
+    @property
+    def under_way(self) -> int:
+        """How many requests have been sent and not yet answered."""
+        return sum(pace.room.inside for pace in self._paces)
+
+    def send_no_more(self) -> None:
+        """Send no further request; those under way still get their replies."""
+        for pace in self._paces:
+            pace.close()
+
+    def watch_pauses(self, watch: Callable[[float, str], object]) -> None:
+        """Call `watch` at the first pause of each endpoint with its seconds and the reason."""
+        for pace in self._paces:
+            pace.watch = watch
+
+
+def to_json(rubric: ScoringRubric, output: JudgeOutput) -> dict[str, Any]:
+    """Return the output as the JSON that a judge would return."""
+    field = form_of(rubric.shape).field
+    if rubric.shape is Shape.HOLISTIC:
+        return {"reasoning": output.reasoning or output.reasons[0] or "", field: output.answers[0]}
+    checks = [
+        {"id": criterion.id, **({"reasoning": reason} if reason is not None else {}), field: answer}
+        for criterion, answer, reason in zip(rubric.criteria, output.answers, output.reasons, strict=True)
+    ]
+    overall = {} if output.reasoning is None else {"overall_reasoning": output.reasoning}
+    return {"checks": checks, **overall}
+
+
+class Judgement(NamedTuple):
+    """The samples of each model, in the order of the panel; the last one taken is the only one that may be invalid."""
+
+    samples: Sequence[Sequence[Sample]]
+
+    @property
+    def all(self) -> list[Sample]:
+        """The samples of all models, in the order of the outputs."""
+        return [sample for samples in self.samples for sample in samples]
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether no sample is invalid."""
+        return all(sample.output for sample in self.all)
+
+
+def make_record(answer: Answer, panel: Panel, plan: Plan, judgement: Judgement) -> dict[str, Any]:
+    """Return the record of an answer: its own fields, the outputs to score, and how they were made.
+
+    For an output that stayed invalid it has the model's last text, so that the scorer reports the error.
+    """
+    samples = judgement.all
+    outputs = [
+        sample.exchanges[-1].reply.text if sample.output is None else to_json(answer.rubric, sample.output)
+        for sample in samples
+    ]
+    about = _describe(answer, panel, plan, judgement)
+    if fault := find_fault(panel, judgement):
+        about["fault"] = fault
+    about["fingerprint"] = make_fingerprint(answer, [endpoint.call for endpoint in panel.endpoints], plan)
+    held = {"output": outputs[0]} if plan.samples == 1 and panel.is_single else {"outputs": outputs}
+    return {**answer.record, **held, "judge": about}
+
+
+def find_fault(panel: Panel, judgement: Judgement) -> str | None:
+    """Return why the output is invalid, with the model of a panel; None if it is valid."""
+    for name, samples in zip(panel.names, judgement.samples, strict=True):
+        for sample in samples:
+            if sample.output is None:
+                return sample.fault if panel.is_single else f"`{name}`: {sample.fault}"
+    return None
+
+
+def _describe(answer: Answer, panel: Panel, plan: Plan, judgement: Judgement) -> dict[str, Any]:
+    """Describe models, settings, time and cost of a judgement."""
+    call = panel.endpoints[0].call
+    common = {
+        **call.describe(),
+        **({"per_criterion": True} if plan.per_criterion else {}),
+        **({} if plan.shuffle is None else {"shuffle": plan.shuffle}),
+        "rubric_hash": answer.rubric.hash,
+        "criteria_hashes": hash_told(answer.rubric.model, answer.rubric.criteria),
+    }
+    pairs = list(zip(panel.endpoints, judgement.samples, strict=True))
+    if panel.is_single:
+        ((endpoint, samples),) = pairs
+        votes = {"independent_votes_at_most": 1} if plan.samples > 1 else {}
+        return {**_name(endpoint, samples), **votes, **common, **_account(samples, plan)}
+    members = [
+        {**_name(endpoint, samples), "outputs": len(samples), **(_account(samples, plan) if samples else {})}
+        for endpoint, samples in pairs
+    ]
+    votes = {"independent_votes_at_most": count_votes(read_panel({"judge": {"panel": members}}))}
+    return {"panel": members, **votes, **common, **_write_time(judgement.all[0].exchanges[0])}
+
+
+def _name(endpoint: Asker, samples: Sequence[Sample]) -> dict[str, Any]:
+    exchanges = [exchange for sample in samples for exchange in sample.exchanges]
+    models = dict.fromkeys(exchange.reply.model for exchange in exchanges if exchange.reply.model)
+    answered = {"answered_by": list(models)} if models else {}
+    return {"model": endpoint.call.model, **answered, "endpoint": endpoint.name}
+
+
+def _account(samples: Sequence[Sample], plan: Plan) -> dict[str, Any]:
+    """Describe the time and cost of one model; `latency` has the seconds of each request, `attempts` is by output.
+
+    Of a reply from the cache they are those of the request that it answered; `from_cache` counts such replies.
+    """
+    exchanges = [exchange for sample in samples for exchange in sample.exchanges]
+    tokens = Tokens()
+    for exchange in exchanges:
+        tokens = tokens.plus(exchange.reply.tokens)
+    return {
+        **_write_time(exchanges[0]),
+        **({"latency": latency} if (latency := _list_latency(exchanges)) else {}),
+        "tokens": {name: count for name, count in tokens._asdict().items() if count is not None},
+        **({"from_cache": cached} if (cached := sum(exchange.is_cached for exchange in exchanges)) else {}),
+        "attempts": [_count_attempts(sample, plan) for sample in samples],
+        **({} if plan.shuffle is None else {"orders": [list(sample.order) for sample in samples]}),
+    }
+
+
+def _count_attempts(sample: Sample, plan: Plan) -> int | dict[str, int]:
+    if plan.per_criterion:
+        return {each.rubric.criteria[0].id: len(each.exchanges) for each in sample.asked}
+    return len(sample.exchanges)
+
+
+def _list_latency(exchanges: Sequence[Exchange]) -> list[float]:
+    return [round(exchange.seconds, 3) for exchange in exchanges if exchange.seconds is not None]
+
+
+def _write_time(exchange: Exchange) -> dict[str, str]:
+    """Return the time of a request in UTC as a field; none if it is unknown."""
+    sent = exchange.sent
+    return {"time": sent.isoformat(timespec="milliseconds").replace("+00:00", "Z")} if sent else {}
+
 
 _IN_A_ROW = 5
 """The number of consecutive answers without a reply after which the run stops."""

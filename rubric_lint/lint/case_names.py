@@ -10,9 +10,8 @@ from rubric_lint.format.schema import suite_lists
 from rubric_lint.lint.found import Found
 from rubric_lint.messages import shorten
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import DATA
 from rubric_lint.text.path import Part, Path
-from rubric_lint.text.source import stem_of
+from rubric_lint.text.source import DATA, stem_of
 
 
 def find_repeated(

@@ -19,7 +19,7 @@ from rubric_lint.format.thresholds import Thresholds
 from rubric_lint.lint.drafts import examine_draft
 from rubric_lint.messages import list_names
 from rubric_lint.project.settings import FileSettings
-from rubric_lint.text.kinds import SUFFIXES
+from rubric_lint.text.source import SUFFIXES
 
 NOTE = "note"
 

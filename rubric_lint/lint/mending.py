@@ -1,6 +1,7 @@
 """Make the fixes of a file, one by one."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.edits.intents import Fix, Repair
@@ -68,6 +69,9 @@ class Mending:
         if (sharing := self._sharings.get(document)) is None:
             paths = self._rubrics.get(document, ())
             sharing = self._sharings[document] = find_sharing(document, paths, is_claimed=self._is_claimed)
+        if sharing.is_plain and all(intent.is_sure(sharing) for intent in repair.intents):
+            make = partial(make_fix, sharing, repair)
+            return Fix.later(repair.title, safe=repair.safe, choice=repair.choice, make=make), ""
         try:
             return make_fix(sharing, repair), ""
         except ObstacleError as obstacle:

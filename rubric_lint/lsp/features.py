@@ -9,25 +9,22 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from rubric_lint.lsp.answers.action_requests import ActionRequests
-from rubric_lint.lsp.answers.commands import CAN_RUN, Commands
+from rubric_lint.lsp.answers.actions import ActionRequests
+from rubric_lint.lsp.answers.commands import CAN_RUN, Commands, make_lenses
 from rubric_lint.lsp.answers.commands import NAMES as COMMANDS
 from rubric_lint.lsp.answers.formatting import Formatting
-from rubric_lint.lsp.answers.hints import make_hints
 from rubric_lint.lsp.answers.hover import make_hover
-from rubric_lint.lsp.answers.id_requests import IdRequests
-from rubric_lint.lsp.answers.lenses import make_lenses
 from rubric_lint.lsp.answers.links import make_links
-from rubric_lint.lsp.answers.symbols import write_folds, write_outline
-from rubric_lint.lsp.answers.workspace_symbols import WorkspaceSymbols
+from rubric_lint.lsp.answers.renaming import IdRequests
+from rubric_lint.lsp.answers.symbols import WorkspaceSymbols, write_folds, write_outline
 from rubric_lint.lsp.complete.completion import complete
+from rubric_lint.lsp.places.scored import make_hints
 from rubric_lint.lsp.server.diagnostics import has_schema
 from rubric_lint.lsp.server.open_documents import OpenDocuments
-from rubric_lint.lsp.server.options import SECTION, Options, read_options
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.lsp.server.protocol import Connection, Written, as_data
 from rubric_lint.lsp.server.pulling import Pulling
-from rubric_lint.lsp.server.workspace import build_workspace
+from rubric_lint.lsp.server.workspace import SECTION, Options, build_workspace, read_options
 from rubric_lint.project.settings_file import NAMES
 
 SCHEMA_SERVER = "rubric-lint/schemaServer"

@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rubric_lint.agree.compare.located import locate, prepare_all
-from rubric_lint.agree.compare.rubrics import compare, pair_rubrics
+from rubric_lint.agree.changes import compare, locate, pair_rubrics, prepare_all
 from rubric_lint.mcp.answer import Answer
 from rubric_lint.mcp.checking import take_text
 from rubric_lint.mcp.roots import Roots, ToolError

@@ -18,7 +18,7 @@ from rubric_lint.project.repository import find_root
 from rubric_lint.project.settings import FileSettings, Settings, SettingsFinder
 from rubric_lint.project.settings_file import SettingsError
 from rubric_lint.project.skipped import Skipped, name_other_kind
-from rubric_lint.text.kinds import SIGNED_SUFFIXES, SUFFIXES
+from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
 STDIN = "-"
 """The path that means stdin."""

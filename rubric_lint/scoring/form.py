@@ -10,7 +10,7 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.format.schema_files import CURRENT, load
 from rubric_lint.format.validator import open_validator
 from rubric_lint.messages import describe, find_near, join_words, list_scores
-from rubric_lint.outputs.extract import MOST_DIGITS, Fractional, OutputError
+from rubric_lint.outputs.decoding import MOST_DIGITS, Fractional, OutputError
 from rubric_lint.scoring.grading import AnswerValue, JudgeOutput, ScoringCriterion, ScoringRubric
 from rubric_lint.text.path import Path, pointer
 

@@ -16,13 +16,14 @@ from rubric_lint.scoring.grading import OVERALL, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.loading import (
     Loaded,
     RubricError,
+    UnscorableError,
     load_examined,
     name_rubrics,
     refuse_other_kind,
+    share_out,
     with_deciding,
 )
 from rubric_lint.scoring.meaning import read_task
-from rubric_lint.scoring.preparing import UnscorableError, share_out
 from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownLevel, ShownRubric
 from rubric_lint.show.examples import make_examples
 from rubric_lint.text.document import Document

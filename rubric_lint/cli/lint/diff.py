@@ -19,8 +19,7 @@ from rubric_lint.run.given import Input, InvalidError, UnusableError, read_given
 from rubric_lint.run.progress import Progress
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.compare.outputs import Effects
-    from rubric_lint.agree.compare.rubrics import RubricPair
+    from rubric_lint.agree.changes import Effects, RubricPair
     from rubric_lint.project.settings import SettingsFinder
     from rubric_lint.scoring.loading import Loaded
 
@@ -72,8 +71,7 @@ def diff(
         raise click.UsageError("stdin can be read only once")
     if stdin_filename and STDIN not in (old, new):
         raise click.UsageError("--stdin-filename requires the path -, which reads stdin")
-    from rubric_lint.agree.compare.located import locate, prepare_all  # noqa: PLC0415
-    from rubric_lint.agree.compare.rubrics import compare, pair_rubrics  # noqa: PLC0415
+    from rubric_lint.agree.changes import compare, locate, pair_rubrics, prepare_all  # noqa: PLC0415  # noqa: PLC0415
     from rubric_lint.report.changes import Comparison, as_json, as_markdown, as_text  # noqa: PLC0415
     from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
 
@@ -133,7 +131,7 @@ def _choose(pairs: "list[RubricPair]", name: str | None) -> "list[RubricPair]":
 
 
 def _score(name: str, pairs: "list[RubricPair]") -> "Effects":
-    from rubric_lint.agree.compare.outputs import Effects, score_both  # noqa: PLC0415
+    from rubric_lint.agree.changes import Effects, score_both  # noqa: PLC0415
     from rubric_lint.outputs.streams import read_entries  # noqa: PLC0415
 
     effects = Effects()

@@ -12,9 +12,7 @@ from rubric_lint.cli.options import FileName, require_file_name
 from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.judged.review import Reviewer
-    from rubric_lint.agree.judged.run import JudgedRun
-    from rubric_lint.agree.judged.sources import Shelf
+    from rubric_lint.agree.judged.run import JudgedRun, Reviewer, Shelf
     from rubric_lint.project.files import File, Unreadable
     from rubric_lint.project.settings import SettingsFinder
     from rubric_lint.run.batch import FileOutcome
@@ -79,9 +77,7 @@ class Judges:
         Raises:
             UnreadableResultsError: if a file that an option names cannot be read.
         """
-        from rubric_lint.agree.judged.review import Reviewer  # noqa: PLC0415
-        from rubric_lint.agree.judged.run import JudgedRun  # noqa: PLC0415
-        from rubric_lint.agree.judged.sources import Shelf  # noqa: PLC0415
+        from rubric_lint.agree.judged.run import JudgedRun, Reviewer, Shelf  # noqa: PLC0415
 
         if self._kept is None:
             self._kept = Shelf(), Reviewer()

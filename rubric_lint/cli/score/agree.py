@@ -19,7 +19,7 @@ from rubric_lint.project.files import STDIN
 from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.conditions import Condition
+    from rubric_lint.agree.analysis import Condition
     from rubric_lint.agree.pass_rate import Chosen
     from rubric_lint.report.agreement import Findings
 
@@ -113,11 +113,15 @@ def agree(
     RESULTS are judge outputs as for rubric-score, or results of it, one file for each judge; - is stdin. Labels are the
     same records with a "rater", and "chosen" if it is known. Records are joined by "rubric" and "id".
     """
-    from rubric_lint.agree.analysis import TOGETHER, Plan, analyse_all  # noqa: PLC0415
-    from rubric_lint.agree.conditions import find_breaches  # noqa: PLC0415
-    from rubric_lint.agree.figures import Draws  # noqa: PLC0415
+    from rubric_lint.agree.analysis import (  # noqa: PLC0415
+        TOGETHER,
+        Plan,
+        analyse_all,
+        find_breaches,
+    )
+    from rubric_lint.agree.comparison import Draws  # noqa: PLC0415
     from rubric_lint.agree.reading import Reader, UnusableError  # noqa: PLC0415
-    from rubric_lint.outputs.candidates import Extract  # noqa: PLC0415
+    from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings  # noqa: PLC0415
 
     if not results and not labels:
@@ -188,7 +192,7 @@ def _read_condition(text: str, known: dict[str, None]) -> "Condition":
     Raises:
         click.UsageError: when it is not one.
     """
-    from rubric_lint.agree.conditions import STATISTICS, Condition  # noqa: PLC0415
+    from rubric_lint.agree.analysis import STATISTICS, Condition  # noqa: PLC0415
 
     left, _, right = text.rpartition("=")
     where, _, statistic = left.rpartition(":")

@@ -16,8 +16,7 @@ from rubric_lint.project.opening import open_stream
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rubric_lint.judge.answers import Answer
-    from rubric_lint.judge.fields import Fields
+    from rubric_lint.judge.answers import Answer, Fields
     from rubric_lint.run.progress import Progress
     from rubric_lint.scoring.grading import ScoringRubric
 

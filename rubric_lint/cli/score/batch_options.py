@@ -79,7 +79,7 @@ def read_batch(asking: dict[str, Any]) -> Batch | None:
     if requests == "-":
         raise click.UsageError("--batch-requests: -: does not mean stdout here; name a file")
     if form == "anthropic" and asking.get("base_url") is None:
-        from rubric_lint.judge.batch_files import ANTHROPIC_URL  # noqa: PLC0415
+        from rubric_lint.judge.batches import ANTHROPIC_URL  # noqa: PLC0415
 
         asking["base_url"] = ANTHROPIC_URL
     return Batch(None if requests is None else Path(requests), results, form, size)

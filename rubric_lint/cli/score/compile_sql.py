@@ -67,7 +67,7 @@ def compile_sql(
     `rubric-score` can read, such as an object within prose, are marked as unread.
     """
     from rubric_lint.engines.sql import FieldError, compile_rubric  # noqa: PLC0415
-    from rubric_lint.outputs.candidates import Extract  # noqa: PLC0415
+    from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
     from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
 
     if not table.strip():

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rubric_lint.judge.asking import Plan
-    from rubric_lint.judge.journal import Journal
-    from rubric_lint.judge.resuming import Earlier
+    from rubric_lint.judge.journal import Earlier, Journal
     from rubric_lint.scoring.grading import ScoringRubric
 
 _BASE_URL = "OPENAI_BASE_URL"
@@ -200,9 +199,8 @@ def judge(
     from rubric_lint.cli.options import require_file_name  # noqa: PLC0415
     from rubric_lint.cli.score.judging import load_prices, open_store, run_judge  # noqa: PLC0415
     from rubric_lint.judge.answers import AnswersError  # noqa: PLC0415
-    from rubric_lint.judge.journal import Journal, JournalError  # noqa: PLC0415
-    from rubric_lint.judge.resuming import StaleError, check_journal  # noqa: PLC0415
-    from rubric_lint.outputs.candidates import Extract  # noqa: PLC0415
+    from rubric_lint.judge.journal import Journal, JournalError, StaleError, check_journal  # noqa: PLC0415
+    from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
 
     fields = read_fields(asking)
     batch = read_batch(asking)

@@ -13,13 +13,11 @@ from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.score.answers_file import AnswersFile
 from rubric_lint.cli.score.batch_options import Batch
 from rubric_lint.cli.score.judging import run_judge
-from rubric_lint.judge.asking import Plan
-from rubric_lint.judge.batch_files import BatchError, check_form, write_batch
-from rubric_lint.judge.batch_results import BatchAsker, BatchResults, list_names
+from rubric_lint.judge.asking import Plan, Request, list_requests
+from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, check_form, list_names, write_batch
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.journal import Journal
-from rubric_lint.judge.panel import Panel
-from rubric_lint.judge.requests import Request, list_requests
+from rubric_lint.judge.run import Panel
 from rubric_lint.judge.spending import Prices
 from rubric_lint.messages import join_words
 from rubric_lint.project.writing import WriteError

@@ -14,7 +14,7 @@ from rubric_lint.cli.help import option
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rubric_lint.judge.fields import Fields
+    from rubric_lint.judge.answers import Fields
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
@@ -171,7 +171,7 @@ def field_options(function: Function) -> Function:
 
 def read_fields(given: dict[str, Any]) -> "Fields":
     """Take the values of the field options out of the values of all options."""
-    from rubric_lint.judge.fields import Fields  # noqa: PLC0415
+    from rubric_lint.judge.answers import Fields  # noqa: PLC0415
 
     return Fields(*(given.pop(f"{name}_field") for name in Fields._fields))
 

@@ -17,8 +17,7 @@ from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.score.models import holds_secret
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Plan
-from rubric_lint.judge.panel import Panel
-from rubric_lint.judge.run import JudgeRun, JudgeTally, Results, StoppedError
+from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, Results, StoppedError
 from rubric_lint.judge.spending import Prices, PricesError, read_prices, word_cost
 from rubric_lint.judge.store import ReplyStore
 from rubric_lint.messages import join_words

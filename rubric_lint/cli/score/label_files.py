@@ -34,10 +34,10 @@ def measure_agreement(
     `mapping` has for each field of the results the column that it has in their files.
     """
     from rubric_lint.agree.analysis import Plan, analyse_all  # noqa: PLC0415
-    from rubric_lint.agree.bootstrap import DRAWS  # noqa: PLC0415
-    from rubric_lint.agree.figures import Draws  # noqa: PLC0415
+    from rubric_lint.agree.comparison import Draws  # noqa: PLC0415
+    from rubric_lint.agree.intervals import DRAWS  # noqa: PLC0415
     from rubric_lint.agree.reading import Reader, UnusableError  # noqa: PLC0415
-    from rubric_lint.outputs.candidates import Extract  # noqa: PLC0415
+    from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings  # noqa: PLC0415
 
     reader = Reader(rubrics, Extract(extract))

@@ -99,7 +99,7 @@ def _are_complete(names: Sequence[str]) -> bool:
         if name.endswith(".part")
     ]
     for folder in [Path(name).parent for name in names if Path(name).name == OF_ENGINE]:
-        from rubric_lint.engines.cluster.folder import find_progress  # noqa: PLC0415  (loads pyarrow)
+        from rubric_lint.engines.cluster import find_progress  # noqa: PLC0415  (loads pyarrow)
 
         found = find_progress(folder)
         if found is None:

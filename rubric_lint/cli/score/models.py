@@ -15,7 +15,7 @@ from rubric_lint.project.api_key import KEY, ApiKeyError, is_variable, read_key
 if TYPE_CHECKING:
     from rubric_lint.judge.asking import Plan
     from rubric_lint.judge.call import Call
-    from rubric_lint.judge.panel import Panel
+    from rubric_lint.judge.run import Panel
 
 _WITH_URL = re.compile(r"(?P<name>.*?)@(?P<url>https?://.*)", re.DOTALL | re.IGNORECASE)
 _WITHOUT_SCHEME = re.compile(
@@ -43,7 +43,7 @@ def check_url(_ctx: click.Context, _param: click.Parameter, url: str | None) -> 
 
 
 def _is_sound(url: str) -> bool:
-    from rubric_lint.judge.urls import is_url  # noqa: PLC0415  (loads the scorer)
+    from rubric_lint.judge.call import is_url  # noqa: PLC0415  (loads the scorer)
 
     return is_url(url)
 
@@ -102,10 +102,9 @@ class Access(NamedTuple):
             ImportError: without the package that calls endpoints.
             click.UsageError: if a variable of the environment names a proxy or certificates that cannot be used.
         """
-        from rubric_lint.judge.endpoint import Endpoint  # noqa: PLC0415
+        from rubric_lint.judge.endpoint import ClientError, Endpoint  # noqa: PLC0415
         from rubric_lint.judge.pace import Pace  # noqa: PLC0415
-        from rubric_lint.judge.panel import Panel  # noqa: PLC0415
-        from rubric_lint.judge.transfer import ClientError  # noqa: PLC0415
+        from rubric_lint.judge.run import Panel  # noqa: PLC0415
 
         paces = {call.endpoint: Pace(rpm, tpm=tpm, concurrency=concurrency) for call in self.calls}
         given = zip(self.calls, self.keys, self.headers, self.are_default, strict=True)
@@ -224,7 +223,7 @@ def _read_variables(
     Raises:
         click.UsageError: if a model is unknown, stands for several, or has two.
     """
-    from rubric_lint.scoring.panels import name_models  # noqa: PLC0415
+    from rubric_lint.scoring.scorer import name_models  # noqa: PLC0415
 
     common: str | None = None
     own: dict[int, str] = {}

@@ -124,8 +124,7 @@ def prompt(
     request. --answers reads a file as `judge` does and prints JSON Lines: for each request its `custom_id`, the `id` of
     the answer, and the body that `judge` would send.
     """
-    from rubric_lint.judge.parts import divide, order_criteria  # noqa: PLC0415
-    from rubric_lint.judge.prompt import JudgedCase, as_text, write_prompt  # noqa: PLC0415
+    from rubric_lint.judge.prompt import JudgedCase, as_text, divide, order_criteria, write_prompt  # noqa: PLC0415
 
     if answers is not None:
         for option_name, value in (

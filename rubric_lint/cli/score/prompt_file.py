@@ -10,10 +10,9 @@ from rubric_lint.cli.exits import Exit
 from rubric_lint.cli.score.answers_file import STDIN, AnswersFile, hold
 from rubric_lint.cli.score.judge_options import check_call, read_fields
 from rubric_lint.judge.answers import AnswersError
-from rubric_lint.judge.asking import Plan
+from rubric_lint.judge.asking import Plan, list_requests
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.journal import encode
-from rubric_lint.judge.requests import list_requests
 from rubric_lint.run.console import complain
 from rubric_lint.scoring.grading import ScoringRubric
 

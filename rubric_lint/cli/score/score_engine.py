@@ -16,9 +16,7 @@ from rubric_lint.run.console import complain
 from rubric_lint.run.progress import Progress
 
 if TYPE_CHECKING:
-    from rubric_lint.engines.cluster.folder import Done, Folder
-    from rubric_lint.engines.cluster.plan import Plan
-    from rubric_lint.engines.cluster.work import Worker
+    from rubric_lint.engines.cluster import Done, Folder, Plan, Worker
     from rubric_lint.scoring.grading import ScoringRubric
     from rubric_lint.scoring.totals import Totals
 
@@ -77,13 +75,17 @@ def score_by_engine(
     judge: "Callable[[Totals], Exit]",
 ) -> Exit:
     """Score files on a cluster, as far as no earlier run did; write all totals and warnings, then `judge` them."""
-    from rubric_lint.engines.cluster import NEEDS_RAY  # noqa: PLC0415  (loads the scorer)
+    from rubric_lint.engines import NEEDS_RAY  # noqa: PLC0415  (loads the scorer)
 
     try:
-        from rubric_lint.engines.cluster.folder import Folder, FolderError  # noqa: PLC0415
-        from rubric_lint.engines.cluster.plan import PlanError, make_plan  # noqa: PLC0415
-        from rubric_lint.engines.cluster.review import Review  # noqa: PLC0415
-        from rubric_lint.engines.cluster.work import Worker  # noqa: PLC0415
+        from rubric_lint.engines.cluster import (  # noqa: PLC0415
+            Folder,
+            FolderError,
+            PlanError,
+            Review,
+            Worker,
+            make_plan,
+        )
     except ImportError:
         complain(NEEDS_RAY)
         return Exit.USAGE
@@ -123,7 +125,7 @@ def score_by_engine(
 
 def _score_parts(plan: "Plan", folder: "Folder", work: "Worker", done: "dict[int, Done]", cluster: "Cluster") -> Exit:
     """Score the parts that are not done, and add them to `done`; say why if some are left."""
-    from rubric_lint.engines.cluster.ray_engine import EngineError, connect, run_parts  # noqa: PLC0415
+    from rubric_lint.engines.cluster import EngineError, connect, run_parts  # noqa: PLC0415
 
     progress = Progress(sys.stderr, "scoring", "outputs", plan.rows)
     progress.done = sum(each.rows for each in done.values())

@@ -21,7 +21,7 @@ def read_mapping_option(_ctx: click.Context, _param: click.Parameter, values: tu
     """Read the columns of fields."""
     if not values:
         return {}
-    from rubric_lint.outputs.inputs.mapping import MappingError, read_mapping  # noqa: PLC0415  (few runs need it)
+    from rubric_lint.outputs.mapping import MappingError, read_mapping  # noqa: PLC0415  (few runs need it)
 
     try:
         return read_mapping(values)

@@ -14,7 +14,7 @@ from rubric_lint.run.console import complain
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rubric_lint.agree.compare.runs import OtherRun
+    from rubric_lint.agree.runs import OtherRun
     from rubric_lint.report.html import Extras, HtmlReport
     from rubric_lint.scoring.grading import ScoringRubric
 
@@ -47,8 +47,8 @@ def prepare_extras(
     told = Extras(made=_read_date())
     other = None
     if compare is not None:
-        from rubric_lint.agree.compare.runs import OtherRun  # noqa: PLC0415
-        from rubric_lint.outputs.candidates import Extract  # noqa: PLC0415
+        from rubric_lint.agree.runs import OtherRun  # noqa: PLC0415
+        from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
 
         other = OtherRun(rubrics, Extract(extract))
         if not other.read(read_chunks(compare)):

@@ -63,7 +63,7 @@ def score_files(
     Raises:
         click.UsageError: when a file cannot be written.
     """
-    from rubric_lint.outputs.candidates import Extract  # noqa: PLC0415
+    from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
     from rubric_lint.report.scores import FORMS, Compact  # noqa: PLC0415
     from rubric_lint.run.batch import count_processors  # noqa: PLC0415
     from rubric_lint.scoring.run import Scoring  # noqa: PLC0415  (--help does without the engine)

@@ -23,7 +23,7 @@ def record_outputs(
     files: Iterable[File | Unreadable], runner: "Runner", models: Sequence[Model], **asking: Any
 ) -> Exit:
     """Have models judge what the tests of files need, and return the exit code of that; say the requests before."""
-    from rubric_lint.scoring.panels import name_models  # noqa: PLC0415
+    from rubric_lint.scoring.scorer import name_models  # noqa: PLC0415
     from rubric_lint.testing import recorder  # noqa: PLC0415
 
     for file in files:

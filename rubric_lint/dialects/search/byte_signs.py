@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 
 from rubric_lint.dialects import FAMILIES
-from rubric_lint.text.kinds import DATA, Kind, kind_of
+from rubric_lint.text.source import DATA, Kind, kind_of
 
 _OUR_SIGNS = (
     *(b"rubric", b"Rubric", b"RUBRIC"),

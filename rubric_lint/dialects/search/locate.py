@@ -23,10 +23,9 @@ from rubric_lint.format.schema import case_lists
 from rubric_lint.format.schema_files import CURRENT, Claim, read_claim
 from rubric_lint.messages import find_near
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import DATA, Kind, kind_of
 from rubric_lint.text.path import Path
-from rubric_lint.text.plain_data import walk_mappings
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import DATA, Kind, Source, Span, kind_of
+from rubric_lint.text.tree import walk_mappings
 
 if TYPE_CHECKING:
     from rubric_lint.dialects import Family

@@ -25,8 +25,8 @@ from rubric_lint.format.schema_files import BASE, CURRENT
 from rubric_lint.format.view import OF_COURSES, View
 from rubric_lint.messages import describe, find_near, join_words, shorten
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import DATA, Kind
 from rubric_lint.text.path import Part, Path
+from rubric_lint.text.source import DATA, Kind
 
 
 def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite: bool, of_agentv: bool) -> list[Unread]:

@@ -8,8 +8,8 @@ from lsprotocol import types
 from rubric_lint.fix import Fixed
 from rubric_lint.fix.formatting import format_file
 from rubric_lint.lsp.server.analysis import State
-from rubric_lint.lsp.server.difference import find_edits
 from rubric_lint.lsp.server.open_documents import OpenDocuments
+from rubric_lint.lsp.server.positions import find_edits
 from rubric_lint.lsp.server.protocol import Connection
 from rubric_lint.report.visible import visible
 from rubric_lint.text.source import Span

@@ -8,13 +8,11 @@ from lsprotocol import types
 from rubric_lint.finding import Finding
 from rubric_lint.format.criterion import SHAPE_FIELDS, Shape
 from rubric_lint.lint.rubric_tests import schema_of_tests
-from rubric_lint.lsp.answers.effects import describe_effects
-from rubric_lint.lsp.places.cards import word_criterion, word_field, word_rubric
-from rubric_lint.lsp.places.fields import find_field, find_suite_field
+from rubric_lint.lsp.places.cards import list_criteria, names_criteria, word_criterion, word_field, word_rubric
 from rubric_lint.lsp.places.rooted import SETTINGS, find_roots, is_settings_file, list_rule_names
-from rubric_lint.lsp.places.schema_walk import find_spots, list_fields_at
+from rubric_lint.lsp.places.schema_walk import find_field, find_spots, find_suite_field, list_fields_at
+from rubric_lint.lsp.places.scored import describe_effects
 from rubric_lint.lsp.places.slots import follow
-from rubric_lint.lsp.places.tested_rubric import list_criteria, names_criteria
 from rubric_lint.lsp.server.analysis import Analysis, Located, is_on_key
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME

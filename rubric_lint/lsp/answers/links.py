@@ -12,10 +12,10 @@ from lsprotocol import types
 
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.format.schema_files import catalogue
-from rubric_lint.lsp.answers.id_sites import inside_quotes
-from rubric_lint.lsp.places.tested_rubric import find_rubrics
+from rubric_lint.lsp.answers.ids import inside_quotes
+from rubric_lint.lsp.places.cards import find_rubrics
 from rubric_lint.lsp.server.analysis import Analysis
-from rubric_lint.lsp.server.uris import uri_of
+from rubric_lint.lsp.server.workspace import uri_of
 from rubric_lint.project.settings_file import NAMES
 from rubric_lint.scoring.loading import Loaded
 from rubric_lint.testing.reading import list_needed, split_reference

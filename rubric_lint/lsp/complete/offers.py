@@ -14,8 +14,7 @@ from rubric_lint.lsp.places.schema_walk import Spot, open_below
 from rubric_lint.lsp.places.slots import Slot, find_slots
 from rubric_lint.lsp.server.analysis import Analysis, State
 from rubric_lint.project.settings import FileSettings
-from rubric_lint.text.kinds import kind_of
-from rubric_lint.text.source import Edit, Source, Span
+from rubric_lint.text.source import Edit, Source, Span, kind_of
 
 
 def offer_by_schema(

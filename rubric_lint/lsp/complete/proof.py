@@ -15,10 +15,9 @@ from rubric_lint.lsp.server.analysis import Analysis
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.project.settings_file import find_faults
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import kind_of
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents, without_collections
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Source, Span, kind_of
 
 Errors = Counter[tuple[str, str]]
 """How often each rule finds an error; for a violation of the schema, also the keyword, and for a setting its path."""

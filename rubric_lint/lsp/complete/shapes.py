@@ -11,9 +11,8 @@ from rubric_lint.format.starter import RUBRICS
 from rubric_lint.lsp.places.slots import Slot
 from rubric_lint.lsp.server.analysis import State
 from rubric_lint.rules import BY_NAME
-from rubric_lint.text.kinds import Kind, kind_of
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Edit, Source, Span
+from rubric_lint.text.source import Edit, Kind, Source, Span, kind_of
 
 _LIST = r"#\s*rubric-lint:\s*(?:ignore-file|ignore)\s*\[(?P<before>[^\]#]*,\s*|\s*)(?P<word>[\w-]*)\Z"
 _KIND = r"#\s*rubric-lint:\s*(?P<word>[\w-]*)\Z"

@@ -14,17 +14,15 @@ from rubric_lint.format.view import Dialect
 from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.lint.rubric_tests import schema_of_tests
 from rubric_lint.lsp.places.schema_walk import find_spots, load_once, open_names
-from rubric_lint.lsp.places.slots import Slot, follow
-from rubric_lint.lsp.places.thinning import open_window
+from rubric_lint.lsp.places.slots import Slot, follow, open_window
 from rubric_lint.lsp.server.analysis import Analysis
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.project.settings_file import NAMES
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import DATA
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source
+from rubric_lint.text.source import DATA, Source
 
 SETTINGS = "config/v1.json"
 """The schema of the settings."""

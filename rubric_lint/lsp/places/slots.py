@@ -4,20 +4,306 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.locate import find_claim_url
-from rubric_lint.lsp.places.thinning import open_window, thin
-from rubric_lint.lsp.places.trials import STAND_IN, Trial, list_trials
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import Kind, kind_of
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Kind, Source, Span, kind_of
+from rubric_lint.text.tree import may_have_aliases
+
+STAND_IN = "rubric-lint-cursor"
+_KEY_BEFORE = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<word>(?:[\w$][\w$.-]*)?)")
+_FLOW_KEY_BEFORE = re.compile(r"""(?:.*[{,\s])?(?P<quote>["']?)(?P<word>(?:[\w$](?:[\w$.:-]*[\w$.-])?)?)""")
+_KEY_AFTER = re.compile(r"""(?P<word>[\w$.-]*)(?P<quote>["']?)(?P<sign>[ \t]*:(?=[\s]|\Z))?""")
+_NOTHING = re.compile(r"[ \t\r]*(?:(?<![^ \t])\#.*)?")
+_ITEM_BEFORE = re.compile(r"""(?:.*[\[,}])?[ \t]*(?P<word>[\w$.-]*)""")
+_QUOTED_BEFORE = re.compile(r"""(?:.*[\s\[{,:=])?(?P<quote>["'])(?P<word>[^\s"'\[\]{},]*)""")
+_BARE_BEFORE = re.compile(r"""(?:.*[\s\[{,:=])?(?P<quote>)(?P<word>[^\s"'\[\]{},:=]*)""")
+_PLAIN_BEFORE = re.compile(r"""(?:.*[\s\[{,])?(?P<quote>)(?P<word>[^\s"'\[\]{},]*)""")
+_VALUE_AFTER = re.compile(r"""(?P<word>[^\s"'\[\]{},]*)(?P<quote>["']?)""")
+
+_PARTS = r"""(?:(?:"[^"\r\n]*"|'[^'\r\n]*'|[\w-]+)[ \t]*\.[ \t]*)*"""
+_TABLE_BEFORE = re.compile(rf"""[ \t]*(?P<opening>\[\[?)[ \t]*{_PARTS}(?P<word>[\w-]*)""")
+_TABLE_AFTER = re.compile(r"[\w-]*[ \t]*(?P<closing>\]{0,2})")
+_TOML_KEY_BEFORE = re.compile(rf"""(?P<lead>[ \t]*|.*[{{,][ \t]*){_PARTS}(?P<quote>["']?)(?P<word>[\w-]*)""")
+_TOML_KEY_AFTER = re.compile(r"""(?P<word>[\w-]*)(?P<quote>["']?)(?P<sign>[ \t]*=)?""")
+
+
+class Trial(NamedTuple):
+    """A way to read the text: what to replace by what, and what the slot is if that can be read.
+
+    `opening` is the brackets before the key, if that is the name of a table. `needs_braces`: the key begins a mapping
+    in brackets, and so must be written in braces. `comma` is where one is missing before the word, or None.
+    """
+
+    word: Span
+    text: str
+    is_key: bool
+    has_value: bool = False
+    is_flow: bool = False
+    is_quoted: bool = False
+    tail: str = ""
+    opening: str = ""
+    needs_braces: bool = False
+    comma: int | None = None
+
+    @property
+    def may_have_value(self) -> bool:
+        """Whether lines below may be the value of a key without a colon."""
+        return self.text == f"{STAND_IN}: "
+
+
+def list_trials(source: Source, offset: int, start: int, end: int) -> Iterator[Trial]:
+    """Yield the ways to read the text at an offset of the line from `start` to `end`, the likeliest first."""
+    kind = kind_of(source.name)
+    if kind.is_program:
+        return
+    if kind is Kind.TOML:
+        yield from _list_toml_keys(source.text, offset, start, end)
+    else:
+        yield from _list_keys(source.text, offset, start, end, kind)
+    yield from _list_values(source.text, offset, start, end, kind)
+
+
+def _list_keys(text: str, offset: int, start: int, end: int, kind: Kind) -> Iterator[Trial]:
+    before, rest = text[start:offset], _KEY_AFTER.match(text, offset, end)
+    if rest is None:
+        return
+    has_value = rest["sign"] is not None
+    is_alone = has_value or _NOTHING.fullmatch(text, rest.end(), end) is not None
+    if not kind.is_json and is_alone and not rest["quote"] and (found := _KEY_BEFORE.fullmatch(before)):
+        word = Span(start + found.start("word"), rest.end("word"))
+        yield Trial(word, STAND_IN + ("" if has_value else ": "), is_key=True, has_value=has_value)
+    elif not has_value and not rest["quote"]:
+        yield from _list_items(text, before, rest, start, kind)
+    if found := _FLOW_KEY_BEFORE.fullmatch(before):
+        yield from _list_flow_keys(text, found, rest, start, kind)
+
+
+def _list_toml_keys(text: str, offset: int, start: int, end: int) -> Iterator[Trial]:
+    """Yield the name of a table in brackets, or a key of a table."""
+    before, rest = text[start:offset], _TABLE_AFTER.match(text, offset, end)
+    found = _TABLE_BEFORE.fullmatch(before)
+    if found and rest and _NOTHING.fullmatch(text, rest.end(), end):
+        word = Span(start + found.start("word"), rest.end())
+        yield Trial(word, STAND_IN + "]" * len(found["opening"]), is_key=True, opening=found["opening"])
+    rest, found = _TOML_KEY_AFTER.match(text, offset, end), _TOML_KEY_BEFORE.fullmatch(before)
+    if found and rest:
+        is_flow = found["lead"].strip() != ""
+        if is_flow or rest["sign"] or _NOTHING.fullmatch(text, rest.end(), end):
+            yield from _list_flow_keys(text, found, rest, start, Kind.TOML, is_flow=is_flow)
+    if rest and not rest["sign"] and not rest["quote"]:
+        yield from _list_items(text, before, rest, start, Kind.TOML)
+
+
+def _list_items(text: str, before: str, rest: re.Match[str], start: int, kind: Kind) -> Iterator[Trial]:
+    """Yield a key that begins a mapping in brackets."""
+    if found := _ITEM_BEFORE.fullmatch(before):
+        word, tail = Span(start + found.start("word"), rest.end("word")), _find_tail(text, rest.end())
+        field = f'"{STAND_IN}": null' if kind.is_json else f"{STAND_IN} = 0" if kind is Kind.TOML else f"{STAND_IN}: "
+        comma = _find_missing_comma(text, word.start, kind)
+        yield Trial(word, f"{{{field}}}{tail}", is_key=True, is_flow=True, tail=tail, needs_braces=True, comma=comma)
+
+
+def _list_flow_keys(
+    text: str, found: re.Match[str], rest: re.Match[str], start: int, kind: Kind, *, is_flow: bool = True
+) -> Iterator[Trial]:
+    """Yield a key in braces, or one that may have quotes."""
+    if found["quote"] != rest["quote"]:
+        return
+    word = Span(start + found.start("word"), rest.end("word"))
+    has_value = rest["sign"] is not None
+    is_quoted = bool(found["quote"])
+    tail = "" if has_value or not is_flow else _find_tail(text, rest.end())
+    if is_quoted and not has_value:  # what stands between a key and its value follows the quote that is there
+        word = Span(word.start - 1, rest.end("quote"))
+        is_quoted = False
+    name = f'"{STAND_IN}"' if kind.is_json and not is_quoted else STAND_IN
+    value = "" if has_value else ": null" if kind.is_json else " = 0" if kind is Kind.TOML else ": "
+    yield Trial(
+        word,
+        name + value + tail,
+        is_key=True,
+        has_value=has_value,
+        is_flow=is_flow,
+        is_quoted=is_quoted,
+        tail=tail,
+        comma=_find_missing_comma(text, word.start - is_quoted, kind),
+    )
+
+
+def _list_values(text: str, offset: int, start: int, end: int, kind: Kind) -> Iterator[Trial]:
+    before = _QUOTED_BEFORE.fullmatch(text, start, offset)
+    if before is None and kind is Kind.YAML:
+        before = _PLAIN_BEFORE.fullmatch(text, start, offset)
+    elif before is None:
+        before = _BARE_BEFORE.fullmatch(text, start, offset)
+    after = _VALUE_AFTER.match(text, offset, end)
+    if before is None or after is None or before["quote"] != after["quote"]:
+        return
+    word = Span(before.start("word"), after.end("word"))
+    is_quoted, has_commas = bool(before["quote"]), kind.is_json or kind is Kind.TOML
+    tails = [""] if is_quoted or not has_commas else [_find_tail(text, after.end())]
+    if kind is Kind.TOML:
+        tails.insert(0, "")  # another line may follow instead
+    name = f'"{STAND_IN}"' if has_commas and not is_quoted else STAND_IN
+    for tail in dict.fromkeys(tails):
+        yield Trial(word, name + tail, is_key=False, is_flow=kind.is_json, is_quoted=is_quoted, tail=tail)
+
+
+def _find_missing_comma(text: str, at: int, kind: Kind) -> int | None:
+    """Return where the comma belongs that is missing before a field or an item of JSON; None if none is missing."""
+    start = max(at - 2000, 0)
+    before = text[start:at].rstrip()
+    return start + len(before) if kind.is_json and before and before[-1] not in "{[,:" else None
+
+
+def _find_tail(text: str, at: int) -> str:
+    """Return the comma that must come before what follows in braces or brackets."""
+    following = text[at : at + 2000].lstrip()
+    return "" if following[:1] in {"", ",", "}", "]"} else ", "
+
+
+_SMALL = 8_000  # characters; a shorter text is read as a whole
+_SHORT = 12
+"""A list of so many items is kept whole; of a longer one, an item of a kind that is kept already says nothing new."""
+
+_FAR = 2
+"""How many more kinds of items are kept of a long list that is not near the cursor."""
+
+_INNER = 2
+"""How many lists around the cursor count as near: the criteria of a rubric, and the bands of a criterion."""
+
+_FIELD = re.compile(r"(?<![\w$.-])[\w$.-]++(?=[\"']?:\s)")
+
+
+class Window(NamedTuple):
+    """A part of a text, and the offset in it.
+
+    `shift` is how many characters more precede that offset in the whole. `place` is the number of the item around it
+    among those that are left, or None if the offset is beside the list.
+    """
+
+    text: str
+    offset: int
+    shift: int
+    place: int | None
+
+
+def open_window(text: str, offset: int) -> Window | None:
+    """Return the case or criterion around an offset with others of the same list, and all that is not in the list.
+
+    Return None if the text is short, or is not a plain list in YAML.
+    """
+    starts = _find_items(text) if len(text) > _SMALL else None
+    if starts is None:
+        return None
+    head, tail = text[: starts[0]], text[starts[-1] :]
+    items = [text[start:end] for start, end in pairwise(starts)]
+    last = len(items) - 1
+    around = next((at for at in range(last + 1) if offset < starts[at + 1]), last)
+    kept = _choose(items, around, _SHORT, lambda item: frozenset(_FIELD.findall(item)))
+    above = head + "".join(items[at] for at in kept if at < around)
+    shift = starts[around] - len(above) if offset >= starts[0] else 0
+    if offset >= starts[-1]:
+        shift = starts[-1] - len(head) - sum(len(items[at]) for at in kept)
+    place = kept.index(around) if starts[0] <= offset < starts[-1] else None
+    text = above + "".join(items[at] for at in kept if at >= around) + tail
+    return Window(text, offset - shift, shift, place)
+
+
+_TOP_LINE = re.compile(r"\n(?=[^\s#-])")
+_FIRST_ITEM = re.compile(r"[^\r\n]*\r?\n(?: *(?:#[^\n]*)?\r?\n)*( *)- ")
+_BEGIN = re.compile(r"(?:[ \t]*+(?:#[^\r\n]*+)?\r?\n)*+---")
+
+
+def _find_items(text: str) -> list[int] | None:
+    """Return where the items of the longest list at the top begin, by its indentation, and where it ends.
+
+    Return None if there is no such list, or if its items may depend on each other or on another document.
+    """
+    begun = _BEGIN.match(text)
+    if text.find("\n---", begun.end() if begun else 0) >= 0 or may_have_aliases(text):
+        return None
+    fields = [0, *(found.end() for found in _TOP_LINE.finditer(text)), len(text)]
+    begin, end = max(pairwise(fields), key=lambda field: field[1] - field[0])
+    first = _FIRST_ITEM.match(text, begin, end)
+    if first is None:
+        return None
+    start = first.start(1)
+    more = re.finditer(rf"\n(?= {{{len(first[1])}}}- )", text[start:end])
+    return [start, *(start + found.end() for found in more), end]
+
+
+def thin(data: Any, path: Path, *, is_key: bool) -> tuple[Any, Path]:
+    """Return data with fewer items in its long lists, and the path that leads there to what `path` leads to.
+
+    With `is_key`, that is a mapping; else it is a value, and a list of such values stays whole.
+    """
+    lists = [at for at, step in enumerate(path) if isinstance(step, int) and (is_key or at < len(path) - 1)]
+    return _thin(data, path, 0, frozenset(lists[-_INNER:]))
+
+
+def _thin(value: Any, path: Path | None, depth: int, near: frozenset[int]) -> tuple[Any, Path]:
+    step = path[depth] if path is not None and depth < len(path) else None
+    way: list[Path] = [path[depth:] if path is not None else ()]
+
+    def below(key: str | int, child: Any, shown: str | int) -> Any:
+        is_on_way = key == step and path is not None
+        found, rest = _thin(child, path if is_on_way else None, depth + 1, near)
+        if is_on_way:
+            way[0] = (shown, *rest)
+        return found
+
+    if isinstance(value, dict):
+        return {key: below(key, child, key) for key, child in value.items()}, way[0]
+    if isinstance(value, list):
+        kept: Sequence[int] = range(len(value))
+        if step is None or depth in near or path is None or depth < len(path) - 1:
+            around = step if isinstance(step, int) else 0
+            kept = _choose(value, min(around, len(value) - 1), _SHORT if depth in near else _FAR, _sign)
+        return [below(index, value[index], shown) for shown, index in enumerate(kept)], way[0]
+    return value, way[0]
+
+
+def _choose(items: Sequence[Any], around: int, most: int, sign: Callable[[Any], Hashable]) -> list[int]:
+    """Return the indexes of the items to keep: all, or one and at most so many others.
+
+    The others are each of a kind of its own, and those near that one come first.
+    """
+    if len(items) <= _SHORT:
+        return list(range(len(items)))
+    kept, seen = [around], set[Hashable]()
+    for index in sorted(range(len(items)), key=lambda index: abs(index - around)):
+        if len(kept) > most:
+            break
+        if index != around and (found := sign(items[index])) not in seen:
+            seen.add(found)
+            kept.append(index)
+    return sorted(kept)
+
+
+def _sign(item: Any) -> Hashable:
+    """Return what two items of a list have in common if they are of the same kind: all names of fields in them."""
+    return (type(item), frozenset(_list_names(item)))
+
+
+def _list_names(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+        for child in value.values():
+            yield from _list_names(child)
+    elif isinstance(value, list):
+        for child in value:
+            yield from _list_names(child)
+
 
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 """What JSON may hold as it is, but YAML may not."""

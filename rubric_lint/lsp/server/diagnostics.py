@@ -10,12 +10,10 @@ from lsprotocol.converters import get_converter
 from rubric_lint.dialects.search.locate import find_claim
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.lsp.server.analysis import Analysis, State
-from rubric_lint.lsp.server.options import When
-from rubric_lint.lsp.server.uris import uri_of
+from rubric_lint.lsp.server.workspace import When, uri_of
 from rubric_lint.report.visible import visible
 from rubric_lint.rules import BY_NAME
-from rubric_lint.text.kinds import Kind, kind_of
-from rubric_lint.text.source import Span
+from rubric_lint.text.source import Kind, Span, kind_of
 
 SOURCE = "rubric-lint"
 """The source of the diagnostics, as editors show it."""

@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.judged.review import Reviewer
-    from rubric_lint.agree.judged.sources import Shelf
+    from rubric_lint.agree.judged.run import Reviewer, Shelf
     from rubric_lint.lint.found import Also
 
 
@@ -23,9 +22,12 @@ class JudgedDocuments:
         name of its file, is that of the rubric.
         """
         # The scorer takes a while to load, and few projects name judge outputs.
-        from rubric_lint.agree.judged.look import JudgedLook  # noqa: PLC0415
-        from rubric_lint.agree.judged.review import Reviewer  # noqa: PLC0415
-        from rubric_lint.agree.judged.sources import Shelf, open_sources  # noqa: PLC0415
+        from rubric_lint.agree.judged.run import (  # noqa: PLC0415
+            JudgedLook,
+            Reviewer,
+            Shelf,
+            open_sources,
+        )
 
         if self._kept is None:
             self._kept = Shelf(), Reviewer()

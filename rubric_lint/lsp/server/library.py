@@ -15,8 +15,7 @@ from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.lsp.server.analysis import Analysis, State
 from rubric_lint.lsp.server.open_documents import OpenText
 from rubric_lint.lsp.server.positions import Text
-from rubric_lint.lsp.server.uris import identify, uri_of
-from rubric_lint.lsp.server.workspace import Origin, Workspace
+from rubric_lint.lsp.server.workspace import Origin, Workspace, identify, uri_of
 from rubric_lint.project.files import File, Unreadable, find, read
 from rubric_lint.project.settings import FileSettings, claim_by_name
 from rubric_lint.project.settings_file import SettingsError

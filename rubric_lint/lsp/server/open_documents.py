@@ -16,12 +16,10 @@ from rubric_lint.lint.engine import lint
 from rubric_lint.lsp.server.analysis import Analysis, State, analyse
 from rubric_lint.lsp.server.diagnostics import write_diagnostics
 from rubric_lint.lsp.server.judged import JudgedDocuments
-from rubric_lint.lsp.server.options import Options, expand
 from rubric_lint.lsp.server.positions import Change, Text
 from rubric_lint.lsp.server.protocol import Connection
 from rubric_lint.lsp.server.threads import Answer, WorkerThreads
-from rubric_lint.lsp.server.uris import identify
-from rubric_lint.lsp.server.workspace import Folder, Origin, Workspace, find_origin
+from rubric_lint.lsp.server.workspace import Folder, Options, Origin, Workspace, expand, find_origin, identify
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.settings_file import SettingsError
 from rubric_lint.report.visible import visible
