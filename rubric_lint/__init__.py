@@ -102,7 +102,8 @@ _HOMES = {
     "api": ("find_settings", "fix_source", "import_source", "lint_source", "show_source"),
     "project.settings": ("FileSettings",),
     "format.criterion": ("Shape",),
-    "finding": ("Edit", "Finding", "Fix", "Related", "Result", "Severity", "Unread"),
+    "edits.intents": ("Fix",),
+    "finding": ("Finding", "Related", "Result", "Severity", "Unread"),
     "fix": ("Applied", "Fixed", "Left", "Note"),
     "lint.engine": ("RuleError",),
     "lint.importing": ("ImportMessage", "Imported"),
@@ -124,7 +125,7 @@ _HOMES = {
     "scoring.totals": ("CriterionTotals", "RubricTotals", "Totals"),
     "project.settings_file": ("SettingsError",),
     "show": ("Shown", "ShownBand", "ShownCriterion", "ShownExample", "ShownLevel", "ShownRubric"),
-    "text.source": ("Position", "Source", "Span"),
+    "text.source": ("Edit", "Position", "Source", "Span"),
 }
 
 

@@ -617,10 +617,14 @@ class InsertItems(Intent):
         return [insert_items(sharing.document, self.path, self.copies, before=self.before)]
 
     def is_sure(self, sharing: "Sharing") -> bool:
-        document, start = sharing.document, sharing.document.span(self.path).start
-        is_usual = document.is_flow(self.path) or document.source.text[start - 2 : start] == "- "
+        document, (start, end) = sharing.document, sharing.document.span(self.path)
         places = {place for changes in self.copies for place, _ in changes}
-        return is_usual and all(document.value((*self.path, *place)) is not None for place in places)
+        for first, last in sorted(document.span((*self.path, *place)) for place in places):
+            if not start <= first < last <= end:
+                return False
+            start = last
+        start = document.span(self.path).start
+        return document.is_flow(self.path) or document.source.text[start - 2 : start] == "- "
 
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
         (items, index), at = sharing.locate(self.path), self.index
