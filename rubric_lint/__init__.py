@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from rubric_lint.judge.prompt import JudgedCase, Message, output_schema, write_prompt
     from rubric_lint.lint.engine import RuleError
     from rubric_lint.lint.importing import Imported, ImportMessage
-    from rubric_lint.project.settings import FileSettings
-    from rubric_lint.project.settings_file import SettingsError
+    from rubric_lint.project.settings import FileSettings, SettingsError
     from rubric_lint.scoring import OutputError, RubricError, load_rubrics, score, score_samples
     from rubric_lint.scoring.grading import (
         CriterionResult,
@@ -100,7 +99,7 @@ __all__ = [
 ]
 _HOMES = {
     "api": ("find_settings", "fix_source", "import_source", "lint_source", "show_source"),
-    "project.settings": ("FileSettings",),
+    "project.settings": ("FileSettings", "SettingsError"),
     "format.criterion": ("Shape",),
     "edits.intents": ("Fix",),
     "finding": ("Finding", "Related", "Result", "Severity", "Unread"),
@@ -123,7 +122,6 @@ _HOMES = {
     "judge.prompt": ("JudgedCase", "Message", "output_schema", "write_prompt"),
     "scoring.output": ("parse_output",),
     "scoring.totals": ("CriterionTotals", "RubricTotals", "Totals"),
-    "project.settings_file": ("SettingsError",),
     "show": ("Shown", "ShownBand", "ShownCriterion", "ShownExample", "ShownLevel", "ShownRubric"),
     "text.source": ("Edit", "Position", "Source", "Span"),
 }

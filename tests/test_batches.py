@@ -308,9 +308,9 @@ def test_no_file_has_more_bytes_than_its_form_allows(folder, monkeypatch):
     form = Form(7, 2000, "<\n", ",\n", "\n>\n")
     monkeypatch.setitem(FORMS, "small", form)
     monkeypatch.setitem(FORMS, "tiny", form._replace(bytes=300))
-    written = write_batch(iter(many), folder / "b.json", "small")
-    sizes = [path.stat().st_size for path in written.files]
-    assert (written.requests, max(sizes) <= 2000, min(sizes[:-1]) > 1000) == (20, True, True)
+    files, count = write_batch(iter(many), folder / "b.json", "small")
+    sizes = [path.stat().st_size for path in files]
+    assert (count, max(sizes) <= 2000, min(sizes[:-1]) > 1000) == (20, True, True)
     with pytest.raises(BatchError, match=r"a request has \d+ bytes, and a file may have 300"):
         write_batch(iter(many), folder / "c.json", "tiny")
     assert not (folder / "c.json").exists()

@@ -18,8 +18,7 @@ from rubric_lint.lsp.server.analysis import State, analyse
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.migrate.target import rewrite
 from rubric_lint.project.settings import FileSettings
-from rubric_lint.run.filters.changed_lines import ChangedLinesFilter
-from rubric_lint.run.filters.git_changes import ChangedLines, Changes
+from rubric_lint.run.git import ChangedLines, ChangedLinesFilter, Changes
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.text.source import Source
 

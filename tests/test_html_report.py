@@ -17,7 +17,7 @@ from report_pictures import CHROMIUM, PICTURES, ROOT
 
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.report.html import Extras, HtmlReport
-from rubric_lint.run.progress import Progress
+from rubric_lint.run.console import Progress
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.output import reader_of

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 
+from rubric_lint.format.criterion import Thresholds
 from rubric_lint.format.rubric import build_rubric
-from rubric_lint.format.thresholds import Thresholds
 from rubric_lint.judge.asking import correct
 from rubric_lint.judge.prompt import JudgedCase, as_text, output_schema, write_prompt
 from rubric_lint.outputs.decoding import OutputError

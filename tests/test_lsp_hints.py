@@ -9,7 +9,7 @@ from lsprotocol import types
 from test_lsp import UNITS, run
 from test_lsp import loop as loop  # noqa: PLC0414 (the fixture that runs the sessions)
 
-from rubric_lint.lsp.places.scored import make_hints
+from rubric_lint.lsp.answers.scores import make_hints
 from rubric_lint.lsp.server.analysis import State, analyse
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.lsp.server.workspace import Options

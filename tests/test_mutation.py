@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from steps import steps
 
-from rubric_lint.format.thresholds import Thresholds
+from rubric_lint.format.criterion import Thresholds
 from rubric_lint.project.files import File
 from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.scoring.grading import JudgeOutput

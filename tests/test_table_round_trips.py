@@ -21,9 +21,8 @@ from rubric_lint.dialects.tables.columns import Choices
 from rubric_lint.dialects.tables.reading import Asked, read_tables
 from rubric_lint.dialects.tables.rubrics import read_rubric, write_draft
 from rubric_lint.dialects.tables.values import Range, Rescale
-from rubric_lint.format.bands import SCORES
-from rubric_lint.format.thresholds import USUAL_THRESHOLDS
-from rubric_lint.lint.drafts import examine_draft
+from rubric_lint.format.criterion import SCORES, USUAL_THRESHOLDS
+from rubric_lint.lint.importing import examine_draft
 from rubric_lint.project.settings import FileSettings
 
 FILES = {"csv": "r.csv", "xlsx": "r.xlsx", "markdown": "r.md"}

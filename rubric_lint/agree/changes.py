@@ -6,8 +6,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from rubric_lint.format.bands import SCORES, Scale
-from rubric_lint.format.criterion import Criterion, Level, Shape
+from rubric_lint.format.criterion import SCORES, Criterion, Level, Scale, Shape
 from rubric_lint.format.rubric import fold_id
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric

@@ -9,13 +9,13 @@ from copy import deepcopy
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
-from rubric_lint.text.nunjucks import Marks, escape
 from rubric_lint.text.path import Path
 from rubric_lint.text.scalar import read_scalar, resolve
 from rubric_lint.text.source import Edit, Span
 
 if TYPE_CHECKING:
     from rubric_lint.edits.sharing import Sharing
+    from rubric_lint.text.nunjucks import Marks
 
 
 @dataclass_transform(frozen_default=True)
@@ -536,7 +536,7 @@ class EscapeText(Intent):
 
     path: Path
     has_escapes: bool = True
-    marks: Marks = "templates"
+    marks: "Marks" = "templates"
 
     def edit(self, sharing: "Sharing") -> list[Edit]:
         from rubric_lint.edits.fields import escape_text
@@ -544,6 +544,8 @@ class EscapeText(Intent):
         return escape_text(sharing.document, self.path, has_escapes=self.has_escapes, marks=self.marks)
 
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        from rubric_lint.text.nunjucks import escape
+
         return _replace_scalar(
             sharing, self.path, lambda value: escape(value, has_escapes=self.has_escapes, marks=self.marks)
         )

@@ -22,9 +22,8 @@ from rubric_lint.engines.rows import READ
 from rubric_lint.outputs.blocks import InputError
 from rubric_lint.outputs.mapping import COVERING, rename_columns
 from rubric_lint.project.inputs import OF_ENGINE
-from rubric_lint.project.locking import lock
 from rubric_lint.project.opening import LIMIT, open_stream, read_file
-from rubric_lint.project.writing import WriteError, open_whole_bytes, write_file
+from rubric_lint.project.writing import WriteError, lock, open_whole_bytes, write_file
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.run import Ids, RecordPlace, warn_of_other_rubric, warn_of_repeated
 from rubric_lint.scoring.scorer import make_key

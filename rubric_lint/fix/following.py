@@ -8,7 +8,7 @@ from rubric_lint.edits.intents import (
     MoveItems,
 )
 from rubric_lint.finding import Finding
-from rubric_lint.format.outcomes import is_placeholder
+from rubric_lint.format.rubric import is_placeholder
 from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.scalar import read_scalar
 from rubric_lint.text.source import Edit

@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from rubric_lint.edits.lines import line_start
-from rubric_lint.format.bands import LOWEST
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import LOWEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import Examined, build_rubrics
 from rubric_lint.project.settings import FileSettings

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from rubric_lint.format.bands import RANGE, looks_like_bands, read_key
+from rubric_lint.format.criterion import RANGE, looks_like_bands, read_key
 from rubric_lint.format.schema import case_lists, schema_for
 from rubric_lint.messages import find_near, shorten
 from rubric_lint.text.path import Path

@@ -28,18 +28,13 @@ class Fields(NamedTuple):
     reference: str = "reference"
     rubric: str = "rubric"
 
-    @property
-    def is_default(self) -> bool:
-        """Whether the records use our names."""
-        return self == Fields()
-
     def rename(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return the record under our names. What it holds under other names stays, except fields that were renamed.
 
         Raises:
             OutputError: if the record has a field of our name that is not meant by it.
         """
-        if self.is_default:
+        if self == Fields():
             return dict(record)
         places = self._asdict()
         found = {name: value for name, place in places.items() if (value := look_up(record, place)) is not MISSING}
@@ -195,10 +190,6 @@ class AnswersError(Exception):
         super().__init__("\n".join(self.faults))
 
 
-class _LineError(Exception):
-    """An error in a line."""
-
-
 class Answer(NamedTuple):
     """One answer: `key` is its id as JSON, which tells 1 from "1"; `record` has all its fields, for the results."""
 
@@ -219,8 +210,9 @@ def check_answers(chunks: Iterable[bytes], rubrics: Mapping[str, ScoringRubric],
     for number, entry in read_entries(chunks):
         try:
             answer = _read_answer(entry, rubrics, fields)
-        except _LineError as fault:
-            faults.append(f"line {number}: {fault}")
+        except OutputError as fault:
+            where = f"{fault.path}: " if fault.path else ""
+            faults.append(f"line {number}: {where}{fault.message}")
         else:
             first = seen.setdefault(answer.key, number)
             if first != number:
@@ -247,42 +239,32 @@ def _read_answer(entry: bytes | OutputError, rubrics: Mapping[str, ScoringRubric
     """Return the answer of an entry.
 
     Raises:
-        _LineError: when the entry is not a valid answer.
+        OutputError: when the entry is not a valid answer.
     """
-    given = _decode(entry)
-    if not isinstance(given, dict):
-        raise _LineError(f'is not an object; expected {{"{fields.id}": ..., "{fields.answer}": ...}}')
+    if isinstance(entry, OutputError):
+        raise entry
     try:
-        record = fields.rename(given)
-    except OutputError as fault:
-        raise _LineError(fault.message) from None
+        text = entry.decode().strip()
+    except UnicodeDecodeError as fault:
+        raise OutputError(f"is not UTF-8 at byte {fault.start + 1}") from None
+    given, end = decode(text)
+    if end < len(text):
+        raise OutputError(f"unexpected text after the JSON value, at column {end + 1}; expected one answer per line")
+    if not isinstance(given, dict):
+        raise OutputError(f'is not an object; expected {{"{fields.id}": ..., "{fields.answer}": ...}}')
+    record = fields.rename(given)
     key = record.get("id")
     if not isinstance(key, str | int) or isinstance(key, bool):
-        raise _LineError(
+        raise OutputError(
             f"`{fields.id}` must be a string or an integer" if "id" in record else fields.word_missing("id", given)
         )
     for field in sorted(_TAKEN & record.keys()):
-        raise _LineError(f"`{field}` is reserved for the results; rename this field")
-    if fields.is_default:
-        _refuse_misspelt(record)
+        raise OutputError(f"`{field}` is reserved for the results; rename this field")
+    for field, near in _find_misspelt(tuple(record)) if fields == Fields() else ():
+        raise OutputError(f"unknown field `{near}`; did you mean `{field}`? If not, rename it")
     texts = {name: _text(record, name, fields, given) for name in JudgedCase._fields}
     record.update({name: text for name, text in texts.items() if text is not None})
     return Answer(json.dumps(key), _find_rubric(record, rubrics, fields), JudgedCase(**texts), record)
-
-
-def _decode(entry: bytes | OutputError) -> Any:
-    try:
-        if isinstance(entry, OutputError):
-            raise entry
-        text = entry.decode().strip()
-        value, end = decode(text)
-    except UnicodeDecodeError as fault:
-        raise _LineError(f"is not UTF-8 at byte {fault.start + 1}") from None
-    except OutputError as fault:
-        raise _LineError(f"{fault.path}: {fault.message}" if fault.path else fault.message) from None
-    if end < len(text):
-        raise _LineError(f"unexpected text after the JSON value, at column {end + 1}; expected one answer per line")
-    return value
 
 
 def _text(record: dict[str, Any], name: str, fields: Fields, given: dict[str, Any]) -> Any:
@@ -291,26 +273,23 @@ def _text(record: dict[str, Any], name: str, fields: Fields, given: dict[str, An
     if isinstance(value, str) or (value is None and name != "answer"):
         return value
     if name not in record:
-        raise _LineError(fields.word_missing(name, given))
+        raise OutputError(fields.word_missing(name, given))
     place = getattr(fields, name)
     if is_conversation(value):
         try:
             return write_conversation(value)
         except OutputError as fault:
             pointer = place if place.startswith("/") else f"/{place}"
-            raise _LineError(f"{pointer}{fault.path}: {fault.message}") from None
-    raise _LineError(f"`{place}` must be a string, or a list of messages that each have a `role`")
-
-
-def _refuse_misspelt(record: dict[str, Any]) -> None:
-    """Reject a likely misspelling of `question` or `reference`, which the judge would not get."""
-    for field, near in _find_misspelt(tuple(record)):
-        raise _LineError(f"unknown field `{near}`; did you mean `{field}`? If not, rename it")
+            raise OutputError(fault.message, f"{pointer}{fault.path}") from None
+    raise OutputError(f"`{place}` must be a string, or a list of messages that each have a `role`")
 
 
 @lru_cache(maxsize=1000)
 def _find_misspelt(fields: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Return each missing optional field with a similar given one; cached, as most records have the same fields."""
+    """Return each missing optional field with a similar given one, which a judge would not get.
+
+    It is cached, as most records have the same fields.
+    """
     missing = (field for field in ("question", "reference") if field not in fields)
     return tuple((field, near[0]) for field in missing if (near := find_near(field, fields)))
 
@@ -320,8 +299,10 @@ def _find_rubric(record: dict[str, Any], rubrics: Mapping[str, ScoringRubric], f
     if name is None and len(rubrics) == 1:
         return next(iter(rubrics.values()))
     if name is None:
-        raise _LineError(f"missing field `{fields.rubric}`: the file has {len(rubrics)} rubrics: {list_names(rubrics)}")
+        raise OutputError(
+            f"missing field `{fields.rubric}`: the file has {len(rubrics)} rubrics: {list_names(rubrics)}"
+        )
     if not isinstance(name, str) or name not in rubrics:
         shown = json.dumps(name, ensure_ascii=False)[:80]
-        raise _LineError(f"no rubric is named {shown}; {point_to_known(str(name), rubrics)}")
+        raise OutputError(f"no rubric is named {shown}; {point_to_known(str(name), rubrics)}")
     return rubrics[name]

@@ -1,13 +1,14 @@
 """Ask one model for one output, in one request or one for each criterion."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.call import Call, hash_json
 from rubric_lint.judge.endpoint import Exchange, Place
+from rubric_lint.judge.pace import Pace
 from rubric_lint.judge.prompt import Message, divide, join_outputs, order_criteria, output_schema, say, write_prompt
 from rubric_lint.judge.store import ReplyStore, make_key
 from rubric_lint.outputs.decoding import OutputError
@@ -50,10 +51,11 @@ class Plan:
         return order_criteria(answer.rubric, self.shuffle, answer.key, model, sample)
 
 
-class Asker(Protocol):
+class Asker(AbstractAsyncContextManager[Any], Protocol):
     """What returns the replies of a model: an endpoint, or the results of a batch."""
 
     call: Call
+    pace: Pace
 
     @property
     def name(self) -> str:
@@ -92,67 +94,64 @@ class Sample(NamedTuple):
         return [exchange for each in self.asked for exchange in each.exchanges]
 
 
-class Desk:
-    """What all requests of a run share: the kept replies, and who counts the others.
+class Sampler:
+    """Asks models for outputs; `count` is called with the name of the model and each exchange."""
 
-    `count` is called with the name of the model and each exchange.
-    """
+    def __init__(self, plan: Plan, count: Callable[[str, Exchange], object], store: ReplyStore | None = None) -> None:
+        self._plan = plan
+        self._count = count
+        self._store = store
 
-    def __init__(self, count: Callable[[str, Exchange], object], store: ReplyStore | None = None) -> None:
-        self.count = count
-        self.store = store
+    async def take(self, endpoint: Asker, answer: Answer, number: int) -> Sample:
+        """Ask a model for its output with this number, from 1.
 
+        The first request whose output stays invalid makes the sample invalid, and the others are not made.
 
-async def take_sample(endpoint: Asker, answer: Answer, plan: Plan, number: int, desk: Desk) -> Sample:
-    """Ask a model for its output with this number, from 1.
+        Raises:
+            UnansweredError: when a request got no reply.
+        """
+        order = self._plan.order(answer, endpoint.call.model, number)
+        asked: list[Asked] = []
+        for part in divide(answer.rubric, order, per_criterion=self._plan.per_criterion):
+            asked.append(await self._ask(endpoint, answer, part, number))
+            if asked[-1].output is None:
+                is_part = len(part.criteria) < len(answer.rubric.criteria)
+                where = f"criterion `{part.criteria[0].id}`: " if is_part else ""
+                return Sample(None, tuple(asked), order, where + asked[-1].fault)
+        outputs = ((each.rubric, each.output) for each in asked if each.output)
+        return Sample(join_outputs(answer.rubric, outputs), tuple(asked), order)
 
-    The first request whose output stays invalid makes the sample invalid, and the others are not made.
+    async def _ask(self, endpoint: Asker, answer: Answer, rubric: ScoringRubric, number: int) -> Asked:
+        prompt = write_prompt(rubric, answer.case)
+        schema = output_schema(rubric)
+        store, model = self._store, endpoint.call.model
+        key = make_key(endpoint.call, endpoint.call.make_body(prompt, schema), number) if store else ""
+        if store and (kept := store.get(key)):
+            with suppress(OutputError):  # for example with another --extract
+                output = self._read(kept.reply, answer, rubric)
+                self._count(model, kept)
+                return Asked(rubric, (kept,), output)
+        messages: tuple[Message, ...] = prompt
+        exchanges: list[Exchange] = []
+        while True:
+            exchanges.append(await endpoint.complete(messages, schema, Place(answer.key, number)))
+            reply = exchanges[-1].reply
+            self._count(model, exchanges[-1])
+            try:
+                output = self._read(reply, answer, rubric)
+            except OutputError as fault:
+                if len(exchanges) == self._plan.max_attempts:
+                    return Asked(rubric, tuple(exchanges), None, str(fault))
+                messages = (*prompt, *correct(reply.text, fault))
+            else:
+                if store:
+                    store.put(key, exchanges[-1])
+                return Asked(rubric, tuple(exchanges), output)
 
-    Raises:
-        UnansweredError: when a request got no reply.
-    """
-    order = plan.order(answer, endpoint.call.model, number)
-    asked: list[Asked] = []
-    for part in divide(answer.rubric, order, per_criterion=plan.per_criterion):
-        asked.append(await _ask(endpoint, answer, part, plan=plan, number=number, desk=desk))
-        if asked[-1].output is None:
-            where = f"criterion `{part.criteria[0].id}`: " if len(part.criteria) < len(answer.rubric.criteria) else ""
-            return Sample(None, tuple(asked), order, where + asked[-1].fault)
-    outputs = ((each.rubric, each.output) for each in asked if each.output)
-    return Sample(join_outputs(answer.rubric, outputs), tuple(asked), order)
-
-
-async def _ask(endpoint: Asker, answer: Answer, rubric: ScoringRubric, *, plan: Plan, number: int, desk: Desk) -> Asked:
-    prompt = write_prompt(rubric, answer.case)
-    schema = output_schema(rubric)
-    key = make_key(endpoint.call, endpoint.call.make_body(prompt, schema), number) if desk.store else ""
-    if desk.store and (kept := desk.store.get(key)):
-        with suppress(OutputError):  # for example with another --extract
-            output = _read_output(kept.reply, answer, rubric, plan.extract)
-            desk.count(endpoint.call.model, kept)
-            return Asked(rubric, (kept,), output)
-    messages: tuple[Message, ...] = prompt
-    exchanges: list[Exchange] = []
-    while True:
-        exchanges.append(await endpoint.complete(messages, schema, Place(answer.key, number)))
-        reply = exchanges[-1].reply
-        desk.count(endpoint.call.model, exchanges[-1])
-        try:
-            output = _read_output(reply, answer, rubric, plan.extract)
-        except OutputError as fault:
-            if len(exchanges) == plan.max_attempts:
-                return Asked(rubric, tuple(exchanges), None, str(fault))
-            messages = (*prompt, *correct(reply.text, fault))
-        else:
-            if desk.store:
-                desk.store.put(key, exchanges[-1])
-            return Asked(rubric, tuple(exchanges), output)
-
-
-def _read_output(reply: Reply, answer: Answer, rubric: ScoringRubric, extract: Extract) -> JudgeOutput:
-    if reply.fault:
-        raise OutputError(reply.fault)
-    return reader_of(rubric).read(reply.text, read_quotable(*answer.case), extract).output
+    def _read(self, reply: Reply, answer: Answer, rubric: ScoringRubric) -> JudgeOutput:
+        if reply.fault:
+            raise OutputError(reply.fault)
+        return reader_of(rubric).read(reply.text, read_quotable(*answer.case), self._plan.extract).output
 
 
 def correct(text: str, fault: OutputError) -> Iterator[Message]:

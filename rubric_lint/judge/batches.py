@@ -3,11 +3,10 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractAsyncContextManager, ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, Self, TextIO
 
 from rubric_lint.judge.asking import Request
@@ -49,21 +48,13 @@ FORMS = {
 """The forms of batches, by the name of `--batch-format`."""
 
 
-class Written(NamedTuple):
-    """The files of a batch, and the number of requests in them."""
-
-    files: tuple[Path, ...]
-    requests: int
-
-
 def write_batch(
     requests: Iterable[Request], path: Path, name: str, most: int | None = None, number: int = 1
-) -> Written:
+) -> tuple[list[Path], int]:
     """Write requests to `path`, or if one file cannot hold them to further ones with a number: `batch.2.jsonl`.
 
-    The first file is the one with this `number`; 1 is `path` itself.
-
-    `name` is that of a form; `most` lowers the number of requests in a file. Each file is written whole or not at all.
+    The first file is the one with this `number`; 1 is `path` itself. `name` is that of a form; `most` lowers the number
+    of requests in a file. Each file is written whole or not at all. Return the files, and the number of requests.
 
     Raises:
         BatchError: if a file exists already, or a request is larger than a file may be.
@@ -73,50 +64,31 @@ def write_batch(
     form = FORMS[name]
     most = min(most or form.requests, form.requests)
     files: list[Path] = []
-    count = 0
-    for group in _split((_write_line(request, name) for request in requests), form, most):
-        current = number + len(files)
-        files.append(path if current == 1 else path.with_name(f"{path.stem}.{current}{path.suffix}"))
-        with ExitStack() as opened:
-            stream: TextIO | None = None
-            for line in group:
-                if stream is None:
-                    _refuse_existing(files[-1])
-                    stream = opened.enter_context(open_whole(str(files[-1])))
-                    stream.write(form.before + line)
-                else:
-                    stream.write(form.between + line)
-                count += 1
-            if stream:
-                stream.write(form.after)
-    return Written(tuple(files), count)
-
-
-def _split(lines: Iterable[str], form: Form, most: int) -> Iterator[Iterator[str]]:
-    """Yield the lines of each file, to be read in this order."""
-    source = iter(lines)
-    first = next(source, None)
-
-    def take() -> Iterator[str]:
-        nonlocal first
-        used, number = len(form.before) + len(form.after), 0
-        while first is not None:
-            size = len(first.encode()) + len(form.between)
-            if used + size > form.bytes and not number:
-                raise BatchError(f"a request has {size:,} bytes, and a file may have {form.bytes:,}")
-            if number == most or used + size > form.bytes:
-                return
-            line, first = first, next(source, None)
-            used, number = used + size, number + 1
-            yield line
-
-    while first is not None:
-        yield take()
-
-
-def _refuse_existing(path: Path) -> None:
-    if path.exists():
-        raise BatchError(f"{path} exists already; remove it or name another file, so that no request is sent twice")
+    stream: TextIO | None = None
+    count = held = used = 0
+    with ExitStack() as opened:
+        for request in requests:
+            line = _write_line(request, name)
+            size = len(line.encode()) + len(form.between)
+            if stream is None or held == most or used + size > form.bytes:
+                if stream is not None:
+                    stream.write(form.after)
+                    opened.close()
+                held, used = 0, len(form.before) + len(form.after)
+                if used + size > form.bytes:
+                    raise BatchError(f"a request has {size:,} bytes, and a file may have {form.bytes:,}")
+                current = number + len(files)
+                file = path if current == 1 else path.with_name(f"{path.stem}.{current}{path.suffix}")
+                if file.exists():
+                    advice = "remove it or name another file, so that no request is sent twice"
+                    raise BatchError(f"{file} exists already; {advice}")
+                files.append(file)
+                stream = opened.enter_context(open_whole(str(file)))
+            stream.write((form.between if held else form.before) + line)
+            held, used, count = held + 1, used + size, count + 1
+        if stream is not None:
+            stream.write(form.after)
+    return files, count
 
 
 def _write_line(request: Request, name: str) -> str:
@@ -163,10 +135,6 @@ def make_params(call: Call, request: Request) -> Mapping[str, Any]:
     return {**params, **call.extra_body}
 
 
-class _LineError(Exception):
-    """A line that is not a result, and why."""
-
-
 class _Found(NamedTuple):
     """The first result of a request: its file, its place there, why it holds no reply, and a hash of its reply."""
 
@@ -205,9 +173,7 @@ class BatchResults:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._opened.close()
 
     def has_reply(self, name: str) -> bool:
@@ -252,32 +218,24 @@ class BatchResults:
             raise OSError(None, "is a pipe; results of a batch need a file that can be read again", path)
         offset = 0
         for number, line in enumerate(iter(partial(stream.readline, LIMIT + 1), b""), start=1):
-            if line.strip():
-                try:
-                    self._add(line, file, offset)
-                except _LineError as fault:
-                    self.unreadable.append(f"{path}: line {number}: {fault}")
+            if line.strip() and (fault := self._add(line, file, offset)):
+                self.unreadable.append(f"{path}: line {number}: {fault}")
             offset += len(line)
 
-    def _add(self, line: bytes, file: int, offset: int) -> None:
-        """Note one result.
-
-        Raises:
-            _LineError: if the line is none.
-        """
+    def _add(self, line: bytes, file: int, offset: int) -> str:
+        """Note one result; return why the line is none, else an empty string."""
         if len(line) > LIMIT:
-            raise _LineError(f"more than {LIMIT / 1e6:.0f} MB, the limit for one result")
+            return f"more than {LIMIT / 1e6:.0f} MB, the limit for one result"
         try:
             result = json.loads(line)
         except (ValueError, RecursionError):
-            raise _LineError("not JSON; is the file cut off?") from None
+            return "not JSON; is the file cut off?"
         if not isinstance(result, dict) or not isinstance(name := result.get("custom_id"), str):
-            raise _LineError("not a result of a batch: no `custom_id`")
+            return "not a result of a batch: no `custom_id`"
         if "response" not in result and "result" not in result and "error" not in result:
-            given = (
-                " (a request; give the file that the provider returned)" if {"body", "params"} & result.keys() else ""
-            )
-            raise _LineError(f"not a result of a batch: neither `response` nor `result`{given}")
+            is_request = not result.keys().isdisjoint({"body", "params"})
+            given = " (a request; give the file that the provider returned)" if is_request else ""
+            return f"not a result of a batch: neither `response` nor `result`{given}"
         fault = find_fault(result)
         digest = b"" if fault else _hash_reply(result)
         before = self._found.get(name)
@@ -286,9 +244,10 @@ class BatchResults:
         if before is not None:
             same = fault or before.fault or before.digest == digest
             (self.doubled if same else self.contradicting).add(name)
+        return ""
 
 
-class BatchAsker:
+class BatchAsker(AbstractAsyncContextManager[Any]):
     """A model whose replies are the results of a batch; use it as an asynchronous context manager."""
 
     def __init__(self, call: Call, results: BatchResults) -> None:
@@ -296,12 +255,7 @@ class BatchAsker:
         self.pace = Pace()
         self._results = results
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         pass
 
     @property

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from rubric_lint.judge.answers import Answer
@@ -19,8 +18,8 @@ from rubric_lint.judge.asking import Plan
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.prompt import JudgedCase, write_prompt
 from rubric_lint.messages import join_words
-from rubric_lint.project.locking import lock
 from rubric_lint.project.opening import LIMIT, open_stream
+from rubric_lint.project.writing import lock
 
 
 class JournalError(Exception):
@@ -65,9 +64,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         try:
             if self._unsynced:
                 self._sync()

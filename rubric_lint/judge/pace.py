@@ -7,9 +7,18 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import NamedTuple
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+"""Seconds; the pause doubles with each refusal if the endpoint does not say how long to wait."""
+
+_GAP = 0.5
+"""Maximum seconds between the first requests after a pause, so that one refusal stops the rest unsent."""
+
+_PATIENCE = 1800.0
+"""Seconds of nothing but refusals after which the run gives up."""
 
 _MINUTE = 60.0
 _BYTES_PER_TOKEN = 3.0
@@ -18,46 +27,6 @@ _FIRST_OUTPUT = 500.0
 
 _WEIGHT = 0.2
 """How much the latest reply counts in the estimates."""
-
-
-class TokenLimit:
-    """Keep the tokens of the last 60 seconds within a limit; None for no limit.
-
-    A request that needs more than the limit alone is sent when no other counts, because it could never be sent else.
-    """
-
-    def __init__(self, limit: float | None) -> None:
-        self._limit = limit
-        self._sent: deque[list[float]] = deque()
-        self._used = 0.0
-
-    def find_time(self, tokens: float, now: float) -> float:
-        """Return the earliest time, in seconds of the clock, at which a request with these tokens may be sent."""
-        if self._limit is None:
-            return now
-        while self._sent and self._sent[0][0] + _MINUTE <= now:
-            self._used -= self._sent.popleft()[1]
-        left, when = self._used, now
-        for sent, counted in self._sent:
-            if left + tokens <= self._limit:
-                return when
-            left -= counted
-            when = sent + _MINUTE
-        return when
-
-    def take(self, tokens: float, now: float) -> list[float]:
-        """Count a request; return its entry for `correct`."""
-        entry = [now, tokens]
-        if self._limit is not None:
-            self._sent.append(entry)
-            self._used += tokens
-        return entry
-
-    def correct(self, entry: list[float], tokens: float) -> None:
-        """Replace the estimate of a request by what it used."""
-        if any(each is entry for each in self._sent):
-            self._used += tokens - entry[1]
-        entry[1] = tokens
 
 
 class TokenEstimate:
@@ -83,84 +52,22 @@ class TokenEstimate:
         self._seen = self._seen or bool(read)
 
 
-class Room:
-    """Limit the requests at once: half as many after a refusal, one more after as many replies as there are at once.
-
-    `most` is the number that is never exceeded, None for no limit.
-    """
-
-    def __init__(self, most: int | None) -> None:
-        self.most = most
-        self.limit = float(most or 0)
-        self.inside = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
-
-    @property
-    def is_full(self) -> bool:
-        """Whether no further request may be sent now."""
-        return self.most is not None and self.inside >= int(self.limit)
-
-    async def wait(self) -> None:
-        """Wait until a request ends or the limit grows."""
-        place = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
-        try:
-            await place
-        finally:
-            if place in self._waiting:
-                self._waiting.remove(place)
-
-    def enter(self) -> None:
-        """Count a request that is sent."""
-        self.inside += 1
-
-    def leave(self) -> None:
-        """Count a request that has ended."""
-        self.inside -= 1
-        self._wake()
-
-    def grow(self) -> None:
-        """Allow more at once, because a request got its reply."""
-        if self.most is not None:
-            self.limit = min(float(self.most), self.limit + 1 / self.limit)
-            self._wake()
-
-    def shrink(self) -> None:
-        """Allow half as many at once, because the endpoint refused one."""
-        if self.most is not None:
-            self.limit = max(1.0, self.limit / 2)
-
-    def _wake(self) -> None:
-        free = int(self.limit) - self.inside if self.most is not None else len(self._waiting)
-        while self._waiting and free > 0:
-            place = self._waiting.popleft()
-            if not place.done():
-                place.set_result(None)
-                free -= 1
-
-
-_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
-"""Seconds; the pause doubles with each refusal if the endpoint does not say how long to wait."""
-
-_GAP = 0.5
-"""Maximum seconds between the first requests after a pause, so that one refusal stops the rest unsent."""
-
-_PATIENCE = 1800.0
-"""Seconds of nothing but refusals after which the run gives up."""
-
-
-class Turn(NamedTuple):
-    """A request that may be sent: the number of its wave, between two pauses, and its entry in the token limit."""
+@dataclass(slots=True)
+class Turn:
+    """A request that may be sent: the number of its wave, between two pauses, and the tokens that it counts for."""
 
     wave: int
-    entry: list[float]
+    moment: float
+    tokens: float
 
 
 class Pace:
     """Release the requests of a run one by one.
 
     `rpm` and `tpm` are the most requests and tokens per minute, `concurrency` the most requests at once; None for no
-    limit.
+    limit. At once are half as many after a refusal, one more after as many replies as there are at once.
+
+    A request that needs more than `tpm` alone is sent when no other counts, because it could never be sent else.
     """
 
     def __init__(
@@ -174,9 +81,11 @@ class Pace:
     ) -> None:
         self.paused = 0.0
         self.watch = lambda _seconds, _reason: None
-        self.room = Room(concurrency)
-        self._tokens = TokenLimit(tpm)
+        self.inside = 0
+        self.limit = self._most = float("inf") if concurrency is None else float(concurrency)
         self._gap = 60 / rpm if rpm else 0.0
+        self._tpm = float("inf") if tpm is None else tpm
+        self._sent: deque[Turn] = deque()
         self._clock = clock
         self._sleep = sleep
         self._last = self._until = -float("inf")
@@ -185,12 +94,19 @@ class Pace:
         self._recovery = 0.0
         self._refused_since: float | None = None
         self._is_closed = False
+        self._freed = asyncio.Event()
 
     paused: float
     """The total seconds of all pauses so far."""
 
     watch: Callable[[float, str], object]
     """Called at the first pause with its seconds and the reason."""
+
+    inside: int
+    """How many requests have been sent and not yet answered."""
+
+    limit: float
+    """How many there may be now."""
 
     @property
     def left(self) -> float:
@@ -202,21 +118,43 @@ class Pace:
         while True:
             if self._is_closed:
                 await asyncio.Future()
-            if (left := self._next(tokens) - self._clock()) > 0:
+            if (left := self._find_time(tokens) - self._clock()) > 0:
                 await self._sleep(left)
-            elif self.room.is_full:
-                await self.room.wait()
+            elif self.inside + 1 > self.limit:
+                await self._freed.wait()
             else:
                 break
         self._last = self._clock()
-        self.room.enter()
-        return Turn(self._wave, self._tokens.take(tokens, self._last))
+        self.inside += 1
+        turn = Turn(self._wave, self._last, tokens)
+        if self._tpm < float("inf"):
+            self._sent.append(turn)
+        return turn
+
+    def _find_time(self, tokens: float) -> float:
+        """Return the earliest moment at which a request with these tokens may be sent."""
+        now = when = self._clock()
+        while self._sent and self._sent[0].moment + _MINUTE <= now:
+            self._sent.popleft()
+        used = sum(turn.tokens for turn in self._sent)
+        for turn in self._sent:
+            if used + tokens <= self._tpm:
+                break
+            used -= turn.tokens
+            when = turn.moment + _MINUTE
+        return max(when, self._until, self._last + max(self._gap, self._recovery))
 
     def leave(self, turn: Turn, tokens: float | None = None) -> None:
         """End the turn of a request; `tokens` are those that it used, None if unknown."""
-        self.room.leave()
+        self.inside -= 1
         if tokens is not None:
-            self._tokens.correct(turn.entry, tokens)
+            turn.tokens = tokens
+        self._wake()
+
+    def _wake(self) -> None:
+        """Let all requests that wait for a free place look for one."""
+        self._freed.set()
+        self._freed = asyncio.Event()
 
     def hold(self, turn: Turn, seconds: float | None, reason: str) -> bool:
         """Pause all requests because one of this wave was refused; return False to give up.
@@ -231,17 +169,18 @@ class Pace:
         elif now - self._refused_since > _PATIENCE:
             return False
         self._refusals += self.slow_down(turn)
-        pause = (seconds or min(_FIRST_PAUSE * 2.0 ** (self._refusals - 1), _LONGEST_PAUSE)) * _spread()
+        pause = seconds or min(_FIRST_PAUSE * 2.0 ** (self._refusals - 1), _LONGEST_PAUSE)
+        pause *= random.uniform(1, 1.1)  # noqa: S311 (keeps parallel runs from retrying at the same moment)
         self._recovery = min(pause, _GAP)
         self._pause_until(now, now + pause)
         return True
 
     def slow_down(self, turn: Turn) -> bool:
-        """Allow fewer requests at once and begin a new wave; return False if the wave of this one has ended already."""
+        """Allow half as many requests at once and begin a new wave; return False if that of this one has ended."""
         if turn.wave != self._wave:  # it was sent before the pause began
             return False
         self._wave += 1
-        self.room.shrink()
+        self.limit = max(1.0, self.limit / 2)
         return True
 
     def rest(self, seconds: float) -> None:
@@ -260,21 +199,13 @@ class Pace:
         self._refusals = 0
         self._recovery = 0.0
         self._refused_since = None
-        self.room.grow()
+        self.limit = min(self._most, self.limit + 1 / self.limit)
+        self._wake()
 
     def _pause_until(self, now: float, until: float) -> None:
         until = max(self._until, until)
         self.paused += until - max(self._until, now)
         self._until = until
-
-    def _next(self, tokens: float) -> float:
-        spaced = max(self._until, self._last + max(self._gap, self._recovery))
-        return max(spaced, self._tokens.find_time(tokens, self._clock()))
-
-
-def _spread() -> float:
-    """Return a random factor that keeps parallel runs from retrying at the same moment."""
-    return random.uniform(1, 1.1)  # noqa: S311 (spreads load, keeps no secret)
 
 
 _MOST = 10_000
@@ -292,16 +223,11 @@ _IN_FIELD = re.compile(
     r'"retry[_-]?after(?:_?(?P<ms>ms|milliseconds)|_?(?:s|secs|seconds))?"\s*:\s*"?(?P<wait>\d{1,10}(?:\.\d{1,10})?)\b',
     re.IGNORECASE,
 )
-_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "mi": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "mil": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+"""The seconds of a unit, by the first of these with which its name begins."""
+
 _SECONDS_SINCE_1970, _MILLISECONDS_SINCE_1970 = 1e9, 1e11
 """Numbers from here on are timestamps, not durations."""
-
-
-class _Limit(NamedTuple):
-    """One rate limit: the seconds until its reset, and whether it is used up."""
-
-    wait: float
-    is_used_up: bool
 
 
 def read_wait(headers: Mapping[str, str], body: str = "") -> float | None:
@@ -311,18 +237,17 @@ def read_wait(headers: Mapping[str, str], body: str = "") -> float | None:
     and similar ones, the longest of the used-up limits, or the shortest if none is used up; the text of the body.
     Moments are compared with the clock of the endpoint if it sends a `Date`, as its clock and ours may differ.
     """
-    lower = _lower(headers)
-    now = _read_clock(lower)
+    lower, now = _lower(headers)
     for name in ("retry-after-ms", "x-ms-retry-after-ms"):
         if _NUMBER.fullmatch(milliseconds := lower.get(name, "")):
             return float(milliseconds) / 1000
     if (wait := _read_longest(lower.get("retry-after", ""), now)) is not None:
         return wait
     limits = list(_read_limits(lower, now))
-    if used_up := [limit.wait for limit in limits if limit.is_used_up]:
+    if used_up := [wait for wait, is_used_up in limits if is_used_up]:
         return max(used_up)
     if limits:
-        return min(limit.wait for limit in limits)
+        return min(wait for wait, _ in limits)
     if found := _IN_WORDS.search(body[:_MOST]):
         return _read_time(found[1], now)
     found = _IN_FIELD.search(body[:_MOST])
@@ -331,20 +256,16 @@ def read_wait(headers: Mapping[str, str], body: str = "") -> float | None:
 
 def read_used_up(headers: Mapping[str, str]) -> float | None:
     """Return the seconds until the reset of the limits that the headers say are used up; None if none is."""
-    lower = _lower(headers)
-    now = _read_clock(lower)
-    return max((limit.wait for limit in _read_limits(lower, now) if limit.is_used_up), default=None)
+    lower, now = _lower(headers)
+    return max((wait for wait, is_used_up in _read_limits(lower, now) if is_used_up), default=None)
 
 
-def _lower(headers: Mapping[str, str]) -> dict[str, str]:
-    return {name.lower(): value.strip() for name, value in headers.items()}
-
-
-def _read_clock(headers: Mapping[str, str]) -> float:
-    """Return the time at the endpoint, in seconds since 1970; ours if it does not say its own."""
-    with suppress(ValueError, TypeError, OverflowError):
-        return parsedate_to_datetime(headers["date"]).timestamp() if "date" in headers else time.time()
-    return time.time()
+def _lower(headers: Mapping[str, str]) -> tuple[dict[str, str], float]:
+    """Return the headers with small names, and the time at the endpoint in seconds since 1970, else ours."""
+    lower = {name.lower(): value.strip() for name, value in headers.items()}
+    with suppress(KeyError, ValueError, TypeError, OverflowError):
+        return lower, parsedate_to_datetime(lower["date"]).timestamp()
+    return lower, time.time()
 
 
 def _read_longest(text: str, now: float) -> float | None:
@@ -355,15 +276,16 @@ def _read_longest(text: str, now: float) -> float | None:
     return max((wait for wait in waits if wait is not None), default=None)
 
 
-def _read_limits(headers: Mapping[str, str], now: float) -> Iterator[_Limit]:
+def _read_limits(headers: Mapping[str, str], now: float) -> Iterator[tuple[float, bool]]:
+    """Yield for each rate limit the seconds until its reset, and whether it is used up."""
     for name, value in headers.items():
         if _RESET.search(name) and (wait := _read_time(value, now)) is not None:
             left = headers.get(name.replace("reset", "remaining"), "")
-            yield _Limit(wait, bool(_NUMBER.fullmatch(left)) and not float(left))
+            yield wait, bool(_NUMBER.fullmatch(left)) and not float(left)
         elif name == "ratelimit":  # draft-ietf-httpapi-ratelimit-headers: one item for each policy, or all in one
             for item in [value] if "reset=" in value else value.split(","):
                 if found := _STRUCTURED.search(item):
-                    yield _Limit(float(found["wait"]), bool(_USED_UP.search(item)))
+                    yield float(found["wait"]), bool(_USED_UP.search(item))
 
 
 def _read_time(text: str, now: float) -> float | None:
@@ -374,16 +296,13 @@ def _read_time(text: str, now: float) -> float | None:
             number /= 1000
         return max(number - now, 0) if number >= _SECONDS_SINCE_1970 else number
     if _DURATION.fullmatch(text):
-        return sum(float(size) * _size(unit) for size, unit in _PART.findall(text))
+        parts = _PART.findall(text)
+        return sum(
+            float(number) * next(_UNITS[each] for each in _UNITS if unit.startswith(each)) for number, unit in parts
+        )
     for read in (datetime.fromisoformat, parsedate_to_datetime):
         with suppress(ValueError, TypeError, OverflowError):
             moment = read(text)
             moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
             return max(moment.timestamp() - now, 0)
     return None
-
-
-def _size(unit: str) -> float:
-    if unit in _UNITS:
-        return _UNITS[unit]
-    return _UNITS["mi"] if unit.startswith("milli") else _UNITS[unit[0]]

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
-from rubric_lint.format.bands import Band
-from rubric_lint.format.criterion import Criterion, Level, Shape
+from rubric_lint.format.criterion import Band, Criterion, Level, Shape
 from rubric_lint.messages import list_scores
 from rubric_lint.outputs.chat_tokens import break_tokens, escape_tokens
 from rubric_lint.scoring.form import form_of

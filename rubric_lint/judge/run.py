@@ -3,17 +3,15 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Protocol, Self
 
 from rubric_lint.format.criterion import Shape
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Asker, Desk, Plan, Sample, take_sample
+from rubric_lint.judge.asking import Asker, Plan, Sample, Sampler
 from rubric_lint.judge.endpoint import Exchange, UnansweredError
 from rubric_lint.judge.journal import make_fingerprint
-from rubric_lint.judge.pace import Pace
 from rubric_lint.judge.spending import Spending
 from rubric_lint.judge.store import ReplyStore
 from rubric_lint.outputs.reply import Tokens, is_other_model
@@ -23,19 +21,13 @@ from rubric_lint.scoring.meaning import hash_told
 from rubric_lint.scoring.scorer import count_votes, name_models, read_panel
 
 
-class Member(Asker, AbstractAsyncContextManager[Any], Protocol):
-    """A model of a panel, opened and closed with it."""
-
-    pace: Pace
-
-
 class Panel:
     """One model or several, which all judge every answer; use it as an asynchronous context manager.
 
     `names` has a name for each of `endpoints`, which no other has. `is_live` is False for the results of a batch.
     """
 
-    def __init__(self, endpoints: Sequence[Member], *, is_live: bool = True) -> None:
+    def __init__(self, endpoints: Sequence[Asker], *, is_live: bool = True) -> None:
         self.endpoints = tuple(endpoints)
         self.is_live = is_live
         self.names = name_models((endpoint.call.model, endpoint.name) for endpoint in endpoints)
@@ -47,9 +39,7 @@ class Panel:
             await self._opened.enter_async_context(endpoint)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._opened.aclose()
 
     @property
@@ -70,7 +60,7 @@ class Panel:
     @property
     def under_way(self) -> int:
         """How many requests have been sent and not yet answered."""
-        return sum(pace.room.inside for pace in self._paces)
+        return sum(pace.inside for pace in self._paces)
 
     def send_no_more(self) -> None:
         """Send no further request; those under way still get their replies."""
@@ -96,50 +86,38 @@ def to_json(rubric: ScoringRubric, output: JudgeOutput) -> dict[str, Any]:
     return {"checks": checks, **overall}
 
 
-class Judgement(NamedTuple):
-    """The samples of each model, in the order of the panel; the last one taken is the only one that may be invalid."""
-
-    samples: Sequence[Sequence[Sample]]
-
-    @property
-    def all(self) -> list[Sample]:
-        """The samples of all models, in the order of the outputs."""
-        return [sample for samples in self.samples for sample in samples]
-
-    @property
-    def is_valid(self) -> bool:
-        """Whether no sample is invalid."""
-        return all(sample.output for sample in self.all)
+Samples = Sequence[Sequence[Sample]]
+"""The samples of each model, in the order of the panel; the last one taken is the only one that may be invalid."""
 
 
-def make_record(answer: Answer, panel: Panel, plan: Plan, judgement: Judgement) -> dict[str, Any]:
+def make_record(answer: Answer, panel: Panel, plan: Plan, taken: Samples) -> dict[str, Any]:
     """Return the record of an answer: its own fields, the outputs to score, and how they were made.
 
     For an output that stayed invalid it has the model's last text, so that the scorer reports the error.
     """
-    samples = judgement.all
     outputs = [
         sample.exchanges[-1].reply.text if sample.output is None else to_json(answer.rubric, sample.output)
+        for samples in taken
         for sample in samples
     ]
-    about = _describe(answer, panel, plan, judgement)
-    if fault := find_fault(panel, judgement):
+    about = _describe(answer, panel, plan, taken)
+    if fault := find_fault(panel, taken):
         about["fault"] = fault
     about["fingerprint"] = make_fingerprint(answer, [endpoint.call for endpoint in panel.endpoints], plan)
     held = {"output": outputs[0]} if plan.samples == 1 and panel.is_single else {"outputs": outputs}
     return {**answer.record, **held, "judge": about}
 
 
-def find_fault(panel: Panel, judgement: Judgement) -> str | None:
+def find_fault(panel: Panel, taken: Samples) -> str | None:
     """Return why the output is invalid, with the model of a panel; None if it is valid."""
-    for name, samples in zip(panel.names, judgement.samples, strict=True):
+    for name, samples in zip(panel.names, taken, strict=True):
         for sample in samples:
             if sample.output is None:
                 return sample.fault if panel.is_single else f"`{name}`: {sample.fault}"
     return None
 
 
-def _describe(answer: Answer, panel: Panel, plan: Plan, judgement: Judgement) -> dict[str, Any]:
+def _describe(answer: Answer, panel: Panel, plan: Plan, taken: Samples) -> dict[str, Any]:
     """Describe models, settings, time and cost of a judgement."""
     call = panel.endpoints[0].call
     common = {
@@ -149,7 +127,7 @@ def _describe(answer: Answer, panel: Panel, plan: Plan, judgement: Judgement) ->
         "rubric_hash": answer.rubric.hash,
         "criteria_hashes": hash_told(answer.rubric.model, answer.rubric.criteria),
     }
-    pairs = list(zip(panel.endpoints, judgement.samples, strict=True))
+    pairs = list(zip(panel.endpoints, taken, strict=True))
     if panel.is_single:
         ((endpoint, samples),) = pairs
         votes = {"independent_votes_at_most": 1} if plan.samples > 1 else {}
@@ -159,7 +137,7 @@ def _describe(answer: Answer, panel: Panel, plan: Plan, judgement: Judgement) ->
         for endpoint, samples in pairs
     ]
     votes = {"independent_votes_at_most": count_votes(read_panel({"judge": {"panel": members}}))}
-    return {"panel": members, **votes, **common, **_write_time(judgement.all[0].exchanges[0])}
+    return {"panel": members, **votes, **common, **_write_time(taken[0][0].exchanges[0])}
 
 
 def _name(endpoint: Asker, samples: Sequence[Sample]) -> dict[str, Any]:
@@ -210,16 +188,6 @@ _IN_A_ROW = 5
 
 class StoppedError(Exception):
     """A run that stopped early, and why."""
-
-
-class _LostError(Exception):
-    """An answer that got no reply from one model, which `fault` explains; `model` is empty if only one judges."""
-
-    def __init__(self, fault: UnansweredError, model: str) -> None:
-        super().__init__(f"`{model}`: {fault}" if model else str(fault))
-        self.is_lasting = fault.lasting
-        self.is_of_answer = fault.of_answer
-        self.model = model
 
 
 @dataclass(slots=True)
@@ -273,7 +241,7 @@ class JudgeRun:
         self._plan = plan
         self._watch = watch
         self._lost_in_a_row = 0
-        self._desk = Desk(self._count, store)
+        self._sampler = Sampler(plan, self._count, store)
 
     async def judge(self, answers: Iterable[Answer]) -> None:
         """Judge every answer that is not in the journal.
@@ -300,46 +268,46 @@ class JudgeRun:
     async def _work(self, waiting: Iterator[Answer]) -> None:
         for answer in waiting:
             try:
-                judgement = await self._judge_one(answer)
-            except _LostError as lost:
-                self._take_loss(answer, lost)
+                taken = await self._judge_one(answer)
+            except UnansweredError as fault:
+                self._take_loss(answer, fault)
                 continue
             self._lost_in_a_row = 0
-            record = make_record(answer, self.panel, self._plan, judgement)
+            record = make_record(answer, self.panel, self._plan, taken)
             self._journal.append(record)
             self.tally.votes = max(self.tally.votes, record["judge"].get("independent_votes_at_most", 1))
-            invalid = find_fault(self.panel, judgement)
+            invalid = find_fault(self.panel, taken)
             self.tally.judged += 1
             self.tally.invalid += invalid is not None
-            self.tally.stable += invalid is None and _agree(answer, judgement.all)
+            self.tally.stable += invalid is None and _agree(answer, taken)
             self._watch(answer.key, invalid and f"invalid after {self._plan.max_attempts} attempts: {invalid}")
 
-    def _take_loss(self, answer: Answer, lost: _LostError) -> None:
+    def _take_loss(self, answer: Answer, fault: UnansweredError) -> None:
         self.tally.unanswered += 1
         # An answer that is too long would stop every later run at the same place.
-        self._lost_in_a_row += not lost.is_of_answer
-        self._watch(answer.key, f"not judged: {lost}")
-        if lost.is_lasting:
-            raise StoppedError(f"all other requests {f'to `{lost.model}` ' if lost.model else ''}would fail too")
+        self._lost_in_a_row += not fault.of_answer
+        self._watch(answer.key, f"not judged: {f'`{fault.model}`: ' if fault.model else ''}{fault}")
+        if fault.lasting:
+            raise StoppedError(f"all other requests {f'to `{fault.model}` ' if fault.model else ''}would fail too")
         if self._lost_in_a_row >= _IN_A_ROW and self.panel.is_live:
             raise StoppedError(f"{_IN_A_ROW} answers in a row got no reply")
 
-    async def _judge_one(self, answer: Answer) -> Judgement:
+    async def _judge_one(self, answer: Answer) -> Samples:
         """Ask each model for its samples, one by one, so that `concurrency` limits all requests.
 
         The first invalid sample makes the answer invalid, so nothing more is asked.
         """
-        panel = self.panel
-        samples: list[list[Sample]] = [[] for _ in panel.endpoints]
-        for endpoint, name, given in zip(panel.endpoints, panel.names, samples, strict=True):
+        taken: list[list[Sample]] = [[] for _ in self.panel.endpoints]
+        for endpoint, name, samples in zip(self.panel.endpoints, self.panel.names, taken, strict=True):
             for number in range(1, self._plan.samples + 1):
                 try:
-                    given.append(await take_sample(endpoint, answer, self._plan, number, self._desk))
+                    samples.append(await self._sampler.take(endpoint, answer, number))
                 except UnansweredError as fault:
-                    raise _LostError(fault, "" if panel.is_single else name) from None
-                if given[-1].output is None:
-                    return Judgement(samples)
-        return Judgement(samples)
+                    fault.model = "" if self.panel.is_single else name
+                    raise
+                if samples[-1].output is None:
+                    return taken
+        return taken
 
     def _count(self, model: str, exchange: Exchange) -> None:
         replied = exchange.reply.model
@@ -352,10 +320,10 @@ class JudgeRun:
         self.tally.spending.add(model, exchange.reply)
 
 
-def _agree(answer: Answer, samples: list[Sample]) -> bool:
+def _agree(answer: Answer, taken: Samples) -> bool:
     """Return whether there are several samples, and all have one verdict."""
-    verdicts = {answer.rubric.grade(sample.output).verdict for sample in samples if sample.output}
-    return len(samples) > 1 and len(verdicts) == 1
+    outputs = [sample.output for samples in taken for sample in samples if sample.output]
+    return len(outputs) > 1 and len({answer.rubric.grade(output).verdict for output in outputs}) == 1
 
 
 def _first(fault: BaseException) -> BaseException:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from rubric_lint.finding import OTHER_LINE, Place, Problem
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import suite_lists
-from rubric_lint.lint.found import Found
 from rubric_lint.messages import shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
@@ -16,7 +15,7 @@ from rubric_lint.text.source import DATA, stem_of
 
 def find_repeated(
     rubrics: Sequence[tuple[Document, Rubric]], lost: Container[tuple[Document, Path]]
-) -> Iterator[Found]:
+) -> Iterator[tuple[Problem, Document]]:
     """Find the rubrics of a file whose names other rubrics have, so that no record says which of them it is for.
 
     Those at the places `lost` are findings already.
@@ -40,7 +39,7 @@ def find_repeated(
                 place, above_at, part = rubric.path, earlier.path, Part.KEY
             message = f"{said}; results cannot tell the two apart, so rename one"
             beside = Place("the first one", (), span=above.span(*_own_place(above, above_at, part)))
-            yield Found("repeated-case", Problem(message, *_own_place(document, place, part), (beside,)), document)
+            yield Problem(message, *_own_place(document, place, part), (beside,)), document
 
 
 def _own_place(document: Document, path: Path, part: Part) -> tuple[Path, Part]:

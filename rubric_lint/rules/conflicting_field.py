@@ -5,7 +5,7 @@ from typing import Any
 
 from rubric_lint.edits.intents import RemoveField, Repair
 from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
-from rubric_lint.format.deprecation import Replacement
+from rubric_lint.format.criterion import Replacement
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part, Path

@@ -1,7 +1,7 @@
 """An outcome that is empty or blank."""
 
 from rubric_lint.finding import Severity
-from rubric_lint.format.outcome_repairs import PLACEHOLDER
+from rubric_lint.format.repairs import PLACEHOLDER
 from rubric_lint.rules.rule import Rule
 
 RULE = Rule(

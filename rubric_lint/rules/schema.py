@@ -1,7 +1,7 @@
 """A value of the wrong type, a missing or misplaced field, or an empty list."""
 
 from rubric_lint.finding import Severity
-from rubric_lint.format.outcome_repairs import FIRST_HIGHEST, FIRST_LOWEST
+from rubric_lint.format.repairs import FIRST_HIGHEST, FIRST_LOWEST
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
 

@@ -9,15 +9,14 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.finding import Place, Problem, Result, Severity, Unread
-from rubric_lint.format.bands import HIGHEST, LOWEST, Scale
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.case_names import RubricSite, find_names
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file, find_shape_problems
 from rubric_lint.messages import join_words
+from rubric_lint.project.files import name_other_kind
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
-from rubric_lint.project.skipped import name_other_kind
 from rubric_lint.scoring.grading import OVERALL, AnswerValue, Grade, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.meaning import hash_meaning
 from rubric_lint.text.document import Document

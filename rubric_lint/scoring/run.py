@@ -19,8 +19,8 @@ from rubric_lint.outputs.blocks import Block, Part
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.streams import CHUNK, Asked, read_parts
 from rubric_lint.outputs.verdict import Extract
-from rubric_lint.project.interrupts import STOPS, holding
-from rubric_lint.run.progress import Progress
+from rubric_lint.project.writing import STOPS, holding
+from rubric_lint.run.console import Progress
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.results import ResultScorer

@@ -27,7 +27,7 @@ from rubric_lint.scoring.grading import (
     combine_samples,
 )
 from rubric_lint.scoring.loading import RubricPlaces, Spot
-from rubric_lint.testing.running import Check, Tested, make_check
+from rubric_lint.testing.running import Check, Tested, make_check, word_given
 
 MOST_BITS = 1 << 24
 """The largest sum, in units of the greatest common divisor, up to which sums are the bits of one integer."""
@@ -479,11 +479,6 @@ def _word_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
         is_best = all(answers[name] == highest[name] for name in rest)
         named.append("the best for the others" if is_best else f"fitting values for {len(rest)} others")
     return f"an answer with {join_words(named)}"
-
-
-def word_given(answer: AnswerValue) -> str:
-    """Write what a judge gives."""
-    return str(answer).lower() if isinstance(answer, bool) else str(answer)
 
 
 def _word_failing(failing: int) -> str:

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from rubric_lint.agree.intervals import Share
 from rubric_lint.finding import Problem, Result
 from rubric_lint.format.criterion import Shape
-from rubric_lint.lint.engine import examine
-from rubric_lint.lint.found import Found, Look
+from rubric_lint.lint.engine import Found, Look, examine
 from rubric_lint.messages import join_words, name_scores
 from rubric_lint.project.files import File
 from rubric_lint.scoring.grading import AnswerValue, CriterionResult, Scored, ScoringCriterion, Verdict

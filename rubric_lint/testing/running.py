@@ -10,14 +10,12 @@ from typing import Any, NamedTuple
 
 from rubric_lint.finding import Place, Problem, Result
 from rubric_lint.format.criterion import Shape
-from rubric_lint.lint.engine import examine, report_faults
-from rubric_lint.lint.found import Found, Look
-from rubric_lint.lint.rubric_tests import count_tests, look_at_tests
+from rubric_lint.lint.engine import Found, Look, examine, look_at_tests, report_faults
+from rubric_lint.lint.rubric_tests import count_tests
 from rubric_lint.messages import join_words, list_names, list_scores, point_to_known, shorten
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.opening import open_stream
-from rubric_lint.project.settings import FileSettings, SettingsFinder
-from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder
 from rubric_lint.scoring.grading import (
     AnswerValue,
     CriterionResult,
@@ -125,7 +123,8 @@ def find_unmet(test: RubricTest, document: Document, result: Scored, places: Rub
     for name, expected in test.expect.get("criteria", {}).items():
         each = given[name]
         if not allows(expected, each.grade.answer):
-            message = f"expected {_word_expected(expected)} for `{name}`, but {_word_answer(each)}"
+            wanted = f"{expected[0]} to {expected[1]}" if isinstance(expected, list) else str(expected).lower()
+            message = f"expected {wanted} for `{name}`, but {_word_answer(each)}"
             yield Problem(message, test.path_of("criteria", name), related=(_relate_answer(each, places),))
 
 
@@ -188,16 +187,14 @@ def _relate_answer(each: CriterionResult, places: RubricPlaces) -> Place:
 
 
 def _word_answer(each: CriterionResult) -> str:
-    answer = each.grade.answer
-    given = str(answer).lower() if isinstance(answer, bool) else str(answer)
     reason = " ".join((each.reasoning or "").split())
-    return f"the judge gave {given}" + (f': "{shorten(reason, _LONGEST)}"' if reason else "")
+    given = f"the judge gave {word_given(each.grade.answer)}"
+    return f'{given}: "{shorten(reason, _LONGEST)}"' if reason else given
 
 
-def _word_expected(expected: Any) -> str:
-    if isinstance(expected, list):
-        return f"{expected[0]} to {expected[1]}"
-    return str(expected).lower()
+def word_given(answer: AnswerValue) -> str:
+    """Write what a judge gives."""
+    return str(answer).lower() if isinstance(answer, bool) else str(answer)
 
 
 OF_TESTS = frozenset({"unmet-expectation", "unrecorded-test", "broken-test"})

@@ -8,15 +8,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubric_lint.cli.exits import Exit, writes_at_the_end
-from rubric_lint.cli.help import Command, option
-from rubric_lint.cli.inputs import find_settings, load_given, refuse
-from rubric_lint.cli.options import COLOR, STDIN_FILENAME, FileName, choice, with_settings
-from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
+from rubric_lint.cli.commands import Command, Exit, option, writes_at_the_end
+from rubric_lint.cli.options import (
+    COLOR,
+    STDIN_FILENAME,
+    FileName,
+    choice,
+    find_settings,
+    load_given,
+    refuse,
+    with_settings,
+)
+from rubric_lint.cli.output import escape_what_cannot_be_encoded, wants_color
 from rubric_lint.project.files import STDIN
 from rubric_lint.project.opening import open_stream
+from rubric_lint.run.console import Progress
 from rubric_lint.run.given import Input, InvalidError, UnusableError, read_given
-from rubric_lint.run.progress import Progress
 
 if TYPE_CHECKING:
     from rubric_lint.agree.changes import Effects, RubricPair

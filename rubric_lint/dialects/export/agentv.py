@@ -23,10 +23,8 @@ from rubric_lint.dialects.export.target import (
     require_shape,
 )
 from rubric_lint.dialects.export.texts import to_yaml
-from rubric_lint.format.bands import HIGHEST
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import HIGHEST, USUAL_THRESHOLDS, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.thresholds import USUAL_THRESHOLDS
 from rubric_lint.text.nunjucks import escape
 from rubric_lint.text.path import Path
 

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 from rubric_lint.dialects.export.fields import FormatField, find_holder
 from rubric_lint.dialects.export.suite import CaseKey
-from rubric_lint.format.criterion import Shape
+from rubric_lint.format.criterion import USUAL_THRESHOLDS, Shape
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.thresholds import USUAL_THRESHOLDS
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import RENDERS, is_template
 from rubric_lint.text.path import Path

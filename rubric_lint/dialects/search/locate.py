@@ -147,6 +147,30 @@ class Search(NamedTuple):
     is_foreign: bool = False
 
 
+def may_be_missed(document: Document, found: Search) -> bool:
+    """Return whether a document may hold more that looks like a rubric; most have none of the signs."""
+    return (
+        bool(found.leftovers)
+        or not found.rubrics
+        or any(location.view for location in found.rubrics)
+        or has_signs_of_forms(document)
+    )
+
+
+def has_signs_of_forms(document: Document) -> bool:
+    """Return whether a document has words of the known forms of rubrics that are not linted."""
+    text = document.quick_text
+    return any(sign in text for sign in _SIGNS_OF_FORMS)
+
+
+_SIGNS_OF_FORMS = ("assert", "llm-rubric", "agent-rubric", "calculate_output")
+
+
+def count_signs(name: str) -> int:
+    """Return how much the name of a file says that it holds a rubric."""
+    return int(FIELD.removesuffix("s") in name.lower())
+
+
 _OF_AGENTV = "agentv-"
 
 

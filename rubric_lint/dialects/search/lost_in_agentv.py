@@ -4,16 +4,97 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rubric_lint.dialects.agentv import CONTAINERS, find_assertions
-from rubric_lint.dialects.search.agentv_criteria import speaks
-from rubric_lint.dialects.search.agentv_suites import EVALUATORS, LISTS_OF_A_CASE, find_cases, is_current, is_of_agentv
-from rubric_lint.dialects.search.agentv_templates import find_faulty_templates
-from rubric_lint.dialects.search.renames import rename
+from rubric_lint.dialects.search.agentv_suites import (
+    EVALUATORS,
+    LISTS_OF_A_CASE,
+    find_cases,
+    is_current,
+    is_of_agentv,
+    speaks,
+)
+from rubric_lint.edits.intents import EscapeText, Repair
 from rubric_lint.finding import Problem
 from rubric_lint.format.recognition import FIELD
+from rubric_lint.format.repairs import rename_fields
 from rubric_lint.format.view import View
 from rubric_lint.messages import find_near
 from rubric_lint.text.document import Document
+from rubric_lint.text.nunjucks import find_broken, find_names
 from rubric_lint.text.path import Part, Path
+
+
+def find_faulty_templates(document: Document) -> Iterator[Problem]:
+    """Find the texts of criteria that AgentV 5 cannot render, or renders without a word that they ask for.
+
+    It renders the assertions of a test as soon as the test has variables, and only those.
+    """
+    suite = document.data if isinstance(document.data, dict) else {}
+    shared = _read_names(suite) | _read_names(suite.get("default_test"))
+    for path, case in find_cases(document):
+        if (
+            path[:1] == ("scenarios",)
+            or isinstance(suite.get("default_test"), str)
+            or not (own := _read_names(case) | shared)
+        ):
+            continue
+        for place, text in _find_texts(path, case):
+            if tag := find_broken(text):
+                message = (
+                    f"AgentV 5 renders this text with Nunjucks and fails at `{tag}`, so it does not load the suite"
+                )
+                yield Problem(f"{message}; close the tag, or escape it", place, repair=_escape(place))
+            elif missing := [name for name in find_names(text) if name not in own | _find_given(place)]:
+                message = f"AgentV 5 writes nothing in place of `{missing[0]}`, which is not in `vars`"
+                yield Problem(f"{message}; add it there, or escape the text", place, repair=_escape(place))
+
+
+_GIVEN = frozenset(
+    {"env", "input", "output", "expected_output", "criteria", "metadata", "metadata_json", "rubrics", "rubrics_json"}
+    | {"file_changes", "tool_calls", "vars", "context", "provider", "question", "answer"}
+)
+"""Names that AgentV or its judge may fill in, whatever the variables of a test are."""
+
+
+def _find_given(place: Path) -> frozenset[str]:
+    """Return the names that something fills in later; those of a prompt are gone before its judge sees it."""
+    return frozenset({"env"}) if place[-1] == "prompt" else _GIVEN
+
+
+def _escape(path: Path) -> Repair:
+    return Repair("escape the text, so that the judge sees it as it is", (EscapeText(path),), safe=False)
+
+
+def _read_names(owner: Any) -> frozenset[str]:
+    given = owner.get("vars") if isinstance(owner, dict) else None
+    return frozenset(map(str, given)) if isinstance(given, dict) else frozenset()
+
+
+def _find_texts(path: Path, case: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Find the strings by which a model judges a test: those among its assertions, and in the values of rubrics."""
+    held = case if "assert" in case else case.get("execution")
+    entries = held.get("assert") if isinstance(held, dict) else None
+    start = (*path, "assert") if held is case else (*path, "execution", "assert")
+    yield from _find_in_list(start, entries)
+
+
+def _find_in_list(path: Path, entries: Any) -> Iterator[tuple[Path, str]]:
+    for at, entry in enumerate(entries if isinstance(entries, list) else ()):
+        place = (*path, at)
+        if isinstance(entry, str):
+            yield place, entry
+        elif isinstance(entry, dict) and entry.get("type") in ("llm-rubric", "agent-rubric"):
+            for name in ("value", "score_ranges", "prompt"):
+                yield from _walk_strings((*place, name), entry.get(name))
+        elif isinstance(entry, dict) and entry.get("type") == "assert-set":
+            yield from _find_in_list((*place, "assert"), entry.get("assert"))
+
+
+def _walk_strings(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict | list):
+        for step, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _walk_strings((*path, step), item)
 
 
 def find_lost_in_agentv(document: Document, views: list[View], taken: set[Path]) -> Iterator[Problem]:
@@ -53,7 +134,7 @@ def _find_misplaced(document: Document, path: Path, *, is_last: bool) -> Iterato
     if wanted in assertion:
         yield Problem(f"{message}; both are there, so join them", path, Part.KEY)
     else:
-        yield Problem(f"{message}; rename it", path, Part.KEY, repair=rename([(path, wanted)]))
+        yield Problem(f"{message}; rename it", path, Part.KEY, repair=rename_fields([(path, wanted)]))
 
 
 def _find_empty(document: Document, taken: set[Path]) -> Iterator[Problem]:
@@ -69,7 +150,7 @@ def _find_empty(document: Document, taken: set[Path]) -> Iterator[Problem]:
                 yield Problem(message, (*path, wanted), Part.KEY)
         elif near := [key for key in assertion if find_near(key, (wanted,))]:
             message = f"`{near[0]}` is not read; did you mean `{wanted}`?"
-            yield Problem(message, (*path, near[0]), Part.KEY, repair=rename([((*path, near[0]), wanted)]))
+            yield Problem(message, (*path, near[0]), Part.KEY, repair=rename_fields([((*path, near[0]), wanted)]))
         elif wanted != "value":
             message = f"`{kind}` has no `{wanted}`, so nothing is judged by it; list its criteria there"
             yield Problem(message, (*path, "type"), keyword="dependencies")
@@ -85,7 +166,7 @@ def _find_ignored(document: Document) -> Iterator[Problem]:
             names = [(*place, at, "criteria") for at, entry in enumerate(value) if _has_criteria_alone(entry)]
             if names and len(names) == len(value):
                 message = "AgentV takes a list of `criteria` alone as one value, not as criteria; write `outcome`"
-                yield Problem(message, names[0], Part.KEY, repair=rename([(name, "outcome") for name in names]))
+                yield Problem(message, names[0], Part.KEY, repair=rename_fields([(name, "outcome") for name in names]))
             if "score_ranges" in assertion:
                 message = "AgentV ignores `score_ranges` beside a list of criteria; move it into a criterion"
                 yield Problem(message, (*path, "score_ranges"), Part.KEY)
@@ -117,14 +198,14 @@ def _find_refused(document: Document) -> Iterator[Problem]:
         for name in ("assertions", "evaluators"):
             if isinstance(case.get(name), list) and case[name] and "id" in (case if path else {"id": ""}):
                 wanted = "" if "assert" in case else "assert"
-                repair = rename([((*path, name), wanted)]) if wanted else None
+                repair = rename_fields([((*path, name), wanted)]) if wanted else None
                 yield Problem(f"AgentV 5 refuses `{name}`; write `assert`", (*path, name), Part.KEY, repair=repair)
         turns = case.get("turns") if path else None
         for at, turn in enumerate(turns if isinstance(turns, list) else ()):
             if isinstance(turn, dict) and turn.get("assertions") and "assert" not in turn:
                 place = (*path, "turns", at, "assertions")
                 message = "AgentV 5 does not read `assertions` of a turn; write `assert`"
-                yield Problem(message, place, Part.KEY, repair=rename([(place, "assert")]))
+                yield Problem(message, place, Part.KEY, repair=rename_fields([(place, "assert")]))
 
 
 _REFUSED = {
@@ -162,7 +243,7 @@ def _find_dropped(document: Document, taken: set[Path]) -> Iterator[Problem]:
             if isinstance(entry, dict) and "criteria" in entry and not entry.keys() & {"outcome", "score_ranges"}:
                 place = (*path, FIELD, at, "criteria")
                 message = f"AgentV drops a criterion with `criteria` from `{FIELD}` of a test; write `outcome`"
-                yield Problem(message, place, Part.KEY, repair=rename([(place, "outcome")]))
+                yield Problem(message, place, Part.KEY, repair=rename_fields([(place, "outcome")]))
 
 
 _SKIP_STRINGS = frozenset({"rubric", "llm-grader", "llm_grader"})
@@ -213,7 +294,7 @@ def _find_elsewhere(document: Document, *, is_last: bool) -> Iterator[Problem]:
                 and not find_near(name, (FIELD,))
             ):
                 wanted = "move it into `assert`, as `value` of an `llm-rubric`" if is_last else "rename it to `rubrics`"
-                repair = None if is_last else rename([((*path, name), FIELD)])
+                repair = None if is_last else rename_fields([((*path, name), FIELD)])
                 message = f"AgentV does not read criteria of a test from `{name}`; {wanted}"
                 yield Problem(message, (*path, name), Part.KEY, repair=repair)
 

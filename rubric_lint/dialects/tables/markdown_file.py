@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
-from rubric_lint.format.thresholds import Thresholds
+from rubric_lint.format.criterion import Thresholds
 from rubric_lint.messages import point_to_known, shorten
 from rubric_lint.text.source import Source, stem_of
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.dialects.tables.cells import Cell, Place, TableError
-from rubric_lint.format.bands import HIGHEST, SCORES
+from rubric_lint.format.criterion import HIGHEST, SCORES
 from rubric_lint.messages import shorten
 
 Number = int | Decimal

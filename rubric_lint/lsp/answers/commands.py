@@ -17,10 +17,9 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 from rubric_lint.lint.case_names import RubricSite, find_names
-from rubric_lint.lsp.places.scored import is_sound
+from rubric_lint.lsp.answers.scores import is_sound
 from rubric_lint.lsp.server.analysis import Analysis, State
-from rubric_lint.lsp.server.open_documents import OpenDocuments
-from rubric_lint.lsp.server.protocol import Connection
+from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.workspace import uri_of
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.run.summary import counted
@@ -31,6 +30,12 @@ from rubric_lint.text.source import Source, UndecodableError, stem_of
 
 RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT = (f"rubric-lint.{name}" for name in ("runTests", "scoreOutputs", "showPrompt"))
 """The commands of the lenses. Each takes the URI of the file and the name of a rubric, empty for all of them."""
+
+NAMES = (RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT)
+"""The commands that the server runs for the editor."""
+
+CAN_RUN = sys.platform != "emscripten"
+"""Whether commands can run here: in a browser, and where an editor has the server built in, no program can."""
 
 _MOST_FILES = 200
 
@@ -53,6 +58,14 @@ def make_lenses(analysis: Analysis) -> list[types.CodeLens]:
     return list(_make_for_tests(analysis) if settings.is_test_file else _make_for_rubrics(analysis, path))
 
 
+async def answer_lenses(documents: OpenDocuments, params: types.CodeLensParams) -> list[types.CodeLens] | None:
+    """Return the lenses of a document, if the editor's settings ask for them."""
+    uri = params.text_document.uri
+    if not (CAN_RUN and (await documents.options_for(uri)).lenses) or (found := await documents.analysis(uri)) is None:
+        return None
+    return await documents.run(make_lenses, found) or None
+
+
 def _make_for_tests(analysis: Analysis) -> Iterator[types.CodeLens]:
     for document in analysis.documents[:1]:
         tests = document.data.get("tests") if isinstance(document.data, dict) else None
@@ -62,39 +75,22 @@ def _make_for_tests(analysis: Analysis) -> Iterator[types.CodeLens]:
             yield add(f"Run {counted(len(tests), 'test')}", RUN_TESTS)
 
 
-class _Place(NamedTuple):
-    """A rubric to offer something above: what its name depends on, where it begins, and whether it can be scored."""
-
-    site: RubricSite
-    start: types.Position
-    is_sound: bool
-
-
 def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]:
-    places = _find_places(analysis)
-    files = find_test_files(path) if places else []
+    names = find_names(path, [RubricSite.of(document, rubric) for document, rubric in analysis.rubrics])
+    files = find_test_files(path) if analysis.rubrics else []
     outputs = find_outputs(path, files)
-    for place, (name, *_) in zip(places, find_names(path, [place.site for place in places]), strict=True):
-        if not place.is_sound:
+    for located, (name, *_) in zip(analysis.rubrics, names, strict=True):
+        if not is_sound(analysis, located):
             continue
-        add = partial(_make, analysis.state, place.start)
+        document, at = located.document, located.rubric.path
+        part = Part.KEY if at and isinstance(at[-1], str) else Part.ENTRY
+        add = partial(_make, analysis.state, analysis.state.text.range(document.span(at, part)).start)
         if count := sum(file.number for file in files if not file.name or file.name == name):
             yield add(f"Run {counted(count, 'test')}", RUN_TESTS, name)
         if outputs:
             yield add("Score recorded outputs", SCORE_OUTPUTS, "")
             outputs = []  # the command scores those of all rubrics of the file
-        yield add("Show prompt", SHOW_PROMPT, name if len(places) > 1 else "")
-
-
-def _find_places(analysis: Analysis) -> list[_Place]:
-    found = []
-    for located in analysis.rubrics:
-        document, rubric = located
-        way = rubric.path
-        part = Part.KEY if way and isinstance(way[-1], str) else Part.ENTRY
-        start = analysis.state.text.range(document.span(way, part)).start
-        found.append(_Place(RubricSite.of(document, rubric), start, is_sound(analysis, located)))
-    return found
+        yield add("Show prompt", SHOW_PROMPT, name if len(analysis.rubrics) > 1 else "")
 
 
 def _make(state: State, start: types.Position, title: str, command: str, name: str = "") -> types.CodeLens:
@@ -142,12 +138,6 @@ def _read_test_file(path: str, _changed: int, _size: int) -> TestFile | None:
     return TestFile(path, rubric, name, list_needed(path, documents[0])[-1], len(data["tests"]))
 
 
-NAMES = (RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT)
-"""The commands that the server runs for the editor."""
-
-CAN_RUN = sys.platform != "emscripten"
-"""Whether commands can run here: in a browser, and where an editor has the server built in, no program can."""
-
 _LONGEST = 120.0  # seconds
 _MOST = 4_000_000  # bytes to show
 _START = "import sys; sys.argv[0] = 'rubric-{0}'; from rubric_lint.cli.start import {0}; {0}()"
@@ -194,9 +184,9 @@ def _shorten(paths: Sequence[str], folder: str) -> list[str]:
 class Commands:
     """Runs commands in processes of their own, and shows each report as a document of the editor."""
 
-    def __init__(self, connection: Connection, desk: OpenDocuments) -> None:
-        self._connection = connection
-        self._desk = desk
+    def __init__(self, documents: OpenDocuments) -> None:
+        self._connection = documents.connection
+        self._documents = documents
         self._reports: TemporaryDirectory[str] | None = None
         self._running: set[asyncio.subprocess.Process] = set()
         self._is_over = False
@@ -204,7 +194,7 @@ class Commands:
     async def run(self, command: str, arguments: Sequence[Any]) -> str | None:
         """Run a command on the URI of an open file and the name of a rubric; return the report, which is shown too."""
         uri, name = (*map(str, arguments), "", "")[:2]
-        state = await self._desk.state(uri)
+        state = await self._documents.state(uri)
         if state is None or not os.path.isfile(state.name):
             self._connection.tell("this command needs a file on disk that is open in the editor")
             return None
@@ -215,12 +205,12 @@ class Commands:
         if isinstance(call, str):
             self._connection.tell(call)
             return None
-        settings = self._desk.settings_file_for(uri)
+        settings = self._documents.settings_file_for(uri)
         call = call._replace(arguments=(*call.arguments, *(("--config", settings) if settings else ())))
         printed = await self._call(call, os.path.dirname(state.name))
         if self._is_over:
             return None
-        changed = await self._desk.run(state.text, _differs_from_disk, state)
+        changed = await self._documents.run(_differs_from_disk, state)
         note = f"{os.path.basename(state.name)} has changes that are not saved; this is about the file on disk.\n\n"
         report = f"$ {call.line}\n\n{note if changed else ''}{printed}"
         await self._show(call.title, report)

@@ -5,8 +5,8 @@
 
 import os
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -32,27 +32,25 @@ from rubric_lint.lsp.answers.ids import (
     read_meaning,
 )
 from rubric_lint.lsp.complete.snippets import write_scalar
+from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.library import Library, Reading, UnreadError
-from rubric_lint.lsp.server.open_documents import OpenDocuments
 from rubric_lint.lsp.server.positions import replace_surrogates
-from rubric_lint.lsp.server.protocol import Connection
 from rubric_lint.lsp.server.workspace import path_of
 from rubric_lint.testing.recordings import HASHES
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, pointer
 from rubric_lint.text.source import Edit, Source, Span, splice
 
+Answer = TypeVar("Answer")
 
-class RefusedError(Exception):
-    """A rename that is not possible, with the reason."""
+_REQUEST_FAILED = -32803  # the protocol's code for a request that is sound, but cannot be met
 
 
-class FileEdit(NamedTuple):
-    """The edits of one file; `version` is None if it is not open."""
+class RefusedError(JsonRpcException):
+    """A rename that is not possible, with the reason, which editors show."""
 
-    uri: str
-    version: int | None
-    edits: list[types.TextEdit]
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"rubric-lint: {reason}", _REQUEST_FAILED)
 
 
 _Changes = dict[str, tuple[Reading, dict[int, tuple[Document, list[Intent]]]]]
@@ -80,7 +78,7 @@ def check_target(targets: Sequence[Target]) -> Target:
     return target
 
 
-def rename(library: Library, target: Target, name: str, also: str = "") -> list[FileEdit]:
+def rename(library: Library, target: Target, name: str, also: str = "") -> list[types.TextDocumentEdit]:
     """Return the edits that give a criterion another id in all files; `also` is a file with records of its rubric.
 
     Records that were judged by the rubric as it is now get the hashes of the renamed one, so that they still count.
@@ -198,14 +196,10 @@ def _path_of(intent: Intent) -> Path:
     return intent.path if isinstance(intent, RenameKey | ReplaceValue) else ()
 
 
-def _write(reading: Reading, documents: dict[int, tuple[Document, list[Intent]]]) -> FileEdit:
+def _write(reading: Reading, documents: dict[int, tuple[Document, list[Intent]]]) -> types.TextDocumentEdit:
     _, edits = _rewrite(reading, documents)
-    return FileEdit(reading.uri, reading.version, [reading.text.edit(edit) for edit in sorted(edits)])
-
-
-Handler = Callable[[Any], Awaitable[Any]]
-
-_REQUEST_FAILED = -32803  # the protocol's code for a request that is sound, but cannot be met
+    document = types.OptionalVersionedTextDocumentIdentifier(reading.uri, reading.version)
+    return types.TextDocumentEdit(document, [reading.text.edit(edit) for edit in sorted(edits)])
 
 
 class _Found(NamedTuple):
@@ -216,113 +210,104 @@ class _Found(NamedTuple):
     targets: Sequence[tuple[Target, Span]]
 
 
-class IdRequests:
-    """Answers for one client; an id of a file that is not on the disk is not looked for."""
+async def _find(
+    documents: OpenDocuments, params: Any, task: Callable[[_Found], Answer], *, is_quiet: bool = False
+) -> Answer | None:
+    """Run a task on what is at the place of a request; return None if the document is not open.
 
-    def __init__(self, connection: Connection, desk: OpenDocuments, guard: Callable[[Handler], Handler]) -> None:
-        self._connection = connection
-        self._desk = desk
-        features: dict[str, Handler] = {
-            types.TEXT_DOCUMENT_DEFINITION: self._define,
-            types.TEXT_DOCUMENT_REFERENCES: self._refer,
-            types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: self._highlight,
-            types.TEXT_DOCUMENT_PREPARE_RENAME: self._prepare,
-            types.TEXT_DOCUMENT_RENAME: self._rename,
-        }
-        for name, answer in features.items():
-            aloud = name in (types.TEXT_DOCUMENT_PREPARE_RENAME, types.TEXT_DOCUMENT_RENAME)
-            connection.feature(name)(guard(_answer_refusals(answer, aloud=aloud)))
+    Raises:
+        RefusedError: if the document is not a file, cannot be read, or the task refuses. With `is_quiet`, the answer is
+            None instead: an editor would show a refusal to define what is not an id.
+    """
+    await documents.wait_for_settings()
+    path, opened = path_of(params.text_document.uri), documents.find_open_files()
+    if path is None and not is_quiet:
+        raise RefusedError("save this document as a file first; ids are looked up in files")
+    if path is None or path not in opened or documents.is_switched_off(path):
+        return None
+    library = Library(documents.workspace, opened, documents.encoding)
 
-    async def _ask(self, params: Any, task: Callable[[_Found], Any], *, quick: bool = False) -> Any:
-        """Run a task on what is at the place of a request; return None if the document is not open.
+    def answer() -> Answer:
+        try:
+            reading = library.read(path)
+        except UnreadError as fault:
+            raise RefusedError(str(fault)) from None
+        targets = find_targets(library, reading, reading.text.offset(params.position))
+        return task(_Found(library, reading, targets))
 
-        `quick`: syntax errors in it do not matter, so what is known of it is not read again.
-
-        Raises:
-            RefusedError: if the document is not a file, or cannot be read.
-        """
-        await self._desk.wait_for_settings()
-        path, position = path_of(params.text_document.uri), params.position
-        opened = self._desk.find_open_files()
-        if path is None:
-            raise RefusedError("save this document as a file first; ids are looked up in files")
-        if path not in opened or self._desk.is_switched_off(path):
+    try:
+        return await documents.run(answer)
+    except RefusedError:
+        if is_quiet:
             return None
-        encoding = self._connection.workspace.position_encoding or "utf-16"
-        library = Library(self._desk.workspace, opened, encoding)
-        analysis = await self._desk.analysis(params.text_document.uri) if quick else None
+        raise
 
-        def answer() -> Any:
-            if analysis:
-                library.know(analysis, path)
-            try:
-                reading = library.read(path)
-            except UnreadError as fault:
-                raise RefusedError(str(fault)) from None
-            targets = find_targets(library, reading, reading.text.offset(position))
-            return task(_Found(library, reading, targets))
 
-        return await self._desk.run_across(answer)
+async def answer_definition(documents: OpenDocuments, params: types.DefinitionParams) -> list[types.Location] | None:
+    """Return the place of the id in its rubric."""
 
-    async def _define(self, params: types.DefinitionParams) -> list[types.Location] | None:
-        def task(found: _Found) -> list[types.Location] | None:
-            return _locate((target.reading, target.span) for target, _ in found.targets)
+    def task(found: _Found) -> list[types.Location] | None:
+        return _locate((target.reading, target.span) for target, _ in found.targets)
 
-        return await self._ask(params, task, quick=True)  # type: ignore[no-any-return]
+    return await _find(documents, params, task, is_quiet=True)
 
-    async def _refer(self, params: types.ReferenceParams) -> list[types.Location] | None:
-        def task(found: _Found) -> list[types.Location] | None:
-            places: list[tuple[Reading, Span]] = []
-            for target, _ in found.targets:
-                if params.context.include_declaration:
-                    places.append((target.reading, target.span))
-                uses = find_uses(found.library, target, _records_in(found, target)).found
-                places += [(use.reading, use.span) for use in uses if use.site.is_use]
-            return _locate(places)
 
-        return await self._ask(params, task)  # type: ignore[no-any-return]
+async def answer_references(documents: OpenDocuments, params: types.ReferenceParams) -> list[types.Location] | None:
+    """Return the uses of the id in all files."""
 
-    async def _highlight(self, params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
-        def task(found: _Found) -> list[types.DocumentHighlight] | None:
-            reading = found.reading
-            spans: dict[Span, types.DocumentHighlightKind] = {}
-            for target, _ in found.targets:
-                if target.reading.path == reading.path:
-                    spans[target.span] = types.DocumentHighlightKind.Write
-                for span in _find_beside(reading, target.criterion.id):
-                    spans.setdefault(span, types.DocumentHighlightKind.Read)
-            return [
-                types.DocumentHighlight(reading.text.range(span), kind) for span, kind in sorted(spans.items())
-            ] or None
+    def task(found: _Found) -> list[types.Location] | None:
+        places: list[tuple[Reading, Span]] = []
+        for target, _ in found.targets:
+            if params.context.include_declaration:
+                places.append((target.reading, target.span))
+            uses = find_uses(found.library, target, _records_in(found, target)).found
+            places += [(use.reading, use.span) for use in uses if use.site.is_use]
+        return _locate(places)
 
-        return await self._ask(params, task)  # type: ignore[no-any-return]
+    return await _find(documents, params, task, is_quiet=True)
 
-    async def _prepare(self, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-        def task(found: _Found) -> types.PrepareRenamePlaceholder:
-            target = _choose(found)
-            return types.PrepareRenamePlaceholder(found.reading.text.range(found.targets[0][1]), target.criterion.id)
 
-        return await self._ask(params, task)  # type: ignore[no-any-return]
+async def answer_highlights(
+    documents: OpenDocuments, params: types.DocumentHighlightParams
+) -> list[types.DocumentHighlight] | None:
+    """Return the uses of the id in the document."""
 
-    async def _rename(self, params: types.RenameParams) -> types.WorkspaceEdit | None:
-        def task(found: _Found) -> list[FileEdit]:
-            target = _choose(found)
-            return rename(found.library, target, params.new_name, _records_in(found, target))
+    def task(found: _Found) -> list[types.DocumentHighlight] | None:
+        reading = found.reading
+        spans: dict[Span, types.DocumentHighlightKind] = {}
+        for target, _ in found.targets:
+            if target.reading.path == reading.path:
+                spans[target.span] = types.DocumentHighlightKind.Write
+            for span in _find_beside(reading, target.criterion.id):
+                spans.setdefault(span, types.DocumentHighlightKind.Read)
+        return [types.DocumentHighlight(reading.text.range(span), kind) for span, kind in sorted(spans.items())] or None
 
-        files = await self._ask(params, task)
-        return None if files is None else self._write(files)
+    return await _find(documents, params, task, is_quiet=True)
 
-    def _write(self, files: list[FileEdit]) -> types.WorkspaceEdit:
-        if not self._connection.can("workspace.workspace_edit.document_changes"):
-            return types.WorkspaceEdit(changes={file.uri: file.edits for file in files})
-        return types.WorkspaceEdit(
-            document_changes=[
-                types.TextDocumentEdit(
-                    types.OptionalVersionedTextDocumentIdentifier(file.uri, file.version), list(file.edits)
-                )
-                for file in files
-            ]
-        )
+
+async def prepare_rename(
+    documents: OpenDocuments, params: types.PrepareRenameParams
+) -> types.PrepareRenamePlaceholder | None:
+    """Return the id to rename, and its place."""
+
+    def task(found: _Found) -> types.PrepareRenamePlaceholder:
+        target = _choose(found)
+        return types.PrepareRenamePlaceholder(found.reading.text.range(found.targets[0][1]), target.criterion.id)
+
+    return await _find(documents, params, task)
+
+
+async def answer_rename(documents: OpenDocuments, params: types.RenameParams) -> types.WorkspaceEdit | None:
+    """Return the edits of all files."""
+
+    def task(found: _Found) -> list[types.TextDocumentEdit]:
+        target = _choose(found)
+        return rename(found.library, target, params.new_name, _records_in(found, target))
+
+    files = await _find(documents, params, task)
+    if files is None or documents.connection.can("workspace.workspace_edit.document_changes"):
+        return None if files is None else types.WorkspaceEdit(document_changes=list(files))
+    return types.WorkspaceEdit(changes={file.text_document.uri: list(file.edits) for file in files})  # type: ignore[arg-type]
 
 
 def _choose(found: _Found) -> Target:
@@ -335,20 +320,6 @@ def _choose(found: _Found) -> Target:
     if reading.faults and not found.targets:
         raise RefusedError(f"{reading.name_line(reading.faults[0].span.start)}: {reading.faults[0].message}")
     return check_target([target for target, _ in found.targets])
-
-
-def _answer_refusals(handle: Handler, *, aloud: bool) -> Handler:
-    """Return a handler that answers a refusal with an error, which editors show, or with None if not `aloud`."""
-
-    async def answer(params: Any) -> Any:
-        try:
-            return await handle(params)
-        except RefusedError as fault:
-            if not aloud:
-                return None
-            raise JsonRpcException(f"rubric-lint: {fault}", _REQUEST_FAILED) from None
-
-    return answer
 
 
 def _locate(places: Iterable[tuple[Reading, Span]]) -> list[types.Location] | None:

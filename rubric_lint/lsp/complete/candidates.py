@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 from rubric_lint.dialects.search.agentv_suites import EVALUATORS
-from rubric_lint.format.bands import HIGHEST, as_integer
+from rubric_lint.format.criterion import HIGHEST, as_integer
 from rubric_lint.format.schema_files import catalogue, load
 from rubric_lint.lsp.complete.proof import put
 from rubric_lint.lsp.complete.snippets import Plan

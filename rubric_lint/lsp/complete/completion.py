@@ -16,6 +16,8 @@ from rubric_lint.lsp.places.rooted import expect_rubric, find_roots, is_settings
 from rubric_lint.lsp.places.schema_walk import Spot, open_below
 from rubric_lint.lsp.places.slots import Slot, find_slots
 from rubric_lint.lsp.server.analysis import Analysis, State
+from rubric_lint.lsp.server.diagnostics import has_schema
+from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.reading import read_documents
@@ -339,6 +341,26 @@ def complete(
         return [] if is_served else list(_offer_schemas(state, source, url))
     found = list(offer_by_schema(state, source, offset, snippets=snippets, is_served=is_served, before=before))
     return found if is_served else found + list(offer_rubrics(state, source, offset))
+
+
+async def answer_completion(
+    documents: OpenDocuments, params: types.CompletionParams
+) -> list[types.CompletionItem] | None:
+    """Return the completions at a position, if the editor's settings ask for them."""
+    uri = params.text_document.uri
+    when = (await documents.options_for(uri)).completion
+    state = await documents.state(uri)
+    if state is None or when == "never":
+        return None
+    found = await documents.readable(uri)
+    has_server = when == "auto" and documents.has_schema_server
+    snippets = bool(documents.connection.can("text_document.completion.completion_item.snippet_support"))
+
+    def work() -> list[types.CompletionItem] | None:
+        is_served = has_server and found is not None and has_schema(found)
+        return complete(state, params.position, snippets=snippets, is_served=is_served, before=found) or None
+
+    return await documents.run(work)
 
 
 def _find_modeline(source: Source, offset: int) -> Span | None:

@@ -12,8 +12,7 @@ from rubric_lint.lint.engine import Held, find_problems, is_enabled, severity_of
 from rubric_lint.lsp.places.rooted import find_table, is_settings_file
 from rubric_lint.lsp.places.slots import Slot, follow, write_data
 from rubric_lint.lsp.server.analysis import Analysis
-from rubric_lint.project.settings import FileSettings
-from rubric_lint.project.settings_file import find_faults
+from rubric_lint.project.settings import FileSettings, find_faults
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents, without_collections

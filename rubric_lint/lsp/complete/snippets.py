@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from rubric_lint.format.bands import HIGHEST, LOWEST, SCORES, as_integer
+from rubric_lint.format.criterion import HIGHEST, LOWEST, SCORES, as_integer
 from rubric_lint.lsp.places.schema_walk import Spot, find_words, list_fields_at, merge, open_below
 from rubric_lint.lsp.places.slots import Slot
 from rubric_lint.text.scalar import read_plain

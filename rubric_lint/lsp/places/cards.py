@@ -3,8 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from rubric_lint.format.bands import Band, Scale
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import Band, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.lsp.places.schema_walk import FieldFacts

@@ -6,9 +6,8 @@ from functools import cache
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
-from rubric_lint.format.schema import RubricSchema, resolve
+from rubric_lint.format.schema import RubricSchema, python_validator, resolve
 from rubric_lint.format.schema_files import BASE, load, registry
-from rubric_lint.format.validator import python_validator
 from rubric_lint.text.path import Path
 
 _TYPES = {"array": "list", "object": "mapping"}

@@ -4,11 +4,10 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.locate import find_claim_url
@@ -16,7 +15,6 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Kind, Source, Span, kind_of
-from rubric_lint.text.tree import may_have_aliases
 
 STAND_IN = "rubric-lint-cursor"
 _KEY_BEFORE = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<word>(?:[\w$][\w$.-]*)?)")
@@ -171,138 +169,52 @@ def _find_tail(text: str, at: int) -> str:
     return "" if following[:1] in {"", ",", "}", "]"} else ", "
 
 
-_SMALL = 8_000  # characters; a shorter text is read as a whole
 _SHORT = 12
 """A list of so many items is kept whole; of a longer one, an item of a kind that is kept already says nothing new."""
 
-_FAR = 2
-"""How many more kinds of items are kept of a long list that is not near the cursor."""
 
-_INNER = 2
-"""How many lists around the cursor count as near: the criteria of a rubric, and the bands of a criterion."""
-
-_FIELD = re.compile(r"(?<![\w$.-])[\w$.-]++(?=[\"']?:\s)")
-
-
-class Window(NamedTuple):
-    """A part of a text, and the offset in it.
-
-    `shift` is how many characters more precede that offset in the whole. `place` is the number of the item around it
-    among those that are left, or None if the offset is beside the list.
-    """
-
-    text: str
-    offset: int
-    shift: int
-    place: int | None
-
-
-def open_window(text: str, offset: int) -> Window | None:
-    """Return the case or criterion around an offset with others of the same list, and all that is not in the list.
-
-    Return None if the text is short, or is not a plain list in YAML.
-    """
-    starts = _find_items(text) if len(text) > _SMALL else None
-    if starts is None:
-        return None
-    head, tail = text[: starts[0]], text[starts[-1] :]
-    items = [text[start:end] for start, end in pairwise(starts)]
-    last = len(items) - 1
-    around = next((at for at in range(last + 1) if offset < starts[at + 1]), last)
-    kept = _choose(items, around, _SHORT, lambda item: frozenset(_FIELD.findall(item)))
-    above = head + "".join(items[at] for at in kept if at < around)
-    shift = starts[around] - len(above) if offset >= starts[0] else 0
-    if offset >= starts[-1]:
-        shift = starts[-1] - len(head) - sum(len(items[at]) for at in kept)
-    place = kept.index(around) if starts[0] <= offset < starts[-1] else None
-    text = above + "".join(items[at] for at in kept if at >= around) + tail
-    return Window(text, offset - shift, shift, place)
-
-
-_TOP_LINE = re.compile(r"\n(?=[^\s#-])")
-_FIRST_ITEM = re.compile(r"[^\r\n]*\r?\n(?: *(?:#[^\n]*)?\r?\n)*( *)- ")
-_BEGIN = re.compile(r"(?:[ \t]*+(?:#[^\r\n]*+)?\r?\n)*+---")
-
-
-def _find_items(text: str) -> list[int] | None:
-    """Return where the items of the longest list at the top begin, by its indentation, and where it ends.
-
-    Return None if there is no such list, or if its items may depend on each other or on another document.
-    """
-    begun = _BEGIN.match(text)
-    if text.find("\n---", begun.end() if begun else 0) >= 0 or may_have_aliases(text):
-        return None
-    fields = [0, *(found.end() for found in _TOP_LINE.finditer(text)), len(text)]
-    begin, end = max(pairwise(fields), key=lambda field: field[1] - field[0])
-    first = _FIRST_ITEM.match(text, begin, end)
-    if first is None:
-        return None
-    start = first.start(1)
-    more = re.finditer(rf"\n(?= {{{len(first[1])}}}- )", text[start:end])
-    return [start, *(start + found.end() for found in more), end]
-
-
-def thin(data: Any, path: Path, *, is_key: bool) -> tuple[Any, Path]:
+def thin(value: Any, path: Path | None, *, is_key: bool) -> tuple[Any, Path]:
     """Return data with fewer items in its long lists, and the path that leads there to what `path` leads to.
 
-    With `is_key`, that is a mapping; else it is a value, and a list of such values stays whole.
+    Each completion is tried with the linter, which takes as long as what is around it. With `is_key`, the path leads to
+    a mapping; else to a value, and a list of such values stays whole.
     """
-    lists = [at for at, step in enumerate(path) if isinstance(step, int) and (is_key or at < len(path) - 1)]
-    return _thin(data, path, 0, frozenset(lists[-_INNER:]))
-
-
-def _thin(value: Any, path: Path | None, depth: int, near: frozenset[int]) -> tuple[Any, Path]:
-    step = path[depth] if path is not None and depth < len(path) else None
-    way: list[Path] = [path[depth:] if path is not None else ()]
-
-    def below(key: str | int, child: Any, shown: str | int) -> Any:
-        is_on_way = key == step and path is not None
-        found, rest = _thin(child, path if is_on_way else None, depth + 1, near)
-        if is_on_way:
-            way[0] = (shown, *rest)
-        return found
-
+    step, rest = (path[0], path[1:]) if path else (None, None)
+    shown = path or ()
     if isinstance(value, dict):
-        return {key: below(key, child, key) for key, child in value.items()}, way[0]
+        fields = {}
+        for key, child in value.items():
+            fields[key], below = thin(child, rest if key == step else None, is_key=is_key)
+            shown = (key, *below) if key == step else shown
+        return fields, shown
     if isinstance(value, list):
-        kept: Sequence[int] = range(len(value))
-        if step is None or depth in near or path is None or depth < len(path) - 1:
-            around = step if isinstance(step, int) else 0
-            kept = _choose(value, min(around, len(value) - 1), _SHORT if depth in near else _FAR, _sign)
-        return [below(index, value[index], shown) for shown, index in enumerate(kept)], way[0]
-    return value, way[0]
+        is_whole = len(value) <= _SHORT or (rest == () and not is_key)
+        items: list[Any] = []
+        for index in range(len(value)) if is_whole else _choose(value, step if isinstance(step, int) else 0):
+            item, below = thin(value[index], rest if index == step else None, is_key=is_key)
+            shown = (len(items), *below) if index == step else shown
+            items.append(item)
+        return items, shown
+    return value, shown
 
 
-def _choose(items: Sequence[Any], around: int, most: int, sign: Callable[[Any], Hashable]) -> list[int]:
-    """Return the indexes of the items to keep: all, or one and at most so many others.
-
-    The others are each of a kind of its own, and those near that one come first.
-    """
-    if len(items) <= _SHORT:
-        return list(range(len(items)))
-    kept, seen = [around], set[Hashable]()
+def _choose(items: list[Any], around: int) -> list[int]:
+    """Return the indexes of the items to keep: one, and others of a kind of their own, of which the nearest."""
+    kept, seen = [min(around, len(items) - 1)], set[Any]()
     for index in sorted(range(len(items)), key=lambda index: abs(index - around)):
-        if len(kept) > most:
-            break
-        if index != around and (found := sign(items[index])) not in seen:
-            seen.add(found)
+        kind = (type(items[index]), frozenset(_list_names(items[index])))
+        if index != kept[0] and kind not in seen and len(kept) <= _SHORT:
+            seen.add(kind)
             kept.append(index)
     return sorted(kept)
 
 
-def _sign(item: Any) -> Hashable:
-    """Return what two items of a list have in common if they are of the same kind: all names of fields in them."""
-    return (type(item), frozenset(_list_names(item)))
-
-
 def _list_names(value: Any) -> Iterator[str]:
+    """Yield the names of all fields in a value."""
     if isinstance(value, dict):
         yield from value
-        for child in value.values():
-            yield from _list_names(child)
-    elif isinstance(value, list):
-        for child in value:
-            yield from _list_names(child)
+    for child in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _list_names(child)
 
 
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
@@ -317,7 +229,7 @@ class Slot:
     """A place for a key or a value: `word` is the part typed so far, `path` leads to the mapping or to the value.
 
     `document` is what is around it, without what is typed; of a long one only what matters, so that `path` is not
-    that of the whole. `origin` is the path in what was read, which `is_part` of a text if that is long. `has_value`:
+    that of the whole. `origin` is the path in the text. `has_value`:
     a colon follows the key. `is_flow`: the place is in braces or brackets. `is_quoted`: quotes are around the word
     already. `needs_braces`: the key needs braces around it and its value. `comma` is where one is missing before it.
     `value` is the value that follows the key already, with or without a colon. `tail` is the comma that what follows
@@ -337,7 +249,6 @@ class Slot:
     column: int
     indent: int
     origin: Path
-    is_part: bool = False
     value: Any = None
     needs_braces: bool = False
     comma: int | None = None
@@ -373,18 +284,6 @@ class Slot:
 
 def find_slots(source: Source, offset: int) -> Iterator[Slot]:
     """Yield the slots that may be at an offset, the likeliest first: in a list both a key and a value can be typed."""
-    if kind_of(source.name) is Kind.YAML and (window := open_window(source.text, offset)):
-        is_found = False
-        for found in _find_slots(Source(source.name, window.text), window.offset):
-            is_found = True
-            word = Span(found.word.start + window.shift, found.word.end + window.shift)
-            yield replace(found, word=word, is_part=True)
-        if is_found or read_documents(Source(source.name, window.text))[0]:
-            return  # what is around the offset can be read, so there is no slot in the whole text either
-    yield from _find_slots(source, offset)
-
-
-def _find_slots(source: Source, offset: int) -> Iterator[Slot]:
     start, end = source.line_span(source.position(offset).line)
     before = source.text[start:offset]
     for trial in list_trials(source, offset, start, end):

@@ -37,11 +37,6 @@ class Text:
         """Create it from a text whose characters may be written as halves of surrogate pairs."""
         return cls(_join_surrogates(content), encoding)
 
-    @property
-    def length(self) -> int:
-        """The number of code points."""
-        return len(self.content)
-
     @cached_property
     def body(self) -> str:
         """The text to lint: without a byte order mark, and with U+FFFD for half surrogate pairs."""

@@ -15,9 +15,8 @@ from urllib.parse import quote, unquote, unquote_to_bytes, urlsplit
 
 from rubric_lint.finding import Result
 from rubric_lint.lsp.server.positions import replace_surrogates
-from rubric_lint.project.settings import FileSettings, SettingsFinder
-from rubric_lint.project.settings_file import SettingsError
-from rubric_lint.run.filters.baseline import Baselines
+from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder
+from rubric_lint.run.baseline import Baselines
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
 _DRIVE = re.compile(r"/[A-Za-z]:")
