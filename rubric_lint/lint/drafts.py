@@ -1,11 +1,10 @@
 """Lint data that comes from a table, and report what is found at its cells."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from rubric_lint.dialects.tables.cells import Place
 from rubric_lint.dialects.tables.drafts import Draft
-from rubric_lint.finding import OTHER_LINE, Finding
+from rubric_lint.finding import Finding
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.lint.engine import Examined, examine
@@ -48,10 +47,8 @@ class Drafted(NamedTuple):
 def examine_draft(draft: Draft, settings: FileSettings) -> Drafted:
     """Lint a draft as a rubric file of the current version."""
 
-    def write(message: str, lines: Iterable[int]) -> str:
-        for line in lines:
-            message = message.replace(f"line {OTHER_LINE}", draft.places[line - 1].short, 1)
-        return message
+    def name_line(number: int) -> str:
+        return draft.places[number - 1].short
 
     settings = settings._replace(claimed=True, is_rubric_file=True, is_test_file=False, version=CURRENT)
-    return Drafted(draft, examine(Source(_NAME, draft.text), settings, write=write))
+    return Drafted(draft, examine(Source(_NAME, draft.text), settings, name_line=name_line))

@@ -34,5 +34,5 @@ def _find_misspelt(
     for name in value:
         near = [] if name in known else find_near(name, known)
         if near and near[0] not in value:
-            message = f"unknown field `{shorten(name)}`, which {view.dialect.title} ignores; did you mean `{near[0]}`?"
-            yield "unknown-field", Problem(message, (*path, name), Part.KEY)
+            values = {"field": shorten(name), "system": view.dialect.title, "near": near[0]}
+            yield "unknown-field", Problem("ignored", (*path, name), Part.KEY, values)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.locate import holds_rubrics
-from rubric_lint.finding import OTHER_LINE, Place, Problem
+from rubric_lint.finding import Place, Problem
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.text.document import Document
 
@@ -38,8 +38,8 @@ def find_duplicate_keys(document: Document, located: list[Rubric], *, is_ours: b
         return
     holders = {rubric.path: rubric for rubric in reversed(located)}
     for _, owner, key, first, second, _ in duplicates:
-        message = f"duplicate key `{key}`, first at line {OTHER_LINE}; most readers keep only the last, so remove one"
-        problem = Problem(message, (*owner, key), span=second, related=(Place("the first one", (), span=first),))
+        related = (Place("the first one", (), span=first),)
+        problem = Problem("repeated", (*owner, key), values={"key": key}, span=second, related=related)
         above = (owner[:length] for length in range(len(owner) + 1))
         holder = next((holders[path] for path in above if path in holders), None)
         yield Found("duplicate-key", problem, document, holder)

@@ -1,8 +1,6 @@
-"""Add to a message the name of its criterion and the line numbers of related places."""
+"""Add to a message the name of its criterion."""
 
-from collections.abc import Iterable
-
-from rubric_lint.finding import OTHER_LINE, Problem
+from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 
@@ -23,10 +21,3 @@ def _find_criterion(problem: Problem, rubric: Rubric) -> Criterion | None:
     prefixes = (problem.path[:length] for length in range(len(problem.path), -1, -1))
     found = next((held[prefix] for prefix in prefixes if prefix in held), None)
     return found if found and found.shapes[0] is not Shape.HOLISTIC else None
-
-
-def write_lines(message: str, lines: Iterable[int]) -> str:
-    """Replace the placeholders in a message with the line numbers of the related places."""
-    for line in lines:
-        message = message.replace(OTHER_LINE, str(line), 1)
-    return message

@@ -20,15 +20,14 @@ def find_absence(documents: Sequence[Document], settings: FileSettings) -> Itera
             if (span := find_claim_span(document)) is None:
                 continue  # the comment above the first document, where it is said
             known = join_words(sorted({entry.version for entry in catalogue() if entry.name == claim.name}))
-            message = f"this rubric-lint knows only {known} of the schema, not {claim.version}; is it out of date?"
-            yield document, Problem(message, (), span=span)
+            values = {"known": known, "version": claim.version}
+            yield document, Problem("unknown-version", (), values=values, span=span)
         elif settings.is_rubric_file or (claim and claim.name == "rubric"):
-            yield document, _word_absence(document.data)
+            yield document, _find_missing(document.data)
             return
 
 
-def _word_absence(data: object) -> Problem:
-    message = f"missing field `{FIELD}`: a rubric file has it at the top level"
+def _find_missing(data: object) -> Problem:
     if isinstance(data, dict) and (near := find_near(FIELD, data)):
-        return Problem(f"{message}; is `{near[0]}` a misspelling of it?", (near[0],), Part.KEY)
-    return Problem(message, (), Part.HEAD)
+        return Problem("no-rubrics-misspelt", (near[0],), Part.KEY, {"near": near[0]})
+    return Problem("no-rubrics", (), Part.HEAD)

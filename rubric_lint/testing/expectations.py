@@ -68,9 +68,10 @@ def find_impossible(test: RubricTest, rubric: ScoringRubric) -> Iterator[Problem
         if criterion is None:
             yield _word_unknown(name, criteria, path)
         elif criterion.gate is None:
-            yield Problem(f"`{name}` has no gate in the rubric; remove this line, or give the criterion one", path)
+            yield Problem("no-gate", path, values={"criterion": name})
         elif not any(grade.gate_met is (state == "met") for grade in criterion.grades):
-            yield Problem(f"the gate of `{name}` is {'never' if state == 'met' else 'always'} met", path)
+            when = "never" if state == "met" else "always"
+            yield Problem("constant-gate", path, values={"criterion": name, "when": when})
     for name, expected in test.expect.get("criteria", {}).items():
         path = test.path_of("criteria", name)
         criterion = criteria.get(name)
@@ -80,11 +81,12 @@ def find_impossible(test: RubricTest, rubric: ScoringRubric) -> Iterator[Problem
             takes = "true or false"
             if rubric.shape is not Shape.CHECKLIST:
                 takes = list_scores(grade.answer for grade in criterion.grades)
-            yield Problem(f"a judge never gives this to `{name}`: it takes {takes}", path)
+            yield Problem("impossible-answer", path, values={"criterion": name, "takes": takes})
 
 
 def _word_unknown(name: str, criteria: dict[str, ScoringCriterion], path: Path) -> Problem:
-    return Problem(f"the rubric has no criterion `{name}`; {point_to_known(name, criteria)}", path, Part.KEY)
+    values = {"criterion": name, "hint": point_to_known(name, criteria)}
+    return Problem("unknown-criterion", path, Part.KEY, values)
 
 
 def find_unmet(test: RubricTest, document: Document, result: Scored, places: RubricPlaces) -> Iterator[Problem]:
@@ -92,28 +94,30 @@ def find_unmet(test: RubricTest, document: Document, result: Scored, places: Rub
     verdicts = read_verdicts(test)
     if verdicts is not None and result.verdict not in verdicts:
         wanted = join_words([verdict for verdict in Verdict if verdict in verdicts], "or")
-        message = f"expected the verdict {wanted}, but it is {result.verdict}: {_explain_verdict(result)}"
-        yield Problem(message, test.path_of("verdict"), related=tuple(_relate_verdict(result, places)))
+        values = {"expected": wanted, "verdict": result.verdict, "explanation": _explain_verdict(result)}
+        related = tuple(_relate_verdict(result, places))
+        yield Problem("verdict", test.path_of("verdict"), values=values, related=related)
     scores = read_scores(test, document)
     if scores is not None and not scores[0] <= result.score <= scores[1]:
         wanted = str(scores[0]) if scores[0] == scores[1] else f"{scores[0]} to {scores[1]}"
         heaviest = sorted(result.criteria, key=lambda each: -each.criterion.share)[:_MOST_PLACES]
         earned = tuple(_relate_answer(each, places) for each in heaviest)
-        message = f"expected the score {wanted}, but it is {word_score(result.score)}"
-        yield Problem(message, test.path_of("score"), related=earned)
+        values = {"expected": wanted, "score": word_score(result.score)}
+        yield Problem("score", test.path_of("score"), values=values, related=earned)
     given = {each.criterion.id: each for each in result.criteria}
     for name, is_met in read_gates(test).items():
         each = given[name]
         if each.grade.gate_met is not is_met:
             wanted = "met" if is_met else "missed"
-            message = f"expected the gate of `{name}` to be {wanted}, but {_word_answer(each)}"
+            values = {"criterion": name, "expected": wanted, "given": _word_answer(each)}
             related = (places.related("the gate", places.gate(name)), _relate_answer(each, places))
-            yield Problem(message, test.path_of("gates", name), related=related)
+            yield Problem("gate", test.path_of("gates", name), values=values, related=related)
     for name, expected in test.expect.get("criteria", {}).items():
         each = given[name]
         if not allows(expected, each.grade.answer):
-            message = f"expected {_word_expected(expected)} for `{name}`, but {_word_answer(each)}"
-            yield Problem(message, test.path_of("criteria", name), related=(_relate_answer(each, places),))
+            values = {"expected": _word_expected(expected), "criterion": name, "given": _word_answer(each)}
+            related = (_relate_answer(each, places),)
+            yield Problem("criterion", test.path_of("criteria", name), values=values, related=related)
 
 
 Check = Callable[[int, int, Verdict, Sequence[Grade]], bool]
@@ -178,7 +182,7 @@ def _word_answer(each: CriterionResult) -> str:
     answer = each.grade.answer
     given = str(answer).lower() if isinstance(answer, bool) else str(answer)
     reason = " ".join((each.reasoning or "").split())
-    return f"the judge gave {given}" + (f': "{shorten(reason, _LONGEST)}"' if reason else "")
+    return given + (f': "{shorten(reason, _LONGEST)}"' if reason else "")
 
 
 def _word_expected(expected: Any) -> str:

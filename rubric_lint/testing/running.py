@@ -99,7 +99,7 @@ class Runner:
         try:
             source = Source.from_bytes(file.name, data)
         except UndecodableError as fault:
-            return report_faults(fault.source, [(fault.message, fault.span)], settings)
+            return report_faults(fault.source, [(fault.message, fault.span)], settings, "encoding")
         failed: set[object] = set()
         tested: list[str] = []
         look = Look(partial(self._look, file.name, failed, tested), OF_TESTS | OF_FORM)
@@ -120,7 +120,7 @@ class Runner:
         tested = self.open_rubric(file.rubric, file.rubric_name)
         if isinstance(tested, str):
             failed.update(test.key for test in file.tests)
-            yield Found("broken-test", Problem(tested, ("rubric",)), document)
+            yield Found("broken-test", Problem("untestable", ("rubric",), values={"reason": tested}), document)
             return
         recordings = self._open_recordings(file, tested)
         if isinstance(recordings, Problem):
@@ -132,7 +132,7 @@ class Runner:
             names.append(str(test.id))
             for rule, problem in self._run_test(test, file, tested, recordings):
                 failed.add(test.key)
-                yield Found(rule, problem._replace(message=f"test `{test.id}`: {problem.message}"), document)
+                yield Found(rule, problem._replace(values={"test": test.id, **problem.values}), document)
 
     def _run_test(
         self, test: RubricTest, file: RubricTests, tested: Tested, recordings: Recordings | None
@@ -142,23 +142,21 @@ class Runner:
             yield from (("broken-test", problem) for problem in impossible)
             return
         if lines := (recordings.twice.get(test.key) if recordings and test.output is None else None):
-            where = join_words([str(line) for line in lines])
-            message = f"two recorded outputs in {file.outputs} have the id `{test.id}`, in lines {where}; remove one"
-            yield "broken-test", Problem(message, (*test.path, "id"))
+            values = {"file": file.outputs, "lines": join_words([str(line) for line in lines])}
+            yield "broken-test", Problem("two-outputs", (*test.path, "id"), values=values)
             return
         recording = self._find_recording(test, recordings)
         if recording is None:
             tested.needed.append(Needed(test, file, None, tuple(tested.verifier.told)))
-            message = f"no recorded output: {self._word_absence(test, file, recordings)}"
-            yield "unrecorded-test", Problem(message, (*test.path, "id"))
+            values = {"reason": self._word_absence(test, file, recordings)}
+            yield "unrecorded-test", Problem("missing", (*test.path, "id"), values=values)
             return
         verified: Verified = tested.verifier.verify(recording, test.texts)
         if verified.result is None:
             if test.output is None:
                 tested.needed.append(Needed(test, file, recording, verified.stale))
-            advice = "correct it" if test.output is not None else "judge it again with --record"
-            step = "output" if test.output is not None else "id"
-            yield "unrecorded-test", Problem(f"{verified.fault}; {advice}", (*test.path, step))
+            code, step = ("invalid", "id") if test.output is None else ("invalid-output", "output")
+            yield "unrecorded-test", Problem(code, (*test.path, step), values={"reason": verified.fault})
             return
         unmet = list(find_unmet(test, file.document, verified.result, tested.places))
         tested.ran.append(Ran(test, file, verified.result, not unmet))
@@ -243,15 +241,14 @@ class Runner:
                 return None
             except (OSError, ValueError) as fault:
                 reason = getattr(fault, "strerror", None) or fault
-                return Problem(f"the recorded outputs in {file.outputs} cannot be read: {reason}", path)
+                return Problem("unreadable-outputs", path, values={"file": file.outputs, "reason": reason})
             self.recordings[key] = recordings
         recordings = self.recordings[key]
         if recordings.broken:
             line, fault_text = recordings.broken[0]
             more = f" ({len(recordings.broken) - 1} more like it)" if len(recordings.broken) > 1 else ""
-            return Problem(
-                f"the recorded outputs in {file.outputs} have an error in line {line}: {fault_text}{more}", path
-            )
+            values = {"file": file.outputs, "at": line, "reason": f"{fault_text}{more}"}
+            return Problem("faulty-outputs", path, values=values)
         return recordings
 
     def _count_idle(self, file: RubricTests, recordings: Recordings | None) -> None:

@@ -1,6 +1,6 @@
 """What a rule on judged data comes to: a statement about a place in the rubric, or why there cannot be one yet."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from rubric_lint.scoring.grading import AnswerValue
@@ -15,11 +15,12 @@ class Spot(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A statement that a rule makes. `other` is another place that it is about."""
+    """A statement that a rule makes: one of its messages, with its values. `other` is another place it is about."""
 
     rule: str
     spot: Spot
-    message: str
+    code: str
+    values: Mapping[str, object]
     other: Spot | None = None
 
 

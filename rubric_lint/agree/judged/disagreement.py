@@ -70,15 +70,16 @@ def find_disagreement(table: Table) -> Outcomes:
                 lacking.setdefault(found, []).append(column.name)
         if gaps:
             spot = Spot(column.name, is_gate=column.is_gated and not column.is_check)
-            yield Decision(DISAGREES, spot, _word(gaps, table, tests))
+            yield Decision(DISAGREES, spot, "gaps", _describe(gaps, table, tests))
     for (reason, needed, unit), names in lacking.items():
         yield Untested(DISAGREES, tuple(names), reason, needed, unit)
 
 
-def _word(gaps: Sequence[_Gap], table: Table, tests: int) -> str:
+def _describe(gaps: Sequence[_Gap], table: Table, tests: int) -> dict[str, str]:
     shown = [f"`{name_key(table.keys[number])}`" for number in gaps[0].answers[:_MOST_SHOWN]]
     look = f"; look at {join_words(shown)}" if shown else ""
-    return f"{'; '.join(gap.figure for gap in gaps)}; {corrected(tests)}; {gaps[0].advice}{look}"
+    figures = "; ".join(gap.figure for gap in gaps)
+    return {"gaps": figures, "budget": corrected(tests), "advice": gaps[0].advice, "look": look}
 
 
 _Outcome = _Gap | tuple[str, int, str] | None

@@ -61,10 +61,10 @@ def _is_decisive(found: Found, loaded: Loaded) -> bool:
 
 def _place(decision: Decision, places: RubricPlaces) -> Problem:
     """Return the problem of a decision at its place in the document."""
-    problem = places.problem(decision.message, _find_spot(decision.spot, places))
+    problem = places.problem(_find_spot(decision.spot, places), decision.code, decision.values)
     if decision.other is None:
         return problem
-    other = places.problem("", _find_spot(decision.other, places))
+    other = places.problem(_find_spot(decision.other, places))
     return problem._replace(related=(Place("the other criterion", other.path, other.part),))
 
 

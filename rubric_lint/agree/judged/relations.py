@@ -70,12 +70,9 @@ def find_redundant(table: Table) -> Outcomes:
         other = table.columns[first].name
         bound = at_least(lower_bound(both, either, level_of(tests)))
         share = f"all {both}" if both == either else f"{both} of them"
-        message = (
-            f"in {either} of {table.answers} judged answers, this criterion was {two.words[side]} or `{other}` was "
-            f"{one.words[side]}; in {share}, both were ({bound}, {corrected(tests)}); merge the two, or add answers "
-            "in which they differ"
-        )
-        yield Decision(REDUNDANT, Spot(table.columns[second].name), message, Spot(other))
+        values = {"either": either, "n": table.answers, "side": two.words[side], "other": other}
+        values |= {"other_side": one.words[side], "share": share, "bound": bound, "budget": corrected(tests)}
+        yield Decision(REDUNDANT, Spot(table.columns[second].name), "same-answers", values, Spot(other))
     if small:
         reason = f"one of two criteria is on the rarer side in at most {most} answers"
         yield Untested(REDUNDANT, tuple(small), reason, needed, "such answers")
@@ -112,12 +109,8 @@ def find_inverse(table: Table) -> Outcomes:
     if lowest[0] < critical:
         column = columns[lowest[1]]
         advice = "check its direction" if column.is_check else "check its direction and the order of its values"
-        yield Decision(
-            INVERSE,
-            Spot(column.name),
-            f"it rises when the other criteria fall: r = {lowest[0]:.2f} with their mean in {n} judged answers (chance "
-            f"alone reaches {critical:.2f}, {corrected(tests)}); {advice}",
-        )
+        values = {"r": f"{lowest[0]:.2f}", "n": n, "chance": f"{critical:.2f}", "budget": corrected(tests)}
+        yield Decision(INVERSE, Spot(column.name), "correlation", {**values, "advice": advice})
     seen = lowest[1] if lowest[0] < critical else None
     yield from _list_hidden(
         [column for place, column in enumerate(columns) if place != seen],

@@ -28,18 +28,18 @@ def find_constant(table: Table) -> Outcomes:
             reason = f"judged alike in all {n} answers so far"
             yield Untested(CONSTANT, tuple(column.name for _, column in alike), reason, needed)
         return
-    bound = f"{at_most(bound_absent(n, tests))} of answers {{}} ({corrected(tests)})"
     for _, column in alike:
         value, other, missing = _word_constant(column)
-        advice = f"so {bound.format(other)}; add answers that should {missing}, or remove the criterion if none can"
+        code, values = "alike", {"value": value, "n": n, "missing": missing}
         if differing := _find_other_labels(column):
             labelled = len(column.labels) - column.labels.count(None)
             look = join_words([f"`{name_key(table.keys[number])}`" for number in differing[:_MOST_SHOWN]])
-            advice = (
-                f"but {len(differing)} of {labelled} labelled ones should {missing}, so it is the judge that does not "
-                f"tell them apart; say in the outcome what it overlooks; look at {look}"
-            )
-        yield Decision(CONSTANT, Spot(column.name), f"{value} in all {n} judged answers, {advice}")
+            code = "labels-differ"
+            values |= {"differing": len(differing), "labelled": labelled, "look": look}
+        else:
+            bound = at_most(bound_absent(n, tests))
+            values |= {"bound": bound, "otherwise": other, "budget": corrected(tests)}
+        yield Decision(CONSTANT, Spot(column.name), code, values)
 
 
 def is_constant(column: Column) -> bool:
@@ -90,19 +90,19 @@ def find_unused(table: Table) -> Outcomes:
         if missing:
             yield Untested(UNUSED, tuple(missing), f"given in none of {n} answers so far", needed)
         return
-    bound = f"{at_most(bound_absent(n, tests))} earn it, {corrected(tests)}"
+    bound, budget = at_most(bound_absent(n, tests)), corrected(tests)
     for column in stepped:
         if is_constant(column) and not column.is_gated:
             continue
         for number, name in _list_unused(column):
-            advice = "add an answer that should earn it, or merge it with another one"
-            message = f"no output gave {_word_steps(column)} {name} in {n} judged answers ({bound}); {advice}"
+            step = f"{'level' if column.bands is None else 'the band'} {name}"
+            values = {"step": step, "n": n, "bound": bound, "budget": budget}
             answer = next(
                 answer
                 for answer, position in column.measure.positions.items()
                 if _band_of(column, position) == number and not isinstance(answer, str)
             )
-            yield Decision(UNUSED, Spot(column.name, answer=answer), message)
+            yield Decision(UNUSED, Spot(column.name, answer=answer), "unused", values)
 
 
 def _has_steps(column: Column) -> bool:
@@ -111,10 +111,6 @@ def _has_steps(column: Column) -> bool:
 
 def _steps_of(column: Column) -> Measure:
     return column.bands or column.measure
-
-
-def _word_steps(column: Column) -> str:
-    return "level" if column.bands is None else "the band"
 
 
 def _list_unused(column: Column) -> Iterator[tuple[int, str]]:

@@ -37,11 +37,10 @@ def find_unstable(table: Table) -> Outcomes:
         found = f"{at_least(bound)}, {corrected(tests)}; {n} answers with {samples} samples"
         figures = f"{percent(rate)} of pairs differ ({found})"
         if column:
-            message = f"the gate changes between samples of one answer: {figures}; {_advise(column)}"
-            yield Decision(UNSTABLE, Spot(column.name, is_gate=True), message)
+            values = {"figures": figures, "advice": _advise(column)}
+            yield Decision(UNSTABLE, Spot(column.name, is_gate=True), "gate", values)
         else:
-            advice = "start with gates that change, and with scores near a threshold"
-            yield Decision(UNSTABLE, Spot(), f"the verdict changes between samples of one answer: {figures}; {advice}")
+            yield Decision(UNSTABLE, Spot(), "verdict", {"figures": figures})
 
 
 def _advise(column: Column) -> str:

@@ -26,13 +26,9 @@ def find_faulty_templates(document: Document) -> Iterator[Problem]:
             continue
         for place, text in _find_texts(path, case):
             if tag := find_broken(text):
-                message = (
-                    f"AgentV 5 renders this text with Nunjucks and fails at `{tag}`, so it does not load the suite"
-                )
-                yield Problem(f"{message}; close the tag, or escape it", place, repair=_escape(place))
+                yield Problem("agentv-template", place, values={"tag": tag}, repair=_escape(place))
             elif missing := [name for name in find_names(text) if name not in own | _find_given(place)]:
-                message = f"AgentV 5 writes nothing in place of `{missing[0]}`, which is not in `vars`"
-                yield Problem(f"{message}; add it there, or escape the text", place, repair=_escape(place))
+                yield Problem("agentv-variable", place, values={"name": missing[0]}, repair=_escape(place))
 
 
 _GIVEN = frozenset(

@@ -45,20 +45,18 @@ def _find_leftover(document: Document, path: Path, *, of_agentv: bool) -> Iterat
         is_case = document.number is not None or is_listed(path[:-1])
         is_read = _could_be_read(value, path[:-1]) or (is_case and holds_texts(value))
         if FIELD not in owner and (_is_same(key) or is_read):
-            message = f"`{key}` is not read; did you mean `{FIELD}`?"
-            yield Problem(message, path, Part.KEY, repair=rename([(path, FIELD)]))
+            values = {"key": key, "wanted": FIELD}
+            yield Problem("misnamed", path, Part.KEY, values, repair=rename([(path, FIELD)]))
     elif not value and not isinstance(value, bool | int | float):
-        message = f"`{FIELD}` {word_empty(value)}, so nothing is judged by it; list its criteria or remove it"
-        yield Problem(message, path, Part.KEY)
+        yield Problem("empty", path, Part.KEY, {"empty": word_empty(value)})
     elif not isinstance(value, list | dict):
         if not (isinstance(value, str) and is_reference(value)):
-            found = describe(value, document.written_at(path))
-            yield Problem(f"`{FIELD}` is {found}, expected a list of criteria", path)
+            yield Problem("not-a-list", path, values={"found": describe(value, document.written_at(path))})
     elif misspelt := list(find_misspelt(value, path, of_agentv=of_agentv)):
-        yield Problem(word_misspelt(misspelt[0]), misspelt[0][0], Part.KEY, repair=rename(misspelt))
+        yield describe_misspelt(misspelt[0])._replace(repair=rename(misspelt))
     elif holds_criteria(value) or (document.number is not None and holds_texts(value)):
         wanted = "outcome" if of_agentv else "expected_outcome"
-        yield Problem(f"`{FIELD}` is not read, as it is not a list of criteria with `{wanted}`", path, Part.KEY)
+        yield Problem("no-criteria", path, Part.KEY, {"wanted": wanted})
 
 
 def word_empty(value: Any) -> str:
@@ -79,8 +77,8 @@ def _could_be_read(value: Any, owner: Path) -> bool:
     return isinstance(value, list) and any(isinstance(entry, dict) and "outcome" in entry for entry in value)
 
 
-def word_misspelt(found: tuple[Path, str]) -> str:
-    """Say that rubrics are not read because of a misspelt field."""
+def describe_misspelt(found: tuple[Path, str]) -> Problem:
+    """Return the problem of rubrics that are not read because of a misspelt field, given it and what it should be."""
     path, target = found
-    fault = "holds bands, not one range" if path[-1] == "score_range" else "is not a field"
-    return f"`{FIELD}` is not read, as `{path[-1]}` {fault}; did you mean `{target}`?"
+    code = "bands-as-range" if path[-1] == "score_range" else "misspelt-field"
+    return Problem(code, path, Part.KEY, {"key": path[-1], "wanted": target})

@@ -5,7 +5,7 @@ from typing import Any
 
 from rubric_lint.dialects import find_unread_forms
 from rubric_lint.dialects.search.locate import Search
-from rubric_lint.dialects.search.lost_rubrics import word_empty, word_misspelt
+from rubric_lint.dialects.search.lost_rubrics import describe_misspelt, word_empty
 from rubric_lint.finding import Problem, Unread
 from rubric_lint.format.recognition import (
     FIELD,
@@ -24,6 +24,7 @@ from rubric_lint.format.schema import schema_of
 from rubric_lint.format.schema_files import BASE, CURRENT
 from rubric_lint.format.view import OF_COURSES, View
 from rubric_lint.messages import describe, find_near, join_words, shorten
+from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
 from rubric_lint.text.kinds import DATA, Kind
 from rubric_lint.text.path import Part, Path
@@ -84,9 +85,11 @@ def word_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Ite
     for problem in lost:
         path = problem.path[:-1] if problem.path[-1] == "type" else problem.path
         if path not in above and not any(path[:length] in taken for length in range(len(path))):
-            yield _make_unread(document, problem.path, problem.part, problem.message, is_known=True)
+            reason = _LOST.write(problem.code, problem.values)
+            yield _make_unread(document, problem.path, problem.part, reason, is_known=True)
 
 
+_LOST = BY_NAME["lost-rubric"]
 _GUIDED = "guidance"
 _NOT_NAMED = (
     "these criteria have the fields of harbor check and others; "
@@ -187,7 +190,8 @@ def _word_leftover(document: Document, path: Path, *, is_claimed: bool, of_agent
         found = describe(value, document.written_at(path))
         return f"`{FIELD}` is {found}, not a list of criteria; write one, as `rubric-lint init -` does"
     if misspelt := next(find_misspelt(value, path, of_agentv=of_agentv), None):
-        return word_misspelt(misspelt)
+        problem = describe_misspelt(misspelt)
+        return _LOST.write(problem.code, problem.values)
     claim = _advise(document, path)
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value) and not is_holder(path[:-1]):
         return f"`{FIELD}` is a list of strings outside the cases of a suite; {claim}"
