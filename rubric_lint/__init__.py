@@ -11,17 +11,15 @@ from rubric_lint.version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rubric_lint.api import find_settings, fix_source, import_source, lint_source, show_source
-    from rubric_lint.engines.batch import score_batch, score_batches
-    from rubric_lint.engines.batch.rows import RowError
-    from rubric_lint.engines.batch.scored import ScoredBatch, ScoredRow
+    from rubric_lint.engines.batch import ScoredBatch, ScoredRow, score_batch, score_batches
+    from rubric_lint.engines.rows import RowError
     from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity, Unread
     from rubric_lint.fix import Applied, Fixed, Left, Note
     from rubric_lint.format.criterion import Shape
     from rubric_lint.judge.prompt import JudgedCase, Message, output_schema, write_prompt
     from rubric_lint.lint.engine import RuleError
     from rubric_lint.lint.importing import Imported, ImportMessage
-    from rubric_lint.project.settings import FileSettings
-    from rubric_lint.project.settings_file import SettingsError
+    from rubric_lint.project.settings import FileSettings, SettingsError
     from rubric_lint.scoring import OutputError, RubricError, load_rubrics, score, score_samples
     from rubric_lint.scoring.grading import (
         CriterionResult,
@@ -31,9 +29,9 @@ if TYPE_CHECKING:
         ScoringCriterion,
         ScoringRubric,
         Verdict,
+        combine_samples,
     )
     from rubric_lint.scoring.output import parse_output
-    from rubric_lint.scoring.samples import combine_samples
     from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
     from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownExample, ShownLevel, ShownRubric
     from rubric_lint.text.source import Position, Source, Span
@@ -100,7 +98,7 @@ __all__ = [
 ]
 _HOMES = {
     "api": ("find_settings", "fix_source", "import_source", "lint_source", "show_source"),
-    "project.settings": ("FileSettings",),
+    "project.settings": ("FileSettings", "SettingsError"),
     "format.criterion": ("Shape",),
     "finding": ("Edit", "Finding", "Fix", "Related", "Result", "Severity", "Unread"),
     "fix": ("Applied", "Fixed", "Left", "Note"),
@@ -115,15 +113,13 @@ _HOMES = {
         "ScoringCriterion",
         "ScoringRubric",
         "Verdict",
+        "combine_samples",
     ),
-    "engines.batch": ("score_batch", "score_batches"),
-    "engines.batch.rows": ("RowError",),
-    "engines.batch.scored": ("ScoredBatch", "ScoredRow"),
+    "engines.batch": ("ScoredBatch", "ScoredRow", "score_batch", "score_batches"),
+    "engines.rows": ("RowError",),
     "judge.prompt": ("JudgedCase", "Message", "output_schema", "write_prompt"),
     "scoring.output": ("parse_output",),
-    "scoring.samples": ("combine_samples",),
     "scoring.totals": ("CriterionTotals", "RubricTotals", "Totals"),
-    "project.settings_file": ("SettingsError",),
     "show": ("Shown", "ShownBand", "ShownCriterion", "ShownExample", "ShownLevel", "ShownRubric"),
     "text.source": ("Position", "Source", "Span"),
 }

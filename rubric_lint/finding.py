@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.text.nunjucks import Marks
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from rubric_lint.text.nunjucks import Marks
 
 
 class Severity(StrEnum):
@@ -141,7 +143,7 @@ class EscapeText(NamedTuple):
 
     path: Path
     has_escapes: bool = True
-    marks: Marks = "templates"
+    marks: "Marks" = "templates"
 
 
 class InsertItems(NamedTuple):

@@ -16,7 +16,7 @@ import warm
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
-from rubric_lint.cli.agents import AGENTS
+from rubric_lint.cli.output import AGENTS
 from rubric_lint.run.cache import JUDGED
 
 # A property has time. Its cases are the same every time, more of them in `make test-all`; `--hypothesis-profile fresh`

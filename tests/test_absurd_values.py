@@ -8,9 +8,8 @@ from dialect_samples import SAMPLES
 from pages import read_pages
 
 from rubric_lint.lint.engine import lint
-from rubric_lint.text.kinds import DATA, Kind, kind_of
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source
+from rubric_lint.text.source import DATA, Kind, Source, kind_of
 
 HUGE = "1" + "0" * 400
 ABSURD = (HUGE, f"-{HUGE}", "1e999", "1e-99999999", "0.1234567890123456789012345", "null", "true", "[]", "{}", '" "')

@@ -12,7 +12,7 @@ import pytest
 from lint_command import BAD, COUNTED, DESCRIPTION, FIXABLE, OLD, OVERLAP, PROGRAM, call
 
 import rubric_lint
-from rubric_lint.cli.agents import AGENTS, CI, find_agent
+from rubric_lint.cli.output import AGENTS, CI, find_agent
 from rubric_lint.report import REPORTERS, Look
 from rubric_lint.run.summary import Summary
 from rubric_lint.text.source import Source

@@ -26,8 +26,7 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
-from rubric_lint.scoring.loading import RubricError, load_rubrics
-from rubric_lint.scoring.preparing import prepare
+from rubric_lint.scoring.loading import RubricError, load_rubrics, prepare
 
 pytestmark = pytest.mark.slow
 

@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from raters import CHECK, SCORES, measure, records
 
-from rubric_lint.agree import bootstrap, coefficients
+from rubric_lint.agree import coefficients, intervals
 from rubric_lint.agree.analysis import Plan
 from rubric_lint.agree.coefficients import as_fraction
-from rubric_lint.agree.figures import Draws
+from rubric_lint.agree.comparison import Draws
+from rubric_lint.agree.intervals import Share, Sides, find_needed
 from rubric_lint.agree.pass_rate import Chosen, PassCounts, correct_pass_rate
-from rubric_lint.agree.proportions import Share, Sides, find_needed
 from rubric_lint.agree.scales import Kind, Scale
 
 SCALES = {
@@ -159,28 +159,28 @@ def test_the_draws_are_the_same_without_numpy(monkeypatch, count, size, seed):
     pytest.importorskip("numpy")
     kinds = [number * 7 % size for number in range(count)]
     draws = 3 if count > 100 else 50
-    at_once = [*bootstrap.resample(kinds, size, draws, seed)]
+    at_once = [*intervals.resample(kinds, size, draws, seed)]
     monkeypatch.setitem(sys.modules, "numpy", None)
-    assert [*bootstrap.resample(kinds, size, draws, seed)] == at_once
+    assert [*intervals.resample(kinds, size, draws, seed)] == at_once
     assert {sum(counts) for counts in at_once} == {count}
 
 
 def test_many_draws_come_in_parts_of_one_stream():
     pytest.importorskip("numpy")
     kinds = [number % 5 for number in range(3000)]
-    many = [*bootstrap.resample(kinds, 5, 400)]
-    assert many[:3] == [*bootstrap.resample(kinds, 5, 3)]
+    many = [*intervals.resample(kinds, 5, 400)]
+    assert many[:3] == [*intervals.resample(kinds, 5, 3)]
     assert len(many) == 400
     assert many[399] != many[398]
 
 
 def test_an_interval_needs_nearly_all_draws():
     values = [number / 1000 for number in range(1000)]
-    assert bootstrap.find_interval(values) == (0.024, 0.975, 0)
-    assert bootstrap.find_interval([*values, *[None] * 50]) == (0.024, 0.975, 50)
-    assert bootstrap.find_interval([*values, *[None] * 53]) is None
-    assert bootstrap.find_interval([0.5] * 38) is None
-    assert bootstrap.find_interval([]) is None
+    assert intervals.find_interval(values) == (0.024, 0.975, 0)
+    assert intervals.find_interval([*values, *[None] * 50]) == (0.024, 0.975, 50)
+    assert intervals.find_interval([*values, *[None] * 53]) is None
+    assert intervals.find_interval([0.5] * 38) is None
+    assert intervals.find_interval([]) is None
 
 
 def figures(shape, rubric, people, judge, **plan):
@@ -412,4 +412,4 @@ def ours_of(scale, rows):
     if len(rows[0]) == 2:
         found["kappa"] = coefficients.kappa(rows, scale)
         found["kappa_quadratic"] = coefficients.kappa(rows, scale, quadratic=True)
-    return {name: bootstrap.evaluate(statistic, [1] * len(rows)) for name, statistic in found.items()}
+    return {name: intervals.evaluate(statistic, [1] * len(rows)) for name, statistic in found.items()}

@@ -10,7 +10,6 @@ import pytest
 from raters import RUBRICS, measure, records
 
 from rubric_lint.agree.analysis import Plan
-from rubric_lint.agree.bootstrap import evaluate, find_interval, random_words, resample
 from rubric_lint.agree.coefficients import (
     alpha_interval,
     alpha_nominal,
@@ -20,9 +19,9 @@ from rubric_lint.agree.coefficients import (
     independent_votes,
     kappa,
 )
-from rubric_lint.agree.figures import Draws
+from rubric_lint.agree.comparison import Draws
+from rubric_lint.agree.intervals import Share, Sides, evaluate, find_interval, find_needed, random_words, resample
 from rubric_lint.agree.pass_rate import PassCounts, estimate_by_calibration, estimate_by_labels
-from rubric_lint.agree.proportions import Share, Sides, find_needed
 from rubric_lint.agree.scales import Kind, Scale
 
 VECTORS = json.loads((Path(__file__).parent / "data/agreement.json").read_text("utf-8"))

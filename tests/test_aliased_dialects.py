@@ -11,9 +11,8 @@ from said import found
 
 from rubric_lint.dialects.search.locate import search
 from rubric_lint.lint.engine import examine_file
-from rubric_lint.text.kinds import DATA, kind_of
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source
+from rubric_lint.text.source import DATA, Source, kind_of
 
 FOLDER = Path(__file__).parents[1] / "rubric_lint" / "dialects"
 

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import Endpoint
-from rubric_lint.judge.limits import TokenEstimate
-from rubric_lint.judge.pace import Pace
+from rubric_lint.judge.pace import Pace, TokenEstimate, read_used_up, read_wait
 from rubric_lint.judge.prompt import Message
-from rubric_lint.judge.waits import read_used_up, read_wait
 
 NOW = 1_795_000_000.0
 EPSILON = 1e-6
@@ -130,19 +128,19 @@ def test_a_refusal_halves_the_requests_at_once_and_replies_add_one_by_one():
         for turn in turns:  # all of one wave: refused once
             pace.hold(turn, 1, "HTTP 429")
             pace.leave(turn)
-        limits.append(pace.room.limit)
+        limits.append(pace.limit)
         turn = await pace.wait_turn()
         pace.hold(turn, 1, "HTTP 429")
         pace.leave(turn)
-        limits.append(pace.room.limit)
+        limits.append(pace.limit)
         for _ in range(2):
             turn = await pace.wait_turn()
             pace.leave(turn)
             pace.go_on()
-        limits.append(pace.room.limit)
+        limits.append(pace.limit)
         for _ in range(100):
             pace.go_on()
-        return [*limits, pace.room.limit]
+        return [*limits, pace.limit]
 
     assert asyncio.run(run()) == [4.0, 2.0, pytest.approx(2.9), 8.0]
 
@@ -156,7 +154,7 @@ def test_there_are_never_more_at_once_than_the_option_says_and_always_one(most, 
     async def work(left):
         for event in left:
             turn = await pace.wait_turn()
-            seen.append(pace.room.inside)
+            seen.append(pace.inside)
             await clock.sleep(1)
             if event == "reply":
                 pace.go_on()
@@ -171,7 +169,7 @@ def test_there_are_never_more_at_once_than_the_option_says_and_always_one(most, 
         await asyncio.gather(*(work(left) for _ in range(most)))
 
     asyncio.run(run())
-    assert (len(seen), max(seen, default=0) <= most, pace.room.inside, pace.room.limit >= 1) == (
+    assert (len(seen), max(seen, default=0) <= most, pace.inside, pace.limit >= 1) == (
         len(events),
         True,
         0,
@@ -187,7 +185,7 @@ def test_after_a_run_is_closed_no_request_is_sent():
         pace.close()
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(pace.wait_turn(), 0.05)
-        return pace.room.inside
+        return pace.inside
 
     assert asyncio.run(run()) == 0
 
@@ -299,7 +297,7 @@ def test_after_a_reply_that_used_up_a_limit_the_next_request_waits():
 def test_an_overload_pauses_all_requests(overload):
     with serving(lambda asked: FINE if asked.before else overload) as server:
         _, pace = ask(server)
-    assert (pace.paused >= 0.3, pace.room.limit > 2, len(server.asked)) == (True, True, 3)
+    assert (pace.paused >= 0.3, pace.limit > 2, len(server.asked)) == (True, True, 3)
 
 
 @pytest.mark.slow

@@ -3,10 +3,8 @@
 import asyncio
 import gzip
 import json
-import ssl
 import time
 import zlib
-from functools import cache
 
 import pytest
 from chat_server import completion
@@ -16,8 +14,7 @@ from rubric_lint.judge.answers import read_answers
 from rubric_lint.judge.asking import Plan
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import Endpoint
-from rubric_lint.judge.panel import Panel
-from rubric_lint.judge.run import JudgeRun, StoppedError
+from rubric_lint.judge.run import JudgeRun, Panel, StoppedError
 from rubric_lint.scoring.loading import load_rubrics
 
 KEY = "sk-secret-0123456789"
@@ -372,9 +369,7 @@ def outcomes():
     async def run(url):
         return await asyncio.gather(*(ask(url, name) for name in BEHAVIOURS))
 
-    with pytest.MonkeyPatch.context() as patch, misbehaving(find) as (url, asked):
-        # Each client would read the certificates anew, which takes longer than all requests.
-        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+    with misbehaving(find) as (url, asked):
         start = time.monotonic()
         found = dict(zip(BEHAVIOURS, asyncio.run(run(url)), strict=True))
         return found, dict(asked), time.monotonic() - start

@@ -8,8 +8,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from rubric_lint.judge.pace import Pace
-from rubric_lint.judge.waits import read_wait
+from rubric_lint.judge.pace import Pace, read_wait
 
 NOW = 1_795_000_000.0  # 2026-11-18T11:06:40Z
 

@@ -10,13 +10,10 @@ from chat_server import Response, completion, serving
 from rubric_lint.judge.answers import AnswersError, check_answers, read_answers
 from rubric_lint.judge.asking import Plan
 from rubric_lint.judge.endpoint import Call, Endpoint
-from rubric_lint.judge.journal import Journal, JournalError
-from rubric_lint.judge.panel import Panel
-from rubric_lint.judge.resuming import Earlier, StaleError, check_journal
-from rubric_lint.judge.run import JudgeRun, JudgeTally, StoppedError
-from rubric_lint.judge.samples import to_json
-from rubric_lint.outputs.candidates import Extract
+from rubric_lint.judge.journal import Earlier, Journal, JournalError, StaleError, check_journal
+from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, StoppedError, to_json
 from rubric_lint.outputs.reply import Tokens
+from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.meaning import hash_told
 from rubric_lint.scoring.output import parse_output

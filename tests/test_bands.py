@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pages import unnamed
 
-from rubric_lint.format.bands import Band, Scale, as_integer, looks_like_bands, outcome_field, read_key, read_scale
+from rubric_lint.format.criterion import Band, Scale, as_integer, looks_like_bands, outcome_field, read_key, read_scale
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.path import Part

@@ -9,13 +9,12 @@ from chat_server import completion, serving
 from test_cli_judge import KEY, RUBRIC, SCORED, folder, run, write_answers
 
 from rubric_lint.judge.answers import read_answers
-from rubric_lint.judge.asking import Plan
-from rubric_lint.judge.batch_files import FORMS, BatchError, Form, write_batch
+from rubric_lint.judge.asking import Plan, Request
+from rubric_lint.judge.batches import FORMS, BatchError, Form, write_batch
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import Place
+from rubric_lint.judge.journal import make_fingerprint
 from rubric_lint.judge.prompt import Message
-from rubric_lint.judge.requests import Request
-from rubric_lint.judge.resuming import make_fingerprint
 from rubric_lint.scoring.loading import load_rubrics
 
 __all__ = ["folder"]
@@ -309,9 +308,9 @@ def test_no_file_has_more_bytes_than_its_form_allows(folder, monkeypatch):
     form = Form(7, 2000, "<\n", ",\n", "\n>\n")
     monkeypatch.setitem(FORMS, "small", form)
     monkeypatch.setitem(FORMS, "tiny", form._replace(bytes=300))
-    written = write_batch(iter(many), folder / "b.json", "small")
-    sizes = [path.stat().st_size for path in written.files]
-    assert (written.requests, max(sizes) <= 2000, min(sizes[:-1]) > 1000) == (20, True, True)
+    files, count = write_batch(iter(many), folder / "b.json", "small")
+    sizes = [path.stat().st_size for path in files]
+    assert (count, max(sizes) <= 2000, min(sizes[:-1]) > 1000) == (20, True, True)
     with pytest.raises(BatchError, match=r"a request has \d+ bytes, and a file may have 300"):
         write_batch(iter(many), folder / "c.json", "tiny")
     assert not (folder / "c.json").exists()

@@ -14,7 +14,7 @@ import rubric_lint
 from rubric_lint.finding import ReplaceValue
 from rubric_lint.fix import fix, splice
 from rubric_lint.fix.single import find_trouble
-from rubric_lint.format.outcome_repairs import write_placeholder
+from rubric_lint.format.repairs import write_placeholder
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import RULES

@@ -13,7 +13,7 @@ from raters import CHECK, LEVELS, SCORES, lines, record, records
 from steps import steps
 
 from rubric_lint.agree.analysis import Plan, analyse
-from rubric_lint.agree.figures import Draws
+from rubric_lint.agree.comparison import Draws
 from rubric_lint.agree.reading import OTHER_MEANING, TWICE, Reader
 from rubric_lint.report.agreement import Findings, as_text
 from rubric_lint.report.visible import width

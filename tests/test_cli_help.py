@@ -14,9 +14,9 @@ from chat_server import completion, serving
 from click.shell_completion import BashComplete
 from click.testing import CliRunner
 
+from rubric_lint.cli.commands import OPTIONS, WORDS
 from rubric_lint.cli.fix.fix import fix
 from rubric_lint.cli.lint.lint import cli as lint
-from rubric_lint.cli.near import OPTIONS, WORDS
 from rubric_lint.cli.score.score import cli as score
 from rubric_lint.cli.test.test import cli as rubric_test
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rubric_lint.cli.lint.init import SHAPES
 from rubric_lint.cli.lint.lint import cli
+from rubric_lint.cli.lint.setup import SHAPES
 from rubric_lint.format.schema_files import BASE, Claim, newest, read_claim
 from rubric_lint.format.starter import RUBRICS, start
 from rubric_lint.lint.engine import lint

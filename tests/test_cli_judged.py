@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft7Validator
 
-from rubric_lint.cli.lint.judged import Judging
-from rubric_lint.cli.lint.lint import cli
+from rubric_lint.cli.lint.lint import Judging, cli
 from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.scoring.loading import load_rubrics
 

@@ -5,9 +5,8 @@ import pytest
 from click.testing import CliRunner
 
 from rubric_lint.cli.lint.lint import cli
-from rubric_lint.format.bundle import bundle
+from rubric_lint.format.bundle import bundle, store_catalogue
 from rubric_lint.format.schema_files import FORMS, catalogue
-from rubric_lint.format.schema_store import store_catalogue
 
 
 def call(*args):

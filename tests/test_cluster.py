@@ -15,10 +15,8 @@ from random_outputs import cases, load
 
 from rubric_lint import Totals, load_rubrics, score_batch
 from rubric_lint.arrow import map_batches
-from rubric_lint.engines.cluster.folder import Folder, FolderError
-from rubric_lint.engines.cluster.plan import make_plan
-from rubric_lint.engines.cluster.work import Worker
-from rubric_lint.scoring.stored_totals import restore_totals, store_totals
+from rubric_lint.engines.cluster import Folder, FolderError, Worker, make_plan
+from rubric_lint.scoring.totals import restore_totals, store_totals
 
 PROGRAM = Path(sys.executable).with_name("rubric-score")
 RUBRIC = "rubrics: [{score_range: [0, 4], expected_outcome: Long}, {score_range: [5, 10], expected_outcome: Short}]\n"

@@ -11,12 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_rubrics import rubrics
 
-from rubric_lint.agree.compare.change import What
-from rubric_lint.agree.compare.outputs import Effects, score_both
-from rubric_lint.agree.compare.rubrics import compare, pair_rubrics
+from rubric_lint.agree.changes import Effects, What, compare, pair_rubrics, score_both
 from rubric_lint.project.settings import FileSettings
-from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.preparing import prepare
+from rubric_lint.scoring.loading import load_rubrics, prepare
 
 
 def scored(yaml, settings=FileSettings()):  # noqa: B008 (it never changes)

@@ -16,7 +16,7 @@ from random_tables import NAMES, join_pieces, make_structs, make_tables
 from rubric_lint import RubricError, load_rubrics, score_batch
 from rubric_lint.engines.sql import DIALECTS, FieldError, compile_rubric
 from rubric_lint.format.criterion import Shape
-from rubric_lint.outputs.candidates import Extract
+from rubric_lint.outputs.verdict import Extract
 from rubric_lint.version import __version__
 
 ROOT = Path(__file__).parent.parent

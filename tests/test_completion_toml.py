@@ -5,7 +5,7 @@ from completing import FILLINGS, accept, ask, errors, fill
 from lsprotocol import types
 from test_lsp_text import offer
 
-from rubric_lint.project.settings_file import SettingsError, read_table
+from rubric_lint.project.settings import SettingsError, read_table
 
 JUDGE = """\
 [judge]

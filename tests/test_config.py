@@ -5,8 +5,7 @@ import pytest
 
 from rubric_lint.finding import Severity
 from rubric_lint.format.schema_files import load
-from rubric_lint.project.settings import BORDERLINE_AT, PASS_AT, FileSettings, Overrides, SettingsFinder
-from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.settings import BORDERLINE_AT, PASS_AT, FileSettings, Overrides, SettingsError, SettingsFinder
 from rubric_lint.rules import BY_NAME
 
 ALL = frozenset(BY_NAME)

@@ -53,7 +53,7 @@ def test_jetbrains_and_sublime_start_our_server():
 
 
 def test_their_settings_are_ours():
-    options = pytest.importorskip("rubric_lint.lsp.server.options")
+    options = pytest.importorskip("rubric_lint.lsp.server.workspace")
     listed = set(re.findall(r"^\| `rubric-lint\.(\w+)` \|", PAGE, re.MULTILINE))
     zed = json.loads(FENCES["zed"])["lsp"]["rubric-lint"]["settings"]
     sublime = json.loads(FENCES["sublime"])["clients"]["rubric-lint"]["settings"]

@@ -17,8 +17,7 @@ from rubric_lint.dialects.export.sound import make_sound
 from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
-from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.preparing import prepare
+from rubric_lint.scoring.loading import load_rubrics, prepare
 
 CHECKLIST = """\
 rubrics:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.project.files import LIMIT, File, Unreadable, find, read
+from rubric_lint.project.files import LIMIT, File, Skipped, Unreadable, find, read
 from rubric_lint.project.settings import FileSettings, Overrides, SettingsFinder
-from rubric_lint.project.skipped import Skipped
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs links and pipes as POSIX has them")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.agree.compare.rubrics import compare, pair_rubrics
+from rubric_lint.agree.changes import compare, pair_rubrics
 from rubric_lint.fix import fix
 from rubric_lint.fix.formatting import format_file
 from rubric_lint.lint.engine import examine, lint
@@ -18,8 +18,7 @@ from rubric_lint.lsp.server.analysis import State, analyse
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.migrate.target import rewrite
 from rubric_lint.project.settings import FileSettings
-from rubric_lint.run.filters.changed_lines import ChangedLinesFilter
-from rubric_lint.run.filters.git_changes import ChangedLines, Changes
+from rubric_lint.run.git import ChangedLines, ChangedLinesFilter, Changes
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.text.source import Source
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from once import make_once
 
-from rubric_lint.text.kinds import SIGNED_SUFFIXES, SUFFIXES, kind_of
+from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES, kind_of
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent

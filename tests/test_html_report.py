@@ -17,13 +17,12 @@ from report_pictures import CHROMIUM, PICTURES, ROOT
 
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.report.html import Extras, HtmlReport
-from rubric_lint.run.progress import Progress
+from rubric_lint.run.console import Progress
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.output import reader_of
-from rubric_lint.scoring.records import Entry
 from rubric_lint.scoring.run import Scoring
-from rubric_lint.scoring.scorer import score_entry
+from rubric_lint.scoring.scorer import Entry, score_entry
 from rubric_lint.scoring.totals import Totals
 
 SUITE = b"""\

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.scoring.ids import Ids, RecordPlace, make_key
+from rubric_lint.scoring.run import Ids, RecordPlace, make_key
 
 names = st.sampled_from(["a", "b", "c", 1, 1.5, None]) | st.text(max_size=2)
 blocks = st.lists(st.tuples(st.integers(0, 2), st.lists(names, max_size=9)), max_size=9)

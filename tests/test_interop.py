@@ -14,14 +14,12 @@ from pages import apply_fixes, read_pages, report
 
 from rubric_lint import Severity, import_source
 from rubric_lint.cli.lint.convert import convert
-from rubric_lint.dialects import DIALECTS, load_dialect
+from rubric_lint.dialects import DIALECTS, could_hold_rubrics, load_dialect
 from rubric_lint.dialects.export import TARGETS
-from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
 from rubric_lint.dialects.search.locate import locate
-from rubric_lint.dialects.tables.excel_text import has_openpyxl
-from rubric_lint.format.criterion import Shape
+from rubric_lint.dialects.tables.excel_file import has_openpyxl
+from rubric_lint.format.criterion import Shape, Thresholds
 from rubric_lint.format.rubric import build_rubric
-from rubric_lint.format.thresholds import Thresholds
 from rubric_lint.lint.engine import lint
 from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.text.reading import read_documents

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 
+from rubric_lint.format.criterion import Thresholds
 from rubric_lint.format.rubric import build_rubric
-from rubric_lint.format.thresholds import Thresholds
 from rubric_lint.judge.asking import correct
 from rubric_lint.judge.prompt import JudgedCase, as_text, output_schema, write_prompt
-from rubric_lint.outputs.extract import OutputError
-from rubric_lint.scoring.preparing import prepare
+from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.scoring.loading import prepare
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 

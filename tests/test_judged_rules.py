@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.agree.beta import (
+from rubric_lint.agree.coefficients import alpha_interval, alpha_nominal, alpha_ordinal
+from rubric_lint.agree.intervals import (
     incomplete_beta,
     lower_bound,
     lower_tail,
@@ -15,14 +16,28 @@ from rubric_lint.agree.beta import (
     upper_bound,
     upper_tail,
 )
-from rubric_lint.agree.coefficients import alpha_interval, alpha_nominal, alpha_ordinal
-from rubric_lint.agree.judged.budget import bound_absent, count_needed, level_of
-from rubric_lint.agree.judged.decision import Decision, Spot, Untested
-from rubric_lint.agree.judged.disagreement import find_disagreement, jackknife
-from rubric_lint.agree.judged.relations import correlate_with_rest, find_cut, find_inverse, find_redundant
-from rubric_lint.agree.judged.spread import find_constant, find_unused
-from rubric_lint.agree.judged.stability import find_unstable
-from rubric_lint.agree.judged.table import Flips, Table, make_columns
+from rubric_lint.agree.judged.rules import (
+    correlate_with_rest,
+    find_constant,
+    find_cut,
+    find_disagreement,
+    find_inverse,
+    find_redundant,
+    find_unstable,
+    find_unused,
+    jackknife,
+)
+from rubric_lint.agree.judged.table import (
+    Decision,
+    Flips,
+    Spot,
+    Table,
+    Untested,
+    bound_absent,
+    count_needed,
+    level_of,
+    make_columns,
+)
 from rubric_lint.agree.scales import Kind, Scale
 from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring.loading import load_rubrics

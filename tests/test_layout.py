@@ -40,17 +40,7 @@ FLOOR = {room: number for number, row in enumerate(reversed(FLOORS.split("\n")))
 # What a rule may know: the model and the vocabulary.
 KNOWN_TO_RULES = {
     *("finding", "messages", "rules.rule", "text.path", "text.source", "text.scalar"),
-    *(
-        "format.band_repairs",
-        "format.bands",
-        "format.deprecation",
-        "format.criterion",
-        "format.outcome_repairs",
-        "format.outcomes",
-        "format.rubric",
-        "format.shape_repairs",
-    ),
-    "format.thresholds",
+    *("format.criterion", "format.repairs", "format.rubric"),
 }
 
 MODULES = {

@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 from exports import load_text, write
 
-from rubric_lint.agree.compare.rubrics import compare, pair_rubrics
+from rubric_lint.agree.changes import compare, pair_rubrics
 from rubric_lint.dialects.export import TARGETS
 from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.judge.prompt import JudgedCase, write_prompt

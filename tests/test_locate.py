@@ -5,7 +5,7 @@ from textwrap import dedent
 
 import pytest
 
-from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
+from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.dialects.search.locate import locate
 from rubric_lint.finding import pointer
 from rubric_lint.lint.engine import DEFAULTS, lint

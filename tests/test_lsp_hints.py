@@ -9,10 +9,10 @@ from lsprotocol import types
 from test_lsp import UNITS, run
 from test_lsp import loop as loop  # noqa: PLC0414 (the fixture that runs the sessions)
 
-from rubric_lint.lsp.answers.hints import make_hints
+from rubric_lint.lsp.answers.scores import make_hints
 from rubric_lint.lsp.server.analysis import State, analyse
-from rubric_lint.lsp.server.options import Options
 from rubric_lint.lsp.server.positions import Text
+from rubric_lint.lsp.server.workspace import Options
 from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.text.source import Span
 

@@ -11,8 +11,7 @@ from lsprotocol import types
 from test_lsp import loop as loop  # noqa: PLC0414 (the fixture that runs the sessions)
 from test_lsp import run
 
-from rubric_lint.lsp.answers.commands import plan
-from rubric_lint.lsp.answers.lenses import RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, make_lenses
+from rubric_lint.lsp.answers.commands import RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, make_lenses, plan
 from rubric_lint.lsp.server.analysis import State, analyse
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.project.settings import SettingsFinder

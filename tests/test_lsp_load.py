@@ -1,10 +1,7 @@
 """The language server with much to do: what waits for what, and what it keeps."""
 
 import asyncio
-import json
 import sys
-import threading
-import weakref
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,13 +9,11 @@ import pytest
 from editor import start, uri_of
 from lsprotocol import types
 
-from rubric_lint.lsp.server.open_documents import OpenDocuments
-from rubric_lint.lsp.server.options import Options
-from rubric_lint.lsp.server.threads import WorkerThreads
-from rubric_lint.lsp.server.workspace import build_workspace
+from rubric_lint.lsp.server.documents import OpenDocuments
+from rubric_lint.lsp.server.workspace import Options, build_workspace
 
 LAUNCH = """
-from rubric_lint.cli.exits import launch
+from rubric_lint.cli.commands import launch
 from rubric_lint.cli.lint.lint import cli
 launch(cli, "rubric-lint")
 """
@@ -26,14 +21,14 @@ launch(cli, "rubric-lint")
 COUNTING = f"""
 import gc
 from lsprotocol import types
-from rubric_lint.lsp import features
+from rubric_lint.lsp.answers import hover
 
 def count(*_, **_options):
     gc.unfreeze()  # or what the server keeps out of collections would not be counted
     gc.collect()
     return types.Hover(str(len(gc.get_objects())))
 
-features.make_hover = count
+hover.make_hover = count
 {LAUNCH}"""
 
 
@@ -74,14 +69,14 @@ import gc
 import os
 from pathlib import Path
 from lsprotocol import types
-from rubric_lint.lsp import features
+from rubric_lint.lsp.answers import hover
 
 def weigh(*_, **_options):
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return types.Hover(str(pages * os.sysconf("SC_PAGE_SIZE")))
 
-features.make_hover = weigh
+hover.make_hover = weigh
 {LAUNCH}"""
 
 
@@ -161,51 +156,6 @@ def test_a_long_document_delays_no_short_one(tmp_path):
     run(session())
 
 
-def test_short_documents_go_first_when_many_are_opened_at_once():
-    """100 documents wait while another one is checked: the short one of them is next."""
-
-    async def session():
-        threads, has_begun, is_free, order = WorkerThreads(), threading.Event(), threading.Event(), []
-
-        def hold():
-            has_begun.set()
-            is_free.wait()
-
-        async def check(name, length, task=int):
-            await threads.run(length, task)
-            order.append(name)
-
-        first = asyncio.ensure_future(check("first", 9_000, hold))
-        await asyncio.to_thread(has_begun.wait)
-        others = [asyncio.ensure_future(check(f"other {number}", 9_000)) for number in range(100)]
-        short = asyncio.ensure_future(check("short", 90))
-        await asyncio.sleep(0)
-        is_free.set()
-        await asyncio.gather(first, *others, short)
-        assert order == ["first", "short", *(f"other {number}" for number in range(100))]
-
-    run(session())
-
-
-def test_garbage_with_cycles_is_freed_after_some_tasks():
-    class Node:
-        pass
-
-    async def session():
-        threads, nodes = WorkerThreads(), []
-
-        def leave_cycle():
-            node = Node()
-            node.self = node
-            nodes.append(weakref.ref(node))
-
-        for _ in range(64):
-            await threads.run(0, leave_cycle)
-        assert not any(node() for node in nodes[:-1])
-
-    run(session())
-
-
 def test_100_documents_with_faults_are_all_answered_when_opened_at_once(tmp_path):
     """A short document that is opened after them is answered too."""
     fault = "  - id: case-{0}\n    rubrics:\n      - {{id: a, description: Says so, wieght: {0}}}\n".format
@@ -237,7 +187,7 @@ class Loop(asyncio.SelectorEventLoop):
 class Documents(OpenDocuments):
     """Open documents that are analysed at once, so that what is published does not depend on threads."""
 
-    async def run(self, _text, task, *arguments):
+    async def run(self, task, *arguments):
         return task(*arguments)
 
 
@@ -246,10 +196,11 @@ class Client:
 
     def __init__(self):
         self.versions = asyncio.Queue()
-        self.protocol = SimpleNamespace(send_notification=self._note)
+        self.protocol = SimpleNamespace(send_plain=self._note)
+        self.workspace = SimpleNamespace(position_encoding="utf-16")
 
     def _note(self, _method, params):
-        self.versions.put_nowait(json.loads(params)["version"])
+        self.versions.put_nowait(params["version"])
 
     def watch(self, *_names):
         return []
@@ -299,7 +250,7 @@ def test_many_quick_edits_are_one_run():
         client, uri = Client(), "file:///a.yaml"
         documents = Documents(client)
         documents.use(build_workspace([], {"": Options()}))
-        documents.open(types.TextDocumentItem(uri, "yaml", 1, "rubrics:\n  - a\n"), "utf-16")
+        documents.open(types.TextDocumentItem(uri, "yaml", 1, "rubrics:\n  - a\n"))
         published = [await client.versions.get()]
 
         async def type_on(versions, *, pause):

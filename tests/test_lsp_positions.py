@@ -10,8 +10,7 @@ from lsprotocol import types
 from steps import steps
 
 from rubric_lint.finding import Edit
-from rubric_lint.lsp.server.difference import find_edits
-from rubric_lint.lsp.server.positions import Text
+from rubric_lint.lsp.server.positions import Text, find_edits
 from rubric_lint.text.source import Span
 
 ENCODINGS = ["utf-8", "utf-16", "utf-32"]

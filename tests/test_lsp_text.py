@@ -1,6 +1,5 @@
 """What is shown and offered at a place in a text."""
 
-import json
 import re
 import textwrap
 
@@ -215,7 +214,7 @@ def test_where_there_is_nothing_to_say_nothing_is_said(text, at):
 
 def read_outline(analysis, *, is_tree):
     kind = types.DocumentSymbol if is_tree else types.SymbolInformation
-    return get_converter().structure(json.loads(write_outline(analysis, is_tree=is_tree)), list[kind])
+    return get_converter().structure(write_outline(analysis, is_tree=is_tree), list[kind])
 
 
 def lines(symbols, depth=0):
@@ -269,7 +268,7 @@ def test_the_outline_goes_from_cases_to_bands():
 def test_the_other_places_that_a_message_names_are_related_information(rule):
     for text in re.findall(r"^```yaml\n(.*?)^```", rule.page, re.MULTILINE | re.DOTALL):
         analysis = analyse(state_of(text, "/a.rubric.yaml"))
-        for found in json.loads(write_diagnostics(analysis, shape_errors="always", schema_server=False)):
+        for found in write_diagnostics(analysis, shape_errors="always", schema_server=False):
             named = {int(line) for line in re.findall(r"\bline (\d+)", found["message"])}
             related = {each["location"]["range"]["start"]["line"] + 1 for each in found.get("relatedInformation", ())}
             assert named <= related, found["message"]
@@ -277,10 +276,10 @@ def test_the_other_places_that_a_message_names_are_related_information(rule):
 
 def test_every_entry_of_several_lines_folds_and_the_outermost_go_first():
     analysis = analyse(state_of(SUITE))
-    folds = [(fold.start_line, fold.end_line) for fold in make_folds(analysis, None)]
+    folds = [tuple(fold.values()) for fold in make_folds(analysis, None)]
     assert {(2, 12), (3, 10), (6, 10), (7, 8), (21, 29)} <= set(folds)
     assert folds == sorted(folds)
-    assert [(fold.start_line, fold.end_line) for fold in make_folds(analysis, 2)] == [(0, 20), (21, 29)]
+    assert [tuple(fold.values()) for fold in make_folds(analysis, 2)] == [(0, 20), (21, 29)]
     assert make_folds(analyse(state_of("a:\n  b: 1\n")), None) is None
 
 

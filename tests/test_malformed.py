@@ -7,7 +7,7 @@ from exports import write
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rubric_lint.agree.compare.rubrics import compare, pair_rubrics
+from rubric_lint.agree.changes import compare, pair_rubrics
 from rubric_lint.dialects.export import TARGETS
 from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.fix import fix

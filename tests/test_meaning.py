@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from random_rubrics import rubrics
 
 from rubric_lint import fix_source
-from rubric_lint.agree.compare.change import What
-from rubric_lint.agree.compare.rubrics import compare, pair_rubrics
+from rubric_lint.agree.changes import What, compare, pair_rubrics
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_rubrics
 

@@ -14,10 +14,8 @@ from click.testing import CliRunner
 from rubric_lint import load_rubrics
 from rubric_lint.arrow import map_batches
 from rubric_lint.cli.score.score import cli
-from rubric_lint.engines.cluster.folder import Folder
-from rubric_lint.engines.cluster.plan import make_plan
-from rubric_lint.engines.cluster.work import Worker
-from rubric_lint.outputs.inputs.mapping import RESERVED
+from rubric_lint.engines.cluster import Folder, Worker, make_plan
+from rubric_lint.outputs.mapping import RESERVED
 
 SUITE = """\
 cases:

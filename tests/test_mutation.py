@@ -11,18 +11,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from steps import steps
 
-from rubric_lint.format.thresholds import Thresholds
+from rubric_lint.format.criterion import Thresholds
 from rubric_lint.project.files import File
 from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.scoring.grading import JudgeOutput
-from rubric_lint.scoring.loading import load_models
-from rubric_lint.scoring.places import RubricPlaces
-from rubric_lint.scoring.preparing import prepare
-from rubric_lint.testing.equivalence import Equivalence
-from rubric_lint.testing.mutants import make_mutants
-from rubric_lint.testing.mutation import mutate
+from rubric_lint.scoring.loading import RubricPlaces, load_models, prepare
+from rubric_lint.testing.mutation import MOST_SUMS, Equivalence, Sums, TooManySumsError, make_mutants, mutate
 from rubric_lint.testing.running import Runner
-from rubric_lint.testing.sums import MOST_SUMS, Sums, TooManySumsError
 
 WEIGHTS = ["1", "1", "2.0", "0.5", "3", "0.1", "7", "0"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_lint.format.outcomes import is_template
+from rubric_lint.format.rubric import is_template
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import pytest
 
-from rubric_lint.outputs.extract import OutputError, decode, line_of
+from rubric_lint.outputs.decoding import OutputError, decode, line_of
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.output import parse_output
 

@@ -29,14 +29,13 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "dialects/tables/csv_file.py": "a run of characters that are none of three",
     "dialects/export/fields.py": "the patterns of the schemas for names, one repetition each",
     "dialects/export/criteria.py": "the patterns of two schemas for ids, one repetition each",
-    "lsp/places/thinning.py": "a line end before a fixed number of spaces",
     "lsp/places/schema_walk.py": "the patterns of the schemas for names, one repetition each",
-    "outputs/candidates.py": "the few letters of a field's name, one after the other",
-    "engines/sql/fields.py": "the patterns of the schema of judge outputs, on the names of --field",
+    "outputs/verdict.py": "the few letters of a field's name, one after the other",
+    "engines/sql/query.py": "the patterns of the schema of judge outputs, on the names of --field",
     "text/source.py": "one byte order mark, repeated",
     "format/schema_problems.py": "the pattern of the schema for verdicts, three words",
-    "format/validator.py": "the patterns of the schemas, one repetition each",
-    "text/syntax_errors.py": "words in the messages of parsers",
+    "format/schema.py": "the patterns of the schemas, one repetition each",
+    "text/yaml_events.py": "words in the messages of parsers",
 }
 BOUNDED = {  # files whose expressions only ever read a few characters
     "lint/edits/__init__.py": "the 200 characters before a key or a value",

@@ -11,10 +11,9 @@ from rubric_lint.judge.answers import read_answers
 from rubric_lint.judge.asking import Plan
 from rubric_lint.judge.endpoint import Call, Endpoint
 from rubric_lint.judge.journal import Journal
-from rubric_lint.judge.panel import Panel
-from rubric_lint.judge.run import JudgeRun
-from rubric_lint.outputs.candidates import Extract
+from rubric_lint.judge.run import JudgeRun, Panel
 from rubric_lint.outputs.chat_tokens import break_tokens
+from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.scorer import score_entry
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from rubric_lint.run.progress import Progress
+from rubric_lint.run.console import Progress
 
 ROOT = Path(__file__).parents[1]
 

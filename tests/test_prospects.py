@@ -4,9 +4,8 @@ import itertools
 
 import pytest
 
-from rubric_lint.scoring.grading import JudgeOutput, Verdict
+from rubric_lint.scoring.grading import JudgeOutput, Prospects, Verdict
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.prospects import Prospects
 
 ORDER = [Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS]
 

@@ -5,10 +5,9 @@ from hypothesis import given
 from ruamel.yaml.events import StreamEndEvent
 from styled_suites import yaml_suites
 
-from rubric_lint.text.c_parser import open_events
-from rubric_lint.text.pure_parser import parse
-from rubric_lint.text.reading import read_documents
+from rubric_lint.text.reading import open_events, read_documents
 from rubric_lint.text.source import Source
+from rubric_lint.text.yaml_events import parse
 
 TEXTS = [
     "x: # c\n",

@@ -4,10 +4,10 @@ import json
 import pytest
 
 from rubric_lint.format.criterion import Shape
-from rubric_lint.outputs.candidates import Extract
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.streams import CHUNK, LIMIT, read_entries
-from rubric_lint.scoring import plain
+from rubric_lint.outputs.verdict import Extract
+from rubric_lint.scoring import output as plain
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.scorer import Scorer, score_entry

@@ -21,8 +21,7 @@ from rubric_lint.lint.engine import Result, lint
 from rubric_lint.report import REPORTERS, Look
 from rubric_lint.rules import RULES
 from rubric_lint.run.fingerprint import fingerprints
-from rubric_lint.run.reporter import Failure
-from rubric_lint.run.summary import Summary
+from rubric_lint.run.summary import Failure, Summary
 from rubric_lint.text.source import Source, Span
 
 ROOT = Path(__file__).parents[1]

@@ -4,10 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from rubric_lint.format.bands import SCORES, as_integer, read_number
-from rubric_lint.format.criterion import Shape
+from rubric_lint.format.criterion import SCORES, Shape, Thresholds, as_integer, read_number
 from rubric_lint.format.rubric import build_rubric, fold_id
-from rubric_lint.format.thresholds import Thresholds
 from rubric_lint.lint.engine import DEFAULTS, build_rubrics, lint
 from rubric_lint.project.settings import BORDERLINE_AT, PASS_AT
 from rubric_lint.text.path import Part

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rubric_lint.cli.score.score import score
 from rubric_lint.outputs.blocks import LIMIT
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.streams import CHUNK, Asked, read_entries
 
 RUBRIC = """\

@@ -20,9 +20,9 @@ from click.testing import CliRunner
 
 from rubric_lint.cli.score.score import score
 from rubric_lint.outputs.blocks import Block
-from rubric_lint.outputs.candidates import Extract
+from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.sharing import Crew, Task
+from rubric_lint.scoring.run import Crew, Task
 
 RUBRIC = """\
 rubrics:

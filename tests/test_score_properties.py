@@ -153,7 +153,7 @@ def test_lines_of_the_very_form_are_read_at_once(lines):
 def tell_strictly(scorer, entry):
     """The outcome of an entry where msgspec is not installed."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("outputs.decoding", "scoring.plain"):
+        for module in ("outputs.decoding", "scoring.output"):
             patch.setattr(f"rubric_lint.{module}.IS_INSTALLED", False)
         return scorer.tell(entry, 1)
 

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from lint_command import call
 
 import rubric_lint
-from rubric_lint.cli.agents import AGENTS
 from rubric_lint.cli.fix.fix import fix
 from rubric_lint.cli.lint.lint import cli
+from rubric_lint.cli.output import AGENTS
 from rubric_lint.cli.score.score import cli as score
 from rubric_lint.rules import BY_NAME
 

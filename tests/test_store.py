@@ -8,9 +8,9 @@ import pytest
 from node import install_locked, node
 from ruamel.yaml import YAML
 
+from rubric_lint.format.bundle import store_catalogue
+from rubric_lint.format.schema import python_validator
 from rubric_lint.format.schema_files import catalogue, load, registry, schemas_root
-from rubric_lint.format.schema_store import store_catalogue
-from rubric_lint.format.validator import python_validator
 
 CONTENTS = json.loads(store_catalogue())
 STORE = Path(__file__).parent / "store"

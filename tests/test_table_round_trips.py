@@ -18,14 +18,11 @@ from rubric_lint.dialects.export import load_target
 from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.dialects.tables.cells import Place, TableError
 from rubric_lint.dialects.tables.columns import Choices
-from rubric_lint.dialects.tables.drafts import write_draft
 from rubric_lint.dialects.tables.reading import Asked, read_tables
-from rubric_lint.dialects.tables.rescale import Rescale
-from rubric_lint.dialects.tables.rubrics import read_rubric
-from rubric_lint.dialects.tables.values import Range
-from rubric_lint.format.bands import SCORES
-from rubric_lint.format.thresholds import USUAL_THRESHOLDS
-from rubric_lint.lint.drafts import examine_draft
+from rubric_lint.dialects.tables.rubrics import read_rubric, write_draft
+from rubric_lint.dialects.tables.values import Range, Rescale
+from rubric_lint.format.criterion import SCORES, USUAL_THRESHOLDS
+from rubric_lint.lint.importing import examine_draft
 from rubric_lint.project.settings import FileSettings
 
 FILES = {"csv": "r.csv", "xlsx": "r.xlsx", "markdown": "r.md"}

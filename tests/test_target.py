@@ -11,8 +11,8 @@ import pytest
 from node import install_package
 
 from rubric_lint.dialects.search.locate import locate
+from rubric_lint.format.criterion import Thresholds
 from rubric_lint.format.rubric import build_rubric
-from rubric_lint.format.thresholds import Thresholds
 from rubric_lint.lint.engine import lint
 from rubric_lint.migrate.agentv import TARGETS
 from rubric_lint.migrate.agentv_reading import Read, read_suite

@@ -6,8 +6,8 @@ from click.testing import CliRunner
 
 from rubric_lint.cli.fix.fix import fix
 from rubric_lint.cli.lint.lint import cli as lint
+from rubric_lint.cli.output import wants_color
 from rubric_lint.cli.score.score import cli as score
-from rubric_lint.cli.terminal import wants_color
 
 PROGRAMS = {"rubric-lint": lint, "rubric-fix": fix, "rubric-score": score}
 

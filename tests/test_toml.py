@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lint_command import call, folder  # noqa: F401 (a fixture)
 
-from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
+from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.fix import fix
 from rubric_lint.lint.engine import lint
 from rubric_lint.scoring.loading import RubricError, load_rubrics

@@ -177,7 +177,7 @@ def test_composing_a_large_text_looks_at_the_clock(monkeypatch):
     def stop():
         raise TimeUpError
 
-    monkeypatch.setattr("rubric_lint.text.c_parser.check_time", stop)
+    monkeypatch.setattr("rubric_lint.text.reading.check_time", stop)
     monkeypatch.setattr("rubric_lint.text.deadline.check_time", stop)
     with pytest.raises(TimeUpError):
         read("- a: b\n" * 60_000)

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 import warm
 
-from rubric_lint.format.schema_errors import read_faults, read_slow_faults
+from rubric_lint.format.schema import is_valid, open_validator, python_validator, read_faults, read_slow_faults
 from rubric_lint.format.schema_files import CURRENT, load
-from rubric_lint.format.validator import is_valid, open_validator, python_validator
 
 PURE = Path(__file__).with_name("pure")
 OUTPUTS = load(f"{CURRENT}/judge-output.json")["definitions"]

@@ -10,8 +10,8 @@ import pytest
 from random_tables import join_pieces
 from ruamel.yaml import YAML
 
-from rubric_lint.outputs.candidates import Extract, find_verdict
 from rubric_lint.outputs.decoding import IS_INSTALLED
+from rubric_lint.outputs.verdict import Extract, find_verdict
 from rubric_lint.scoring import OutputError, load_rubrics, score
 from rubric_lint.scoring.output import reader_of
 

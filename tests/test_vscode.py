@@ -8,7 +8,7 @@ import pytest
 
 import rubric_lint
 from rubric_lint.format.schema_files import catalogue
-from rubric_lint.text.kinds import SIGNED_SUFFIXES, SUFFIXES
+from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
 ROOT = Path(__file__).parent.parent
 EXTENSION = ROOT / "vscode"
@@ -30,7 +30,7 @@ def test_the_extension_takes_a_server_of_this_version():
 
 
 def test_its_settings_are_those_of_the_server_with_the_same_defaults():
-    options = pytest.importorskip("rubric_lint.lsp.server.options")
+    options = pytest.importorskip("rubric_lint.lsp.server.workspace")
     fields = options.Options._field_defaults
     ours = {f"{options.SECTION}.{options.setting_name(field)}": default for field, default in fields.items()}
     theirs = {name: setting["default"] for name, setting in SETTINGS.items() if name not in CLIENT_ONLY}

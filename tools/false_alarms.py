@@ -12,13 +12,16 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from rubric_lint.agree.judged.decision import Decision
-from rubric_lint.agree.judged.disagreement import find_disagreement
-from rubric_lint.agree.judged.relations import find_inverse, find_redundant
-from rubric_lint.agree.judged.review import FINDERS
-from rubric_lint.agree.judged.spread import find_constant, find_unused
-from rubric_lint.agree.judged.stability import find_unstable
-from rubric_lint.agree.judged.table import Flips, Table, make_columns
+from rubric_lint.agree.judged.rules import (
+    find_constant,
+    find_disagreement,
+    find_inverse,
+    find_redundant,
+    find_unstable,
+    find_unused,
+)
+from rubric_lint.agree.judged.run import FINDERS
+from rubric_lint.agree.judged.table import Decision, Flips, Table, make_columns
 from rubric_lint.scoring.loading import load_rubrics
 
 PAGE = Path(__file__).parent.parent / "docs/guides/judged-data.md"

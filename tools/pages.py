@@ -11,9 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from rubric_lint.agree.judged.review import Reviewer
-from rubric_lint.agree.judged.run import JudgedRun
-from rubric_lint.agree.judged.sources import Shelf
+from rubric_lint.agree.judged.run import JudgedRun, Reviewer, Shelf
 from rubric_lint.finding import Result
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.files import File

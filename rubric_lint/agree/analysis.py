@@ -1,21 +1,128 @@
 """Measure the agreement of all raters of a rubric."""
 
+import heapq
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.bootstrap import DRAWS
-from rubric_lint.agree.comparison import Between, Comparison, compare, share_to_json
-from rubric_lint.agree.disagreements import Listed, list_disagreements
-from rubric_lint.agree.figures import Draws
-from rubric_lint.agree.panel import Contest, Flips, Votes, compare_samples, contend, count_votes
+from rubric_lint.agree.comparison import (
+    Between,
+    Compared,
+    Comparison,
+    Contest,
+    Draws,
+    Flips,
+    Votes,
+    compare,
+    compare_samples,
+    contend,
+    count_votes,
+    share_to_json,
+)
+from rubric_lint.agree.intervals import DRAWS, Share
 from rubric_lint.agree.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
-from rubric_lint.agree.proportions import Share
-from rubric_lint.agree.ratings import Judgements, Ratings, combine_people, pool
-from rubric_lint.agree.scales import Measure, measure_verdicts, measures_of
-from rubric_lint.scoring.grading import ScoringRubric, Verdict
+from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, combine_people, name_key, pool, sort_keys
+from rubric_lint.agree.scales import VERDICTS, Kind, Measure, measure_verdicts, measures_of
+from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict
+
+
+class Disagreement(NamedTuple):
+    """Two ratings of one criterion that differ, with the reasons of both raters and the verdicts that they come to.
+
+    `kind` is `false pass` if the first misses what the second meets, `false fail` for the reverse, else `differs`.
+    """
+
+    key: Key
+    raters: tuple[str, str]
+    measure: Measure
+    values: tuple[AnswerValue, AnswerValue]
+    kind: str
+    verdicts: tuple[Verdict, Verdict]
+    reasons: tuple[str | None, str | None]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the disagreement as in the JSON report."""
+        return {
+            "id": name_key(self.key),
+            "criterion": self.measure.name,
+            "kind": self.kind,
+            "ratings": [
+                {"rater": rater, "value": value, "verdict": str(verdict), "reason": reason}
+                for rater, value, verdict, reason in zip(
+                    self.raters, self.values, self.verdicts, self.reasons, strict=True
+                )
+            ],
+        }
+
+
+class Listed(NamedTuple):
+    """The worst disagreements, and how many there are in all."""
+
+    worst: list[Disagreement]
+    total: int
+
+
+_KINDS = ("false pass", "false fail", "differs")
+_Rank = tuple[int, bool, float, int, int, int]
+
+
+def list_disagreements(
+    pairs: Sequence[tuple[Mapping[str, Judgements], bool]], measures: Sequence[Measure], most: int | None
+) -> Listed:
+    """List the disagreements of pairs of raters; the flag says whether the first one is the label.
+
+    First come criteria that the label fails and the judge passes, then the reverse, then other differences. Within
+    each kind come those that turn a fail into a pass, then the largest differences.
+    """
+    own = [measure for measure in measures if measure.place is not None and measure.scale.kind is not Kind.BAND]
+    found: list[tuple[_Rank, Disagreement]] = []
+    count = 0
+    for number, (raters, has_label) in enumerate(pairs):
+        for rank, disagreement in _differ(raters, number, own, has_label=has_label):
+            count += 1
+            found.append((rank, disagreement))
+        if most is not None and len(found) > 10 * most:
+            found = heapq.nsmallest(most, found, key=lambda each: each[0])
+    found.sort(key=lambda each: each[0])
+    return Listed([disagreement for _, disagreement in found[:most]], count)
+
+
+def _differ(
+    raters: Mapping[str, Judgements], pair: int, measures: Sequence[Measure], *, has_label: bool
+) -> Iterator[tuple[_Rank, Disagreement]]:
+    (first, one), (second, two) = raters.items()
+    for order, key in enumerate(sort_keys(one.keys() & two.keys())):
+        left, right = one[key], two[key]
+        if left.given != right.given:
+            for number, measure in enumerate(measures):
+                if found := _compare(key, (first, second), (left, right), measure, has_label=has_label):
+                    yield _rank(found, number, order, pair), found
+
+
+def _compare(
+    key: Key, raters: tuple[str, str], both: tuple[Judgement, Judgement], measure: Measure, *, has_label: bool
+) -> Disagreement | None:
+    place = measure.place or 0
+    values = (both[0].given[0][place], both[1].given[0][place])
+    if values[0] == values[1]:
+        return None
+    kind = "differs"
+    if has_label and measure.meets:
+        label, judge = (measure.meets[measure.positions[value]] for value in values)
+        kind = kind if label is judge else "false pass" if judge else "false fail"
+    verdicts = (both[0].given[1], both[1].given[1])
+    return Disagreement(key, raters, measure, values, kind, verdicts, (both[0].reason(place), both[1].reason(place)))
+
+
+def _rank(found: Disagreement, measure: int, order: int, pair: int) -> _Rank:
+    scale = found.measure.scale.values
+    distance = abs(found.values[0] - found.values[1]) / (scale[-1] - scale[0])
+    label, judge = map(VERDICTS.index, found.verdicts)
+    is_lenient = judge == len(VERDICTS) - 1 and label < judge
+    return _KINDS.index(found.kind), not is_lenient, -distance, order, measure, pair
+
 
 MOST_PAIRED = 6
 """The most raters of one side of which each two are compared; more are compared all together."""
@@ -211,3 +318,100 @@ def _rate(name: str, judge: Judgements, labels: Judgements, chosen: Chosen | Non
         why = "the labels were chosen by the verdict of one judge; name it and its labels with --rater"
         corrected = Estimate(None, reason=why)
     return PassRate(name, judged, counts.people, reason, corrected)
+
+
+STATISTICS = ("alpha", "kappa", "ac", "exact", "bad-caught", "good-passed")
+"""The statistics that can have a limit."""
+
+
+class Condition(NamedTuple):
+    """The lowest acceptable value of a statistic, of one criterion (or `verdict`) or of all and the verdict.
+
+    Of several rubrics, `all` is the verdicts of all rubrics together.
+    """
+
+    statistic: str
+    limit: float
+    where: str | None = None
+
+
+class Breach(NamedTuple):
+    """A value below its limit, or an undefined one with the reason."""
+
+    condition: Condition
+    rubric: str
+    raters: tuple[str, ...]
+    criterion: str
+    value: float | None
+    reason: str | None
+
+    def __str__(self) -> str:
+        """Return the breach in words."""
+        about = f"{self.rubric}: {self.criterion}: {self.condition.statistic} of {' and '.join(self.raters)}"
+        if self.value is None:
+            return f"{about} is undefined ({self.reason}), so it does not reach {self.condition.limit:g}"
+        digits = next(digits for digits in range(3, 18) if float(f"{self.value:.{digits}f}") < self.condition.limit)
+        return f"{about} is {self.value:.{digits}f}, below {self.condition.limit:g}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the breach as in the JSON report."""
+        return {
+            "rubric": self.rubric,
+            "raters": list(self.raters),
+            "criterion": self.criterion,
+            "statistic": self.condition.statistic,
+            "limit": self.condition.limit,
+            "value": self.value,
+            "reason": self.reason,
+        }
+
+
+def find_breaches(agreements: Sequence[Agreement], conditions: Sequence[Condition]) -> list[Breach]:
+    """Return each value that breaks a condition.
+
+    Where there are labels, only judges are held to it, against the labels; else all comparisons are. An undefined value
+    breaks it, and so does a condition that no value can meet.
+    """
+    return [breach for condition in conditions for breach in _find_of(agreements, condition)]
+
+
+def _find_of(agreements: Sequence[Agreement], condition: Condition) -> Iterator[Breach]:
+    is_measured = False
+    for agreement in agreements:
+        for comparison in _choose(agreement.comparisons):
+            for compared in comparison.measures:
+                if compared.measure.scale.kind is Kind.BAND or condition.where not in {None, compared.measure.name}:
+                    continue
+                found = _measure(compared, condition.statistic)
+                if found is None:
+                    continue
+                is_measured = True
+                value, reason = found
+                if value is None or value < condition.limit:
+                    name = agreement.name
+                    yield Breach(condition, name, comparison.raters, compared.measure.name, value, reason)
+    if not is_measured:
+        raters: tuple[str, ...] = tuple(name for agreement in agreements for name in agreement.raters)
+        where = condition.where or "every criterion"
+        yield Breach(condition, agreements[0].name, raters, where, None, "no comparison has this statistic")
+
+
+def _choose(comparisons: Sequence[Comparison]) -> Sequence[Comparison]:
+    with_labels = [comparison for comparison in comparisons if comparison.between is Between.LABEL]
+    return with_labels or comparisons
+
+
+def _measure(compared: Compared, statistic: str) -> tuple[float | None, str | None] | None:
+    """Return a value and why it is undefined; None if the comparison does not have the statistic."""
+    if statistic in {"alpha", "kappa", "ac"}:
+        figure = compared.find(statistic)
+        return (figure.value, figure.reason) if figure else None
+    pair = compared.pair
+    if pair is None or (statistic != "exact" and pair.gate is None):
+        return None
+    if statistic == "exact":
+        return pair.exact.value, "no answer has two ratings"
+    if pair.gate is None:
+        return None
+    share = pair.gate.bad_caught if statistic == "bad-caught" else pair.gate.good_passed
+    return share.value, f"no {'bad' if statistic == 'bad-caught' else 'good'} answer by the labels"

@@ -1,17 +1,182 @@
 """Compare raters: two of them, or all of one side."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from math import ceil
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.beta import upper_bound
-from rubric_lint.agree.coefficients import Row
-from rubric_lint.agree.figures import Chart, Draws, Figure, choose_statistics, compute
-from rubric_lint.agree.proportions import Share, Sides, find_needed
-from rubric_lint.agree.ratings import Joined, Judgements
-from rubric_lint.agree.scales import Measure
+from rubric_lint.agree import coefficients
+from rubric_lint.agree.coefficients import Row, Statistic
+from rubric_lint.agree.intervals import Share, Sides, evaluate, find_interval, find_needed, resample, upper_bound
+from rubric_lint.agree.ratings import Joined, Judgement, Judgements, Key, Projection
+from rubric_lint.agree.scales import Kind, Measure, Scale
+
+LEAST, FIRM, LEAST_OFF = 10, 60, 10
+"""The fewest answers for an interval, and for one that is not rough; this also needs some off the commonest value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A value with its limits of 95%. `reason` says why one of them is None, or what the value cannot show."""
+
+    statistic: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    rough: bool = False
+    reason: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figure as in the JSON report."""
+        return {
+            "statistic": self.statistic,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "rough": self.rough,
+            "reason": self.reason,
+        }
+
+
+class Draws(NamedTuple):
+    """How to draw bootstrap samples; without draws there are no intervals."""
+
+    number: int
+    seed: int
+
+
+class Chart(NamedTuple):
+    """Statistics of the ratings on one scale; those in `bare` get no interval."""
+
+    measure: Measure
+    projection: Projection
+    statistics: Mapping[str, Statistic]
+    bare: frozenset[str] = frozenset()
+
+
+def choose_statistics(measure: Measure, rows: Sequence[Row], *, is_pair: bool) -> tuple[dict[str, Statistic], set[str]]:
+    """Return the statistics for a scale by name, and the names of those that only complete the picture.
+
+    Of scores 0 to 10 only the weighted statistics are given: equal scores are rare, and their bands are a scale of
+    their own, on which equality counts.
+    """
+    scale = measure.scale
+    found: dict[str, Statistic] = {}
+    more: dict[str, Statistic] = {}
+    weighted, plain = (more, found) if scale.kind in {Kind.CHECK, Kind.BAND} else (found, more)
+    if scale.is_ordered:
+        if is_pair:
+            weighted["kappa_quadratic"] = coefficients.kappa(rows, scale, quadratic=True)
+        weighted["alpha_ordinal"] = coefficients.alpha_ordinal(rows, scale)
+        weighted["ac2"] = coefficients.gwet(rows, scale, quadratic=True)
+        more["alpha_interval"] = coefficients.alpha_interval(rows, scale)
+    if scale.is_coarse:
+        if is_pair:
+            plain["kappa"] = coefficients.kappa(rows, scale)
+        plain["alpha_nominal"] = coefficients.alpha_nominal(rows, scale)
+        plain["ac1"] = coefficients.gwet(rows, scale)
+    if is_pair and scale.kind not in {Kind.BAND, Kind.VERDICT}:
+        found["bias"] = coefficients.mean_difference(rows, scale)
+        found["mean_error"] = coefficients.mean_difference(rows, scale, absolute=True)
+    return {**found, **more}, set(more)
+
+
+def compute(joined: Joined, charts: Sequence[Chart], draws: Draws) -> list[dict[str, Figure]]:
+    """Return the figures of each chart; all charts share the bootstrap draws of the answers."""
+    drawn: list[dict[str, list[float | None]]] = [
+        {name: [] for name in chart.statistics if name not in chart.bare} for chart in charts
+    ]
+    usable = [chart.projection.tally(joined.counts) for chart in charts]
+    enough = [
+        _count_rated(chart.projection.rows, counts) >= LEAST for chart, counts in zip(charts, usable, strict=True)
+    ]
+    if any(enough) and draws.number:
+        for kinds in resample(joined.kinds, len(joined.counts), draws.number, draws.seed):
+            for chart, values, wanted in zip(charts, drawn, enough, strict=True):
+                if wanted and values:
+                    counts = chart.projection.tally(kinds)
+                    for name, found in values.items():
+                        found.append(evaluate(chart.statistics[name], counts))
+    return [
+        {
+            name: _make_figure(name, chart, counts, values.get(name) if draws.number else None)
+            for name in chart.statistics
+        }
+        for chart, counts, values in zip(charts, usable, drawn, strict=True)
+    ]
+
+
+def _make_figure(name: str, chart: Chart, counts: Sequence[int], drawn: Sequence[float | None] | None) -> Figure:
+    """Return a figure, with an interval if there are draws and enough answers."""
+    value = evaluate(chart.statistics[name], counts)
+    note = explain(name, value, chart.measure.scale, chart.projection.rows, counts)
+    if value is None and note is None:
+        note = "one of the ratings never varies"
+    if value is None or drawn is None:
+        return Figure(name, value, reason=note)
+    rated = _count_rated(chart.projection.rows, counts)
+    if rated < LEAST:
+        few = f"{count_answers(rated)}: {LEAST} give a rough interval, {FIRM} a firm one"
+        return Figure(name, value, reason=join(note, few))
+    interval = find_interval(drawn)
+    if interval is None:
+        return Figure(
+            name, value, reason=join(note, "no interval: undefined in over 5% of the draws; add answers that vary")
+        )
+    rough = rated < FIRM or _count_off(chart.projection.rows, counts) < LEAST_OFF
+    return Figure(name, value, interval.low, interval.high, rough, note)
+
+
+def join(*reasons: str | None) -> str | None:
+    """Join the reasons that there are."""
+    return "; ".join(filter(None, reasons)) or None
+
+
+def count_answers(answers: int) -> str:
+    """Write a number of answers in words."""
+    return "1 answer" if answers == 1 else f"{answers:,} answers"
+
+
+def explain(name: str, value: float | None, scale: Scale, rows: Sequence[Row], counts: Sequence[int]) -> str | None:
+    """Return why a statistic is undefined, or what a defined one cannot show."""
+    seen = list(_rated(rows, counts))
+    if not seen:
+        return "no answer has two ratings"
+    values = {place for row, _ in seen for place in row if place is not None}
+    if len(values) == 1:
+        only = scale.names[next(iter(values))]
+        if value is None:
+            return f"no variation: every rating is {only}"
+        return f"no variation (every rating is {only}), so it shows nothing" if name in {"ac1", "ac2"} else None
+    if name in {"kappa", "kappa_quadratic"} and any(
+        len(set(column)) == 1 for column in zip(*(row for row, _ in seen), strict=True)
+    ):
+        return "one rater never varies"
+    return None
+
+
+def _rated(rows: Sequence[Row], counts: Sequence[int]) -> Iterator[tuple[Row, int]]:
+    """Yield the rows with at least two ratings."""
+    for row, count in zip(rows, counts, strict=True):
+        if count and len(row) - row.count(None) > 1:
+            yield row, count
+
+
+def _count_rated(rows: Sequence[Row], counts: Sequence[int]) -> int:
+    return sum(count for _, count in _rated(rows, counts))
+
+
+def _count_off(rows: Sequence[Row], counts: Sequence[int]) -> int:
+    """Count the answers with a rating other than the commonest one."""
+    times: dict[int, int] = {}
+    for row, count in _rated(rows, counts):
+        for place in row:
+            if place is not None:
+                times[place] = times.get(place, 0) + count
+    commonest = max(times, key=lambda place: times[place], default=None)
+    return sum(count for row, count in _rated(rows, counts) if set(row) - {commonest, None})
 
 
 class Between(StrEnum):
@@ -193,3 +358,154 @@ def share_to_json(share: Share) -> dict[str, Any]:
     low, high = share.interval or (None, None)
     reason = None if share.n else "no such answer"
     return {"x": share.x, "n": share.n, "value": share.value, "low": low, "high": high, "reason": reason}
+
+
+class Contest(NamedTuple):
+    """Two judges on the answers that both judged and that have a label.
+
+    `right` counts the answers that only one gets right, by McNemar's test: the same side of the gate as the label, or
+    the same value if nothing decides. `difference` is the first judge's alpha with the labels less the second's.
+    """
+
+    measure: Measure
+    answers: int
+    right: Sides
+    difference: Figure
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the contest as in the JSON report."""
+        return {
+            **name_measure(self.measure),
+            "answers": self.answers,
+            "first_right": self.right.first,
+            "second_right": self.right.second,
+            "mid_p": self.right.mid,
+            "reason": None if self.right.mid is not None else "no answer that only one of them gets right",
+            "alpha_difference": self.difference.to_json(),
+        }
+
+
+class Votes(NamedTuple):
+    """How many independent votes a panel is worth on one scale."""
+
+    measure: Measure
+    answers: int
+    votes: Figure
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the votes as in the JSON report."""
+        return {**name_measure(self.measure), "answers": self.answers, "votes": self.votes.to_json()}
+
+
+class Flips(NamedTuple):
+    """How often two samples of one answer differ: in the gate if the criterion has one, else in the value."""
+
+    measure: Measure
+    answers: int
+    flips: Figure
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the flip rate as in the JSON report."""
+        return {**name_measure(self.measure), "answers": self.answers, "flips": self.flips.to_json()}
+
+
+def name_measure(measure: Measure) -> dict[str, Any]:
+    """Return the fields of the JSON report that name a criterion, or the verdict, and its scale."""
+    return {"criterion": None if measure.place is None else measure.name, "scale": str(measure.scale.kind)}
+
+
+def contend(labels: Judgements, two: Sequence[Judgements], measures: Sequence[Measure], draws: Draws) -> list[Contest]:
+    """Compare two judges on the answers that all three rated, with the same draws for both."""
+    shared = labels.keys() & two[0].keys() & two[1].keys()
+    joined = Joined([{key: each[key] for key in shared} for each in (labels, *two)])
+    charts = []
+    for measure in _own_scales(measures):
+        projection = joined.project(measure)
+        one, other = (_alpha([(row[0], row[side]) for row in projection.rows], measure) for side in (1, 2))
+        charts.append(Chart(measure, projection, {"alpha_difference": coefficients.difference(one, other)}))
+    return [
+        Contest(chart.measure, len(shared), _count_right(chart, joined), figures["alpha_difference"])
+        for chart, figures in zip(charts, compute(joined, charts, draws), strict=True)
+    ]
+
+
+def _alpha(rows: Sequence[Row], measure: Measure) -> coefficients.Statistic:
+    statistics, _ = choose_statistics(measure, rows, is_pair=False)
+    return next(statistic for name, statistic in statistics.items() if name.startswith("alpha"))
+
+
+def _count_right(chart: Chart, joined: Joined) -> Sides:
+    meets = chart.measure.meets
+    only = [0, 0]
+    for row, count in zip(chart.projection.rows, chart.projection.tally(joined.counts), strict=True):
+        label, *judged = row if meets is None else tuple(None if each is None else meets[each] for each in row)
+        first, second = (each == label for each in judged)
+        if first is not second:
+            only[second] += count
+    return Sides(*only)
+
+
+def count_votes(
+    labels: Judgements, judges: Mapping[str, Judgements], measures: Sequence[Measure], draws: Draws
+) -> list[Votes]:
+    """Return what a panel is worth; below 60 answers that all judged and that have a label it is not estimated.
+
+    Votes of judges correlate because answers differ in quality, so only their errors against labels tell.
+    """
+    shared = labels.keys() & set.intersection(*(set(judge) for judge in judges.values()))
+    joined = Joined([{key: each[key] for key in shared} for each in (labels, *judges.values())])
+    charts = []
+    for measure in _own_scales(measures):
+        projection = joined.project(measure)
+        votes = coefficients.independent_votes(projection.rows, measure.scale)
+        charts.append(Chart(measure, projection, {"independent_votes": votes}))
+    if len(shared) < FIRM:
+        reason = f"{count_answers(len(shared))} with a label and every judge's output; at least {FIRM} are needed"
+        return [Votes(chart.measure, len(shared), Figure("independent_votes", None, reason=reason)) for chart in charts]
+    found = compute(joined, charts, draws)
+    return [
+        Votes(chart.measure, len(shared), _cap(figures["independent_votes"], len(judges)))
+        for chart, figures in zip(charts, found, strict=True)
+    ]
+
+
+def _cap(figure: Figure, judges: int) -> Figure:
+    """Return the figure, at most the number of judges, or why there is none."""
+    if figure.value is None:
+        reason = figure.reason or "the judges' errors cancel out, or there are none"
+        return Figure(figure.statistic, None, reason=reason)
+    value, low, high = (
+        None if each is None else min(each, float(judges)) for each in (figure.value, figure.low, figure.high)
+    )
+    return Figure(figure.statistic, value, low, high, figure.rough, figure.reason)
+
+
+def compare_samples(judgements: Judgements, measures: Sequence[Measure], draws: Draws) -> list[Flips]:
+    """Return how often the samples of one judge differ on the same answer; empty if none was sampled."""
+    sampled = {key: judgement for key, judgement in judgements.items() if len(judgement.samples) > 1}
+    if not sampled:
+        return []
+    most = max(len(judgement.samples) for judgement in sampled.values())
+    joined = Joined([_take_sample(sampled, number) for number in range(most)])
+    charts = []
+    for measure in _own_scales(measures):
+        rows, row_of = joined.project(measure)
+        scale = measure.scale
+        if meets := measure.meets:
+            rows = [tuple(None if each is None else int(meets[each]) for each in row) for row in rows]
+            scale = Scale(Kind.CHECK, (0, 1), ("no", "yes"))
+        shown = Measure(measure.name, scale, measure.place, {})
+        charts.append((measure, Chart(shown, Projection(rows, row_of), {"flip_rate": coefficients.flip_rate(rows)})))
+    found = compute(joined, [chart for _, chart in charts], draws)
+    return [
+        Flips(measure, len(sampled), figures["flip_rate"]) for (measure, _), figures in zip(charts, found, strict=True)
+    ]
+
+
+def _take_sample(sampled: Mapping[Key, Judgement], number: int) -> dict[Key, Judgement]:
+    return {key: Judgement(each.samples[number]) for key, each in sampled.items() if number < len(each.samples)}
+
+
+def _own_scales(measures: Sequence[Measure]) -> Iterator[Measure]:
+    """Yield the scales that are the judge's own answers or the verdict, not bands made of them."""
+    return (measure for measure in measures if measure.scale.kind is not Kind.BAND)

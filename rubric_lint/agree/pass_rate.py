@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from rubric_lint.agree.proportions import Share, Z
+from rubric_lint.agree.intervals import Share, Z
 
 LEAST_LABELS = 10
 """The fewest labels, and answers without one, from which a rate is estimated; where classes matter, of each class."""

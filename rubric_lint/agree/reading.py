@@ -1,5 +1,6 @@
 """Read results and labels, and sort out what cannot be compared, each with its reason."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -7,17 +8,122 @@ from typing import Any, NamedTuple
 from rubric_lint.agree.analysis import LABEL
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, make_id_key, name_key
-from rubric_lint.agree.result_lines import as_record
-from rubric_lint.agree.sources import Source, find_source, name_raters, read_rater
+from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, point_to_known
-from rubric_lint.outputs.candidates import Extract
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws
+from rubric_lint.outputs.mapping import RESERVED
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.streams import Entry as Text
-from rubric_lint.scoring.grading import Scored, ScoringRubric
-from rubric_lint.scoring.records import Entry
-from rubric_lint.scoring.samples import combine_samples
-from rubric_lint.scoring.scorer import Scorer
+from rubric_lint.outputs.verdict import Extract
+from rubric_lint.scoring.form import form_of
+from rubric_lint.scoring.grading import Scored, ScoringRubric, combine_samples
+from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric
+from rubric_lint.text.source import stem_of
+
+PANEL = "panel"
+"""The name of a panel of models as a rater, unless another rater has it."""
+
+
+class Source(NamedTuple):
+    """Where a judgement is from, until raters have names: a written rater, or the file and the model.
+
+    `is_panel` if several models judged together.
+    """
+
+    rater: str | None
+    file: str = ""
+    model: str | None = None
+    is_panel: bool = False
+
+
+def find_source(record: Mapping[str, Any], file: str) -> Source:
+    """Return where a record is from."""
+    if rater := read_rater(record):
+        return Source(rater)
+    about = record.get("judge")
+    model = about.get("model") if isinstance(about, dict) else None
+    return Source(None, file, model if isinstance(model, str) else None)
+
+
+def read_rater(record: Mapping[str, Any]) -> str | None:
+    """Return the rater that a record names, if any."""
+    rater = record.get("rater")
+    return str(rater) if type(rater) in {str, int} and str(rater).strip() else None
+
+
+def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
+    """Name each source: by its `rater`, else by its file, or by its models if a file has several.
+
+    Panels are named last, so that none gets the name of another rater.
+    """
+    names: dict[Source, str] = {}
+    unnamed = list(dict.fromkeys(source for source in sources if source.rater is None))
+    panels = [source for source in unnamed if source.is_panel]
+    unnamed = [source for source in unnamed if not source.is_panel]
+    stems = {source.file: stem_of(source.file) or source.file for source in (*unnamed, *panels)}
+    titles = {}
+    for file, stem in stems.items():
+        alike = [other for other, each in stems.items() if each == stem]
+        titles[file] = stem if len(alike) == 1 else file
+    for source in dict.fromkeys(sources):
+        if source.is_panel:
+            continue
+        if source.rater is not None:
+            names[source] = source.rater
+            continue
+        title = titles[source.file]
+        of_file = [each for each in unnamed if each.file == source.file]
+        if len(of_file) == 1:
+            names[source] = title
+        else:
+            model = source.model or title
+            shared = [each for each in unnamed if (each.model or title) == model]
+            names[source] = model if len(shared) == 1 else f"{title}/{model}"
+    for source in panels:
+        title = titles[source.file]
+        candidates = [PANEL] if len(panels) == 1 else []
+        candidates += [f"{title}/{PANEL}", *(f"{title}/{PANEL} {number}" for number in range(2, len(names) + 3))]
+        names[source] = next(name for name in candidates if name not in names.values())
+    return names
+
+
+_KEPT = frozenset({"rubric", "rubric_hash"})
+
+
+def as_record(text: bytes, rubrics: Mapping[str, ScoringRubric]) -> bytes | None:
+    """Return the record whose result an entry is, or None if it is not a result.
+
+    Raises:
+        OutputError: if it is the result of an invalid output, or of several samples, which it does not keep.
+    """
+    try:
+        entry = read_entry(text)
+        refuse_flaws(entry)
+    except OutputError:
+        return None
+    if "error" in entry and "output" not in entry:
+        error = entry["error"]
+        message = error.get("message") if isinstance(error, dict) else error
+        raise OutputError(f"a result without a score: {message}")
+    criteria = entry.get("criteria")
+    if not (isinstance(criteria, list) and {"shape", "score", "verdict"} <= entry.keys()):
+        return None
+    if "verdicts" in entry:
+        raise OutputError(
+            "a result of several samples, which it does not keep; name the file that `rubric-score judge` wrote"
+        )
+    record: dict[str, Any] = {key: value for key, value in entry.items() if key not in RESERVED - _KEPT}
+    output = _as_output(criteria, find_rubric(entry, rubrics))
+    return json.dumps({**record, "output": output}).encode()
+
+
+def _as_output(criteria: list[Any], rubric: ScoringRubric) -> dict[str, Any]:
+    given = [each if isinstance(each, dict) else {} for each in criteria]
+    field = form_of(rubric.shape).field
+    if rubric.shape is Shape.HOLISTIC:
+        return {field: given[0].get("raw") if given else None}
+    return {"checks": [{"id": each.get("id"), field: each.get("raw")} for each in given]}
+
 
 _MOST_PLACES = 5
 """The most records that a message lists."""

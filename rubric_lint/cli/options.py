@@ -1,19 +1,151 @@
 """Define the options that several commands share."""
 
+from __future__ import annotations
+
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
-from rubric_lint.cli.help import option
-from rubric_lint.cli.near import word_unknown
-from rubric_lint.cli.rule_options import complete_choice, complete_name, print_version, read_choices, read_names
+from rubric_lint.cli.commands import Exit, option, word_unknown
+from rubric_lint.messages import join_words
+from rubric_lint.report import REPORTERS
+from rubric_lint.run.console import complain
+from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from click.shell_completion import CompletionItem
+
+    from rubric_lint.fix.run import FixRun
+    from rubric_lint.fix.totals import FixTotals
+    from rubric_lint.project.settings import Overrides, SettingsFinder
+    from rubric_lint.rules.rule import Rule
+    from rubric_lint.run.given import Input, UnusableError
+    from rubric_lint.scoring.loading import Loaded
+
+
+def _rules() -> Mapping[str, Rule]:
+    from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (not needed by --help)
+
+    return BY_NAME
+
+
+def read_name(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    """Return the name of a rule.
+
+    Raises:
+        click.BadParameter: when no rule has this name; it suggests the nearest one.
+    """
+    if value is None or value in _rules():
+        return value
+    hint = word_unknown(value, _rules()) or "; `rubric-lint --rules` lists them"
+    raise click.BadParameter(f"unknown rule {value!r}{hint}")
+
+
+def read_names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of rules in an option that may be repeated and may hold comma-separated names."""
+    names = [name.strip() for value in values for name in value.split(",") if name.strip()]
+    if values and not names:
+        raise click.BadParameter("is empty; name a rule", ctx, param)
+    return frozenset(name for name in names if read_name(ctx, param, name))
+
+
+def check_names(select: frozenset[str], ignore: frozenset[str]) -> None:
+    """Reject a call that selects rules and ignores all of them, because none would run.
+
+    Raises:
+        click.UsageError: when it does.
+    """
+    if select and select <= ignore:
+        raise click.UsageError("--ignore names every rule of --select, so none would run; remove one of them")
+
+
+def read_choices(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of choices in an option that may be repeated and may hold comma-separated names, in order.
+
+    Raises:
+        click.BadParameter: when no rule has a choice of this name; it suggests the nearest one.
+    """
+    names = [name.strip() for value in values for name in value.split(",") if name.strip()]
+    if values and not names:
+        raise click.BadParameter("is empty; name a choice", ctx, param)
+    for name in names:
+        if name not in (known := _choices()):
+            hint = word_unknown(name, known) or f"; there are {', '.join(known)}"
+            raise click.BadParameter(f"unknown choice {name!r}{hint}", ctx, param)
+    return tuple(names)
+
+
+def _choices() -> tuple[str, ...]:
+    from rubric_lint.rules import CHOICES  # noqa: PLC0415  (not needed by --help)
+
+    return CHOICES
+
+
+def complete_choice(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a choice, also after a comma."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  (only completion needs it)
+
+    before, comma, word = incomplete.rpartition(",")
+    told = {name: text for rule in _rules().values() for name, text in rule.choices.items()}
+    return [
+        CompletionItem(before + comma + name, help=text)
+        for name, text in told.items()
+        if name.startswith(word) and name not in before.split(",")
+    ]
+
+
+def complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a rule, also after a comma."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  (only completion needs it)
+
+    before, comma, word = incomplete.rpartition(",")
+    said = before.split(",")
+    return [
+        CompletionItem(before + comma + name, help=rule.summary)
+        for name, rule in _rules().items()
+        if name.startswith(word) and name not in said
+    ]
+
+
+def print_page(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    """Print the page of a rule with its URL and exit."""
+    if value is not None and not ctx.resilient_parsing:
+        rule = _rules()[str(read_name(ctx, param, value))]
+        click.echo(f"{rule.page}\n{rule.url}")
+        ctx.exit()
+
+
+def print_rules(form: str | None) -> None:
+    """Print the rules as a table, or as JSON for programs.
+
+    Raises:
+        click.UsageError: when `form` is a format for findings.
+    """
+    if form == "json":
+        import json  # noqa: PLC0415  (the table needs none)
+
+        click.echo(json.dumps([rule.to_json() for rule in _rules().values()], indent=1))
+        return
+    if form is not None:
+        raise click.UsageError("--rules supports only --format json")
+    rows = [(rule.name, rule.severity, rule.kinds, rule.summary) for rule in _rules().values()]
+    table = [("NAME", "SEVERITY", "FIX", "FINDS"), *rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        click.echo("  ".join(f"{cell:<{cells}}" for cell, cells in zip(row, widths, strict=True)).rstrip())
+
+
+def print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    """Print the version and exit."""
+    if value and not ctx.resilient_parsing:
+        click.echo(f"rubric-lint {__version__}")
+        ctx.exit()
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -24,7 +156,7 @@ class AnyPath(click.ParamType):
 
     name = "path"
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
         """Let the shell complete file names."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415
 
@@ -196,3 +328,127 @@ SHUFFLE: dict[str, Any] = {
     "callback": _read_seed,
 }
 """Shuffles the criteria; without a value the seed is 1."""
+
+
+TEXT_FORMATS = ("full", "concise", "agent", "vscode")
+"""The formats for readers, which --watch can repeat."""
+
+FORMAT: dict[str, Any] = {
+    "metavar": "FORMAT",
+    "type": Choice(list(REPORTERS)),
+    "help": "Report format.  [default: full; github in GitHub Actions; agent for coding agents]",
+}
+"""The format of the report."""
+
+QUIET: dict[str, Any] = {"is_flag": True, "help": "Do not print the summary."}
+"""Leaves the summary out."""
+
+FAIL_ON: dict[str, Any] = {
+    "metavar": "SEVERITY",
+    **choice("error", "warning", "never"),
+    "help": "Lowest severity that makes the exit code 1.",
+}
+"""The findings that make a run fail."""
+
+
+def check_watch(form: str | None, *, has_file: bool) -> None:
+    """Refuse --watch for a report in a file, or in a format that cannot be repeated.
+
+    Raises:
+        click.UsageError: naming the formats that can.
+    """
+    if has_file or form not in {None, *TEXT_FORMATS}:
+        raise click.UsageError(f"--watch supports only --format {join_words(TEXT_FORMATS, 'or')}, on stdout")
+
+
+def write_figures(lines: Iterable[str], form: str, write: Callable[[str], object]) -> None:
+    """Write what else was computed: into a report for readers, else on stderr; the JSON report has the figures."""
+    for line in lines:
+        if form in TEXT_FORMATS:
+            write(f"{line}\n")
+        elif form != "json":
+            click.echo(line, err=True)
+
+
+def watch(paths: Sequence[str], show: Callable[..., object], *others: Any, **settings: Any) -> Exit:
+    """Run again whenever files change, until the program is interrupted or cannot watch."""
+    from rubric_lint.run.watching import Watch, WatchError  # noqa: PLC0415  (few runs watch)
+
+    try:
+        Watch(paths, show, *others, **settings).run()
+    except WatchError as fault:
+        complain(str(fault))
+        return Exit.USAGE
+
+
+def load_given(given: Input, finder: SettingsFinder) -> dict[str, Loaded]:
+    """Return the rubrics of a file argument by name.
+
+    Raises:
+        UnusableError: when there are none.
+        InvalidError: when they have errors.
+    """
+    from rubric_lint.project.settings import SettingsError  # noqa: PLC0415
+    from rubric_lint.run.given import InvalidError, UnusableError  # noqa: PLC0415
+    from rubric_lint.scoring.loading import InvalidRubricError, RubricError, load_models  # noqa: PLC0415
+
+    try:
+        settings = finder.for_file(given.path)
+        return load_models(given.label, given.data, settings)
+    except SettingsError as wrong:
+        raise UnusableError(*wrong.lines) from None
+    except InvalidRubricError as wrong:
+        raise InvalidError(*wrong.faults) from None
+    except RubricError as wrong:
+        raise UnusableError(*wrong.faults) from None
+
+
+def find_settings(config: str | None, *, isolated: bool) -> SettingsFinder:
+    """Return a finder for the settings of files.
+
+    Raises:
+        UnusableError: when the named settings file cannot be used.
+        click.UsageError: when both --config and --isolated are given.
+    """
+    from rubric_lint.project.settings import SettingsError, SettingsFinder  # noqa: PLC0415
+    from rubric_lint.run.given import UnusableError  # noqa: PLC0415
+
+    check_settings(config, isolated=isolated)
+    try:
+        return SettingsFinder(file=config, isolated=isolated)
+    except SettingsError as wrong:
+        raise UnusableError(*wrong.lines) from None
+
+
+def refuse(unusable: UnusableError) -> int:
+    """Print why the argument cannot be used and return the exit code."""
+    for fault in unusable.faults:
+        complain(fault)
+    return Exit.USAGE
+
+
+def rewrite_all(
+    run: FixRun,
+    paths: tuple[str, ...],
+    stdin_filename: str | None,
+    overrides: Overrides,
+    config: str | None,
+    *,
+    isolated: bool,
+) -> FixTotals | None:
+    """Rewrite files, by default those of the current folder, and say what is not read.
+
+    Return None, after a message, if settings are invalid.
+    """
+    from rubric_lint.project.settings import SettingsError, SettingsFinder  # noqa: PLC0415  (--help and completion do not need it)
+
+    try:
+        finder = SettingsFinder(overrides, file=config, isolated=isolated)
+        totals = run.fix_all(paths or (".",), stdin_filename or "<stdin>", finder)
+    except SettingsError as wrong:
+        for line in wrong.lines:
+            complain(line)
+        return None
+    for line in run.explaining.word():
+        complain(line)
+    return totals

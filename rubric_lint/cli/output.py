@@ -1,20 +1,123 @@
 """Write the report to stdout, or to a file that is replaced only when the report is complete."""
 
+import io
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from rubric_lint.cli.agents import find_agent
+from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import open_output
-from rubric_lint.finding import Result
-from rubric_lint.project.files import File, Unreadable
 from rubric_lint.report import Look, Write
-from rubric_lint.run.batch import FileOutcome
-from rubric_lint.run.linting import Lint
-from rubric_lint.run.progress import Progress
+from rubric_lint.run.console import Progress, complain
+
+if TYPE_CHECKING:
+    from rubric_lint.project.files import File, Unreadable
+    from rubric_lint.run.batch import FileOutcome
+    from rubric_lint.run.linting import Lint
+
+SHARED_SKILLS = ".agents/skills"
+"""The folder of a project in which agents look for skills, as https://agentskills.io recommends.
+
+Their documentation says so: developers.openai.com/codex/skills, cursor.com/docs/skills, opencode.ai/docs/skills,
+geminicli.com/docs/cli/using-agent-skills, block.github.io/goose, docs.augmentcode.com/cli/skills. Only Claude Code has
+a folder of its own: code.claude.com/docs/en/skills.
+"""
+
+
+class Agent(NamedTuple):
+    """A coding agent: its name, the variables that only its commands see, where it says so, and its skills folder."""
+
+    name: str
+    variables: tuple[str, ...]
+    source: str
+    skills: str = SHARED_SKILLS
+
+
+AGENTS = (
+    Agent("any", ("AI_AGENT",), "https://github.com/vercel/vercel/tree/main/packages/detect-agent"),
+    Agent("any", ("AGENT",), "https://github.com/agentsmd/agents.md/issues/136"),
+    Agent("claude", ("CLAUDECODE",), "https://code.claude.com/docs/en/env-vars", ".claude/skills"),
+    Agent(
+        "codex",
+        ("CODEX_CI", "CODEX_SANDBOX", "CODEX_THREAD_ID"),
+        "https://developers.openai.com/codex/environment-variables; https://github.com/openai/codex/pull/9366",
+    ),
+    Agent("copilot", ("COPILOT_AGENT",), "https://github.com/microsoft/vscode/pull/316267"),
+    Agent("copilot", ("COPILOT_CLI",), "https://github.com/dynatrace-oss/dtctl/pull/289, which looked"),
+    Agent("cursor", ("CURSOR_AGENT",), "https://github.com/databricks/cli/pull/4287"),
+    Agent("gemini", ("GEMINI_CLI",), "https://github.com/google-gemini/gemini-cli/pull/21032"),
+    Agent("opencode", ("OPENCODE",), "https://github.com/vercel/vercel/pull/15834"),
+    Agent("goose", ("GOOSE_TERMINAL",), "https://github.com/aaif-goose/goose/pull/4205"),
+    Agent("amp", ("AMP_CURRENT_THREAD_ID",), "https://github.com/microsoft/vscode/issues/311734"),
+    Agent("antigravity", ("ANTIGRAVITY_AGENT",), "https://www.npmjs.com/package/@vercel/detect-agent 1.2.7"),
+    Agent("auggie", ("AUGMENT_AGENT",), "https://www.npmjs.com/package/std-env 4.3.0"),
+)
+"""The agents. Left out: `CURSOR_TRACE_ID` and `REPL_ID`, which terminals of people have too."""
+
+CI = ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "JENKINS_URL", "TEAMCITY_VERSION", "CODEBUILD_BUILD_ID")
+"""The variables of CI systems; the last four belong to those that do not set `CI`."""
+
+_OFF = frozenset({"", "0", "false", "no", "off"})
+
+
+def find_agent(environment: Mapping[str, str]) -> Agent | None:
+    """Return the coding agent that runs this command, the one that names itself before `any`; None in CI."""
+    if _is_any_set(CI, environment):
+        return None
+    found = [agent for agent in AGENTS if _is_any_set(agent.variables, environment)]
+    return max(found, key=lambda agent: agent.name != "any", default=None)
+
+
+def _is_any_set(names: Iterable[str], environment: Mapping[str, str]) -> bool:
+    return any(environment.get(name, "").lower() not in _OFF for name in names)
+
+
+_COLUMNS = 120
+"""The width of output that does not go to a terminal, fixed so that reports can be compared."""
+
+
+def wants_color(choice: str) -> bool:
+    """Return whether to use color: `always`, `never`, or `auto`, which depends on the environment and the terminal.
+
+    NO_COLOR (no-color.org) outweighs FORCE_COLOR (force-color.org; 0 and false turn colors off, as in Node.js), which
+    outweighs CLICOLOR_FORCE and CLICOLOR (bixense.com/clicolors). An empty variable counts as unset.
+    """
+    if choice != "auto":
+        return choice == "always"
+    given = os.environ.get
+    if given("NO_COLOR"):
+        return False
+    if force := given("FORCE_COLOR"):
+        return force.lower() not in {"0", "false"}
+    if given("CLICOLOR_FORCE", "0") not in {"", "0"}:
+        return True
+    return sys.stdout.isatty() and given("TERM") != "dumb" and given("CLICOLOR") != "0"
+
+
+def make_look(color: str = "auto", *, quiet: bool = False, is_file: bool = False) -> Look:
+    """Return the look of a report on stdout or, with `is_file`, in a file."""
+    if is_file:
+        return Look(color == "always", quiet)
+    return Look(wants_color(color), quiet, columns(), wraps=sys.stdout.isatty())
+
+
+def columns() -> int:
+    """Return the width of a row in terminal cells."""
+    if not sys.stdout.isatty():
+        return _COLUMNS
+    import shutil  # noqa: PLC0415  (it imports the compression modules)
+
+    return shutil.get_terminal_size().columns
+
+
+def escape_what_cannot_be_encoded() -> None:
+    """Make stdout escape characters that its encoding lacks, instead of raising an error."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def choose_format(asked: str | None, output_file: str | None) -> str:
@@ -47,16 +150,19 @@ def open_report(name: str | None, progress: Progress, look: Look) -> Iterator[Wr
     yield write
 
 
-def spare(name: str | None, lint: Lint) -> Lint:
+def spare(name: str | None, lint: "Lint") -> "Lint":
     """Wrap `lint` so that the report never replaces a file `name` that contains rubrics.
 
     The returned function raises click.UsageError when it does.
     """
     if name is None:
         return lint
+    from rubric_lint.finding import Result  # noqa: PLC0415
+    from rubric_lint.project.files import File  # noqa: PLC0415
+
     real = os.path.realpath(name)
 
-    def lint_all(files: Iterable[File | Unreadable]) -> Iterator[tuple[File | Unreadable, FileOutcome]]:
+    def lint_all(files: "Iterable[File | Unreadable]") -> "Iterator[tuple[File | Unreadable, FileOutcome]]":
         for file, outcome in lint(files):
             # The search may find an earlier JSON report, which contains no rubrics.
             is_ours = isinstance(outcome, Result) and bool(outcome.rubrics or outcome.findings)
@@ -67,3 +173,29 @@ def spare(name: str | None, lint: Lint) -> Lint:
             yield file, outcome
 
     return lint_all
+
+
+def refuse_same_file(file: str, output: str | None) -> None:
+    """Check that --output is not the input file.
+
+    Raises:
+        click.UsageError: if it is.
+    """
+    if output and "-" not in {output, file} and os.path.realpath(output) == os.path.realpath(file):
+        raise click.UsageError("--output is the input file; name another file, or use rubric-fix")
+
+
+def write_result(data: bytes, output: str | None) -> int:
+    """Write `data` to the file `output`, or to stdout if it is None or `-`, and return the exit code."""
+    if output in {None, "-"}:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return Exit.CLEAN
+    from rubric_lint.project.writing import WriteError, write_file  # noqa: PLC0415
+
+    try:
+        write_file(output, data)
+    except WriteError as fault:
+        complain(f"{output}: {fault}")
+        return Exit.USAGE
+    return Exit.CLEAN

@@ -1,12 +1,13 @@
 """Find rubrics that are written in the dialects of other systems."""
 
+import codecs
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.text.kinds import Kind
-from rubric_lint.text.path import Part
+from rubric_lint.text.source import DATA, Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -160,6 +161,48 @@ FAMILIES = (
     ),
 )
 
+_OUR_SIGNS = (
+    *(b"rubric", b"Rubric", b"RUBRIC"),
+    *(b"expected_outcome", b"expectedOutcome", b"score_range", b"scoreRange", b"required_min_"),
+)
+# Criteria of our format as literals of a program or as tables of TOML, where they are only reported as not read.
+_OURS_ELSEWHERE = re.compile(
+    rb"""(?m)^[ \t]*(?:expected_outcome[ \t]*=[ \t]*["']|score_ranges[ \t]*=[ \t]*[\[{])"""
+    rb"""|\[\[?[\w.]+\.score_ranges\]|["'](?:expected_outcome|score_ranges)\\?["'][ \t]*:"""
+)
+_OTHER_UNICODE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # UTF-32-LE begins as UTF-16-LE
+_SIGNS_OF_TOML = tuple(words for family in FAMILIES for words in family.toml_has)
+
+# Most files have none of the signs, so what several of them begin with or contain is looked for once.
+_CORES = (b"score", b"ubric", b"xpected")
+
+
+def _group() -> Mapping[bytes, tuple[tuple[bytes, ...], ...]]:
+    """Return the signs of YAML and JSON, words that a file has together, by what is looked for first."""
+    groups: dict[bytes, list[tuple[bytes, ...]]] = {}
+    for words in (*((sign,) for sign in _OUR_SIGNS), *(words for family in FAMILIES for words in family.files_have)):
+        core = next((core for core in _CORES if core in words[0]), words[0])
+        groups.setdefault(core, []).append(words)
+    return {core: tuple(signs) for core, signs in groups.items()}
+
+
+_SIGNS = tuple(_group().items())
+
+
+def could_hold_rubrics(data: bytes, name: str) -> bool:
+    """Return whether a file with these bytes may contain a rubric of a known format; its `name` selects the kind."""
+    kind = kind_of(name)
+    if data.startswith(_OTHER_UNICODE):
+        return True  # its words have other bytes
+    if kind not in DATA and (b"ubric" in data or b"UBRIC" in data) and _OURS_ELSEWHERE.search(data):
+        return True
+    if kind.is_program:
+        return b"GEval(" in data or any(family.may_be_in_program(data) for family in FAMILIES)
+    if kind is Kind.TOML:
+        return any(all(map(data.__contains__, words)) for words in _SIGNS_OF_TOML)
+    return any(core in data and any(all(map(data.__contains__, words)) for words in signs) for core, signs in _SIGNS)
+
+
 DIALECTS: tuple[str, ...] = tuple(name for family in FAMILIES for name in family.dialects)
 """The names of all dialects."""
 
@@ -169,29 +212,6 @@ def load_dialect(name: str) -> "Dialect":
     module = next(family.module for family in FAMILIES if name in family.dialects)
     dialects: tuple[Dialect, ...] = import_module(f"rubric_lint.dialects.{module}").DIALECTS
     return next(dialect for dialect in dialects if dialect.name == name)
-
-
-def find_unread_forms(document: "Document", taken: "set[Path]", *, of_agentv: bool) -> "list[tuple[Path, Part, str]]":
-    """Find rubrics in known forms that are not linted, each with the part to mark and a message; see `unread`."""
-    if document.kind.is_program:
-        from rubric_lint.dialects.search.computed import find_computed  # noqa: PLC0415  (most files are no programs)
-
-        return [(path, Part.VALUE, message) for path, message in find_computed(document, taken)]
-    text = document.quick_text
-    if not any(sign in text for sign in _SIGNS_OF_FORMS):
-        return []
-    from rubric_lint.dialects.search.unchecked_forms import (  # noqa: PLC0415  (most files have no assertions)
-        find_misspelt,
-        find_refused,
-        find_unread,
-    )
-
-    found = [(path, Part.VALUE, message) for path, message in find_unread(document, taken, of_agentv=of_agentv)]
-    found += find_refused(document)
-    return found if of_agentv else [*found, *find_misspelt(document)]
-
-
-_SIGNS_OF_FORMS = ("assert", "llm-rubric", "agent-rubric", "calculate_output")
 
 
 def find_families(text: str, kind: Kind) -> list[Family]:

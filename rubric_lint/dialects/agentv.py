@@ -8,15 +8,19 @@ from dataclasses import replace
 from decimal import ROUND_CEILING
 from typing import Any, NamedTuple
 
-from rubric_lint.dialects.search.agentv_criteria import has_outcome, is_criterion, is_structured, speaks, speaks_old
 from rubric_lint.dialects.search.agentv_suites import (
     EVALUATORS,
     find_cases,
     find_text_lists,
+    has_outcome,
     is_agentv_case,
+    is_criterion,
     is_current,
     is_of_agentv,
+    is_structured,
     is_whole_case,
+    speaks,
+    speaks_old,
 )
 from rubric_lint.format.schema import case_lists
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
@@ -105,8 +109,7 @@ def _find_scales(document: Document, before: Dialect) -> Iterator[View]:
         text = mapping.get(field)
         if not isinstance(text, str) or "\n" not in text or not mapping.keys().isdisjoint(_CRITERIA):
             continue
-        from rubric_lint.dialects.search.scaled_texts import SHARE, view_scale  # noqa: PLC0415  (few suites have any)
-        from rubric_lint.dialects.search.scales_in_text import find_scale  # noqa: PLC0415
+        from rubric_lint.dialects.search.scales_in_text import SHARE, find_scale, view_scale  # noqa: PLC0415  (few suites have any)
 
         if is_of_agentv(document, path) and (scale := find_scale(text)):
             dialect = replace(A7 if field == "value" else before, without=frozenset({"missing-id", "split-band"}))

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from rubric_lint.finding import Problem
-from rubric_lint.format.bands import SCORES, as_integer
+from rubric_lint.format.criterion import SCORES, as_integer
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
 from rubric_lint.messages import describe, write_number
 from rubric_lint.text.document import Document

@@ -7,11 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import is_of_agentv
-from rubric_lint.dialects.search.scaled_texts import SHARE, view_scale
-from rubric_lint.dialects.search.scales_in_text import WrittenScale, find_scale
+from rubric_lint.dialects.search.scales_in_text import SHARE, WrittenScale, find_scale, view_scale
 from rubric_lint.finding import Problem
-from rubric_lint.format.bands import HIGHEST
-from rubric_lint.format.criterion import ASKED, Asked
+from rubric_lint.format.criterion import ASKED, HIGHEST, Asked
 from rubric_lint.format.recognition import tells
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
 from rubric_lint.text.document import Document

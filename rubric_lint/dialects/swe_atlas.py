@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from rubric_lint.format.bands import HIGHEST
-from rubric_lint.format.criterion import ASKED, Asked
+from rubric_lint.format.criterion import ASKED, HIGHEST, Asked
 from rubric_lint.format.view import Dialect, Draft, View, read_text
 from rubric_lint.text.document import Document
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from rubric_lint.format.bands import HIGHEST
+from rubric_lint.format.criterion import HIGHEST
 from rubric_lint.format.view import Dialect, Draft, View, find_lists, read_threshold
 from rubric_lint.text.document import Document
 

@@ -8,8 +8,8 @@ from rubric_lint.finding import Problem
 from rubric_lint.format.view import OF_FILES, Dialect, Draft, View, is_named_for_judges
 from rubric_lint.messages import find_near, shorten
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import Kind
 from rubric_lint.text.path import Path
+from rubric_lint.text.source import Kind
 
 _NAMES = {"name": "id", "text": "expected_outcome", "weight": "weight"}
 

@@ -18,7 +18,7 @@ from rubric_lint.finding import (
     pointer,
 )
 from rubric_lint.fix.restructured_data import find_index
-from rubric_lint.format.outcomes import is_placeholder
+from rubric_lint.format.rubric import is_placeholder
 from rubric_lint.text.path import Path
 from rubric_lint.text.scalar import read_scalar
 

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from rubric_lint.format.bands import LOWEST
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import LOWEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.edits.removal import line_start
 from rubric_lint.lint.engine import Examined, build_rubrics

@@ -8,16 +8,12 @@ from itertools import chain
 
 from rubric_lint.fix import Fixed, Wish, fix
 from rubric_lint.fix.totals import FixOutcome, FixTotals
-from rubric_lint.project.files import File, Unreadable, find, read, read_stdin, split_stdin
-from rubric_lint.project.interrupts import STOPS, holding
+from rubric_lint.project.files import File, Skipped, Unreadable, find, read, read_stdin, split_stdin
 from rubric_lint.project.settings import FileSettings, SettingsFinder
-from rubric_lint.project.skipped import Skipped
-from rubric_lint.project.writing import WriteError, replace_file
-from rubric_lint.run.console import complain, report_crash
+from rubric_lint.project.writing import STOPS, WriteError, holding, replace_file
+from rubric_lint.run.console import Progress, complain, report_crash
 from rubric_lint.run.linting import Find
-from rubric_lint.run.progress import Progress
-from rubric_lint.run.summary import counted
-from rubric_lint.run.unchecked import Unchecked
+from rubric_lint.run.summary import Unchecked, counted
 
 Rewrite = Callable[[str, bytes, FileSettings], Fixed]
 """What is done to a file, by its name, its bytes and its settings."""

@@ -13,9 +13,8 @@ from rubric_lint.fix.proof import find_differences
 from rubric_lint.lint.edits import NEVER_REWRITTEN
 from rubric_lint.lint.engine import DEFAULTS, lint
 from rubric_lint.project.settings import FileSettings
-from rubric_lint.text.kinds import Kind, kind_of
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Kind, Source, Span, kind_of
 
 MAX_TRIES = 20
 """The maximum number of places that are tried for a comment; usually the first one works."""

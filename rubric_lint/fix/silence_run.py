@@ -5,13 +5,10 @@ from dataclasses import dataclass, field
 
 from rubric_lint.finding import Severity
 from rubric_lint.fix.silence import Silenced, silence
-from rubric_lint.project.files import File, Unreadable, find, read
-from rubric_lint.project.interrupts import STOPS, holding
+from rubric_lint.project.files import File, Skipped, Unreadable, find, read
 from rubric_lint.project.settings import SettingsFinder
-from rubric_lint.project.skipped import Skipped
-from rubric_lint.project.writing import WriteError, replace_file
-from rubric_lint.run.console import complain, report_crash
-from rubric_lint.run.progress import Progress
+from rubric_lint.project.writing import STOPS, WriteError, holding, replace_file
+from rubric_lint.run.console import Progress, complain, report_crash
 from rubric_lint.run.summary import counted, word_hard_links, word_nothing_read, word_skipped
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from rubric_lint.fix import SAFE, Fixed, Wish
-from rubric_lint.project.skipped import Skipped
+from rubric_lint.project.files import Skipped
 from rubric_lint.run.summary import counted, word_nothing_read, word_skipped
 
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from rubric_lint.format.band_repairs import sort_bands
-from rubric_lint.format.bands import Band, Scale
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import Band, Criterion, Scale, Shape
+from rubric_lint.format.repairs import sort_bands
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import schema_for
 from rubric_lint.text.path import Path

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from rubric_lint.format.bands import RANGE, looks_like_bands, read_key
+from rubric_lint.format.criterion import RANGE, looks_like_bands, read_key
 from rubric_lint.format.schema import case_lists, schema_for
 from rubric_lint.messages import find_near, shorten
 from rubric_lint.text.path import Path
-from rubric_lint.text.plain_data import walk_mappings
+from rubric_lint.text.tree import walk_mappings
 
 FIELD = "rubrics"
 """The field that contains a rubric."""

@@ -6,12 +6,10 @@ from itertools import islice
 from typing import Any
 
 from rubric_lint.finding import Problem, PutUnder, RenameKey, Repair, ReplaceValue
-from rubric_lint.format.bands import HIGHEST, RANGE, SCORES, outcome_field, read_key
-from rubric_lint.format.criterion import SHAPE_FIELDS
-from rubric_lint.format.outcome_repairs import number_levels, quote, write_placeholder
+from rubric_lint.format.criterion import HIGHEST, RANGE, SCORES, SHAPE_FIELDS, outcome_field, read_key
 from rubric_lint.format.recognition import word_list_form
-from rubric_lint.format.schema import RubricSchema, schema_for
-from rubric_lint.format.schema_errors import SchemaFault
+from rubric_lint.format.repairs import number_levels, quote, write_placeholder
+from rubric_lint.format.schema import RubricSchema, SchemaFault, schema_for
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.messages import describe, expected_of, join_words, shorten
 from rubric_lint.text.document import Document

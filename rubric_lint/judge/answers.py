@@ -1,21 +1,177 @@
 """Read the answers to judge: JSON Lines or JSON, each `{"id", "answer", "question"?, "reference"?, "rubric"?}`.
 
-An answer, a question or a reference is a string or a conversation.
+An answer, a question or a reference is a string or a conversation, a list of chat messages.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
-from rubric_lint.judge.conversation import is_conversation, write_conversation
-from rubric_lint.judge.fields import Fields
 from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.messages import find_near, list_names, point_to_known
-from rubric_lint.outputs.extract import OutputError, decode
-from rubric_lint.outputs.inputs.mapping import RESERVED
+from rubric_lint.outputs.decoding import OutputError, decode
+from rubric_lint.outputs.mapping import RESERVED
 from rubric_lint.outputs.streams import read_entries
 from rubric_lint.scoring.grading import ScoringRubric
+
+MISSING = object()
+"""Stands for a field that a record does not have."""
+
+
+class Fields(NamedTuple):
+    """Where a record has what a judge needs: the name of a field, or a JSON Pointer such as `/response/text`."""
+
+    id: str = "id"
+    answer: str = "answer"
+    question: str = "question"
+    reference: str = "reference"
+    rubric: str = "rubric"
+
+    def rename(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the record under our names. What it holds under other names stays, except fields that were renamed.
+
+        Raises:
+            OutputError: if the record has a field of our name that is not meant by it.
+        """
+        if self == Fields():
+            return dict(record)
+        places = self._asdict()
+        found = {name: value for name, place in places.items() if (value := look_up(record, place)) is not MISSING}
+        moved = {place for name, place in places.items() if place != name and not place.startswith("/")}
+        kept = {name: value for name, value in record.items() if name not in moved}
+        for name, place in places.items():
+            if place != name and name in kept:
+                raise OutputError(
+                    f"`{name}` is not read, because --{name}-field names `{place}`; rename it, or say what it is with "
+                    "another option"
+                )
+        return {**kept, **found}
+
+    def word_missing(self, name: str, record: Mapping[str, Any]) -> str:
+        """Return the message for a field that a record does not have."""
+        place = getattr(self, name)
+        if place.startswith("/"):
+            return f"nothing at `{place}` (--{name}-field)"
+        near = find_near(place, record)
+        option = f" (--{name}-field)" if place != name else ""
+        return f"missing field `{place}`{option}" + (f"; did you misspell it as `{near[0]}`?" if near else "")
+
+
+def look_up(record: Any, place: str) -> Any:
+    """Return the value of a field, or at a JSON Pointer (RFC 6901); `MISSING` if there is none."""
+    if not place.startswith("/"):
+        return record.get(place, MISSING)
+    value = record
+    for step in place[1:].split("/"):
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, Mapping) and name in value:
+            value = value[name]
+        elif isinstance(value, list) and name.isascii() and name.isdigit() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return MISSING
+    return value
+
+
+_INDENT = "    "
+
+_HOLDING = frozenset({"content", "refusal", "tool_calls", "function_call"})
+"""The fields of a message with what it says; one without any of them has another form."""
+
+_UNREADABLE = frozenset({"audio", "images", "parts"})
+"""The fields in which some write sound, images, or what belongs into `content`."""
+
+
+def is_conversation(value: Any) -> TypeGuard[list[Mapping[str, Any]]]:
+    """Return whether a value is meant as a list of messages."""
+    return (
+        isinstance(value, list) and bool(value) and all(isinstance(each, Mapping) and "role" in each for each in value)
+    )
+
+
+def write_conversation(messages: list[Mapping[str, Any]]) -> str:
+    """Return the messages as a text: for each a line with its number and role, then its content, indented.
+
+    Because of the indentation no content can look like the beginning of another message. Texts, refusals and calls of
+    tools are written.
+
+    Raises:
+        OutputError: if a message has a role that is not a name, or content that cannot be written as text.
+    """
+    return "\n".join(line for number, message in enumerate(messages, 1) for line in _write(number, message))
+
+
+def _write(number: int, message: Mapping[str, Any]) -> Iterator[str]:
+    path = f"/{number - 1}"
+    role, name = message["role"], message.get("name")
+    if not isinstance(role, str) or not role.isidentifier():
+        raise OutputError("the role of a message must be a word, such as user or assistant", f"{path}/role")
+    _require_text(message, path)
+    named = f" ({json.dumps(name, ensure_ascii=False)})" if isinstance(name, str) else ""
+    yield f"[{number}] {role}{named}:"
+    for text in _list_texts(message, path):
+        for line in text.splitlines() or [""]:
+            yield f"{_INDENT}{line}"
+
+
+def _list_texts(message: Mapping[str, Any], path: str) -> Iterator[str]:
+    content = message.get("content")
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, list):
+        for number, part in enumerate(content):
+            yield _read_part(part, f"{path}/content/{number}")
+    elif content is not None:
+        raise OutputError("the content of a message must be a string or a list of parts", f"{path}/content")
+    if isinstance(refusal := message.get("refusal"), str) and refusal:
+        yield f"refuses: {refusal}"
+    for number, call in enumerate(message.get("tool_calls") or ()):
+        yield _write_call(call, f"{path}/tool_calls/{number}")
+    if (function := message.get("function_call")) is not None:  # as endpoints wrote calls before `tool_calls`
+        yield _write_call({"function": function}, f"{path}/function_call")
+
+
+def _require_text(message: Mapping[str, Any], path: str) -> None:
+    """Refuse a message of which something would be left out in silence.
+
+    Raises:
+        OutputError: if it has sound, calls of tools that are not a list, or a form of its own.
+    """
+    for field in sorted(message.keys() & _UNREADABLE):
+        if message[field]:
+            raise OutputError(f"`{field}` of a message cannot be judged; only text and calls of tools can", path)
+    if not isinstance(message.get("tool_calls"), list | None):
+        raise OutputError("`tool_calls` must be a list of calls", f"{path}/tool_calls")
+    if not message.keys() & _HOLDING:
+        raise OutputError("the message has no `content`", path)
+
+
+def _read_part(part: Any, path: str) -> str:
+    kind = part.get("type") if isinstance(part, Mapping) else None
+    if kind in {"text", "input_text", "output_text"} and isinstance(part.get("text"), str):
+        return str(part["text"])
+    if kind == "refusal" and isinstance(part.get("refusal"), str):
+        return f"refuses: {part['refusal']}"
+    if kind == "tool_use":
+        return f"calls {part.get('name')} with {json.dumps(part.get('input'), ensure_ascii=False)}"
+    if kind == "tool_result":
+        held = part.get("content")
+        parts = held if isinstance(held, list) else []
+        texts = [held] if isinstance(held, str) else [_read_part(each, path) for each in parts]
+        return "\n".join(["returns:", *texts])
+    shown = json.dumps(kind, ensure_ascii=False)[:40]
+    raise OutputError(f"a part of the type {shown} cannot be judged; only text and calls of tools can", path)
+
+
+def _write_call(call: Any, path: str) -> str:
+    function = call.get("function") if isinstance(call, Mapping) else None
+    if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
+        raise OutputError("a call of a tool must have a `function` with a `name`", path)
+    arguments = function.get("arguments")
+    shown = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return f"calls {function['name']} with {shown}"
+
 
 _FIELDS = Fields()
 
@@ -32,10 +188,6 @@ class AnswersError(Exception):
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(faults)
         super().__init__("\n".join(self.faults))
-
-
-class _LineError(Exception):
-    """An error in a line."""
 
 
 class Answer(NamedTuple):
@@ -58,8 +210,9 @@ def check_answers(chunks: Iterable[bytes], rubrics: Mapping[str, ScoringRubric],
     for number, entry in read_entries(chunks):
         try:
             answer = _read_answer(entry, rubrics, fields)
-        except _LineError as fault:
-            faults.append(f"line {number}: {fault}")
+        except OutputError as fault:
+            where = f"{fault.path}: " if fault.path else ""
+            faults.append(f"line {number}: {where}{fault.message}")
         else:
             first = seen.setdefault(answer.key, number)
             if first != number:
@@ -86,42 +239,32 @@ def _read_answer(entry: bytes | OutputError, rubrics: Mapping[str, ScoringRubric
     """Return the answer of an entry.
 
     Raises:
-        _LineError: when the entry is not a valid answer.
+        OutputError: when the entry is not a valid answer.
     """
-    given = _decode(entry)
-    if not isinstance(given, dict):
-        raise _LineError(f'is not an object; expected {{"{fields.id}": ..., "{fields.answer}": ...}}')
+    if isinstance(entry, OutputError):
+        raise entry
     try:
-        record = fields.rename(given)
-    except OutputError as fault:
-        raise _LineError(fault.message) from None
+        text = entry.decode().strip()
+    except UnicodeDecodeError as fault:
+        raise OutputError(f"is not UTF-8 at byte {fault.start + 1}") from None
+    given, end = decode(text)
+    if end < len(text):
+        raise OutputError(f"unexpected text after the JSON value, at column {end + 1}; expected one answer per line")
+    if not isinstance(given, dict):
+        raise OutputError(f'is not an object; expected {{"{fields.id}": ..., "{fields.answer}": ...}}')
+    record = fields.rename(given)
     key = record.get("id")
     if not isinstance(key, str | int) or isinstance(key, bool):
-        raise _LineError(
+        raise OutputError(
             f"`{fields.id}` must be a string or an integer" if "id" in record else fields.word_missing("id", given)
         )
     for field in sorted(_TAKEN & record.keys()):
-        raise _LineError(f"`{field}` is reserved for the results; rename this field")
-    if fields.is_default:
-        _refuse_misspelt(record)
+        raise OutputError(f"`{field}` is reserved for the results; rename this field")
+    for field, near in _find_misspelt(tuple(record)) if fields == Fields() else ():
+        raise OutputError(f"unknown field `{near}`; did you mean `{field}`? If not, rename it")
     texts = {name: _text(record, name, fields, given) for name in JudgedCase._fields}
     record.update({name: text for name, text in texts.items() if text is not None})
     return Answer(json.dumps(key), _find_rubric(record, rubrics, fields), JudgedCase(**texts), record)
-
-
-def _decode(entry: bytes | OutputError) -> Any:
-    try:
-        if isinstance(entry, OutputError):
-            raise entry
-        text = entry.decode().strip()
-        value, end = decode(text)
-    except UnicodeDecodeError as fault:
-        raise _LineError(f"is not UTF-8 at byte {fault.start + 1}") from None
-    except OutputError as fault:
-        raise _LineError(f"{fault.path}: {fault.message}" if fault.path else fault.message) from None
-    if end < len(text):
-        raise _LineError(f"unexpected text after the JSON value, at column {end + 1}; expected one answer per line")
-    return value
 
 
 def _text(record: dict[str, Any], name: str, fields: Fields, given: dict[str, Any]) -> Any:
@@ -130,26 +273,23 @@ def _text(record: dict[str, Any], name: str, fields: Fields, given: dict[str, An
     if isinstance(value, str) or (value is None and name != "answer"):
         return value
     if name not in record:
-        raise _LineError(fields.word_missing(name, given))
+        raise OutputError(fields.word_missing(name, given))
     place = getattr(fields, name)
     if is_conversation(value):
         try:
             return write_conversation(value)
         except OutputError as fault:
             pointer = place if place.startswith("/") else f"/{place}"
-            raise _LineError(f"{pointer}{fault.path}: {fault.message}") from None
-    raise _LineError(f"`{place}` must be a string, or a list of messages that each have a `role`")
-
-
-def _refuse_misspelt(record: dict[str, Any]) -> None:
-    """Reject a likely misspelling of `question` or `reference`, which the judge would not get."""
-    for field, near in _find_misspelt(tuple(record)):
-        raise _LineError(f"unknown field `{near}`; did you mean `{field}`? If not, rename it")
+            raise OutputError(fault.message, f"{pointer}{fault.path}") from None
+    raise OutputError(f"`{place}` must be a string, or a list of messages that each have a `role`")
 
 
 @lru_cache(maxsize=1000)
 def _find_misspelt(fields: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Return each missing optional field with a similar given one; cached, as most records have the same fields."""
+    """Return each missing optional field with a similar given one, which a judge would not get.
+
+    It is cached, as most records have the same fields.
+    """
     missing = (field for field in ("question", "reference") if field not in fields)
     return tuple((field, near[0]) for field in missing if (near := find_near(field, fields)))
 
@@ -159,8 +299,10 @@ def _find_rubric(record: dict[str, Any], rubrics: Mapping[str, ScoringRubric], f
     if name is None and len(rubrics) == 1:
         return next(iter(rubrics.values()))
     if name is None:
-        raise _LineError(f"missing field `{fields.rubric}`: the file has {len(rubrics)} rubrics: {list_names(rubrics)}")
+        raise OutputError(
+            f"missing field `{fields.rubric}`: the file has {len(rubrics)} rubrics: {list_names(rubrics)}"
+        )
     if not isinstance(name, str) or name not in rubrics:
         shown = json.dumps(name, ensure_ascii=False)[:80]
-        raise _LineError(f"no rubric is named {shown}; {point_to_known(str(name), rubrics)}")
+        raise OutputError(f"no rubric is named {shown}; {point_to_known(str(name), rubrics)}")
     return rubrics[name]

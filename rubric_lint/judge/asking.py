@@ -1,19 +1,19 @@
 """Ask one model for one output, in one request or one for each criterion."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.call import Call
+from rubric_lint.judge.call import Call, hash_json
 from rubric_lint.judge.endpoint import Exchange, Place
-from rubric_lint.judge.parts import divide, join_outputs, order_criteria
-from rubric_lint.judge.prompt import Message, output_schema, say, write_prompt
+from rubric_lint.judge.pace import Pace
+from rubric_lint.judge.prompt import Message, divide, join_outputs, order_criteria, output_schema, say, write_prompt
 from rubric_lint.judge.store import ReplyStore, make_key
-from rubric_lint.outputs.candidates import Extract, read_quotable
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.reply import Reply
+from rubric_lint.outputs.verdict import Extract, read_quotable
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.output import reader_of
 
@@ -51,10 +51,11 @@ class Plan:
         return order_criteria(answer.rubric, self.shuffle, answer.key, model, sample)
 
 
-class Asker(Protocol):
+class Asker(AbstractAsyncContextManager[Any], Protocol):
     """What returns the replies of a model: an endpoint, or the results of a batch."""
 
     call: Call
+    pace: Pace
 
     @property
     def name(self) -> str:
@@ -93,67 +94,64 @@ class Sample(NamedTuple):
         return [exchange for each in self.asked for exchange in each.exchanges]
 
 
-class Desk:
-    """What all requests of a run share: the kept replies, and who counts the others.
+class Sampler:
+    """Asks models for outputs; `count` is called with the name of the model and each exchange."""
 
-    `count` is called with the name of the model and each exchange.
-    """
+    def __init__(self, plan: Plan, count: Callable[[str, Exchange], object], store: ReplyStore | None = None) -> None:
+        self._plan = plan
+        self._count = count
+        self._store = store
 
-    def __init__(self, count: Callable[[str, Exchange], object], store: ReplyStore | None = None) -> None:
-        self.count = count
-        self.store = store
+    async def take(self, endpoint: Asker, answer: Answer, number: int) -> Sample:
+        """Ask a model for its output with this number, from 1.
 
+        The first request whose output stays invalid makes the sample invalid, and the others are not made.
 
-async def take_sample(endpoint: Asker, answer: Answer, plan: Plan, number: int, desk: Desk) -> Sample:
-    """Ask a model for its output with this number, from 1.
+        Raises:
+            UnansweredError: when a request got no reply.
+        """
+        order = self._plan.order(answer, endpoint.call.model, number)
+        asked: list[Asked] = []
+        for part in divide(answer.rubric, order, per_criterion=self._plan.per_criterion):
+            asked.append(await self._ask(endpoint, answer, part, number))
+            if asked[-1].output is None:
+                is_part = len(part.criteria) < len(answer.rubric.criteria)
+                where = f"criterion `{part.criteria[0].id}`: " if is_part else ""
+                return Sample(None, tuple(asked), order, where + asked[-1].fault)
+        outputs = ((each.rubric, each.output) for each in asked if each.output)
+        return Sample(join_outputs(answer.rubric, outputs), tuple(asked), order)
 
-    The first request whose output stays invalid makes the sample invalid, and the others are not made.
+    async def _ask(self, endpoint: Asker, answer: Answer, rubric: ScoringRubric, number: int) -> Asked:
+        prompt = write_prompt(rubric, answer.case)
+        schema = output_schema(rubric)
+        store, model = self._store, endpoint.call.model
+        key = make_key(endpoint.call, endpoint.call.make_body(prompt, schema), number) if store else ""
+        if store and (kept := store.get(key)):
+            with suppress(OutputError):  # for example with another --extract
+                output = self._read(kept.reply, answer, rubric)
+                self._count(model, kept)
+                return Asked(rubric, (kept,), output)
+        messages: tuple[Message, ...] = prompt
+        exchanges: list[Exchange] = []
+        while True:
+            exchanges.append(await endpoint.complete(messages, schema, Place(answer.key, number)))
+            reply = exchanges[-1].reply
+            self._count(model, exchanges[-1])
+            try:
+                output = self._read(reply, answer, rubric)
+            except OutputError as fault:
+                if len(exchanges) == self._plan.max_attempts:
+                    return Asked(rubric, tuple(exchanges), None, str(fault))
+                messages = (*prompt, *correct(reply.text, fault))
+            else:
+                if store:
+                    store.put(key, exchanges[-1])
+                return Asked(rubric, tuple(exchanges), output)
 
-    Raises:
-        UnansweredError: when a request got no reply.
-    """
-    order = plan.order(answer, endpoint.call.model, number)
-    asked: list[Asked] = []
-    for part in divide(answer.rubric, order, per_criterion=plan.per_criterion):
-        asked.append(await _ask(endpoint, answer, part, plan=plan, number=number, desk=desk))
-        if asked[-1].output is None:
-            where = f"criterion `{part.criteria[0].id}`: " if len(part.criteria) < len(answer.rubric.criteria) else ""
-            return Sample(None, tuple(asked), order, where + asked[-1].fault)
-    outputs = ((each.rubric, each.output) for each in asked if each.output)
-    return Sample(join_outputs(answer.rubric, outputs), tuple(asked), order)
-
-
-async def _ask(endpoint: Asker, answer: Answer, rubric: ScoringRubric, *, plan: Plan, number: int, desk: Desk) -> Asked:
-    prompt = write_prompt(rubric, answer.case)
-    schema = output_schema(rubric)
-    key = make_key(endpoint.call, endpoint.call.make_body(prompt, schema), number) if desk.store else ""
-    if desk.store and (kept := desk.store.get(key)):
-        with suppress(OutputError):  # for example with another --extract
-            output = _read_output(kept.reply, answer, rubric, plan.extract)
-            desk.count(endpoint.call.model, kept)
-            return Asked(rubric, (kept,), output)
-    messages: tuple[Message, ...] = prompt
-    exchanges: list[Exchange] = []
-    while True:
-        exchanges.append(await endpoint.complete(messages, schema, Place(answer.key, number)))
-        reply = exchanges[-1].reply
-        desk.count(endpoint.call.model, exchanges[-1])
-        try:
-            output = _read_output(reply, answer, rubric, plan.extract)
-        except OutputError as fault:
-            if len(exchanges) == plan.max_attempts:
-                return Asked(rubric, tuple(exchanges), None, str(fault))
-            messages = (*prompt, *correct(reply.text, fault))
-        else:
-            if desk.store:
-                desk.store.put(key, exchanges[-1])
-            return Asked(rubric, tuple(exchanges), output)
-
-
-def _read_output(reply: Reply, answer: Answer, rubric: ScoringRubric, extract: Extract) -> JudgeOutput:
-    if reply.fault:
-        raise OutputError(reply.fault)
-    return reader_of(rubric).read(reply.text, read_quotable(*answer.case), extract).output
+    def _read(self, reply: Reply, answer: Answer, rubric: ScoringRubric) -> JudgeOutput:
+        if reply.fault:
+            raise OutputError(reply.fault)
+        return reader_of(rubric).read(reply.text, read_quotable(*answer.case), self._plan.extract).output
 
 
 def correct(text: str, fault: OutputError) -> Iterator[Message]:
@@ -166,3 +164,31 @@ def correct(text: str, fault: OutputError) -> Iterator[Message]:
         f"That cannot be used: {fault}{place}. Return the whole JSON object once more, with this put right, and "
         "nothing before or after it. The answer and the rubric are the same.",
     )
+
+
+class Request(NamedTuple):
+    """One request: what it is for, and what is sent."""
+
+    call: Call
+    place: Place
+    messages: tuple[Message, ...]
+    schema: Mapping[str, Any]
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The body that an endpoint for chat completions gets."""
+        return self.call.make_body(self.messages, self.schema)
+
+    @property
+    def name(self) -> str:
+        """The `custom_id`, which joins it with its result: a hash of the endpoint, the body and the place."""
+        return "r-" + hash_json([self.call.endpoint, self.body, *self.place])[:40]
+
+
+def list_requests(answer: Answer, calls: Sequence[Call], plan: Plan) -> Iterator[Request]:
+    """Yield the requests for an answer, in the order in which a run sends them, if each gets a valid output."""
+    for call in calls:
+        for sample in range(1, plan.samples + 1):
+            for part in divide(answer.rubric, plan.order(answer, call.model, sample), per_criterion=plan.per_criterion):
+                place = Place(answer.key, sample)
+                yield Request(call, place, write_prompt(part, answer.case), output_schema(part))

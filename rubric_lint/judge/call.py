@@ -1,10 +1,12 @@
-"""Describe how a model is called, and write the body of its requests."""
+"""Describe how a model is called: its endpoint and settings, the body of its requests, what must stay secret."""
 
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from ipaddress import IPv4Address
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -127,3 +129,21 @@ def _find_secrets(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for each in value:
             yield from _find_secrets(each)
+
+
+_IPV4 = re.compile(r"\d+(?:\.\d+){3}", re.ASCII)
+
+
+def is_url(url: str) -> bool:
+    """Return whether requests can be sent to this base URL."""
+    if not url.isprintable() or " " in url:
+        return False
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        host.encode("idna")  # what has no such form cannot be called
+        if _IPV4.fullmatch(host):
+            IPv4Address(host)
+        return bool(parts.scheme in {"http", "https"} and host and (parts.port is None or parts.port > 0))
+    except ValueError:
+        return False

@@ -6,20 +6,104 @@ import os
 import random
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+import zlib
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from http import HTTPStatus
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from rubric_lint.judge.call import DEFAULT_URL, Call
-from rubric_lint.judge.limits import TokenEstimate
-from rubric_lint.judge.pace import Pace, Turn
+from rubric_lint.judge.pace import Pace, TokenEstimate, Turn, read_used_up, read_wait
 from rubric_lint.judge.prompt import Message
-from rubric_lint.judge.transfer import BodyError, make_client
-from rubric_lint.judge.waits import read_used_up, read_wait
 from rubric_lint.outputs.reply import Reply, UnreadableError, explain, read_reply, shorten, tells_overload
+
+_MOST_BYTES = 10_000_000
+"""The most bytes of a body, packed or not; a long reply has a few hundred thousand."""
+
+_WINDOWS = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
+
+
+class BodyError(Exception):
+    """A body that cannot be read, and why."""
+
+
+class ClientError(Exception):
+    """A client that cannot be made, because a variable of the environment is wrong, and which."""
+
+
+_PROXIES = "HTTP_PROXY, HTTPS_PROXY or ALL_PROXY"
+
+
+def make_client(timeout: float) -> Any:
+    """Return an HTTP client for the openai package.
+
+    It does not follow redirects, because they would take the headers, which may hold keys, to another host. It reads
+    the body of a response only up to a limit, unpacked, and refuses a body that is packed wrongly.
+
+    Raises:
+        ClientError: if the environment names a proxy or certificates that cannot be used.
+        ImportError: without that package.
+    """
+    import openai  # noqa: PLC0415
+
+    class Client(openai.DefaultAsyncHttpxClient):  # of httpx or httpx2, whichever this version of openai uses
+        async def send(self, request: Any, **settings: Any) -> Any:
+            response = await super().send(request, **{**settings, "stream": True})
+            try:
+                packing = response.headers.get("content-encoding", "").strip().lower()
+                body = await read_body(response.aiter_raw(), packing)
+            finally:
+                await response.aclose()
+            dropped = {"content-encoding", "content-length", "transfer-encoding"}
+            headers = [(name, value) for name, value in response.headers.multi_items() if name not in dropped]
+            return type(response)(response.status_code, headers=headers, content=body, request=request)
+
+    try:
+        return Client(timeout=timeout, follow_redirects=False, headers={"accept-encoding": "gzip, deflate"})
+    except ImportError:
+        raise ClientError(
+            f"{_PROXIES} names a SOCKS proxy, which needs the package socksio; install it with: pip install socksio"
+        ) from None
+    except OSError as fault:
+        why = fault.strerror or "they cannot be read"
+        raise ClientError(f"the certificates of SSL_CERT_FILE or SSL_CERT_DIR cannot be used: {why}") from None
+    except Exception:  # ValueError, or an error of httpx, which has several names; its text may have a password
+        raise ClientError(f"{_PROXIES} is not the address of a proxy, such as http://HOST:PORT") from None
+
+
+async def read_body(chunks: AsyncIterator[bytes], packing: str) -> bytes:
+    """Return the unpacked bytes of a body.
+
+    Raises:
+        BodyError: if it is too large, or not packed as `packing` says.
+    """
+    if packing not in _WINDOWS:
+        if packing not in {"", "identity"}:
+            raise BodyError(f"the body is packed with `{packing[:40]}`; only gzip and deflate are accepted")
+        parts, size = [], 0
+        async for chunk in chunks:
+            parts.append(chunk)
+            size += len(chunk)
+            _require_size(size)
+        return b"".join(parts)
+    unpacker = zlib.decompressobj(_WINDOWS[packing])
+    body = bytearray()
+    try:
+        async for chunk in chunks:
+            body += unpacker.decompress(chunk, _MOST_BYTES + 1 - len(body))
+            _require_size(len(body))
+    except zlib.error:
+        raise BodyError(f"the body is not valid {packing}") from None
+    if not unpacker.eof:
+        raise BodyError(f"the body is cut off inside its {packing} data")
+    return bytes(body)
+
+
+def _require_size(size: int) -> None:
+    if size > _MOST_BYTES:
+        raise BodyError(f"the body has more than {_MOST_BYTES / 1e6:.0f} MB, the limit for a response")
+
 
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _LONGEST_WAIT = 600.0
@@ -58,8 +142,6 @@ _ADVICE = {
 NO_KEY = "none"
 """The key sent to an endpoint that needs none, such as a local model server."""
 
-_NAME_KEY = "(no API key was sent; name its variable with --api-key-env)"
-
 _SHORTEST_SECRET = 8
 """Shorter keys are placeholders such as `none`, for endpoints without a key, and may occur in messages as words."""
 
@@ -68,7 +150,10 @@ class UnansweredError(Exception):
     """A request that got no reply; `lasting` if no other request would get one, `advice` on what would help.
 
     `of_answer` if the cause is the length or the content of the answer, which says nothing about other requests.
+    `model` is the one of a panel that gave none, empty if only one judges.
     """
+
+    model = ""
 
     def __init__(self, message: str, *, lasting: bool = False, of_answer: bool = False, advice: str = "") -> None:
         super().__init__(message)
@@ -108,7 +193,7 @@ class Exchange(NamedTuple):
     is_cached: bool = False
 
 
-class Endpoint:
+class Endpoint(AbstractAsyncContextManager[Any]):
     """An endpoint; use it as an asynchronous context manager.
 
     `key` and the values of `headers` are sent in requests and never shown in messages or replies. A refusal for too
@@ -131,8 +216,11 @@ class Endpoint:
         self.call = call
         self.pace = pace or Pace()
         self._key = key
-        inherited = _list_inherited() if takes_variables else ()
-        long = [each for each in (key, *call.list_secrets(), *inherited) if len(each) >= _SHORTEST_SECRET]
+        secrets = [key, *call.list_secrets()]
+        if takes_variables:  # the client sends the headers of this variable
+            lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines()
+            secrets += [line.partition(":")[2].strip() for line in lines]
+        long = [each for each in secrets if len(each) >= _SHORTEST_SECRET]
         self._secrets = sorted({*long, *(headers or {}).values()}, key=len, reverse=True)
         self._estimate = TokenEstimate()
         # The client's own retries cannot be limited in time per try, and silently give up on a long Retry-After.
@@ -143,12 +231,7 @@ class Endpoint:
             http = make_client(call.timeout)
             self._client = openai.AsyncOpenAI(api_key=key, base_url=url, http_client=http, **settings)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._client.close()
 
     @property
@@ -172,7 +255,9 @@ class Endpoint:
             used = None
             try:
                 exchange = self._clean(await self._post(body), body)
-                used = self._learn(size, exchange)
+                tokens = exchange.reply.tokens
+                self._estimate.learn(size, tokens.input, tokens.output)
+                used = None if tokens.input is None else float(tokens.input + (tokens.output or 0))
             except _TryAgainError as fault:
                 reason = self._redact(str(fault))
                 self._hold(turn, fault, reason)
@@ -182,7 +267,10 @@ class Endpoint:
                     raise UnansweredError(f"{reason} (refused {refused} times)") from None
                 if tried > self.call.retries:
                     raise UnansweredError(f"{reason} (tried {tried} times)" if tried > 1 else reason) from None
-                delay = 0.0 if fault.pauses_all else _delay(tried)
+                delay = 0.0
+                if not fault.pauses_all:
+                    delay = min(_FIRST_DELAY * 2.0 ** (tried - 1), _LONGEST_DELAY)
+                    delay *= random.uniform(0.5, 1)  # noqa: S311 (spreads load, keeps no secret)
             except UnansweredError as fault:
                 self.pace.go_on()
                 message = " ".join(filter(None, (self._redact(str(fault)), fault.advice)))
@@ -193,12 +281,6 @@ class Endpoint:
             finally:
                 self.pace.leave(turn, used)
             await asyncio.sleep(delay)
-
-    def _learn(self, size: int, exchange: Exchange) -> float | None:
-        """Take the tokens of a reply into account; return how many the request used, None if unknown."""
-        tokens = exchange.reply.tokens
-        self._estimate.learn(size, tokens.input, tokens.output)
-        return None if tokens.input is None else float(tokens.input + (tokens.output or 0))
 
     def _hold(self, turn: Turn, fault: _TryAgainError, reason: str) -> None:
         """Pause all requests if the endpoint limits their rate or is overloaded; else allow fewer at once.
@@ -250,10 +332,14 @@ class Endpoint:
             where = response.headers.get("location", "").partition("?")[0]
             message = f"HTTP {status}: the endpoint redirects to {where}, and no request follows with the key"
             return UnansweredError(message, lasting=True, advice="(name the right address with --base-url)")
-        if _code(fault.body) == "insufficient_quota" or status in _LASTING:
-            advice = _NAME_KEY if status == HTTPStatus.UNAUTHORIZED and self._key == NO_KEY else ""
+        code = fault.body.get("code") if isinstance(fault.body, dict) else None
+        if code == "insufficient_quota" or status in _LASTING:
+            no_key = status == HTTPStatus.UNAUTHORIZED and self._key == NO_KEY
+            advice = "(no API key was sent; name its variable with --api-key-env)" if no_key else ""
             return UnansweredError(message, lasting=True, advice=advice)
-        if advice := self._advise(fault):
+        form = self.call.response_format
+        if form in _ADVICE and status not in _PASSING and _ABOUT_FORMAT.search(response.text):
+            advice = f"(asked with --response-format {form}; {_ADVICE[form]})"
             return UnansweredError(message, lasting=True, advice=advice)
         if status == HTTPStatus.TOO_MANY_REQUESTS and _TOO_LARGE.search(message):
             return UnansweredError(message, of_answer=True)
@@ -266,16 +352,9 @@ class Endpoint:
         is_too_large = status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
         return UnansweredError(message, of_answer=is_too_large or bool(_OF_ANSWER.search(response.text)))
 
-    def _advise(self, fault: Any) -> str:
-        """Return advice for an error about the response format, or an empty string."""
-        form = self.call.response_format
-        if form not in _ADVICE or fault.status_code in _PASSING or not _ABOUT_FORMAT.search(fault.response.text):
-            return ""
-        return f"(asked with --response-format {form}; {_ADVICE[form]})"
-
     def _redact(self, message: str) -> str:
         """Return the message on one line without secrets; they are removed first, so that a cut leaves no part."""
-        return shorten(self._hide(message))
+        return shorten(_replace(message, self._secrets))
 
     def _clean(self, exchange: Exchange, body: Mapping[str, Any]) -> Exchange:
         """Return the exchange without secrets, which an endpoint may echo.
@@ -296,20 +375,11 @@ class Endpoint:
         text, fault, model = (each and _replace(each, secrets) for each in texts)
         return exchange._replace(reply=reply._replace(text=text or "", fault=fault, model=model))
 
-    def _hide(self, text: str) -> str:
-        return _replace(text, self._secrets)
-
 
 def _replace(text: str, secrets: Iterable[str]) -> str:
     for secret in secrets:
         text = text.replace(secret, "***")
     return text
-
-
-def _list_inherited() -> Iterator[str]:
-    """Yield the values of the headers that the client takes from an environment variable."""
-    for line in os.environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines():
-        yield line.partition(":")[2].strip()
 
 
 @contextmanager
@@ -320,12 +390,3 @@ def _without_variables() -> Iterator[None]:
         yield
     finally:
         os.environ.update(hidden)
-
-
-def _code(body: Any) -> Any:
-    return body.get("code") if isinstance(body, dict) else None
-
-
-def _delay(tried: int) -> float:
-    """Return the seconds until the next try: doubled each time, with jitter."""
-    return min(_FIRST_DELAY * 2.0 ** (tried - 1), _LONGEST_DELAY) * random.uniform(0.5, 1)  # noqa: S311 (no secret)

@@ -1,12 +1,15 @@
-"""Limit the rate of requests, and pause all of them when the endpoint asks for it."""
+"""Limit the rate of requests and tokens, and pause all requests when the endpoint asks for it, in any form."""
 
 import asyncio
 import random
+import re
 import time
-from collections.abc import Awaitable, Callable
-from typing import NamedTuple
-
-from rubric_lint.judge.limits import Room, TokenLimit
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 """Seconds; the pause doubles with each refusal if the endpoint does not say how long to wait."""
@@ -17,19 +20,54 @@ _GAP = 0.5
 _PATIENCE = 1800.0
 """Seconds of nothing but refusals after which the run gives up."""
 
+_MINUTE = 60.0
+_BYTES_PER_TOKEN = 3.0
+_FIRST_OUTPUT = 500.0
+"""What is assumed before the first reply: few bytes for a token and a long output, so that the limit holds."""
 
-class Turn(NamedTuple):
-    """A request that may be sent: the number of its wave, between two pauses, and its entry in the token limit."""
+_WEIGHT = 0.2
+"""How much the latest reply counts in the estimates."""
+
+
+class TokenEstimate:
+    """Estimate the tokens of a request from its bytes and from the replies so far."""
+
+    def __init__(self) -> None:
+        self._ratio = _BYTES_PER_TOKEN
+        self._output = _FIRST_OUTPUT
+        self._seen = False
+
+    def guess(self, size: int, most_output: int | None) -> float:
+        """Return the tokens that a request of `size` bytes needs, with at most `most_output` tokens in its reply."""
+        output = self._output if most_output is None else min(self._output, most_output)
+        return float(round(size / self._ratio + output))
+
+    def learn(self, size: int, read: int | None, written: int | None) -> None:
+        """Take the counts of a reply to a request of `size` bytes into account."""
+        weight = _WEIGHT if self._seen else 1.0
+        if read:
+            self._ratio += weight * (size / read - self._ratio)
+        if written is not None:
+            self._output += weight * (written - self._output)
+        self._seen = self._seen or bool(read)
+
+
+@dataclass(slots=True)
+class Turn:
+    """A request that may be sent: the number of its wave, between two pauses, and the tokens that it counts for."""
 
     wave: int
-    entry: list[float]
+    moment: float
+    tokens: float
 
 
 class Pace:
     """Release the requests of a run one by one.
 
     `rpm` and `tpm` are the most requests and tokens per minute, `concurrency` the most requests at once; None for no
-    limit.
+    limit. At once are half as many after a refusal, one more after as many replies as there are at once.
+
+    A request that needs more than `tpm` alone is sent when no other counts, because it could never be sent else.
     """
 
     def __init__(
@@ -43,9 +81,11 @@ class Pace:
     ) -> None:
         self.paused = 0.0
         self.watch = lambda _seconds, _reason: None
-        self.room = Room(concurrency)
-        self._tokens = TokenLimit(tpm)
+        self.inside = 0
+        self.limit = self._most = float("inf") if concurrency is None else float(concurrency)
         self._gap = 60 / rpm if rpm else 0.0
+        self._tpm = float("inf") if tpm is None else tpm
+        self._sent: deque[Turn] = deque()
         self._clock = clock
         self._sleep = sleep
         self._last = self._until = -float("inf")
@@ -54,12 +94,19 @@ class Pace:
         self._recovery = 0.0
         self._refused_since: float | None = None
         self._is_closed = False
+        self._freed = asyncio.Event()
 
     paused: float
     """The total seconds of all pauses so far."""
 
     watch: Callable[[float, str], object]
     """Called at the first pause with its seconds and the reason."""
+
+    inside: int
+    """How many requests have been sent and not yet answered."""
+
+    limit: float
+    """How many there may be now."""
 
     @property
     def left(self) -> float:
@@ -71,21 +118,43 @@ class Pace:
         while True:
             if self._is_closed:
                 await asyncio.Future()
-            if (left := self._next(tokens) - self._clock()) > 0:
+            if (left := self._find_time(tokens) - self._clock()) > 0:
                 await self._sleep(left)
-            elif self.room.is_full:
-                await self.room.wait()
+            elif self.inside + 1 > self.limit:
+                await self._freed.wait()
             else:
                 break
         self._last = self._clock()
-        self.room.enter()
-        return Turn(self._wave, self._tokens.take(tokens, self._last))
+        self.inside += 1
+        turn = Turn(self._wave, self._last, tokens)
+        if self._tpm < float("inf"):
+            self._sent.append(turn)
+        return turn
+
+    def _find_time(self, tokens: float) -> float:
+        """Return the earliest moment at which a request with these tokens may be sent."""
+        now = when = self._clock()
+        while self._sent and self._sent[0].moment + _MINUTE <= now:
+            self._sent.popleft()
+        used = sum(turn.tokens for turn in self._sent)
+        for turn in self._sent:
+            if used + tokens <= self._tpm:
+                break
+            used -= turn.tokens
+            when = turn.moment + _MINUTE
+        return max(when, self._until, self._last + max(self._gap, self._recovery))
 
     def leave(self, turn: Turn, tokens: float | None = None) -> None:
         """End the turn of a request; `tokens` are those that it used, None if unknown."""
-        self.room.leave()
+        self.inside -= 1
         if tokens is not None:
-            self._tokens.correct(turn.entry, tokens)
+            turn.tokens = tokens
+        self._wake()
+
+    def _wake(self) -> None:
+        """Let all requests that wait for a free place look for one."""
+        self._freed.set()
+        self._freed = asyncio.Event()
 
     def hold(self, turn: Turn, seconds: float | None, reason: str) -> bool:
         """Pause all requests because one of this wave was refused; return False to give up.
@@ -100,17 +169,18 @@ class Pace:
         elif now - self._refused_since > _PATIENCE:
             return False
         self._refusals += self.slow_down(turn)
-        pause = (seconds or min(_FIRST_PAUSE * 2.0 ** (self._refusals - 1), _LONGEST_PAUSE)) * _spread()
+        pause = seconds or min(_FIRST_PAUSE * 2.0 ** (self._refusals - 1), _LONGEST_PAUSE)
+        pause *= random.uniform(1, 1.1)  # noqa: S311 (keeps parallel runs from retrying at the same moment)
         self._recovery = min(pause, _GAP)
         self._pause_until(now, now + pause)
         return True
 
     def slow_down(self, turn: Turn) -> bool:
-        """Allow fewer requests at once and begin a new wave; return False if the wave of this one has ended already."""
+        """Allow half as many requests at once and begin a new wave; return False if that of this one has ended."""
         if turn.wave != self._wave:  # it was sent before the pause began
             return False
         self._wave += 1
-        self.room.shrink()
+        self.limit = max(1.0, self.limit / 2)
         return True
 
     def rest(self, seconds: float) -> None:
@@ -129,18 +199,110 @@ class Pace:
         self._refusals = 0
         self._recovery = 0.0
         self._refused_since = None
-        self.room.grow()
+        self.limit = min(self._most, self.limit + 1 / self.limit)
+        self._wake()
 
     def _pause_until(self, now: float, until: float) -> None:
         until = max(self._until, until)
         self.paused += until - max(self._until, now)
         self._until = until
 
-    def _next(self, tokens: float) -> float:
-        spaced = max(self._until, self._last + max(self._gap, self._recovery))
-        return max(spaced, self._tokens.find_time(tokens, self._clock()))
+
+_MOST = 10_000
+"""How many characters of a body are searched; error messages state the wait early."""
+
+_RESET = re.compile(r"(?:rate|token)-?limit.*reset")
+_STRUCTURED = re.compile(r"(?:^|[;,\s])(?:t|reset)=(?P<wait>\d{1,10})(?!\d)")
+_USED_UP = re.compile(r"(?:^|[;,\s])(?:r|remaining)=0(?!\d)")
+_NUMBERS = re.compile(r"[\d., ]{1,200}")
+_NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
+_PART = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)\s*(ns|us|µs|ms|milliseconds?|seconds?|minutes?|hours?|days?|[smhd])\s*")
+_DURATION = re.compile(f"(?:{_PART.pattern})+")
+_IN_WORDS = re.compile(rf'(?:(?:try again|retry)\s+(?:in|after)\s+|"retryDelay":\s*")({_DURATION.pattern})')
+_IN_FIELD = re.compile(
+    r'"retry[_-]?after(?:_?(?P<ms>ms|milliseconds)|_?(?:s|secs|seconds))?"\s*:\s*"?(?P<wait>\d{1,10}(?:\.\d{1,10})?)\b',
+    re.IGNORECASE,
+)
+_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "mil": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+"""The seconds of a unit, by the first of these with which its name begins."""
+
+_SECONDS_SINCE_1970, _MILLISECONDS_SINCE_1970 = 1e9, 1e11
+"""Numbers from here on are timestamps, not durations."""
 
 
-def _spread() -> float:
-    """Return a random factor that keeps parallel runs from retrying at the same moment."""
-    return random.uniform(1, 1.1)  # noqa: S311 (spreads load, keeps no secret)
+def read_wait(headers: Mapping[str, str], body: str = "") -> float | None:
+    """Return the seconds that an endpoint asks to wait, or None if it does not say.
+
+    Sources, in this order: `retry-after-ms`; `Retry-After` (RFC 9110, 10.2.3); of the `x-ratelimit-reset-*` headers
+    and similar ones, the longest of the used-up limits, or the shortest if none is used up; the text of the body.
+    Moments are compared with the clock of the endpoint if it sends a `Date`, as its clock and ours may differ.
+    """
+    lower, now = _lower(headers)
+    for name in ("retry-after-ms", "x-ms-retry-after-ms"):
+        if _NUMBER.fullmatch(milliseconds := lower.get(name, "")):
+            return float(milliseconds) / 1000
+    if (wait := _read_longest(lower.get("retry-after", ""), now)) is not None:
+        return wait
+    limits = list(_read_limits(lower, now))
+    if used_up := [wait for wait, is_used_up in limits if is_used_up]:
+        return max(used_up)
+    if limits:
+        return min(wait for wait, _ in limits)
+    if found := _IN_WORDS.search(body[:_MOST]):
+        return _read_time(found[1], now)
+    found = _IN_FIELD.search(body[:_MOST])
+    return float(found["wait"]) / (1000 if found["ms"] else 1) if found else None
+
+
+def read_used_up(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds until the reset of the limits that the headers say are used up; None if none is."""
+    lower, now = _lower(headers)
+    return max((wait for wait, is_used_up in _read_limits(lower, now) if is_used_up), default=None)
+
+
+def _lower(headers: Mapping[str, str]) -> tuple[dict[str, str], float]:
+    """Return the headers with small names, and the time at the endpoint in seconds since 1970, else ours."""
+    lower = {name.lower(): value.strip() for name, value in headers.items()}
+    with suppress(KeyError, ValueError, TypeError, OverflowError):
+        return lower, parsedate_to_datetime(lower["date"]).timestamp()
+    return lower, time.time()
+
+
+def _read_longest(text: str, now: float) -> float | None:
+    """Return the time of a header; the longest if several headers of that name are joined by commas."""
+    if (wait := _read_time(text, now)) is not None:
+        return wait
+    waits = [_read_time(each.strip(), now) for each in text[:_MOST].split(",")] if _NUMBERS.fullmatch(text) else []
+    return max((wait for wait in waits if wait is not None), default=None)
+
+
+def _read_limits(headers: Mapping[str, str], now: float) -> Iterator[tuple[float, bool]]:
+    """Yield for each rate limit the seconds until its reset, and whether it is used up."""
+    for name, value in headers.items():
+        if _RESET.search(name) and (wait := _read_time(value, now)) is not None:
+            left = headers.get(name.replace("reset", "remaining"), "")
+            yield wait, bool(_NUMBER.fullmatch(left)) and not float(left)
+        elif name == "ratelimit":  # draft-ietf-httpapi-ratelimit-headers: one item for each policy, or all in one
+            for item in [value] if "reset=" in value else value.split(","):
+                if found := _STRUCTURED.search(item):
+                    yield float(found["wait"]), bool(_USED_UP.search(item))
+
+
+def _read_time(text: str, now: float) -> float | None:
+    """Return the seconds of a number, a duration such as `6m0.5s`, or a timestamp in one of three notations."""
+    if _NUMBER.fullmatch(text):
+        number = float(text)
+        if number >= _MILLISECONDS_SINCE_1970:
+            number /= 1000
+        return max(number - now, 0) if number >= _SECONDS_SINCE_1970 else number
+    if _DURATION.fullmatch(text):
+        parts = _PART.findall(text)
+        return sum(
+            float(number) * next(_UNITS[each] for each in _UNITS if unit.startswith(each)) for number, unit in parts
+        )
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        with suppress(ValueError, TypeError, OverflowError):
+            moment = read(text)
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return max(moment.timestamp() - now, 0)
+    return None

@@ -1,4 +1,4 @@
-"""Write the judge's prompt for a rubric, and the JSON Schema of its output.
+"""Write the judge's prompt for a rubric and the JSON Schema of its output, and divide a rubric among several requests.
 
 Everything here is deterministic.
 """
@@ -6,14 +6,14 @@ Everything here is deterministic.
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
-from rubric_lint.format.bands import Band
-from rubric_lint.format.criterion import Criterion, Level, Shape
+from rubric_lint.format.criterion import Band, Criterion, Level, Shape
 from rubric_lint.messages import list_scores
 from rubric_lint.outputs.chat_tokens import break_tokens, escape_tokens
 from rubric_lint.scoring.form import form_of
-from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.grading import JudgeOutput, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.meaning import Told, read_told
 from rubric_lint.text.path import Path
 
@@ -235,3 +235,53 @@ def _make_mark(texts: Iterable[str]) -> str:
 def _encodable(text: str) -> str:
     """Replace lone surrogates, which JSON can escape but UTF-8 cannot encode, by U+FFFD."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def order_criteria(rubric: ScoringRubric, seed: int, key: str, model: str, sample: int) -> tuple[str, ...]:
+    """Return the ids of the criteria in the order of one output, the same on every machine and in every version.
+
+    They are sorted by the SHA-256 of the JSON list of `seed`, the answer's id (`key` is its JSON), the name of the
+    model, the number of the sample from 1, and the criterion's id.
+    """
+    return tuple(
+        sorted(
+            (criterion.id for criterion in rubric.criteria),
+            key=lambda name: hashlib.sha256(json.dumps([seed, json.loads(key), model, sample, name]).encode()).digest(),
+        )
+    )
+
+
+def keep_criteria(rubric: ScoringRubric, names: Sequence[str]) -> ScoringRubric:
+    """Return a rubric with only the criteria of these names, in their order, for a prompt."""
+    if rubric.shape is Shape.HOLISTIC or names == [criterion.id for criterion in rubric.criteria]:
+        return rubric
+    entries = {entry.id: entry for entry in rubric.model.entries}
+    criteria = {criterion.id: criterion for criterion in rubric.criteria}
+    model = rubric.model._replace(entries=tuple(entries[name] for name in names))
+    return replace(rubric, model=model, criteria=tuple(criteria[name] for name in names))
+
+
+def divide(rubric: ScoringRubric, order: Sequence[str], *, per_criterion: bool) -> list[ScoringRubric]:
+    """Return the rubric of each request: one with all criteria in this order, or one for each."""
+    groups = [[name] for name in order] if per_criterion else [list(order)]
+    return [keep_criteria(rubric, names) for names in groups]
+
+
+def join_outputs(rubric: ScoringRubric, parts: Iterable[tuple[ScoringRubric, JudgeOutput]]) -> JudgeOutput:
+    """Return the output of a rubric from those of its parts.
+
+    The overall reasonings of several parts are joined, each on a line after the id of its criterion.
+    """
+    parts = list(parts)
+    found = {
+        criterion.id: (answer, reason)
+        for part, output in parts
+        for criterion, answer, reason in zip(part.criteria, output.answers, output.reasons, strict=True)
+    }
+    overall = {part.criteria[0].id: output.reasoning for part, output in parts if output.reasoning}
+    reasoning = parts[0][1].reasoning
+    if len(parts) > 1:
+        lines = [f"{each.id}: {overall[each.id]}" for each in rubric.criteria if each.id in overall]
+        reasoning = "\n".join(lines) or None
+    answers, reasons = zip(*(found[criterion.id] for criterion in rubric.criteria), strict=True)
+    return JudgeOutput(answers, reasons, reasoning)

@@ -1,19 +1,186 @@
-"""Judge answers concurrently: retry each until its output is valid, and write each once."""
+"""Judge answers concurrently by one model or several: retry each until its output is valid, and write each once."""
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
-from rubric_lint.judge.account import Judgement, find_fault, make_record
+from rubric_lint.format.criterion import Shape
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Desk, Plan, Sample, take_sample
+from rubric_lint.judge.asking import Asker, Plan, Sample, Sampler
 from rubric_lint.judge.endpoint import Exchange, UnansweredError
-from rubric_lint.judge.panel import Panel
+from rubric_lint.judge.journal import make_fingerprint
 from rubric_lint.judge.spending import Spending
 from rubric_lint.judge.store import ReplyStore
 from rubric_lint.outputs.reply import Tokens, is_other_model
+from rubric_lint.scoring.form import form_of
+from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
+from rubric_lint.scoring.meaning import hash_told
+from rubric_lint.scoring.scorer import count_votes, name_models, read_panel
+
+
+class Panel:
+    """One model or several, which all judge every answer; use it as an asynchronous context manager.
+
+    `names` has a name for each of `endpoints`, which no other has. `is_live` is False for the results of a batch.
+    """
+
+    def __init__(self, endpoints: Sequence[Asker], *, is_live: bool = True) -> None:
+        self.endpoints = tuple(endpoints)
+        self.is_live = is_live
+        self.names = name_models((endpoint.call.model, endpoint.name) for endpoint in endpoints)
+        self._paces = {id(endpoint.pace): endpoint.pace for endpoint in endpoints}.values()
+        self._opened = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        for endpoint in self.endpoints:
+            await self._opened.enter_async_context(endpoint)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._opened.aclose()
+
+    @property
+    def is_single(self) -> bool:
+        """Whether one model judges."""
+        return len(self.endpoints) == 1
+
+    @property
+    def left(self) -> float:
+        """The remaining seconds of the longest pause."""
+        return max(pace.left for pace in self._paces)
+
+    @property
+    def paused(self) -> float:
+        """The total seconds of all pauses so far."""
+        return sum(pace.paused for pace in self._paces)
+
+    @property
+    def under_way(self) -> int:
+        """How many requests have been sent and not yet answered."""
+        return sum(pace.inside for pace in self._paces)
+
+    def send_no_more(self) -> None:
+        """Send no further request; those under way still get their replies."""
+        for pace in self._paces:
+            pace.close()
+
+    def watch_pauses(self, watch: Callable[[float, str], object]) -> None:
+        """Call `watch` at the first pause of each endpoint with its seconds and the reason."""
+        for pace in self._paces:
+            pace.watch = watch
+
+
+def to_json(rubric: ScoringRubric, output: JudgeOutput) -> dict[str, Any]:
+    """Return the output as the JSON that a judge would return."""
+    field = form_of(rubric.shape).field
+    if rubric.shape is Shape.HOLISTIC:
+        return {"reasoning": output.reasoning or output.reasons[0] or "", field: output.answers[0]}
+    checks = [
+        {"id": criterion.id, **({"reasoning": reason} if reason is not None else {}), field: answer}
+        for criterion, answer, reason in zip(rubric.criteria, output.answers, output.reasons, strict=True)
+    ]
+    overall = {} if output.reasoning is None else {"overall_reasoning": output.reasoning}
+    return {"checks": checks, **overall}
+
+
+Samples = Sequence[Sequence[Sample]]
+"""The samples of each model, in the order of the panel; the last one taken is the only one that may be invalid."""
+
+
+def make_record(answer: Answer, panel: Panel, plan: Plan, taken: Samples) -> dict[str, Any]:
+    """Return the record of an answer: its own fields, the outputs to score, and how they were made.
+
+    For an output that stayed invalid it has the model's last text, so that the scorer reports the error.
+    """
+    outputs = [
+        sample.exchanges[-1].reply.text if sample.output is None else to_json(answer.rubric, sample.output)
+        for samples in taken
+        for sample in samples
+    ]
+    about = _describe(answer, panel, plan, taken)
+    if fault := find_fault(panel, taken):
+        about["fault"] = fault
+    about["fingerprint"] = make_fingerprint(answer, [endpoint.call for endpoint in panel.endpoints], plan)
+    held = {"output": outputs[0]} if plan.samples == 1 and panel.is_single else {"outputs": outputs}
+    return {**answer.record, **held, "judge": about}
+
+
+def find_fault(panel: Panel, taken: Samples) -> str | None:
+    """Return why the output is invalid, with the model of a panel; None if it is valid."""
+    for name, samples in zip(panel.names, taken, strict=True):
+        for sample in samples:
+            if sample.output is None:
+                return sample.fault if panel.is_single else f"`{name}`: {sample.fault}"
+    return None
+
+
+def _describe(answer: Answer, panel: Panel, plan: Plan, taken: Samples) -> dict[str, Any]:
+    """Describe models, settings, time and cost of a judgement."""
+    call = panel.endpoints[0].call
+    common = {
+        **call.describe(),
+        **({"per_criterion": True} if plan.per_criterion else {}),
+        **({} if plan.shuffle is None else {"shuffle": plan.shuffle}),
+        "rubric_hash": answer.rubric.hash,
+        "criteria_hashes": hash_told(answer.rubric.model, answer.rubric.criteria),
+    }
+    pairs = list(zip(panel.endpoints, taken, strict=True))
+    if panel.is_single:
+        ((endpoint, samples),) = pairs
+        votes = {"independent_votes_at_most": 1} if plan.samples > 1 else {}
+        return {**_name(endpoint, samples), **votes, **common, **_account(samples, plan)}
+    members = [
+        {**_name(endpoint, samples), "outputs": len(samples), **(_account(samples, plan) if samples else {})}
+        for endpoint, samples in pairs
+    ]
+    votes = {"independent_votes_at_most": count_votes(read_panel({"judge": {"panel": members}}))}
+    return {"panel": members, **votes, **common, **_write_time(taken[0][0].exchanges[0])}
+
+
+def _name(endpoint: Asker, samples: Sequence[Sample]) -> dict[str, Any]:
+    exchanges = [exchange for sample in samples for exchange in sample.exchanges]
+    models = dict.fromkeys(exchange.reply.model for exchange in exchanges if exchange.reply.model)
+    answered = {"answered_by": list(models)} if models else {}
+    return {"model": endpoint.call.model, **answered, "endpoint": endpoint.name}
+
+
+def _account(samples: Sequence[Sample], plan: Plan) -> dict[str, Any]:
+    """Describe the time and cost of one model; `latency` has the seconds of each request, `attempts` is by output.
+
+    Of a reply from the cache they are those of the request that it answered; `from_cache` counts such replies.
+    """
+    exchanges = [exchange for sample in samples for exchange in sample.exchanges]
+    tokens = Tokens()
+    for exchange in exchanges:
+        tokens = tokens.plus(exchange.reply.tokens)
+    return {
+        **_write_time(exchanges[0]),
+        **({"latency": latency} if (latency := _list_latency(exchanges)) else {}),
+        "tokens": {name: count for name, count in tokens._asdict().items() if count is not None},
+        **({"from_cache": cached} if (cached := sum(exchange.is_cached for exchange in exchanges)) else {}),
+        "attempts": [_count_attempts(sample, plan) for sample in samples],
+        **({} if plan.shuffle is None else {"orders": [list(sample.order) for sample in samples]}),
+    }
+
+
+def _count_attempts(sample: Sample, plan: Plan) -> int | dict[str, int]:
+    if plan.per_criterion:
+        return {each.rubric.criteria[0].id: len(each.exchanges) for each in sample.asked}
+    return len(sample.exchanges)
+
+
+def _list_latency(exchanges: Sequence[Exchange]) -> list[float]:
+    return [round(exchange.seconds, 3) for exchange in exchanges if exchange.seconds is not None]
+
+
+def _write_time(exchange: Exchange) -> dict[str, str]:
+    """Return the time of a request in UTC as a field; none if it is unknown."""
+    sent = exchange.sent
+    return {"time": sent.isoformat(timespec="milliseconds").replace("+00:00", "Z")} if sent else {}
+
 
 _IN_A_ROW = 5
 """The number of consecutive answers without a reply after which the run stops."""
@@ -21,16 +188,6 @@ _IN_A_ROW = 5
 
 class StoppedError(Exception):
     """A run that stopped early, and why."""
-
-
-class _LostError(Exception):
-    """An answer that got no reply from one model, which `fault` explains; `model` is empty if only one judges."""
-
-    def __init__(self, fault: UnansweredError, model: str) -> None:
-        super().__init__(f"`{model}`: {fault}" if model else str(fault))
-        self.is_lasting = fault.lasting
-        self.is_of_answer = fault.of_answer
-        self.model = model
 
 
 @dataclass(slots=True)
@@ -84,7 +241,7 @@ class JudgeRun:
         self._plan = plan
         self._watch = watch
         self._lost_in_a_row = 0
-        self._desk = Desk(self._count, store)
+        self._sampler = Sampler(plan, self._count, store)
 
     async def judge(self, answers: Iterable[Answer]) -> None:
         """Judge every answer that is not in the journal.
@@ -111,46 +268,46 @@ class JudgeRun:
     async def _work(self, waiting: Iterator[Answer]) -> None:
         for answer in waiting:
             try:
-                judgement = await self._judge_one(answer)
-            except _LostError as lost:
-                self._take_loss(answer, lost)
+                taken = await self._judge_one(answer)
+            except UnansweredError as fault:
+                self._take_loss(answer, fault)
                 continue
             self._lost_in_a_row = 0
-            record = make_record(answer, self.panel, self._plan, judgement)
+            record = make_record(answer, self.panel, self._plan, taken)
             self._journal.append(record)
             self.tally.votes = max(self.tally.votes, record["judge"].get("independent_votes_at_most", 1))
-            invalid = find_fault(self.panel, judgement)
+            invalid = find_fault(self.panel, taken)
             self.tally.judged += 1
             self.tally.invalid += invalid is not None
-            self.tally.stable += invalid is None and _agree(answer, judgement.all)
+            self.tally.stable += invalid is None and _agree(answer, taken)
             self._watch(answer.key, invalid and f"invalid after {self._plan.max_attempts} attempts: {invalid}")
 
-    def _take_loss(self, answer: Answer, lost: _LostError) -> None:
+    def _take_loss(self, answer: Answer, fault: UnansweredError) -> None:
         self.tally.unanswered += 1
         # An answer that is too long would stop every later run at the same place.
-        self._lost_in_a_row += not lost.is_of_answer
-        self._watch(answer.key, f"not judged: {lost}")
-        if lost.is_lasting:
-            raise StoppedError(f"all other requests {f'to `{lost.model}` ' if lost.model else ''}would fail too")
+        self._lost_in_a_row += not fault.of_answer
+        self._watch(answer.key, f"not judged: {f'`{fault.model}`: ' if fault.model else ''}{fault}")
+        if fault.lasting:
+            raise StoppedError(f"all other requests {f'to `{fault.model}` ' if fault.model else ''}would fail too")
         if self._lost_in_a_row >= _IN_A_ROW and self.panel.is_live:
             raise StoppedError(f"{_IN_A_ROW} answers in a row got no reply")
 
-    async def _judge_one(self, answer: Answer) -> Judgement:
+    async def _judge_one(self, answer: Answer) -> Samples:
         """Ask each model for its samples, one by one, so that `concurrency` limits all requests.
 
         The first invalid sample makes the answer invalid, so nothing more is asked.
         """
-        panel = self.panel
-        samples: list[list[Sample]] = [[] for _ in panel.endpoints]
-        for endpoint, name, given in zip(panel.endpoints, panel.names, samples, strict=True):
+        taken: list[list[Sample]] = [[] for _ in self.panel.endpoints]
+        for endpoint, name, samples in zip(self.panel.endpoints, self.panel.names, taken, strict=True):
             for number in range(1, self._plan.samples + 1):
                 try:
-                    given.append(await take_sample(endpoint, answer, self._plan, number, self._desk))
+                    samples.append(await self._sampler.take(endpoint, answer, number))
                 except UnansweredError as fault:
-                    raise _LostError(fault, "" if panel.is_single else name) from None
-                if given[-1].output is None:
-                    return Judgement(samples)
-        return Judgement(samples)
+                    fault.model = "" if self.panel.is_single else name
+                    raise
+                if samples[-1].output is None:
+                    return taken
+        return taken
 
     def _count(self, model: str, exchange: Exchange) -> None:
         replied = exchange.reply.model
@@ -163,10 +320,10 @@ class JudgeRun:
         self.tally.spending.add(model, exchange.reply)
 
 
-def _agree(answer: Answer, samples: list[Sample]) -> bool:
+def _agree(answer: Answer, taken: Samples) -> bool:
     """Return whether there are several samples, and all have one verdict."""
-    verdicts = {answer.rubric.grade(sample.output).verdict for sample in samples if sample.output}
-    return len(samples) > 1 and len(verdicts) == 1
+    outputs = [sample.output for samples in taken for sample in samples if sample.output]
+    return len(outputs) > 1 and len({answer.rubric.grade(output).verdict for output in outputs}) == 1
 
 
 def _first(fault: BaseException) -> BaseException:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from rubric_lint.judge.call import Call, hash_json
@@ -69,9 +68,7 @@ class ReplyStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._database:
             self._database.close()
 

@@ -7,17 +7,15 @@ from typing import Any, NamedTuple
 from rubric_lint.finding import Place, Problem
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import suite_lists
-from rubric_lint.lint.found import Found
 from rubric_lint.messages import shorten
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import DATA
 from rubric_lint.text.path import Part, Path
-from rubric_lint.text.source import stem_of
+from rubric_lint.text.source import DATA, stem_of
 
 
 def find_repeated(
     rubrics: Sequence[tuple[Document, Rubric]], lost: Container[tuple[Document, Path]]
-) -> Iterator[Found]:
+) -> Iterator[tuple[Problem, Document]]:
     """Find the rubrics of a file whose names other rubrics have, so that no record says which of them it is for.
 
     Those at the places `lost` are findings already.
@@ -39,8 +37,7 @@ def find_repeated(
                 code, values = "second-rubric", {"name": shorten(name)}
                 place, above_at, part = rubric.path, earlier.path, Part.KEY
             beside = Place("the first one", (), span=above.span(*_own_place(above, above_at, part)))
-            problem = Problem(code, *_own_place(document, place, part), values, (beside,))
-            yield Found("repeated-case", problem, document)
+            yield Problem(code, *_own_place(document, place, part), values, (beside,)), document
 
 
 def _own_place(document: Document, path: Path, part: Part) -> tuple[Path, Part]:

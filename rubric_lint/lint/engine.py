@@ -4,12 +4,23 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
-from rubric_lint.dialects.search.locate import Location, Search, find_meant, locate, search, speaks_of_rubrics
-from rubric_lint.dialects.search.lost_rubrics import find_lost
-from rubric_lint.dialects.search.near_misses import count_signs, find_unread, word_lost
+from rubric_lint.dialects import could_hold_rubrics
+from rubric_lint.dialects.search.locate import (
+    Location,
+    Search,
+    count_signs,
+    find_claim,
+    find_claim_span,
+    find_meant,
+    holds_rubrics,
+    locate,
+    may_be_missed,
+    search,
+    speaks_of_rubrics,
+)
 from rubric_lint.finding import (
     Finding,
+    Place,
     Problem,
     Related,
     Result,
@@ -17,25 +28,44 @@ from rubric_lint.finding import (
     Unread,
     pointer,
 )
-from rubric_lint.format.criterion import Shape
+from rubric_lint.format.criterion import Criterion, Shape, Thresholds
+from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.rubric import Rubric, SharedEntries, build_rubric
-from rubric_lint.format.thresholds import Thresholds
-from rubric_lint.lint.case_names import find_repeated
-from rubric_lint.lint.found import Also, Found, Look, find_duplicate_keys
-from rubric_lint.lint.message_context import name_criterion
-from rubric_lint.lint.missing_rubrics import find_absence
-from rubric_lint.lint.rubric_tests import count_tests, look_at_tests
+from rubric_lint.format.schema import RubricSchema, schema_of
+from rubric_lint.format.schema_files import catalogue
+from rubric_lint.messages import find_near, join_words, shorten
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME, JUDGED_RULES, RULES
 from rubric_lint.text.deadline import Clock, check_time
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path as DataPath
+from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Source, Span, UndecodableError
 from rubric_lint.text.tree import SyntaxFaultError
 
 if TYPE_CHECKING:
+    from rubric_lint.format.view import View
     from rubric_lint.lint.mending import Mending
+
+
+class Found(NamedTuple):
+    """A problem that the rule of this name found in a document, and the rubric that it is in, if any."""
+
+    rule: str
+    problem: Problem
+    document: Document
+    rubric: Rubric | None = None
+
+
+class Look(NamedTuple):
+    """Another way to look at a text: `find` yields problems in its documents, which rules named in `rules` report."""
+
+    find: Callable[[Sequence[Document]], Iterable[Found]]
+    rules: frozenset[str]
+
+
+Also = Callable[[Sequence[tuple[Document, Rubric]], Sequence[Found]], Iterable[Found]]
+"""A function that finds more problems in the rubrics of a text, given those that the rules found."""
 
 
 class RuleError(Exception):
@@ -132,9 +162,15 @@ def examine(
         criteria=_count_criteria(rubrics),
         ignored=ignored,
         unread=tuple(held.unread),
-        tests=count_tests(documents) if settings.is_test_file else 0,
+        tests=_count_tests(documents) if settings.is_test_file else 0,
     )
     return Examined(_stop(result, clock, settings) if clock.is_over else result, documents, rubrics, faults)
+
+
+def _count_tests(documents: Sequence[Document]) -> int:
+    from rubric_lint.lint.rubric_tests import count_tests  # noqa: PLC0415  (most files hold no tests)
+
+    return count_tests(documents)
 
 
 def _hand_over(found: list[Found]) -> Iterator[Found]:
@@ -173,13 +209,63 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
     lost = list(_find_lost(documents, searches, held, is_told=is_enabled("lost-rubric", settings)))
     yield from lost
     if not held.rubrics and not lost and not any(found.is_foreign for found in searches):
-        for document, problem in find_absence(documents, settings):
+        for document, problem in _find_absence(documents, settings):
             yield Found("schema", problem, document)
     for document, rubric in held.rubrics:
         check_time()
         if not isinstance(rubric.entries, SharedEntries):  # what is wrong with them is told once
             yield from _check(document, rubric)
-    yield from find_repeated(held.rubrics, {(each.document, each.problem.path) for each in lost})
+    if len(held.rubrics) > 1:
+        from rubric_lint.lint.case_names import find_repeated  # noqa: PLC0415  (one rubric repeats no other)
+
+        known = {(each.document, each.problem.path) for each in lost}
+        yield from (Found("repeated-case", *each) for each in find_repeated(held.rubrics, known))
+
+
+def look_at_tests(documents: Sequence[Document]) -> Iterator[Found]:
+    """Find what is wrong in the form of a file with rubric tests."""
+    from rubric_lint.lint.rubric_tests import check_tests  # noqa: PLC0415  (most files hold no tests)
+
+    for document in documents:
+        yield from find_duplicate_keys(document, [], is_ours=True)
+    yield from (Found(*each) for each in check_tests(documents))
+
+
+def find_duplicate_keys(document: Document, located: list[Rubric], *, is_ours: bool = False) -> Iterator[Found]:
+    """Find keys that are written twice in one mapping, in a document that is ours or holds rubrics."""
+    duplicates = document.duplicates
+    if not duplicates or not (
+        is_ours or located or any(holds_rubrics({duplicate.key: duplicate.shadowed}) for duplicate in duplicates)
+    ):
+        return
+    holders = {rubric.path: rubric for rubric in reversed(located)}
+    for _, owner, key, first, second, _ in duplicates:
+        related = (Place("the first one", (), span=first),)
+        problem = Problem("repeated", (*owner, key), values={"key": key}, span=second, related=related)
+        above = (owner[:length] for length in range(len(owner) + 1))
+        holder = next((holders[path] for path in above if path in holders), None)
+        yield Found("duplicate-key", problem, document, holder)
+
+
+def _find_absence(documents: Sequence[Document], settings: FileSettings) -> Iterator[tuple[Document, Problem]]:
+    """Find documents without rubrics whose file name or schema promises some, or whose schema version is unknown."""
+    for document in documents:
+        claim = find_claim(document)
+        if claim and not claim.is_known:
+            if (span := find_claim_span(document)) is None:
+                continue  # the comment above the first document, where it is said
+            known = join_words(sorted({entry.version for entry in catalogue() if entry.name == claim.name}))
+            values = {"known": known, "version": claim.version}
+            yield document, Problem("unknown-version", (), values=values, span=span)
+        elif settings.is_rubric_file or (claim and claim.name == "rubric"):
+            yield document, _find_missing(document.data)
+            return
+
+
+def _find_missing(data: object) -> Problem:
+    if isinstance(data, dict) and (near := find_near(FIELD, data)):
+        return Problem("no-rubrics-misspelt", (near[0],), Part.KEY, {"near": near[0]})
+    return Problem("no-rubrics", (), Part.HEAD)
 
 
 class Held(NamedTuple):
@@ -198,6 +284,10 @@ def _find_lost(
     """
     located = {document: found.rubrics for document, found in zip(documents, searches, strict=True)}
     in_suite, of_agentv = find_meant(located)
+    if not of_agentv and not any(map(may_be_missed, documents, searches)):
+        return
+    from rubric_lint.dialects.search.near_misses import find_lost, find_unread, word_lost  # noqa: PLC0415  (few files)
+
     for document, found in zip(documents, searches, strict=True):
         is_ours, has_any = in_suite or found.is_claimed, in_suite or (found.is_claimed and bool(found.rubrics))
         lost = list(find_lost(document, found, in_suite=has_any, of_agentv=of_agentv)) if is_ours else []
@@ -300,9 +390,35 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
             if not (tells_others and rule == "unknown-field" and not schema.knows(str(problem.path[-1]))):
                 yield rule, problem
     if rubric.view:
-        from rubric_lint.lint.foreign_fields import find_around  # noqa: PLC0415  (our own rubrics have none)
+        yield from _find_around(document, rubric, rubric.view)
 
-        yield from find_around(document, rubric, rubric.view)
+
+def _find_around(document: Document, rubric: Rubric, view: "View") -> Iterator[tuple[str, Problem]]:
+    """Find what is wrong in the mapping that holds a rubric, and the misspelt fields there and in the criteria."""
+    for place in dict.fromkeys(view.place(entry.path) for entry in rubric.entries):
+        yield from _find_misspelt(rubric.schema, "entry", document, place, view)
+    if not (reference := view.beside or view.dialect.beside):
+        return
+    from rubric_lint.format.schema_problems import find_in  # noqa: PLC0415  (our own rubrics need nothing beside them)
+
+    schema, path = schema_of(reference), view.path[:-1] if view.beside_at is None else view.beside_at
+    yield from find_in(schema, schema.whole, document, path, document.value(path))
+    yield from _find_misspelt(schema, schema.whole, document, path, view)
+
+
+def _find_misspelt(
+    schema: RubricSchema, definition: str, document: Document, path: Path, view: "View"
+) -> Iterator[tuple[str, Problem]]:
+    """Find the fields of a mapping that are unknown, but like a known one; where unknown ones are errors, none."""
+    value = document.value(path)
+    if not isinstance(value, dict) or schema.definitions.get(definition, {}).get("additionalProperties") is False:
+        return
+    known = schema.fields_of(definition)
+    for name in value:
+        near = [] if name in known else find_near(name, known)
+        if near and near[0] not in value:
+            values = {"field": shorten(name), "system": view.dialect.title, "near": near[0]}
+            yield "unknown-field", Problem("ignored", (*path, name), Part.KEY, values)
 
 
 def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
@@ -368,10 +484,28 @@ def _make_findings(
     return [finding for finding in findings.values() if not _is_echo(finding, wanted.get(finding.span, []))]
 
 
+def name_criterion(problem: Problem, rubric: Rubric | None) -> str:
+    """Return the start of a problem's message: the name of the criterion at its place."""
+    criterion = _find_criterion(problem, rubric) if rubric else None
+    return f"{criterion.label}: " if criterion else ""
+
+
+def _find_criterion(problem: Problem, rubric: Rubric) -> Criterion | None:
+    """Find the innermost criterion at the place of a problem; the bands of a holistic rubric do not count."""
+    if rubric.view is None:  # its criteria are directly below it
+        at, below = rubric.path, problem.path[: len(rubric.path) + 1]
+        found = rubric.entries_by_place.get(below) if len(below) > len(at) else None
+        return found if found and found.shapes[0] is not Shape.HOLISTIC else None
+    held = rubric.entries_by_place
+    prefixes = (problem.path[:length] for length in range(len(problem.path), -1, -1))
+    found = next((held[prefix] for prefix in prefixes if prefix in held), None)
+    return found if found and found.shapes[0] is not Shape.HOLISTIC else None
+
+
 def _start_mending(rubrics: list[tuple[Document, Rubric]], settings: FileSettings) -> "Mending":
     from rubric_lint.lint.mending import Mending  # noqa: PLC0415  (clean files need no fix)
 
-    paths: dict[Document, list[DataPath]] = {}
+    paths: dict[Document, list[Path]] = {}
     for document, rubric in rubrics:
         paths.setdefault(document, []).append(rubric.path)
     return Mending(paths, is_claimed=settings.claimed)
@@ -397,5 +531,5 @@ def _is_echo(finding: Finding, wanted: list[str]) -> bool:
     return not any(expected.startswith(kind) for expected in wanted)
 
 
-def _number(path: DataPath, document: Document) -> DataPath:
+def _number(path: Path, document: Document) -> Path:
     return path if document.number is None else (document.number, *path)

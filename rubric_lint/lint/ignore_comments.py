@@ -12,8 +12,7 @@ from rubric_lint.finding import Edit, Finding, Fix, Severity
 from rubric_lint.messages import find_near
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import Kind, kind_of
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Kind, Source, Span, kind_of
 
 
 class Name(NamedTuple):

@@ -1,4 +1,4 @@
-"""Make a rubric file of the tables in a file, and lint it at once."""
+"""Import rubrics from tables: lint what they hold, report findings at its cells, and write the files."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -8,19 +8,62 @@ from rubric_lint.dialects.export.sound import make_sound
 from rubric_lint.dialects.export.suite import CaseKey
 from rubric_lint.dialects.export.target import ExportError, ExportSource
 from rubric_lint.dialects.export.v2 import write
-from rubric_lint.dialects.tables.cells import Note, Table, TableError, UnreadableError
+from rubric_lint.dialects.tables.cells import Note, Place, Table, TableError, UnreadableError
 from rubric_lint.dialects.tables.columns import Choices, fold
-from rubric_lint.dialects.tables.drafts import write_draft
 from rubric_lint.dialects.tables.reading import Asked, read_tables
-from rubric_lint.dialects.tables.rescale import parse_rescale
-from rubric_lint.dialects.tables.rubrics import TableRubric, read_rubric
-from rubric_lint.finding import Severity
+from rubric_lint.dialects.tables.rubrics import Draft, TableRubric, read_rubric, write_draft
+from rubric_lint.dialects.tables.values import parse_rescale
+from rubric_lint.finding import Finding, Severity
+from rubric_lint.format.criterion import Thresholds
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.thresholds import Thresholds
-from rubric_lint.lint.drafts import examine_draft
+from rubric_lint.format.schema_files import CURRENT
+from rubric_lint.lint.engine import Examined, examine
 from rubric_lint.messages import list_names
 from rubric_lint.project.settings import FileSettings
-from rubric_lint.text.kinds import SUFFIXES
+from rubric_lint.text.path import Path
+from rubric_lint.text.source import SUFFIXES, Source
+
+_NAME = "table.rubric.json"
+
+
+class Drafted(NamedTuple):
+    """The result for a draft, whose findings name other places as the table does."""
+
+    draft: Draft
+    examined: Examined
+
+    @property
+    def findings(self) -> tuple[tuple[Place, Finding], ...]:
+        """The findings, each with its place in the table."""
+        source = self.examined.result.source
+        return tuple((self._at(source, finding.span.start), finding) for finding in self.examined.result.findings)
+
+    @property
+    def rubric(self) -> Rubric | None:
+        """The rubric; None if it is not valid."""
+        for document, rubric in self.examined.rubrics:
+            if rubric.schema.is_valid(document.value(rubric.path)):
+                return rubric
+        return None
+
+    def place(self, path: Path) -> Place:
+        """Return the place in the table of a part of the rubric."""
+        ((document, _),) = self.examined.rubrics
+        return self._at(document.source, document.span(path).start)
+
+    def _at(self, source: Source, offset: int) -> Place:
+        return self.draft.places[source.position(offset).line - 1]
+
+
+def examine_draft(draft: Draft, settings: FileSettings) -> Drafted:
+    """Lint a draft as a rubric file of the current version."""
+
+    def name_line(number: int) -> str:
+        return draft.places[number - 1].short
+
+    settings = settings._replace(claimed=True, is_rubric_file=True, is_test_file=False, version=CURRENT)
+    return Drafted(draft, examine(Source(_NAME, draft.text), settings, name_line=name_line))
+
 
 NOTE = "note"
 

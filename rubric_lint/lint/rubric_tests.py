@@ -6,7 +6,6 @@ from typing import Any
 
 from rubric_lint.finding import Place, Problem
 from rubric_lint.format.schema import RubricSchema, schema_of
-from rubric_lint.lint.found import Found, find_duplicate_keys
 from rubric_lint.messages import describe
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
@@ -22,14 +21,12 @@ def count_tests(documents: Sequence[Document]) -> int:
     return sum(len(_list_tests(document)) for document in documents)
 
 
-def look_at_tests(documents: Sequence[Document]) -> Iterator[Found]:
-    """Find what is wrong in the form of a file with rubric tests."""
-    for document in documents:
-        yield from find_duplicate_keys(document, [], is_ours=True)
+def check_tests(documents: Sequence[Document]) -> Iterator[tuple[str, Problem, Document]]:
+    """Find what is wrong in the form of a file with rubric tests: the rule, the problem, and its document."""
     for document in documents[1:]:
-        yield Found("schema", Problem("second-document", (), Part.HEAD), document)
+        yield "schema", Problem("second-document", (), Part.HEAD), document
     for document in documents[:1]:
-        yield from (Found(rule, problem, document) for rule, problem in _check(document))
+        yield from ((rule, problem, document) for rule, problem in _check(document))
 
 
 def _check(document: Document) -> Iterator[tuple[str, Problem]]:

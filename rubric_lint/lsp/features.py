@@ -1,4 +1,4 @@
-"""Register the features that a client can request, and pass each to the module that implements it."""
+"""Register the features that a client can request, with the function that answers each, and follow its settings."""
 
 import gc
 import logging
@@ -9,31 +9,51 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from rubric_lint.lsp.answers.action_requests import ActionRequests
-from rubric_lint.lsp.answers.commands import CAN_RUN, Commands
+from rubric_lint.lsp.answers.actions import KINDS, answer_actions, resolve_action
 from rubric_lint.lsp.answers.commands import NAMES as COMMANDS
+from rubric_lint.lsp.answers.commands import Commands, answer_lenses
 from rubric_lint.lsp.answers.formatting import Formatting
-from rubric_lint.lsp.answers.hints import make_hints
-from rubric_lint.lsp.answers.hover import make_hover
-from rubric_lint.lsp.answers.id_requests import IdRequests
-from rubric_lint.lsp.answers.lenses import make_lenses
-from rubric_lint.lsp.answers.links import make_links
-from rubric_lint.lsp.answers.symbols import write_folds, write_outline
-from rubric_lint.lsp.answers.workspace_symbols import WorkspaceSymbols
-from rubric_lint.lsp.complete.completion import complete
-from rubric_lint.lsp.server.diagnostics import has_schema
-from rubric_lint.lsp.server.open_documents import OpenDocuments
-from rubric_lint.lsp.server.options import SECTION, Options, read_options
-from rubric_lint.lsp.server.positions import Text
-from rubric_lint.lsp.server.protocol import Connection, Written, as_data
+from rubric_lint.lsp.answers.hover import answer_hover
+from rubric_lint.lsp.answers.links import answer_links
+from rubric_lint.lsp.answers.renaming import (
+    answer_definition,
+    answer_highlights,
+    answer_references,
+    answer_rename,
+    prepare_rename,
+)
+from rubric_lint.lsp.answers.scores import answer_hints
+from rubric_lint.lsp.answers.symbols import WorkspaceSymbols, answer_folds, answer_outline
+from rubric_lint.lsp.complete.completion import answer_completion
+from rubric_lint.lsp.server.documents import OpenDocuments
+from rubric_lint.lsp.server.protocol import Connection, as_data
 from rubric_lint.lsp.server.pulling import Pulling
-from rubric_lint.lsp.server.workspace import build_workspace
-from rubric_lint.project.settings_file import NAMES
+from rubric_lint.lsp.server.workspace import SECTION, Options, build_workspace, read_options
+from rubric_lint.project.settings import NAMES
 
 SCHEMA_SERVER = "rubric-lint/schemaServer"
 """The notification that a server with our JSON Schemas has started or stopped."""
 
-Handler = Callable[[Any], Awaitable[Any]]
+_ANSWERS: dict[str, Callable[[OpenDocuments, Any], Awaitable[Any]]] = {
+    types.TEXT_DOCUMENT_CODE_ACTION: answer_actions,
+    types.CODE_ACTION_RESOLVE: resolve_action,
+    types.TEXT_DOCUMENT_CODE_LENS: answer_lenses,
+    types.TEXT_DOCUMENT_COMPLETION: answer_completion,
+    types.TEXT_DOCUMENT_DEFINITION: answer_definition,
+    types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: answer_highlights,
+    types.TEXT_DOCUMENT_DOCUMENT_LINK: answer_links,
+    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: answer_outline,
+    types.TEXT_DOCUMENT_FOLDING_RANGE: answer_folds,
+    types.TEXT_DOCUMENT_HOVER: answer_hover,
+    types.TEXT_DOCUMENT_INLAY_HINT: answer_hints,
+    types.TEXT_DOCUMENT_PREPARE_RENAME: prepare_rename,
+    types.TEXT_DOCUMENT_REFERENCES: answer_references,
+    types.TEXT_DOCUMENT_RENAME: answer_rename,
+}
+_OPTIONS: dict[str, Any] = {
+    types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions(KINDS, resolve_provider=True),
+    types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=[" ", "[", "/", "#", '"']),
+}
 
 
 class Server:
@@ -41,11 +61,10 @@ class Server:
 
     def __init__(self) -> None:
         self._connection = Connection()
-        self._desk: OpenDocuments
-        self._commands: Commands
-        self._pulling: Pulling
-        self._formatting: Formatting
-        self._pulls = False
+        self._documents = OpenDocuments(self._connection)
+        self._commands = Commands(self._documents)
+        self._pulling = Pulling(self._documents)
+        self._formatting = Formatting(self._documents)
         self._options: dict[str, Options] = {}
         self._given: Any = None
         self._faults: set[str] = set()
@@ -71,36 +90,28 @@ class Server:
         notes: dict[str, Callable[[Any], None]] = {
             types.INITIALIZE: self._initialize,
             types.SHUTDOWN: self._shut_down,
-            types.TEXT_DOCUMENT_DID_OPEN: self._open,
+            types.TEXT_DOCUMENT_DID_OPEN: lambda params: self._documents.open(params.text_document),
             types.TEXT_DOCUMENT_DID_CHANGE: self._change,
-            types.TEXT_DOCUMENT_DID_CLOSE: self._close,
+            types.TEXT_DOCUMENT_DID_CLOSE: lambda params: self._documents.close(params.text_document.uri),
             types.TEXT_DOCUMENT_DID_SAVE: self._saved,
             types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._note_files,
             SCHEMA_SERVER: self._note_schema_server,
         }
-        questions: dict[str, Handler] = {
+        for name, note in notes.items():
+            self._connection.feature(name)(partial(note))  # pygls sets attributes; methods have none
+        questions: dict[str, Callable[[Any], Awaitable[Any]]] = {
             types.INITIALIZED: self._start,
             types.WORKSPACE_DID_CHANGE_CONFIGURATION: self._configure,
             types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: self._read_configuration,
-            types.TEXT_DOCUMENT_HOVER: self._hover,
-            types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: self._outline,
-            types.TEXT_DOCUMENT_FOLDING_RANGE: self._fold,
-            types.TEXT_DOCUMENT_DOCUMENT_LINK: self._link,
-            types.TEXT_DOCUMENT_COMPLETION: self._complete,
-            types.TEXT_DOCUMENT_INLAY_HINT: self._hint,
-            types.TEXT_DOCUMENT_CODE_LENS: self._offer,
+            types.WORKSPACE_SYMBOL: partial(WorkspaceSymbols().answer, self._documents),
+            **{name: partial(answer, self._documents) for name, answer in _ANSWERS.items()},
         }
-        options: dict[str, Any] = {
-            types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=[" ", "[", "/", "#", '"']),
-        }
-        for name, note in notes.items():
-            self._connection.feature(name)(partial(note))  # pygls sets attributes; methods have none
         for name, question in questions.items():
-            self._connection.feature(name, options.get(name))(self._guard(question))
+            self._connection.feature(name, _OPTIONS.get(name))(self._guard(question))
         for name in COMMANDS:
             self._connection.command(name)(self._guard_command(name))
 
-    def _guard(self, handle: Handler) -> Handler:
+    def _guard(self, handle: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
         """Return a handler that logs crashes and answers None, because some editors show errors as pop-ups.
 
         A refusal is an answer, so the client gets it.
@@ -113,7 +124,7 @@ class Server:
                 raise
             except Exception as fault:
                 document = getattr(params, "text_document", None)
-                self._desk.report(fault, document.uri if document else "")
+                self._documents.report(fault, document.uri if document else "")
                 return None
 
         return answer
@@ -127,33 +138,23 @@ class Server:
 
         return answer
 
-    # Settings
-
     def _initialize(self, params: types.InitializeParams) -> None:
-        self._desk = OpenDocuments(self._connection)
-        self._commands = Commands(self._connection, self._desk)
-        self._pulling = Pulling(self._connection, self._desk)
-        self._pulls = self._pulling.register(self._guard)
-        ActionRequests(self._connection, self._desk, self._guard)
-        IdRequests(self._connection, self._desk, self._guard)
-        WorkspaceSymbols(self._connection, self._desk, self._guard)
         given = as_data(params.initialization_options)
         if isinstance(given, Mapping):
-            self._desk.has_schema_server = given.get("schemaServer") is True
+            self._documents.has_schema_server = given.get("schemaServer") is True
             self._given = given.get("settings", given)
-        is_on = read_options(self._given)[0].formatting
-        self._formatting = Formatting(self._connection, self._desk, self._guard, is_on=is_on)
+        self._pulling.register(self._guard)
+        self._formatting.register(self._guard, is_on=read_options(self._given)[0].formatting)
 
     async def _start(self, _params: types.InitializedParams) -> None:
         self._formatting.start()
-        registrations = self._connection.watch(*NAMES)
-        registrations += self._pulling.watch() if self._pulls else []
+        registrations = [*self._connection.watch(*NAMES), *self._pulling.watch()]
         if self._connection.can("workspace.did_change_configuration.dynamic_registration"):
             options = types.DidChangeConfigurationRegistrationOptions(SECTION)
             registrations.append(types.Registration("options", types.WORKSPACE_DID_CHANGE_CONFIGURATION, options))
         await self._read_configuration(None)
         await self._connection.register(registrations)
-        await self._desk.run(Text.of(""), _warm_up)
+        await self._documents.run(_warm_up)
 
     async def _configure(self, params: types.DidChangeConfigurationParams) -> None:
         given = as_data(params.settings)
@@ -182,7 +183,7 @@ class Server:
             if fault not in self._faults:
                 self._connection.log(f"the setting {fault}; using its default", types.MessageType.Warning)
         self._faults = set(faults)
-        self._reload(None)
+        self._reload()
         await self._formatting.offer(is_on=any(options.formatting for options in self._options.values()))
 
     def _folder_uris(self) -> list[str]:
@@ -190,107 +191,37 @@ class Server:
         uris = [folder.uri for folder in workspace.folders.values()]
         return uris or ([workspace.root_uri] if workspace.root_uri else [])
 
-    def _reload(self, _params: Any) -> None:
+    def _reload(self) -> None:
         """Reload settings files and baselines."""
-        self._desk.use(build_workspace(self._folder_uris(), self._options))
+        self._documents.use(build_workspace(self._folder_uris(), self._options))
         self._connection.refresh()
 
     def _note_files(self, params: types.DidChangeWatchedFilesParams) -> None:
         """Note changes of files: reload if settings, baselines or judge outputs may be among them."""
         if any(self._connection.is_watched_by_name(change.uri) for change in params.changes):
-            self._reload(None)
+            self._reload()
         self._pulling.note_files()
 
     def _note_schema_server(self, params: Any) -> None:
         active = as_data(params)
-        self._desk.has_schema_server = isinstance(active, Mapping) and active.get("active") is True
-        self._desk.look_again()
-
-    def _shut_down(self, _params: None) -> None:
-        self._desk.end()
-        self._pulling.end()
-        self._commands.end()
-
-    # Documents
-
-    def _open(self, params: types.DidOpenTextDocumentParams) -> None:
-        encoding = types.PositionEncodingKind(self._connection.workspace.position_encoding or "utf-16")
-        self._desk.open(params.text_document, encoding.value)
+        self._documents.has_schema_server = isinstance(active, Mapping) and active.get("active") is True
+        self._documents.lint_again()
 
     def _change(self, params: types.DidChangeTextDocumentParams) -> None:
-        self._desk.change(params.text_document.uri, params.text_document.version, params.content_changes)
-
-    def _close(self, params: types.DidCloseTextDocumentParams) -> None:
-        self._desk.close(params.text_document.uri)
+        self._documents.change(params.text_document.uri, params.text_document.version, params.content_changes)
 
     def _saved(self, _params: types.DidSaveTextDocumentParams) -> None:
         if not self._connection.can("workspace.did_change_watched_files.dynamic_registration"):
-            self._reload(None)  # the client does not report changes of settings and baselines
+            self._reload()  # the client does not report changes of settings and baselines
 
-    # Requests
-
-    async def _hover(self, params: types.HoverParams) -> types.Hover | None:
-        found = await self._desk.analysis(params.text_document.uri)
-        if found is None:
-            return None
-        text = found.state.text
-        effects = (await self._desk.options_for(params.text_document.uri)).score_hover
-        return await self._desk.run(text, partial(make_hover, effects=effects), found, text.offset(params.position))
-
-    async def _hint(self, params: types.InlayHintParams) -> list[types.InlayHint] | None:
-        uri = params.text_document.uri
-        options = await self._desk.options_for(uri)
-        if not (options.share_hints or options.verdict_hints or options.range_hints):
-            return None
-        found = await self._desk.analysis(uri)
-        if found is None:
-            return None
-        text = found.state.text
-        return await self._desk.run(text, make_hints, found, text.span(params.range), options) or None
-
-    async def _offer(self, params: types.CodeLensParams) -> list[types.CodeLens] | None:
-        uri = params.text_document.uri
-        if not (CAN_RUN and (await self._desk.options_for(uri)).lenses):
-            return None
-        found = await self._desk.analysis(uri)
-        if found is None:
-            return None
-        return await self._desk.run(found.state.text, make_lenses, found) or None
-
-    async def _outline(self, params: types.DocumentSymbolParams) -> Written | None:
-        found = await self._desk.readable(params.text_document.uri)
-        if found is None:
-            return None
-        is_tree = bool(self._connection.can("text_document.document_symbol.hierarchical_document_symbol_support"))
-        return Written(await self._desk.run(found.state.text, partial(write_outline, is_tree=is_tree), found))
-
-    async def _fold(self, params: types.FoldingRangeParams) -> Written | None:
-        found = await self._desk.analysis(params.text_document.uri)
-        limit = self._connection.can("text_document.folding_range.range_limit")
-        return Written(await self._desk.run(found.state.text, write_folds, found, limit)) if found else None
-
-    async def _link(self, params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
-        found = await self._desk.analysis(params.text_document.uri)
-        roots = [folder.path for folder in self._desk.workspace.folders if folder.path]
-        return await self._desk.run(found.state.text, make_links, found, roots) if found else None
-
-    async def _complete(self, params: types.CompletionParams) -> list[types.CompletionItem] | None:
-        uri = params.text_document.uri
-        when = (await self._desk.options_for(uri)).completion
-        state = await self._desk.state(uri)
-        if state is None or when == "never":
-            return None
-        is_served, found = False, await self._desk.readable(uri)
-        if when == "auto" and self._desk.has_schema_server and found:
-            is_served = await self._desk.run(found.state.text, has_schema, found)
-        snippets = bool(self._connection.can("text_document.completion.completion_item.snippet_support"))
-        task = partial(complete, state, params.position, snippets=snippets, is_served=is_served, before=found)
-        return await self._desk.run(state.text, task) or None
+    def _shut_down(self, _params: None) -> None:
+        self._documents.end()
+        self._pulling.end()
+        self._commands.end()
 
 
 def _prepare() -> None:
     logging.getLogger("pygls").setLevel(logging.CRITICAL)  # `Connection` writes its errors to the client's log
-    gc.freeze()  # keep everything loaded so far out of garbage collection
 
 
 def _warm_up() -> None:
@@ -298,3 +229,6 @@ def _warm_up() -> None:
     from rubric_lint.fix import fix  # noqa: PLC0415
 
     fix("a.rubric.yaml", b"rubrics:\n  - id: a\n    description: b\n    wieght: 1\n")
+    gc.freeze()  # collections need not look at what is loaded
+    # A new analysis exists beside the old one for a moment: hundreds of thousands of objects, none of them in a cycle.
+    gc.set_threshold(200_000)

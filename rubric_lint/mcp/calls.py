@@ -9,7 +9,7 @@ from rubric_lint.mcp.roots import Roots, ToolError
 from rubric_lint.mcp.schemas import check_arguments
 from rubric_lint.mcp.tools import BY_TOOL_NAME, Tool
 from rubric_lint.messages import make_whole, point_to_known, visible, whole
-from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.settings import SettingsError
 from rubric_lint.project.writing import WriteError
 from rubric_lint.run.console import report_crash
 from rubric_lint.run.given import UnusableError

@@ -20,14 +20,11 @@ from rubric_lint.project.settings import Overrides, SettingsFinder
 from rubric_lint.report import REPORTERS, Look
 from rubric_lint.report.fixes import as_data, as_report, word_troubles, write_diff
 from rubric_lint.report.show import SHOW_FORMATS
+from rubric_lint.run.baseline import Baselines
 from rubric_lint.run.batch import lint_bytes, lint_files
-from rubric_lint.run.console import report_crash
-from rubric_lint.run.filters.baseline import Baselines
+from rubric_lint.run.console import Progress, report_crash
 from rubric_lint.run.linting import LintRun
-from rubric_lint.run.progress import Progress
-from rubric_lint.run.reporter import Failure, Reporter
-from rubric_lint.run.summary import Summary
-from rubric_lint.run.unchecked import Unchecked
+from rubric_lint.run.summary import Failure, Reporter, Summary, Unchecked
 from rubric_lint.show import Shown
 from rubric_lint.show.run import ShowRun
 from rubric_lint.text.source import as_bytes

@@ -7,9 +7,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from rubric_lint.messages import join_words, visible
-from rubric_lint.project.files import STDIN, File, Unreadable, find
+from rubric_lint.project.files import STDIN, File, Skipped, Unreadable, find
 from rubric_lint.project.settings import SettingsFinder
-from rubric_lint.project.skipped import Skipped
 
 
 class ToolError(Exception):

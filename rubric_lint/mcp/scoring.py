@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rubric_lint.agree.compare.located import locate, prepare_all
-from rubric_lint.agree.compare.rubrics import compare, pair_rubrics
+from rubric_lint.agree.changes import compare, locate, pair_rubrics, prepare_all
 from rubric_lint.mcp.answer import Answer
 from rubric_lint.mcp.checking import take_text
 from rubric_lint.mcp.roots import Roots, ToolError
@@ -17,8 +16,8 @@ from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.report.base import Look
 from rubric_lint.report.changes import Comparison, as_json, as_text
 from rubric_lint.report.scores import FORMS
+from rubric_lint.run.console import Progress
 from rubric_lint.run.given import Input, read_given
-from rubric_lint.run.progress import Progress
 from rubric_lint.scoring.loading import Loaded, load_models
 from rubric_lint.scoring.run import Scoring
 

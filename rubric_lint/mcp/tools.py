@@ -1,4 +1,4 @@
-"""List the tools: what each does, what it takes, whether it writes, and the function that answers it."""
+"""List the tools: what each does, its arguments, whether it writes, and the function that answers it."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -6,16 +6,31 @@ from typing import Any, NamedTuple
 
 from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.format.starter import start
+from rubric_lint.lint.importing import ChoiceError, TableFile, choose, import_tables
 from rubric_lint.mcp.answer import Answer
 from rubric_lint.mcp.checking import fix, lint, show
-from rubric_lint.mcp.importing import import_file
 from rubric_lint.mcp.roots import Roots, ToolError
 from rubric_lint.mcp.schemas import NAME, PATHS, RULES, SHAPE, TEXT, Schema, arguments, choices, flag, rules, text
-from rubric_lint.mcp.scoring import diff, score
+from rubric_lint.mcp.scoring import diff, read_one, score
+from rubric_lint.project.files import name_other_kind
 from rubric_lint.project.opening import SMALL_LIMIT
 from rubric_lint.project.repository import name_schema
-from rubric_lint.project.skipped import name_other_kind
+from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.rules import BY_NAME
+
+
+def import_file(roots: Roots, given: Mapping[str, Any]) -> Answer:
+    """Return the tables of a file as a rubric file, and what there is to say of them."""
+    file = TableFile(*read_one(roots, given, "file"))
+    columns = given.get("map", {}).items()
+    try:
+        choices = choose(
+            columns, given.get("ignore_columns", ()), given.get("rescale"), given.get("rubric"), given.get("header_row")
+        )
+        imported = import_tables(file, SettingsFinder().for_file(file.path), choices)
+    except ChoiceError as wrong:
+        raise ToolError(str(wrong)) from None
+    return Answer("\n".join([*(each.word() for each in imported.messages), imported.text]), imported.to_json())
 
 
 class Tool(NamedTuple):

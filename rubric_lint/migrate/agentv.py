@@ -8,8 +8,7 @@ from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import find_read, find_unread, load_tables
 from rubric_lint.finding import AddField, Intent, NestField, RemoveField, RenameKey, ReplaceValue, WrapText
-from rubric_lint.format.bands import HIGHEST
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import HIGHEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.migrate.suite_parts import (

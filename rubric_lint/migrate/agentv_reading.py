@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, NamedTuple
 
-from rubric_lint.format.bands import HIGHEST
+from rubric_lint.format.criterion import HIGHEST
 from rubric_lint.text.nunjucks import name_variables, unescape
 
 

@@ -24,8 +24,7 @@ from rubric_lint.fix.described import describe_intent
 from rubric_lint.fix.following import DataChange
 from rubric_lint.fix.proof import find_doubt
 from rubric_lint.fix.tracing import Trouble, find_cause, trace_back, trace_left
-from rubric_lint.format.bands import HIGHEST
-from rubric_lint.format.criterion import Criterion
+from rubric_lint.format.criterion import HIGHEST, Criterion
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import BASE
 from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix

@@ -1,9 +1,13 @@
-"""Define blocks of entries: what every kind of input is read into."""
+"""Read the entries of JSON Lines or JSON in blocks, in bounded memory."""
 
+import codecs
+import json
+import re
 from collections.abc import Iterable, Iterator
+from itertools import starmap
 from typing import NamedTuple, Protocol
 
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.decoding import OutputError, word_fault
 
 LIMIT = 10_000_000
 """The most bytes in an entry; a judge output has a few hundred."""
@@ -72,3 +76,158 @@ def join_entries(entries: Iterable[Entry]) -> Iterator[Block]:
             texts.append(text)
     if texts:
         yield Block(line, b"\n".join(texts), has_lines=True)
+
+
+BLANK = b" \t\r\n"
+"""The white space of JSON."""
+
+_OPEN_ENDS = (b"{", b"[", b",")
+
+
+def read_json(head: bytes, chunks: Iterable[bytes]) -> Iterator[Block]:
+    """Yield the entries of JSON or JSON Lines, of which `head` is the beginning, and `chunks` the whole text.
+
+    The text alone decides which of these it is. If JSON over several lines is broken, the rest is not read; a broken
+    line of JSON Lines affects only that line.
+    """
+    first, _, second = head.lstrip(BLANK).partition(b"\n")
+    if first.startswith(b"["):
+        return starmap(Block, _read_list(chunks))
+    goes_on = first.rstrip(BLANK).endswith(_OPEN_ENDS) and not second.startswith(b"{")
+    return starmap(Block, _read_values(chunks)) if goes_on else _read_lines(chunks)
+
+
+def _read_lines(chunks: Iterable[bytes]) -> Iterator[Block]:
+    number = 1
+    tail = b""
+    skipping = False
+    for chunk in chunks:
+        lines, end, tail = (tail + chunk).rpartition(b"\n")
+        if skipping and end:
+            _, end, lines = lines.partition(b"\n")
+            number += 1
+            skipping = False
+        if end:
+            block = Block(number, lines, has_lines=True)
+            yield from [block] if len(lines) <= LIMIT else starmap(Block, block.split())
+            number += lines.count(b"\n") + 1
+        if skipping or len(tail) > LIMIT:
+            if not skipping:
+                yield Block(number, refuse_size())
+            skipping, tail = True, b""
+    yield Block(number, tail, has_lines=True)
+
+
+def _read_list(chunks: Iterable[bytes]) -> Iterator[Entry]:
+    text = _Text(chunks)
+    text.take("[")
+    if text.take("]"):
+        yield from text.refuse_rest()
+        return
+    while True:
+        entry = text.read_value()
+        yield entry
+        if isinstance(entry[1], OutputError):
+            return
+        if text.take("]"):
+            yield from text.refuse_rest()
+            return
+        if not text.take(","):
+            yield text.refuse("the list is cut off or broken: expected `,` or `]` after an entry")
+            return
+
+
+def _read_values(chunks: Iterable[bytes]) -> Iterator[Entry]:
+    text = _Text(chunks)
+    while text.peek():
+        entry = text.read_value()
+        yield entry
+        if isinstance(entry[1], OutputError):
+            return
+
+
+_NO_SPACE = re.compile(r"[^ \t\r\n]")
+_DECODER = json.JSONDecoder()
+
+
+class _Text:
+    """A text that arrives in chunks and is read value by value."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+        self._text = ""
+        self._position = 0
+        self._line = 1
+        self._ended = False
+
+    def peek(self) -> str:
+        """Return the next non-blank character, or an empty string at the end."""
+        while True:
+            found = _NO_SPACE.search(self._text, self._position)
+            end = found.start() if found else len(self._text)
+            self._advance(end)
+            if end < len(self._text) or self._ended:
+                return self._text[end : end + 1]
+            self._fill(CHUNK)
+
+    def take(self, mark: str) -> bool:
+        """Skip the next character if it is this one; return whether it was."""
+        if self.peek() != mark:
+            return False
+        self._position += 1
+        return True
+
+    def read_value(self) -> Entry:
+        """Return the next JSON value as text, or the error in it."""
+        self.peek()
+        line = self._line
+        while True:
+            try:
+                _, end = _DECODER.raw_decode(self._text, self._position)
+            except (ValueError, RecursionError) as fault:
+                missing = len(self._text) - self._position
+                if not self._ended and missing <= LIMIT:
+                    self._fill(max(missing, CHUNK))
+                    continue
+                return self._refuse_value(line, fault)
+            if end < len(self._text) or self._ended:
+                value = self._text[self._position : end]
+                self._advance(end)
+                return (line, value.encode("utf-8", "surrogatepass"))
+            self._fill(CHUNK)
+
+    def refuse(self, message: str) -> Entry:
+        """Return an entry with an error at this place."""
+        return (self._line, OutputError(message))
+
+    def refuse_rest(self) -> Iterator[Entry]:
+        """Yield an error entry if text follows the end of the list."""
+        if self.peek():
+            yield self.refuse("unexpected text after the end of the list; it is not read")
+
+    def _refuse_value(self, line: int, fault: Exception) -> Entry:
+        message = "nested too deeply to be read"
+        if not self._ended:
+            return (line, refuse_size())
+        if isinstance(fault, json.JSONDecodeError):
+            line = self._line + self._text.count("\n", self._position, fault.pos)
+            column = fault.pos - self._text.rfind("\n", 0, fault.pos)
+            message = f"not JSON at column {column}: {word_fault(fault, 'file')}; nothing after it is read"
+        elif isinstance(fault, ValueError):
+            message = "a number has more digits than can be read; nothing after it is read"
+        return (line, OutputError(message))
+
+    def _advance(self, end: int) -> None:
+        self._line += self._text.count("\n", self._position, end)
+        self._position = end
+
+    def _fill(self, size: int) -> None:
+        parts = [self._text[self._position :]]
+        self._position = 0
+        while size > 0 and not self._ended:
+            chunk = next(self._chunks, None)
+            self._ended = chunk is None
+            parts.append(self._decoder.decode(chunk or b"", final=self._ended))
+            size -= len(parts[-1])
+        self._text = "".join(parts)

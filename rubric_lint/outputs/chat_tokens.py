@@ -6,8 +6,6 @@ A serving stack that does not escape its input turns such text into control toke
 
 import re
 
-from rubric_lint.outputs.blanks import BLANK
-
 TEMPLATE_TOKEN = re.compile(
     r"""
     (?=
@@ -51,36 +49,7 @@ def escape_tokens(json_text: str) -> str:
     return TEMPLATE_TOKEN.sub(lambda found: f"\\u{ord(found[1]):04x}", json_text)
 
 
-_BEGINS_TURN = re.compile(
-    r"""
-    <\|im_start\|>assistant\b | <\|start_header_id\|>assistant<\|end_header_id\|> | <start_of_turn>model\b
-    | <\|turn>model\b | <\|assistant\|> | <\|START_RESPONSE\|> | <\|begin_of_solution\|>
-    | <\|begin_of_text\|> | <s> | <bos>
-    """,
-    re.VERBOSE,
-)
-"""The tokens that begin the judge's own turn."""
-
-_ENDS_TURN = (
-    *("<|im_end|>", "<|end|>", "<|return|>", "<|eot_id|>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>"),
-    *("<end_of_turn>", "<turn|>", "<｜end▁of▁sentence｜>", "<|END_RESPONSE|>", "<|END_OF_TURN_TOKEN|>"),  # noqa: RUF001
-    "<|end_of_solution|>",
-)
-"""The tokens that chat templates put after a message, which servers sometimes leave there."""
-
 _WHOLE_TOKEN = re.compile(r"[^\s>\]]{1,70}[>\]]?")
-
-
-def strip_turn(text: str) -> tuple[int, int]:
-    """Return where a text begins and ends without blanks and the tokens that begin and end the judge's own turn."""
-    start, end = 0, len(text.rstrip(BLANK))
-    for _ in range(5):
-        end -= next((len(token) for token in _ENDS_TURN if text.endswith(token, 0, end)), 0)
-        end = len(text[:end].rstrip(BLANK))
-        start = end - len(text[start:end].lstrip(BLANK))
-        token = _BEGINS_TURN.match(text, start, end)
-        start = token.end() if token else start
-    return start, end
 
 
 def find_token(text: str, start: int, end: int) -> re.Match[str] | None:

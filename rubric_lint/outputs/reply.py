@@ -1,9 +1,13 @@
-"""Read the body of a response: the model's text, why there is none, and its tokens."""
+"""Read what endpoints and batches return: the model's text, why there is none, and its tokens."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping
+from http import HTTPStatus
 from typing import Any, NamedTuple
+
+from rubric_lint.outputs.blocks import Block, Entry, join_entries
+from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws
 
 _SNAPSHOT = re.compile(r"(?:[-@:](?:latest|v?\d{3,8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2,4})){1,3}$")
 """Matches what names a version of a model, such as `-2024-08-06`, `-0613` and `:latest`."""
@@ -210,3 +214,155 @@ def _count(usage: Any, *path: str) -> int | None:
 
 def _first(*counts: int | None) -> int | None:
     return next((count for count in counts if count is not None), None)
+
+
+def find_fault(result: Mapping[str, Any]) -> str:
+    """Return why a result has no reply, or an empty string."""
+    fault = "the batch has an empty result for it"
+    match result:
+        case {"result": {"type": "succeeded"}}:
+            fault = ""
+        case {"result": {"type": "errored", **rest}}:
+            fault = f"the batch reports an error: {_explain(rest.get('error'))}"
+        case {"result": {"type": str() as kind}}:
+            fault = f"the batch says: {shorten(kind, 60)}"
+        case {"error": error} if error:
+            fault = f"the batch reports an error: {_explain(error)}"
+        case {"response": {"status_code": int() as status} as response} if status != HTTPStatus.OK:
+            fault = f"the batch reports HTTP {status}: {_explain(response.get('body'))}"
+        case {"response": {}}:
+            fault = ""
+    return shorten(fault)
+
+
+def _explain(error: Any) -> str:
+    """Return the message of an error object, which may be inside another, with its code."""
+    while isinstance(error, dict) and isinstance(error.get("error"), dict):
+        error = error["error"]
+    if not isinstance(error, dict):
+        return json.dumps(error)
+    code = error.get("code") or error.get("type")
+    message = explain(error) or json.dumps(error)
+    return f"{code}: {message}" if isinstance(code, str) else message
+
+
+def read_reply_of(result: Mapping[str, Any]) -> Reply:
+    """Return the reply of a result without a fault.
+
+    Raises:
+        UnreadableError: if it is not one.
+    """
+    if "result" in result:
+        return _read_message(result["result"].get("message"))
+    body = result["response"].get("body")
+    if isinstance(body, dict) and isinstance(body.get("output"), list):
+        body = _as_completion(body)
+    return read_reply(body if isinstance(body, str) else json.dumps(body))
+
+
+def _as_completion(response: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the chat completion that says the same as an object of OpenAI's Responses API."""
+    items = [item for item in response["output"] if isinstance(item, dict)]
+    contents = [item["content"] for item in items if _is(item, "message") and isinstance(item.get("content"), list)]
+    parts = [part for content in contents for part in content if isinstance(part, dict)]
+    message = {
+        "content": [{**part, "type": "text"} if _is(part, "output_text") else part for part in parts],
+        "tool_calls": [{"function": {"name": item.get("name")}} for item in items if _is(item, "function_call")],
+        "reasoning": [item for item in items if _is(item, "reasoning")],
+    }
+    cut = response.get("incomplete_details")
+    reason = cut.get("reason") if isinstance(cut, dict) else None
+    return {
+        "choices": [{"message": message, "finish_reason": "length" if reason == "max_output_tokens" else reason}],
+        "model": response.get("model"),
+    }
+
+
+def _read_message(message: Any) -> Reply:
+    """Return the reply in a message of Anthropic, by way of the chat completion that says the same.
+
+    Raises:
+        UnreadableError: if it is not one.
+    """
+    if not isinstance(message, dict) or not isinstance(content := message.get("content"), list):
+        raise UnreadableError("it is not a message")
+    kinds = [part.get("type") for part in content if isinstance(part, dict)]
+    stop = message.get("stop_reason")
+    tools = [{"function": {"name": part.get("name")}} for part in content if _is(part, "tool_use")]
+    shown = {
+        "role": message.get("role"),
+        "content": content,
+        "tool_calls": tools,
+        **({"refusal": "it stopped with `refusal`"} if stop == "refusal" else {}),
+        **({"thinking": "..."} if "redacted_thinking" in kinds else {}),
+    }
+    choice = {"message": shown, "finish_reason": stop}
+    reply = read_reply(json.dumps({"choices": [choice], "model": message.get("model")}))
+    return reply._replace(tokens=_read_usage(message.get("usage")))
+
+
+def _is(part: Any, kind: str) -> bool:
+    return isinstance(part, dict) and part.get("type") == kind
+
+
+def _read_usage(usage: Any) -> Tokens:
+    """Return the tokens of a message: `input_tokens` does not include those read from the cache or written to it."""
+    counts = usage if isinstance(usage, dict) else {}
+
+    def count(name: str) -> int | None:
+        value = counts.get(name)
+        return value if type(value) is int and value >= 0 else None
+
+    parts = [count(name) for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")]
+    read = None if parts[0] is None else sum(each or 0 for each in parts)
+    return Tokens(read, count("output_tokens"), parts[1])
+
+
+_SIGN = b'"custom_id"'
+_HELD = frozenset({"response", "result", "error"})
+
+
+def is_batch_result(head: bytes) -> bool:
+    """Return whether the first line of a file is the result of a batch, of OpenAI's form or of Anthropic's."""
+    line = head.lstrip().partition(b"\n")[0]
+    if _SIGN not in line:
+        return False
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and not _HELD.isdisjoint(found) and "output" not in found
+
+
+class BatchEntries:
+    """A part whose entries are results of a batch; others stay as they are."""
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the records."""
+        return join_entries(_read(*entry) for entry in self._block.split())
+
+
+def _read(line: int, text: bytes | OutputError) -> Entry:
+    """Return a result as a record: its `custom_id` is the `id`; `judge` has the model, and why there is no output."""
+    if isinstance(text, OutputError):
+        return line, text
+    try:
+        result = read_entry(text)
+        refuse_flaws(result)
+    except OutputError:  # the scorer says what is wrong with it
+        return line, text
+    if "custom_id" not in result or _HELD.isdisjoint(result):
+        return line, text
+    output, model = "", None
+    fault: str | None = find_fault(result)
+    if not fault:
+        try:
+            output, fault, _, model = read_reply_of(result)
+        except UnreadableError as unreadable:
+            fault = shorten(str(unreadable))
+    judge = {**({"model": model} if model else {}), **({"fault": fault} if fault else {})}
+    record = {"id": result["custom_id"], "output": output, **({"judge": judge} if judge else {})}
+    return line, json.dumps(record).encode()

@@ -1,15 +1,178 @@
 """Read the entries of a stream of any kind, which its first bytes tell, in bounded memory."""
 
 import codecs
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from typing import BinaryIO, NamedTuple
 
-from rubric_lint.outputs.blocks import CHUNK, LIMIT, Block, Entry, InputError, Part
-from rubric_lint.outputs.extract import OutputError
-from rubric_lint.outputs.inputs.kinds import EXPECTED, GZIP, PARQUET, ZSTD, find_dialect, name_other
-from rubric_lint.outputs.json_text import BLANK, read_json
+from rubric_lint.outputs.blocks import BLANK, CHUNK, LIMIT, Block, Entry, InputError, Part, read_json
+from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.outputs.mapping import Mapped
+from rubric_lint.outputs.text_tables import find_dialect, read_table
+
+GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
+PARQUET = b"PAR1"
+"""The first bytes of the binary files that are read."""
+
+_MAGIC = {
+    codecs.BOM_UTF16_LE: "text in UTF-16",
+    codecs.BOM_UTF16_BE: "text in UTF-16",
+    b"{\0": "text in UTF-16",
+    b"[\0": "text in UTF-16",
+    b"\0{": "text in UTF-16",
+    b"\0[": "text in UTF-16",
+    b"ARROW1": "an Arrow file",
+    b"PK\3\4": "a ZIP file or an Excel workbook",
+    b"BZh": "a bzip2 file",
+    b"\xfd7zXZ\0": "an xz file",
+    b"SQLite format 3\0": "an SQLite database",
+    b"PARE": "an encrypted Parquet file",
+    b"FEA1": "a Feather file",
+    b"Obj\1": "an Avro file",
+    b"\x93NUMPY": "a NumPy file",
+    b"\x89HDF": "an HDF5 file",
+    b"\x80\4\x95": "a Python pickle",
+    b"\x04\x22\x4d\x18": "an lz4 file",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"\xd0\xcf\x11\xe0": "an old Office document",
+    b"%PDF-": "a PDF",
+    b"\x89PNG": "an image",
+    b"\xff\xd8\xff": "an image",
+    b"version https://git-lfs": "a Git LFS pointer, which `git lfs pull` replaces by the file itself",
+    b"<!DOCTYPE": "an HTML page",
+    b"<!doctype": "an HTML page",
+    b"<html": "an HTML page",
+    b"<?xml": "XML",
+    b'{"results": [\n': "output of rubric-score --format json, which is for programs (-o FILE.jsonl writes JSON Lines)",
+}
+EXPECTED = "expected JSON Lines, JSON or CSV in UTF-8, or Parquet, each also in gzip or zstd"
+"""What is read instead of a file of another kind."""
+
+_CONTROLS = bytes({*range(32)} - {*b"\t\n\f\r\x1b"})
+_LOOKED_AT = 64
+"""The bytes that no text begins with, and how many bytes of a file are searched for them."""
+
+_TAR = slice(257, 262)
+
+
+def name_other(head: bytes) -> str | None:
+    """Return the name of a kind of file that is not read, or None."""
+    if head[_TAR] == b"ustar":
+        return "a tar archive"
+    kind = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
+    if kind or head.startswith((b"{", b"[")):
+        return kind
+    first = head[:_LOOKED_AT]
+    if len(first) >= 4 and any(not any(first[start::2]) and all(first[1 - start :: 2]) for start in (0, 1)):
+        return "text in UTF-16"
+    is_binary = any(each in first for each in _CONTROLS)
+    return "binary data" if is_binary and b"\n{" not in head else None
+
+
+_EITHER = 31
+"""The option of zlib for data with a gzip header."""
+
+_PIECE = 1 << 12
+"""The bytes of zstd to unpack at once: this much is lost before the place where a file is cut off."""
+
+
+class Unpacked:
+    """The content of a packed file in chunks; after the last one, `fault` says what is missing, if anything.
+
+    `lines` counts the line ends so far.
+    """
+
+    def __init__(self, chunks: Iterable[bytes], kind: bytes) -> None:
+        self.fault: OutputError | None = None
+        self.lines = 0
+        self._content = self._unzip(iter(chunks)) if kind == GZIP else self._unpack_zstd(iter(chunks))
+
+    def __iter__(self) -> Iterator[bytes]:
+        for content in self._content:
+            self.lines += content.count(b"\n")
+            yield content
+
+    def _unzip(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield the content of all members of a gzip file."""
+        unpacker = zlib.decompressobj(_EITHER)
+        is_begun = False
+        for chunk in chunks:
+            data = chunk
+            while data:
+                if not is_begun:
+                    if not (data := data.lstrip(b"\0")):  # padding between members
+                        break
+                    is_begun = True
+                try:
+                    content = unpacker.decompress(data, CHUNK)
+                except zlib.error as fault:
+                    self.fault = OutputError(f"the gzip file is damaged ({fault}); nothing after this is read")
+                    return
+                if content:
+                    yield content
+                if unpacker.eof:
+                    data, unpacker, is_begun = unpacker.unused_data, zlib.decompressobj(_EITHER), False
+                else:
+                    data = unpacker.unconsumed_tail
+        while is_begun and (content := unpacker.decompress(b"", CHUNK)):
+            yield content
+        if is_begun and not unpacker.eof:
+            self.fault = OutputError("the gzip file is cut off here; the rest is missing")
+
+    def _unpack_zstd(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield the content of all frames of a zstd file.
+
+        Raises:
+            InputError: without pyarrow.
+        """
+        try:
+            import pyarrow as pa  # noqa: PLC0415  (its codec; the standard library has one only from Python 3.14 on)
+        except ImportError:
+            raise InputError("zstd needs pyarrow; install it with the extra `arrow`: rubric-lint[arrow]") from None
+        stream = pa.input_stream(pa.PythonFile(_File(chunks), mode="r"), compression="zstd", buffer_size=None)
+        pieces: list[bytes] = []
+        while self.fault is None:
+            try:
+                piece = stream.read(_PIECE)
+            except OSError as fault:
+                piece = b""
+                cut = "Truncated" in str(fault)
+                told = "cut off here; the rest is missing" if cut else "damaged; nothing after this is read"
+                self.fault = OutputError(f"the zstd file is {told}")
+            pieces.append(piece)
+            if not piece or len(pieces) == CHUNK // _PIECE:
+                yield b"".join(pieces)
+                pieces = []
+            if not piece:
+                return
+
+
+class _File:
+    """A file that gives the bytes of some chunks, as Arrow reads files."""
+
+    closed = False
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._rest = b""
+
+    def read(self, size: int) -> bytes:
+        """Return at most `size` bytes, and none only at the end."""
+        if not self._rest:
+            self._rest = next(self._chunks, b"")
+        taken, self._rest = self._rest[:size], self._rest[size:]
+        return taken
+
+    def readable(self) -> bool:
+        """Return that it can be read."""
+        return True
+
+    def close(self) -> None:
+        """Do nothing; what opened the file closes it."""
+
 
 __all__ = [
     "CHUNK",
@@ -80,7 +243,7 @@ def read_parts(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Part]:
             yield from _unpack(chain([head], source), kind, asked)
             return
     if head.startswith(PARQUET):
-        from rubric_lint.outputs.inputs.parquet import read_parquet  # noqa: PLC0415  (loads pyarrow)
+        from rubric_lint.outputs.parquet import read_parquet  # noqa: PLC0415  (loads pyarrow)
 
         yield from read_parquet(chain([head], source), asked.file, asked.mapping, needs_output=asked.needs_output)
         return
@@ -88,8 +251,6 @@ def read_parts(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Part]:
 
 
 def _unpack(chunks: Iterable[bytes], kind: bytes, asked: Asked) -> Iterator[Part]:
-    from rubric_lint.outputs.inputs.unpacking import Unpacked  # noqa: PLC0415  (most files are not packed)
-
     content = Unpacked(chunks, kind)
     yield from read_parts(content, asked._replace(file=None))
     if content.fault:
@@ -108,18 +269,14 @@ def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[P
             raise InputError(
                 f"{dialect.called} does not keep results as they are; write them as .jsonl or .parquet, and merge these"
             )
-        from rubric_lint.outputs.inputs.text_tables import read_table  # noqa: PLC0415  (most files are JSON)
-
         yield from read_table(chunks, dialect, asked.mapping, needs_output=asked.needs_output)
         return
     blocks: Iterator[Part] = read_json(head, chunks)
     if b'"custom_id"' in head:
-        from rubric_lint.outputs.inputs.batch_entries import BatchEntries, is_batch_result  # noqa: PLC0415  (few are)
+        from rubric_lint.outputs.reply import BatchEntries, is_batch_result  # noqa: PLC0415  (few are)
 
         if is_batch_result(head):
             blocks = map(BatchEntries, read_json(head, chunks))
     if asked.mapping:
-        from rubric_lint.outputs.inputs.mapping import Mapped  # noqa: PLC0415  (few need it)
-
         blocks = map(partial(Mapped, mapping=asked.mapping), chain.from_iterable(part.blocks() for part in blocks))
     yield from blocks

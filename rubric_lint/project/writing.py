@@ -2,13 +2,44 @@
 
 import contextlib
 import os
+import signal
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
-from rubric_lint.project.interrupts import STOPS, holding
 from rubric_lint.project.opening import LIMIT, RefusedError, read_file
+
+STOPS = (signal.SIGINT, signal.SIGTERM)
+"""The signals with which users and other programs stop this one."""
+
+
+@contextmanager
+def holding(*signals: int) -> Iterator[None]:
+    """Hold `signals` back in this thread until the block ends; where the system cannot do that, do nothing."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    try:
+        signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def lock(descriptor: int) -> bool:
+    """Lock an open file until it is closed; return False if another process has locked it."""
+    try:
+        import fcntl  # noqa: PLC0415  (missing on Windows, where files are not locked)
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 class WriteError(Exception):

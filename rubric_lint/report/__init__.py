@@ -5,8 +5,7 @@ from importlib import import_module
 
 from rubric_lint.report.base import Look, Write
 from rubric_lint.report.text import Concise, Full, Statistics
-from rubric_lint.run.reporter import Failure, Reporter
-from rubric_lint.run.summary import Summary, counted
+from rubric_lint.run.summary import Failure, Reporter, Summary, counted
 
 MakeReporter = Callable[[Write, Look], Reporter]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rubric_lint.messages import visible, visible_json
 from rubric_lint.report.base import Look, Write
-from rubric_lint.run.reporter import Reporter
+from rubric_lint.run.summary import Reporter
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Edit, Finding, Fix, Result

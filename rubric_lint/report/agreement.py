@@ -4,9 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from rubric_lint.agree.analysis import Agreement, Plan
-from rubric_lint.agree.conditions import Breach
-from rubric_lint.agree.disagreements import Disagreement, Listed
+from rubric_lint.agree.analysis import Agreement, Breach, Disagreement, Listed, Plan
 from rubric_lint.agree.reading import Invalid, LeftOut
 from rubric_lint.messages import visible_json
 from rubric_lint.report.agreement_sections import LEGEND, choose_shown, describe, is_few, name_value, sections_of

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from rubric_lint.agree.analysis import Agreement
+from rubric_lint.agree.analysis import Agreement, Disagreement, Listed
 from rubric_lint.agree.comparison import Compared, Comparison
-from rubric_lint.agree.disagreements import Disagreement, Listed
 from rubric_lint.agree.reading import list_invalid
 from rubric_lint.agree.scales import Kind
 from rubric_lint.report.agreement import Findings

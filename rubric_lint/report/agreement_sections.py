@@ -4,11 +4,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rubric_lint.agree.analysis import LABEL, Agreement, PassRate
-from rubric_lint.agree.comparison import Between, Compared, Comparison
-from rubric_lint.agree.figures import FIRM, LEAST, LEAST_OFF, Figure, count_answers
-from rubric_lint.agree.panel import Contest, Flips, Votes
+from rubric_lint.agree.comparison import (
+    FIRM,
+    LEAST,
+    LEAST_OFF,
+    Between,
+    Compared,
+    Comparison,
+    Contest,
+    Figure,
+    Flips,
+    Votes,
+    count_answers,
+)
+from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.proportions import Share
 from rubric_lint.agree.scales import Kind, Measure
 from rubric_lint.messages import join_words
 from rubric_lint.report.columns import Column, shorten_name

@@ -16,10 +16,10 @@ from fractions import Fraction
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
-from rubric_lint.agree.compare.runs import ABSENT, OtherRun
+from rubric_lint.agree.runs import ABSENT, OtherRun
 from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
-from rubric_lint.scoring.records import Outcome
+from rubric_lint.scoring.scorer import Outcome
 
 _MOST_ROWS = 8192
 """The most answers in a block."""

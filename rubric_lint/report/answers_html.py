@@ -9,7 +9,7 @@ from rubric_lint.report.markup import as_html, open_table, quote, render_heads
 from rubric_lint.report.overview_html import format_score, label_criterion
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import CriterionResult, Scored, Verdict
-from rubric_lint.scoring.records import Outcome
+from rubric_lint.scoring.scorer import Outcome
 from rubric_lint.scoring.totals import Totals
 
 _TEXTS = ("question", "answer", "reference")

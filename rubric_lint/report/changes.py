@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from rubric_lint.agree.compare.change import Change, Value, What
-from rubric_lint.agree.compare.outputs import INVALID, Effect, Effects
+from rubric_lint.agree.changes import INVALID, Change, Effect, Effects, Value, What
 from rubric_lint.messages import escape, join_words, name_scores, percent, table
 from rubric_lint.report.visible import visible
 from rubric_lint.run.summary import counted

@@ -11,8 +11,7 @@ from rubric_lint.project.repository import repository_path
 from rubric_lint.report.base import Look, Write
 from rubric_lint.report.portable import Range, dump
 from rubric_lint.run.fingerprint import fingerprints
-from rubric_lint.run.reporter import Failure, Reporter
-from rubric_lint.run.unchecked import NearMisses
+from rubric_lint.run.summary import Failure, NearMisses, Reporter
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Finding, Result

@@ -7,7 +7,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.compare.runs import OtherRun, read_answers
+from rubric_lint.agree.runs import OtherRun, read_answers
 from rubric_lint.report.agreement import Findings
 from rubric_lint.report.agreement_html import render_findings
 from rubric_lint.report.agreement_sections import LEGEND
@@ -38,7 +38,7 @@ from rubric_lint.report.overview_html import (
 from rubric_lint.report.runs_html import render_comparison
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
-from rubric_lint.scoring.records import Outcome
+from rubric_lint.scoring.scorer import Outcome
 from rubric_lint.scoring.totals import Totals
 
 _RANKS = {Verdict.FAIL: 0, Verdict.BORDERLINE: 1}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rubric_lint.messages import whole
 from rubric_lint.report.base import Look, Write
 from rubric_lint.report.portable import dump
-from rubric_lint.run.reporter import Reporter
+from rubric_lint.run.summary import Reporter
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Finding, Fix, Result

@@ -11,9 +11,7 @@ from rubric_lint.project.repository import repository_path
 from rubric_lint.report.base import Look, Write
 from rubric_lint.report.portable import Range
 from rubric_lint.report.visible import visible
-from rubric_lint.run.reporter import Failure, Reporter
-from rubric_lint.run.summary import word_severities
-from rubric_lint.run.unchecked import NearMisses
+from rubric_lint.run.summary import Failure, NearMisses, Reporter, word_severities
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, BinaryIO, Protocol
 
-from rubric_lint.dialects.tables.guards import armed, is_formula
+from rubric_lint.dialects.tables.csv_file import armed, is_formula
 from rubric_lint.messages import visible
 from rubric_lint.report.result_rows import Row, read_row, shorten
 from rubric_lint.scoring.grading import ScoringRubric
@@ -197,7 +197,7 @@ class _Parquet:
         pa = _import_arrow()
         import pyarrow.parquet as pq  # noqa: PLC0415  (loads pyarrow)
 
-        from rubric_lint.engines.batch.arrow_writing import schema  # noqa: PLC0415
+        from rubric_lint.engines.arrow_tables import schema  # noqa: PLC0415
 
         form = schema()
         place = form.get_field_index("error")

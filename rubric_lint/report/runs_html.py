@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from rubric_lint.agree.compare.runs import CriterionPair, Flip, OtherRun
+from rubric_lint.agree.runs import CriterionPair, Flip, OtherRun
 from rubric_lint.messages import join_words
 from rubric_lint.report.answer_rows import name_id
 from rubric_lint.report.charts import name_answer

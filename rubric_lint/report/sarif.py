@@ -15,8 +15,7 @@ from rubric_lint.report.base import Look, Write
 from rubric_lint.report.portable import Range, dump
 from rubric_lint.rules import RULES
 from rubric_lint.run.fingerprint import VERSION, fingerprints
-from rubric_lint.run.reporter import Failure, Reporter
-from rubric_lint.run.unchecked import NearMisses, Noted
+from rubric_lint.run.summary import Failure, NearMisses, Noted, Reporter
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from rubric_lint.finding import Unread
-from rubric_lint.format.criterion import Shape
-from rubric_lint.format.thresholds import Thresholds
+from rubric_lint.format.criterion import Shape, Thresholds
 from rubric_lint.messages import join_words, percent
 from rubric_lint.report.base import VERDICT_ROLES, Look, Write
 from rubric_lint.report.json_report import count_all

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rubric_lint.report.base import Look, Write
 from rubric_lint.report.frame import frame
 from rubric_lint.report.visible import visible, width
-from rubric_lint.run.reporter import Reporter
+from rubric_lint.run.summary import Reporter
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Finding, Result, Severity

@@ -175,8 +175,7 @@ def endpoint_judge(
     """
     import openai  # noqa: F401, PLC0415  (missing, it is an error now, not at the first completion)
 
-    from rubric_lint.judge.call import RESPONSE_FORMATS, Call  # noqa: PLC0415
-    from rubric_lint.judge.urls import is_url  # noqa: PLC0415
+    from rubric_lint.judge.call import RESPONSE_FORMATS, Call, is_url  # noqa: PLC0415
     from rubric_lint.rewards.endpoint import EndpointJudge  # noqa: PLC0415  (loads the scorer)
 
     if response_format not in RESPONSE_FORMATS:

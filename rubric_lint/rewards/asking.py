@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from rubric_lint.judge.asking import correct
 from rubric_lint.judge.prompt import JudgedCase, Message, output_schema, write_prompt
-from rubric_lint.outputs.candidates import read_quotable
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.outputs.verdict import read_quotable
 from rubric_lint.rewards.options import Options, RewardError
 from rubric_lint.rewards.per_loop import PerLoop
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.prompt import Message
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.project.api_key import KEY, ApiKeyError, read_key
 from rubric_lint.rewards.options import RewardError
 from rubric_lint.rewards.per_loop import PerLoop

@@ -6,14 +6,13 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from rubric_lint.messages import list_names, point_to_known
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.rewards.asking import Asker, Item, Judge, Read, read_output
 from rubric_lint.rewards.counting import Counter, RewardCounts
 from rubric_lint.rewards.dropout import Kept, drop_criteria
 from rubric_lint.rewards.options import Options, RewardError
-from rubric_lint.scoring.grading import Scored, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import Scored, ScoringRubric, Verdict, combine_samples
 from rubric_lint.scoring.loading import read_rubrics
-from rubric_lint.scoring.samples import combine_samples
 
 Rubrics = ScoringRubric | Mapping[str, ScoringRubric] | str | os.PathLike[str]
 """A rubric, the rubrics of a file by name, or the path of the file."""

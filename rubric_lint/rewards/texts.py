@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from rubric_lint.judge.conversation import is_conversation, write_conversation
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.judge.answers import is_conversation, write_conversation
+from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.rewards.options import RewardError
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.band_repairs import sort_bands
+from rubric_lint.format.repairs import sort_bands
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part

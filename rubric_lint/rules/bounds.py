@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.band_repairs import swap_bounds
-from rubric_lint.format.bands import SCORES, as_integer
+from rubric_lint.format.criterion import SCORES, as_integer
+from rubric_lint.format.repairs import swap_bounds
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule, of_schema
 from rubric_lint.text.path import Part

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rubric_lint.finding import Place, Problem, RemoveField, Repair, Severity
-from rubric_lint.format.deprecation import Replacement
+from rubric_lint.format.criterion import Replacement
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part, Path

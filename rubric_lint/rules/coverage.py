@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.band_repairs import ADD_BAND, AS_LEVELS, WIDEN_LOWER, WIDEN_UPPER, fill, turn_to_levels
-from rubric_lint.format.bands import Scale, looks_like_levels
+from rubric_lint.format.criterion import Scale, looks_like_levels
+from rubric_lint.format.repairs import ADD_BAND, AS_LEVELS, WIDEN_LOWER, WIDEN_UPPER, fill, turn_to_levels
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import name_scores
 from rubric_lint.rules.rule import Rule

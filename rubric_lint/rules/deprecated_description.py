@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.deprecation import MESSAGES, find_deprecated
+from rubric_lint.format.repairs import MESSAGES, find_deprecated
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import AddField, Intent, Problem, RenameKey, Repair, ReplaceValue, Severity, WrapText
-from rubric_lint.format.bands import LOWEST
-from rubric_lint.format.criterion import Criterion, Shape
-from rubric_lint.format.deprecation import MESSAGES, find_deprecated
+from rubric_lint.format.criterion import LOWEST, Criterion, Shape
+from rubric_lint.format.repairs import MESSAGES, find_deprecated
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.bands import HIGHEST, LOWEST
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part

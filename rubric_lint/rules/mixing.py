@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import Place, Problem, Repair, Severity
-from rubric_lint.format.bands import looks_like_bands
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import Criterion, Shape, looks_like_bands
+from rubric_lint.format.repairs import OWN_RUBRIC, move_apart
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.shape_repairs import OWN_RUBRIC, move_apart
 from rubric_lint.rules.rule import Rule, of_schema
 from rubric_lint.text.path import Part
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.band_repairs import LOWER_KEEPS, UPPER_KEEPS, cut
-from rubric_lint.format.bands import Band, Scale
+from rubric_lint.format.criterion import Band, Scale
+from rubric_lint.format.repairs import LOWER_KEEPS, UPPER_KEEPS, cut
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import list_scores, name_scores
 from rubric_lint.rules.rule import Rule

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.outcomes import is_placeholder, may_be_placeholder
-from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.rubric import Rubric, is_placeholder, may_be_placeholder
 from rubric_lint.messages import shorten
 from rubric_lint.rules.rule import Rule
 

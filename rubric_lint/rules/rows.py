@@ -4,7 +4,7 @@ The texts stand here all the same, so that every message of a rule is in one pla
 """
 
 from rubric_lint.finding import Severity
-from rubric_lint.format.outcome_repairs import FIRST_HIGHEST, FIRST_LOWEST, PLACEHOLDER
+from rubric_lint.format.repairs import FIRST_HIGHEST, FIRST_LOWEST, PLACEHOLDER
 from rubric_lint.rules.rule import Rule, of_schema
 from rubric_lint.text.path import Part
 

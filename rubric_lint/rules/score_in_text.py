@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.outcomes import Outcome
-from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.rubric import Outcome, Rubric
 from rubric_lint.rules.rule import Rule
 
 

@@ -5,8 +5,8 @@ from math import ceil
 from typing import NamedTuple
 
 from rubric_lint.finding import Place, Problem, Repair, Severity
-from rubric_lint.format.band_repairs import ADD_BAND, split, start_at
-from rubric_lint.format.bands import Band, Scale, looks_like_levels
+from rubric_lint.format.criterion import Band, Scale, looks_like_levels
+from rubric_lint.format.repairs import ADD_BAND, split, start_at
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import join_words, list_scores
 from rubric_lint.rules.rule import Rule

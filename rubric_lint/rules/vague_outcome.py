@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.outcomes import LONGEST_LABEL, Outcome, is_placeholder, is_template
-from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.rubric import LONGEST_LABEL, Outcome, Rubric, is_placeholder, is_template
 from rubric_lint.rules.rule import Rule
 
 # Words that grade instead of describing: a judge who reads only these has to invent the standard.

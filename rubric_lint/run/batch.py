@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
+from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.finding import Result
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.text.source import Source
@@ -171,7 +171,7 @@ def _holding_interrupts() -> AbstractContextManager[None]:
     """Hold Ctrl+C back while workers start: a forked one inherits that until it ignores Ctrl+C."""
     import signal  # noqa: PLC0415
 
-    from rubric_lint.project.interrupts import holding  # noqa: PLC0415
+    from rubric_lint.project.writing import holding  # noqa: PLC0415
 
     return holding(signal.SIGINT) if _CAN_FORK else nullcontext()
 

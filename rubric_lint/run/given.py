@@ -7,7 +7,7 @@ from typing import NamedTuple
 from rubric_lint.project.files import STDIN, File, Unreadable, read, read_stdin
 from rubric_lint.project.opening import LIMIT
 from rubric_lint.project.settings import FileSettings
-from rubric_lint.run.filters.git import GitError, ask, tell
+from rubric_lint.run.git import GitError, ask, tell
 
 
 class Input(NamedTuple):

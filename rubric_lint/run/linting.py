@@ -7,17 +7,12 @@ from typing import Any
 
 from rubric_lint.finding import Result
 from rubric_lint.messages import join_words
-from rubric_lint.project.files import File, Unreadable, find, read_stdin, split_stdin, tidy
-from rubric_lint.project.settings import Overrides, SettingsFinder
-from rubric_lint.project.settings_file import SettingsError
-from rubric_lint.project.skipped import Skipped
+from rubric_lint.project.files import File, Skipped, Unreadable, find, read_stdin, split_stdin, tidy
+from rubric_lint.project.settings import Overrides, SettingsError, SettingsFinder
 from rubric_lint.run.batch import FileOutcome, lint_bytes, lint_files
-from rubric_lint.run.console import complain, report_crash
+from rubric_lint.run.console import Progress, complain, report_crash
 from rubric_lint.run.filters import Filter
-from rubric_lint.run.progress import Progress
-from rubric_lint.run.reporter import Failure, Reporter
-from rubric_lint.run.summary import Summary, counted
-from rubric_lint.run.unchecked import EMPTY, Unchecked
+from rubric_lint.run.summary import EMPTY, Failure, Reporter, Summary, Unchecked, counted
 
 Find = Callable[[Iterable[str], SettingsFinder, Skipped], Iterable[File | Unreadable]]
 Lint = Callable[[Iterable[File | Unreadable]], Iterator[tuple[File | Unreadable, FileOutcome]]]

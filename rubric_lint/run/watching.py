@@ -13,14 +13,11 @@ import click
 
 from rubric_lint.finding import Result
 from rubric_lint.messages import join_words, visible
-from rubric_lint.project.files import File, Unreadable, find
-from rubric_lint.project.settings import Overrides, Settings, SettingsFinder
-from rubric_lint.project.settings_file import NAMES, SettingsError
-from rubric_lint.project.skipped import Skipped
+from rubric_lint.project.files import File, Skipped, Unreadable, find
+from rubric_lint.project.settings import NAMES, Overrides, Settings, SettingsError, SettingsFinder
 from rubric_lint.run.batch import FileOutcome, lint_files
-from rubric_lint.run.console import complain
+from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.linting import Find
-from rubric_lint.run.progress import Progress
 from rubric_lint.run.summary import counted
 from rubric_lint.text.source import Source
 

@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rubric_lint.outputs.extract import OutputError
-from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric
+from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric, combine_samples
 from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.scoring.output import parse_output, reader_of
-from rubric_lint.scoring.samples import combine_samples
 
 __all__ = ["OutputError", "RubricError", "load_rubrics", "score", "score_samples"]
 

@@ -1,7 +1,7 @@
 """Grade judge outputs: turn answers into a score and a verdict with exact arithmetic."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -228,3 +228,77 @@ class ScoringRubric:
             raise ValueError("an answer that the rubric does not allow")
         points, verdict = self.weigh(result.grade for result in graded)
         return Scored(self, Fraction(points, self.full), verdict, graded, output.reasoning)
+
+
+_FROM_WORST = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
+
+
+def combine_samples(samples: Sequence[Scored]) -> Scored:
+    """Return the median of several results of one rubric for one answer; at least one of them has its verdict.
+
+    The verdict is the median of the verdicts, not the verdict on a combined output: samples that each miss a different
+    gate all fail, while the medians of their criteria would pass. If two verdicts or answers are in the middle, the
+    worse one counts. The score is the median of the scores, and may lie between two of them.
+
+    Raises:
+        ValueError: if there are no results, or they are of different rubrics.
+    """
+    if len({sample.rubric.hash for sample in samples}) != 1:
+        raise ValueError("results of different rubrics have no median" if samples else "no results to combine")
+    if len(samples) == 1:
+        return samples[0]
+    lower, upper = (len(samples) - 1) // 2, len(samples) // 2  # the two in the middle, or the middle one twice
+    verdict = sorted((sample.verdict for sample in samples), key=_FROM_WORST.index)[lower]
+    scores = sorted(sample.score for sample in samples)
+    score = (scores[lower] + scores[upper]) / 2
+    criteria = tuple(map(_combine_criterion, zip(*(sample.criteria for sample in samples), strict=True)))
+    reasoning = next((each.reasoning for each in samples if each.verdict is verdict and each.reasoning), None)
+    return Scored(samples[0].rubric, score, verdict, criteria, reasoning, tuple(samples))
+
+
+def _combine_criterion(given: Sequence[CriterionResult]) -> CriterionResult:
+    """Return the median answer, with the reason of the first sample that gave it."""
+    answers = [each.grade.answer for each in given]
+    answer = sorted(answers)[(len(answers) - 1) // 2]
+    return replace(given[answers.index(answer)], share=Fraction(answers.count(answer), len(answers)))
+
+
+class Prospect(NamedTuple):
+    """The worst and the best verdict that one answer to a criterion still allows; some answers reach both.
+
+    `points` are those of the whole rubric with the best answers to the other criteria, at least 0.
+    """
+
+    worst: Verdict
+    best: Verdict
+    points: int
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether only one verdict is left."""
+        return self.worst is self.best
+
+
+class Prospects:
+    """The prospects of one rubric. Best answers are those with the most points that meet the gate."""
+
+    def __init__(self, rubric: ScoringRubric) -> None:
+        criteria = rubric.criteria
+        met = [[grade.points for grade in each.grades if grade.gate_met] for each in criteria]
+        every = [[grade.points for grade in each.grades] for each in criteria]
+        self._rubric = rubric
+        self._highest = [max(points or others) for points, others in zip(met, every, strict=True)]
+        self._lowest = [min(points) for points in every]
+        self._never_met = [not points for points in met]
+        self._may_miss = [len(points) < len(others) for points, others in zip(met, every, strict=True)]
+        self._sums = sum(self._highest), sum(self._lowest), sum(self._never_met), sum(self._may_miss)
+
+    def find(self, number: int, grade: Grade) -> Prospect:
+        """Return the prospect of one answer to the criterion with this index."""
+        highest, lowest, never_met, may_miss = self._sums
+        points = highest - self._highest[number] + grade.points
+        least = lowest - self._lowest[number] + grade.points
+        can_meet = grade.gate_met and never_met == self._never_met[number]
+        must_meet = grade.gate_met and may_miss == self._may_miss[number]
+        decide = self._rubric.decide
+        return Prospect(decide(least, gates_met=must_meet), decide(points, gates_met=can_meet), max(points, 0))

@@ -1,21 +1,177 @@
-"""Load the rubrics of a file for scoring, by the names that records use."""
+"""Load the rubrics of a file, prepare them for scoring in whole numbers of points, and find their places."""
 
+import math
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
-from rubric_lint.finding import Result, Severity, Unread
+from rubric_lint.finding import Place, Problem, Result, Severity, Unread
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.case_names import RubricSite, find_names
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file, find_shape_problems
+from rubric_lint.messages import join_words
+from rubric_lint.project.files import name_other_kind
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
-from rubric_lint.project.skipped import name_other_kind
-from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.preparing import UnscorableError, prepare
+from rubric_lint.scoring.grading import OVERALL, AnswerValue, Grade, ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.meaning import hash_meaning
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
-from rubric_lint.text.source import Position, Source, as_bytes
+from rubric_lint.text.source import Position, Source, Span, as_bytes
+
+_WIDEST = 1000
+"""The most digits from the first digit of the largest weight to the last digit of the most precise one."""
+
+
+class UnscorableError(Exception):
+    """A rubric cannot be scored; the message says why."""
+
+
+def prepare(rubric: Rubric, name: str) -> ScoringRubric:
+    """Make a rubric ready for scoring.
+
+    Raises:
+        UnscorableError: if the rubric cannot be scored, even if a comment or a setting silences the finding.
+    """
+    shape = rubric.shape
+    if shape is None:
+        raise UnscorableError("has no criteria")
+    if any(entry.shapes != (shape,) for entry in rubric.entries):
+        raise UnscorableError("mixes shapes")
+    drafts = list(_draft(rubric, shape))
+    _refuse_repeated_ids(drafts)
+    whole = _as_integers([draft.weight for draft in drafts])
+    total = _add_up(whole)
+    unit = math.lcm(*(answer.score.denominator for draft in drafts for answer in draft.answers))
+    criteria = tuple(
+        ScoringCriterion(
+            draft.id,
+            draft.weight,
+            Fraction(share, total),
+            draft.gate,
+            draft.outcome,
+            tuple(
+                Grade(answer, score, share * int(score * unit), gate_met, outcome)
+                for answer, score, gate_met, outcome in draft.answers
+            ),
+        )
+        for draft, share in zip(drafts, whole, strict=True)
+    )
+    full = total * unit
+    pass_from, borderline_from = (math.ceil(Fraction(threshold) * full) for threshold in rubric.thresholds)
+    meaning = hash_meaning(rubric, criteria)
+    cuts_mean = rubric.view is not None and rubric.view.dialect.cuts_mean
+    return ScoringRubric(name, meaning, rubric, shape, criteria, full, pass_from, borderline_from, cuts_mean)
+
+
+class _Allowed(NamedTuple):
+    """An allowed answer, its normalised score and its outcome."""
+
+    answer: AnswerValue
+    score: Fraction
+    gate_met: bool
+    outcome: str | None
+
+
+class _Draft(NamedTuple):
+    """A criterion whose share of the total weight is not yet known."""
+
+    id: str
+    weight: Decimal
+    gate: int | None
+    outcome: str | None
+    answers: tuple[_Allowed, ...]
+
+
+def _draft(rubric: Rubric, shape: Shape) -> Iterator[_Draft]:
+    if shape is Shape.HOLISTIC:
+        yield _Draft(OVERALL, Decimal(1), None, None, _scores(rubric.scales[0], None, rubric.span))
+    for criterion in rubric.criteria:
+        if criterion.weight is None or not math.isfinite(float(criterion.weight)):
+            raise UnscorableError(f"the weight of `{criterion.id}` is not a finite number of at least 0")
+        yield _Draft(criterion.id, criterion.weight, criterion.gate, criterion.outcome, _answers(criterion))
+
+
+def _answers(criterion: Criterion) -> tuple[_Allowed, ...]:
+    if criterion.scale:
+        return _scores(criterion.scale, criterion.gate, (LOWEST, HIGHEST))
+    if criterion.levels is not None:
+        return _levels(criterion)
+    gate = LOWEST if criterion.gate is None else criterion.gate
+    earns, loses = (False, True) if criterion.is_negated else (True, False)
+    worth = {loses: (Fraction(0), gate <= LOWEST), earns: (Fraction(1), gate <= HIGHEST)}
+    return tuple(_Allowed(answer, *worth[answer], criterion.outcome) for answer in (False, True))
+
+
+def _scores(scale: Scale, gate: int | None, span: tuple[int, int]) -> tuple[_Allowed, ...]:
+    lowest, highest = span
+    # If bands overlap (an error that a comment may silence), the first one counts.
+    outcomes = {score: band.outcome for band in reversed(scale.bands) for score in band.scores}
+    return tuple(
+        _Allowed(score, Fraction(score - lowest, highest - lowest), gate is None or score >= gate, outcomes[score])
+        for score in sorted(outcomes)
+    )
+
+
+def _levels(criterion: Criterion) -> tuple[_Allowed, ...]:
+    outcomes = {level.number: level.outcome for level in criterion.levels or () if level.number is not None}
+    if len(outcomes) < 2:
+        raise UnscorableError(f"`{criterion.id}` has fewer than two levels")
+    lowest, highest, gate = min(outcomes), max(outcomes), criterion.gate
+    return tuple(
+        _Allowed(level, Fraction(level - lowest, highest - lowest), gate is None or level >= gate, outcomes[level])
+        for level in sorted(outcomes)
+    )
+
+
+def _refuse_repeated_ids(drafts: Sequence[_Draft]) -> None:
+    ids = Counter(draft.id for draft in drafts)
+    if repeated := [name for name, count in ids.items() if count > 1]:
+        raise UnscorableError(f"has more than one criterion {join_words([f'`{name}`' for name in repeated])}")
+    if empty := [draft.id for draft in drafts if not draft.answers]:
+        raise UnscorableError(f"`{empty[0]}` has no score that a judge can give")
+
+
+def share_out(weights: Sequence[Decimal]) -> list[Fraction]:
+    """Return the exact part of each weight in the sum of those above 0; the weights are finite.
+
+    Raises:
+        UnscorableError: if no weight is above 0, or they are too far apart.
+    """
+    whole = _as_integers(weights)
+    total = _add_up(whole)
+    return [Fraction(weight, total) for weight in whole]
+
+
+def _add_up(weights: Sequence[int]) -> int:
+    """Return the sum of the weights above 0, which an answer can earn."""
+    total = sum(weight for weight in weights if weight > 0)
+    if not total:
+        raise UnscorableError("has no criterion with a weight above 0, so there is nothing to divide by")
+    return total
+
+
+def _as_integers(weights: Sequence[Decimal]) -> list[int]:
+    """Scale the weights to the smallest integers in the same proportion."""
+    if not any(weights):
+        raise UnscorableError("has weights that are all 0, so there is nothing to divide by")
+    parts = [weight.as_tuple() for weight in weights]
+    finest = min(int(part.exponent) for part, weight in zip(parts, weights, strict=True) if weight)
+    if max(weight.adjusted() for weight in weights if weight) - finest > _WIDEST:
+        raise UnscorableError(f"has weights that are more than {_WIDEST} digits apart")
+    # Arithmetic on decimals rounds to the precision of the context; creating one does not.
+    whole = [
+        int(Decimal((part.sign, part.digits, int(part.exponent) - finest))) if weight else 0
+        for part, weight in zip(parts, weights, strict=True)
+    ]
+    divisor = math.gcd(*whole)
+    return [weight // divisor for weight in whole]
+
 
 DECIDING = frozenset(
     {
@@ -214,3 +370,78 @@ def name_rubrics(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[
         Loaded(name, rubric, document, case, evaluator)
         for (document, rubric), (name, case, evaluator) in zip(rubrics, names, strict=True)
     ]
+
+
+class Spot(NamedTuple):
+    """A part of a rubric: its path in the words of version 2, and which part of the value there."""
+
+    path: Path
+    part: Part = Part.VALUE
+
+
+class RubricPlaces:
+    """The places of one rubric."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self.loaded = loaded
+        self.rubric = loaded.rubric
+        self._criteria = {criterion.id: criterion for criterion in self.rubric.criteria}
+
+    @property
+    def whole(self) -> Spot:
+        """The place of the rubric: its field."""
+        return Spot(self.rubric.path, Part.KEY)
+
+    def criterion(self, name: str) -> Spot:
+        """Return the place of a criterion; of the one scale for a holistic rubric."""
+        criterion = self._criteria.get(name)
+        return Spot(criterion.path, Part.HEAD) if criterion else self.whole
+
+    def field(self, name: str, field: str) -> Spot:
+        """Return the place of a field of a criterion, or of the criterion if it is not written."""
+        criterion = self._criteria[name]
+        path = criterion.path_of(field)
+        return self.criterion(name) if path == criterion.path else Spot(path)
+
+    def gate(self, name: str) -> Spot:
+        """Return the place of the gate of a criterion, or of the criterion if the gate is not written."""
+        criterion = self._criteria[name]
+        field = str(criterion.gate_path[-1])
+        return self.field(name, field)
+
+    def answer(self, name: str, answer: AnswerValue) -> Spot:
+        """Return the place of the band, the level or the outcome that an answer earns."""
+        criterion = self._criteria.get(name)
+        scale = criterion.scale if criterion else next(iter(self.rubric.scales), None)
+        if scale and not isinstance(answer, bool):
+            for band in scale.bands:
+                if answer in band.scores:
+                    return Spot(band.path, band.part)
+        for level in (criterion.levels if criterion else None) or ():
+            if level.number == answer:
+                return Spot(level.number_path, level.part)
+        return self.criterion(name)
+
+    def span(self, spot: Spot) -> Span:
+        """Return the span of a place in the file of the rubric; the part around it if it is not written."""
+        problem = self.problem(spot)
+        path, document = problem.path, self.loaded.document
+        while path:
+            try:
+                return document.span(path, problem.part)
+            except (KeyError, IndexError, TypeError):
+                path = path[:-1]
+        return document.span(path, Part.HEAD)
+
+    def related(self, message: str, spot: Spot) -> Place:
+        """Return a related place for a problem in another file."""
+        return Place(message, (), span=self.span(spot), source=self.loaded.document.source)
+
+    def problem(self, spot: Spot, code: str = "", values: Mapping[str, object] = MappingProxyType({})) -> Problem:
+        """Return a problem at a place, with its path in the document."""
+        problem = Problem(code, *spot, values)
+        return self.rubric.view.translate(problem) if self.rubric.view else problem
+
+    def list_criteria(self) -> tuple[Criterion, ...]:
+        """Return the criteria; none for a holistic rubric."""
+        return () if self.rubric.shape is Shape.HOLISTIC else self.rubric.criteria

@@ -2,24 +2,507 @@
 
 import select
 import signal
+import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import chain, islice
+from json.encoder import encode_basestring as quote
+from queue import SimpleQueue
+from threading import Thread
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from rubric_lint.outputs.blocks import Block, Part
-from rubric_lint.outputs.candidates import Extract
+from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.streams import CHUNK, Asked, read_parts
-from rubric_lint.run.progress import Progress
+from rubric_lint.outputs.verdict import Extract
+from rubric_lint.project.writing import STOPS, holding
+from rubric_lint.run.console import Progress
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.ids import Ids, RecordPlace
-from rubric_lint.scoring.part_scorer import Observer, PartScorer, Results
-from rubric_lint.scoring.run_warnings import Others, warn_of_other_rubric, warn_of_other_version, warn_of_repeated
+from rubric_lint.scoring.output import Known
+from rubric_lint.scoring.results import ResultScorer
+from rubric_lint.scoring.scorer import OtherVersionError, Outcome, Run, Scorer, make_key
 from rubric_lint.scoring.totals import Totals
 
-if TYPE_CHECKING:
-    from rubric_lint.scoring.sharing import Crew
+_BUCKETS = 256
+_LAST = _BUCKETS - 1
+
+
+class RecordPlace(NamedTuple):
+    """The start of a record: the number of its file and its 1-based line."""
+
+    file: int
+    line: int
+
+
+class Ids:
+    """A set of 64-bit hashes of ids, with their buckets in order; it stores places only where lines are skipped.
+
+    A dictionary would need ten times the memory, and there may be millions of records.
+    """
+
+    def __init__(self) -> None:
+        self._hashes = [array("q") for _ in range(_BUCKETS)]
+        self._order = array("B")
+        self._jumps = array("Q")
+        self._expected = (0, 0)
+
+    def add(self, file: int, line: int, keys: Sequence[int]) -> None:
+        """Add the keys of records on consecutive lines, the first of which is `line`."""
+        if (file, line) != self._expected:
+            self._jumps.extend((len(self._order), file, line))
+        self._expected = (file, line + len(keys))
+        hashes = self._hashes
+        for key in keys:
+            hashes[key & _LAST].append(key)
+        self._order.extend([key & _LAST for key in keys])
+
+    def repeated(self, most: int) -> tuple[int, list[tuple[RecordPlace, RecordPlace]]]:
+        """Return how many records repeat an id, and the first few as pairs: the earlier place, then the repeat."""
+        count = 0
+        firsts: dict[tuple[int, int], int] = {}
+        for bucket, hashes in enumerate(self._hashes):
+            if len(known := set(hashes)) < len(hashes):
+                count += len(hashes) - len(known)
+                seen: dict[int, int] = {}
+                firsts.update(
+                    ((bucket, at), seen[key]) for at, key in enumerate(hashes) if seen.setdefault(key, at) != at
+                )
+        pairs = [*islice(self._find(firsts), most)] if firsts else []
+        return count, [(self._place(first), self._place(second)) for first, second in pairs]
+
+    def _find(self, firsts: dict[tuple[int, int], int]) -> Iterator[tuple[int, int]]:
+        """Yield the records that repeat an id, in order, as pairs of numbers: the earlier record, then the repeat."""
+        wanted = {(bucket, first) for (bucket, _), first in firsts.items()}
+        numbers: dict[tuple[int, int], int] = {}
+        lengths = [0] * _BUCKETS
+        for number, bucket in enumerate(self._order):
+            at = bucket, lengths[bucket]
+            lengths[bucket] += 1
+            if at in wanted:
+                numbers[at] = number
+            elif at in firsts:
+                yield numbers[bucket, firsts[at]], number
+
+    def _place(self, number: int) -> RecordPlace:
+        jumps = self._jumps
+        low, high = 0, len(jumps) // 3
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if jumps[3 * middle] <= number else (low, middle)
+        start, file, line = jumps[3 * low : 3 * low + 3]
+        return RecordPlace(file, line + number - start)
+
+
+_MOST_PLACES = 5
+"""The most places that a warning lists."""
+
+
+class Others(NamedTuple):
+    """How many entries of a file are by another version of a rubric, and the line of the first one; 0 without any."""
+
+    times: int = 0
+    first: int = 0
+
+    def count_at(self, line: int) -> Self:
+        """Count one more, in this line."""
+        return self._replace(times=self.times + 1, first=self.first or line)
+
+    def add(self, later: "Others") -> Self:
+        """Add what a later part of the file has."""
+        return self._replace(times=self.times + later.times, first=self.first or later.first)
+
+
+def warn_of_repeated(ids: Ids, name: Callable[[RecordPlace], str]) -> Iterator[str]:
+    """Yield a warning if ids are repeated; `name` names a place."""
+    repeated, firsts = ids.repeated(_MOST_PLACES)
+    if repeated:
+        listed = [f"{name(first)} and {name(second)}" for first, second in firsts]
+        listed += [f"{repeated - len(firsts):,} more"] if repeated > len(firsts) else []
+        again = "1 record has" if repeated == 1 else f"{repeated:,} records have"
+        yield f"warning: {again} the id of an earlier one, and all are counted: {'; '.join(listed)}"
+
+
+def warn_of_other_rubric(count: int, place: str) -> str:
+    """Return the warning that so many outputs, the first one at `place`, were judged by a different rubric."""
+    told = "1 output was" if count == 1 else f"{count:,} outputs were"
+    return f"warning: {told} judged by a rubric with a different meaning (`rubric_hash` differs), the first at {place}"
+
+
+def warn_of_other_version(others: Mapping[str, Others]) -> str:
+    """Return the warning that results, counted by the names of their files, are by another version of the rubric."""
+    count = sum(each.times for each in others.values())
+    told = "1 result was" if count == 1 else f"{count:,} results were"
+    listed = [
+        f"{name} ({each.times:,}, the first in line {each.first:,})" for name, each in [*others.items()][:_MOST_PLACES]
+    ]
+    listed += [f"{len(others) - _MOST_PLACES:,} more files"] if len(others) > _MOST_PLACES else []
+    return (
+        f"warning: {told} scored by another version of the rubric (`rubric_hash` differs) and count as invalid; score "
+        f"the outputs again: {'; '.join(listed)}"
+    )
+
+
+class Observer(Protocol):
+    """An observer of all results: most arrive as counts, and in full only those that it wants."""
+
+    def add(self, outcome: Outcome, text: bytes) -> None:
+        """Add the full outcome of one entry, whose text is `text`."""
+
+    def wants(self, known: Known) -> bool:
+        """Return whether to `keep` a full outcome with this result; after one no, it is always no."""
+
+    def keep(self, outcome: Outcome) -> None:
+        """Keep a full outcome; `count` counts it separately."""
+
+    def count(self, known: Known) -> None:
+        """Count the results with these answers."""
+
+    def list(
+        self, found: Sequence[tuple[Any, Known]], line: int, file: str | None, text: bytes, about: Any = None
+    ) -> None:
+        """List the results that `count` counts, in order: ids (None without one) and results from this line on.
+
+        `text` has their entries, one on each line if there are several; `about` is what a record says of its judge.
+        """
+
+
+class Results(NamedTuple):
+    """The results of some entries of one file, in order.
+
+    `keys` has the keys of ids on consecutive lines, each list with its first line. `line` is the last entry's line, 0
+    without one. `judged` counts the outputs whose judge used a rubric with another meaning, `scored` the results by
+    another version of the rubric.
+    """
+
+    lines: list[str]
+    keys: list[tuple[int, Sequence[int]]]
+    line: int
+    judged: Others
+    scored: Others
+
+
+class PartScorer:
+    """A scorer of parts, which counts in `totals`; `file` is the file that errors name, `pending` what is not taken.
+
+    With `merges`, the entries are results, which it checks and takes over.
+    """
+
+    def __init__(
+        self,
+        rubrics: Mapping[str, ScoringRubric],
+        totals: Totals,
+        extract: Extract,
+        observer: Observer | None = None,
+        *,
+        merges: bool = False,
+    ) -> None:
+        self.file: str | None = None
+        self.pending: list[str] = []
+        self.totals = totals
+        self._scorer = ResultScorer(rubrics) if merges else Scorer(rubrics, extract)
+        self._observer = observer
+        self._line = 0
+        self._keys: list[tuple[int, Sequence[int]]] = []
+        self._judged = self._scored = Others()
+
+    def score(self, part: Part, is_stopped: Callable[[], bool] = lambda: False) -> bool:
+        """Score a part; return False if it was stopped after an entry."""
+        for entries in chain.from_iterable(map(self._scorer.scan, part.blocks())):
+            if isinstance(entries, Run):
+                self._take_run(entries)
+            else:
+                self._score(entries.text, entries.line)
+            if is_stopped():
+                return False
+        return True
+
+    def take(self) -> Results:
+        """Return the results since the last call."""
+        if self._scorer.is_full:
+            self.count()
+        taken = Results(self.pending, self._keys, self._line, self._judged, self._scored)
+        self.pending, self._keys = [], []
+        self._line = 0
+        self._judged = self._scored = Others()
+        return taken
+
+    def count(self) -> None:
+        """Add what is counted by answers to the totals."""
+        for known in self._scorer.reset_counts():
+            self.totals.count(known, known.count)
+            if self._observer:
+                self._observer.count(known)
+
+    def _take_run(self, run: Run) -> None:
+        """Count a run of records that a glance scored."""
+        found, line = run.found, run.line
+        rubric = found[0][1].rubric.name
+        self._line = line + len(found) - 1
+        if self._observer:
+            self._observer.list(found, line, self.file, b"\n".join(run.lines))
+        self._keys.append((line, array("q", [hash((rubric, name)) for name, _ in found])))  # as make_key
+        self.pending += [f'{{"id": {quote(name)}, {known.text}}}' for name, known in found]
+        for _, known in found:
+            known.count += 1
+        if self._observer:
+            for place, (_, known) in enumerate(found):
+                if known.may_be_wanted and self._is_wanted(known):
+                    self._observer.keep(self._scorer.tell(run.lines[place], line + place, self.file))
+
+    def _is_wanted(self, known: Known) -> bool:
+        known.may_be_wanted = self._observer is not None and self._observer.wants(known)
+        return known.may_be_wanted
+
+    def _score(self, text: bytes | OutputError, line: int) -> None:
+        """Score and count an entry."""
+        self._line = line
+        try:
+            entry = self._scorer.score(text)
+        except OutputError as fault:
+            self._take(self._scorer.explain(text, fault, line, self.file), text)
+            return
+        if entry.judged is None or entry.has_other_meaning:
+            self._take(entry.tell(line, self.file), text)
+            return
+        self._remember(entry.key, entry.render())
+        known = entry.judged.known
+        known.count += 1
+        if self._observer and isinstance(text, bytes):
+            value = entry.value if entry.is_record else {}
+            self._observer.list([(value.get("id"), known)], line, self.file, text, value.get("judge"))
+        if known.may_be_wanted and self._is_wanted(known) and self._observer:
+            self._observer.keep(entry.tell(line, self.file))
+
+    def _remember(self, key: int | None, result: str) -> None:
+        if key is not None:
+            self._keys.append((self._line, (key,)))
+        self.pending.append(result)
+
+    def _take(self, outcome: Outcome, text: bytes | OutputError) -> None:
+        """Count an outcome."""
+        named = outcome.name if "id" in outcome.head else None
+        self._remember(None if named is None else make_key(named, outcome.head["id"]), outcome.render())
+        if outcome.has_other_meaning:
+            self._judged = self._judged.count_at(outcome.line)
+        if isinstance(outcome.error, OtherVersionError):
+            self._scored = self._scored.count_at(outcome.line)
+        if outcome.result:
+            self.totals.take(outcome.result)
+        else:
+            self.totals.invalid += 1
+        if self._observer:
+            self._observer.add(outcome, text if isinstance(text, bytes) else b"")
+
+
+_CAN_FORK = sys.platform == "linux"
+_AHEAD = 2
+"""The tasks that a worker has at once: the next one waits for it while it scores."""
+
+Counted = tuple[Results, Totals]
+"""The results of a task, and their totals."""
+
+
+class Task(NamedTuple):
+    """Some parts of one input, and the file that their errors name."""
+
+    parts: Sequence[Part]
+    file: str | None
+
+
+class _Setting(NamedTuple):
+    """How tasks are scored: by these rubrics, in raw texts as `extract` says; with `merges`, they hold results."""
+
+    rubrics: Mapping[str, ScoringRubric]
+    extract: Extract
+    merges: bool
+
+
+class _Worker:
+    """A process, the ends of the pipes to it and from it, and its tasks, of which the first one comes next."""
+
+    def __init__(self, process: Any, tasks: Any, results: Any) -> None:
+        self.process = process
+        self.tasks = tasks
+        self.results = results
+        self.given: deque[int] = deque()
+
+
+class Crew:
+    """Processes that score tasks; use it as a context manager.
+
+    If a process dies or cannot start, this one scores its tasks: no task is lost.
+    """
+
+    def __init__(
+        self, rubrics: Mapping[str, ScoringRubric], extract: Extract, jobs: int, *, merges: bool = False
+    ) -> None:
+        self._setting = _Setting(dict(rubrics), extract, merges)
+        self._scorer = _TaskScorer(self._setting)
+        self._workers: list[_Worker] = []
+        self._tasks: dict[int, Task] = {}
+        self._done: dict[int, Counted] = {}
+        self._next = self._last = 0
+        self._most = jobs * _AHEAD
+        try:
+            self._start(jobs)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, jobs: int) -> None:
+        import multiprocessing  # noqa: PLC0415  (small runs do without)
+
+        context: Any = multiprocessing.get_context("fork" if _CAN_FORK else "spawn")
+        # If the system has no more processes or pipes, those that there are, or this one, do the work. An interrupt is
+        # held back meanwhile: a forked process inherits that until it ignores interrupts.
+        with suppress(OSError), holding(*STOPS):
+            for _ in range(jobs):
+                given, tasks = context.Pipe(duplex=False)
+                results, found = context.Pipe(duplex=False)
+                # A forked process inherits the ends of this one, too; unless it closes them, it misses its end.
+                ours = [end for each in self._workers for end in (each.tasks, each.results)] + [tasks, results]
+                inherited = ours if _CAN_FORK else []
+                process = context.Process(target=_work, args=(given, found, inherited, self._setting), daemon=True)
+                process.start()
+                given.close()
+                found.close()
+                self._workers.append(_Worker(process, tasks, results))
+
+    def give(self, task: Task) -> Iterator[Counted]:
+        """Give a task; yield the results that come next and are there, and wait for some if too many are not."""
+        self._tasks[self._last] = task
+        self._hand_out(self._last)
+        self._last += 1
+        yield from self._take(self._most)
+
+    def drain(self) -> Iterator[Counted]:
+        """Yield the results of all tasks."""
+        yield from self._take(0)
+
+    def close(self) -> None:
+        """End the processes; tasks that are not done are dropped."""
+        for worker in self._workers:
+            worker.process.terminate()
+            worker.process.join()
+            worker.tasks.close()
+            worker.results.close()
+        self._workers = []
+
+    def _hand_out(self, number: int) -> None:
+        """Give a task to the process that has the fewest; if there is none, it stays here."""
+        while self._workers:
+            worker = min(self._workers, key=lambda each: len(each.given))
+            try:
+                with _outliving_pipes():
+                    worker.tasks.send(self._tasks[number])
+            except OSError:
+                self._lose(worker)
+            else:
+                worker.given.append(number)
+                return
+
+    def _lose(self, worker: _Worker) -> None:
+        """Go on without a process that died."""
+        self._workers.remove(worker)
+        worker.process.terminate()
+        worker.process.join()
+
+    def _take(self, most: int) -> Iterator[Counted]:
+        """Yield the next results until at most so many tasks are left, and then those that are there."""
+        while self._next < self._last:
+            is_late = self._last - self._next > most
+            self._receive(wait_for=self._next if is_late else None)
+            if self._next not in self._done:
+                if not is_late:
+                    return
+                if any(self._next in each.given for each in self._workers):
+                    continue
+                self._done[self._next] = self._scorer.score(self._tasks[self._next])
+            del self._tasks[self._next]
+            yield self._done.pop(self._next)
+            self._next += 1
+
+    def _receive(self, wait_for: int | None) -> None:
+        """Receive the results that are there, and wait for any if the task `wait_for` is not done."""
+        from multiprocessing.connection import wait  # noqa: PLC0415  (as in `_start`)
+
+        awaited = {each.results: each for each in self._workers if each.given}
+        patience = None if wait_for is not None and wait_for not in self._done else 0
+        for ready in wait(awaited, patience) if awaited else ():
+            worker = awaited[ready]
+            try:
+                found = worker.results.recv()
+            except (EOFError, OSError):
+                self._lose(worker)
+                continue
+            number = worker.given.popleft()
+            if found is None:  # it crashed; here it crashes again, with a traceback
+                found = self._scorer.score(self._tasks[number])
+            self._done[number] = found
+
+
+@contextmanager
+def _outliving_pipes() -> Iterator[None]:
+    """Let a write to a process that died raise OSError, instead of ending this process as a closed stdout does."""
+    before = signal.signal(signal.SIGPIPE, signal.SIG_IGN) if hasattr(signal, "SIGPIPE") else None
+    try:
+        yield
+    finally:
+        if hasattr(signal, "SIGPIPE"):
+            signal.signal(signal.SIGPIPE, before)
+
+
+class _TaskScorer:
+    """A scorer of tasks."""
+
+    def __init__(self, setting: _Setting) -> None:
+        self._rubrics = setting.rubrics
+        self._scorer = PartScorer(setting.rubrics, Totals(()), setting.extract, merges=setting.merges)
+
+    def score(self, task: Task) -> Counted:
+        """Score a task."""
+        totals = self._scorer.totals = Totals(self._rubrics.values())
+        self._scorer.file = task.file
+        for part in task.parts:
+            self._scorer.score(part)
+        found = self._scorer.take()
+        self._scorer.count()
+        return found, totals
+
+
+def _work(given: Any, found: Any, inherited: Sequence[Any], setting: _Setting) -> None:
+    """Score tasks as they come, until there are no more or the other process ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other process handles interrupts
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # and ends this one with it
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
+    for end in inherited:
+        end.close()
+    tasks: SimpleQueue[Task | None] = SimpleQueue()
+    Thread(target=_receive, args=(given, tasks), daemon=True).start()
+    scorer = _TaskScorer(setting)
+    with suppress(OSError):  # nobody reads: the other process ended
+        while task := tasks.get():
+            try:
+                counted = scorer.score(task)
+            except Exception:  # the other process meets it again, and reports it
+                scorer = _TaskScorer(setting)
+                found.send(None)
+            else:
+                found.send(counted)
+
+
+def _receive(given: Any, tasks: "SimpleQueue[Task | None]") -> None:
+    """Receive tasks ahead of the scorer, so that the other process never waits while it sends one."""
+    with suppress(EOFError, OSError):
+        while True:
+            tasks.put(given.recv())
+    tasks.put(None)
+
 
 Write = Callable[[list[str]], object]
 
@@ -160,8 +643,6 @@ class Scoring:
 
     def _give(self, interruption: "Interruption") -> None:
         """Give what is gathered to the other processes, which start with the first task; take what they have done."""
-        from rubric_lint.scoring.sharing import Crew, Task  # noqa: PLC0415  (few runs need it)
-
         self._flush()
         if self._crew is None:
             rubrics, extract, merges = self._setting

@@ -1,20 +1,323 @@
-"""Score the entries of OUTPUTS."""
+"""Score the entries of OUTPUTS: judge outputs, and records that hold them."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice, repeat
+from typing import Any, NamedTuple, TypeVar, cast
 
-from rubric_lint.outputs.candidates import Extract, read_quotable
-from rubric_lint.outputs.decoding import Decoded, count_texts, decode_entry
-from rubric_lint.outputs.extract import OutputError
-from rubric_lint.outputs.inputs.mapping import COVERING, HELD, SHOWN
+from rubric_lint.messages import find_near, join_words, list_names, point_to_known
+from rubric_lint.outputs.decoding import (
+    Decoded,
+    OutputError,
+    count_texts,
+    decode_entry,
+    keys_twice,
+    read_again,
+    refuse_flaws,
+)
+from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN
 from rubric_lint.outputs.streams import Block
-from rubric_lint.scoring.explain import explain, explain_value
-from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric
-from rubric_lint.scoring.output import MOST_KNOWN, Answers, Judged, Known, Reader, Seen
-from rubric_lint.scoring.panels import count_votes, name_outputs, read_panel, refuse_missing_votes
-from rubric_lint.scoring.records import Entry, Outcome, find_rubric, refuse_what_is_no_output
-from rubric_lint.scoring.samples import combine_samples
+from rubric_lint.outputs.verdict import Extract, read_quotable
+from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric, combine_samples
+from rubric_lint.scoring.output import MOST_KNOWN, Answers, Judged, Known, Reader, Seen, render
+
+
+def make_key(rubric: str, name: object) -> int:
+    """Return the key for the id of a record; records of different rubrics may share an id."""
+    return hash((rubric, name if type(name) is str else (repr(name),)))
+
+
+class Member(NamedTuple):
+    """A model of a panel, by a name that no other of the panel has, and how many of the outputs are its own.
+
+    `models` are the models that replied, or the one that was asked if no reply says it.
+    """
+
+    name: str
+    outputs: int
+    models: frozenset[str]
+
+
+def name_models(models: Iterable[tuple[str, str]]) -> list[str]:
+    """Return a name for each model and endpoint: that of the model, with the endpoint if another model has the same."""
+    models = list(models)
+    named = [model for model, _ in models]
+    return [model if named.count(model) == 1 else f"{model}@{endpoint}" for model, endpoint in models]
+
+
+def read_panel(record: Mapping[str, Any]) -> tuple[Member, ...]:
+    """Return the models of the panel that judged a record, in the order of its outputs; empty without a panel."""
+    about = record.get("judge")
+    listed = about.get("panel") if isinstance(about, dict) else None
+    if not isinstance(listed, list) or not all(map(_is_member, listed)):
+        return ()
+    names = name_models((each["model"], str(each.get("endpoint", ""))) for each in listed)
+    return tuple(Member(name, each["outputs"], _find_models(each)) for name, each in zip(names, listed, strict=True))
+
+
+def _find_models(listed: Mapping[str, Any]) -> frozenset[str]:
+    answered = listed.get("answered_by")
+    named = [each for each in answered if isinstance(each, str)] if isinstance(answered, list) else []
+    return frozenset(named or [listed["model"]])
+
+
+def count_votes(panel: Iterable[Member]) -> int:
+    """Return how many different models a panel has: one that judges twice, as at two endpoints, has one vote."""
+    groups: list[frozenset[str]] = []
+    for member in panel:
+        same = [group for group in groups if group & member.models]
+        groups = [group for group in groups if group not in same] + [member.models.union(*same)]
+    return len(groups)
+
+
+def _is_member(listed: Any) -> bool:
+    match listed:
+        case {"model": str(), "outputs": int(count)}:
+            return count is not True and count is not False and count >= 0
+    return False
+
+
+def name_outputs(panel: Iterable[Member], outputs: int) -> tuple[str, ...]:
+    """Return the name of the model that gave each of the outputs, as far as the panel says it."""
+    return tuple(
+        islice(chain.from_iterable(repeat(member.name, min(member.outputs, outputs)) for member in panel), outputs)
+    )
+
+
+def refuse_missing_votes(panel: tuple[Member, ...], outputs: int, path: str) -> None:
+    """Refuse a record that does not have the outputs of each model of its panel.
+
+    Raises:
+        OutputError: naming the models without an output, or both numbers of outputs.
+    """
+    if not panel:
+        return
+    told = sum(member.outputs for member in panel)
+    if told != outputs:
+        have = "1 output" if outputs == 1 else f"{outputs} outputs"
+        raise OutputError(
+            f"the record has {have}, but its panel gave {told}; remove this record and judge its answer again", path
+        )
+    if silent := [f"`{member.name}`" for member in panel if not member.outputs]:
+        raise OutputError(f"no output by {join_words(silent)}; remove this record and judge its answer again", path)
+
+
+_JUDGEMENTS = ("checks", "score")
+_TAKEN = RESERVED | HELD | {"id"}
+"""The fields of a record that are not copied to its result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of one entry: a result, or the error that says why there is none.
+
+    `line` is where the entry begins, `file` its file, or None if there is only one. `head` is the record's `id`, if
+    any, and `rest` its other fields; both are copied to the result. `judged_by` is the hash of the rubric that the
+    judge used, if the record says it. `text` is the line of results, if there is one.
+    """
+
+    line: int
+    file: str | None = None
+    head: Mapping[str, Any] = field(default_factory=dict)
+    name: str | None = None
+    rest: Mapping[str, Any] = field(default_factory=dict)
+    result: Scored | None = None
+    error: OutputError | None = None
+    judged_by: str | None = None
+    text: str | None = None
+
+    @property
+    def has_other_meaning(self) -> bool:
+        """Whether the judge used a rubric with a different meaning than the current one."""
+        return self.result is not None and self.judged_by not in (None, self.result.rubric.hash)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the line of results for the entry."""
+        found: dict[str, Any] = dict(self.head)
+        if self.result:
+            return {**found, **self.result.to_json(), **self.rest}
+        if self.name is not None:
+            found["rubric"] = self.name
+        place = {"line": self.line} if self.file is None else {"file": self.file, "line": self.line}
+        if self.error:
+            found["error"] = {**place, "path": self.error.path, "message": self.error.message}
+        return {**found, **self.rest}
+
+    def render(self) -> str:
+        """Return the line of results as JSON text."""
+        return render(self.to_json()) if self.text is None else self.text
+
+
+class OtherVersionError(OutputError):
+    """A result by another version of its rubric."""
+
+
+class Entry(NamedTuple):
+    """A valid entry: the object, whether it is a record around an output, and the result.
+
+    `judged` is None if the record has several outputs; `samples` is then their median.
+    """
+
+    value: Mapping[str, Any]
+    is_record: bool
+    rubric: ScoringRubric
+    judged: Judged | None
+    samples: Scored | None = None
+
+    def render(self) -> str:
+        """Return the line of results for the entry as JSON text."""
+        value, judged = self.value, self.judged
+        text = judged.known.text if judged else render(self.result.to_json())[1:-1]
+        if not self.is_record:
+            return f"{{{text}}}"
+        head = f'"id": {render(value["id"])}, ' if "id" in value else ""
+        rest = self.rest
+        return f"{{{head}{text}, {render(rest)[1:-1]}}}" if rest else f"{{{head}{text}}}"
+
+    @property
+    def result(self) -> Scored:
+        """The full result."""
+        return self.rubric.grade(self.judged.output) if self.judged else cast("Scored", self.samples)
+
+    @property
+    def key(self) -> int | None:
+        """The key for its id, or None without one."""
+        return make_key(self.rubric.name, self.value["id"]) if self.is_record and "id" in self.value else None
+
+    @property
+    def rest(self) -> dict[str, Any]:
+        """The fields that are copied to the result."""
+        return {key: value for key, value in self.value.items() if key not in _TAKEN} if self.is_record else {}
+
+    @property
+    def has_other_meaning(self) -> bool:
+        """Whether the judge used a rubric with a different meaning than the current one."""
+        value = self.value
+        is_told = self.is_record and ("judge" in value or "rubric_hash" in value)
+        return is_told and read_judged_by(value) not in (None, self.rubric.hash)
+
+    def tell(self, line: int, file: str | None = None) -> Outcome:
+        """Return the full outcome of the entry."""
+        value = self.value
+        if not self.is_record:
+            return Outcome(line, file, result=self.result)
+        head = {"id": value["id"]} if "id" in value else {}
+        return Outcome(line, file, head, self.rubric.name, self.rest, self.result, judged_by=read_judged_by(value))
+
+
+def read_judged_by(record: Mapping[str, Any]) -> str | None:
+    """Return the hash of the rubric that the judge used, if a record has it."""
+    about = record.get("judge")
+    named = record.get("rubric_hash", about.get("rubric_hash") if isinstance(about, dict) else None)
+    return named if isinstance(named, str) else None
+
+
+def refuse_what_is_no_output(entry: Mapping[str, Any]) -> None:
+    """Raise an error for an object that neither contains an output nor looks like one.
+
+    Raises:
+        OutputError: listing the fields that it has.
+    """
+    if "id" in entry or "rubric" in entry:
+        found = ", ".join([*map(str, entry)][:6])
+        advice = 'expected {"id": ..., "output": {...}}'
+        raise OutputError(f"the record has no field `output` (found: {found}); {advice}")
+    if not any(key in entry for key in _JUDGEMENTS):
+        near = [key for key in entry if isinstance(key, str) and find_near(key, (*HELD, *_JUDGEMENTS))]
+        hint = f"; is it `{near[0]}`?" if near else ""
+        raise OutputError(
+            f"neither a judge output nor a record: no field `output`, `outputs`, `checks` or `score`{hint}"
+        )
+
+
+Named = TypeVar("Named")
+
+
+def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Named:
+    """Return the value for the rubric that a record names, or for the only rubric.
+
+    Raises:
+        OutputError: if the record does not name one of several rubrics.
+    """
+    if "rubric" not in record:
+        if len(rubrics) == 1:
+            return next(iter(rubrics.values()))
+        known = list_names(rubrics)
+        raise OutputError(f"the record does not say which rubric; name it in `rubric`: {known}", "/rubric")
+    name = record["rubric"]
+    if not isinstance(name, str):
+        raise OutputError("`rubric` must be a string: the name of a rubric", "/rubric")
+    if name in rubrics:
+        return rubrics[name]
+    raise OutputError(f"no rubric is named `{name}`; {point_to_known(name, rubrics)}", "/rubric")
+
+
+def explain(
+    text: bytes | OutputError,
+    fault: OutputError,
+    rubrics: Mapping[str, ScoringRubric],
+    line: int,
+    file: str | None = None,
+) -> Outcome:
+    """Return the outcome of a refused entry: this error, or the first value that is not valid JSON."""
+    try:
+        entry, is_sound = read_again(text)
+    except OutputError as found:
+        return Outcome(line, file, error=found)
+    return _explain(entry, fault, None if is_sound else _find_flaw(entry), rubrics, line=line, file=file)
+
+
+def explain_value(entry: dict[str, Any], fault: OutputError, rubrics: Mapping[str, ScoringRubric]) -> Outcome:
+    """Return the outcome of a refused entry that is decoded."""
+    return _explain(entry, fault, _find_flaw(entry), rubrics)
+
+
+def _explain(
+    entry: dict[str, Any],
+    fault: OutputError,
+    flaw: OutputError | None,
+    rubrics: Mapping[str, ScoringRubric],
+    *,
+    line: int = 0,
+    file: str | None = None,
+) -> Outcome:
+    if HELD.isdisjoint(entry):
+        head = {"id": entry["id"]} if "id" in entry and not flaw else {}
+        return Outcome(line, file, head, error=flaw or fault)
+    legible = {key: value for key, value in entry.items() if not flaw or _is_legible(entry, key)}
+    head = {"id": legible["id"]} if "id" in legible else {}
+    rest = {key: value for key, value in legible.items() if key not in {"id", *HELD, *RESERVED}}
+    is_named = "rubric" in legible or "rubric" not in entry
+    name = _name_rubric(legible, rubrics) if is_named and (flaw or COVERING.isdisjoint(entry)) else None
+    return Outcome(line, file, head, name, rest, error=flaw or fault)
+
+
+def _name_rubric(record: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) -> str | None:
+    """Return the name of the rubric of a record, or None if it is unknown."""
+    try:
+        return find_rubric(record, rubrics).name
+    except OutputError:
+        return None
+
+
+def _find_flaw(entry: dict[str, Any]) -> OutputError | None:
+    """Return the first error in the record that is not valid JSON; paths within the judge output start there."""
+    try:
+        refuse_flaws(entry)
+    except OutputError as fault:
+        if "output" not in keys_twice(entry) and f"{fault.path}/".startswith("/output/"):
+            return OutputError(fault.message, fault.path.removeprefix("/output"))
+        return fault
+    return None
+
+
+def _is_legible(entry: dict[str, Any], key: str) -> bool:
+    try:
+        refuse_flaws(entry[key])
+    except OutputError:
+        return False
+    return key not in keys_twice(entry)
+
 
 _PLAIN = frozenset({"id", "rubric", "output", *SHOWN})
 """The fields of a record that a glance is enough for."""

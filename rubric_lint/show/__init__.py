@@ -4,8 +4,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import Unread
-from rubric_lint.format.criterion import Shape
-from rubric_lint.format.thresholds import Thresholds
+from rubric_lint.format.criterion import Shape, Thresholds
 from rubric_lint.messages import make_whole
 from rubric_lint.scoring.grading import Verdict
 

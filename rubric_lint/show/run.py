@@ -10,15 +10,12 @@ from contextlib import suppress
 from itertools import chain
 
 from rubric_lint.messages import join_words
-from rubric_lint.project.files import File, Unreadable, find, read, read_stdin, split_stdin, tidy
+from rubric_lint.project.files import File, Skipped, Unreadable, find, read, read_stdin, split_stdin, tidy
 from rubric_lint.project.opening import LIMIT
 from rubric_lint.project.settings import SettingsFinder
-from rubric_lint.project.skipped import Skipped
-from rubric_lint.run.console import complain, report_crash
+from rubric_lint.run.console import Progress, complain, report_crash
 from rubric_lint.run.linting import Find
-from rubric_lint.run.progress import Progress
-from rubric_lint.run.summary import Summary, counted
-from rubric_lint.run.unchecked import EMPTY, UNKNOWN
+from rubric_lint.run.summary import EMPTY, UNKNOWN, Summary, counted
 from rubric_lint.show import Shown
 from rubric_lint.show.source import show
 

@@ -6,23 +6,23 @@ from contextlib import suppress
 from fractions import Fraction
 
 from rubric_lint.finding import Finding, Result, Severity, Unread, pointer
-from rubric_lint.format.bands import HIGHEST, Band, read_number
-from rubric_lint.format.criterion import Criterion, Level, Shape
+from rubric_lint.format.criterion import HIGHEST, Band, Criterion, Level, Shape, read_number
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file
 from rubric_lint.project.settings import FileSettings
-from rubric_lint.run.unchecked import EMPTY, TESTS, UNKNOWN
+from rubric_lint.run.summary import EMPTY, TESTS, UNKNOWN
 from rubric_lint.scoring.grading import OVERALL, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.loading import (
     Loaded,
     RubricError,
+    UnscorableError,
     load_examined,
     name_rubrics,
     refuse_other_kind,
+    share_out,
     with_deciding,
 )
 from rubric_lint.scoring.meaning import read_task
-from rubric_lint.scoring.preparing import UnscorableError, share_out
 from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownLevel, ShownRubric
 from rubric_lint.show.examples import make_examples
 from rubric_lint.text.document import Document

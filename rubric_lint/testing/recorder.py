@@ -10,13 +10,12 @@ from typing import Any
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Plan
 from rubric_lint.judge.journal import encode
-from rubric_lint.judge.parts import keep_criteria
-from rubric_lint.judge.prompt import JudgedCase
+from rubric_lint.judge.prompt import JudgedCase, keep_criteria
 from rubric_lint.messages import join_words
-from rubric_lint.outputs.inputs.mapping import HELD
+from rubric_lint.outputs.mapping import HELD
 from rubric_lint.project.opening import open_stream
 from rubric_lint.project.writing import open_whole
-from rubric_lint.scoring.panels import read_panel
+from rubric_lint.scoring.scorer import read_panel
 from rubric_lint.testing.recordings import HASHES, hold, name_check, read_checks, read_outputs, read_recordings
 from rubric_lint.testing.running import Needed, Tested
 

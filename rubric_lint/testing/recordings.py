@@ -7,14 +7,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from rubric_lint.messages import join_words
-from rubric_lint.outputs.candidates import Extract
-from rubric_lint.outputs.decoding import decode_entry
-from rubric_lint.outputs.extract import OutputError
+from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.streams import read_entries
+from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.meaning import hash_told
-from rubric_lint.scoring.records import read_judged_by
-from rubric_lint.scoring.scorer import Scorer
+from rubric_lint.scoring.scorer import Scorer, read_judged_by
 
 HASHES = "criteria_hashes"
 """The field of a record's `judge` with the hashes of what the judge was told about each criterion."""

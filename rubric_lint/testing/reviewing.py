@@ -1,19 +1,180 @@
 """Look at the rubrics that tests have run on: coverage, catch rate, changes that no test notices."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from rubric_lint.finding import Result
-from rubric_lint.lint.engine import examine
-from rubric_lint.lint.found import Found, Look
+from rubric_lint.agree.intervals import Share
+from rubric_lint.finding import Problem, Result
+from rubric_lint.format.criterion import Shape
+from rubric_lint.lint.engine import Found, Look, examine
+from rubric_lint.messages import join_words, name_scores
 from rubric_lint.project.files import File
-from rubric_lint.testing import covering, mutation
-from rubric_lint.testing.catching import count_catches
+from rubric_lint.scoring.grading import AnswerValue, CriterionResult, Scored, ScoringCriterion, Verdict
+from rubric_lint.scoring.loading import Spot
+from rubric_lint.testing import mutation
 from rubric_lint.testing.mutation import Mutation
-from rubric_lint.testing.running import Runner, Tested
+from rubric_lint.testing.reading import RubricTest
+from rubric_lint.testing.running import Ran, Runner, Tested, allows, read_gates, read_verdicts
 from rubric_lint.text.document import Document
+
+
+class Target(NamedTuple):
+    """Something that a test can reach: its `kind`, its place, whether one does, and the message if none does."""
+
+    kind: str
+    spot: Spot
+    is_reached: bool
+    code: str
+    values: Mapping[str, object]
+
+
+def list_targets(tested: Tested) -> Iterator[Target]:
+    """List the bands or levels of each criterion, then both sides of its gate."""
+    for number, criterion in enumerate(tested.rubric.criteria):
+        given = {ran.result.criteria[number].grade.answer for ran in tested.ran}
+        yield from _list_answers(tested, criterion, given)
+        missed = {grade.answer for grade in criterion.grades if not grade.gate_met}
+        if missed and tested.rubric.shape is not Shape.CHECKLIST:
+            spot = tested.places.gate(criterion.id)
+            values = {"criterion": criterion.id}
+            yield Target("gate", spot, bool(given & missed), "gate-missed", values)
+            yield Target("gate", spot, bool(given - missed), "gate-met", values)
+
+
+def _list_answers(tested: Tested, criterion: ScoringCriterion, given: set[AnswerValue]) -> Iterator[Target]:
+    if tested.rubric.shape is Shape.CHECKLIST:
+        spot = tested.places.criterion(criterion.id)
+        values = {"criterion": criterion.id}
+        yield Target("answer", spot, True in given, "met", values)
+        yield Target("answer", spot, False in given, "missed", values)
+        return
+    spots: dict[Spot, list[int]] = {}
+    for grade in criterion.grades:
+        spots.setdefault(tested.places.answer(criterion.id, grade.answer), []).append(int(grade.answer))
+    kind = "level" if tested.rubric.shape is Shape.LEVELS else "band"
+    name = "" if tested.rubric.shape is Shape.HOLISTIC else f" for `{criterion.id}`"
+    for spot, answers in spots.items():
+        values = {"level": str(answers[0]), "scores": name_scores(answers), "of_criterion": name}
+        yield Target(kind, spot, bool(given.intersection(answers)), kind, values)
+
+
+def find_untested(targets: Sequence[Target], tested: Tested) -> Iterator[Problem]:
+    """Return a problem for each target that no test reaches."""
+    for target in targets:
+        if not target.is_reached:
+            yield tested.places.problem(target.spot, target.code, target.values)
+
+
+_NOUNS = {"band": "bands", "level": "levels", "answer": "answers to checks", "gate": "sides of gates"}
+
+
+def summarize_coverage(targets: Sequence[Target]) -> str:
+    """Return the sentence on the targets of all rubrics."""
+    total = Counter(target.kind for target in targets)
+    reached = Counter(target.kind for target in targets if target.is_reached)
+    parts = [f"{reached[kind]} of {total[kind]} {noun}" for kind, noun in _NOUNS.items() if total[kind]]
+    return f"Coverage: the tests reach {join_words(parts)}."
+
+
+class Catch(NamedTuple):
+    """How many bad answers were `planted` for a criterion, or for the verdict, and how many of them it caught.
+
+    Variants of one text count as one, which is caught if all of them are.
+    """
+
+    criterion: str | None
+    planted: int
+    caught: int
+
+    @property
+    def name(self) -> str:
+        """The name of the row; the verdict has no criterion."""
+        return f"`{self.criterion}`" if self.criterion is not None else "verdict"
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's interval of 95% for the share that is caught."""
+        return Share(self.caught, self.planted).interval or (0.0, 1.0)
+
+    def __str__(self) -> str:
+        """Return the row in words."""
+        low, high = self.interval
+        share = percent_of(self.caught / self.planted)
+        return f"{self.caught} of {self.planted} caught, {share} (95% interval {percent_of(low)} to {percent_of(high)})"
+
+
+def percent_of(share: float) -> str:
+    """Write a share in whole percent."""
+    return f"{100 * share:.0f}%"
+
+
+def count_catches(tested: Tested) -> Iterator[Catch]:
+    """Count for each criterion with planted answers, then for the verdict.
+
+    An answer is planted for a criterion if its test expects the gate to be missed, or only values that miss the gate
+    (without a gate: that are below the highest band or level). It is planted for the verdict if its test expects a
+    verdict other than pass. It is caught if what the test expects there came to be.
+    """
+    for criterion in tested.rubric.criteria:
+        outcomes = [(ran, is_caught(criterion, ran)) for ran in tested.ran if is_planted(criterion, ran.test, tested)]
+        if outcomes:
+            yield _sum_up(criterion.id, outcomes)
+    outcomes = [
+        (ran, ran.result.verdict in verdicts)
+        for ran in tested.ran
+        if (verdicts := read_verdicts(ran.test)) and Verdict.PASS not in verdicts
+    ]
+    if outcomes:
+        yield _sum_up(None, outcomes)
+
+
+def _sum_up(criterion: str | None, outcomes: Sequence[tuple[Ran, bool]]) -> Catch:
+    groups: dict[object, bool] = {}
+    for ran, is_hit in outcomes:
+        group = ran.test.group
+        key = ("test", ran.file.name, ran.test.key) if group is None else ("group", str(group))
+        groups[key] = groups.get(key, True) and is_hit
+    return Catch(criterion, len(groups), sum(groups.values()))
+
+
+def is_planted(criterion: ScoringCriterion, test: RubricTest, tested: Tested) -> bool:
+    """Return whether the answer of a test is planted to be caught by a criterion."""
+    if read_gates(test).get(criterion.id) is False:
+        return True
+    if criterion.id not in test.expect.get("criteria", {}):
+        return False
+    expected = test.expect["criteria"][criterion.id]
+    allowed = [grade.answer for grade in criterion.grades if allows(expected, grade.answer)]
+    return all(answer in find_bad(criterion, tested) for answer in allowed)
+
+
+def find_bad(criterion: ScoringCriterion, tested: Tested) -> frozenset[AnswerValue]:
+    """Return what a judge gives a bad answer: what misses the gate, or what is below the highest band or level."""
+    missed = frozenset(grade.answer for grade in criterion.grades if not grade.gate_met)
+    if missed:
+        return missed
+    best = criterion.grades[-1].answer
+    top = tested.places.answer(criterion.id, best)
+    if isinstance(best, bool):
+        return frozenset([False])
+    return frozenset(
+        grade.answer for grade in criterion.grades if tested.places.answer(criterion.id, grade.answer) != top
+    )
+
+
+def is_caught(criterion: ScoringCriterion, ran: Ran) -> bool:
+    """Return whether what a test expects of a criterion came to be."""
+    given = _find(ran.result, criterion.id).grade
+    gate = read_gates(ran.test).get(criterion.id)
+    expected: Any = ran.test.expect.get("criteria", {}).get(criterion.id)
+    return (gate is None or given.gate_met is gate) and (expected is None or allows(expected, given.answer))
+
+
+def _find(result: Scored, name: str) -> CriterionResult:
+    return next(each for each in result.criteria if each.criterion.id == name)
+
 
 _UNTESTED, _UNNOTICED = "untested", "unnoticed-change"
 
@@ -43,7 +204,7 @@ def _look(
     for tested in rubrics:
         document = next(each for each in documents if each.number == tested.loaded.document.number)
         if _UNTESTED in rules:
-            for problem in covering.find_untested(list(covering.list_targets(tested)), tested):
+            for problem in find_untested(list(list_targets(tested)), tested):
                 yield Found(_UNTESTED, problem, document)
         if _UNNOTICED in rules:
             for problem in find_mutation(runner, tested).survivors:
@@ -61,8 +222,8 @@ def find_mutation(runner: Runner, tested: Tested) -> Mutation:
 
 def word_coverage(runner: Runner) -> Iterator[str]:
     """Yield the sentence on coverage."""
-    targets = [target for tested in _list_ran(runner) for target in covering.list_targets(tested)]
-    yield covering.summarize(targets) if targets else "Coverage: no test has a result."
+    targets = [target for tested in _list_ran(runner) for target in list_targets(tested)]
+    yield summarize_coverage(targets) if targets else "Coverage: no test has a result."
 
 
 def word_mutation(runner: Runner) -> Iterator[str]:
@@ -112,7 +273,7 @@ def list_figures(
 
 
 def _count_targets(tested: Tested) -> Iterator[dict[str, Any]]:
-    targets = list(covering.list_targets(tested))
+    targets = list(list_targets(tested))
     for kind in dict.fromkeys(target.kind for target in targets):
         reached = [target.is_reached for target in targets if target.kind == kind]
         yield {"kind": kind, "targets": len(reached), "reached": sum(reached)}

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from rubric_lint.dialects.export.texts import to_yaml
 from rubric_lint.format.criterion import Shape
-from rubric_lint.format.outcomes import is_placeholder
+from rubric_lint.format.rubric import is_placeholder
 from rubric_lint.scoring.grading import AnswerValue, CriterionResult, Scored, ScoringCriterion
-from rubric_lint.scoring.places import Spot
+from rubric_lint.scoring.loading import Spot
 from rubric_lint.testing.running import Tested
 
 _TO_WRITE = "TODO: write an answer"

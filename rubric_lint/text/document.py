@@ -9,12 +9,22 @@ from typing import Any, NamedTuple
 
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from rubric_lint.text.kinds import Kind
 from rubric_lint.text.path import Part, Path
-from rubric_lint.text.plain_data import MERGE, Reader, is_merge, walk_mappings
 from rubric_lint.text.scalar import Ambiguity, read_plain
-from rubric_lint.text.source import Span
-from rubric_lint.text.tree import UNTAGGED, AliasNode, Root, Tree, has_anchor, node_end, node_start
+from rubric_lint.text.source import Kind, Span
+from rubric_lint.text.tree import (
+    MERGE,
+    UNTAGGED,
+    AliasNode,
+    Reader,
+    Root,
+    Tree,
+    has_anchor,
+    is_merge,
+    node_end,
+    node_start,
+    walk_mappings,
+)
 
 _DASH = re.compile(r"-(?:[ \t]+[&!]\S*)*[ \t]*\Z")
 

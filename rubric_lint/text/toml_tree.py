@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_lint.text.deadline import check_time
-from rubric_lint.text.kinds import Kind
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Kind, Source, Span
 from rubric_lint.text.tree import MAX_DEPTH, UNTAGGED, Mark, Root, SyntaxFaultError, Tree, too_deep
 
 _BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\r\n]*)*")

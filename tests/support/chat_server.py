@@ -4,15 +4,19 @@ import json
 import os
 import re
 import socket
+import ssl
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import contextmanager
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 
 os.environ["NO_PROXY"] = "127.0.0.1"  # where requests go through a proxy, these still do not
+# Each client would read the certificates anew, which takes longer than its requests.
+ssl.create_default_context = cache(ssl.create_default_context)
 
 CUT = "cut the connection"
 DRIP = "send a byte now and then, for ever"

@@ -3,7 +3,7 @@
 import json
 
 from rubric_lint.agree.analysis import Plan, analyse
-from rubric_lint.agree.figures import Draws
+from rubric_lint.agree.comparison import Draws
 from rubric_lint.agree.reading import Reader
 from rubric_lint.scoring.loading import load_rubrics
 

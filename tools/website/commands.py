@@ -7,10 +7,8 @@ from typing import NamedTuple
 
 import click
 
-from rubric_lint.cli.exits import Exit
+from rubric_lint.cli.commands import Command, DefaultGroup, Exit
 from rubric_lint.cli.fix import fix
-from rubric_lint.cli.group import DefaultGroup
-from rubric_lint.cli.help import Command
 from rubric_lint.cli.lint import lint
 from rubric_lint.cli.score import score
 from rubric_lint.cli.test import test

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rubric_lint.cli.agents import AGENTS
+from rubric_lint.cli.output import AGENTS
 from rubric_lint.dialects.tables.columns import FIELDS, HEADERS
 from rubric_lint.format.schema_files import FORMS, catalogue, load, load_bundled, schemas_root
 from rubric_lint.mcp.tools import TOOLS

@@ -1,24 +1,340 @@
 """Add what judge outputs show about rubrics to the results of a run over files."""
 
-# Paths are str here, as in settings.py.
-# ruff: noqa: PTH120
-
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.judged.look import JudgedLook
-from rubric_lint.agree.judged.review import Review, Reviewer
-from rubric_lint.agree.judged.sources import RecordFile, Shelf, Sources, open_sources
-from rubric_lint.agree.reading import Invalid
-from rubric_lint.finding import Result
-from rubric_lint.lint.engine import examine
+from rubric_lint.agree.judged.rules import (
+    find_constant,
+    find_disagreement,
+    find_inverse,
+    find_redundant,
+    find_unstable,
+    find_unused,
+)
+from rubric_lint.agree.judged.table import Decision, Outcomes, Spot, Table, Untested, build_table
+from rubric_lint.agree.ratings import Ratings
+from rubric_lint.agree.reading import Invalid, LeftOut, Reader, UnusableError
+from rubric_lint.finding import Place, Problem, Result
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.lint.engine import Found, examine
+from rubric_lint.outputs.decoding import OutputError, decode_entry
+from rubric_lint.outputs.streams import CHUNK, read_entries
 from rubric_lint.project.files import File, Unreadable, read
+from rubric_lint.project.opening import open_stream, stat_path
 from rubric_lint.project.settings import FileSettings, SettingsFinder, shorten
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.run.batch import FileOutcome
-from rubric_lint.text.source import Source, UndecodableError
+from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.loading import DECIDING, Loaded, RubricError, RubricPlaces, name_rubrics
+from rubric_lint.scoring.loading import Spot as WrittenSpot
+from rubric_lint.scoring.scorer import read_judged_by
+from rubric_lint.text.document import Document
+from rubric_lint.text.source import Source, UndecodableError, stem_of
+
+# Paths are str here, as in settings.py.
+
+
+class Line(NamedTuple):
+    """A record that is an object: the line where it begins, its text, and the hash of the rubric that it names."""
+
+    number: int
+    text: bytes
+    hash: str | None
+
+
+@dataclass
+class RecordFile:
+    """The records of a file, by the name of the rubric that they state; `invalid` ones are not even objects.
+
+    `taken` has the names, or hashes of nameless records, that a rubric of this run has claimed.
+    """
+
+    path: str
+    records: int = 0
+    lines: dict[str | None, list[Line]] = field(default_factory=dict)
+    invalid: list[Invalid] = field(default_factory=list)
+
+    @property
+    def stem(self) -> str:
+        """The name of the file up to the first dot, which is the name of a rubric file beside it."""
+        return stem_of(self.path)
+
+    def select(self, name: str, meaning: str, *, unnamed: bool) -> Iterator[Line]:
+        """Yield the records of a rubric: those with its name; of nameless ones those with its hash.
+
+        With `unnamed`, also nameless ones without a hash.
+        """
+        yield from self.lines.get(name, ())
+        for line in self.lines.get(None, ()):
+            if line.hash == meaning or (unnamed and line.hash is None):
+                yield line
+
+
+def read_records(path: str) -> RecordFile:
+    """Read a file of results or labels.
+
+    Raises:
+        OSError: if it cannot be read.
+    """
+    found = RecordFile(path)
+    with open_stream(path) as stream:
+        for number, text in read_entries(iter(partial(stream.read, CHUNK), b"")):
+            found.records += 1
+            try:
+                value = decode_entry(text).value
+            except OutputError as fault:
+                found.invalid.append(Invalid(path, number, None, fault.path, fault.message))
+                continue
+            name = value.get("rubric")
+            line = Line(number, text if isinstance(text, bytes) else b"", read_judged_by(value))
+            found.lines.setdefault(name if isinstance(name, str) else None, []).append(line)
+    return found
+
+
+class Shelf:
+    """Keeps files of records, and reads each again only when it has changed."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[tuple[int, ...], RecordFile]] = {}
+
+    def take(self, path: str) -> RecordFile:
+        """Return the records of a file.
+
+        Raises:
+            OSError: if it cannot be read.
+        """
+        status = stat_path(path)
+        stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        kept = self._kept.get(path)
+        if kept is None or kept[0] != stamp:
+            kept = self._kept[path] = stamp, read_records(path)
+        return kept[1]
+
+
+class Sources(NamedTuple):
+    """The files of results and of labels for a rubric, and which of them could not be read and why."""
+
+    results: tuple[RecordFile, ...]
+    labels: tuple[RecordFile, ...]
+    unreadable: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def files(self) -> tuple[RecordFile, ...]:
+        """All files that were read."""
+        return (*self.results, *self.labels)
+
+
+def _word_empty(file: RecordFile) -> str:
+    """Say why a file has no records, by its first line if it has any."""
+    return "; ".join(["no records found", *(f"line {each.line}: {each.message}" for each in file.invalid[:1])])
+
+
+def open_sources(shelf: Shelf, results: Sequence[str], labels: Sequence[str]) -> Sources:
+    """Open files of results and labels; a file that cannot be read is listed with the reason."""
+    unreadable = []
+    opened: list[list[RecordFile]] = []
+    for paths in (results, labels):
+        files = []
+        for path in dict.fromkeys(paths):
+            try:
+                file = shelf.take(path)
+            except OSError as fault:
+                unreadable.append((path, fault.strerror or str(fault)))
+                continue
+            if file.lines:
+                files.append(file)
+            else:
+                unreadable.append((path, _word_empty(file)))
+        opened.append(files)
+    return Sources(tuple(opened[0]), tuple(opened[1]), tuple(unreadable))
+
+
+FINDERS: tuple[Callable[[Table], Outcomes], ...] = (
+    find_constant,
+    find_unused,
+    find_unstable,
+    find_redundant,
+    find_inverse,
+    find_disagreement,
+)
+"""What each rule finds in a table."""
+
+OTHER_VERSION = "judged by another version of the rubric, as `rubric_hash` says; judge again"
+
+
+class Review(NamedTuple):
+    """What the results of one rubric show.
+
+    `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so.
+    """
+
+    rubric: str
+    hash: str = ""
+    answers: int = 0
+    judges: tuple[str, ...] = ()
+    samples: tuple[int, ...] = ()
+    labelled: int = 0
+    people: tuple[str, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    untested: tuple[Untested, ...] = ()
+    invalid: tuple[Invalid, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    fault: str = ""
+
+    def to_json(self, file: str) -> dict[str, Any]:
+        """Return the review as in the JSON report; `file` has the rubric."""
+        return {
+            "file": file,
+            "rubric": self.rubric,
+            "rubric_hash": self.hash or None,
+            "answers": self.answers,
+            "judges": list(self.judges),
+            "labelled": self.labelled,
+            "people": list(self.people),
+            "untested": [each.to_json() for each in self.untested],
+            "left_out": [each.to_json() for each in self.left_out],
+            "fault": self.fault or None,
+        }
+
+
+NO_RESULTS = "no results"
+
+
+class Reviewer:
+    """Reviews rubrics, and keeps the reviews while neither the meaning of a rubric nor its records change."""
+
+    def __init__(self) -> None:
+        self._kept: dict[object, tuple[Sources, Review]] = {}
+
+    def review(self, rubric: ScoringRubric, sources: Sources, *, takes_unnamed: bool) -> Review:
+        """Review a rubric; with `takes_unnamed` records without a name and a hash are its own.
+
+        They are as well if their file is named as the rubric is, such as `refund.judged.jsonl`.
+        """
+        key = (rubric.name, rubric.hash, rubric.pass_from, rubric.borderline_from, rubric.full, takes_unnamed)
+        kept = self._kept.get(key)
+        if kept is None or any(one is not two for one, two in zip(kept[0].files, sources.files, strict=False)):
+            kept = None
+        if kept is None or len(kept[0].files) != len(sources.files):
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.clear()
+            kept = self._kept[key] = sources, _review(rubric, sources, takes_unnamed=takes_unnamed)
+        return kept[1]
+
+
+_MOST_KEPT = 1000
+
+
+def _review(rubric: ScoringRubric, sources: Sources, *, takes_unnamed: bool) -> Review:
+    reader = Reader({rubric.name: rubric})
+    others = LeftOut(OTHER_VERSION)
+    for files, are_labels in ((sources.results, False), (sources.labels, True)):
+        for file in files:
+            unnamed = takes_unnamed or file.stem == rubric.name
+            lines = _keep(file, file.select(rubric.name, rubric.hash, unnamed=unnamed), rubric.hash, others)
+            reader.read_texts(file.path, ((line.number, line.text) for line in lines), labels=are_labels)
+    head = Review(rubric.name, rubric.hash)
+    try:
+        gathered = reader.gather()
+    except UnusableError as fault:
+        gathered, head = [], head._replace(fault=str(fault))
+    left_out = (*([others] if others.count else ()), *reader.left_out)
+    head = head._replace(invalid=tuple(reader.invalid), left_out=left_out)
+    ratings = gathered[0] if gathered else Ratings(rubric, {}, {})
+    if not ratings.judges:
+        return head._replace(fault=head.fault or NO_RESULTS)
+    table = build_table(ratings, rubric)
+    outcomes = [outcome for find in FINDERS for outcome in find(table)]
+    return head._replace(
+        answers=table.answers,
+        judges=tuple(ratings.judges),
+        samples=table.samples,
+        labelled=table.labelled,
+        people=tuple(ratings.people),
+        decisions=tuple(each for each in outcomes if isinstance(each, Decision)),
+        untested=tuple(each for each in outcomes if isinstance(each, Untested)),
+    )
+
+
+def _keep(file: RecordFile, lines: "Sequence[Line] | Any", meaning: str, others: LeftOut) -> "list[Line]":
+    """Return the records by this version of the rubric, and count the others."""
+    kept = []
+    for line in lines:
+        if line.hash in (None, meaning):
+            kept.append(line)
+        else:
+            others.add(f"{file.path}:{line.number}")
+    return kept
+
+
+class JudgedLook:
+    """Finds problems in the rubrics of the file `name`; `reviews` has what each rubric's results show.
+
+    `is_only`: no other rubric is meant by records that name none.
+    """
+
+    def __init__(self, reviewer: Reviewer, sources: Sources, name: str, *, is_only: bool) -> None:
+        self._reviewer = reviewer
+        self._sources = sources
+        self._name = name
+        self._is_only = is_only
+        self.reviews: list[Review] = []
+
+    def __call__(self, rubrics: Sequence[tuple[Document, Rubric]], found: Sequence[Found]) -> Iterator[Found]:
+        """Yield what judged data show; a rubric with errors that decide scores is not looked at."""
+        self.reviews = []
+        named = name_rubrics(self._name, rubrics)
+        counts = Counter(loaded.name for loaded in named)
+        for loaded in named:
+            review, decisions = self._review(loaded, found, counts[loaded.name])
+            self.reviews.append(review)
+            places = RubricPlaces(loaded)
+            for decision in decisions:
+                yield Found(decision.rule, _place(decision, places), loaded.document, loaded.rubric)
+
+    def _review(self, loaded: Loaded, found: Sequence[Found], namesakes: int) -> tuple[Review, Sequence[Decision]]:
+        if namesakes > 1:
+            return Review(loaded.name, fault=f"{namesakes} rubrics of the file have this name; give each its own"), ()
+        if rules := sorted({each.rule for each in found if _is_decisive(each, loaded)}):
+            return Review(loaded.name, fault=f"the rubric has errors ({', '.join(rules)}); fix them first"), ()
+        try:
+            rubric = loaded.prepare()
+        except RubricError as fault:
+            return Review(loaded.name, fault=str(fault)), ()
+        review = self._reviewer.review(rubric, self._sources, takes_unnamed=self._is_only)
+        return review, review.decisions
+
+
+def _is_decisive(found: Found, loaded: Loaded) -> bool:
+    """Return whether an error makes the scores of a rubric ambiguous; one outside all rubrics may be about any."""
+    of_rubric = found.rubric is loaded.rubric or (found.rubric is None and found.document is loaded.document)
+    return found.rule in DECIDING and of_rubric
+
+
+def _place(decision: Decision, places: RubricPlaces) -> Problem:
+    """Return the problem of a decision at its place in the document."""
+    problem = places.problem(_find_spot(decision.spot, places), decision.code, decision.values)
+    if decision.other is None:
+        return problem
+    other = places.problem(_find_spot(decision.other, places))
+    return problem._replace(related=(Place("the other criterion", other.path, other.part),))
+
+
+def _find_spot(spot: Spot, places: RubricPlaces) -> WrittenSpot:
+    if spot.criterion is None:
+        return places.whole
+    if spot.answer is not None:
+        return places.answer(spot.criterion, spot.answer)
+    return places.gate(spot.criterion) if spot.is_gate else places.criterion(spot.criterion)
+
+
+# Paths are str here, as in settings.py.
+# ruff: noqa: PTH120
+
 
 Pair = tuple[File | Unreadable, FileOutcome]
 Paths = tuple[tuple[str, ...], tuple[str, ...]]

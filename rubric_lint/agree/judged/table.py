@@ -6,9 +6,9 @@ of them the median of its samples; of two in the middle the worse counts.
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rubric_lint.agree.coefficients import Row, flip_rate
 from rubric_lint.agree.ratings import (
@@ -21,7 +21,93 @@ from rubric_lint.agree.ratings import (
     sort_keys,
 )
 from rubric_lint.agree.scales import VERDICTS, Kind, Measure, measures_of
-from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.grading import AnswerValue, ScoringRubric
+
+FALSE_ALARMS = Fraction(1, 20)
+"""The share of rubrics with nothing wrong on which any rule may report something."""
+
+RULES = ("constant", "unused-band", "unstable", "redundant", "inverse", "disagrees")
+
+LEAST = 30
+"""The fewest answers for a statement about samples, and for a correlation."""
+
+
+def level_of(tests: int) -> float:
+    """Return the probability of a false alarm that each of a rule's tests may have."""
+    return float(FALSE_ALARMS / len(RULES) / tests)
+
+
+def count_needed(share: Fraction, tests: int) -> int:
+    """Return the fewest answers in a row that occur by chance with at most the allowed probability.
+
+    `share` is that of such answers, at most: the smallest n with tests * share^n at most a sixth of 5%.
+    """
+    allowed = FALSE_ALARMS / len(RULES) / tests
+    n, chance = 0, Fraction(1)
+    while chance > allowed:
+        n, chance = n + 1, chance * share
+    return n
+
+
+def bound_absent(n: int, tests: int) -> float:
+    """Return the upper bound of the share of something that none of `n` answers shows."""
+    return float(1 - level_of(tests) ** (1 / n))
+
+
+def at_most(share: float) -> str:
+    """Write an upper bound, rounded up: `at most 7.4%`."""
+    return f"at most {min(math.ceil(share * 1000) / 10, 100):.1f}%"
+
+
+def at_least(share: float) -> str:
+    """Write a lower bound, rounded down: `at least 83.1%`."""
+    return f"at least {math.floor(share * 1000) / 10:.1f}%"
+
+
+def corrected(tests: int) -> str:
+    """Write how a bound was corrected."""
+    return f"corrected for {tests} test{'' if tests == 1 else 's'}"
+
+
+class Spot(NamedTuple):
+    """A place in a rubric: all of it (without a criterion), a criterion, its gate, or what one answer earns."""
+
+    criterion: str | None = None
+    is_gate: bool = False
+    answer: AnswerValue | None = None
+
+
+class Decision(NamedTuple):
+    """A statement that a rule makes: one of its messages, with its values. `other` is another place it is about."""
+
+    rule: str
+    spot: Spot
+    code: str
+    values: Mapping[str, object]
+    other: Spot | None = None
+
+
+class Untested(NamedTuple):
+    """What a rule cannot decide with the data at hand: of which criteria, why, and how much would do."""
+
+    rule: str
+    names: tuple[str, ...]
+    reason: str
+    needed: int
+    unit: str = "answers"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        return {
+            "rule": self.rule,
+            "of": list(self.names),
+            "reason": self.reason,
+            "needed": self.needed,
+            "unit": self.unit,
+        }
+
+
+Outcomes = Iterator[Decision | Untested]
 
 
 class Column(NamedTuple):

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from rubric_lint.cli.exits import Exit, launch
-from rubric_lint.cli.help import CONTEXT, HELP, Program, option
+from rubric_lint.cli.commands import CONTEXT, HELP, Exit, Program, launch, option
 from rubric_lint.cli.options import (
     CHOICES,
     COLOR,
@@ -16,14 +15,14 @@ from rubric_lint.cli.options import (
     VERSION,
     AnyPath,
     Choice,
+    check_names,
     check_sources,
     choice,
+    rewrite_all,
     with_settings,
 )
-from rubric_lint.cli.rewriting import rewrite_all
-from rubric_lint.cli.rule_options import check_names
-from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
-from rubric_lint.run.progress import Progress
+from rubric_lint.cli.output import escape_what_cannot_be_encoded, wants_color
+from rubric_lint.run.console import Progress
 
 if TYPE_CHECKING:
     from rubric_lint.fix import Fixed

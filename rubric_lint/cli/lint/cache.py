@@ -2,7 +2,7 @@
 
 import click
 
-from rubric_lint.cli.help import Group
+from rubric_lint.cli.commands import Group
 from rubric_lint.run.cache import FOLDER, cache_folder, clear
 
 

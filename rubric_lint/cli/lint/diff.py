@@ -8,19 +8,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubric_lint.cli.exits import Exit, writes_at_the_end
-from rubric_lint.cli.help import Command, option
-from rubric_lint.cli.inputs import find_settings, load_given, refuse
-from rubric_lint.cli.options import COLOR, STDIN_FILENAME, FileName, choice, with_settings
-from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
+from rubric_lint.cli.commands import Command, Exit, option, writes_at_the_end
+from rubric_lint.cli.options import (
+    COLOR,
+    STDIN_FILENAME,
+    FileName,
+    choice,
+    find_settings,
+    load_given,
+    refuse,
+    with_settings,
+)
+from rubric_lint.cli.output import escape_what_cannot_be_encoded, wants_color
 from rubric_lint.project.files import STDIN
 from rubric_lint.project.opening import open_stream
+from rubric_lint.run.console import Progress
 from rubric_lint.run.given import Input, InvalidError, UnusableError, read_given
-from rubric_lint.run.progress import Progress
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.compare.outputs import Effects
-    from rubric_lint.agree.compare.rubrics import RubricPair
+    from rubric_lint.agree.changes import Effects, RubricPair
     from rubric_lint.project.settings import SettingsFinder
     from rubric_lint.scoring.loading import Loaded
 
@@ -72,8 +78,7 @@ def diff(
         raise click.UsageError("stdin can be read only once")
     if stdin_filename and STDIN not in (old, new):
         raise click.UsageError("--stdin-filename requires the path -, which reads stdin")
-    from rubric_lint.agree.compare.located import locate, prepare_all  # noqa: PLC0415
-    from rubric_lint.agree.compare.rubrics import compare, pair_rubrics  # noqa: PLC0415
+    from rubric_lint.agree.changes import compare, locate, pair_rubrics, prepare_all  # noqa: PLC0415  # noqa: PLC0415
     from rubric_lint.report.changes import Comparison, as_json, as_markdown, as_text  # noqa: PLC0415
     from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
 
@@ -133,7 +138,7 @@ def _choose(pairs: "list[RubricPair]", name: str | None) -> "list[RubricPair]":
 
 
 def _score(name: str, pairs: "list[RubricPair]") -> "Effects":
-    from rubric_lint.agree.compare.outputs import Effects, score_both  # noqa: PLC0415
+    from rubric_lint.agree.changes import Effects, score_both  # noqa: PLC0415
     from rubric_lint.outputs.streams import read_entries  # noqa: PLC0415
 
     effects = Effects()

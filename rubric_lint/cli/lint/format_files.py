@@ -5,20 +5,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubric_lint.cli.exits import Exit
-from rubric_lint.cli.help import Command, option
+from rubric_lint.cli.commands import Command, Exit, option
 from rubric_lint.cli.options import (
     COLOR,
     FORCE_EXCLUDE,
     STDIN_FILENAME,
     AnyPath,
     check_sources,
+    rewrite_all,
     with_settings,
 )
-from rubric_lint.cli.rewriting import rewrite_all
-from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, wants_color
-from rubric_lint.run.console import complain
-from rubric_lint.run.progress import Progress
+from rubric_lint.cli.output import escape_what_cannot_be_encoded, wants_color
+from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
     from rubric_lint.fix.totals import FixOutcome

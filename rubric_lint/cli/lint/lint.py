@@ -1,46 +1,484 @@
 """Define `rubric-lint`, which checks rubrics and reports findings."""
 
+# Paths are str, see project/settings.py.
+# ruff: noqa: PTH120
+
+import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 import click
 
-from rubric_lint.cli.exits import Exit, launch
-from rubric_lint.cli.group import DefaultGroup
-from rubric_lint.cli.help import HELP, Command, option
-from rubric_lint.cli.lint.adoption import Adoption, with_adoption
-from rubric_lint.cli.lint.judged import Judges, Judging, UnreadableResultsError, with_judged
-from rubric_lint.cli.lint.listing import choose_listing
+from rubric_lint.cli.commands import HELP, Command, DefaultGroup, Exit, gather_options, launch, option
 from rubric_lint.cli.options import (
     ASKED,
     CHOICES,
     COLOR,
+    FAIL_ON,
     FORCE_EXCLUDE,
+    FORMAT,
     NAMES,
     OUTPUT_FILE,
+    QUIET,
     STDIN_FILENAME,
+    TEXT_FORMATS,
     VERSION,
     AnyPath,
+    FileName,
+    check_names,
     check_sources,
+    check_watch,
+    complete_name,
+    print_page,
+    print_rules,
+    require_file_name,
     with_settings,
+    write_figures,
 )
-from rubric_lint.cli.reporting import FAIL_ON, FORMAT, QUIET, TEXT_FORMATS, check_watch, write_figures
-from rubric_lint.cli.reporting import watch as watch_files
-from rubric_lint.cli.rule_options import check_names, complete_name, print_page, print_rules
-from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, make_look
-from rubric_lint.messages import list_names
+from rubric_lint.cli.options import watch as watch_files
+from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_look
+from rubric_lint.messages import list_names, visible
 from rubric_lint.report import REPORTERS, Statistics, counted
-from rubric_lint.run.console import complain
-from rubric_lint.run.progress import Progress
+from rubric_lint.run.console import Progress, complain
+from rubric_lint.run.filters import Filter
 
 if TYPE_CHECKING:
+    from rubric_lint.agree.judged.run import JudgedRun, Reviewer, Shelf
+    from rubric_lint.fix.silence import Silenced
     from rubric_lint.fix.totals import FixOutcome
-    from rubric_lint.project.settings import SettingsFinder
+    from rubric_lint.project.files import File, Unreadable
+    from rubric_lint.project.settings import SettingsFinder, SettingsReport
+    from rubric_lint.run.baseline import Gone
+    from rubric_lint.run.batch import FileOutcome
     from rubric_lint.run.cache import Cache
+    from rubric_lint.run.linting import Lint
     from rubric_lint.run.summary import Summary
+
+
+class Adoption(NamedTuple):
+    """The values of the adoption options."""
+
+    diff_base: str | None
+    baseline: str | None
+    no_baseline: bool
+    write_baseline: bool
+    add_ignores: bool
+    reason: str | None
+
+    def check(self, paths: tuple[str, ...], *, fix: bool, has_report: bool) -> None:
+        """Reject options that contradict each other.
+
+        Raises:
+            click.UsageError: when they do.
+        """
+        if self.diff_base is not None and not self.diff_base.strip():
+            raise click.UsageError("--diff-base is empty; name a Git revision")
+        if self.diff_base is not None and "-" in paths:
+            raise click.UsageError("--diff-base compares files; it cannot be used with stdin")
+        if self.baseline is not None:
+            from rubric_lint.cli.options import require_file_name  # noqa: PLC0415
+
+            require_file_name(self.baseline, "--baseline")
+        if self.no_baseline and (self.baseline is not None or self.write_baseline):
+            raise click.UsageError("--no-baseline cannot be combined with --baseline or --write-baseline")
+        if self.write_baseline and (fix or self.diff_base is not None or self.add_ignores):
+            raise click.UsageError("--write-baseline cannot be combined with --fix, --diff-base or --add-ignores")
+        if self.reason is not None and not self.add_ignores:
+            raise click.UsageError("--reason requires --add-ignores")
+        if self.add_ignores:
+            self._check_ignores(paths, fix=fix, has_report=has_report)
+
+    def _check_ignores(self, paths: tuple[str, ...], *, fix: bool, has_report: bool) -> None:
+        if "-" in paths:
+            raise click.UsageError("--add-ignores writes files; it cannot be used with stdin")
+        if fix or self.diff_base is not None or self.baseline is not None:
+            other = "--fix" if fix else "--baseline" if self.baseline is not None else "--diff-base"
+            raise click.UsageError(f"--add-ignores silences every finding; run it without {other}")
+        if has_report:
+            raise click.UsageError("--add-ignores writes comments, not a report; remove the report options")
+        if self.reason is not None and not (self.reason.isprintable() and self.reason.strip()):
+            raise click.UsageError("--reason must be one line of text")
+        if "rubric-lint:" in (self.reason or "").lower():
+            raise click.UsageError("--reason must not contain `rubric-lint:`, which starts an ignore comment")
+
+    def silence(
+        self, paths: Iterable[str], finder: "SettingsFinder", progress: "Progress", *, fail_on: str, quiet: bool
+    ) -> Exit:
+        """Write the ignore comments and return the exit code."""
+        from rubric_lint.finding import Severity  # noqa: PLC0415
+        from rubric_lint.fix.silence_run import SilenceRun  # noqa: PLC0415
+
+        run = SilenceRun(progress, (self.reason or "").strip(), partial(_report_silenced, quiet=quiet))
+        totals = run.silence_all(paths, finder)
+        if not quiet:
+            click.echo(totals.word())
+        if totals.crashes:
+            return Exit.FAULT
+        if totals.refused:
+            return Exit.USAGE
+        severe = {Severity.ERROR, Severity.WARNING}
+        failing = {"error": {Severity.ERROR}, "warning": severe, "never": set[Severity]()}[fail_on]
+        return Exit.FOUND if totals.severities_left & failing else Exit.CLEAN
+
+    def require_baseline(self, paths: Iterable[str], stdin_name: str, finder: "SettingsFinder") -> None:
+        """Refuse to write a baseline before anything is linted if neither an option nor the settings name one.
+
+        Raises:
+            click.UsageError: when no file has a baseline.
+            SettingsError: when the settings of stdin are invalid.
+        """
+        if not self.write_baseline or self.baseline is not None:
+            return
+        from rubric_lint.project.files import File, find, split_stdin  # noqa: PLC0415
+
+        others, stdin = split_stdin(paths, stdin_name, finder)
+        names = (each.name for each in chain(stdin, find(others, finder)) if isinstance(each, File))
+        if not any(finder.for_folder(os.path.dirname(name)).baseline for name in names):
+            raise click.UsageError("--write-baseline: name the file with --baseline or in the settings")
+
+    def sieves(self, finder: "SettingsFinder") -> list[Filter]:
+        """Return the filters that remove known or untouched findings.
+
+        Raises:
+            click.UsageError: when Git cannot list the changes.
+            SettingsError: when the named baseline cannot be used.
+        """
+        sieves: list[Filter] = []
+        if not self.no_baseline:
+            from rubric_lint.run.baseline import Baselines  # noqa: PLC0415
+
+            sieves.append(Baselines(finder, self.baseline, renews=self.write_baseline))
+        if self.diff_base is not None:
+            sieves.append(_sift_changes(self.diff_base))
+        return sieves
+
+    def finish(self, sieves: list[Filter], *, quiet: bool) -> None:
+        """Write the baselines if asked to; otherwise report the known findings that no longer occur.
+
+        Raises:
+            SettingsError: when a baseline cannot be written.
+        """
+        from rubric_lint.run.baseline import Baselines  # noqa: PLC0415
+        from rubric_lint.run.summary import counted  # noqa: PLC0415
+
+        for sieve in sieves:
+            if not isinstance(sieve, Baselines):
+                continue
+            if self.write_baseline:
+                for name, findings, new, gone in sieve.write():
+                    if not quiet:
+                        complain(f"{name}: {counted(findings, 'known finding')} ({new} added, {gone} removed)")
+            elif not quiet:
+                _tell_gone(list(sieve.gone()))
+
+
+def _report_silenced(name: str, done: "Silenced", *, quiet: bool) -> None:
+    """Print the findings of one file that could not be silenced and, unless `quiet`, how many were."""
+    from rubric_lint.run.summary import counted  # noqa: PLC0415
+
+    if done.is_changed and not quiet:
+        click.echo(f"{visible(name)}: {counted(done.findings, 'finding')} silenced")
+    for finding, why in done.left:
+        line, column, _ = done.result.source.position(finding.span.start)
+        click.echo(f"{visible(name)}:{line}:{column}: {finding.rule} not silenced: {visible(why)}")
+
+
+def _tell_gone(gone: "list[Gone]") -> None:
+    from rubric_lint.run.summary import counted  # noqa: PLC0415
+
+    for name, file, rule, count, is_file_gone in gone:
+        where = f"{file}, which no longer exists" if is_file_gone else file
+        complain(f"{name}: {counted(count, 'known finding')} of {rule} no longer in {where}")
+    if gone:
+        complain("run with --write-baseline to remove them from the baseline")
+
+
+_ADOPTION_OPTIONS = (
+    option(
+        "Adoption",
+        "--diff-base",
+        metavar="REV",
+        help="Report only findings on lines changed since the current branch left the Git revision REV, committed or "
+        "not. In files that Git does not track, every line counts as changed.",
+    ),
+    option("Adoption", "--baseline", metavar="FILE", type=FileName(), help="Hide the known findings listed in FILE."),
+    option("Adoption", "--no-baseline", is_flag=True, help="Ignore the baseline that the settings name."),
+    option("Adoption", "--write-baseline", is_flag=True, help="Record all current findings in the baseline."),
+    option("Adoption", "--add-ignores", is_flag=True, help="Add an ignore comment for every finding; fix nothing."),
+    option("Adoption", "--reason", metavar="TEXT", help="With --add-ignores: the reason to write in each comment."),
+)
+
+
+with_adoption = gather_options("adoption", Adoption, _ADOPTION_OPTIONS)
+"""Adds the options to a command, which receives them as one argument `adoption`."""
+
+
+def _sift_changes(revision: str) -> Filter:
+    from rubric_lint.run.git import ChangedLinesFilter, GitError, read_changes  # noqa: PLC0415  (few runs compare)
+
+    try:
+        return ChangedLinesFilter(read_changes(revision))
+    except GitError as fault:
+        raise click.UsageError(f"--diff-base: {fault}") from None
+
+
+class UnreadableResultsError(Exception):
+    """Files named by options that cannot be read; `lines` say which and why."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self.lines = tuple(lines)
+        super().__init__("\n".join(self.lines))
+
+
+class Judging(NamedTuple):
+    """The values of the options."""
+
+    judged: tuple[str, ...]
+    labels: tuple[str, ...]
+
+    def check(self, paths: Sequence[str], *, add_ignores: bool) -> None:
+        """Reject options that contradict each other.
+
+        Raises:
+            click.UsageError: when they do.
+        """
+        for name in (*self.judged, *self.labels):
+            require_file_name(name, "--judged" if name in self.judged else "--labels")
+        if self.labels and not self.judged:
+            raise click.UsageError("--labels requires --judged, the judge outputs for the same answers")
+        if self.judged and "-" in paths:
+            raise click.UsageError("--judged cannot be used with stdin; name the file with the rubric")
+        if self.judged and add_ignores:
+            raise click.UsageError("--add-ignores cannot be combined with --judged; write these comments yourself")
+
+    def applies(self, finder: "SettingsFinder") -> bool:
+        """Return whether results are named, by options or by the settings of the current folder."""
+        return bool(self.judged or finder.for_folder("").judged)
+
+    def find_needed(self, name: str, finder: "SettingsFinder") -> tuple[str, ...]:
+        """Return the files of records that findings in a file depend on."""
+        if self.judged:
+            return (*self.judged, *self.labels)
+        settings = finder.for_folder(os.path.dirname(name))
+        return (*settings.judged, *settings.labels)
+
+
+class Judges:
+    """Looks at rubrics with the results that options or settings name; `run` is the last run that had any.
+
+    What it has read stays for the next run. Runs without results do not load the scorer.
+    """
+
+    def __init__(self, judging: Judging) -> None:
+        self._judging = judging
+        self._kept: tuple[Shelf, Reviewer] | None = None
+        self.run: JudgedRun | None = None
+
+    def open(self, finder: "SettingsFinder") -> "JudgedRun":
+        """Open a run.
+
+        Raises:
+            UnreadableResultsError: if a file that an option names cannot be read.
+        """
+        from rubric_lint.agree.judged.run import JudgedRun, Reviewer, Shelf  # noqa: PLC0415
+
+        if self._kept is None:
+            self._kept = Shelf(), Reviewer()
+        self.run = run = JudgedRun(finder, (self._judging.judged, self._judging.labels), *self._kept)
+        if run.unreadable:
+            raise UnreadableResultsError(f"{file}: {reason}" for file, reason in run.unreadable.items())
+        return run
+
+    def wrap(self, lint: "Lint", finder: "SettingsFinder") -> "Lint":
+        """Return a function that lints as `lint` does, and looks at rubrics that have results.
+
+        Raises:
+            UnreadableResultsError: if a file that an option names cannot be read.
+        """
+        self.run = self.open(finder) if self._judging.judged else None
+
+        def lint_all(files: "Iterable[File | Unreadable]") -> "Iterator[tuple[File | Unreadable, FileOutcome]]":
+            outcomes = lint(files)
+            for file, outcome in outcomes:
+                if self.run or self._has_results(file, outcome, finder):
+                    run = self.run or self.open(finder)
+                    yield from run.judge_all(chain([(file, outcome)], outcomes))
+                    return
+                yield file, outcome
+
+        return lint_all
+
+    def _has_results(self, file: "File | Unreadable", outcome: "FileOutcome", finder: "SettingsFinder") -> bool:
+        has_rubrics = getattr(outcome, "rubrics", 0) and hasattr(file, "settings")
+        return bool(has_rubrics and self._judging.find_needed(getattr(file, "name", ""), finder))
+
+    def review(self) -> tuple[tuple[str, Any], ...]:
+        """Return what the JSON report has about the run."""
+        return (("judged", self.run.to_json()),) if self.run else ()
+
+    def list_lines(self) -> list[str]:
+        """Return the lines on what was tested."""
+        if self.run is None:
+            return []
+        from rubric_lint.report.judged import word_reviews  # noqa: PLC0415
+
+        return list(word_reviews(self.run))
+
+    def complain_of_records(self) -> None:
+        """Complain of records that cannot be used."""
+        if self.run:
+            from rubric_lint.report.judged import word_records  # noqa: PLC0415
+
+            for line in word_records(self.run):
+                complain(line)
+
+
+_JUDGED_OPTIONS = (
+    option(
+        "Judge outputs",
+        "--judged",
+        multiple=True,
+        metavar="FILE",
+        type=FileName(),
+        help="Also report what these judge outputs show about the rubrics. Can be repeated.",
+    ),
+    option(
+        "Judge outputs",
+        "--labels",
+        multiple=True,
+        metavar="FILE",
+        type=FileName(),
+        help="With --judged: labels of people for the same answers. Can be repeated.",
+    ),
+)
+
+
+with_judged = gather_options("judging", Judging, _JUDGED_OPTIONS)
+"""Adds the options to a command, which receives them as one argument `judging`."""
+
+
+class Listing(Protocol):
+    """Prints something about paths instead of linting them."""
+
+    def __call__(
+        self, paths: Iterable[str], finder: "SettingsFinder", sieves: "Sequence[Filter]", *, as_json: bool
+    ) -> Exit:
+        """Print it and return the exit code."""
+
+
+def choose_listing(paths: Sequence[str], form: str | None, *, files: bool, settings: bool) -> Listing | None:
+    """Return what --show-files or --show-settings prints; None if neither is given.
+
+    Raises:
+        click.UsageError: when both are given, stdin, or a format for findings.
+    """
+    if not (files or settings):
+        return None
+    option = "--show-files" if files else "--show-settings"
+    if files and settings:
+        raise click.UsageError("--show-files cannot be combined with --show-settings")
+    if "-" in paths:
+        raise click.UsageError(f"{option} cannot be used with stdin")
+    if form not in {None, "full", "json"}:
+        raise click.UsageError(f"{option} supports only --format json")
+    return print_files if files else print_settings
+
+
+def print_files(paths: Iterable[str], finder: "SettingsFinder", sieves: "Sequence[Filter]", *, as_json: bool) -> Exit:
+    """Print the files that a run would read to stdout, and to stderr what is left out and why; or all as JSON."""
+    import json  # noqa: PLC0415  (lint runs need none)
+
+    from rubric_lint.project.files import Skipped, Unreadable, find  # noqa: PLC0415
+
+    reasons: dict[str, str] = {}
+    files, faults = [], []
+    for found in find(paths, finder, Skipped(reasons=reasons)):
+        if isinstance(found, Unreadable):
+            faults.append(found)
+        elif all(sieve.wants(found.name) for sieve in sieves):
+            files.append(found.name)
+        else:
+            reasons[found.name] = "unchanged"
+    if as_json:
+        left_out = [{"path": name, "reason": reason} for name, reason in sorted(reasons.items())]
+        unreadable = [{"path": fault.path, "reason": fault.reason} for fault in faults]
+        click.echo(json.dumps({"files": files, "left_out": left_out, "unreadable": unreadable}, indent=1))
+    else:
+        for name in files:
+            click.echo(visible(name))
+        for name, reason in sorted(reasons.items()):
+            click.echo(f"left out: {visible(name)}: {reason}", err=True)
+        if not files and not faults:
+            complain("0 files would be read")
+    for fault in faults:
+        complain(f"{fault.path}: {fault.reason}")
+    return Exit.USAGE if faults else Exit.CLEAN
+
+
+def print_settings(
+    paths: Iterable[str],
+    finder: "SettingsFinder",
+    sieves: "Sequence[Filter]",  # noqa: ARG001 (settings apply to unchanged files too)
+    *,
+    as_json: bool,
+) -> Exit:
+    """Print the settings in effect for each path, with where each comes from.
+
+    Raises:
+        SettingsError: when a settings file is invalid.
+    """
+    import json  # noqa: PLC0415  (lint runs need none)
+
+    from rubric_lint.project.files import tidy  # noqa: PLC0415
+    from rubric_lint.project.settings import report_settings  # noqa: PLC0415
+
+    reports = []
+    code = Exit.CLEAN
+    for path in map(tidy, paths):
+        if os.path.lexists(path):
+            reports.append(report_settings(path, finder))
+        else:
+            complain(f"{path}: does not exist")
+            code = Exit.USAGE
+    if as_json:
+        click.echo(json.dumps([*map(_as_data, reports)], indent=1, default=float))
+    else:
+        click.echo("\n\n".join("\n".join(_as_lines(report)) for report in reports))
+    return code
+
+
+def _as_data(report: "SettingsReport") -> dict[str, Any]:
+    settings = {each.name: {"value": each.value, "sources": each.sources} for each in report.settings}
+    return {
+        "path": report.path,
+        "settings_file": report.file,
+        "settings": settings,
+        "rules": {"on": report.rules_on, "off": report.rules_off},
+        "version": report.version,
+    }
+
+
+def _as_lines(report: "SettingsReport") -> Iterable[str]:
+    yield f"{visible(report.path)}: " + (f"settings of {visible(report.file)}" if report.file else "no settings file")
+    rows = [(each.name, _write(each.value), ", ".join(each.sources)) for each in report.settings]
+    names, values = (max(len(row[column]) for row in rows) for column in (0, 1))
+    for name, value, source in rows:
+        yield f"  {name:<{names}}  {visible(value):<{values}}  {visible(source)}"
+    count = len(report.rules_on)
+    off = f"; off: {', '.join(report.rules_off)}" if report.rules_off else ""
+    yield f"  {count} of {count + len(report.rules_off)} rules run{off}"
+    if report.version:
+        yield f"  read as format version {report.version}"
+
+
+def _write(value: Any) -> str:
+    import json  # noqa: PLC0415  (lint runs need none)
+
+    return "not set" if value is None else json.dumps(value, ensure_ascii=False, default=float)
 
 
 _WITH_SUMMARY = (Statistics, *(REPORTERS[name] for name in TEXT_FORMATS))
@@ -161,8 +599,7 @@ def check(  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
 
     # --help, --explain and completion do not load the engine.
     from rubric_lint.cli.output import choose_format, open_report, spare  # noqa: PLC0415
-    from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
-    from rubric_lint.project.settings_file import SettingsError  # noqa: PLC0415
+    from rubric_lint.project.settings import Overrides, SettingsError, SettingsFinder  # noqa: PLC0415
     from rubric_lint.run.batch import lint_files  # noqa: PLC0415
     from rubric_lint.run.linting import LintRun  # noqa: PLC0415
 
@@ -248,8 +685,7 @@ def _word_missing(
     `bare` counts the named files without rubrics. Only the option fails on them: a hook names every file, and the
     settings apply there too.
     """
-    from rubric_lint.project.settings import Settings  # noqa: PLC0415
-    from rubric_lint.project.settings_file import SettingsError  # noqa: PLC0415
+    from rubric_lint.project.settings import Settings, SettingsError  # noqa: PLC0415
 
     settings = Settings("")
     with suppress(SettingsError):  # broken settings of this folder may not apply to the files
@@ -335,9 +771,19 @@ def _fix(
     return exit_code(totals)
 
 
-_LATE = {name: name for name in ("cache", "convert", "diff", "init", "lsp", "mcp", "schema", "show", "skill")}
-_LATE["format"] = "format_files"  # `format` is a function of Python
-_LATE["import"] = "import_table"  # `import` cannot be the name of a module
+_LATE = {
+    "cache": "cache:cache",
+    "convert": "convert:convert",
+    "diff": "diff:diff",
+    "format": "format_files:format_files",
+    "import": "convert:import_table",
+    "init": "setup:init",
+    "lsp": "servers:lsp",
+    "mcp": "servers:mcp",
+    "schema": "schema:schema",
+    "show": "show:show",
+    "skill": "setup:skill",
+}
 
 
 @click.group(cls=DefaultGroup, default=check, late=_LATE)

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubric_lint.cli.exits import Exit
-from rubric_lint.cli.help import Group, option
-from rubric_lint.cli.near import word_unknown
+from rubric_lint.cli.commands import Exit, Group, option, word_unknown
 from rubric_lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.run.console import complain
 
@@ -126,9 +124,8 @@ def bundle_schemas(folder: Path | None, *, check: bool) -> int:
 
     Also writes catalog.json, the entries for SchemaStore.
     """
-    from rubric_lint.format.bundle import bundle  # noqa: PLC0415  (imports referencing)
+    from rubric_lint.format.bundle import bundle, store_catalogue  # noqa: PLC0415  (imports referencing)
     from rubric_lint.format.schema_files import schemas_root  # noqa: PLC0415
-    from rubric_lint.format.schema_store import store_catalogue  # noqa: PLC0415
 
     if folder is None and schemas_root().parent == Path(__file__).parents[2]:
         raise click.UsageError("name a FOLDER; the installed schemas must not be changed")

@@ -4,8 +4,7 @@ import sys
 
 import click
 
-from rubric_lint.cli.exits import Exit
-from rubric_lint.cli.help import Command, option
+from rubric_lint.cli.commands import Command, Exit, option
 from rubric_lint.cli.options import (
     COLOR,
     FORCE_EXCLUDE,
@@ -15,9 +14,8 @@ from rubric_lint.cli.options import (
     choice,
     with_settings,
 )
-from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, make_look
-from rubric_lint.run.console import complain
-from rubric_lint.run.progress import Progress
+from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_look
+from rubric_lint.run.console import Progress, complain
 
 
 @click.command(
@@ -54,8 +52,7 @@ def show(
 
     # --help and completion do not load the engine.
     from rubric_lint.cli.output import open_report  # noqa: PLC0415
-    from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
-    from rubric_lint.project.settings_file import SettingsError  # noqa: PLC0415
+    from rubric_lint.project.settings import Overrides, SettingsError, SettingsFinder  # noqa: PLC0415
     from rubric_lint.report.show import SHOW_FORMATS, word_summary  # noqa: PLC0415
     from rubric_lint.show.run import ShowRun  # noqa: PLC0415
 

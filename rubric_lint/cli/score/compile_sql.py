@@ -4,11 +4,10 @@ import os
 
 import click
 
-from rubric_lint.cli.exits import Exit
-from rubric_lint.cli.help import Command, option
+from rubric_lint.cli.commands import Command, Exit, option
 from rubric_lint.cli.options import Choice, FileName, choice, open_output, with_settings
+from rubric_lint.cli.score.options import extract_option, require, rubric_argument
 from rubric_lint.cli.score.prompt import NAME, choose_rubric
-from rubric_lint.cli.score.rubric_argument import extract_option, require, rubric_argument
 from rubric_lint.run.console import complain
 
 _TARGETS = ("duckdb", "spark-sql")
@@ -67,7 +66,7 @@ def compile_sql(
     `rubric-score` can read, such as an object within prose, are marked as unread.
     """
     from rubric_lint.engines.sql import FieldError, compile_rubric  # noqa: PLC0415
-    from rubric_lint.outputs.candidates import Extract  # noqa: PLC0415
+    from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
     from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
 
     if not table.strip():

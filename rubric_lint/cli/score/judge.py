@@ -10,33 +10,38 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubric_lint.cli.exits import Exit
-from rubric_lint.cli.help import Command, option
+from rubric_lint.cli.commands import Command, Exit, option
 from rubric_lint.cli.options import SHUFFLE, FileName, choice, with_settings
-from rubric_lint.cli.score.answers_file import STDIN, AnswersFile, hold
-from rubric_lint.cli.score.batch_options import Batch, batch_options, read_batch
 from rubric_lint.cli.score.judge_options import (
     FORMATS,
+    MODELS,
+    STDIN,
+    AnswersFile,
+    Batch,
     Finite,
+    Model,
+    batch_options,
     body_options,
+    check_url,
     field_options,
+    find_access,
     header_options,
+    hold,
+    make_plan,
+    read_batch,
     read_fields,
 )
-from rubric_lint.cli.score.models import MODELS, Model, check_url, find_access, make_plan
-from rubric_lint.cli.score.rubric_argument import extract_option, require, rubric_argument
+from rubric_lint.cli.score.options import extract_option, require, rubric_argument
 from rubric_lint.messages import join_words
 from rubric_lint.project.api_key import KEY
 from rubric_lint.report.visible import visible
-from rubric_lint.run.console import complain
-from rubric_lint.run.progress import Progress
+from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rubric_lint.judge.asking import Plan
-    from rubric_lint.judge.journal import Journal
-    from rubric_lint.judge.resuming import Earlier
+    from rubric_lint.judge.journal import Earlier, Journal
     from rubric_lint.scoring.grading import ScoringRubric
 
 _BASE_URL = "OPENAI_BASE_URL"
@@ -200,9 +205,8 @@ def judge(
     from rubric_lint.cli.options import require_file_name  # noqa: PLC0415
     from rubric_lint.cli.score.judging import load_prices, open_store, run_judge  # noqa: PLC0415
     from rubric_lint.judge.answers import AnswersError  # noqa: PLC0415
-    from rubric_lint.judge.journal import Journal, JournalError  # noqa: PLC0415
-    from rubric_lint.judge.resuming import StaleError, check_journal  # noqa: PLC0415
-    from rubric_lint.outputs.candidates import Extract  # noqa: PLC0415
+    from rubric_lint.judge.journal import Journal, JournalError, StaleError, check_journal  # noqa: PLC0415
+    from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
 
     fields = read_fields(asking)
     batch = read_batch(asking)
@@ -242,7 +246,7 @@ def judge(
         _report_earlier(earlier, output, total)
         left = total - earlier.judged
         if isinstance(panel, Batch):
-            from rubric_lint.cli.score.judge_batches import BatchWork, run_batch  # noqa: PLC0415
+            from rubric_lint.cli.score.judging import BatchWork, run_batch  # noqa: PLC0415
 
             code = run_batch(panel, BatchWork(source, journal, access.calls, plan), left, table)
         else:

@@ -1,22 +1,39 @@
 """Define the options that say how to call a model and where answers have their fields."""
 
+from __future__ import annotations
+
 import json
 import math
 import os
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from urllib.parse import urlsplit
 
 import click
 
-from rubric_lint.cli.help import option
+from rubric_lint.cli.commands import Function, option
+from rubric_lint.cli.options import FileName, choice
+from rubric_lint.messages import join_words
+from rubric_lint.project.api_key import KEY, ApiKeyError, is_variable, read_key
+from rubric_lint.project.opening import open_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator, Mapping
 
-    from rubric_lint.judge.fields import Fields
+    from rubric_lint.judge.answers import Answer, Fields
+    from rubric_lint.judge.asking import Plan
+    from rubric_lint.judge.call import Call
+    from rubric_lint.judge.run import Panel
+    from rubric_lint.run.console import Progress
+    from rubric_lint.scoring.grading import ScoringRubric
 
-Function = TypeVar("Function", bound="Callable[..., Any]")
 
 FORMATS = ("json_schema", "json_object", "text")
 """How JSON is requested; `call.py` says what each means."""
@@ -169,9 +186,9 @@ def field_options(function: Function) -> Function:
     return function
 
 
-def read_fields(given: dict[str, Any]) -> "Fields":
+def read_fields(given: dict[str, Any]) -> Fields:
     """Take the values of the field options out of the values of all options."""
-    from rubric_lint.judge.fields import Fields  # noqa: PLC0415
+    from rubric_lint.judge.answers import Fields  # noqa: PLC0415
 
     return Fields(*(given.pop(f"{name}_field") for name in Fields._fields))
 
@@ -223,3 +240,384 @@ def header_options(function: Function) -> Function:
         help="The same with the value of an environment variable, for secrets.",
     )
     return literal(secret(function))
+
+
+_WITH_URL = re.compile(r"(?P<name>.*?)@(?P<url>https?://.*)", re.DOTALL | re.IGNORECASE)
+_WITHOUT_SCHEME = re.compile(
+    r".+@(?:[\w.-]+:\d+(?:/.*)?|localhost(?:/.*)?|[\w-]+(?:\.[\w-]+)+/.*|[a-z][a-z+.-]*:/.*)", re.DOTALL | re.IGNORECASE
+)
+_ACCESS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
+"""The headers that stand for an API key."""
+
+
+class Model(NamedTuple):
+    """A model, and its own endpoint if it has one; `given` is how the command line names it."""
+
+    given: str
+    name: str
+    url: str | None = None
+
+
+def check_url(_ctx: click.Context, _param: click.Parameter, url: str | None) -> str | None:
+    """Validate the base URL. The error never repeats it, because it may contain a key."""
+    if not url:
+        return None
+    if not _is_sound(url):
+        raise click.UsageError("--base-url must have the form http://HOST:PORT/PATH or https://HOST/PATH")
+    return url
+
+
+def _is_sound(url: str) -> bool:
+    from rubric_lint.judge.call import is_url  # noqa: PLC0415  (loads the scorer)
+
+    return is_url(url)
+
+
+def holds_secret(url: str | None) -> bool:
+    """Return whether a URL has a part that may be a key."""
+    parts = urlsplit(url or "")
+    return bool(parts.username or parts.password or parts.query)
+
+
+def read_models(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[Model, ...]:
+    """Read each `NAME` or `NAME@URL`. An error never repeats a URL, because it may contain a key.
+
+    Raises:
+        click.BadParameter: for a blank name, which an unset shell variable leaves, or a URL that cannot be one.
+    """
+    models = []
+    for value in values:
+        found = _WITH_URL.fullmatch(value)
+        name, url = (found["name"], found["url"]) if found else (value, None)
+        if not is_encodable(name):
+            raise click.BadParameter("has bytes in its name that are not UTF-8", ctx, param)
+        if not name.strip():
+            raise click.BadParameter("has no name before the @" if found else "is blank", ctx, param)
+        if url and not _is_sound(url):
+            form = "NAME@http://HOST:PORT/PATH or NAME@https://HOST/PATH"
+            raise click.BadParameter(f"the endpoint of `{name}` must have the form {form}", ctx, param)
+        if value.endswith("@"):  # as an unset shell variable leaves it
+            raise click.BadParameter(f"has no endpoint after the @ of `{value}`", ctx, param)
+        if not url and _WITHOUT_SCHEME.fullmatch(value):
+            name = value.partition("@")[0]
+            raise click.BadParameter(f"the endpoint of `{name}` must begin with http:// or https://", ctx, param)
+        models.append(Model(value, name, url))
+    return tuple(models)
+
+
+MODELS: dict[str, Any] = {"metavar": "MODEL", "multiple": True, "callback": read_models}
+"""The models that judge, each `NAME` or `NAME@URL`, given by repeating the option."""
+
+
+class Access(NamedTuple):
+    """How to call each model of a panel, with its key.
+
+    `are_default` says which are called at the default endpoint: only they get what else the environment has for it.
+    """
+
+    calls: Sequence[Call]
+    keys: Sequence[str]
+    are_default: Sequence[bool]
+    headers: Sequence[Mapping[str, str]]
+
+    def connect(self, rpm: float | None = None, tpm: float | None = None, concurrency: int | None = None) -> Panel:
+        """Return the panel. Models of one endpoint share its limits of requests and tokens per minute.
+
+        Raises:
+            ImportError: without the package that calls endpoints.
+            click.UsageError: if a variable of the environment names a proxy or certificates that cannot be used.
+        """
+        from rubric_lint.judge.endpoint import ClientError, Endpoint  # noqa: PLC0415
+        from rubric_lint.judge.pace import Pace  # noqa: PLC0415
+        from rubric_lint.judge.run import Panel  # noqa: PLC0415
+
+        paces = {call.endpoint: Pace(rpm, tpm=tpm, concurrency=concurrency) for call in self.calls}
+        given = zip(self.calls, self.keys, self.headers, self.are_default, strict=True)
+        try:
+            return Panel(
+                [
+                    Endpoint(call, key, paces[call.endpoint], headers=headers, takes_variables=is_default)
+                    for call, key, headers, is_default in given
+                ]
+            )
+        except ClientError as fault:
+            raise click.UsageError(str(fault)) from None
+
+
+def find_access(models: Sequence[Model], asking: Mapping[str, Any], *, sends: bool = True) -> Access:
+    """Return how to call each model; `asking` has the values of the options that say how to ask, by their names.
+
+    Unless it `sends` requests, no key is needed.
+
+    Raises:
+        click.UsageError: if a model of one endpoint is named twice, or a key is missing or not used.
+    """
+    from rubric_lint.judge.call import Call  # noqa: PLC0415
+
+    check_call(asking)
+    names = ("timeout", "retries", "response_format", "temperature", "seed", "max_tokens", "extra_body")
+    fixed = {name: asking[name] for name in names if name in asking}
+    calls = [Call(model.name, model.url or asking.get("base_url"), **fixed) for model in models]
+    places = [(call.model, call.endpoint.casefold()) for call in calls]
+    for model, place in zip(models, places, strict=True):
+        if places.count(place) > 1:
+            raise click.UsageError(
+                f"--model names `{model.name}` twice; a panel needs different models. For several outputs of one model "
+                "use --samples"
+            )
+    default = Call("", asking.get("base_url")).endpoint
+    are_default = [call.endpoint == default for call in calls]
+    literal, secret = asking.get("headers") or {}, asking.get("secret_headers") or {}
+    takes_headers = _find_takers(calls, are_default) if literal or secret else [False] * len(calls)
+    calls = [
+        replace(call, headers=tuple(literal.items())) if takes else call
+        for call, takes in zip(calls, takes_headers, strict=True)
+    ]
+    has_url = bool(asking.get("base_url")) or bool(_ACCESS & {name.lower() for name in {*literal, *secret}})
+    keys = [""] * len(calls)
+    if sends:
+        keys = _find_keys(models, calls, are_default, asking.get("api_key_env", ()), has_base_url=has_url)
+    return Access(calls, keys, are_default, [secret if takes else {} for takes in takes_headers])
+
+
+def _find_takers(calls: Sequence[Call], are_default: Sequence[bool]) -> Sequence[bool]:
+    """Return which models get the headers of the command line: those at the default endpoint, or at the only one.
+
+    Raises:
+        click.UsageError: if several endpoints could be meant.
+    """
+    if any(are_default):
+        return are_default
+    if len({call.endpoint for call in calls}) > 1:
+        raise click.UsageError("--header is for the default endpoint, but each model has its own; run them one by one")
+    return [True] * len(calls)
+
+
+def make_plan(asking: Mapping[str, Any], **more: Any) -> Plan:
+    """Return how each model judges each answer."""
+    from rubric_lint.judge.asking import Plan  # noqa: PLC0415
+
+    names = ("samples", "max_attempts", "concurrency", "per_criterion", "shuffle")
+    return Plan(**{name: asking[name] for name in names}, **more)
+
+
+def _find_keys(
+    models: Sequence[Model],
+    calls: Sequence[Call],
+    are_default: Sequence[bool],
+    variables: Sequence[str],
+    *,
+    has_base_url: bool,
+) -> list[str]:
+    """Return the key of each model; a placeholder where an endpoint needs none.
+
+    A variable without a model belongs to the models without an endpoint of their own, or to the only endpoint. No other
+    endpoint gets that key.
+
+    Raises:
+        click.UsageError: when a key is missing, cannot be sent, or would not be used.
+    """
+    from rubric_lint.judge.endpoint import NO_KEY  # noqa: PLC0415
+
+    common, own = _read_variables(models, calls, variables)
+    if common and not any(are_default):
+        if len({call.endpoint for call in calls}) > 1:
+            raise click.UsageError(
+                "--api-key-env does not say which model its key is for; write --api-key-env MODEL=NAME"
+            )
+        are_default = [True] * len(calls)
+    if common and all(place in own for place, takes_common in enumerate(are_default) if takes_common):
+        raise click.UsageError("--api-key-env names a key that no model would use: each has one of its own")
+    keys = []
+    for place, takes_common in enumerate(are_default):
+        variable = own.get(place) or (common if takes_common else None)
+        if variable is None and not takes_common:
+            keys.append(NO_KEY)
+        else:
+            has_url = bool(models[place].url) or has_base_url
+            is_needed = variable is not None or not has_url
+            keys.append(_read_key(variable or KEY, models[place].name, is_needed=is_needed) or NO_KEY)
+    return keys
+
+
+def _read_variables(
+    models: Sequence[Model], calls: Sequence[Call], variables: Sequence[str]
+) -> tuple[str | None, dict[int, str]]:
+    """Return the variable without a model, and those of models by their places.
+
+    Raises:
+        click.UsageError: if a model is unknown, stands for several, or has two.
+    """
+    from rubric_lint.scoring.scorer import name_models  # noqa: PLC0415
+
+    common: str | None = None
+    own: dict[int, str] = {}
+    shown = name_models((call.model, call.endpoint) for call in calls)
+    for given in variables:
+        name, equals, variable = given.rpartition("=")
+        is_known = name in {*shown, *(model.given for model in models), *(model.name for model in models)}
+        if not equals or not (is_known or is_variable(variable)):  # a key, given by mistake, may contain a =
+            if common is not None:
+                raise click.UsageError("--api-key-env is given twice without a model; write --api-key-env MODEL=NAME")
+            common = given
+            continue
+        # The error must not repeat the name, which may be a part of a key.
+        places = [place for place, model in enumerate(models) if name in {model.given, shown[place]}]
+        places = places or [place for place, model in enumerate(models) if name == model.name]
+        if len(places) != 1:
+            known = join_words([f"`{each}`" for each in shown])
+            why = "stands for several models" if places else "names no model"
+            raise click.UsageError(f"--api-key-env MODEL=NAME {why} of --model; write one of {known}")
+        if own.setdefault(places[0], variable) != variable:
+            raise click.UsageError(f"--api-key-env names two keys for `{shown[places[0]]}`")
+    return common, own
+
+
+def _read_key(variable: str, model: str, *, is_needed: bool) -> str:
+    """Return the key of a model in an environment variable, or an empty string.
+
+    Raises:
+        click.UsageError: when it is needed and missing, or cannot be sent.
+    """
+    advice = "use --api-key-env, or pass --base-url"
+    try:
+        return read_key(variable, is_needed=is_needed, option="--api-key-env", advice=advice)
+    except ApiKeyError as fault:
+        name, mark, _ = model.partition("@")  # what follows it may contain a key
+        if not (name and mark):
+            raise click.UsageError(str(fault)) from None
+        raise click.UsageError(
+            f"what follows `{name}@` in --model is not a URL; write {name}@https://HOST/PATH. If the @ belongs to the "
+            f"model's name: {fault}"
+        ) from None
+
+
+_NAMES = ("batch_requests", "batch_results", "batch_format", "batch_size")
+
+
+class Batch(NamedTuple):
+    """What to do instead of sending requests: write them to a file, read the results of some, or both."""
+
+    requests: Path | None
+    results: tuple[str, ...]
+    form: str
+    size: int | None
+
+
+def batch_options(function: Function) -> Function:
+    """Add the options of batches; `read_batch` reads them."""
+    options = [
+        option(
+            "Batch",
+            "--batch-requests",
+            metavar="FILE",
+            type=FileName(),
+            help="Write the requests to FILE for a batch API instead of sending them.",
+        ),
+        option(
+            "Batch",
+            "--batch-results",
+            metavar="FILE",
+            type=FileName(),
+            multiple=True,
+            help="Read replies from the results of a batch. Can be repeated.",
+        ),
+        option(
+            "Batch",
+            "--batch-format",
+            metavar="FORMAT",
+            **choice("openai", "anthropic"),
+            help="The provider's format.",
+        ),
+        option(
+            "Batch",
+            "--batch-size",
+            type=click.IntRange(1),
+            help="Most requests in one file.  [default: the provider's limit]",
+        ),
+    ]
+    for add in reversed(options):
+        function = add(function)
+    return function
+
+
+def read_batch(asking: dict[str, Any]) -> Batch | None:
+    """Take the values of these options out of those of all options; None if requests are to be sent.
+
+    Raises:
+        click.UsageError: if an option has no effect.
+    """
+    requests, results, form, size = (asking.pop(name) for name in _NAMES)
+    if requests is None and not results:
+        if form != "openai" or size is not None:
+            given = "--batch-size" if size is not None else "--batch-format"
+            raise click.UsageError(f"{given} requires --batch-requests or --batch-results")
+        return None
+    if size is not None and requests is None:
+        raise click.UsageError("--batch-size requires --batch-requests")
+    if requests == "-":
+        raise click.UsageError("--batch-requests: -: does not mean stdout here; name a file")
+    if form == "anthropic" and asking.get("base_url") is None:
+        from rubric_lint.judge.batches import ANTHROPIC_URL  # noqa: PLC0415
+
+        asking["base_url"] = ANTHROPIC_URL
+    return Batch(None if requests is None else Path(requests), results, form, size)
+
+
+STDIN = "-"
+"""The name of stdin as a file of answers."""
+
+
+class AnswersFile:
+    """The answers in a file, to be read several times."""
+
+    def __init__(self, source: BinaryIO, rubrics: Mapping[str, ScoringRubric], fields: Fields) -> None:
+        self._source = source
+        self._rubrics = rubrics
+        self._fields = fields
+
+    def count_bytes(self) -> int:
+        """Return the size of the file."""
+        return os.fstat(self._source.fileno()).st_size
+
+    def check(self, progress: Progress | None = None) -> int:
+        """Read all answers and return their number; `progress` shows how far.
+
+        Raises:
+            AnswersError: when one is not valid.
+        """
+        from rubric_lint.judge.answers import check_answers  # noqa: PLC0415
+
+        return check_answers(self._read_bytes(progress), self._rubrics, self._fields)
+
+    def read(self, progress: Progress | None = None) -> Iterator[Answer]:
+        """Yield the answers, once `check` has accepted them."""
+        from rubric_lint.judge.answers import read_answers  # noqa: PLC0415
+
+        return read_answers(self._read_bytes(progress), self._rubrics, self._fields)
+
+    def _read_bytes(self, progress: Progress | None) -> Iterator[bytes]:
+        self._source.seek(0)
+        for number, chunk in enumerate(iter(lambda: self._source.read(1 << 16), b""), 1):
+            if progress:
+                progress.done = (number << 16) // 1_000_000
+                progress.advance(len(chunk))
+            yield chunk
+
+
+@contextmanager
+def hold(answers: str) -> Iterator[BinaryIO]:
+    """Yield the answers as a file that can be read several times; a pipe is copied to a temporary file.
+
+    Raises:
+        click.UsageError: when stdin is closed.
+    """
+    if answers == STDIN and sys.stdin is None:
+        raise click.UsageError("stdin is closed")
+    with nullcontext(sys.stdin.buffer) if answers == STDIN else open_stream(answers) as stream:
+        if answers != STDIN and stream.seekable():
+            yield stream
+            return
+        with TemporaryFile() as kept:
+            shutil.copyfileobj(stream, kept)
+            yield kept

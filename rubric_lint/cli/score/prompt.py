@@ -9,20 +9,31 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubric_lint.cli.exits import Exit
-from rubric_lint.cli.help import Command, option
+from rubric_lint.cli.commands import Command, Exit, option
 from rubric_lint.cli.options import SHUFFLE, FileName, choice, with_settings
-from rubric_lint.cli.score.judge_options import FORMATS, Finite, body_options, field_options
-from rubric_lint.cli.score.models import read_models
-from rubric_lint.cli.score.rubric_argument import require, rubric_argument
+from rubric_lint.cli.score.judge_options import (
+    FORMATS,
+    STDIN,
+    AnswersFile,
+    Finite,
+    body_options,
+    check_call,
+    field_options,
+    hold,
+    read_fields,
+    read_models,
+)
+from rubric_lint.cli.score.options import require, rubric_argument
 from rubric_lint.messages import visible_json
 from rubric_lint.project.opening import LIMIT, open_stream
 from rubric_lint.report.visible import visible
+from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rubric_lint.scoring.grading import ScoringRubric
+
 
 NAME = option("Input", "--rubric", "name", metavar="NAME", help="The rubric to use if RUBRIC has several.")
 """The option that chooses a rubric."""
@@ -124,8 +135,7 @@ def prompt(
     request. --answers reads a file as `judge` does and prints JSON Lines: for each request its `custom_id`, the `id` of
     the answer, and the body that `judge` would send.
     """
-    from rubric_lint.judge.parts import divide, order_criteria  # noqa: PLC0415
-    from rubric_lint.judge.prompt import JudgedCase, as_text, write_prompt  # noqa: PLC0415
+    from rubric_lint.judge.prompt import JudgedCase, as_text, divide, order_criteria, write_prompt  # noqa: PLC0415
 
     if answers is not None:
         for option_name, value in (
@@ -138,7 +148,6 @@ def prompt(
                 raise click.UsageError(
                     f"{option_name} cannot be combined with --answers, which has one for each answer"
                 )
-        from rubric_lint.cli.score.prompt_file import print_requests  # noqa: PLC0415
 
         rubrics = require(file, config=config, isolated=isolated)
         chosen = {name: choose_rubric(rubrics, name)} if name else rubrics
@@ -224,3 +233,46 @@ def choose_rubric(rubrics: dict[str, ScoringRubric], name: str | None) -> Scorin
 
         raise click.UsageError(f"no rubric is named `{name}`; {point_to_known(name, rubrics)}")
     return rubrics[name]
+
+
+_BODY = ("response_format", "temperature", "seed", "max_tokens", "extra_body")
+
+
+def print_requests(answers: str, rubrics: Mapping[str, ScoringRubric], asking: dict[str, Any]) -> Exit:
+    """Print one line for each request; `asking` has the values of the options. Return the exit code.
+
+    Raises:
+        click.UsageError: if the order of the criteria depends on a model that is not named.
+    """
+    from rubric_lint.judge.answers import AnswersError  # noqa: PLC0415  (they load the scorer)
+    from rubric_lint.judge.asking import Plan, list_requests  # noqa: PLC0415
+    from rubric_lint.judge.call import Call  # noqa: PLC0415
+    from rubric_lint.judge.journal import encode  # noqa: PLC0415
+
+    fields = read_fields(asking)
+    check_call(asking)
+    model, sample = asking["model"], asking["sample"] or 1
+    if asking["shuffle"] is not None and model is None:
+        raise click.UsageError("--shuffle requires --model: the order depends on the answer and the model")
+    if asking["sample"] is not None and asking["shuffle"] is None:
+        raise click.UsageError("--sample requires --shuffle; without it, the order does not depend on it")
+    body_settings: dict[str, Any] = {name: asking[name] for name in _BODY}
+    call = Call(model or "", **body_settings)
+    plan = Plan(samples=sample, per_criterion=asking["per_criterion"], shuffle=asking["shuffle"])
+    out = sys.stdout.buffer
+    with hold(answers) as stream:
+        source = AnswersFile(stream, rubrics, fields)
+        try:
+            source.check()
+        except AnswersError as wrong:
+            for fault in wrong.faults:
+                complain(f"{'stdin' if answers == STDIN else answers}: {fault}")
+            return Exit.USAGE
+        for answer in source.read():
+            named = {"id": answer.record["id"], "rubric": answer.rubric.name}
+            for request in list_requests(answer, [call], plan):
+                if request.place.sample == sample:
+                    body = {name: value for name, value in request.body.items() if name != "model" or model}
+                    out.write(encode({**named, "custom_id": request.name, **body}) + b"\n")
+    out.flush()
+    return Exit.CLEAN

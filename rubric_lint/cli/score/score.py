@@ -1,30 +1,45 @@
 """Run `rubric-score`: turn judge outputs into scores and verdicts."""
 
+from collections.abc import Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import NoReturn
 
 import click
 
-from rubric_lint.cli.exits import Exit, launch
-from rubric_lint.cli.group import DefaultGroup
-from rubric_lint.cli.help import HELP, Command, option
+from rubric_lint.cli.commands import HELP, Command, DefaultGroup, Exit, launch, option
 from rubric_lint.cli.options import VERSION, Choice, FileName, with_settings
 from rubric_lint.cli.score.judge import judge
-from rubric_lint.cli.score.prompt import prompt, schema
-from rubric_lint.cli.score.rubric_argument import extract_option, load
-from rubric_lint.cli.score.score_engine import check_engine, score_by_engine
-from rubric_lint.cli.score.score_files import STDIN, are_readable, find_files, read_mapping_option
-from rubric_lint.cli.score.score_options import (
+from rubric_lint.cli.score.options import (
+    STDIN,
+    are_readable,
     compact_option,
+    extract_option,
+    find_files,
     form_option,
     jobs_option,
+    load,
     output_option,
     quiet_option,
+    read_mapping_option,
     report_option,
+    rubric_argument,
     verdict_options,
 )
-from rubric_lint.cli.score.score_page import prepare_extras
-from rubric_lint.cli.score.score_run import Given, Target, judge_totals, score_files, write_all
+from rubric_lint.cli.score.prompt import prompt, schema
+from rubric_lint.cli.score.run import (
+    Given,
+    Target,
+    check_engine,
+    check_output,
+    judge_totals,
+    prepare_extras,
+    score_by_engine,
+    score_files,
+    write_all,
+)
+from rubric_lint.project.inputs import OF_ENGINE
+from rubric_lint.run.console import complain
 
 _EXAMPLES = {
     "rubric-score examples/summary.rubric.yaml examples/summary.outputs.jsonl": "Score judge outputs",
@@ -166,12 +181,99 @@ def _check_report(outputs: tuple[str, ...], report: str | None, compare: str | N
         raise click.UsageError("--labels reads the outputs twice, so they cannot come from stdin; name a file")
 
 
-@click.group(cls=DefaultGroup, default=score, late={"agree": "agree", "compile": "compile_sql", "merge": "merge"})
+@click.command(
+    "merge",
+    cls=Command,
+    examples={
+        "rubric-score merge examples/summary.rubric.yaml shards/ --format table": "See the totals of all shards",
+        "rubric-score merge examples/summary.rubric.yaml 'shards/*.jsonl' -o all.parquet --report all.html": (
+            "Write one file and one page"
+        ),
+    },
+    exits={
+        Exit.CLEAN: "no verdict as bad as --fail-on and no invalid result",
+        Exit.FOUND: "a verdict as bad as --fail-on, or an invalid result without --allow-invalid",
+        Exit.USAGE: "usage error, or a file that cannot be read, has errors or is not complete",
+    },
+)
+@rubric_argument
+@click.argument("results", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@jobs_option
+@form_option
+@output_option()
+@compact_option
+@quiet_option
+@report_option
+@verdict_options
+@with_settings
+def merge(
+    *,
+    file: str,
+    results: tuple[str, ...],
+    jobs: int | None,
+    form: str | None,
+    output: str | None,
+    compact: bool,
+    quiet: bool,
+    report: str | None,
+    pass_at: Decimal | None,
+    borderline_at: Decimal | None,
+    fail_on: str,
+    allow_invalid: bool,
+    config: str | None,
+    isolated: bool,
+) -> int:
+    """Merge RESULTS of rubric-score by RUBRIC into one file, table and page.
+
+    RESULTS are files of whole results, folders or patterns: JSON Lines, also in gzip or zstd, or Parquet; - reads
+    stdin. Each result is checked against RUBRIC and written as it is, in the order of the files. Results by another
+    version of the rubric are invalid.
+    """
+    if results.count(STDIN) > 1:
+        raise click.UsageError("stdin can be read only once")
+    check_output(output, form, report, compact=compact)
+    rubrics = load(file, config=config, isolated=isolated, pass_at=pass_at, borderline_at=borderline_at)
+    if rubrics is None:
+        return Exit.USAGE
+    left: list[str] = []
+    found = find_files(results, left)
+    if found is None or not are_readable(found) or not _are_complete((*found, *left)):
+        return Exit.USAGE
+    extras = prepare_extras(rubrics, found, None, (), extract="last", mapping={}) if report else None
+    target = Target(form, output, report, compact, quiet)
+    code, totals = score_files(rubrics, Given(file, found), target, extras, jobs=jobs, merges=True)
+    return code or judge_totals(totals, fail_on, allow_invalid=allow_invalid)
+
+
+def _are_complete(names: Sequence[str]) -> bool:
+    """Return whether all runs that wrote the files were completed, and say which were not."""
+    faults = [
+        f"{name}: not complete, as its run was interrupted; run it again, or delete the file"
+        for name in names
+        if name.endswith(".part")
+    ]
+    for folder in [Path(name).parent for name in names if Path(name).name == OF_ENGINE]:
+        from rubric_lint.engines.cluster import find_progress  # noqa: PLC0415  (loads pyarrow)
+
+        found = find_progress(folder)
+        if found is None:
+            faults.append(f"{folder / OF_ENGINE}: cannot be read, so it is unknown whether all parts are there")
+        elif found.rows < found.of:
+            faults.append(
+                f"{folder}: not complete, {found.rows:,} of {found.of:,} outputs are scored; run rubric-score --engine "
+                "again to score the others"
+            )
+    for fault in faults:
+        complain(fault)
+    return not faults
+
+
+@click.group(cls=DefaultGroup, default=score, late={"agree": "agree:agree", "compile": "compile_sql:compile_sql"})
 def cli() -> None:
     """Group the commands."""
 
 
-for command in (prompt, schema, judge):
+for command in (prompt, schema, judge, merge):
     cli.add_command(command)
 
 

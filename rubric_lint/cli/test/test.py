@@ -1,41 +1,257 @@
 """Define `rubric-test`, which runs the tests of rubrics on recorded judge outputs."""
 
+import os
+import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from rubric_lint.cli.exits import Exit, launch
-from rubric_lint.cli.group import DefaultGroup
-from rubric_lint.cli.help import HELP, Command, option
+from rubric_lint.cli.commands import HELP, Command, DefaultGroup, Exit, launch, option
 from rubric_lint.cli.options import (
     COLOR,
+    FAIL_ON,
     FORCE_EXCLUDE,
+    FORMAT,
     OUTPUT_FILE,
+    QUIET,
     VERSION,
     AnyPath,
+    FileName,
+    check_settings,
     check_sources,
+    check_watch,
     with_settings,
+    write_figures,
 )
-from rubric_lint.cli.reporting import FAIL_ON, FORMAT, QUIET, check_watch, write_figures
-from rubric_lint.cli.reporting import watch as watch_files
+from rubric_lint.cli.options import watch as watch_files
+from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_look
 from rubric_lint.cli.score.judge import judge
-from rubric_lint.cli.score.models import MODELS, Model
-from rubric_lint.cli.terminal import escape_what_cannot_be_encoded, make_look
-from rubric_lint.cli.test.init_tests import init
+from rubric_lint.cli.score.judge_options import MODELS, Access, Model, find_access, make_plan
+from rubric_lint.messages import join_words, visible
+from rubric_lint.project.files import File, Unreadable
 from rubric_lint.report import REPORTERS
-from rubric_lint.run.console import complain
-from rubric_lint.run.progress import Progress
+from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Result
-    from rubric_lint.project.files import File, Unreadable
+    from rubric_lint.judge.asking import Plan
+    from rubric_lint.project.files import Skipped
     from rubric_lint.project.settings import SettingsFinder
-    from rubric_lint.project.skipped import Skipped
     from rubric_lint.run.batch import FileOutcome
     from rubric_lint.run.summary import Summary
-    from rubric_lint.testing.running import Runner
+    from rubric_lint.testing.recorder import Recorder
+    from rubric_lint.testing.running import Needed, Runner, Tested
+    from rubric_lint.testing.starting import Recorded
+
+
+_MOST_MISSING = 6
+
+
+@click.command(
+    cls=Command,
+    short_help="Write tests to start from.",
+    examples={
+        "rubric-test init examples/summary.rubric.yaml examples/summary.outputs.jsonl": "Write tests of these outputs",
+        "rubric-test init examples/explanation.rubric.yaml --output -": "Print one test for each level to fill in",
+    },
+    exits={Exit.USAGE: "usage error, a file that cannot be read, or no output that counts"},
+)
+@click.argument("rubric", type=FileName())
+@click.argument("outputs", required=False, type=FileName())
+@option("Output", "--output", metavar="FILE", help="File to write; - is stdout.  [default: named after RUBRIC]")
+@option("Output", "--force", is_flag=True, help="Overwrite an existing file.")
+@with_settings
+def init(  # long, because it answers for what each step cannot read
+    rubric: str, outputs: str | None, *, output: str | None, force: bool, config: str | None, isolated: bool
+) -> int:
+    """Write tests of a rubric to start from: of recorded OUTPUTS those that reach each band, level and verdict.
+
+    RUBRIC is a file, or FILE#NAME for one of several rubrics. OUTPUTS are records in JSON Lines or JSON. Without them,
+    one test for each band is written, whose answer is yours to write.
+    """
+    from rubric_lint.project.repository import name_schema  # noqa: PLC0415
+    from rubric_lint.project.settings import SettingsError, SettingsFinder  # noqa: PLC0415
+    from rubric_lint.testing.running import Runner  # noqa: PLC0415
+    from rubric_lint.testing.starting import start_from_outputs, start_outline  # noqa: PLC0415
+
+    check_settings(config, isolated=isolated)
+    path, _, name = rubric.partition("#") if not Path(rubric).is_file() else (rubric, "", "")
+    target = output or _name_tests(path, name)
+    if target != "-" and Path(target).exists() and not force:
+        raise click.UsageError(f"{target} already exists; name another file with --output, or use --force")
+    try:
+        tested = Runner(SettingsFinder(file=config, isolated=isolated)).open_rubric(path, name)
+    except SettingsError as wrong:
+        tested = "\n".join(wrong.lines)
+    if isinstance(tested, str):
+        complain(tested)
+        return Exit.USAGE
+    reference = _relate(path, target) + (f"#{name}" if name else "")
+    schema = name_schema("rubric-test", target)
+    if outputs is None:
+        start = start_outline(tested, reference, schema)
+    else:
+        recorded = _read(outputs, tested)
+        if not recorded:
+            complain(f"{outputs}: no recorded output that counts for this rubric, so there is nothing to test")
+            return Exit.USAGE
+        start = start_from_outputs(tested, recorded, reference, _name_outputs(outputs, target), schema)
+    if target == "-":
+        click.echo(start.text, nl=False)
+    else:
+        _write(target, start.text)
+        line = f"rubric-test {shlex.quote(target)}"
+        click.echo(
+            f"Wrote {start.tests} test{'' if start.tests == 1 else 's'} to {visible(target)}. Run them:", err=True
+        )
+        click.echo(f"  {line}" if visible(line) == line else "  rubric-test .", err=True)
+    if start.missing:
+        shown = [*start.missing[:_MOST_MISSING]]
+        more = len(start.missing) - len(shown)
+        complain(f"no recorded output has {join_words([*shown, *([f'{more} more'] if more else [])], 'or')}")
+    return Exit.CLEAN
+
+
+def _read(outputs: str, tested: "Tested") -> "list[Recorded]":
+    """Return the records with a result; report the others."""
+    from rubric_lint.project.opening import open_stream  # noqa: PLC0415
+    from rubric_lint.testing.recordings import read_recordings  # noqa: PLC0415
+    from rubric_lint.testing.starting import Recorded  # noqa: PLC0415
+
+    try:
+        with open_stream(outputs) as stream:
+            recordings = read_recordings(iter(partial(stream.read, 1 << 16), b""), tested.rubric.name)
+    except (OSError, ValueError) as fault:
+        raise click.UsageError(f"{outputs}: {getattr(fault, 'strerror', None) or fault}") from None
+    for line, reason in recordings.broken:
+        complain(f"{outputs}:{line}: skipped: {reason}")
+    found = []
+    for key, recording in recordings.found.items():
+        verified = tested.verifier.verify(recording)
+        if key in recordings.twice:
+            lines = join_words([str(line) for line in recordings.twice[key]])
+            complain(f"{outputs}: skipped: lines {lines} have the same id {key}")
+        elif verified.result is None:
+            complain(f"{outputs}:{recording.line}: skipped: {verified.fault}")
+        else:
+            found.append(Recorded(recording.record, verified.result))
+    return found
+
+
+def _name_tests(path: str, name: str) -> str:
+    """Return the name of the test file of a rubric."""
+    stem = path
+    for suffix in (".rubric.yaml", ".rubric.yml", ".rubric.json", ".yaml", ".yml", ".json", ".jsonl"):
+        if path.lower().endswith(suffix):
+            stem = path[: -len(suffix)]
+            break
+    plain = "".join(char if char.isalnum() or char in "-_" else "-" for char in name)
+    return f"{stem}{f'.{plain}' if plain else ''}.rubric-test.yaml"
+
+
+def _name_outputs(outputs: str, target: str) -> str | None:
+    """Return the path of the outputs as the test file names it; None if its own name says it."""
+    from rubric_lint.testing.reading import is_test_file, locate_outputs  # noqa: PLC0415
+
+    if is_test_file(target) and os.path.realpath(locate_outputs(target)) == os.path.realpath(outputs):
+        return None
+    return _relate(outputs, target)
+
+
+def _relate(path: str, target: str) -> str:
+    """Return a path relative to the folder of the test file, with slashes."""
+    folder = os.path.dirname(target) if target != "-" else ""  # noqa: PTH120
+    return Path(os.path.relpath(path, folder or ".")).as_posix()
+
+
+def _write(target: str, text: str) -> None:
+    from rubric_lint.project.writing import WriteError, open_whole  # noqa: PLC0415
+
+    try:
+        with open_whole(target) as stream:
+            stream.write(text)
+    except WriteError as fault:
+        raise click.UsageError(f"cannot write {target}: {fault}") from None
+
+
+_MOST_NAMED = 5
+
+
+def record_outputs(
+    files: Iterable[File | Unreadable], runner: "Runner", models: Sequence[Model], **asking: Any
+) -> Exit:
+    """Have models judge what the tests of files need, and return the exit code of that; say the requests before."""
+    from rubric_lint.scoring.scorer import name_models  # noqa: PLC0415
+    from rubric_lint.testing import recorder  # noqa: PLC0415
+
+    for file in files:
+        if isinstance(file, File):
+            runner.run(file)
+    tasks = [
+        (path, tested, needed)
+        for tested in runner.tested.values()
+        for path, group in recorder.group_by_file(tested)
+        if (needed := _keep_possible(path, group))
+    ]
+    if not tasks:
+        click.echo("Nothing to record: every test has a recorded output that counts, or cannot be judged.", err=True)
+        return Exit.CLEAN
+    access, plan = find_access(models, asking), make_plan(asking)
+    names = name_models((call.model, call.endpoint) for call in access.calls)
+    tasks = [
+        (path, tested, [recorder.widen(need, tested, names, plan.samples) for need in needed])
+        for path, tested, needed in tasks
+    ]
+    for path, tested, needed in tasks:
+        requests = recorder.describe_requests(needed, tested, len(models), plan)
+        click.echo(f"{visible(path)}: {requests}", err=True)
+    code = Exit.CLEAN
+    for path, tested, needed in tasks:
+        results = recorder.Recorder(path, tested, needed)
+        code = max(code, _record(results, len(needed), access, plan, asking))
+    return Exit.USAGE if code == Exit.USAGE else Exit.CLEAN  # the tests themselves say what is still missing
+
+
+def _keep_possible(path: str, needed: "list[Needed]") -> "list[Needed]":
+    """Return the tests that a model can judge, and say which it cannot."""
+    from rubric_lint.testing.recorder import find_case  # noqa: PLC0415
+    from rubric_lint.testing.starting import is_to_write  # noqa: PLC0415
+
+    if not path.lower().endswith(".jsonl"):
+        complain(f"{path}: outputs are recorded as JSON Lines; give the file a name that ends in .jsonl")
+        return []
+    cases = [(need, find_case(need)) for need in needed]
+    silent = [need for need, case in cases if case is None]
+    unwritten = [need for need, case in cases if case is not None and is_to_write(case.answer)]
+    _tell_unjudged(silent, "as a judge needs the `answer`")
+    _tell_unjudged(unwritten, "as the `answer` is a placeholder; write one")
+    left_out = {*map(id, silent), *map(id, unwritten)}
+    return [need for need in needed if id(need) not in left_out]
+
+
+def _tell_unjudged(needed: "list[Needed]", why: str) -> None:
+    if not needed:
+        return
+    more = len(needed) - _MOST_NAMED
+    named = [f"`{need.test.id}`" for need in needed[:_MOST_NAMED]] + ([f"{more} more"] if more > 0 else [])
+    complain(f"{needed[0].file.name}: not recorded, {why}: {join_words(named)}")
+
+
+def _record(recorder: "Recorder", count: int, access: Access, plan: "Plan", asking: Mapping[str, Any]) -> Exit:
+    """Have the models judge the answers of one file."""
+    from rubric_lint.cli.score.judging import run_judge  # noqa: PLC0415  (asyncio)
+
+    try:
+        panel = access.connect(asking["rpm"], asking["tpm"], plan.concurrency)
+    except ImportError:
+        complain("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'")
+        return Exit.USAGE
+    return run_judge(panel, recorder, recorder.list_answers(), count, plan, has_verdicts=False)
+
 
 _ASKING = (
     *("base_url", "api_key_env", "temperature", "seed", "max_tokens", "extra_body", "headers", "secret_headers"),
@@ -111,8 +327,7 @@ def run_tests(  # long, because click passes each option by itself
     check_sources(paths, None, config, isolated=isolated)
 
     from rubric_lint.cli.output import choose_format, open_report, spare  # noqa: PLC0415  (not needed by --help)
-    from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
-    from rubric_lint.project.settings_file import SettingsError  # noqa: PLC0415
+    from rubric_lint.project.settings import Overrides, SettingsError, SettingsFinder  # noqa: PLC0415
     from rubric_lint.run.linting import LintRun  # noqa: PLC0415
     from rubric_lint.testing.reading import find_needed  # noqa: PLC0415
     from rubric_lint.testing.reviewing import list_figures  # noqa: PLC0415
@@ -147,8 +362,6 @@ def run_tests(  # long, because click passes each option by itself
             return watch_files(paths, run, progress, overrides, config=config, isolated=isolated, **files)
         finder = SettingsFinder(overrides, file=config, isolated=isolated)
         if record:
-            from rubric_lint.cli.test.record_tests import record_outputs  # noqa: PLC0415  (few runs ask a model)
-
             code = record_outputs(find_tests(paths, finder), Runner(finder), models, **asking)
         summary = run(finder)
     except SettingsError as wrong:

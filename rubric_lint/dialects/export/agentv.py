@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from rubric_lint.dialects.export.carried_checks import split_gate
-from rubric_lint.dialects.export.carrying import Carried
+from rubric_lint.dialects.export.carrying import Carried, split_gate
 from rubric_lint.dialects.export.cases import Case, Member, group_cases
 from rubric_lint.dialects.export.entries import as_number, bounds
 from rubric_lint.dialects.export.fields import find_holder
@@ -24,10 +23,8 @@ from rubric_lint.dialects.export.target import (
     require_shape,
 )
 from rubric_lint.dialects.export.texts import to_yaml
-from rubric_lint.format.bands import HIGHEST
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import HIGHEST, USUAL_THRESHOLDS, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.thresholds import USUAL_THRESHOLDS
 from rubric_lint.text.nunjucks import escape
 from rubric_lint.text.path import Path
 

@@ -2,32 +2,296 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from rubric_lint.dialects.export.carried_checks import carry_check
-from rubric_lint.dialects.export.case_texts import FIELDS, CaseText, read_texts
-from rubric_lint.dialects.export.case_words import (
+from rubric_lint.dialects.export.suite import (
     AGENTV_4,
     AGENTV_5,
     ASSERTION_LISTS,
     CASE_FIELDS,
+    FIELD_NAMES,
+    LISTS_OF_VALUES,
     MARKDOWN,
     NAMED_BY_CASE,
+    OTHER_CHECKS,
     OURS,
     PROMPTFOO,
+    SAME_CHECKS,
     SUITE_FIELDS,
     USUAL_THRESHOLD,
     WITH_QUESTION,
     WITH_TEXTS,
+    CaseKey,
+    Part,
+    Suite,
+    SuiteCase,
 )
-from rubric_lint.dialects.export.suite import CaseKey, Part, Suite, SuiteCase
 from rubric_lint.dialects.export.target import is_plain
-from rubric_lint.dialects.export.template_texts import LostTextError, as_text, as_value, check_value, is_chat
 from rubric_lint.dialects.search.agentv_suites import find_unread, load_tables
-from rubric_lint.dialects.tables.markdown_text import unescape
-from rubric_lint.messages import escape
+from rubric_lint.dialects.tables.markdown_file import unescape as unescape_markdown
+from rubric_lint.messages import escape as escape_markdown
+from rubric_lint.text.nunjucks import escape, is_template, unescape
 from rubric_lint.text.path import Path
+
+_NAME = re.compile(r"(\{\{\s*[A-Za-z_]\w*\s*\}\})")
+_VARIABLE = re.compile(r"\$\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}")
+
+
+class LostTextError(Exception):
+    """Refuses a text that would mean something else in the target, with the reason."""
+
+
+def as_value(value: Any, *, from_template: bool, to_template: bool) -> Any:
+    """Return a value so that the target uses it as the source does.
+
+    Raises:
+        LostTextError: if the source fills it in and the target does not, or the other way round.
+    """
+    if from_template == to_template:
+        return value
+    if to_template:
+        if has_variable(value):
+            raise LostTextError("an environment variable, which AgentV 4 fills in")
+        return escape(value)
+    if is_template(value):
+        raise LostTextError("a template, which its system fills in")
+    if has_variable(value):
+        raise LostTextError("a text that AgentV 4 takes for an environment variable")
+    return _unescape(value)
+
+
+def as_text(value: Any, source: str, target: str, known: Collection[str]) -> Any:
+    """Return an input, a reference or a variable so that the target fills it in as the source does.
+
+    AgentV 4 fills in the variables that a case has, by their names alone. promptfoo takes a list as several values, so
+    messages are JSON.
+
+    Raises:
+        LostTextError: if it cannot.
+    """
+    from_template, to_template = source != AGENTV_4, target != AGENTV_4
+    if target == PROMPTFOO and isinstance(value, list | dict):
+        if not is_messages(value):
+            raise LostTextError("a value that is neither text nor messages of texts, which AgentV fills in")
+        value = json.dumps(value, ensure_ascii=False)
+        return value if from_template else as_value(value, from_template=False, to_template=True)
+    if not isinstance(value, str) or from_template == to_template:
+        return as_value(value, from_template=from_template, to_template=to_template)
+    pieces = _NAME.split(value)
+    for place, piece in enumerate(pieces):
+        if not (place % 2 and piece.strip("{} \t\n") in known):
+            pieces[place] = as_value(piece, from_template=from_template, to_template=to_template)
+    return "".join(pieces)
+
+
+def check_value(value: Any, source: str, target: str) -> None:
+    """Refuse an input or a variable that promptfoo takes for a file or for several values, and AgentV does not.
+
+    Raises:
+        LostTextError: if it is one.
+    """
+    if isinstance(value, str) and value.startswith("file://") and PROMPTFOO in {source, target}:
+        raise LostTextError("a file, which promptfoo reads in its place")
+    if source == PROMPTFOO and isinstance(value, list):
+        raise LostTextError("a list, for which promptfoo runs the case once for each value")
+
+
+def is_messages(value: Any) -> bool:
+    """Return whether a value is a list of messages with texts."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(
+            isinstance(each, dict) and each.keys() == {"role", "content"} and all(map(_is_text, each.values()))
+            for each in value
+        )
+    )
+
+
+def is_chat(value: Any) -> bool:
+    """Return whether a value is messages as JSON, which promptfoo sends as a conversation."""
+    if not isinstance(value, str) or not value.startswith("["):
+        return False
+    try:
+        return is_messages(json.loads(value))
+    except ValueError:
+        return False
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def has_variable(value: Any) -> bool:
+    """Return whether AgentV 4 would put an environment variable into a text of a value."""
+    match value:
+        case str():
+            return _VARIABLE.search(value) is not None
+        case list():
+            return any(map(has_variable, value))
+        case dict():
+            return any(map(has_variable, value.values()))
+    return False
+
+
+def _unescape(value: Any) -> Any:
+    match value:
+        case str():
+            return unescape(value)
+        case list():
+            return [_unescape(each) for each in value]
+        case dict():
+            return {name: _unescape(each) for name, each in value.items()}
+    return value
+
+
+Told = list[tuple[Path, str]]
+"""What is lost: paths in the assertion, with messages."""
+
+_NOT = "not-"
+
+
+def carry_check(value: Any, source: str, target: str, title: str) -> tuple[dict[str, Any] | None, Told]:
+    """Return an assertion in the words of a target, and what is lost; None if the target has none like it."""
+    if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+        return None, [((), f"an assertion without a type: {title} has no field for it")]
+    kind, is_negated = value["type"], value.get("negate") is True
+    if source == PROMPTFOO and kind.startswith(_NOT):
+        kind, is_negated = kind.removeprefix(_NOT), True
+    if reason := _find_difference(value, kind, source, target, title):
+        return None, [((), f"the assertion `{value['type']}`: {reason}")]
+    told: Told = []
+    names: set[str] = {"type", "negate"}
+    written: dict[str, Any] = {"type": f"{_NOT}{kind}" if is_negated and target == PROMPTFOO else kind}
+    for own, name, content in _rename(value, kind, source, target):
+        names.add(own)
+        try:
+            to_template = target != "agentv-4"
+            written[name] = as_value(content, from_template=source != "agentv-4", to_template=to_template)
+        except LostTextError as lost:
+            return None, [((), f"the assertion `{value['type']}`: it has {lost}, and {title} does not")]
+    if is_negated and target != PROMPTFOO:
+        written["negate"] = True
+    if target == AGENTV_5:
+        written = split_gate(written)
+    told += [((name,), f"`{name}`: {title} has no field for it") for name in value if name not in names]
+    return written, told
+
+
+def split_gate(assertion: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an assertion in which `required` is true or false, as AgentV 5 reads it, and the gate is `min_score`."""
+    share = assertion.get("required")
+    if not isinstance(share, int | float) or isinstance(share, bool):
+        return {**assertion}
+    return {"min_score": share, **assertion, "required": True}
+
+
+def _find_difference(value: dict[str, Any], kind: str, source: str, target: str, title: str) -> str:
+    """Return why the target has no assertion that means the same; empty if it has one."""
+    is_agentv = PROMPTFOO not in {source, target}
+    if kind in OTHER_CHECKS and not is_agentv:
+        return OTHER_CHECKS[kind]
+    if kind not in SAME_CHECKS and kind not in OTHER_CHECKS:
+        return f"{title} has none that is known to mean the same"
+    needs = SAME_CHECKS.get(kind, "value")
+    needs = FIELD_NAMES[source].get(needs, needs)
+    content = value.get(needs) if needs else None
+    if needs in {"threshold", "budget"}:
+        is_right = isinstance(content, int | float) and not isinstance(content, bool) and content >= 0
+    elif kind in LISTS_OF_VALUES:
+        is_right = isinstance(content, list) and bool(content) and all(isinstance(e, str) and e for e in content)
+    elif needs:
+        is_right = isinstance(content, str) and bool(content)
+    else:
+        is_right = "value" not in value and "schema" not in value
+    if not is_right:
+        return f"its `{needs or 'value'}` means something else in {title}, or nothing"
+    texts = content if isinstance(content, list) else [content]
+    if any(isinstance(text, str) and text.startswith("file://") for text in texts):
+        return "promptfoo reads the file that it names, and AgentV does not"
+    if kind == "regex" and "flags" in value and not is_agentv:
+        return "promptfoo has no flags for it"
+    return ""
+
+
+def _known(kind: str, source: str, target: str) -> Iterator[tuple[str, str]]:
+    """Yield the fields that both have, by their names in the source, with those in the target."""
+    ours, theirs = FIELD_NAMES[source], FIELD_NAMES[target]
+    if needs := SAME_CHECKS.get(kind, "value"):
+        yield ours.get(needs, needs), theirs.get(needs, needs)
+    yield ours["label"], theirs["label"]
+    yield "weight", "weight"
+    if PROMPTFOO not in {source, target}:
+        yield from (("required", "required"), ("min_score", "min_score"), ("flags", "flags"))
+
+
+def _rename(value: dict[str, Any], kind: str, source: str, target: str) -> Iterator[tuple[str, str, Any]]:
+    for own, theirs in _known(kind, source, target):
+        if own in value and is_plain(value[own]):
+            yield own, theirs, value[own]
+
+
+FIELDS = ("input", "expected_output")
+"""The texts of a case, by AgentV's names."""
+
+
+class CaseText(NamedTuple):
+    """A text of a case, the place that says it, and the fields of the case that it holds."""
+
+    text: str
+    part: Part
+    uses: frozenset[str]
+
+
+def read_texts(suite: Suite, case: SuiteCase) -> dict[str, CaseText]:
+    """Return the texts of a case by field, with variables filled in; those that are something else are left out."""
+    fields = {name: part._replace(number=case.key[0]) for name, part in case.fields.items()}
+    known = {name.removeprefix("vars."): part.value for name, part in fields.items() if name.startswith("vars.")}
+    found: dict[str, CaseText] = {}
+    if suite.is_template:
+        prompt, part = suite.prompt(), suite.fields.get("prompts")
+        own = next((name for name in ("vars.input", "input") if name in fields), "")
+        texts = {"input": (prompt, part, frozenset[str]())} if part else {}
+        if not part and own:
+            texts = {"input": (fields[own].value, fields[own], frozenset({own}))}
+        if suite.system == AGENTV_5 and (reference := fields.get("vars.expected_output")):
+            texts["expected_output"] = (reference.value, reference, frozenset({"vars.expected_output"}))
+    else:
+        texts = {name: (part.value, part, frozenset({name})) for name in FIELDS if (part := fields.get(name))}
+    for name, (text, part, uses) in texts.items():
+        try:
+            filled, names = _fill_in(text, known, suite)
+        except LostTextError:
+            continue
+        if filled.strip():
+            found[name] = CaseText(filled, part, uses | {f"vars.{each}" for each in names})
+    return found
+
+
+def _fill_in(text: object, known: Mapping[str, object], suite: Suite) -> tuple[str, set[str]]:
+    """Return a text with its variables filled in, and their names.
+
+    Raises:
+        LostTextError: if it is not a text, or has more than names to fill in.
+    """
+    if not isinstance(text, str) or text.startswith("file://"):
+        raise LostTextError("not a text")
+    pieces, names = _SIMPLE.split(text), set()
+    for at, piece in enumerate(pieces):
+        if at % 2 == 0:
+            pieces[at] = as_value(piece, from_template=suite.is_template, to_template=False)
+            continue
+        value = known.get(piece)
+        if isinstance(value, str) and not is_template(value) and not value.startswith("file://"):
+            pieces[at] = as_value(value, from_template=suite.is_template, to_template=False)
+            names.add(piece)
+        elif suite.system == AGENTV_4 and piece not in known:
+            pieces[at] = f"{{{{ {piece} }}}}"  # AgentV 4 leaves it as it is
+        else:
+            raise LostTextError("a variable without a text")
+    return "".join(pieces), names
+
 
 SuiteLoss = tuple[int | None, Path, str]
 """The number of a document, a path in it, and what is lost there."""
@@ -163,7 +427,7 @@ class _Carrier:
         if prompts and "input" not in texts:
             self.lose(prompts.number, prompts, f"the prompt of `{case.name}`, which is not one plain text")
         for name, text in texts.items():
-            if self.target == MARKDOWN and unescape(escape(text.text)) != text.text:
+            if self.target == MARKDOWN and unescape_markdown(escape_markdown(text.text)) != text.text:
                 message = f"white space and invisible characters of `{name}`, which Markdown cannot show"
                 self.lose(text.part.number, text.part, message)
         return texts

@@ -5,8 +5,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.export.carrying import Carried, CarriedCase
-from rubric_lint.dialects.export.case_words import ASSERTION_LISTS
 from rubric_lint.dialects.export.entries import as_number
+from rubric_lint.dialects.export.suite import ASSERTION_LISTS
 from rubric_lint.dialects.export.target import ExportSource, Rubrics, Sources
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.text.path import Path

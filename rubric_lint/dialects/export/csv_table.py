@@ -19,7 +19,7 @@ from rubric_lint.dialects.export.target import (
     lost_threshold,
 )
 from rubric_lint.dialects.export.texts import write_decimal
-from rubric_lint.dialects.tables.guards import armed
+from rubric_lint.dialects.tables.csv_file import armed
 from rubric_lint.messages import is_obeyed, visible
 
 _TITLE = "CSV"

@@ -21,8 +21,7 @@ from rubric_lint.dialects.export.target import (
     shape_of,
 )
 from rubric_lint.dialects.export.texts import write_decimal
-from rubric_lint.format.bands import HIGHEST, LOWEST
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import visible_yaml
 

@@ -5,8 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from rubric_lint.format.bands import SCORES, Band, Scale
-from rubric_lint.format.criterion import Criterion, Level, Shape
+from rubric_lint.format.criterion import SCORES, Band, Criterion, Level, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import schema_for
 from rubric_lint.text.path import Path

@@ -18,7 +18,7 @@ from rubric_lint.dialects.export.target import (
     lost_threshold,
 )
 from rubric_lint.dialects.export.texts import write_decimal
-from rubric_lint.dialects.tables.excel_text import LONGEST, encode_text
+from rubric_lint.dialects.tables.excel_file import LONGEST, encode_text
 
 if TYPE_CHECKING:
     from openpyxl.cell.cell import Cell

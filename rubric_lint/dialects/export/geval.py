@@ -16,8 +16,7 @@ from rubric_lint.dialects.export.target import (
     require_shape,
     task_of,
 )
-from rubric_lint.format.bands import HIGHEST, LOWEST, Band, Scale
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Band, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import join_words, name_scores
 

@@ -4,12 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from rubric_lint.dialects.export.case_words import AGENTV_4, NAMED_BY_CASE, OURS
+from rubric_lint.dialects.export.carrying import has_variable, is_messages
 from rubric_lint.dialects.export.fields import QUESTIONS
-from rubric_lint.dialects.export.lost import lost_formula
-from rubric_lint.dialects.export.suite import CaseKey, Part, Suite, SuiteCase
-from rubric_lint.dialects.export.target import ExportSource
-from rubric_lint.dialects.export.template_texts import has_variable, is_messages
+from rubric_lint.dialects.export.suite import AGENTV_4, NAMED_BY_CASE, OURS, CaseKey, Part, Suite, SuiteCase
+from rubric_lint.dialects.export.target import ExportSource, lost_formula
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path

@@ -7,10 +7,9 @@ from rubric_lint.dialects.export.cases import group_cases
 from rubric_lint.dialects.export.entries import bounds, shares, sort_levels
 from rubric_lint.dialects.export.rows import as_sheet, texts_of, word_band
 from rubric_lint.dialects.export.target import NOWHERE, Export, ExportTarget, Loss, Rubrics, Sources, shape_of
-from rubric_lint.dialects.tables.markdown_text import CASE_TEXTS, unescape
+from rubric_lint.dialects.tables.markdown_file import CASE_TEXTS, unescape
 from rubric_lint.dialects.tables.values import MUST_BE_MET
-from rubric_lint.format.bands import HIGHEST, Band
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import HIGHEST, Band, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import escape, percent, table
 

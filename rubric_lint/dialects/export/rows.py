@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from rubric_lint.dialects.export.entries import as_number, bounds
 from rubric_lint.dialects.export.target import Loss, shape_of
-from rubric_lint.format.bands import Band
-from rubric_lint.format.criterion import Criterion, Level, Shape
+from rubric_lint.format.criterion import Band, Criterion, Level, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.text.path import Path
 

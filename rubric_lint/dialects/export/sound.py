@@ -4,10 +4,9 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol, TypeVar
 
-from rubric_lint.dialects.export.case_words import AGENTV_4, AGENTV_5
+from rubric_lint.dialects.export.suite import AGENTV_4, AGENTV_5
 from rubric_lint.dialects.export.target import ExportError, Loss
-from rubric_lint.format.bands import HIGHEST, LOWEST, Band
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Band, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import describe, name_scores
 

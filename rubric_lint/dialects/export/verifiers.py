@@ -18,8 +18,7 @@ from rubric_lint.dialects.export.target import (
     shape_of,
 )
 from rubric_lint.dialects.export.texts import to_json
-from rubric_lint.format.bands import SCORES, Scale
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import SCORES, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 
 _TITLE = "verifiers"

@@ -23,10 +23,9 @@ from rubric_lint.format.schema import case_lists
 from rubric_lint.format.schema_files import CURRENT, Claim, read_claim
 from rubric_lint.messages import find_near
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import DATA, Kind, kind_of
 from rubric_lint.text.path import Path
-from rubric_lint.text.plain_data import walk_mappings
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import DATA, Kind, Source, Span, kind_of
+from rubric_lint.text.tree import walk_mappings
 
 if TYPE_CHECKING:
     from rubric_lint.dialects import Family
@@ -146,6 +145,30 @@ class Search(NamedTuple):
     leftovers: list[Path]
     is_claimed: bool = False
     is_foreign: bool = False
+
+
+def may_be_missed(document: Document, found: Search) -> bool:
+    """Return whether a document may hold more that looks like a rubric; most have none of the signs."""
+    return (
+        bool(found.leftovers)
+        or not found.rubrics
+        or any(location.view for location in found.rubrics)
+        or has_signs_of_forms(document)
+    )
+
+
+def has_signs_of_forms(document: Document) -> bool:
+    """Return whether a document has words of the known forms of rubrics that are not linted."""
+    text = document.quick_text
+    return any(sign in text for sign in _SIGNS_OF_FORMS)
+
+
+_SIGNS_OF_FORMS = ("assert", "llm-rubric", "agent-rubric", "calculate_output")
+
+
+def count_signs(name: str) -> int:
+    """Return how much the name of a file says that it holds a rubric."""
+    return int(FIELD.removesuffix("s") in name.lower())
 
 
 _OF_AGENTV = "agentv-"

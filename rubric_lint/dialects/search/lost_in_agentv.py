@@ -4,16 +4,92 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rubric_lint.dialects.agentv import CONTAINERS, find_assertions
-from rubric_lint.dialects.search.agentv_criteria import speaks
-from rubric_lint.dialects.search.agentv_suites import EVALUATORS, LISTS_OF_A_CASE, find_cases, is_current, is_of_agentv
-from rubric_lint.dialects.search.agentv_templates import find_faulty_templates
-from rubric_lint.dialects.search.renames import rename
-from rubric_lint.finding import Problem
+from rubric_lint.dialects.search.agentv_suites import (
+    EVALUATORS,
+    LISTS_OF_A_CASE,
+    find_cases,
+    is_current,
+    is_of_agentv,
+    speaks,
+)
+from rubric_lint.finding import EscapeText, Problem, Repair
 from rubric_lint.format.recognition import FIELD
+from rubric_lint.format.repairs import rename_fields
 from rubric_lint.format.view import View
 from rubric_lint.messages import find_near
 from rubric_lint.text.document import Document
+from rubric_lint.text.nunjucks import find_broken, find_names
 from rubric_lint.text.path import Part, Path
+
+
+def find_faulty_templates(document: Document) -> Iterator[Problem]:
+    """Find the texts of criteria that AgentV 5 cannot render, or renders without a word that they ask for.
+
+    It renders the assertions of a test as soon as the test has variables, and only those.
+    """
+    suite = document.data if isinstance(document.data, dict) else {}
+    shared = _read_names(suite) | _read_names(suite.get("default_test"))
+    for path, case in find_cases(document):
+        if (
+            path[:1] == ("scenarios",)
+            or isinstance(suite.get("default_test"), str)
+            or not (own := _read_names(case) | shared)
+        ):
+            continue
+        for place, text in _find_texts(path, case):
+            if tag := find_broken(text):
+                yield Problem("agentv-template", place, values={"tag": tag}, repair=_escape(place))
+            elif missing := [name for name in find_names(text) if name not in own | _find_given(place)]:
+                yield Problem("agentv-variable", place, values={"name": missing[0]}, repair=_escape(place))
+
+
+_GIVEN = frozenset(
+    {"env", "input", "output", "expected_output", "criteria", "metadata", "metadata_json", "rubrics", "rubrics_json"}
+    | {"file_changes", "tool_calls", "vars", "context", "provider", "question", "answer"}
+)
+"""Names that AgentV or its judge may fill in, whatever the variables of a test are."""
+
+
+def _find_given(place: Path) -> frozenset[str]:
+    """Return the names that something fills in later; those of a prompt are gone before its judge sees it."""
+    return frozenset({"env"}) if place[-1] == "prompt" else _GIVEN
+
+
+def _escape(path: Path) -> Repair:
+    return Repair("escape the text, so that the judge sees it as it is", (EscapeText(path),), safe=False)
+
+
+def _read_names(owner: Any) -> frozenset[str]:
+    given = owner.get("vars") if isinstance(owner, dict) else None
+    return frozenset(map(str, given)) if isinstance(given, dict) else frozenset()
+
+
+def _find_texts(path: Path, case: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Find the strings by which a model judges a test: those among its assertions, and in the values of rubrics."""
+    held = case if "assert" in case else case.get("execution")
+    entries = held.get("assert") if isinstance(held, dict) else None
+    start = (*path, "assert") if held is case else (*path, "execution", "assert")
+    yield from _find_in_list(start, entries)
+
+
+def _find_in_list(path: Path, entries: Any) -> Iterator[tuple[Path, str]]:
+    for at, entry in enumerate(entries if isinstance(entries, list) else ()):
+        place = (*path, at)
+        if isinstance(entry, str):
+            yield place, entry
+        elif isinstance(entry, dict) and entry.get("type") in ("llm-rubric", "agent-rubric"):
+            for name in ("value", "score_ranges", "prompt"):
+                yield from _walk_strings((*place, name), entry.get(name))
+        elif isinstance(entry, dict) and entry.get("type") == "assert-set":
+            yield from _find_in_list((*place, "assert"), entry.get("assert"))
+
+
+def _walk_strings(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict | list):
+        for step, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _walk_strings((*path, step), item)
 
 
 def find_lost_in_agentv(document: Document, views: list[View], taken: set[Path]) -> Iterator[Problem]:
@@ -52,7 +128,7 @@ def _find_misplaced(document: Document, path: Path, *, is_last: bool) -> Iterato
     if wanted in assertion:
         yield Problem("agentv-both-fields", path, Part.KEY, values)
     else:
-        yield Problem("agentv-field", path, Part.KEY, values, repair=rename([(path, wanted)]))
+        yield Problem("agentv-field", path, Part.KEY, values, repair=rename_fields([(path, wanted)]))
 
 
 def _find_empty(document: Document, taken: set[Path]) -> Iterator[Problem]:
@@ -67,7 +143,7 @@ def _find_empty(document: Document, taken: set[Path]) -> Iterator[Problem]:
                 yield Problem("agentv-empty", (*path, wanted), Part.KEY, {"wanted": wanted, "type": kind})
         elif near := [key for key in assertion if find_near(key, (wanted,))]:
             place, values = (*path, near[0]), {"key": near[0], "wanted": wanted}
-            yield Problem("misnamed", place, Part.KEY, values, repair=rename([(place, wanted)]))
+            yield Problem("misnamed", place, Part.KEY, values, repair=rename_fields([(place, wanted)]))
         elif wanted != "value":
             values = {"wanted": wanted, "type": kind}
             yield Problem("agentv-missing", (*path, "type"), values=values, keyword="dependencies")
@@ -82,7 +158,7 @@ def _find_ignored(document: Document) -> Iterator[Problem]:
         if isinstance(value, list):
             names = [(*place, at, "criteria") for at, entry in enumerate(value) if _has_criteria_alone(entry)]
             if names and len(names) == len(value):
-                repair = rename([(name, "outcome") for name in names])
+                repair = rename_fields([(name, "outcome") for name in names])
                 yield Problem("agentv-criteria-alone", names[0], Part.KEY, repair=repair)
             if "score_ranges" in assertion:
                 yield Problem("agentv-score-ranges", (*path, "score_ranges"), Part.KEY)
@@ -111,13 +187,13 @@ def _find_refused(document: Document) -> Iterator[Problem]:
         for name in ("assertions", "evaluators"):
             if isinstance(case.get(name), list) and case[name] and "id" in (case if path else {"id": ""}):
                 wanted = "" if "assert" in case else "assert"
-                repair = rename([((*path, name), wanted)]) if wanted else None
+                repair = rename_fields([((*path, name), wanted)]) if wanted else None
                 yield Problem("agentv-5-list", (*path, name), Part.KEY, {"list": name}, repair=repair)
         turns = case.get("turns") if path else None
         for at, turn in enumerate(turns if isinstance(turns, list) else ()):
             if isinstance(turn, dict) and turn.get("assertions") and "assert" not in turn:
                 place = (*path, "turns", at, "assertions")
-                yield Problem("agentv-5-turn", place, Part.KEY, repair=rename([(place, "assert")]))
+                yield Problem("agentv-5-turn", place, Part.KEY, repair=rename_fields([(place, "assert")]))
 
 
 _REFUSED = {
@@ -153,7 +229,7 @@ def _find_dropped(document: Document, taken: set[Path]) -> Iterator[Problem]:
         for at, entry in enumerate(entries if isinstance(entries, list) else ()):
             if isinstance(entry, dict) and "criteria" in entry and not entry.keys() & {"outcome", "score_ranges"}:
                 place = (*path, FIELD, at, "criteria")
-                yield Problem("agentv-4-dropped", place, Part.KEY, repair=rename([(place, "outcome")]))
+                yield Problem("agentv-4-dropped", place, Part.KEY, repair=rename_fields([(place, "outcome")]))
 
 
 _SKIP_STRINGS = frozenset({"rubric", "llm-grader", "llm_grader"})
@@ -201,7 +277,7 @@ def _find_elsewhere(document: Document, *, is_last: bool) -> Iterator[Problem]:
                 and not find_near(name, (FIELD,))
             ):
                 advice = "move it into `assert`, as `value` of an `llm-rubric`" if is_last else "rename it to `rubrics`"
-                repair = None if is_last else rename([((*path, name), FIELD)])
+                repair = None if is_last else rename_fields([((*path, name), FIELD)])
                 values = {"field": name, "advice": advice}
                 yield Problem("agentv-other-field", (*path, name), Part.KEY, values, repair=repair)
 

@@ -1,33 +1,99 @@
-"""Find values that look like rubrics but are not read, each with the reason, so that nothing is skipped silently."""
+"""Find what looks like a rubric but is not read: lost criteria, which are findings, and near misses with a reason."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rubric_lint.dialects import find_unread_forms
-from rubric_lint.dialects.search.locate import Search
-from rubric_lint.dialects.search.lost_rubrics import describe_misspelt, word_empty
+from rubric_lint.dialects.search.locate import Search, count_signs, has_signs_of_forms, is_agentv
 from rubric_lint.finding import Problem, Unread
 from rubric_lint.format.recognition import (
     FIELD,
     are_levels,
     find_misspelt,
     has_own_words,
+    holds_criteria,
     holds_only_ours,
+    holds_texts,
     is_holder,
+    is_listed,
     is_ours,
     is_place,
+    is_reference,
     is_scored,
     tells,
     word_list_form,
 )
+from rubric_lint.format.repairs import rename_fields
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.schema_files import BASE, CURRENT
 from rubric_lint.format.view import OF_COURSES, View
 from rubric_lint.messages import describe, find_near, join_words, shorten
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import DATA, Kind
 from rubric_lint.text.path import Part, Path
+from rubric_lint.text.source import DATA, Kind
+
+
+def find_lost(document: Document, found: Search, *, in_suite: bool, of_agentv: bool) -> Iterator[Problem]:
+    """Find the containers of rubrics that nothing reads, in a file of rubrics.
+
+    With `in_suite`, the file has rubrics, so its top level counts as a case. With `of_agentv`, some of them are
+    AgentV's.
+    """
+    for path in found.leftovers:
+        if is_place(path[:-1], in_suite=in_suite):
+            yield from _find_leftover(document, path, of_agentv=of_agentv)
+    if of_agentv:
+        # Files with a rubric of AgentV have loaded the module already.
+        from rubric_lint.dialects.search.lost_in_agentv import find_lost_in_agentv  # noqa: PLC0415
+
+        views = [location.view for location in found.rubrics if location.view and is_agentv(location)]
+        yield from find_lost_in_agentv(document, views, {location.path for location in found.rubrics})
+
+
+def _find_leftover(document: Document, path: Path, *, of_agentv: bool) -> Iterator[Problem]:
+    owner, value = document.value(path[:-1]), document.value(path)
+    key = str(path[-1])
+    if key != FIELD:
+        is_case = document.number is not None or is_listed(path[:-1])
+        is_read = _could_be_read(value, path[:-1]) or (is_case and holds_texts(value))
+        if FIELD not in owner and (_is_same(key) or is_read):
+            values = {"key": key, "wanted": FIELD}
+            yield Problem("misnamed", path, Part.KEY, values, repair=rename_fields([(path, FIELD)]))
+    elif not value and not isinstance(value, bool | int | float):
+        yield Problem("empty", path, Part.KEY, {"empty": word_empty(value)})
+    elif not isinstance(value, list | dict):
+        if not (isinstance(value, str) and is_reference(value)):
+            yield Problem("not-a-list", path, values={"found": describe(value, document.written_at(path))})
+    elif misspelt := list(find_misspelt(value, path, of_agentv=of_agentv)):
+        yield describe_misspelt(misspelt[0])._replace(repair=rename_fields(misspelt))
+    elif holds_criteria(value) or (document.number is not None and holds_texts(value)):
+        wanted = "outcome" if of_agentv else "expected_outcome"
+        yield Problem("no-criteria", path, Part.KEY, {"wanted": wanted})
+
+
+def word_empty(value: Any) -> str:
+    """Describe an empty field: `is an empty list`."""
+    if value is None:
+        return "has no value"
+    return f"is an empty {'list' if isinstance(value, list) else 'mapping' if isinstance(value, dict) else 'string'}"
+
+
+def _is_same(key: str) -> bool:
+    return key.lower() == FIELD
+
+
+def _could_be_read(value: Any, owner: Path) -> bool:
+    """Return whether a value would be a rubric under the right name."""
+    if is_ours(value, owner):
+        return True
+    return isinstance(value, list) and any(isinstance(entry, dict) and "outcome" in entry for entry in value)
+
+
+def describe_misspelt(found: tuple[Path, str]) -> Problem:
+    """Return the problem of rubrics that are not read because of a misspelt field, given it and what it should be."""
+    path, target = found
+    code = "bands-as-range" if path[-1] == "score_range" else "misspelt-field"
+    return Problem(code, path, Part.KEY, {"key": path[-1], "wanted": target})
 
 
 def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite: bool, of_agentv: bool) -> list[Unread]:
@@ -53,7 +119,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
         if is_known or not _is_another_tools(document, path):
             reason = _word_leftover(document, path, is_claimed=found.is_claimed, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, is_known))
-    forms = find_unread_forms(document, taken, of_agentv=of_agentv)
+    forms = _find_unread_forms(document, taken, of_agentv=of_agentv)
     noticed += [(path, part, reason, True) for path, part, reason in forms if path not in told]
     if not taken and not noticed and _GUIDED in document.quick_text:
         from rubric_lint.dialects import harbor_check  # noqa: PLC0415  (few files have the word)
@@ -121,11 +187,6 @@ def _make_unread(document: Document, path: Path, part: Part, reason: str, *, is_
     line, column, _ = document.source.position(document.span(path, part).start)
     signs = 0 if is_known else count_signs(document.source.name) + 2 * _has_criteria(document.value(path))
     return Unread(reason, line, column, is_known, signs)
-
-
-def count_signs(name: str) -> int:
-    """Return how much the name of a file says that it holds a rubric."""
-    return int(FIELD.removesuffix("s") in name.lower())
 
 
 def _has_criteria(value: Any) -> bool:
@@ -229,3 +290,21 @@ def _find_in_other_kinds(document: Document) -> Iterator[tuple[Path, Part, str, 
             )
             yield path, Part.HEAD, reason, False
             return
+
+
+def _find_unread_forms(document: Document, taken: set[Path], *, of_agentv: bool) -> list[tuple[Path, Part, str]]:
+    """Find rubrics in known forms that are not linted, each with the part to mark and a message; see `unread`."""
+    if document.kind.is_program:
+        from rubric_lint.dialects.search.computed import find_computed  # noqa: PLC0415  (most files are no programs)
+
+        return [(path, Part.VALUE, message) for path, message in find_computed(document, taken)]
+    if not has_signs_of_forms(document):
+        return []
+    from rubric_lint.dialects.search import unchecked_forms  # noqa: PLC0415  (most files have no assertions)
+
+    found = [
+        (path, Part.VALUE, message)
+        for path, message in unchecked_forms.find_unread(document, taken, of_agentv=of_agentv)
+    ]
+    found += unchecked_forms.find_refused(document)
+    return found if of_agentv else [*found, *unchecked_forms.find_misspelt(document)]

@@ -1,10 +1,14 @@
-"""Read the bands or levels that an author has written into one text, if the lines leave no doubt."""
+"""Read the bands or levels that an author has written into one text for a judge, if the lines leave no doubt."""
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from rubric_lint.format.bands import HIGHEST
+from rubric_lint.format.criterion import ASKED, HIGHEST, Asked
+from rubric_lint.format.view import Dialect, Draft, View
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path
 
 _WORD = r"(?:scores?|level|rating|grade|band)"
 _NUMBER = r"\d{1,3}(?:\.\d{1,3})?"
@@ -78,3 +82,34 @@ def find_scale(text: str) -> WrittenScale | None:
         return None
     scale = WrittenScale(text[: found[0].start()].strip(), tuple(steps))
     return scale if scale.bands or scale.levels else None
+
+
+SHARE = Asked("a score from 0 to 1", 1)
+"""What promptfoo and AgentV ask a judge for that gets one text."""
+
+
+def view_scale(
+    document: Document,
+    place: Path,
+    scale: WrittenScale,
+    asked: Asked,
+    dialect: Dialect,
+    *,
+    name: str = "",
+    threshold: Decimal | None = None,
+    more: Mapping[str, Any],
+) -> View:
+    """Return the rubric of the text at `place`, where all its bands or levels are; `more` are fields of the view."""
+    draft = Draft(document, place)
+    lowest, highest = scale.steps[0].low, max(step.high for step in scale.steps)
+    said = f"{lowest} to {highest}" if highest > asked.highest or highest < lowest else ""
+    data: list[Any] = []
+    if bands := scale.bands:
+        data = [{"score_range": [low, high], "expected_outcome": outcome} for low, high, outcome in bands]
+    else:
+        levels = [{"level": number, "expected_outcome": outcome} for number, outcome in scale.levels or ()]
+        data = [{"expected_outcome": scale.task, "levels": levels}]
+    data[0][ASKED] = asked._replace(said=said)
+    for index in range(len(data)):
+        draft.put((index,), place)
+    return draft.finish(dialect, data, name=name, task=scale.task, threshold=threshold, is_text=True, **more)

@@ -1,4 +1,4 @@
-"""Read a table from CSV, with the line and column of each cell."""
+"""Read a table from CSV, with the line and column of each cell, and guard texts that look like formulas."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,9 +6,34 @@ from itertools import dropwhile
 
 from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
 from rubric_lint.dialects.tables.columns import find_step, fold, is_known
-from rubric_lint.dialects.tables.guards import disarmed, is_armed
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.text.source import Source, stem_of
+
+# What spreadsheets take for the start of a formula, after white space too.
+_FORMULA = re.compile(
+    r"'*\s*[=+\-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}]"
+)
+
+
+def is_formula(text: str) -> bool:
+    """Return whether a spreadsheet could take a text for a formula."""
+    return _FORMULA.match(text) is not None
+
+
+def armed(text: str) -> str:
+    """Return a text with an apostrophe before it if a spreadsheet could take it for a formula."""
+    return f"'{text}" if is_formula(text) else text
+
+
+def is_armed(text: str) -> bool:
+    """Return whether a text has such an apostrophe."""
+    return text.startswith("'") and is_formula(text)
+
+
+def disarmed(text: str) -> str:
+    """Return a text without its apostrophe."""
+    return text[1:]
+
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _ENDS = "\r\n"

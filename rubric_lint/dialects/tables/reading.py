@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from rubric_lint.dialects.tables.cells import Note, Place, Table, TableError, UnreadableError
 from rubric_lint.dialects.tables.csv_file import read_csv
-from rubric_lint.dialects.tables.excel_text import NEEDS, has_openpyxl
+from rubric_lint.dialects.tables.excel_file import NEEDS, has_openpyxl
 from rubric_lint.dialects.tables.markdown_file import note_thresholds, read_markdown
-from rubric_lint.format.thresholds import Thresholds
+from rubric_lint.format.criterion import Thresholds
 from rubric_lint.messages import join_words, point_to_known
 from rubric_lint.text.source import Source, UndecodableError
 

@@ -1,17 +1,68 @@
-"""Read the rubric that a table holds: a checklist, score ranges, a holistic scale, or levels."""
+"""Read the rubric that a table holds, and write it as JSON with a line for each part, which knows its cell."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import groupby
 from typing import NamedTuple
 
 from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
 from rubric_lint.dialects.tables.columns import LEVEL, Choices, Columns, find_step, is_known, read_columns
-from rubric_lint.dialects.tables.drafts import Part
-from rubric_lint.dialects.tables.rescale import Rescale
-from rubric_lint.dialects.tables.values import Range, read_answer, read_gate, read_number, read_range
-from rubric_lint.format.bands import HIGHEST
+from rubric_lint.dialects.tables.values import Range, Rescale, read_answer, read_gate, read_number, read_range
+from rubric_lint.format.criterion import HIGHEST
 from rubric_lint.messages import list_names, shorten
+
+Scalar = str | int | Decimal | tuple[int | Decimal, ...]
+
+
+class Part(NamedTuple):
+    """A value with its place: a scalar, the bounds of a band, a list of parts, or fields that are parts."""
+
+    value: "Scalar | list[Part] | dict[str, Part]"
+    place: Place
+
+
+class Draft(NamedTuple):
+    """A rubric file as JSON, and the place in the table of each of its lines."""
+
+    text: str
+    places: tuple[Place, ...]
+
+
+def write_draft(entries: Part) -> Draft:
+    """Return a rubric file whose `rubrics` are `entries`; each value that has a place of its own begins a line."""
+    lines = [("{", entries.place), *_key("rubrics", entries), ("}", entries.place)]
+    return Draft("\n".join(text for text, _ in lines), tuple(place for _, place in lines))
+
+
+def _key(name: str, part: Part) -> Iterator[tuple[str, Place]]:
+    lines = iter(_write(part))
+    first, place = next(lines)
+    yield f"{json.dumps(name)}: {first}", place
+    yield from lines
+
+
+def _write(part: Part) -> Iterator[tuple[str, Place]]:
+    value = part.value
+    if isinstance(value, list):
+        yield from _enclose("[]", [list(_write(item)) for item in value], part.place)
+    elif isinstance(value, dict):
+        yield from _enclose("{}", [list(_key(name, item)) for name, item in value.items()], part.place)
+    elif isinstance(value, tuple):
+        yield f"[{', '.join(map(str, value))}]", part.place
+    else:
+        yield json.dumps(value) if isinstance(value, str) else str(value), part.place
+
+
+def _enclose(brackets: str, items: list[list[tuple[str, Place]]], place: Place) -> Iterator[tuple[str, Place]]:
+    yield brackets[0], place
+    for number, lines in enumerate(items, 1):
+        *others, (last, last_place) = lines
+        yield from others
+        yield last + "," * (number < len(items)), last_place
+    yield brackets[1], place
+
 
 _OF_CRITERIA = ("what_is_judged", "weight", "required_min_score", "required_min_level", "minimum", "required")
 _GATES = ("required_min_score", "required_min_level", "minimum")

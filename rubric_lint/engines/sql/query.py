@@ -1,17 +1,475 @@
-"""Write the query: header, steps, points and verdict."""
+"""Write a query that scores judge outputs: steps that read JSON, check its fields, and add up points."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from textwrap import indent
+from typing import Any, NamedTuple
 
-from rubric_lint.engines.sql.checking import Checker
 from rubric_lint.engines.sql.dialects import DIALECTS, Dialect, choose
-from rubric_lint.engines.sql.reading import Step, read_output
-from rubric_lint.messages import visible
-from rubric_lint.outputs.candidates import Extract
+from rubric_lint.engines.sql.patterns import DEPTH, is_plain, match_lines, match_string
+from rubric_lint.format.criterion import Shape
+from rubric_lint.format.schema_files import CURRENT, load
+from rubric_lint.messages import list_scores, visible
+from rubric_lint.outputs.verdict import BLANK, Extract
+from rubric_lint.scoring.form import near_misses
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.loading import RubricError
 from rubric_lint.version import __version__
+
+_OFTEN = (
+    *("explanation", "rationale", "justification", "reason", "reasons", "reasoning", "overall_reasoning", "thinking"),
+    *("comment", "comments", "feedback", "note", "notes", "analysis", "summary", "details", "description"),
+    *("evidence", "quote", "quotes", "citation", "citations", "excerpt", "examples"),
+    *("confidence", "certainty", "criterion", "criteria", "criterion_id", "name", "title", "index", "weight"),
+    *("strengths", "weaknesses", "issues", "problems", "improvements", "suggestion", "suggestions"),
+    *("id", "rubric", "question", "answer", "response", "language", "model", "version", "timestamp", "date"),
+)
+"""Fields that judges like to add. Of these, the query passes over those that scoring ignores."""
+
+
+class FieldError(ValueError):
+    """A field that a judge is said to add cannot be ignored."""
+
+
+class Fields(NamedTuple):
+    """The fields of an output or of a check.
+
+    `required` are there, the last one decides if it is not `checks`; `texts` are strings where they are, `forbidden`
+    belong to other shapes, and `ignored` may hold anything.
+    """
+
+    required: tuple[str, ...]
+    texts: tuple[str, ...]
+    forbidden: tuple[str, ...]
+    ignored: tuple[str, ...]
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The fields with which a query can decide whether an output is valid."""
+        return (*self.required, *self.texts, *self.forbidden, *self.ignored)
+
+
+def fields_of(shape: Shape, extra: tuple[str, ...] = ()) -> tuple[Fields, Fields | None]:
+    """Return the fields of an output of this shape, and of its checks; `extra` are fields that a judge adds.
+
+    Raises:
+        FieldError: if scoring does not ignore one of `extra` in an output or in a check.
+    """
+    definitions = load(f"{CURRENT}/judge-output.json")["definitions"]
+    output = definitions[shape]
+    if shape is Shape.HOLISTIC:
+        return _read(output, definitions, extra), None
+    check = definitions[_refer(output["properties"]["checks"]["items"])]
+    return _read(output, definitions, extra), _read(check, definitions, extra)
+
+
+def _read(form: Any, definitions: Any, extra: tuple[str, ...]) -> Fields:
+    properties, required = form["properties"], tuple(form["required"])
+    parts = [definitions[_refer(part)] for part in form["allOf"]]
+    patterns = [pattern for part in parts for pattern in part.get("then", part)["patternProperties"]]
+
+    def is_ignored(name: str) -> bool:
+        named = name in properties or any(re.search(pattern, name) for pattern in patterns)
+        return not named and not near_misses((name,), required)
+
+    if wrong := [name for name in extra if not is_ignored(name) and name not in properties]:
+        raise FieldError(f"`{wrong[0]}` may decide the score or contradict it, so that it cannot be ignored")
+    texts = tuple(name for name, rule in properties.items() if rule and _refer(rule) == "reasoning")
+    forbidden = tuple(name for name, rule in properties.items() if rule is False)
+    ignored = tuple(name for name in dict.fromkeys((*_OFTEN, *extra)) if is_ignored(name))
+    return Fields(required, texts, forbidden, ignored)
+
+
+def _refer(rule: Any) -> str:
+    """Return the name of the definition that a rule refers to."""
+    return str(rule.get("$ref", "")).rsplit("/", 1)[-1]
+
+
+Step = tuple[str, dict[str, str]]
+"""What a step does, and the columns that it adds."""
+
+_BLANK = " \t\r\n"
+
+
+def read_output(sql: Dialect, *, is_struct: bool) -> list[Step]:
+    """Return the steps from the column `output` to the names and values of its JSON object.
+
+    `held` is the JSON, `is_object` and `is_value` say what it is, `names` and `fields` are those of its fields.
+    """
+    text = _from_struct(sql) if is_struct else _from_text(sql)
+    return [*text, *_outline(sql), *_divide(sql, is_struct=is_struct)]
+
+
+def _from_struct(sql: Dialect) -> list[Step]:
+    odd = f"typeof(output) NOT ILIKE 'struct%' OR {sql.matches('typeof(output)', sql.unknown_types)}"
+    return [("The struct as JSON", {"held": sql.to_json("output"), "is_fence": "FALSE", "is_odd": odd})]
+
+
+def _from_text(sql: Dialect) -> list[Step]:
+    body = sql.trim(f"CAST(output AS {sql.text_type})", sql.text(BLANK))
+    odd = f"NOT {sql.matches('typeof(output)', sql.known_texts)}"
+    fence = sql.patterns.fence
+    is_fence = f"body LIKE '```%```' AND {sql.matches('body', fence)}"
+    inner = sql.trim(sql.extract("body", fence), sql.text(_BLANK))
+    return [
+        ("The text without blanks around it", {"body": body, "is_odd": odd}),
+        ("Is it one Markdown fence?", {"is_fence": f"COALESCE({is_fence}, FALSE)"}),
+        ("What should be JSON", {"held": f"CASE WHEN is_fence THEN {inner} ELSE body END"}),
+    ]
+
+
+def _outline(sql: Dialect) -> list[Step]:
+    """Return the steps that tell JSON from other texts: JSON is what can be reduced to one value."""
+    patterns = sql.patterns
+    reduced = "outline_1"
+    for _ in range(DEPTH):
+        reduced = sql.replace(reduced, patterns.container, "0")
+    irreducible = f"{sql.replace('outline_2', patterns.container, '0')} = outline_2"
+    return [
+        ("Each string becomes two quotes", {"bare": sql.replace("held", patterns.string, '""')}),
+        ("Each number, true, false and null becomes 0", {"outline_1": sql.replace("bare", patterns.word, "0")}),
+        ("Each container of these becomes 0, from the inside: in the end, all JSON is 0", {"outline_2": reduced}),
+        (
+            "What is it?",
+            {
+                "is_object": "COALESCE(outline_2 = '0' AND left(held, 1) = '{', FALSE)",
+                "is_value": "COALESCE(outline_2 IN ('0', '\"\"') AND left(held, 1) <> '{', FALSE)",
+                "is_broken": f"COALESCE(outline_2 NOT IN ('0', '\"\"') AND {irreducible}, FALSE)",
+                "is_huge": f"COALESCE({sql.matches('bare', patterns.huge)}, FALSE)",
+                "has_constants": f"COALESCE({sql.matches('bare', patterns.constant)}, FALSE)",
+                "is_collated": sql.is_collated,
+            },
+        ),
+    ]
+
+
+def _divide(sql: Dialect, *, is_struct: bool) -> list[Step]:
+    members = f"CASE WHEN is_object THEN {sql.extract_all('held', sql.patterns.member)} END"
+    found = members if not is_struct else without_nulls(sql, members)
+    return [
+        ("Its fields", {"members": found}),
+        ("Their names", {"names": names_of(sql, "members")}),
+        ("Their values", {"fields": values_of(sql, "members", "names")}),
+    ]
+
+
+def without_nulls(sql: Dialect, members: str) -> str:
+    """Return the fields that are not null: a null in a struct stands for a field that is not there."""
+    return sql.keep(members, "m", "n", "m NOT LIKE '%:null'")
+
+
+def names_of(sql: Dialect, members: str) -> str:
+    """Return the names of fields. A name with an escaped quote ends there, with the back slash."""
+    return sql.transform(members, "m", "n", "split_part(m, '\"', 2)")
+
+
+def values_of(sql: Dialect, members: str, names: str) -> str:
+    """Return the values of fields as they are written: what follows the name, its quotes and a colon."""
+    name = sql.at(names, sql.counted("n", 1))
+    return sql.transform(members, "m", "n", sql.trim_left(f"substr(m, length({name}) + 3)", sql.text(f"{_BLANK}:")))
+
+
+def value_of(sql: Dialect, name: str, names: str, values: str) -> str:
+    """Return the value of a field as it is written, or NULL without one."""
+    return sql.at(values, sql.place(names, sql.text(name)))
+
+
+_ESCAPE = r"\u"
+
+_ODD_STRUCT = "a column of another type than STRUCT, or a type in it that JSON does not have"
+_ODD_TEXT = "a column of another type than a string"
+
+_SHOWN = 60
+"""The most characters of a wrong value in a message."""
+
+
+class Checker:
+    """Writes the steps for one rubric, after those of `read_output`.
+
+    They add `places` and `numbers`, of each check the place of its criterion in the rubric and its answer as an
+    integer; `error`, the first error that makes an output invalid for certain; `doubt`, what the query cannot decide;
+    and `is_open`, whether the error is not certain.
+    """
+
+    def __init__(
+        self, sql: Dialect, rubric: ScoringRubric, extra: tuple[str, ...], *, extract: Extract, is_struct: bool
+    ) -> None:
+        self._sql, self._rubric, self._extract, self._is_struct = sql, rubric, extract, is_struct
+        self._ids = [criterion.id for criterion in rubric.criteria]
+        self._output, check = fields_of(rubric.shape, extra)
+        self._is_holistic = check is None
+        self._fields = check or self._output
+
+    def write(self) -> list[Step]:
+        """Return the steps."""
+        sql, fields = self._sql, self._fields
+        head = _of("c", "is_object", "shown", "names", "fields")
+        found = {"id": self._value("id"), "answer": self._value(fields.required[-1])}
+        read = {"place": self._find_place(), "number": self._read_number()}
+        judged = {
+            "has_escape": sql.matches(sql.join("c.names"), r"\\"),
+            "error": self._name_check(choose(self._find_check_errors())),
+            "doubt": choose(self._find_check_doubts()),
+        }
+        escaped = sql.matches(sql.join("names"), r"\\")
+        within = f"{sql.count(sql.keep('checks_4', 'c', 'i', 'c.has_escape'))} > 0"
+        return [
+            *self._find_checks(),
+            ("The id and the answer of each check, as written", {"checks_2": self._add("checks_1", head, found)}),
+            (
+                "The place of its criterion in the rubric, and the answer as an integer",
+                {"checks_3": self._add("checks_2", {**head, **_of("c", "id", "answer")}, read)},
+            ),
+            (
+                "Its first error, and what only rubric-score decides",
+                {"checks_4": self._add("checks_3", _of("c", "place", "number"), judged)},
+            ),
+            (
+                "The same of the output",
+                {
+                    "places": sql.transform("checks_4", "c", "i", "c.place"),
+                    "numbers": sql.transform("checks_4", "c", "i", "c.number"),
+                    "output_error": self._of_object(self._find_output_errors()),
+                    "output_doubt": self._of_object(self._find_output_doubts()),
+                    "check_error": self._first("error"),
+                    "check_doubt": self._first("doubt"),
+                    "is_open": f"COALESCE({escaped}, FALSE) OR COALESCE({within}, FALSE) OR is_odd OR is_collated",
+                },
+            ),
+            ("What is wrong", {"error": choose(self._find_errors()), "doubt": choose(self._find_doubts())}),
+        ]
+
+    def _add(self, checks: str, *fields: dict[str, str]) -> str:
+        return self._sql.transform(
+            checks, "c", "i", self._sql.struct(**{k: v for part in fields for k, v in part.items()})
+        )
+
+    def _value(self, name: str) -> str:
+        return value_of(self._sql, name, "c.names", "c.fields")
+
+    def _first(self, field: str) -> str:
+        """Return this field of the first check that has it."""
+        found = self._sql.keep("checks_4", "c", "i", f"c.{field} IS NOT NULL")
+        return self._sql.at(self._sql.transform(found, "c", "i", f"c.{field}"), "1")
+
+    def _find_checks(self) -> list[Step]:
+        sql = self._sql
+        if self._is_holistic:
+            whole = sql.struct(is_object="TRUE", shown="''", names="names", fields="fields")
+            return [
+                ("A holistic output is one check", {"checks_1": f"CASE WHEN is_object THEN {sql.array([whole])} END"})
+            ]
+        # Without its first bracket, so that the list is not found as one item.
+        inner = "CASE WHEN left(checks, 1) = '[' THEN substr(checks, 2) END"
+        members = sql.extract_all("c", sql.patterns.member)
+        item = {
+            "is_object": "left(c, 1) = '{'",
+            "shown": _shorten("c"),
+            "members": without_nulls(sql, members) if self._is_struct else members,
+        }
+        head = _of("c", "is_object", "shown", "members")
+        names, fields = names_of(sql, "c.members"), values_of(sql, "c.members", "c.names")
+        return [
+            ("The list of checks", {"checks": value_of(sql, "checks", "names", "fields")}),
+            ("The checks", {"items": sql.extract_all(inner, sql.patterns.item)}),
+            ("The fields of each", {"checks_a": self._add("items", item)}),
+            ("Their names", {"checks_b": self._add("checks_a", head, {"names": names})}),
+            (
+                "Their values",
+                {"checks_1": self._add("checks_b", _of("c", "is_object", "shown", "names"), {"fields": fields})},
+            ),
+        ]
+
+    def _find_place(self) -> str:
+        """Return the place of the criterion with the check's id, or 0."""
+        if self._is_holistic:
+            return "1"
+        sql = self._sql
+        tests = [
+            f"c.id = {sql.text(_quote(name))}" if is_plain(name) else sql.matches("c.id", match_string(name))
+            for name in self._ids
+        ]
+        return choose(((test, str(place)) for place, test in enumerate(tests, start=1)), "0")
+
+    def _read_number(self) -> str:
+        """Return the answer as an integer, or NULL if it is none that an answer can be."""
+        if self._rubric.shape is Shape.CHECKLIST:
+            return "CASE c.answer WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
+        return f"TRY_CAST({self._sql.extract('c.answer', self._sql.patterns.integer)} AS BIGINT)"
+
+    def _name_check(self, error: str) -> str:
+        if self._is_holistic:
+            return error
+        return f"{self._sql.text('check ')} || {self._sql.counted('i', 1)} || ': ' || {error}"
+
+    def _find_check_errors(self) -> Iterable[tuple[str, str]]:
+        """Yield what is wrong in a check, and the message."""
+        sql, fields, answer = self._sql, self._fields, self._fields.required[-1]
+        if not self._is_holistic:
+            yield "NOT c.is_object", self._say("found ", _shorten("c.shown"), ", expected an object")
+        yield from self._find_field_errors(fields, "c.names", "c.fields")
+        if not self._is_holistic:
+            yield "c.id IS NULL", sql.text("missing field `id`")
+            yield "left(c.id, 1) <> '\"'", self._say("`id` is ", _shorten("c.id"), ", expected a string")
+        yield "c.answer IS NULL", sql.text(f"missing field `{answer}`")
+        kind = "true or false" if self._rubric.shape is Shape.CHECKLIST else "an integer"
+        is_wrong = f"c.number IS NULL AND NOT {self._has_exponent}"
+        yield is_wrong, self._say(f"`{answer}` is ", _shorten("c.answer"), f", expected {kind}")
+        if not self._is_holistic:
+            is_unknown = f"c.place = 0 AND NOT {self._has_letter_escape}"
+            yield is_unknown, self._say("the rubric has no criterion ", _shorten("c.id"))
+        if self._rubric.shape is not Shape.CHECKLIST:
+            tests = [(f"c.place = {place}", _allows(each, "c.number")) for place, each in self._numbered]
+            kinds = "the levels are" if self._rubric.shape is Shape.LEVELS else "the bands cover"
+            ranges = sql.texts(
+                f' of "{each.id}" is not allowed: {kinds} {list_scores(int(grade.answer) for grade in each.grades)}'
+                for each in self._rubric.criteria
+            )
+            told = f"{sql.text(f'{answer} ')} || c.number || {sql.at(ranges, 'c.place')}"
+            yield f"NOT {choose(tests)}", told
+
+    @property
+    def _numbered(self) -> Iterable[tuple[int, ScoringCriterion]]:
+        return enumerate(self._rubric.criteria, start=1)
+
+    @property
+    def _has_exponent(self) -> str:
+        """Whether the answer is a number with an exponent, which may be an integer."""
+        if self._rubric.shape is Shape.CHECKLIST:
+            return "FALSE"
+        return self._sql.matches("c.answer", r"\A-?[0-9.]+[eE]")
+
+    @property
+    def _has_letter_escape(self) -> str:
+        """Whether the id has an escape of a character of ASCII, or of half a character, which may match yet."""
+        return self._sql.matches("c.id", r"\\u(?:00[2-7]|[dD][89a-fA-F])")
+
+    def _find_field_errors(self, fields: Fields, names: str, values: str) -> Iterable[tuple[str, str]]:
+        sql = self._sql
+        yield f"{sql.count(names)} > {sql.count(sql.distinct(names))}", sql.text("a key occurs twice in one object")
+        for name in fields.forbidden:
+            told = f"`{name}` is not allowed here: the rubric has the shape {self._rubric.shape}"
+            yield f"{sql.place(names, sql.text(name))} > 0", sql.text(told)
+        for name in fields.texts:
+            value = value_of(sql, name, names, values)
+            yield f"left({value}, 1) <> '\"'", self._say(f"`{name}` is ", _shorten(value), ", expected a string")
+
+    def _find_check_doubts(self) -> Iterable[tuple[str, str]]:
+        yield from self._find_field_doubts(self._fields, "c.names", "c.fields")
+        yield self._has_exponent, self._sql.text("a number with an exponent")
+        if not self._is_holistic:
+            yield f"c.place = 0 AND {self._has_letter_escape}", self._sql.text("an id with escaped letters")
+
+    def _find_field_doubts(self, fields: Fields, names: str, values: str) -> Iterable[tuple[str, str]]:
+        sql = self._sql
+        is_known = sql.matches(sql.join(names), match_lines(fields.known))
+        yield f"NOT {is_known}", sql.text("a field that may matter")
+        if self._is_struct:  # an object in it cannot have a key twice
+            return
+        name = sql.at(names, sql.counted("n", 1))
+        flat = sql.matches("v", sql.patterns.flat_list)
+        nested = sql.keep(
+            values, "v", "n", f"{name} <> 'checks' AND (left(v, 1) = '{{' OR left(v, 1) = '[' AND NOT {flat})"
+        )
+        yield f"{sql.count(nested)} > 0", sql.text("a field that holds an object")
+
+    def _find_errors(self) -> Iterable[tuple[str, str]]:
+        """Yield what makes an output invalid, and the message; the first one counts."""
+        sql = self._sql
+        yield "held IS NULL", sql.text("the output is missing")
+        if not self._is_struct:
+            yield "has_constants AND (is_object OR is_value)", sql.text("NaN and Infinity are not JSON")
+        yield "output_error IS NOT NULL", "output_error"
+        yield "is_object AND check_error IS NOT NULL", "check_error"
+        if not self._is_holistic:
+            yield from self._find_id_errors()
+        if self._is_struct:
+            return
+        found = self._say("found ", _shorten("held"), ", expected a JSON object")
+        yield "is_value AND NOT is_fence AND NOT is_huge", found
+        broken = "is_broken AND NOT is_fence AND NOT"
+        if self._extract is Extract.WHOLE:
+            yield (
+                f"{broken} {sql.matches('held', sql.patterns.mark)}",
+                sql.text("the whole text must be one JSON object"),
+            )
+        elif self._extract is Extract.LAST:  # an object behind words is on lines of its own
+            has_more = sql.matches("held", sql.patterns.line_or_mark)
+            yield f"{broken} {has_more} AND left(held, 1) = '{{'", sql.text("not JSON")
+        yield f"NOT is_object AND NOT ({self._may_hold_verdict()})", sql.text("the JSON object of a verdict is missing")
+
+    def _of_object(self, ways: Iterable[tuple[str, str]]) -> str:
+        found = [*ways]
+        return f"CASE WHEN is_object THEN {choose(found)} END" if found else f"CAST(NULL AS {self._sql.text_type})"
+
+    def _find_output_doubts(self) -> Iterable[tuple[str, str]]:
+        return () if self._is_holistic else self._find_field_doubts(self._output, "names", "fields")
+
+    def _find_output_errors(self) -> Iterable[tuple[str, str]]:
+        """Yield what is wrong with the output as a whole; a holistic output is checked as its only check."""
+        sql = self._sql
+        if self._is_holistic:
+            return
+        yield from self._find_field_errors(self._output, "names", "fields")
+        yield "checks IS NULL", sql.text("missing field `checks`")
+        yield "left(checks, 1) <> '['", self._say("`checks` is ", _shorten("checks"), ", expected a list")
+
+    def _find_id_errors(self) -> Iterable[tuple[str, str]]:
+        sql = self._sql
+        ids = sql.texts(self._ids)
+        place, number = sql.place("places", "p"), sql.counted("n", 1)
+        twice = sql.keep("places", "p", "n", f"p > 0 AND {place} <> {number}")
+        name = sql.at(ids, sql.at(twice, "1"))
+        yield f"is_object AND {sql.count(twice)} > 0", self._say('"', name, '" is judged twice')
+        missing = sql.keep(ids, "v", "n", f"COALESCE({sql.place('places', number)}, 0) = 0")
+        # An id that is not known for certain may be the missing one.
+        is_known = f"COALESCE({sql.place('places', '0')}, 0) = 0"
+        told = self._say('no check for "', sql.at(missing, "1"), '"')
+        yield f"is_object AND {is_known} AND {sql.count(missing)} > 0", told
+
+    def _may_hold_verdict(self) -> str:
+        """Return whether a text may hold a valid output: all names and ids are in it, unless they are escaped."""
+        fields = [*self._output.required, *([] if self._is_holistic else self._fields.required)]
+        needed = [*dict.fromkeys(fields), *([] if self._is_holistic else filter(is_plain, self._ids))]
+        texts = [self._sql.text(_quote(name)) for name in needed]
+        all_there = " AND ".join(f"instr(held, {text}) > 0" for text in texts)
+        return f"instr(held, {self._sql.text(_ESCAPE)}) > 0 OR {all_there}"
+
+    def _find_doubts(self) -> Iterable[tuple[str, str]]:
+        """Yield what the query cannot decide, and what it is."""
+        sql = self._sql
+        yield "is_odd", sql.text(_ODD_STRUCT if self._is_struct else _ODD_TEXT)
+        yield "is_collated", sql.text("a default collation, under which different texts may be equal")
+        yield "NOT is_object", sql.text("not just one JSON object")
+        yield "is_open", sql.text("a key with an escape")
+        yield "is_huge OR has_constants", sql.text("a very large number")
+        yield "output_doubt IS NOT NULL", "output_doubt"
+        yield "check_doubt IS NOT NULL", "check_doubt"
+
+    def _say(self, before: str, value: str, after: str = "") -> str:
+        parts = [self._sql.text(before), value, *([self._sql.text(after)] if after else [])]
+        return " || ".join(parts)
+
+
+def _quote(text: str) -> str:
+    return f'"{text}"'
+
+
+def _of(item: str, *names: str) -> dict[str, str]:
+    return {name: f"{item}.{name}" for name in names}
+
+
+def _shorten(text: str) -> str:
+    return f"left({text}, {_SHOWN})"
+
+
+def _allows(criterion: ScoringCriterion, number: str) -> str:
+    """Return whether a criterion allows an answer."""
+    allowed = [int(grade.answer) for grade in criterion.grades]
+    if allowed == [*range(allowed[0], allowed[-1] + 1)]:
+        return f"{number} BETWEEN {allowed[0]} AND {allowed[-1]}"
+    return f"{number} IN ({', '.join(map(str, allowed))})"
+
 
 _LARGEST = 2**63 - 1
 """The largest number of a column of 64-bit integers."""

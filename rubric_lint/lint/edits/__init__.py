@@ -40,10 +40,9 @@ from rubric_lint.lint.edits.rewriting_values import escape_text, insert_field, u
 from rubric_lint.lint.edits.sharing import Sharing, is_same
 from rubric_lint.lint.edits.splitting import complete_move, move_items
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import Kind
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.scalar import read_scalar
-from rubric_lint.text.source import Span
+from rubric_lint.text.source import Kind, Span
 
 __all__ = ["NEVER_REWRITTEN", "ObstacleError", "Sharing", "make_fix"]
 

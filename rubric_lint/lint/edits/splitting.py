@@ -21,10 +21,9 @@ from rubric_lint.lint.edits.order import (
 from rubric_lint.lint.edits.removal import ObstacleError, line_end, line_start
 from rubric_lint.lint.edits.sharing import Sharing
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import Kind
 from rubric_lint.text.path import Path
 from rubric_lint.text.scalar import write_numbered
-from rubric_lint.text.source import Span
+from rubric_lint.text.source import Kind, Span
 from rubric_lint.text.tree import AliasNode
 
 LABELS = ("id", "name", "metric")

@@ -1,10 +1,11 @@
 """Offer code actions for findings: one fix, all fixes, or an ignore comment."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
 
 from rubric_lint.finding import Edit, Finding, Fix
 from rubric_lint.fix import Wish, choose, fix
@@ -12,7 +13,9 @@ from rubric_lint.fix.silence import can_be_silenced, silence_one
 from rubric_lint.fix.single import any_unsafe, find_trouble
 from rubric_lint.lsp.server.analysis import Analysis, State
 from rubric_lint.lsp.server.diagnostics import make_diagnostic
-from rubric_lint.lsp.server.difference import find_edits
+from rubric_lint.lsp.server.documents import OpenDocuments
+from rubric_lint.lsp.server.positions import find_edits
+from rubric_lint.lsp.server.protocol import as_data
 from rubric_lint.report.visible import visible
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.source import Span
@@ -41,7 +44,6 @@ class Abilities(NamedTuple):
 class Deferred(StrEnum):
     """An action whose edit is computed only when the user selects it."""
 
-    FIX = "fix"
     IGNORE = "ignore"
     FIX_ALIKE = "fix-alike"
 
@@ -56,13 +58,9 @@ def make_actions(
     if _is_wanted(_QUICK, wanted):
         found = analysis.find_at(place)
         fixes = [(finding, repair) for finding in found for repair in _list_fixes(finding)]
-        is_long = analysis.state.text.length > _LONG
-        for finding, repair in fixes[: _FEW if is_long and not abilities.lazy else _MOST]:
-            if is_long and abilities.lazy:
-                yield _quick_fix(analysis.state, finding, repair)
-            elif _is_sound(analysis, [(finding, repair)]):
-                edit = _edit_one(analysis.state, repair, abilities)
-                yield _quick_fix(analysis.state, finding, repair, edit)
+        for finding, repair in fixes[:_MOST]:
+            if _is_sound(analysis, [(finding, repair)]):
+                yield _quick_fix(analysis.state, finding, repair, abilities)
         firsts = {(finding.rule, repair.choice): finding for finding, repair in reversed(fixes)}
         for (_, choice), first in reversed(firsts.items()):
             yield from _fix_alike(analysis, first, choice, abilities)
@@ -73,27 +71,19 @@ def make_actions(
 
 
 def find_edit(
-    analysis: Analysis, kind: Deferred, found: Sequence[Finding], repair: tuple[str, str], abilities: Abilities
+    analysis: Analysis, kind: Deferred, finding: Finding, choice: str, abilities: Abilities
 ) -> types.WorkspaceEdit | None:
-    """Compute the edit of a deferred action for one of some findings; return None if it no longer applies.
-
-    `repair` is the choice and the title of the fix that is meant.
-    """
-    match kind:
-        case Deferred.IGNORE:
-            return _find_comment(analysis, found[0], abilities)
-        case Deferred.FIX_ALIKE:
-            return _find_alike(analysis, found[0], repair[0], abilities)
-    meant = ((each, fix) for each in found for fix in _list_fixes(each) if (fix.choice, fix.title) == repair)
-    sound = (fix for finding, fix in meant if _is_sound(analysis, [(finding, fix)]))
-    return next((_edit_one(analysis.state, fix, abilities) for fix in sound), None)
+    """Compute the edit of a deferred action for a finding; return None if it no longer applies."""
+    if kind is Deferred.FIX_ALIKE:
+        return _find_alike(analysis, finding, choice, abilities)
+    if analysis.result is None or analysis.state.settings is None:
+        return None
+    text = silence_one(analysis.result, finding, analysis.state.settings)
+    return _edit(analysis.state, find_edits(analysis.source.text, text), abilities) if text else None
 
 
-_MOST, _FEW = 10, 2
-"""Limits for fixes and comments, because proving each one reads the whole text; in a long one only a few are proved."""
-
-_LONG = 60_000
-"""The most characters of a text that is read as a whole whose fixes are proved before the user selects one."""
+_MOST = 10
+"""The most fixes and comments to offer, because proving each one reads the whole text."""
 
 
 def _is_wanted(kind: str, wanted: Sequence[str] | None) -> bool:
@@ -113,34 +103,15 @@ def _list_fixes(finding: Finding) -> list[Fix]:
     return [*([finding.fix] if finding.fix else []), *finding.choices]
 
 
-def _quick_fix(
-    state: State, finding: Finding, repair: Fix, edit: types.WorkspaceEdit | None = None
-) -> types.CodeAction:
-    """Return the action of a fix; without an edit, the fix is proved when the user selects it."""
-    title = _title(repair)
-    data = _name(state, Deferred.FIX, finding, repair.choice) | {"title": repair.title}
+def _quick_fix(state: State, finding: Finding, repair: Fix, abilities: Abilities) -> types.CodeAction:
+    title = visible(repair.title[:1].upper() + repair.title[1:])
     return types.CodeAction(
         title=title if repair.safe else f"{title} (unsafe)",
         kind=_QUICK,
         diagnostics=[make_diagnostic(state, finding)],
         is_preferred=True if repair.safe else None,
-        edit=edit,
-        data=None if edit else data,
+        edit=_edit(state, repair.edits, abilities, confirm="" if repair.safe else title),
     )
-
-
-def _title(repair: Fix) -> str:
-    return visible(repair.title[:1].upper() + repair.title[1:])
-
-
-def _edit_one(state: State, repair: Fix, abilities: Abilities) -> types.WorkspaceEdit:
-    return _edit(state, repair.edits, abilities, confirm="" if repair.safe else _title(repair))
-
-
-def _name(state: State, kind: Deferred, finding: Finding, choice: str) -> dict[str, str]:
-    """Return the data by which a deferred action is found again."""
-    data = {"action": kind.value, "uri": state.uri, "rule": finding.rule, "pointer": finding.pointer}
-    return data | ({"choice": choice} if choice else {})
 
 
 def _fix_alike(analysis: Analysis, finding: Finding, choice: str, abilities: Abilities) -> Iterator[types.CodeAction]:
@@ -174,19 +145,13 @@ def _ignore(analysis: Analysis, finding: Finding, abilities: Abilities) -> Itera
         yield from _defer(analysis, Deferred.IGNORE, f"Ignore {finding.rule} here", finding, abilities)
 
 
-def _find_comment(analysis: Analysis, finding: Finding, abilities: Abilities) -> types.WorkspaceEdit | None:
-    if analysis.result is None or analysis.state.settings is None:
-        return None
-    text = silence_one(analysis.result, finding, analysis.state.settings)
-    return _edit(analysis.state, find_edits(analysis.source.text, text), abilities) if text else None
-
-
 def _defer(
     analysis: Analysis, kind: Deferred, title: str, finding: Finding, abilities: Abilities, *, choice: str = ""
 ) -> Iterator[types.CodeAction]:
     """Yield an action: without its edit for a lazy editor, else with its edit if there is one."""
-    data = _name(analysis.state, kind, finding, choice)
-    edit = None if abilities.lazy else find_edit(analysis, kind, [finding], (choice, ""), abilities)
+    data = {"action": kind.value, "uri": analysis.state.uri, "rule": finding.rule, "pointer": finding.pointer}
+    data |= {"choice": choice} if choice else {}
+    edit = None if abilities.lazy else find_edit(analysis, kind, finding, choice, abilities)
     if edit or abilities.lazy:
         yield types.CodeAction(
             title=title,
@@ -228,3 +193,65 @@ def _edit(state: State, edits: Iterable[Edit], abilities: Abilities, *, confirm:
 
 
 _CONFIRMED = "unsafe"
+
+
+_REFUSALS = {
+    Deferred.IGNORE: "no ignore comment can be placed here to silence {}",
+    Deferred.FIX_ALIKE: "the fixes of {} conflict with each other; apply them one by one",
+}
+
+
+async def answer_actions(documents: OpenDocuments, params: types.CodeActionParams) -> list[types.CodeAction] | None:
+    """Return the actions for the findings in a range."""
+    found = await documents.analysis(params.text_document.uri)
+    if found is None:
+        return None
+    asked = params.context.trigger_kind != types.CodeActionTriggerKind.Automatic
+    place, abilities = found.state.text.span(params.range), _read_abilities(documents)
+    make = make_actions(found, place, params.context.only, abilities, asked=asked)
+    return await documents.run(lambda: list(make) or None)
+
+
+async def resolve_action(documents: OpenDocuments, action: types.CodeAction) -> types.CodeAction:
+    """Compute the edit of an action that the user selected.
+
+    Raises:
+        JsonRpcInvalidParams: if the action is not one of ours.
+    """
+    if action.edit or action.data is None:
+        return action  # Neovim also sends actions that already have their edit
+    kind, uri, rule, pointer, choice = _read_data(as_data(action.data))
+    found = await documents.analysis(uri)
+    findings = found.find_of(rule) if found else []
+    if kind is Deferred.IGNORE:
+        findings = [each for each in findings if each.pointer == pointer]
+    if not found or not findings:
+        documents.connection.tell(f"the text has changed, and {rule} is no longer reported there")
+        return action
+    abilities = _read_abilities(documents)
+    action.edit = await documents.run(find_edit, found, kind, findings[0], choice, abilities)
+    if action.edit is None:
+        documents.connection.tell(_REFUSALS[kind].format(rule))
+    return action
+
+
+def _read_abilities(documents: OpenDocuments) -> Abilities:
+    can = documents.connection.can
+    later = can("text_document.code_action.resolve_support.properties") or ()
+    return Abilities(
+        versioned=bool(can("workspace.workspace_edit.document_changes")),
+        lazy="edit" in later and bool(can("text_document.code_action.data_support")),
+        confirms=bool(can("workspace.workspace_edit.change_annotation_support")),
+    )
+
+
+def _read_data(data: Any) -> tuple[Deferred, str, str, str, str]:
+    """Return what an action without an edit says about itself: its kind, document, rule, pointer and choice."""
+    given = {"choice": "", **data} if isinstance(data, Mapping) else {}
+    texts: list[Any] = [given.get(name) for name in ("uri", "rule", "pointer", "choice")]
+    if given.get("action") not in list(Deferred) or not all(isinstance(each, str) for each in texts):
+        raise JsonRpcInvalidParams(
+            "codeAction/resolve: `data` is not that of an action from rubric-lint; expected one that "
+            "textDocument/codeAction returned"
+        )
+    return Deferred(given["action"]), *texts

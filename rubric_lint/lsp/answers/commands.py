@@ -1,33 +1,142 @@
-"""Run the commands of code lenses as the command line does, and show what they print."""
+"""Offer code lenses above rubrics and tests, and run their commands as the command line does."""
 
 # Paths are str, see project/settings.py.
+# ruff: noqa: PTH113, PTH116, PTH118, PTH120
 # ruff: noqa: PTH113, PTH118, PTH119, PTH120
 
 import asyncio
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache, partial
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from lsprotocol import types
 
-from rubric_lint.lsp.answers.lenses import RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, find_outputs, find_test_files
-from rubric_lint.lsp.server.analysis import State
-from rubric_lint.lsp.server.open_documents import OpenDocuments
-from rubric_lint.lsp.server.protocol import Connection
-from rubric_lint.lsp.server.uris import uri_of
+from rubric_lint.lint.case_names import RubricSite, find_names
+from rubric_lint.lsp.answers.scores import is_sound
+from rubric_lint.lsp.server.analysis import Analysis, State
+from rubric_lint.lsp.server.documents import OpenDocuments
+from rubric_lint.lsp.server.workspace import uri_of
 from rubric_lint.project.opening import LIMIT, read_file
-from rubric_lint.testing.reading import is_test_file
+from rubric_lint.run.summary import counted
+from rubric_lint.testing.reading import find_recordings, is_test_file, list_needed, split_reference
+from rubric_lint.text.path import Part
+from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, UndecodableError, stem_of
+
+RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT = (f"rubric-lint.{name}" for name in ("runTests", "scoreOutputs", "showPrompt"))
+"""The commands of the lenses. Each takes the URI of the file and the name of a rubric, empty for all of them."""
 
 NAMES = (RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT)
 """The commands that the server runs for the editor."""
 
 CAN_RUN = sys.platform != "emscripten"
 """Whether commands can run here: in a browser, and where an editor has the server built in, no program can."""
+
+_MOST_FILES = 200
+
+
+class TestFile(NamedTuple):
+    """A file with rubric tests: the file and the name of the rubric that it names, its outputs, the number of tests."""
+
+    path: str
+    rubric: str
+    name: str
+    outputs: str
+    number: int
+
+
+def make_lenses(analysis: Analysis) -> list[types.CodeLens]:
+    """Return the lenses of a file on disk: over its tests, or over each rubric without errors."""
+    path, settings = analysis.state.name, analysis.state.settings
+    if settings is None or not os.path.isfile(path):
+        return []
+    return list(_make_for_tests(analysis) if settings.is_test_file else _make_for_rubrics(analysis, path))
+
+
+async def answer_lenses(documents: OpenDocuments, params: types.CodeLensParams) -> list[types.CodeLens] | None:
+    """Return the lenses of a document, if the editor's settings ask for them."""
+    uri = params.text_document.uri
+    if not (CAN_RUN and (await documents.options_for(uri)).lenses) or (found := await documents.analysis(uri)) is None:
+        return None
+    return await documents.run(make_lenses, found) or None
+
+
+def _make_for_tests(analysis: Analysis) -> Iterator[types.CodeLens]:
+    for document in analysis.documents[:1]:
+        tests = document.data.get("tests") if isinstance(document.data, dict) else None
+        if isinstance(tests, list) and tests:
+            start = analysis.state.text.range(document.span(("tests",), Part.KEY)).start
+            add = partial(_make, analysis.state, start)
+            yield add(f"Run {counted(len(tests), 'test')}", RUN_TESTS)
+
+
+def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]:
+    names = find_names(path, [RubricSite.of(document, rubric) for document, rubric in analysis.rubrics])
+    files = find_test_files(path) if analysis.rubrics else []
+    outputs = find_outputs(path, files)
+    for located, (name, *_) in zip(analysis.rubrics, names, strict=True):
+        if not is_sound(analysis, located):
+            continue
+        document, at = located.document, located.rubric.path
+        part = Part.KEY if at and isinstance(at[-1], str) else Part.ENTRY
+        add = partial(_make, analysis.state, analysis.state.text.range(document.span(at, part)).start)
+        if count := sum(file.number for file in files if not file.name or file.name == name):
+            yield add(f"Run {counted(count, 'test')}", RUN_TESTS, name)
+        if outputs:
+            yield add("Score recorded outputs", SCORE_OUTPUTS, "")
+            outputs = []  # the command scores those of all rubrics of the file
+        yield add("Show prompt", SHOW_PROMPT, name if len(analysis.rubrics) > 1 else "")
+
+
+def _make(state: State, start: types.Position, title: str, command: str, name: str = "") -> types.CodeLens:
+    place = types.Range(start, start)
+    return types.CodeLens(place, types.Command(title=title, command=command, arguments=[state.uri, name]))
+
+
+def find_test_files(path: str) -> list[TestFile]:
+    """Return the test files in the folder of a file that test its rubrics, in the order of their names."""
+    found = []
+    try:
+        with os.scandir(os.path.dirname(path) or ".") as entries:
+            names = sorted(entry.name for entry in entries if is_test_file(entry.name))
+        for name in names[:_MOST_FILES]:
+            other = os.path.join(os.path.dirname(path), name)
+            status = os.stat(other)
+            file = _read_test_file(other, status.st_mtime_ns, status.st_size)
+            if file and os.path.normcase(file.rubric) == os.path.normcase(os.path.normpath(path)):
+                found.append(file)
+    except OSError:
+        return found
+    return found
+
+
+def find_outputs(path: str, files: list[TestFile]) -> list[str]:
+    """Return the files with recorded outputs of the rubrics of a file: beside it, or named by its tests."""
+    return [
+        each
+        for each in dict.fromkeys([find_recordings(path), *(file.outputs for file in files)])
+        if os.path.isfile(each)
+    ]
+
+
+@lru_cache(maxsize=_MOST_FILES)
+def _read_test_file(path: str, _changed: int, _size: int) -> TestFile | None:
+    """Read what a test file tests; None if it cannot be read."""
+    try:
+        documents, _ = read_documents(Source.from_bytes(path, read_file(path, LIMIT)))
+    except (OSError, UndecodableError):
+        return None
+    data = documents[0].data if documents else None
+    if not isinstance(data, dict) or not isinstance(data.get("rubric"), str) or not isinstance(data.get("tests"), list):
+        return None
+    rubric, name = split_reference(path, data["rubric"])
+    return TestFile(path, rubric, name, list_needed(path, documents[0])[-1], len(data["tests"]))
+
 
 _LONGEST = 120.0  # seconds
 _MOST = 4_000_000  # bytes to show
@@ -75,9 +184,9 @@ def _shorten(paths: Sequence[str], folder: str) -> list[str]:
 class Commands:
     """Runs commands in processes of their own, and shows each report as a document of the editor."""
 
-    def __init__(self, connection: Connection, desk: OpenDocuments) -> None:
-        self._connection = connection
-        self._desk = desk
+    def __init__(self, documents: OpenDocuments) -> None:
+        self._connection = documents.connection
+        self._documents = documents
         self._reports: TemporaryDirectory[str] | None = None
         self._running: set[asyncio.subprocess.Process] = set()
         self._is_over = False
@@ -85,7 +194,7 @@ class Commands:
     async def run(self, command: str, arguments: Sequence[Any]) -> str | None:
         """Run a command on the URI of an open file and the name of a rubric; return the report, which is shown too."""
         uri, name = (*map(str, arguments), "", "")[:2]
-        state = await self._desk.state(uri)
+        state = await self._documents.state(uri)
         if state is None or not os.path.isfile(state.name):
             self._connection.tell("this command needs a file on disk that is open in the editor")
             return None
@@ -96,12 +205,12 @@ class Commands:
         if isinstance(call, str):
             self._connection.tell(call)
             return None
-        settings = self._desk.settings_file_for(uri)
+        settings = self._documents.settings_file_for(uri)
         call = call._replace(arguments=(*call.arguments, *(("--config", settings) if settings else ())))
         printed = await self._call(call, os.path.dirname(state.name))
         if self._is_over:
             return None
-        changed = await self._desk.run(state.text, _differs_from_disk, state)
+        changed = await self._documents.run(_differs_from_disk, state)
         note = f"{os.path.basename(state.name)} has changes that are not saved; this is about the file on disk.\n\n"
         report = f"$ {call.line}\n\n{note if changed else ''}{printed}"
         await self._show(call.title, report)

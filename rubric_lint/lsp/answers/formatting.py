@@ -8,9 +8,8 @@ from lsprotocol import types
 from rubric_lint.fix import Fixed
 from rubric_lint.fix.formatting import format_file
 from rubric_lint.lsp.server.analysis import State
-from rubric_lint.lsp.server.difference import find_edits
-from rubric_lint.lsp.server.open_documents import OpenDocuments
-from rubric_lint.lsp.server.protocol import Connection
+from rubric_lint.lsp.server.documents import OpenDocuments
+from rubric_lint.lsp.server.positions import find_edits
 from rubric_lint.report.visible import visible
 from rubric_lint.text.source import Span
 
@@ -26,26 +25,25 @@ class Formatting:
     An editor that cannot learn this later learns it at the start, from the settings in its initialization options.
     """
 
-    def __init__(
-        self, connection: Connection, desk: OpenDocuments, guard: Callable[[Handler], Handler], *, is_on: bool
-    ) -> None:
-        self._connection = connection
-        self._desk = desk
-        self._handlers = {_WHOLE: guard(self._format), _RANGE: guard(self._format)}
-        self._late = [
-            method
-            for method, name in _CAPABILITIES.items()
-            if connection.can(f"text_document.{name}.dynamic_registration")
-        ]
+    def __init__(self, documents: OpenDocuments) -> None:
+        self._connection = documents.connection
+        self._documents = documents
+        self._late: list[str] = []
         self._is_offered = False
-        for method, handler in self._handlers.items():
-            if is_on and method not in self._late:
-                connection.feature(method)(handler)
+
+    def register(self, guard: Callable[[Handler], Handler], *, is_on: bool) -> None:
+        """Register for the requests of an editor that cannot learn of them later."""
+        self._handler = guard(self._format)
+        for method, name in _CAPABILITIES.items():
+            if self._connection.can(f"text_document.{name}.dynamic_registration"):
+                self._late.append(method)
+            elif is_on:
+                self._connection.feature(method)(self._handler)
 
     def start(self) -> None:
         """Handle the requests that the editor makes only after it has learnt of them."""
         for method in self._late:
-            self._connection.feature(method)(self._handlers[method])
+            self._connection.feature(method)(self._handler)
 
     async def offer(self, *, is_on: bool) -> None:
         """Tell the editor whether the server formats, if that has changed and the editor can learn it."""
@@ -64,13 +62,13 @@ class Formatting:
     ) -> list[types.TextEdit] | None:
         """Return the edits, or None if nothing changes; the editor's log says why something is left unchanged."""
         uri = params.text_document.uri
-        if not (await self._desk.options_for(uri)).formatting:
+        if not (await self._documents.options_for(uri)).formatting:
             return None
-        state = await self._desk.state(uri)
+        state = await self._documents.state(uri)
         if state is None or state.settings is None:
             return None
         place = state.text.span(params.range) if isinstance(params, types.DocumentRangeFormattingParams) else None
-        fixed, edits = await self._desk.run(state.text, _find, state, place)
+        fixed, edits = await self._documents.run(_find, state, place)
         if fixed.doubt:
             line = "" if fixed.doubt_at is None else f":{fixed.before.position(fixed.doubt_at).line}"
             message = f"{visible(state.name)}{line}: not formatted: {visible(fixed.doubt)}"

@@ -8,14 +8,13 @@ from lsprotocol import types
 from rubric_lint.finding import Finding
 from rubric_lint.format.criterion import SHAPE_FIELDS, Shape
 from rubric_lint.lint.rubric_tests import schema_of_tests
-from rubric_lint.lsp.answers.effects import describe_effects
-from rubric_lint.lsp.places.cards import word_criterion, word_field, word_rubric
-from rubric_lint.lsp.places.fields import find_field, find_suite_field
+from rubric_lint.lsp.answers.scores import describe_effects
+from rubric_lint.lsp.places.cards import list_criteria, names_criteria, word_criterion, word_field, word_rubric
 from rubric_lint.lsp.places.rooted import SETTINGS, find_roots, is_settings_file, list_rule_names
-from rubric_lint.lsp.places.schema_walk import find_spots, list_fields_at
+from rubric_lint.lsp.places.schema_walk import find_field, find_spots, find_suite_field, list_fields_at
 from rubric_lint.lsp.places.slots import follow
-from rubric_lint.lsp.places.tested_rubric import list_criteria, names_criteria
 from rubric_lint.lsp.server.analysis import Analysis, Located, is_on_key
+from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
@@ -45,6 +44,15 @@ def make_hover(analysis: Analysis, offset: int, *, effects: bool = True) -> type
         types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(dict.fromkeys(cards))),
         text.range(whole) if whole.start <= offset <= whole.end else None,
     )
+
+
+async def answer_hover(documents: OpenDocuments, params: types.HoverParams) -> types.Hover | None:
+    """Return the hover text at a position."""
+    if (found := await documents.analysis(params.text_document.uri)) is None:
+        return None
+    effects = (await documents.options_for(params.text_document.uri)).score_hover
+    offset = found.state.text.offset(params.position)
+    return await documents.run(lambda: make_hover(found, offset, effects=effects))
 
 
 _WHY = re.compile(r"^## Why\n+(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)

@@ -12,11 +12,12 @@ from lsprotocol import types
 
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.format.schema_files import catalogue
-from rubric_lint.lsp.answers.id_sites import inside_quotes
-from rubric_lint.lsp.places.tested_rubric import find_rubrics
+from rubric_lint.lsp.answers.ids import inside_quotes
+from rubric_lint.lsp.places.cards import find_rubrics
 from rubric_lint.lsp.server.analysis import Analysis
-from rubric_lint.lsp.server.uris import uri_of
-from rubric_lint.project.settings_file import NAMES
+from rubric_lint.lsp.server.documents import OpenDocuments
+from rubric_lint.lsp.server.workspace import uri_of
+from rubric_lint.project.settings import NAMES
 from rubric_lint.scoring.loading import Loaded
 from rubric_lint.testing.reading import list_needed, split_reference
 from rubric_lint.text.document import Document
@@ -56,6 +57,13 @@ def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]
         types.DocumentLink(state.text.range(link.span), target=link.target, tooltip=link.tooltip)
         for link in sorted(links)
     ]
+
+
+async def answer_links(documents: OpenDocuments, params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
+    """Return the links of a document."""
+    found = await documents.analysis(params.text_document.uri)
+    roots = [folder.path for folder in documents.workspace.folders if folder.path]
+    return await documents.run(make_links, found, roots) if found else None
 
 
 def _link_schema(document: Document) -> Iterator[_Link]:

@@ -1,14 +1,15 @@
-"""Rename a criterion in its rubric, its tests and its judge outputs at once, or say why that is not possible."""
+"""Answer requests about the ids of criteria: definition, references, highlights and rename."""
 
 # Paths are str here, as in project/files.py.
 # ruff: noqa: PTH119
 
 import os
 from collections import Counter
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from rubric_lint.finding import Edit, Intent, RenameKey, Repair, ReplaceValue, pointer
 from rubric_lint.fix import splice
@@ -16,27 +17,39 @@ from rubric_lint.fix.following import DataChange
 from rubric_lint.fix.proof import find_doubt
 from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix
 from rubric_lint.lint.engine import lint
-from rubric_lint.lsp.answers.id_sites import Site
-from rubric_lint.lsp.answers.ids import Meaning, Target, Use, find_uses, list_targets, read_meaning
-from rubric_lint.lsp.complete.test_values import write_scalar
-from rubric_lint.lsp.server.library import Library, Reading
+from rubric_lint.lsp.answers.ids import (
+    Meaning,
+    Site,
+    Target,
+    Use,
+    find_targets,
+    find_uses,
+    list_record_sites,
+    list_records,
+    list_targets,
+    list_test_sites,
+    read_meaning,
+)
+from rubric_lint.lsp.complete.snippets import write_scalar
+from rubric_lint.lsp.server.documents import OpenDocuments
+from rubric_lint.lsp.server.library import Library, Reading, UnreadError
 from rubric_lint.lsp.server.positions import replace_surrogates
+from rubric_lint.lsp.server.workspace import path_of
 from rubric_lint.testing.recordings import HASHES
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
-from rubric_lint.text.source import Source
+from rubric_lint.text.source import Source, Span
+
+Answer = TypeVar("Answer")
+
+_REQUEST_FAILED = -32803  # the protocol's code for a request that is sound, but cannot be met
 
 
-class RefusedError(Exception):
-    """A rename that is not possible, with the reason."""
+class RefusedError(JsonRpcException):
+    """A rename that is not possible, with the reason, which editors show."""
 
-
-class FileEdit(NamedTuple):
-    """The edits of one file; `version` is None if it is not open."""
-
-    uri: str
-    version: int | None
-    edits: list[types.TextEdit]
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"rubric-lint: {reason}", _REQUEST_FAILED)
 
 
 _Changes = dict[str, tuple[Reading, dict[int, tuple[Document, list[Intent]]]]]
@@ -64,7 +77,7 @@ def check_target(targets: Sequence[Target]) -> Target:
     return target
 
 
-def rename(library: Library, target: Target, name: str, also: str = "") -> list[FileEdit]:
+def rename(library: Library, target: Target, name: str, also: str = "") -> list[types.TextDocumentEdit]:
     """Return the edits that give a criterion another id in all files; `also` is a file with records of its rubric.
 
     Records that were judged by the rubric as it is now get the hashes of the renamed one, so that they still count.
@@ -182,6 +195,151 @@ def _path_of(intent: Intent) -> Path:
     return intent.path if isinstance(intent, RenameKey | ReplaceValue) else ()
 
 
-def _write(reading: Reading, documents: dict[int, tuple[Document, list[Intent]]]) -> FileEdit:
+def _write(reading: Reading, documents: dict[int, tuple[Document, list[Intent]]]) -> types.TextDocumentEdit:
     _, edits = _rewrite(reading, documents)
-    return FileEdit(reading.uri, reading.version, [reading.text.edit(edit) for edit in sorted(edits)])
+    document = types.OptionalVersionedTextDocumentIdentifier(reading.uri, reading.version)
+    return types.TextDocumentEdit(document, [reading.text.edit(edit) for edit in sorted(edits)])
+
+
+class _Found(NamedTuple):
+    """What is at a place: the file, and the criteria whose id is there, each with the place of that id."""
+
+    library: Library
+    reading: Reading
+    targets: Sequence[tuple[Target, Span]]
+
+
+async def _find(
+    documents: OpenDocuments, params: Any, task: Callable[[_Found], Answer], *, is_quiet: bool = False
+) -> Answer | None:
+    """Run a task on what is at the place of a request; return None if the document is not open.
+
+    Raises:
+        RefusedError: if the document is not a file, cannot be read, or the task refuses. With `is_quiet`, the answer is
+            None instead: an editor would show a refusal to define what is not an id.
+    """
+    await documents.wait_for_settings()
+    path, opened = path_of(params.text_document.uri), documents.find_open_files()
+    if path is None and not is_quiet:
+        raise RefusedError("save this document as a file first; ids are looked up in files")
+    if path is None or path not in opened or documents.is_switched_off(path):
+        return None
+    library = Library(documents.workspace, opened, documents.encoding)
+
+    def answer() -> Answer:
+        try:
+            reading = library.read(path)
+        except UnreadError as fault:
+            raise RefusedError(str(fault)) from None
+        targets = find_targets(library, reading, reading.text.offset(params.position))
+        return task(_Found(library, reading, targets))
+
+    try:
+        return await documents.run(answer)
+    except RefusedError:
+        if is_quiet:
+            return None
+        raise
+
+
+async def answer_definition(documents: OpenDocuments, params: types.DefinitionParams) -> list[types.Location] | None:
+    """Return the place of the id in its rubric."""
+
+    def task(found: _Found) -> list[types.Location] | None:
+        return _locate((target.reading, target.span) for target, _ in found.targets)
+
+    return await _find(documents, params, task, is_quiet=True)
+
+
+async def answer_references(documents: OpenDocuments, params: types.ReferenceParams) -> list[types.Location] | None:
+    """Return the uses of the id in all files."""
+
+    def task(found: _Found) -> list[types.Location] | None:
+        places: list[tuple[Reading, Span]] = []
+        for target, _ in found.targets:
+            if params.context.include_declaration:
+                places.append((target.reading, target.span))
+            uses = find_uses(found.library, target, _records_in(found, target)).found
+            places += [(use.reading, use.span) for use in uses if use.site.is_use]
+        return _locate(places)
+
+    return await _find(documents, params, task, is_quiet=True)
+
+
+async def answer_highlights(
+    documents: OpenDocuments, params: types.DocumentHighlightParams
+) -> list[types.DocumentHighlight] | None:
+    """Return the uses of the id in the document."""
+
+    def task(found: _Found) -> list[types.DocumentHighlight] | None:
+        reading = found.reading
+        spans: dict[Span, types.DocumentHighlightKind] = {}
+        for target, _ in found.targets:
+            if target.reading.path == reading.path:
+                spans[target.span] = types.DocumentHighlightKind.Write
+            for span in _find_beside(reading, target.criterion.id):
+                spans.setdefault(span, types.DocumentHighlightKind.Read)
+        return [types.DocumentHighlight(reading.text.range(span), kind) for span, kind in sorted(spans.items())] or None
+
+    return await _find(documents, params, task, is_quiet=True)
+
+
+async def prepare_rename(
+    documents: OpenDocuments, params: types.PrepareRenameParams
+) -> types.PrepareRenamePlaceholder | None:
+    """Return the id to rename, and its place."""
+
+    def task(found: _Found) -> types.PrepareRenamePlaceholder:
+        target = _choose(found)
+        return types.PrepareRenamePlaceholder(found.reading.text.range(found.targets[0][1]), target.criterion.id)
+
+    return await _find(documents, params, task)
+
+
+async def answer_rename(documents: OpenDocuments, params: types.RenameParams) -> types.WorkspaceEdit | None:
+    """Return the edits of all files."""
+
+    def task(found: _Found) -> list[types.TextDocumentEdit]:
+        target = _choose(found)
+        return rename(found.library, target, params.new_name, _records_in(found, target))
+
+    files = await _find(documents, params, task)
+    if files is None or documents.connection.can("workspace.workspace_edit.document_changes"):
+        return None if files is None else types.WorkspaceEdit(document_changes=list(files))
+    return types.WorkspaceEdit(changes={file.text_document.uri: list(file.edits) for file in files})  # type: ignore[arg-type]
+
+
+def _choose(found: _Found) -> Target:
+    """Return the criterion to rename.
+
+    Raises:
+        RefusedError: if there is none, perhaps because of a syntax error, or it cannot be renamed.
+    """
+    reading = found.reading
+    if reading.faults and not found.targets:
+        raise RefusedError(f"{reading.name_line(reading.faults[0].span.start)}: {reading.faults[0].message}")
+    return check_target([target for target, _ in found.targets])
+
+
+def _locate(places: Iterable[tuple[Reading, Span]]) -> list[types.Location] | None:
+    """Return each place once; criteria that an alias repeats have the same one."""
+    unique = {(reading.uri, span): reading for reading, span in places}
+    return [types.Location(uri, reading.text.range(span)) for (uri, span), reading in unique.items()] or None
+
+
+def _records_in(found: _Found, target: Target) -> str:
+    """Return the file of a request if it has records of the rubric."""
+    is_other = found.reading.path != target.reading.path and not found.reading.settings.is_test_file
+    return found.reading.path if is_other else ""
+
+
+def _find_beside(reading: Reading, name: str) -> list[Span]:
+    """Return the uses of an id in a file with tests or records."""
+    spans = []
+    for document in reading.documents:
+        if reading.settings.is_test_file:
+            sites = list(list_test_sites(document.data))
+        else:
+            sites = [site for path, record in list_records(document.data) for site in list_record_sites(record, path)]
+        spans += [site.span(document) for site in sites if site.id == name and site.is_use]
+    return spans

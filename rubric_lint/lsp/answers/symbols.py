@@ -1,17 +1,21 @@
-"""Build the outline and the folding ranges of a document."""
+"""Build the outline and the folding ranges of a document, and search the cases and criteria of all files."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from lsprotocol import types
 
 from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.lsp.server.analysis import Analysis, Located
+from rubric_lint.lsp.server.documents import OpenDocuments
+from rubric_lint.lsp.server.library import Library, UnreadError
 from rubric_lint.lsp.server.positions import Text
+from rubric_lint.lsp.server.protocol import Plain
+from rubric_lint.lsp.server.pulling import find_files
 from rubric_lint.messages import shorten
 from rubric_lint.report.visible import visible
 from rubric_lint.text.document import Document
@@ -41,10 +45,26 @@ def make_outline(analysis: Analysis) -> list[Node]:
     return roots
 
 
-def write_outline(analysis: Analysis, *, is_tree: bool) -> str:
-    """Return the outline as JSON, for editors that show a tree or a list."""
+def write_outline(analysis: Analysis, *, is_tree: bool) -> list[dict[str, Any]]:
+    """Return the outline as the protocol has it, for editors that show a tree or a list."""
     nodes, text = make_outline(analysis), analysis.state.text
-    return json.dumps(_write_tree(nodes, text) if is_tree else _write_list(nodes, text, analysis.state.uri))
+    return _write_tree(nodes, text) if is_tree else _write_list(nodes, text, analysis.state.uri)
+
+
+async def answer_outline(documents: OpenDocuments, params: types.DocumentSymbolParams) -> Plain | None:
+    """Return the outline of a document."""
+    if (found := await documents.readable(params.text_document.uri)) is None:
+        return None
+    is_tree = bool(documents.connection.can("text_document.document_symbol.hierarchical_document_symbol_support"))
+    return Plain(await documents.run(partial(write_outline, found, is_tree=is_tree)))
+
+
+async def answer_folds(documents: OpenDocuments, params: types.FoldingRangeParams) -> Plain | None:
+    """Return the folding ranges of a document."""
+    if (found := await documents.analysis(params.text_document.uri)) is None:
+        return None
+    limit = documents.connection.can("text_document.folding_range.range_limit")
+    return Plain(await documents.run(make_folds, found, limit))
 
 
 _WHOLE = "rubrics"
@@ -166,32 +186,79 @@ def _write_list(nodes: list[Node], text: Text, uri: str, within: str | None = No
     return found
 
 
-def make_folds(analysis: Analysis, limit: int | None) -> list[types.FoldingRange] | None:
+def make_folds(analysis: Analysis, limit: int | None) -> list[dict[str, int]] | None:
     """Return every multi-line field and list item; None without rubrics, so that the editor folds by indentation."""
-    folds: dict[int, _Fold] = {}
-    for fold in _find_folds(analysis):
-        folds.setdefault(fold.first, fold)
-    outermost = sorted(folds.values(), key=lambda fold: (fold.depth, fold.first))[:limit]
-    return [types.FoldingRange(fold.first, fold.last) for fold in sorted(outermost)] or None
-
-
-def write_folds(analysis: Analysis, limit: int | None) -> str:
-    """Return these as JSON."""
-    folds = make_folds(analysis, limit)
-    return json.dumps(folds and [{"startLine": fold.start_line, "endLine": fold.end_line} for fold in folds])
-
-
-class _Fold(NamedTuple):
-    first: int
-    last: int
-    depth: int
-
-
-def _find_folds(analysis: Analysis) -> Iterator[_Fold]:
-    """Yield what can be folded; of what begins in one line, the outermost comes first."""
+    depths: dict[int, tuple[int, int]] = {}  # by first line: of what begins in one line, the outermost
     text = analysis.state.text
     for document, _ in groupby(analysis.rubrics, attrgetter("document")):
         for path, (start, end) in document.extents.items():
             first, last = text.line(start), text.line(max(end - 1, start))
             if last > first:
-                yield _Fold(first, last, len(path))
+                depths.setdefault(first, (len(path), last))
+    outermost = sorted(depths, key=lambda first: (depths[first][0], first))[:limit]
+    return [{"startLine": first, "endLine": depths[first][1]} for first in sorted(outermost)] or None
+
+
+_KINDS = (types.SymbolKind.Object, types.SymbolKind.Field)  # cases and criteria
+
+
+class WorkspaceSymbols:
+    """Searches for one client; a file is read again only when it has changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[object, list[types.WorkspaceSymbol]]] = {}
+        """The stamp of each file, or its text in the editor, and its symbols then."""
+
+    async def answer(
+        self, documents: OpenDocuments, params: types.WorkspaceSymbolParams
+    ) -> list[types.WorkspaceSymbol]:
+        """Return the symbols that match a query, ordered by file."""
+        await documents.wait_for_settings()
+        opened = documents.find_open_files()
+        library = Library(documents.workspace, opened, documents.encoding)
+
+        def search() -> list[types.WorkspaceSymbol]:
+            states: dict[str, object] = {}
+            for folder in documents.workspace.folders:
+                if folder.path and folder.options.enable and folder.options.unopened_files:
+                    states |= {file.path: file.stamp for file in find_files(folder) if not file.reason}
+            states |= {path: each.text for path, each in opened.items() if not documents.is_switched_off(path)}
+            known = {
+                path: kept if (kept := self._known.get(path)) and kept[0] == state else (state, _read(library, path))
+                for path, state in sorted(states.items())
+            }
+            self._known = known
+            wanted = params.query.casefold()
+            return [each for _, symbols in known.values() for each in symbols if _matches(wanted, each.name.casefold())]
+
+        return await documents.run(search)
+
+
+def _read(library: Library, path: str) -> list[types.WorkspaceSymbol]:
+    try:
+        if (state := library.find_state(path)) is None:
+            return []
+    except UnreadError:
+        return []  # its reason is among the diagnostics
+    return [
+        types.WorkspaceSymbol(
+            location=types.Location(state.uri, state.text.range(node.extent)),
+            name=node.name,
+            kind=node.kind,
+            container_name=case,  # editors show the name of the file themselves
+        )
+        for node, case in _list_nodes(make_outline(Analysis(state)), None)
+    ]
+
+
+def _list_nodes(nodes: Iterable[Node], case: str | None) -> Iterator[tuple[Node, str | None]]:
+    for node in nodes:
+        if node.kind in _KINDS:
+            yield node, case
+        yield from _list_nodes(node.children, node.name if node.kind is types.SymbolKind.Object else case)
+
+
+def _matches(wanted: str, name: str) -> bool:
+    """Return whether a name has the characters of a query, in order."""
+    rest = iter(name)
+    return all(character in rest for character in wanted if not character.isspace())

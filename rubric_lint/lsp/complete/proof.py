@@ -12,13 +12,11 @@ from rubric_lint.lint.engine import Held, find_problems, is_enabled, severity_of
 from rubric_lint.lsp.places.rooted import find_table, is_settings_file
 from rubric_lint.lsp.places.slots import Slot, follow, write_data
 from rubric_lint.lsp.server.analysis import Analysis
-from rubric_lint.project.settings import FileSettings
-from rubric_lint.project.settings_file import find_faults
+from rubric_lint.project.settings import FileSettings, find_faults
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import kind_of
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents, without_collections
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Source, Span, kind_of
 
 Errors = Counter[tuple[str, str]]
 """How often each rule finds an error; for a violation of the schema, also the keyword, and for a setting its path."""

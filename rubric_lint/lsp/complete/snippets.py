@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from rubric_lint.format.bands import HIGHEST, LOWEST, SCORES, as_integer
+from rubric_lint.format.criterion import HIGHEST, LOWEST, SCORES, as_integer
 from rubric_lint.lsp.places.schema_walk import Spot, find_words, list_fields_at, merge, open_below
 from rubric_lint.lsp.places.slots import Slot
-from rubric_lint.text.kinds import Kind
 from rubric_lint.text.scalar import read_plain
+from rubric_lint.text.source import Kind
 
 _DEEPEST = 4
 _MOST_ITEMS = 3
 _NAME = "name"
 _ESCAPED = re.compile(r"([\\$}])")
+_PLAIN = re.compile(r"[\w./](?:[\w./#-]|:(?=/))*(?: [\w./#-]+)*")
 _IN_CHOICE = re.compile(r"([\\,|])")
 
 
@@ -226,11 +227,14 @@ class Writer:
         return _ESCAPED.sub(r"\\\1", text) if self._snippets else text
 
 
+def write_scalar(text: str) -> str:
+    """Write a string as a YAML scalar that every reader reads as this string."""
+    return text if _PLAIN.fullmatch(text) and read_plain(text) == (text, None) else json.dumps(text, ensure_ascii=False)
+
+
 def write_value(value: Any, kind: Kind) -> str:
     """Write a scalar as every reader of this kind of file reads it."""
     if isinstance(value, str) and kind is Kind.YAML:
-        from rubric_lint.lsp.complete.test_values import write_scalar  # noqa: PLC0415
-
         return write_scalar(value)
     return json.dumps(value, ensure_ascii=False)
 

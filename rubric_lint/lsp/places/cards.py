@@ -1,14 +1,22 @@
-"""Write the cards of fields, criteria and rubrics, in Markdown."""
+"""Write the cards of fields, criteria and rubrics in Markdown, also of the rubric that a test file names."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, NamedTuple
 
-from rubric_lint.format.bands import Band
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import Band, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.lsp.places.fields import FieldFacts
+from rubric_lint.lint.engine import build_rubrics
+from rubric_lint.lsp.places.schema_walk import FieldFacts
+from rubric_lint.lsp.server.analysis import State
 from rubric_lint.messages import escape as escape_markdown
 from rubric_lint.messages import percent, shorten
-from rubric_lint.scoring.preparing import UnscorableError, share_out
+from rubric_lint.project.files import File, Unreadable, read
+from rubric_lint.scoring.grading import OVERALL
+from rubric_lint.scoring.loading import Loaded, UnscorableError, name_rubrics, share_out
+from rubric_lint.testing.reading import split_reference
+from rubric_lint.text.path import Path
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, UndecodableError
 
 
 def word_field(field: FieldFacts) -> str:
@@ -85,3 +93,79 @@ _LONGEST = 200
 def escape(text: str | None) -> str:
     """Escape text of a file for Markdown, on one line and shortened."""
     return escape_markdown(shorten(" ".join((text or "").split()), _LONGEST))
+
+
+class Answer(NamedTuple):
+    """What a judge can give a criterion, as a test expects it, and the outcome."""
+
+    value: int | bool | list[int]
+    outcome: str
+
+
+class TestedCriterion(NamedTuple):
+    """A criterion of a tested rubric: its id, its card, whether it has a gate, and what a judge can give it."""
+
+    id: str
+    card: str
+    has_gate: bool
+    answers: tuple[Answer, ...]
+
+
+def names_criteria(path: Path) -> bool:
+    """Return whether the keys of the mapping at a path of a test file are ids of criteria."""
+    return len(path) == 4 and path[0] == "tests" and path[2] == "expect" and path[3] in {"gates", "criteria"}
+
+
+def find_rubrics(state: State, reference: str) -> list[Loaded]:
+    """Return the rubrics of the file that a test file refers to, as typed if it is open; none if it cannot be read."""
+    path, _ = split_reference(state.name, reference)
+    if state.settings is None:
+        return []
+    settings = state.settings._replace(claimed=True, is_test_file=False)
+    text = state.find_open(path)
+    data = read(File(path, settings)) if text is None else text.encode()
+    if isinstance(data, Unreadable):
+        return []
+    try:
+        documents, _ = read_documents(Source.from_bytes(path, data))
+    except UndecodableError:
+        return []
+    return name_rubrics(path, [(each, rubric) for each in documents for rubric in build_rubrics(each, settings)])
+
+
+def list_criteria(state: State, data: Any) -> list[TestedCriterion]:
+    """Return the criteria of the rubric that the data of a test file names; none if there is no such rubric."""
+    reference = data.get("rubric") if isinstance(data, dict) else None
+    if not isinstance(reference, str):
+        return []
+    rubrics = find_rubrics(state, reference)
+    name = split_reference(state.name, reference)[1]
+    found = rubrics if not name and len(rubrics) == 1 else [loaded for loaded in rubrics if loaded.name == name]
+    return list(_read(found[0].rubric)) if found else []
+
+
+def _read(rubric: Rubric) -> Iterator[TestedCriterion]:
+    if rubric.shape is Shape.HOLISTIC:
+        answers = tuple(answer for scale in rubric.scales for answer in _list_bands(scale))
+        yield TestedCriterion(OVERALL, word_rubric(rubric), has_gate=False, answers=answers)
+        return
+    for criterion in rubric.criteria:
+        card = word_criterion(rubric, criterion)
+        yield TestedCriterion(criterion.id, card, criterion.gate is not None, tuple(_list_answers(criterion)))
+
+
+def _list_answers(criterion: Criterion) -> Iterator[Answer]:
+    if criterion.levels is not None:
+        known = [(level.number, level.outcome or "") for level in criterion.levels if level.number is not None]
+        yield from (Answer(number, outcome) for number, outcome in sorted(known))
+    elif criterion.scale:
+        yield from _list_bands(criterion.scale)
+    else:
+        yield Answer(value=True, outcome=criterion.outcome or "")
+        yield Answer(value=False, outcome=f"not: {criterion.outcome or ''}")
+
+
+def _list_bands(scale: Scale) -> Iterator[Answer]:
+    for band in sorted((band for band in scale.bands if band.scores), key=lambda band: band.scores.start):
+        low, high = band.scores[0], band.scores[-1]
+        yield Answer(low if low == high else [low, high], band.outcome or "")

@@ -1,30 +1,24 @@
 """Find the schemas that describe a place in a document: those of its rubrics, its dialects and its settings."""
 
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.agentv_suites import EVAL_FILES, find_cases, is_current, is_of_agentv, is_whole_case
 from rubric_lint.dialects.search.locate import Location, find_claim, locate
 from rubric_lint.format.recognition import FIELD
-from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import case_lists, schema_for
 from rubric_lint.format.schema_files import CURRENT, Claim
 from rubric_lint.format.view import Dialect
-from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.lint.rubric_tests import schema_of_tests
 from rubric_lint.lsp.places.schema_walk import find_spots, load_once, open_names
 from rubric_lint.lsp.places.slots import Slot, follow
-from rubric_lint.lsp.places.thinning import open_window
 from rubric_lint.lsp.server.analysis import Analysis
-from rubric_lint.project.settings import FileSettings
-from rubric_lint.project.settings_file import NAMES
+from rubric_lint.project.settings import NAMES, FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
-from rubric_lint.text.kinds import DATA
 from rubric_lint.text.path import Path
-from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source
+from rubric_lint.text.source import DATA
 
 SETTINGS = "config/v1.json"
 """The schema of the settings."""
@@ -120,16 +114,8 @@ def _find_ours(
 def recall_roots(before: Analysis, slot: Slot) -> Iterator[Root]:
     """Yield the schemas of the rubrics that an earlier state of the document had around a slot."""
     path = slot.origin
-    rubrics: Iterable[Rubric] = (located.rubric for located in before.rubrics)
-    if slot.is_part:
-        window = open_window(before.state.text.body, slot.word.start)
-        if window is None or window.place is None or len(path) < 2:
-            return
-        path = (path[0], window.place, *path[2:])
-        settings = before.state.settings or FileSettings()
-        documents = read_documents(Source(before.state.name, window.text))[0]
-        rubrics = (rubric for document in documents for rubric in build_rubrics(document, settings))
-    for rubric in rubrics:
+    for located in before.rubrics:
+        rubric = located.rubric
         view = rubric.view
         place = view.path if view else rubric.path
         if path[: len(place)] == place:

@@ -5,15 +5,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
+from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.finding import Finding, Result
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.lint.engine import Examined, build_rubrics, examine, find_shape_problems
-from rubric_lint.lint.found import Also
+from rubric_lint.lint.engine import Also, Examined, build_rubrics, examine, find_shape_problems
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.project.opening import LIMIT
-from rubric_lint.project.settings import FileSettings
-from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.settings import FileSettings, SettingsError
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents
@@ -41,10 +39,6 @@ class State:
     obstacle: str = ""
     obstacle_file: str = ""
     find_open: Callable[[str], str | None] = _find_none
-
-    def under(self, settings: FileSettings | None) -> "State":
-        """Return this state with its settings."""
-        return replace(self, settings=settings)
 
     def blocked(self, fault: SettingsError) -> "State":
         """Return this state with the error that makes its settings unknown."""
@@ -74,8 +68,8 @@ class Located(NamedTuple):
 class Analysis:
     """The `result` for a state, or None with a `notice` that says why it was not linted.
 
-    `findings` are those to show, ordered by place: all that are not in a baseline. `lacking` has the files of judge
-    outputs that could not be read, each with the reason.
+    `findings` are those to show, ordered by place: all that are not in a baseline. `unreadable` has the files of
+    judge outputs that could not be read, each with the reason.
     """
 
     state: State
@@ -84,7 +78,7 @@ class Analysis:
     examined: Examined | None = None
     notice: str = ""
     fault: Exception | None = None
-    lacking: Sequence[tuple[str, str]] = ()
+    unreadable: Sequence[tuple[str, str]] = ()
 
     def find_at(self, place: Span) -> list[Finding]:
         """Return the findings to show that touch a place."""

@@ -1,6 +1,5 @@
 """Convert findings to diagnostics."""
 
-import json
 from functools import cache
 from typing import Any
 
@@ -10,12 +9,10 @@ from lsprotocol.converters import get_converter
 from rubric_lint.dialects.search.locate import find_claim
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.lsp.server.analysis import Analysis, State
-from rubric_lint.lsp.server.options import When
-from rubric_lint.lsp.server.uris import uri_of
+from rubric_lint.lsp.server.workspace import When, uri_of
 from rubric_lint.report.visible import visible
 from rubric_lint.rules import BY_NAME
-from rubric_lint.text.kinds import Kind, kind_of
-from rubric_lint.text.source import Span
+from rubric_lint.text.source import Kind, Span, kind_of
 
 SOURCE = "rubric-lint"
 """The source of the diagnostics, as editors show it."""
@@ -33,17 +30,15 @@ _TAGS = {
 }
 
 
-def write_diagnostics(analysis: Analysis, *, shape_errors: When, schema_server: bool) -> str:
-    """Return the diagnostics of a document as JSON, leaving out those of another server if the settings say so."""
+def write_diagnostics(analysis: Analysis, *, shape_errors: When, schema_server: bool) -> list[dict[str, Any]]:
+    """Return the diagnostics of a document, leaving out those of another server if the settings say so."""
     if analysis.notice:
-        return json.dumps([_word_notice(analysis)])
-    return json.dumps(
-        [
-            _write_finding(analysis.state, finding)
-            for finding in analysis.findings
-            if not _is_left_out(analysis, finding, shape_errors, schema_server=schema_server)
-        ]
-    )
+        return [_write_notice(analysis)]
+    return [
+        _write_finding(analysis.state, finding)
+        for finding in analysis.findings
+        if not _is_left_out(analysis, finding, shape_errors, schema_server=schema_server)
+    ]
 
 
 def _write_finding(state: State, finding: Finding) -> dict[str, Any]:
@@ -76,7 +71,7 @@ def make_diagnostic(state: State, finding: Finding) -> types.Diagnostic:
     return found
 
 
-def _word_notice(analysis: Analysis) -> dict[str, Any]:
+def _write_notice(analysis: Analysis) -> dict[str, Any]:
     """Return a notice for the top of a document that was not linted, so that it does not look clean."""
     top = analysis.state.text.write_range(Span(0, 0))
     notice = {

@@ -9,17 +9,15 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from rubric_lint.dialects.search.byte_signs import could_hold_rubrics
+from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import build_rubrics
-from rubric_lint.lsp.server.analysis import Analysis, State
-from rubric_lint.lsp.server.open_documents import OpenText
+from rubric_lint.lsp.server.analysis import State
+from rubric_lint.lsp.server.documents import OpenText
 from rubric_lint.lsp.server.positions import Text
-from rubric_lint.lsp.server.uris import identify, uri_of
-from rubric_lint.lsp.server.workspace import Origin, Workspace
+from rubric_lint.lsp.server.workspace import Origin, Workspace, identify, uri_of
 from rubric_lint.project.files import File, Unreadable, find, read
-from rubric_lint.project.settings import FileSettings, claim_by_name
-from rubric_lint.project.settings_file import SettingsError
+from rubric_lint.project.settings import FileSettings, SettingsError, claim_by_name
 from rubric_lint.text.document import Document
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, UndecodableError
@@ -33,10 +31,7 @@ class UnreadError(Exception):
 
 
 class Reading(NamedTuple):
-    """A file as it is now. `version` is None if it is not open, `faults` are its syntax errors.
-
-    `built` are its rubrics, if they are known.
-    """
+    """A file as it is now. `version` is None if it is not open, `faults` are its syntax errors."""
 
     path: str
     uri: str
@@ -46,12 +41,9 @@ class Reading(NamedTuple):
     settings: FileSettings
     documents: list[Document]
     faults: list[SyntaxFaultError]
-    built: list[tuple[Document, Rubric]] | None = None
 
     def build_rubrics(self, *, claimed: bool) -> list[tuple[Document, Rubric]]:
         """Return the rubrics. `claimed`: another file says that it holds some."""
-        if self.built is not None and not claimed:
-            return self.built
         settings = self.settings._replace(claimed=True, is_test_file=False) if claimed else self.settings
         return [(each, rubric) for each in self.documents for rubric in build_rubrics(each, settings)]
 
@@ -69,16 +61,6 @@ class Library:
         self._encoding = encoding
         self._contents: dict[str, bytes | UnreadError] = {}
         self._readings: dict[str, Reading] = {}
-
-    def know(self, found: Analysis, path: str) -> None:
-        """Take a file from its analysis, without its syntax errors."""
-        state = found.state
-        if state.settings is not None:
-            built = [(each.document, each.rubric) for each in found.rubrics]
-            documents, source = found.documents, found.source
-            self._readings[path] = Reading(
-                path, state.uri, state.version, state.text, source, state.settings, documents, [], built
-            )
 
     @cached_property
     def files(self) -> list[str]:

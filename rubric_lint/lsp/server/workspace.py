@@ -1,22 +1,147 @@
-"""Find the settings for a document in the editor's folders, and decide whether to lint it."""
+"""Find the settings for a document: those of the editor for its folder, and those of rubric-lint for the file."""
 
+# Paths are str here, as in project/files.py.
+# ruff: noqa: PTH100
 # Paths are str, see project/settings.py.
 # ruff: noqa: PTH118, PTH119
 
 import os
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from typing import Any, Literal, NamedTuple, get_args
+from urllib.parse import quote, unquote, unquote_to_bytes, urlsplit
 
 from rubric_lint.finding import Result
-from rubric_lint.lsp.server.options import Options, expand
-from rubric_lint.lsp.server.uris import path_of
-from rubric_lint.project.settings import FileSettings, SettingsFinder
-from rubric_lint.project.settings_file import SettingsError
-from rubric_lint.run.filters.baseline import Baselines
-from rubric_lint.text.kinds import SIGNED_SUFFIXES, SUFFIXES
+from rubric_lint.lsp.server.positions import replace_surrogates
+from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder
+from rubric_lint.run.baseline import Baselines
+from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
+
+_DRIVE = re.compile(r"/[A-Za-z]:")
+
+
+def path_of(uri: str) -> str | None:
+    """Return the path of a `file:` URI; None for another URI, or if no file can have that path.
+
+    Bytes that are not UTF-8 are kept, unlike in pygls.
+    """
+    try:
+        parts = urlsplit(uri)
+        path = os.fsdecode(unquote_to_bytes(parts.path))
+    except ValueError:  # not a URI, or with half a surrogate pair
+        return None
+    if parts.scheme != "file" or not path or "\0" in path:
+        return None
+    if parts.netloc:
+        path = f"//{unquote(parts.netloc)}{path}"
+    elif _DRIVE.match(path):
+        path = path[1].lower() + path[2:]
+    return path.replace("/", os.sep)
+
+
+def uri_of(path: str) -> str:
+    """Return the URI of a file."""
+    path = os.path.abspath(path).replace(os.sep, "/")
+    host, rest = "", path
+    if path.startswith("//"):
+        host, slash, rest = path[2:].partition("/")
+        rest = slash + rest
+    elif _DRIVE.match(f"/{path}"):
+        return f"file:///{path[0].lower()}:{_quote(path[2:])}"
+    return f"file://{_quote(host)}{_quote(rest)}"
+
+
+def identify(path: str) -> str:
+    """Return the path of a file without links; the same path if no file can have it."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return path
+
+
+def _quote(text: str) -> str:
+    return quote(text.encode("utf-8", "surrogateescape"))
+
+
+SECTION = "rubric-lint"
+"""The prefix of the settings' names in an editor."""
+
+When = Literal["auto", "always", "never"]
+
+_WHEN = get_args(When)
+_LONGEST_DEBOUNCE = 10_000
+
+
+class Options(NamedTuple):
+    """The settings of an editor for one folder.
+
+    `configuration`: the settings file for all files, "" for the nearest one. `shape_errors`: whether to report what the
+    JSON Schema finds; `auto`: all but what a YAML server beside ours also reports. `completion`: whether to complete
+    fields; `auto`: if no server with our JSON Schemas does. `debounce`: milliseconds.
+    `share_hints`, `verdict_hints`, `range_hints`: which hints to show between the words of a rubric.
+    `score_hover`: whether to say on hover what an answer does to the score and the verdict.
+    `lenses`: whether to offer commands above rubrics and tests.
+    `unopened_files`: whether to lint the files of the folder that are not open, if the editor asks for them.
+    `formatting`: whether to format documents on request.
+    """
+
+    enable: bool = True
+    configuration: str = ""
+    shape_errors: When = "auto"
+    completion: When = "auto"
+    debounce: int = 150
+    share_hints: bool = True
+    verdict_hints: bool = True
+    range_hints: bool = True
+    score_hover: bool = True
+    lenses: bool = True
+    unopened_files: bool = True
+    formatting: bool = False
+
+
+def setting_name(field: str) -> str:
+    """Return the name that a setting has in an editor: `share_hints` is `shareHints` there."""
+    first, *others = field.split("_")
+    return first + "".join(map(str.capitalize, others))
+
+
+def read_options(value: Any) -> tuple[Options, list[str]]:
+    """Return the options that an editor sends, and the errors in them; ignore names that are the client's own."""
+    settings = value if isinstance(value, Mapping) else {}
+    values = {field: settings.get(setting_name(field)) for field in Options._fields}
+    given = {field: value for field, value in values.items() if value is not None}
+    faults = list(_find_faults(given))
+    wrong = {name for name, _ in faults}
+    good = {field: value for field, value in given.items() if field not in wrong}
+    return Options(**good), [f"{SECTION}.{setting_name(field)} {fault}" for field, fault in faults]
+
+
+def _find_faults(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in given.items():
+        default = Options._field_defaults[name]
+        if name in ("shape_errors", "completion"):
+            if value not in _WHEN:
+                yield name, f"is {value!r}, expected one of {', '.join(_WHEN)}"
+        elif type(value) is not type(default):
+            kind = {bool: "true or false", str: "a string", int: "an integer"}[type(default)]
+            yield name, f"is {value!r}, expected {kind}"
+        elif type(value) is str and not _is_path(value):
+            yield name, f"is {value!r}, expected a path; no path has a null character or half a surrogate pair"
+        elif type(value) is int and not 0 <= value <= _LONGEST_DEBOUNCE:
+            yield name, f"is {value}, expected 0 to {_LONGEST_DEBOUNCE} milliseconds"
+
+
+def _is_path(text: str) -> bool:
+    return "\0" not in text and replace_surrogates(text) == text
+
+
+def expand(path: str, folder: str | None) -> str:
+    """Make a path from the settings absolute, relative to the folder."""
+    path = path.replace("${workspaceFolder}", folder or "")
+    return os.path.abspath(os.path.join(folder or "", os.path.expanduser(path)))  # noqa: PTH111
+
 
 _LANGUAGES = frozenset({"yaml", "json", "jsonc", "jsonl", "jsonlines", "toml", "python"})
 _SUFFIX_OF = {

@@ -1,0 +1,448 @@
+"""Define the differences in meaning between two versions of a rubric."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from rubric_lint.format.criterion import SCORES, Criterion, Level, Scale, Shape
+from rubric_lint.format.rubric import fold_id
+from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.loading import Loaded
+from rubric_lint.scoring.meaning import Told, read_gate, read_outcomes, read_scores, read_task, read_told, says, words
+from rubric_lint.scoring.scorer import Outcome, Scorer
+from rubric_lint.text.path import Path
+
+Value = Mapping[str, Any]
+"""One side of a change, as in the JSON report."""
+
+
+class What(StrEnum):
+    """The kinds of changes."""
+
+    RUBRIC_ADDED = "rubric-added"
+    RUBRIC_REMOVED = "rubric-removed"
+    RUBRIC_RENAMED = "rubric-renamed"
+    SHAPE = "shape"
+    THRESHOLDS = "thresholds"
+    ADDED = "criterion-added"
+    REMOVED = "criterion-removed"
+    RENAMED = "criterion-renamed"
+    MOVED = "generated-ids"
+    OUTCOME = "outcome"
+    FIELD = "field"
+    SHARE = "share"
+    GATE = "gate"
+    SCORES = "scores"
+    LEVEL = "level"
+
+
+class ChangedPlace(NamedTuple):
+    """The place of one side of a change: the file as it was named, line and column."""
+
+    file: str
+    line: int
+    column: int
+
+
+class Change(NamedTuple):
+    """One difference: its rubric and criterion (None if it concerns neither), and both sides (None if missing).
+
+    Names are the new ones, or the old ones of removed things. `scores` lists the scores that a change of bands affects.
+    `paths` are the paths of both sides in their documents (the old side is in the rubric `was`), `places` their places.
+    """
+
+    what: What
+    rubric: str | None
+    criterion: str | None
+    old: Value | None
+    new: Value | None
+    scores: tuple[int, ...] = ()
+    paths: tuple[Path | None, Path | None] = (None, None)
+    was: str | None = None
+    places: tuple[ChangedPlace | None, ChangedPlace | None] = (None, None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the change as in the JSON report."""
+        told = {"what": str(self.what), "rubric": self.rubric, "criterion": self.criterion}
+        scores = {"scores": list(self.scores)} if self.scores else {}
+        places = {f"{side}_place": place and place._asdict() for side, place in zip(_SIDES, self.places, strict=True)}
+        return {**told, **scores, "old": self.old, "new": self.new, **places}
+
+
+_SIDES = ("old", "new")
+
+
+class Judged(NamedTuple):
+    """A criterion of one version, as written and as scored."""
+
+    criterion: Criterion
+    scoring: ScoringCriterion
+
+    @property
+    def gate(self) -> int | None:
+        """The gate, if it can be missed."""
+        return read_gate(self.criterion, self.scoring)
+
+    @property
+    def summary(self) -> Value:
+        """The value of a criterion that only one version has."""
+        return {"outcome": self.criterion.outcome, **weigh(self), "gate": self.gate}
+
+
+Pair = tuple[Judged | None, Judged | None]
+
+
+def pair_up(old: Sequence[Judged], new: Sequence[Judged]) -> list[Pair]:
+    """Match the criteria of both versions, in the order of the new one, followed by the removed ones.
+
+    Criteria match by written id, then by equal meaning under another id, then, for ids that are generated from places,
+    by place.
+    """
+    was: dict[int, Judged] = {}
+    left = list(old)
+    keys: tuple[Callable[[Judged], Hashable], ...] = (_own_id, lambda each: says(*each), lambda each: each.criterion.id)
+    for key in keys:
+        waiting: dict[Hashable, deque[Judged]] = {}
+        for judged in left:
+            waiting.setdefault(key(judged), deque()).append(judged)
+        waiting.pop(None, None)
+        for place, judged in enumerate(new):
+            if place not in was and (same := waiting.get(key(judged))):
+                was[place] = same.popleft()
+        taken = set(map(id, was.values()))
+        left = [judged for judged in left if id(judged) not in taken]
+    pairs: list[Pair] = [(was.get(place), judged) for place, judged in enumerate(new)]
+    return [*pairs, *((judged, None) for judged in left)]
+
+
+def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterator[Change]:
+    """Yield the differences between two criteria, except in shares and generated ids."""
+    if old is None or new is None:
+        what = What.ADDED if new else What.REMOVED
+        name = (new or old).criterion.id  # type: ignore[union-attr]
+        paths = (old.criterion.path if old else None, new.criterion.path if new else None)
+        yield Change(what, rubric, name, old.summary if old else None, new.summary if new else None, paths=paths)
+        return
+    name = new.criterion.id
+    if old.criterion.id != name and not is_moved(old, new):
+        sides = {"id": old.criterion.id}, {"id": name}
+        yield Change(What.RENAMED, rubric, name, *sides, paths=_paths(old, new, "id"))
+    if words(old.criterion.outcome) != words(new.criterion.outcome):
+        told = {"outcome": old.criterion.outcome}, {"outcome": new.criterion.outcome}
+        yield Change(What.OUTCOME, rubric, name, *told, paths=_paths(old, new, "expected_outcome", "description"))
+    yield from compare_told(rubric, name, read_told(old.criterion), read_told(new.criterion))
+    if old.gate != new.gate:
+        gates = {"gate": old.gate}, {"gate": new.gate}
+        yield Change(What.GATE, rubric, name, *gates, paths=(old.criterion.gate_path, new.criterion.gate_path))
+    if old.criterion.levels or new.criterion.levels:
+        yield from _compare_levels(rubric, old, new)
+    elif old.criterion.scale or new.criterion.scale:
+        scales = [old.criterion.scale], [new.criterion.scale]
+        yield from compare_scores(rubric, name, (old.scoring, scales[0]), (new.scoring, scales[1]))
+
+
+def compare_told(rubric: str, name: str | None, old: Sequence[Told], new: Sequence[Told]) -> Iterator[Change]:
+    """Yield the differences in what fields without a form of their own tell a judge."""
+    was, now = ({(each.where, each.name): each for each in side} for side in (old, new))
+    for key in dict.fromkeys([*now, *was]):
+        before, after = was.get(key), now.get(key)
+        if (before and words(before.text)) != (after and words(after.text)):
+            paths = before and (*before.path, before.name), after and (*after.path, after.name)
+            yield Change(What.FIELD, rubric, name, _field_value(before), _field_value(after), paths=paths)
+
+
+def _field_value(told: Told | None) -> Value | None:
+    return told and {"field": f"{told.name} of {told.where}" if told.where else told.name, "text": told.text}
+
+
+def is_moved(old: Judged, new: Judged) -> bool:
+    """Return whether both ids are generated from places and differ, as after an insertion above."""
+    return not (old.criterion.has_own_id or new.criterion.has_own_id) and old.criterion.id != new.criterion.id
+
+
+def compare_places(rubric: str, pairs: Sequence[Pair], paths: tuple[Path, Path]) -> Iterator[Change]:
+    """Yield one change for all generated ids that differ, and one for all shares that differ."""
+    both = [(old, new) for old, new in pairs if old and new]
+    if moved := [(old, new) for old, new in both if is_moved(old, new)]:
+        old_ids, new_ids = ([each.criterion.id for each in side] for side in zip(*moved, strict=True))
+        yield Change(What.MOVED, rubric, None, {"ids": old_ids}, {"ids": new_ids}, paths=paths)
+    if shifted := [(old, new) for old, new in both if old.scoring.share != new.scoring.share]:
+        was, now = (
+            {"shares": [{"id": pair[1].criterion.id, **weigh(pair[side])} for pair in shifted]} for side in (0, 1)
+        )
+        reweighed = [pair for pair in shifted if pair[0].scoring.weight != pair[1].scoring.weight]
+        where = _paths(*reweighed[0], "weight") if reweighed else paths
+        yield Change(What.SHARE, rubric, None, was, now, paths=where)
+
+
+def _paths(old: Judged, new: Judged, *names: str) -> tuple[Path, Path]:
+    """Return the paths of a criterion's field on both sides, by the first of its names that is present."""
+    return _path(old.criterion, names), _path(new.criterion, names)
+
+
+def _path(criterion: Criterion, names: tuple[str, ...]) -> Path:
+    name = next((name for name in names if name in (criterion.fields or {})), "")
+    return (*criterion.path, name) if name else criterion.path
+
+
+Scored = tuple[ScoringCriterion, Sequence[Scale | None]]
+
+
+def compare_scores(rubric: str, name: str | None, old: Scored, new: Scored) -> Iterator[Change]:
+    """Yield the changes of outcome for the scores 0 to 10, one per run of scores that change alike."""
+    was, now = read_outcomes(old[0]), read_outcomes(new[0])
+
+    def sides(score: int) -> tuple[str | None, str | None]:
+        return was.get(score), now.get(score)
+
+    for (before, after), run in groupby(SCORES, sides):
+        if words(before) != words(after):
+            scores = tuple(run)
+            paths = _band_path(old[1], scores[0]), _band_path(new[1], scores[0])
+            yield Change(What.SCORES, rubric, name, _outcome_value(before), _outcome_value(after), scores, paths)
+
+
+def _band_path(scales: Sequence[Scale | None], score: int) -> Path | None:
+    """Return the path of the band of a score, or of the scale that lacks one."""
+    known = [scale for scale in scales if scale]
+    bands = (band.path for scale in known for band in scale.bands if score in band.scores)
+    return next(bands, known[0].path if known else None)
+
+
+def weigh(judged: Judged) -> Value:
+    """Return the weight and the share of a criterion."""
+    return {"weight": float(judged.scoring.weight), "share": float(judged.scoring.share)}
+
+
+def _own_id(judged: Judged) -> str | None:
+    return fold_id(judged.criterion.id) if judged.criterion.has_own_id else None
+
+
+def _outcome_value(outcome: str | None) -> Value | None:
+    return None if outcome is None else {"outcome": outcome}
+
+
+def _compare_levels(rubric: str, old: Judged, new: Judged) -> Iterator[Change]:
+    was, now = _levels(old), _levels(new)
+    for number in sorted({*was, *now}):
+        before, after = was.get(number), now.get(number)
+        if _same(before) != _same(after):
+            paths = _level_path(old.criterion, number), _level_path(new.criterion, number)
+            yield Change(What.LEVEL, rubric, new.criterion.id, before, after, (number,), paths)
+
+
+def _level_path(criterion: Criterion, number: int) -> Path:
+    return next((level.path for level in criterion.levels or () if level.number == number), criterion.path)
+
+
+def _levels(judged: Judged) -> dict[int, dict[str, Any]]:
+    worth = {grade.answer: grade.score for grade in judged.scoring.grades}
+    levels: Sequence[Level] = judged.criterion.levels or ()
+    return {
+        level.number: {"name": level.name, "outcome": level.outcome, "score": float(worth[level.number])}
+        for level in levels
+        if level.number is not None
+    }
+
+
+def _same(level: Value | None) -> Hashable:
+    return level and (level["name"], words(level["outcome"]), level["score"])
+
+
+Rubrics = Mapping[str, ScoringRubric]
+
+
+class RubricPair(NamedTuple):
+    """A rubric in both versions; None if a version lacks it."""
+
+    old: ScoringRubric | None
+    new: ScoringRubric | None
+
+
+def pair_rubrics(old: Rubrics, new: Rubrics) -> list[RubricPair]:
+    """Match the rubrics of both files, in the order of the new one, followed by the removed ones.
+
+    Rubrics match by name or by equal meaning. If each file has one rubric, they match: it may be named after the
+    file.
+    """
+    if len(old) == len(new) == 1:
+        return [RubricPair(*old.values(), *new.values())]
+    was = {name: old[name] for name in new if name in old}
+    left = {name: rubric for name, rubric in old.items() if name not in was}
+    alike: dict[Hashable, list[str]] = {}
+    for name, rubric in left.items():
+        alike.setdefault(_gist(rubric), []).append(name)
+    for name, rubric in new.items():
+        if name not in was:
+            names = alike.get(_gist(rubric), [])
+            same = next((each for each in names if not any(_compare_contents(left[each], rubric))), None)
+            if same is not None:
+                names.remove(same)
+                was[name] = left.pop(same)
+    return [
+        *(RubricPair(was.get(name), rubric) for name, rubric in new.items()),
+        *(RubricPair(each, None) for each in left.values()),
+    ]
+
+
+def _gist(rubric: ScoringRubric) -> Hashable:
+    """Return a key that is equal for rubrics with equal meaning, so that few need to be compared in full."""
+    scale = read_scores(rubric.criteria[0]) if rubric.shape is Shape.HOLISTIC else None
+    return scale, frozenset((criterion.id, words(criterion.outcome)) for criterion in rubric.model.criteria)
+
+
+def compare(pairs: list[RubricPair]) -> Iterator[Change]:
+    """Yield all changes in meaning; a changed order of rubrics, criteria, bands or levels is not one."""
+    renames = len(pairs) > 1
+    for old, new in pairs:
+        if old is None or new is None:
+            what = What.RUBRIC_ADDED if new else What.RUBRIC_REMOVED
+            name = (new or old).name  # type: ignore[union-attr]
+            paths = (old.model.path if old else None, new.model.path if new else None)
+            yield Change(what, name, None, _rubric_value(old), _rubric_value(new), paths=paths, was=name)
+            continue
+        if renames and old.name != new.name:
+            sides, paths = ({"name": old.name}, {"name": new.name}), (old.model.path, new.model.path)
+            yield Change(What.RUBRIC_RENAMED, new.name, None, *sides, paths=paths, was=old.name)
+        for change in _compare_contents(old, new):
+            yield change._replace(was=old.name)
+
+
+def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
+    name, paths = new.name, (old.model.path, new.model.path)
+    if old.model.thresholds != new.model.thresholds:
+        yield Change(What.THRESHOLDS, name, None, _thresholds(old), _thresholds(new), paths=paths)
+    if old.shape is not new.shape:
+        yield Change(What.SHAPE, name, None, {"shape": str(old.shape)}, {"shape": str(new.shape)}, paths=paths)
+        return
+    was, now = read_task(old.model), read_task(new.model)
+    if words(was) != words(now):
+        yield Change(What.OUTCOME, name, None, {"outcome": was}, {"outcome": now}, paths=paths)
+    if new.shape is Shape.HOLISTIC:
+        sides = (old.criteria[0], old.model.scales), (new.criteria[0], new.model.scales)
+        yield from compare_scores(name, None, *sides)
+        told = ([each for entry in side.model.entries for each in read_told(entry)] for side in (old, new))
+        yield from compare_told(name, None, *told)
+        return
+    pairs = pair_up(_judged(old), _judged(new))
+    for before, after in pairs:
+        yield from compare_pair(name, before, after)
+    yield from compare_places(name, pairs, paths)
+
+
+def _judged(rubric: ScoringRubric) -> list[Judged]:
+    return [Judged(*each) for each in zip(rubric.model.criteria, rubric.criteria, strict=True)]
+
+
+def _thresholds(rubric: ScoringRubric) -> Value:
+    pass_at, borderline_at = rubric.model.thresholds
+    return {"pass": float(pass_at), "borderline": float(borderline_at)}
+
+
+def _rubric_value(rubric: ScoringRubric | None) -> Value | None:
+    if rubric is None:
+        return None
+    return {"shape": str(rubric.shape), "criteria": len(rubric.model.criteria)}
+
+
+def prepare_all(loaded: Mapping[str, Loaded]) -> dict[str, ScoringRubric]:
+    """Return the rubrics of a file, prepared for scoring.
+
+    Raises:
+        RubricError: when one of them cannot be scored.
+    """
+    return {name: each.prepare() for name, each in loaded.items()}
+
+
+def locate(change: Change, was: Mapping[str, Loaded], now: Mapping[str, Loaded]) -> Change:
+    """Return the change with the places of both sides."""
+
+    def place(loaded: Mapping[str, Loaded], name: str | None, path: Path | None) -> ChangedPlace | None:
+        if path is None or name is None:
+            return None
+        position = loaded[name].position(path)
+        return ChangedPlace(loaded[name].document.source.name, position.line, position.column)
+
+    return change._replace(places=(place(was, change.was, change.paths[0]), place(now, change.rubric, change.paths[1])))
+
+
+INVALID = "invalid"
+"""Replaces the verdict of an output that has no score."""
+
+
+class Effect(NamedTuple):
+    """The outcomes of one judge output in both versions."""
+
+    old: Outcome
+    new: Outcome
+
+    @property
+    def verdicts(self) -> tuple[str, str]:
+        """The old and the new verdict."""
+        return _verdict(self.old), _verdict(self.new)
+
+    @property
+    def is_changed(self) -> bool:
+        """True if the verdict or the score differs."""
+        return self.verdicts[0] != self.verdicts[1] or _score(self.old) != _score(self.new)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the effect as in the JSON report."""
+        return {
+            "line": self.new.line,
+            "id": self.new.head.get("id"),
+            "old": _as_record(self.old),
+            "new": _as_record(self.new),
+        }
+
+
+class Effects:
+    """The effects on a stream of judge outputs; unchanged ones are only counted."""
+
+    def __init__(self) -> None:
+        self.outputs = 0
+        self.verdicts: Counter[tuple[str, str]] = Counter()
+        self.changed: list[Effect] = []
+
+    def add(self, effect: Effect) -> None:
+        """Count one output."""
+        self.outputs += 1
+        self.verdicts[effect.verdicts] += 1
+        if effect.is_changed:
+            self.changed.append(effect)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the effects as in the JSON report."""
+        verdicts = [{"old": old, "new": new, "outputs": count} for (old, new), count in sorted(self.verdicts.items())]
+        return {"outputs": self.outputs, "verdicts": verdicts, "changed": [each.to_json() for each in self.changed]}
+
+
+def score_both(entries: Iterable[tuple[int, bytes | OutputError]], pairs: list[RubricPair]) -> Iterator[Effect]:
+    """Score each entry of a file of judge outputs with both versions.
+
+    A file's only rubric may be named after the file, so outputs can refer to it by its old name in both versions.
+    """
+    only = pairs[0].old.name if len(pairs) == 1 and pairs[0].old else None
+    was: Rubrics = {only or pair.old.name: pair.old for pair in pairs if pair.old}
+    now: Rubrics = {only or pair.new.name: pair.new for pair in pairs if pair.new}
+    old, new = Scorer(was), Scorer(now)
+    for line, text in entries:
+        yield Effect(old.tell(text, line), new.tell(text, line))
+
+
+def _verdict(outcome: Outcome) -> str:
+    return str(outcome.result.verdict) if outcome.result else INVALID
+
+
+def _score(outcome: Outcome) -> Any:
+    return outcome.result and outcome.result.score
+
+
+def _as_record(outcome: Outcome) -> dict[str, Any]:
+    if outcome.result:
+        return {"verdict": str(outcome.result.verdict), "score": float(outcome.result.score)}
+    fault = outcome.error
+    return {"verdict": INVALID, "score": None, "error": fault and {"path": fault.path, "message": fault.message}}

@@ -1,1 +1,0 @@
-"""Compare two versions of rubrics: changes in meaning, and their effect on judge outputs."""

@@ -1,0 +1,267 @@
+"""Intervals and tests for counts: Wilson's interval, McNemar's mid-p, the sign test, and the numbers still needed."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from rubric_lint.agree.coefficients import Statistic
+
+Z = 1.959963984540054
+"""The quantile of the normal distribution for intervals of 95%."""
+
+
+class Share(NamedTuple):
+    """`x` of `n`, with Wilson's limits of 95%; without any answer (n = 0) there is no share."""
+
+    x: int
+    n: int
+
+    @property
+    def value(self) -> float | None:
+        """The share, or None of nothing."""
+        return self.x / self.n if self.n else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Wilson's limits, exactly 0 and 1 where the share is. Wilson 1927, https://doi.org/10.2307/2276774."""
+        if not self.n:
+            return None
+        x, n, square = self.x, self.n, Z * Z
+        middle = x / n + square / (2 * n)
+        half = Z * math.sqrt(x / n * (1 - x / n) / n + square / (4 * n * n))
+        low, high = (middle - half) / (1 + square / n), (middle + half) / (1 + square / n)
+        return (low if x else 0.0), (high if x < n else 1.0)
+
+
+_MOST_NEEDED = 1_000_000
+
+
+def find_needed(target: Fraction, missed: int) -> int | None:
+    """Return the smallest n with which n - `missed` of n has a lower limit of at least `target`; None above a million.
+
+    The limit rises with n, so a search by halves finds it.
+    """
+
+    def is_enough(n: int) -> bool:
+        interval = Share(n - missed, n).interval
+        return interval is not None and interval[0] >= target
+
+    low, high = missed, missed + 1
+    while not is_enough(high):
+        low, high = high, high * 2
+        if low > _MOST_NEEDED:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
+
+
+class Sides(NamedTuple):
+    """The answers that only the first and only the second of two raters gets right, and the p values of the difference.
+
+    `exact` is McNemar's two-sided exact test, `mid` its mid-p variant: the exact p less the probability of the observed
+    split, or for equal sides 1 less half of it. McNemar 1947, https://doi.org/10.1007/BF02295996; Fagerland and others
+    2013, https://doi.org/10.1186/1471-2288-13-91.
+    """
+
+    first: int
+    second: int
+
+    @property
+    def exact(self) -> float | None:
+        """The exact two-sided p, also of the sign test; None without a differing answer."""
+        n = self.first + self.second
+        return float(self._exact) if n else None
+
+    @property
+    def mid(self) -> float | None:
+        """The mid-p; None without a differing answer."""
+        n = self.first + self.second
+        if not n:
+            return None
+        observed = Fraction(math.comb(n, self.first), 2**n)
+        return float(1 - observed / 2 if self.first == self.second else self._exact - observed)
+
+    @property
+    def _exact(self) -> Fraction:
+        n = self.first + self.second
+        tail = term = 1  # the binomial coefficients of n over 0, 1, ...
+        for k in range(min(self.first, self.second)):
+            term = term * (n - k) // (k + 1)
+            tail += term
+        return min(Fraction(2 * tail, 2**n), Fraction(1))
+
+
+_SMALLEST = 1e-300
+_ENOUGH = 1e-16
+_MOST_TERMS = 100_000
+_HALVES = 200
+
+
+def incomplete_beta(x: float, a: float, b: float) -> float:
+    """Return the regularized incomplete beta function I_x(a, b), for x in 0..1 and positive a and b.
+
+    The continued fraction of DLMF 8.17.22, https://dlmf.nist.gov/8.17.E22, evaluated as Lentz does; above its middle by
+    the symmetry I_x(a, b) = 1 - I_{1-x}(b, a), where it converges faster.
+    """
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - incomplete_beta(1 - x, b, a)
+    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+    return math.exp(log_front) / (a * _continue_fraction(x, a, b))
+
+
+def _continue_fraction(x: float, a: float, b: float) -> float:
+    value, c, d = 1.0, 1.0, 0.0
+    for term in range(1, _MOST_TERMS):
+        m = term // 2
+        if term % 2:
+            factor = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        else:
+            factor = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        d = 1 / _keep_off_zero(1 + factor * d)
+        c = _keep_off_zero(1 + factor / c)
+        value *= c * d
+        if abs(c * d - 1) < _ENOUGH:
+            break
+    return value
+
+
+def _keep_off_zero(value: float) -> float:
+    return value if abs(value) > _SMALLEST else _SMALLEST
+
+
+def upper_tail(x: int, n: int, share: float) -> float:
+    """Return the probability of `x` or more of `n` if each happens with probability `share`."""
+    return 1.0 if x <= 0 else incomplete_beta(share, x, n - x + 1)
+
+
+def lower_tail(x: int, n: int, share: float) -> float:
+    """Return the probability of `x` or fewer of `n` if each happens with probability `share`."""
+    return 1.0 if x >= n else incomplete_beta(1 - share, n - x, x + 1)
+
+
+def lower_bound(x: int, n: int, level: float) -> float:
+    """Return the one-sided lower bound of Clopper and Pearson for `x` of `n`, 0 if x = 0; `level` is its error.
+
+    Clopper and Pearson 1934, https://doi.org/10.1093/biomet/26.4.404.
+    """
+    return 0.0 if x <= 0 else _halve(lambda share: upper_tail(x, n, share) < level)
+
+
+def upper_bound(x: int, n: int, level: float) -> float:
+    """Return the one-sided upper bound for `x` of `n`, 1 if x = n; see `lower_bound`."""
+    return 1.0 if x >= n else _halve(lambda share: lower_tail(x, n, share) > level)
+
+
+@lru_cache(maxsize=256)
+def t_quantile(level: float, freedom: int) -> float:
+    """Return what Student's t with some degrees of freedom exceeds with probability `level`, at most 1/2.
+
+    P(T > t) = I_y(freedom/2, 1/2)/2 with y = freedom/(freedom + t²); DLMF 8.17 and Student 1908.
+    """
+    y = _halve(lambda y: incomplete_beta(y, freedom / 2, 0.5) < 2 * level)
+    return math.sqrt(freedom * (1 - y) / y)
+
+
+def _halve(is_below: Callable[[float], bool]) -> float:
+    """Return the point of 0..1 up to which `is_below` holds."""
+    low, high = 0.0, 1.0
+    for _ in range(_HALVES):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if is_below(middle) else (low, middle)
+    return (low + high) / 2
+
+
+DRAWS = 1999
+"""The default number of draws: the limits of 95% are the 50th and the 1950th."""
+
+_WORD = (1 << 64) - 1
+_STEP = 0x9E3779B97F4A7C15
+_MIX = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+_CHUNK = 1 << 20
+"""The most numbers to draw at once."""
+
+
+class Interval(NamedTuple):
+    """The limits of an interval of 95%; `undefined` draws were left out."""
+
+    low: float
+    high: float
+    undefined: int = 0
+
+
+def random_words(seed: int) -> Iterator[int]:
+    """Yield the 64-bit numbers of SplitMix64."""
+    state = seed & _WORD
+    while True:
+        state = (state + _STEP) & _WORD
+        word = ((state ^ (state >> 30)) * _MIX[0]) & _WORD
+        word = ((word ^ (word >> 27)) * _MIX[1]) & _WORD
+        yield word ^ (word >> 31)
+
+
+def resample(kinds: Sequence[int], size: int, draws: int, seed: int = 1) -> Iterator[list[int]]:
+    """Yield for each draw how many answers of each kind it has.
+
+    `kinds` has the kind of each answer, a number below `size`, in the order of their ids.
+    """
+    if kinds and draws:
+        try:
+            yield from _resample_at_once(kinds, size, draws, seed)
+        except ImportError:
+            yield from _resample_one_by_one(kinds, size, draws, seed)
+
+
+def _resample_one_by_one(kinds: Sequence[int], size: int, draws: int, seed: int) -> Iterator[list[int]]:
+    words, n = random_words(seed), len(kinds)
+    for _ in range(draws):
+        counts = [0] * size
+        for _, word in zip(range(n), words, strict=False):
+            counts[kinds[word * n >> 64]] += 1
+        yield counts
+
+
+def _resample_at_once(kinds: Sequence[int], size: int, draws: int, seed: int) -> Iterator[list[int]]:
+    """Draw with NumPy's unsigned integers, which wrap around as SplitMix64 does."""
+    import numpy as np  # noqa: PLC0415  (an extra, and a tenth of a second)
+
+    n, kind = len(kinds), np.asarray(kinds, dtype=np.int64)
+    rows = max(1, _CHUNK // max(n, size))
+    low, half = np.uint64(0xFFFFFFFF), np.uint64(32)
+    for start in range(0, draws, rows):
+        count = min(rows, draws - start)
+        steps = np.arange(start * n + 1, (start + count) * n + 1, dtype=np.uint64)
+        word = steps * np.uint64(_STEP) + np.uint64(seed & _WORD)
+        word = (word ^ (word >> np.uint64(30))) * np.uint64(_MIX[0])
+        word = (word ^ (word >> np.uint64(27))) * np.uint64(_MIX[1])
+        word ^= word >> np.uint64(31)
+        # The upper half of the product of 128 bits, from two products of 64: n is below 2**32.
+        index = ((word >> half) * np.uint64(n) + (((word & low) * np.uint64(n)) >> half)) >> half
+        drawn = kind[index.astype(np.int64)].reshape(count, n) + np.arange(count, dtype=np.int64)[:, None] * size
+        yield from np.bincount(drawn.ravel(), minlength=count * size).reshape(count, size).tolist()
+
+
+def find_interval(values: Sequence[float | None]) -> Interval | None:
+    """Return the limits of 95%, or None if over 5% of the draws are undefined.
+
+    Of m defined draws these are the order statistics floor((m + 1)/40) from below and from above.
+    """
+    defined = sorted(value for value in values if value is not None)
+    undefined = len(values) - len(defined)
+    place = (len(defined) + 1) // 40
+    if not place or 20 * undefined > len(values):
+        return None
+    return Interval(defined[place - 1], defined[-place], undefined)
+
+
+def evaluate(statistic: Statistic, counts: Sequence[int]) -> float | None:
+    """Return the value rounded once, correctly, or None if it is undefined."""
+    above, below = statistic(counts)
+    return above / below if below else None

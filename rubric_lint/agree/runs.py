@@ -1,0 +1,299 @@
+"""Compare a run with another one, answer by answer: another judge, model or version of the rubric."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from rubric_lint.agree.intervals import Sides
+from rubric_lint.agree.ratings import Key, make_id_key, name_key
+from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws
+from rubric_lint.outputs.streams import read_blocks
+from rubric_lint.outputs.verdict import Extract
+from rubric_lint.scoring.grading import AnswerValue, Grade, Scored, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.output import Known
+from rubric_lint.scoring.results import (
+    OtherCriterion,
+    OtherGrade,
+    OtherKind,
+    OtherRubrics,
+    is_result,
+    read_result,
+)
+from rubric_lint.scoring.scorer import Run, Scorer
+
+ABSENT, INVALID = 0xFFFFFFFF, 0xFFFFFFFE
+"""Take the place of the number of a result: the other run has no such answer, or its output is invalid."""
+
+_TAKEN = 1 << 32
+"""Marks the answers of the other run that this run has too."""
+
+_MOST_FLIPS = 20
+"""The most flipped answers to keep in each direction; a report may list all of them itself."""
+
+_MOST_PAIRS = 20_000
+_MOST_FAULTS = 20
+_ORDER = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
+
+
+class Flip(NamedTuple):
+    """An answer whose verdict differs: its id, its rubric, both results, and the criteria with another value."""
+
+    id: Any
+    rubric: ScoringRubric
+    was: OtherKind
+    now: tuple[float, Verdict]
+    changed: Sequence[tuple[ScoringCriterion, AnswerValue, AnswerValue]]
+
+
+@dataclass(slots=True)
+class CriterionPair:
+    """One criterion in both runs, over the answers that both have.
+
+    `higher` and `lower` count the answers whose value rose or fell from the other run to this one. Sums are of
+    normalised scores.
+    """
+
+    answers: int = 0
+    higher: int = 0
+    lower: int = 0
+    sum_was: Fraction = Fraction(0)
+    sum_now: Fraction = Fraction(0)
+    missed_was: int = 0
+    missed_now: int = 0
+
+    def add(self, was: OtherGrade, now: Grade, times: int) -> None:
+        """Count answers with these values."""
+        self.answers += times
+        self.higher += times * (now.answer > was.answer)
+        self.lower += times * (now.answer < was.answer)
+        self.sum_was += was.score * times
+        self.sum_now += now.score * times
+        self.missed_was += times * (not was.gate_met)
+        self.missed_now += times * (not now.gate_met)
+
+
+@dataclass(slots=True)
+class Counts:
+    """How the answers of both runs are joined; `verdicts` counts (other verdict or None, this verdict or None)."""
+
+    verdicts: Counter[tuple[Verdict | None, Verdict | None]] = field(default_factory=Counter)
+    sum_was: Fraction = Fraction(0)
+    sum_now: Fraction = Fraction(0)
+    only_here: int = 0
+    repeated: int = 0
+    without_id: int = 0
+
+    @property
+    def both(self) -> int:
+        """The number of answers that are valid in both runs."""
+        return sum(count for pair, count in self.verdicts.items() if None not in pair)
+
+    def flips(self) -> tuple[int, int]:
+        """Return how many verdicts got worse and better."""
+        worse = better = 0
+        for (was, now), count in self.verdicts.items():
+            if was is not None and now is not None:
+                worse += count * (_ORDER.index(now) < _ORDER.index(was))
+                better += count * (_ORDER.index(now) > _ORDER.index(was))
+        return worse, better
+
+    def passes(self) -> Sides:
+        """Return how many answers pass only in the other run, and only in this one."""
+        only = [0, 0]
+        for (was, now), count in self.verdicts.items():
+            if was is not None and now is not None and (was is Verdict.PASS) is not (now is Verdict.PASS):
+                only[now is Verdict.PASS] += count
+        return Sides(*only)
+
+
+class OtherRun:
+    """The answers of another run: its outputs, scored by our rubrics, or results of `rubric-score` as they are.
+
+    Of records with one id the first counts.
+    """
+
+    def __init__(self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.LAST) -> None:
+        self.known = OtherRubrics()
+        self.records = self.invalid = self.repeated = self.without_id = 0
+        self.faults: list[tuple[int, str]] = []
+        self.counts = Counts()
+        self.criteria: dict[tuple[str, str], CriterionPair] = {}
+        self.worse: list[Flip] = []
+        self.better: list[Flip] = []
+        self._ours = rubrics
+        self._scorer = Scorer(rubrics, extract)
+        self._found: dict[tuple[str, Key], int] = {}
+        self._names: dict[str, None] = {}
+        self._values: dict[tuple[str, str], Counter[tuple[int, int, AnswerValue]]] = defaultdict(Counter)
+        self._pairs: Counter[tuple[Known, int]] = Counter()
+
+    def read(self, chunks: Iterable[bytes]) -> int:
+        """Read its file, and return the number of records."""
+        for block in read_blocks(chunks):
+            self._scorer.forget()
+            for entries in self._scorer.scan(block):
+                if isinstance(entries, Run):
+                    for name, known in entries.found:
+                        self._keep(known.rubric.name, name, self.known.number_known(known))
+                else:
+                    self._read_entry(entries.text, entries.line)
+        return self.records
+
+    def _read_entry(self, text: bytes | OutputError, line: int) -> None:
+        try:
+            entry = self._scorer.score(text)
+            name = entry.value.get("id") if entry.is_record else None
+            number = self.known.number_known(entry.judged.known) if entry.judged else self.known.number(entry.result)
+            self._keep(entry.rubric.name, name, number)
+        except OutputError as fault:
+            self._read_result(text, line, fault)
+
+    def _read_result(self, text: bytes | OutputError, line: int, fault: OutputError) -> None:
+        """Read a line that is not a valid output: a result, or an invalid one of either."""
+        rubric, name = "", None
+        try:
+            entry = read_entry(text)
+            refuse_flaws(entry)
+            name = entry.get("id")
+            named = entry.get("rubric")
+            rubric = named if isinstance(named, str) else next(iter(self._ours)) if len(self._ours) == 1 else ""
+            if not is_result(entry):
+                raise fault
+            self._keep(rubric, name, self.known.number_result(read_result(entry)))
+        except OutputError as found:
+            self.invalid += 1
+            if len(self.faults) < _MOST_FAULTS:
+                self.faults.append((line, found.message))
+            self._keep(rubric, name, INVALID)
+
+    def _keep(self, rubric: str, name: Any, number: int) -> None:
+        self.records += 1
+        self._names[rubric] = None
+        if name is None:
+            self.without_id += 1
+            return
+        key = rubric, make_id_key(name)
+        if key in self._found:
+            self.repeated += 1
+        else:
+            self._found[key] = number
+
+    def match(self, rubric: str | None, name: Any, given: Known | Scored | None) -> int:
+        """Join one result of this run, None if it is invalid, and return the number of the other one's."""
+        counts = self.counts
+        if name is None:
+            counts.without_id += 1
+            return ABSENT
+        key = self._name(rubric or ""), make_id_key(name)
+        number = self._found.get(key)
+        if number is None:
+            counts.only_here += 1
+            return ABSENT
+        if number & _TAKEN:
+            counts.repeated += 1
+            return ABSENT
+        self._found[key] = number | _TAKEN
+        was = None if number == INVALID else self.known.kinds[number]
+        verdict = given.verdict if given else None
+        counts.verdicts[was.verdict if was else None, verdict] += 1
+        if was is None or given is None:
+            return number
+        if was.verdict is not given.verdict:
+            self._keep_flip(name, was, given)
+        if isinstance(given, Known):
+            self._pairs[given, number] += 1
+            if len(self._pairs) > _MOST_PAIRS:
+                self.settle()
+        else:
+            self._tally(given, was, 1)
+        return number
+
+    def _name(self, rubric: str) -> str:
+        """Return the other run's name of a rubric; the only one on both sides is the same, whatever it is named."""
+        if rubric not in self._names and len(self._ours) == len(self._names) == 1:
+            return next(iter(self._names))
+        return rubric
+
+    def settle(self) -> None:
+        """Add up what was counted since the last call; `criteria` and `counts` are complete then."""
+        for (given, number), times in self._pairs.items():
+            self._tally(given, self.known.kinds[number], times)
+        self._pairs.clear()
+        for (name, named), values in self._values.items():
+            criterion = next(each for each in self._ours[name].criteria if each.id == named)
+            pair = self.criteria.setdefault((name, named), CriterionPair())
+            for (rubric, place, answer), times in values.items():
+                other, grade = self.known.rubrics[rubric].find(named).grades[place], criterion.grade(answer)
+                if grade:
+                    pair.add(other, grade, times)
+        self._values.clear()
+
+    def _tally(self, given: Known | Scored, was: OtherKind, times: int) -> None:
+        """Count a pair of results, and the pairs of values of its criteria."""
+        self.counts.sum_was += was.score * times
+        self.counts.sum_now += read_score(given) * times
+        theirs = self.known.rubrics[was.rubric].places
+        for criterion, answer in zip(given.rubric.criteria, read_answers(given), strict=True):
+            at = theirs.get(criterion.id)
+            if at is not None:
+                self._values[given.rubric.name, criterion.id][was.rubric, was.answers[at], answer] += times
+
+    def _keep_flip(self, name: Any, was: OtherKind, given: Known | Scored) -> None:
+        is_worse = _ORDER.index(given.verdict) < _ORDER.index(was.verdict)
+        flips = self.worse if is_worse else self.better
+        if len(flips) < _MOST_FLIPS:
+            rubric = self.known.rubrics[was.rubric]
+            theirs = {each.id: each.grades[at].answer for each, at in zip(rubric.criteria, was.answers, strict=True)}
+            ours = zip(given.rubric.criteria, read_answers(given), strict=True)
+            changed = [
+                (each, theirs[each.id], answer)
+                for each, answer in ours
+                if each.id in theirs and answer != theirs[each.id]
+            ]
+            flips.append(Flip(name, given.rubric, was, (float(read_score(given)), given.verdict), changed))
+
+    def warnings(self) -> Iterator[str]:
+        """Yield warnings about its records, after all answers of this run were matched."""
+        if self.invalid:
+            line, message = self.faults[0]
+            count = f"{self.invalid:,} of {self.records:,} records without a score"
+            yield f"{count}; line {line:,}: {message}"
+        if not self.counts.verdicts:
+            yield "no answer of this run has the rubric and id of one of its records, so nothing is compared"
+
+    @property
+    def only_there(self) -> int:
+        """The number of ids that only the other run has."""
+        return sum(not number & _TAKEN for number in self._found.values())
+
+    def unmatched(self) -> Iterable[tuple[str, int]]:
+        """Yield the ids that only the other run has, each with the number of its result, or `INVALID`."""
+        for (_, key), number in self._found.items():
+            if not number & _TAKEN:
+                yield name_key(key), number
+
+    def find_criteria(self, rubric: str, criterion: str) -> Iterator[OtherCriterion]:
+        """Yield a criterion in each version of one of our rubrics that the other run used."""
+        name = self._name(rubric)
+        for each in self.known.rubrics:
+            if each.name == name:
+                yield from (found for found in each.criteria if found.id == criterion)
+
+    @property
+    def is_by_our_rubrics(self) -> bool:
+        """Whether all its results are by the versions of the rubrics that this run uses."""
+        return {(each.name, each.hash) for each in self.known.rubrics} <= {
+            (each.name, each.hash) for each in self._ours.values()
+        }
+
+
+def read_score(given: Known | Scored) -> Fraction:
+    """Return the exact score of a result."""
+    return given.score if isinstance(given, Scored) else Fraction(given.points, given.rubric.full)
+
+
+def read_answers(given: Known | Scored) -> Sequence[AnswerValue]:
+    """Return the answers of a result, in the order of the criteria."""
+    return [each.grade.answer for each in given.criteria] if isinstance(given, Scored) else given.answers

@@ -1,0 +1,463 @@
+"""Score files and write their results, their totals and the HTML report."""
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from rubric_lint.cli.commands import Exit
+from rubric_lint.cli.options import open_page, require_file_name
+from rubric_lint.cli.output import make_look
+from rubric_lint.cli.score.options import STDIN, label, total_size
+from rubric_lint.project.opening import open_stream
+from rubric_lint.run.console import Progress, complain
+
+if TYPE_CHECKING:
+    from rubric_lint.agree.runs import OtherRun
+    from rubric_lint.engines.cluster import Done, Folder, Plan, Worker
+    from rubric_lint.report.html import Extras, HtmlReport
+    from rubric_lint.scoring.grading import ScoringRubric
+    from rubric_lint.scoring.run import Scoring
+    from rubric_lint.scoring.totals import Totals
+
+
+_HALF = {Exit.INTERRUPTED: ", interrupted", Exit.USAGE: ", without files that cannot be read"}
+"""What the title of a page adds if it does not have all outputs."""
+
+
+class Target(NamedTuple):
+    """Where and how results are written: the format on stdout, or a file; and the page, if there is one."""
+
+    form: str | None
+    output: str | None
+    report: str | None
+    compact: bool
+    quiet: bool
+
+
+class Given(NamedTuple):
+    """What is scored: the file of the rubrics, the files of outputs, and the other files that are read."""
+
+    rubric: str
+    outputs: tuple[str, ...]
+    others: tuple[str, ...] = ()
+
+
+def score_files(
+    rubrics: "Mapping[str, ScoringRubric]",
+    given: Given,
+    target: Target,
+    extras: "Prepared | None",
+    *,
+    jobs: int | None,
+    extract: str = "last",
+    mapping: Mapping[str, str] | None = None,
+    merges: bool = False,
+) -> "tuple[Exit, Totals]":
+    """Score files and write everything; return 0 or why something was not scored, and the totals.
+
+    `extras` is what the page says, if there is one. With `merges`, the files hold results.
+
+    Raises:
+        click.UsageError: when a file cannot be written.
+    """
+    from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
+    from rubric_lint.report.scores import FORMS, Compact  # noqa: PLC0415
+    from rubric_lint.run.batch import count_processors  # noqa: PLC0415
+    from rubric_lint.scoring.run import Scoring  # noqa: PLC0415  (--help does without the engine)
+
+    rubric, outputs, others = given
+    form, output, report, compact, quiet = target
+    inputs = rubric, *outputs, *others
+    results = ResultOutput(output, rubrics, inputs, compact=compact) if output else None
+    form = form or ("table" if sys.stdout.isatty() and not (compact or output) else "jsonl")
+    progress = Progress(sys.stderr, "scoring", "outputs", total_size(outputs))
+    shares_terminal = sys.stdout.isatty()
+
+    def write(text: str) -> None:
+        if shares_terminal:
+            progress.clear()
+        write_all(text.encode("utf-8", "backslashreplace"))
+
+    writer = results or (Compact(write, rubrics) if compact else FORMS[form](write, make_look()))
+    page = start_report(rubrics, extras) if extras else None
+    scoring = Scoring(
+        rubrics,
+        writer.add,
+        progress,
+        page,
+        several=len(outputs) > 1,
+        extract=Extract(extract),
+        mapping=mapping,
+        jobs=jobs or count_processors(),
+        merges=merges,
+    )
+    # Collect no garbage: everything loaded stays, and entries are freed without it.
+    gc.freeze()
+    gc.set_threshold(100_000)
+    with (
+        closing(page) if page else nullcontext(),
+        closing(results) if results else nullcontext(),
+        open_page(report, *inputs) as file,
+        scoring,
+    ):
+        code = _score_streams(scoring, outputs, progress)
+        writer.end(scoring.totals)
+        if results and code is Exit.CLEAN:
+            results.finish()
+        for warning in (*scoring.warnings(), *(extras.warnings() if extras else ())):
+            complain(warning)
+        if code is not Exit.INTERRUPTED and form != "table" and not quiet:
+            complain(str(scoring.totals))
+        if page and file and extras:
+            title = title_of(outputs, rubric) + _HALF.get(code, "")
+            page.write(file.write, scoring.totals, title, extras.told._replace(repeated=scoring.repeated))
+    return code, scoring.totals
+
+
+def _score_streams(scoring: "Scoring", outputs: tuple[str, ...], progress: Progress) -> Exit:
+    """Score everything, or until Ctrl-C; write warnings and counts to stderr."""
+    from rubric_lint.outputs.blocks import InputError  # noqa: PLC0415
+
+    code = Exit.CLEAN
+    for name in outputs:
+        try:
+            with nullcontext(sys.stdin.buffer) if name == STDIN else open_stream(name) as stream:
+                entries = scoring.run(name, stream)
+        except KeyboardInterrupt:
+            progress.clear()
+            place = f"line {scoring.line}" if scoring.line else "the beginning"
+            complain(f"interrupted at {place} of {label(name)}, after {scoring.totals}; the rest was not scored")
+            return Exit.INTERRUPTED
+        except InputError as fault:
+            progress.clear()
+            complain(f"{label(name)}: {fault}")
+            code = Exit.USAGE
+            continue
+        progress.clear()
+        if not entries:
+            complain(f"{label(name)}: no outputs found")
+            code = Exit.USAGE
+    return code
+
+
+def write_all(data: bytes) -> None:
+    """Write every byte to stdout; Python's buffered writer can lose the rest of a write that a signal interrupts."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except OSError:  # not backed by a file, so writes are complete
+        sys.stdout.buffer.write(data)
+        return
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def judge_totals(totals: "Totals", fail_on: str, *, allow_invalid: bool) -> Exit:
+    """Return the exit code that totals earn."""
+    failing = {"fail": ("fail",), "borderline": ("fail", "borderline"), "never": ()}[fail_on]
+    found = any(totals.verdicts[verdict] for verdict in totals.verdicts if verdict in failing)
+    return Exit.FOUND if found or (totals.invalid and not allow_invalid) else Exit.CLEAN
+
+
+def check_output(name: str | None, form: str | None, report: str | None, *, compact: bool) -> None:
+    """Reject a file of results that cannot be written, and options that contradict it.
+
+    Raises:
+        click.UsageError: when there is one.
+    """
+    if name is None:
+        if compact and form in {"json", "table"}:
+            raise click.UsageError("--compact is for JSON Lines; leave out --format")
+        return
+    from rubric_lint.report.result_files import check_name  # noqa: PLC0415  (few runs write files)
+
+    require_file_name(name, "--output")
+    if form:
+        raise click.UsageError("--format is for stdout; the name of --output says the format of the file")
+    if report and os.path.realpath(report) == os.path.realpath(name):
+        raise click.UsageError("--output and --report name the same file")
+    try:
+        check_name(name, compact=compact)
+    except (ValueError, ImportError) as fault:
+        raise click.UsageError(f"--output: {fault}") from None
+
+
+class ResultOutput:
+    """A file of results, which gets its name when it is complete; use `closing` with it."""
+
+    def __init__(
+        self, name: str, rubrics: "Mapping[str, ScoringRubric]", read: Sequence[str], *, compact: bool
+    ) -> None:
+        """Open the file.
+
+        Raises:
+            click.UsageError: when it cannot be written, or is one of the files `read`.
+        """
+        from rubric_lint.project.writing import PartFile, WriteError  # noqa: PLC0415
+        from rubric_lint.report.result_files import open_results  # noqa: PLC0415
+
+        if any(each != STDIN and os.path.realpath(each) == os.path.realpath(name) for each in read):
+            raise click.UsageError(f"--output: {name}: is also an input; name another file")
+        try:
+            self._file = PartFile(name)
+        except WriteError as fault:
+            raise click.UsageError(f"--output: {name}: {fault}") from None
+        with self._naming():
+            self._writer = open_results(name, self._file.stream, rubrics, compact=compact)
+
+    def add(self, results: list[str]) -> None:
+        """Write some results, each a line of JSON."""
+        with self._naming():
+            self._writer.add(results)
+
+    def end(self, _totals: "Totals") -> None:
+        """Write what is not written yet."""
+        with self._naming():
+            self._writer.end()
+        if count := self._writer.formulas:
+            told = "1 id begins" if count == 1 else f"{count:,} ids begin"
+            complain(
+                f"warning: {self._file.name}: {told} like a formula (=, +, - or @), and ids are written as they are; "
+                "in a spreadsheet, import that column as text"
+            )
+
+    def finish(self) -> None:
+        """Give the complete file its name."""
+        self._file.finish()
+
+    def close(self) -> None:
+        """Say so if the file is not complete."""
+        if self._file.stream.closed:
+            return
+        with suppress(Exception):  # what could not be written cannot be written now
+            self._writer.end()
+        self._file.leave()
+        if self._file.part:
+            complain(f"{self._file.name} was not written; {self._file.part} has the results so far")
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        """Name the file in an error."""
+        try:
+            yield
+        except OSError as fault:
+            fault.filename = self._file.name
+            raise
+
+
+class Prepared(NamedTuple):
+    """What the report needs before the first output: the other run, if it is compared with one, and what it says."""
+
+    other: "OtherRun | None"
+    told: "Extras"
+    name: str = ""
+
+    def warnings(self) -> "Iterator[str]":
+        """Yield warnings about the other run."""
+        for warning in self.other.warnings() if self.other else ():
+            yield f"warning: --compare: {self.name}: {warning}"
+
+
+def prepare_extras(
+    rubrics: "dict[str, ScoringRubric]",
+    outputs: tuple[str, ...],
+    compare: str | None,
+    labels: tuple[str, ...],
+    *,
+    extract: str,
+    mapping: "Mapping[str, str]",
+) -> Prepared | None:
+    """Read the other run and the labels before the first output; return None, after saying why, if one is unusable."""
+    from rubric_lint.cli.score.agree import measure_agreement, read_chunks  # noqa: PLC0415
+    from rubric_lint.report.html import Extras  # noqa: PLC0415
+
+    told = Extras(made=_read_date())
+    other = None
+    if compare is not None:
+        from rubric_lint.agree.runs import OtherRun  # noqa: PLC0415
+        from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
+
+        other = OtherRun(rubrics, Extract(extract))
+        if not other.read(read_chunks(compare)):
+            complain(f"--compare: {label(compare)}: no outputs found")
+            return None
+        told = told._replace(other=label(compare) if compare == STDIN else Path(compare).name)
+    if labels:
+        others = (compare,) if compare and other and other.is_by_our_rubrics else ()
+        agreement = measure_agreement(rubrics, (*outputs, *others), labels, extract, mapping)
+        if agreement is None:
+            return None
+        told = told._replace(agreement=agreement)
+    return Prepared(other, told, label(compare or ""))
+
+
+def _read_date() -> date:
+    """Return the date for the report: today, or that of SOURCE_DATE_EPOCH, which makes reports reproducible.
+
+    Raises:
+        click.UsageError: when SOURCE_DATE_EPOCH is not a time.
+    """
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        return (datetime.now(UTC) if given is None else datetime.fromtimestamp(int(given), UTC)).date()
+    except (ValueError, OverflowError, OSError):
+        raise click.UsageError(f"SOURCE_DATE_EPOCH: {given!r} is not a number of seconds since 1970") from None
+
+
+def start_report(rubrics: "Mapping[str, ScoringRubric]", extras: "Prepared") -> "HtmlReport":
+    """Return an empty report."""
+    from rubric_lint.report.html import HtmlReport  # noqa: PLC0415
+
+    return HtmlReport(rubrics, extras.other)
+
+
+def title_of(outputs: tuple[str, ...], rubric: str) -> str:
+    """Return the title of the report."""
+    first = label(outputs[0] if outputs[0] == STDIN else Path(outputs[0]).name)
+    more = f" and {len(outputs) - 1} more" if len(outputs) > 1 else ""
+    return f"{first}{more} by {Path(rubric).name}"
+
+
+class Cluster(NamedTuple):
+    """The address of a cluster, or None for one on this machine with so many workers; None for one for each core."""
+
+    address: str | None
+    jobs: int | None
+
+
+def check_engine(
+    engine: str | None,
+    outputs: Sequence[str],
+    output: str | None,
+    address: str | None,
+    *,
+    report: str | None,
+    compact: bool,
+    jobs: int | None,
+    form: str | None,
+) -> None:
+    """Reject an output that cannot be written, and options that contradict --engine, or need it.
+
+    Raises:
+        click.UsageError: when they do.
+    """
+    if engine is None:
+        if address:
+            raise click.UsageError("--address is for --engine; add --engine ray")
+        check_output(output, form, report, compact=compact)
+    elif not output:
+        raise click.UsageError("--engine writes a folder; name it with -o FOLDER")
+    elif report:
+        raise click.UsageError("--report cannot be combined with --engine")
+    elif compact:
+        raise click.UsageError("--compact is for JSON Lines; --engine writes Parquet")
+    elif jobs and address:
+        raise click.UsageError("--jobs is for this machine; leave it out with --address")
+    elif STDIN in outputs:
+        raise click.UsageError("--engine reads Parquet files, not stdin; name them")
+
+
+def score_by_engine(
+    rubrics: "dict[str, ScoringRubric]",
+    files: Sequence[str],
+    output: str,
+    write: Callable[[bytes], object],
+    *,
+    address: str | None,
+    jobs: int | None,
+    extract: str,
+    mapping: Mapping[str, str],
+    form: str | None,
+    quiet: bool,
+    judge: "Callable[[Totals], Exit]",
+) -> Exit:
+    """Score files on a cluster, as far as no earlier run did; write all totals and warnings, then `judge` them."""
+    from rubric_lint.engines import NEEDS_RAY  # noqa: PLC0415  (loads the scorer)
+
+    try:
+        from rubric_lint.engines.cluster import Folder, FolderError, PlanError, Review, Worker, make_plan  # noqa: PLC0415
+    except ImportError:
+        complain(NEEDS_RAY)
+        return Exit.USAGE
+    from rubric_lint.arrow import map_batches  # noqa: PLC0415
+    from rubric_lint.cli.output import make_look  # noqa: PLC0415
+    from rubric_lint.project.writing import WriteError  # noqa: PLC0415
+    from rubric_lint.report.scores import FORMS  # noqa: PLC0415
+    from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
+
+    form = form or ("table" if sys.stdout.isatty() else "jsonl")
+    writer = FORMS[form](lambda text: write(text.encode("utf-8", "backslashreplace")), make_look())
+    try:
+        score = map_batches(rubrics, extract=extract)
+        plan = make_plan(files, score, rubrics, extract=extract, mapping=mapping)
+        with Folder(Path(output), plan) as folder:
+            done = folder.prepare()
+            work = Worker(score, str(folder.path.resolve()), plan.key, mapping)
+            cluster = Cluster(address or os.environ.get("RAY_ADDRESS"), jobs)
+            if code := _score_parts(plan, folder, work, done, cluster):
+                return code
+            review = Review(plan, folder, done)
+            for lines in review.results() if form == "table" else ():
+                writer.add(lines)
+            totals = review.add_up(rubrics)
+            writer.end(totals)
+            for warning in review.warnings():
+                complain(warning)
+            if form != "table" and not quiet:
+                complain(str(totals))
+            return judge(totals)
+    except (FolderError, WriteError) as fault:
+        complain(f"{output}: {fault}")
+    except (PlanError, RubricError) as fault:
+        complain(str(fault))
+    return Exit.USAGE
+
+
+def _score_parts(plan: "Plan", folder: "Folder", work: "Worker", done: "dict[int, Done]", cluster: "Cluster") -> Exit:
+    """Score the parts that are not done, and add them to `done`; say why if some are left."""
+    from rubric_lint.engines.cluster import EngineError, connect, run_parts  # noqa: PLC0415
+
+    progress = Progress(sys.stderr, "scoring", "outputs", plan.rows)
+    progress.done = sum(each.rows for each in done.values())
+    if done:
+        complain(
+            f"{folder.path}: {len(done):,} of {len(plan.parts):,} parts are done ({progress.done:,} of {plan.rows:,} "
+            "outputs) and are skipped"
+        )
+    left = [part for part in plan.parts if part.number not in done]
+    fault, code = "", Exit.USAGE
+    try:
+        with ExitStack() as connected:
+            connected.callback(progress.clear)
+            if left:
+                connected.enter_context(connect(*cluster))
+            for outcome in run_parts(left, work) if left else ():
+                if isinstance(outcome, str):
+                    fault = outcome
+                    break
+                if folder.find(plan.parts[outcome.number]) is None:
+                    name = plan.parts[outcome.number].name
+                    fault = f"{folder.path}: a worker wrote {name} elsewhere; name a folder that all workers share"
+                    break
+                done[outcome.number] = outcome
+                progress.done += outcome.rows
+                progress.show()
+    except EngineError as gone:
+        fault = str(gone)
+    except KeyboardInterrupt:
+        fault, code = "interrupted", Exit.INTERRUPTED
+    folder.clean()
+    if not fault:
+        return Exit.CLEAN
+    late = {part.number: found for part in left if part.number not in done and (found := folder.find(part))}
+    done.update(late)  # written, but not yet heard of
+    parts = f"{len(done):,} of {len(plan.parts):,} parts are done"
+    complain(f"{fault}; {parts}; run this again to score the others" if done else fault)
+    return code

@@ -1,0 +1,348 @@
+"""Repair what is wrong in bands, outcomes, levels and shapes, and deprecated fields, as intents on paths."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from rubric_lint.finding import (
+    AddField,
+    InsertField,
+    InsertItems,
+    Intent,
+    MoveItems,
+    Problem,
+    RemoveField,
+    RenameKey,
+    Reorder,
+    Repair,
+    ReplaceValue,
+    WrapText,
+)
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Band, Criterion, Replacement, Scale
+from rubric_lint.format.recognition import FIELD
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.schema import suite_lists
+from rubric_lint.messages import join_words, name_scores
+from rubric_lint.text.path import Part, Path
+
+MESSAGES = {
+    "left-out": "`{field}: {value}` is deprecated; leave it out",
+    "renamed": "`{field}` is deprecated; write `{name}`",
+    "replaced": "`{field}: {value}` is deprecated; write `{name}: {new}`",
+}
+"""What the rules on deprecated fields say of them."""
+
+
+def find_deprecated(
+    mapping: Mapping[str, Any], path: Path, field: str, replacement: Replacement | None
+) -> Iterator[Problem]:
+    """Find the deprecated `field` of a mapping, unless its replacement is there too."""
+    if replacement is None or field not in mapping or replacement.name in mapping:
+        return
+    value, place, name = mapping[field], (*path, field), replacement.name
+    if not replacement.covers(value):
+        return  # the wrong value comes first
+    new = replacement.value_for(value)
+    values = {"field": field, "value": _write(value), "name": name, "new": _write(new)}
+    if new is None and replacement.values is not None:
+        repair = _mend_field(f"remove `{field}`", RemoveField(place))
+        yield Problem("left-out", place, Part.KEY, values, repair=repair)
+    elif new == value and type(new) is type(value):
+        repair = _mend_field(f"rename `{field}` to `{name}`", RenameKey(place, name))
+        yield Problem("renamed", place, Part.KEY, values, repair=repair)
+    else:
+        repair = _mend_field(f"write `{name}: {_write(new)}`", RenameKey(place, name), ReplaceValue(place, _write(new)))
+        yield Problem("replaced", place, Part.KEY, values, repair=repair)
+
+
+def _mend_field(title: str, *intents: Intent) -> Repair:
+    return Repair(title, intents, safe=True)
+
+
+def _write(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+UPPER_KEEPS, LOWER_KEEPS = "upper-keeps", "lower-keeps"
+WIDEN_LOWER, WIDEN_UPPER, ADD_BAND = "widen-lower", "widen-upper", "add-band"
+AS_LEVELS = "as-levels"
+
+
+class Answers(NamedTuple):
+    """The repairs of one problem: the one plain answer, if there is one, and the others, which an author chooses."""
+
+    plain: Repair | None = None
+    choices: tuple[Repair, ...] = ()
+
+
+def swap_bounds(band: Band) -> Repair:
+    """Exchange the bounds of a range."""
+    lower, upper = band.upper, band.lower
+    return _repair(f"write `[{lower}, {upper}]`", _write_lower(band, lower), _write_upper(band, upper))
+
+
+def cut(scale: Scale, band: Band, other: Band) -> Answers:
+    """Take the shared scores from one of two bands: from the one that has others if only one has, else from either."""
+    low, high = sorted((band, other), key=lambda each: (each.scores.start, -each.scores.stop))
+    if scale.is_map or not (low.is_sound and high.is_sound) or low.scores == high.scores:
+        return Answers()
+    ends, starts = high.scores.start - 1, low.scores.stop
+    if low.scores.start == high.scores.start:  # the one that is longer goes on after the other
+        return Answers(_start(low, high.scores.stop))
+    if low.scores.stop == high.scores.stop:
+        return Answers(_end(low, ends))
+    if low.scores.stop > high.scores.stop:
+        return Answers()
+    return Answers(
+        choices=(_end(low, ends)._replace(choice=UPPER_KEEPS), _start(high, starts)._replace(choice=LOWER_KEEPS))
+    )
+
+
+def turn_to_levels(scales: Sequence[Scale]) -> Repair | None:
+    """Write the bands of all criteria of a rubric as levels; None if a gate is none of them."""
+    intents: list[Intent] = []
+    for scale in scales:
+        numbers = {band.scores.start for band in scale.bands}
+        if scale.gate is not None:
+            if scale.gate not in numbers or scale.gate_path[-1] != "required_min_score":
+                return None
+            intents.append(RenameKey(scale.gate_path, "required_min_level"))
+        for band in () if scale.is_map else scale.bands:
+            intents += [RenameKey(band.path, "level"), ReplaceValue(band.path, str(band.scores.start))]
+        intents.append(RenameKey(scale.path, "levels"))
+    return _repair("write levels instead of bands", *intents, choice=AS_LEVELS)
+
+
+class _Gap(NamedTuple):
+    """Scores without a band, and the bands that end or start next to them."""
+
+    scores: range
+    ends: tuple[Band, ...]
+    starts: tuple[Band, ...]
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether at most one band ends before it, at most one starts after it, and there is one of them."""
+        return len(self.ends) < 2 and len(self.starts) < 2 and bool(self.ends or self.starts)
+
+    @property
+    def below(self) -> Band | None:
+        """The band that ends before it."""
+        return next(iter(self.ends), None)
+
+    @property
+    def above(self) -> Band | None:
+        """The band that starts after it."""
+        return next(iter(self.starts), None)
+
+
+def fill(scale: Scale) -> Answers:
+    """Widen a band next to each gap, or add bands; nothing if bands are invalid, or two of them end at one gap.
+
+    A gap in the middle may go to the band below or above it.
+    """
+    bands = sorted(scale.bands, key=lambda band: band.scores.start if band.scores else HIGHEST)
+    gaps = list(_find_gaps(bands)) if all(band.is_sound for band in bands) else []
+    if not gaps or not all(gap.is_clear for gap in gaps):
+        return Answers()
+    if scale.is_map:
+        first = bands[0].path
+        text = _write_placeholder(gaps[0].scores)
+        return Answers(
+            _repair(f"start the lowest band at {LOWEST}", RenameKey(first, str(LOWEST))),
+            (_add(gaps, InsertField(first, str(LOWEST), json.dumps(text))),),
+        )
+    wider = [_widen(gaps, to_lower=to_lower) for to_lower in (True, False)]
+    adding = _add(gaps, *(_insert(gap) for gap in gaps))
+    if all(gap.below is None or gap.above is None for gap in gaps):
+        return Answers(wider[0]._replace(choice=""), (adding,))
+    return Answers(choices=(*wider, adding))
+
+
+def _find_gaps(bands: Sequence[Band]) -> Iterator[_Gap]:
+    covered = {score for band in bands for score in band.scores}
+    edges = [LOWEST - 1, *sorted(covered), HIGHEST + 1]
+    for last, following in pairwise(edges):
+        if last + 1 < following:
+            below = tuple(band for band in bands if band.scores.stop == last + 1)
+            above = tuple(band for band in bands if band.scores.start == following)
+            yield _Gap(range(last + 1, following), below, above)
+
+
+def _widen(gaps: Sequence[_Gap], *, to_lower: bool) -> Repair:
+    """Extend a band over each gap: the one below or the one above it, if there are both."""
+    changes = []
+    for gap in gaps:
+        if gap.below and (to_lower or not gap.above):
+            changes.append(_end(gap.below, gap.scores[-1]))
+        elif gap.above:
+            changes.append(_start(gap.above, gap.scores[0]))
+    title = ", ".join(change.title for change in changes)
+    intents = [intent for change in changes for intent in change.intents]
+    return _repair(title, *intents, choice=WIDEN_LOWER if to_lower else WIDEN_UPPER)
+
+
+def _add(gaps: Sequence[_Gap], *intents: Intent) -> Repair:
+    told = join_words([f"[{gap.scores[0]}, {gap.scores[-1]}]" for gap in gaps])
+    title = f"add the band{'' if len(gaps) == 1 else 's'} {told} with a placeholder as the outcome"
+    return _repair(title, *intents, choice=ADD_BAND)
+
+
+def _insert(gap: _Gap) -> InsertItems:
+    if gap.below:
+        return InsertItems(_item(gap.below), (_copy(gap.below, gap.scores),))
+    like = gap.above
+    assert like  # noqa: S101 (there are bands)
+    return InsertItems(_item(like), (_copy(like, gap.scores),), before=True)
+
+
+def _item(band: Band) -> Path:
+    """Return the path of the list item of a band."""
+    return band.path[:-1]
+
+
+def _copy(band: Band, scores: range) -> tuple[tuple[Path, str], ...]:
+    """Return what a copy of a band says instead: other scores, and a text as the outcome."""
+    field = str(band.path[-1])
+    outcome = band.outcome_path[len(_item(band)) :]
+    return (
+        ((field, 0), str(scores[0])),
+        ((field, 1), str(scores[-1])),
+        (outcome, _write_placeholder(scores)),
+    )
+
+
+def _write_placeholder(scores: range) -> str:
+    """Return a placeholder for an outcome, which its rule reports until it is replaced."""
+    return f"TODO - say what earns {name_scores(scores)}"
+
+
+def start_at(scale: Scale, band: Band, following: Band, start: int) -> Repair:
+    """Start the following band at a score inside this one."""
+    title = f"start the next band at {start}"
+    if scale.is_map:
+        return _repair(title, RenameKey(following.path, str(start)))
+    return _repair(title, _write_upper(band, start - 1), _write_lower(following, start))
+
+
+def split(scale: Scale, band: Band, starts: Sequence[int]) -> Repair | None:
+    """Start a new band with a placeholder at each of some scores inside a band; None if it has no outcome to copy."""
+    parts = [range(start, stop) for start, stop in pairwise([*starts, band.scores.stop])]
+    told = join_words([f"[{part[0]}, {part[-1]}]" for part in parts])
+    title = f"start {'a new band' if len(parts) == 1 else 'new bands'} {told} with a placeholder as the outcome"
+    if not scale.is_map:
+        if band.outcome is None:
+            return None
+        copies = tuple(_copy(band, part) for part in parts)
+        ending = _write_upper(band, starts[0] - 1)
+        return _repair(title, ending, InsertItems(_item(band), copies), choice=ADD_BAND)
+    above = [each for each in scale.bands if each.scores and each.scores.start == band.scores.stop]
+    new = [(str(part[0]), _write_placeholder(part)) for part in parts]
+    if above:
+        following = above[0].path
+        return _repair(title, *(InsertField(following, key, json.dumps(text)) for key, text in new), choice=ADD_BAND)
+    return _repair(title, *(AddField(scale.path, key, text) for key, text in new), choice=ADD_BAND)
+
+
+def sort_bands(scale: Scale) -> Repair | None:
+    """Put the bands in ascending order; None if some are invalid."""
+    if not all(band.is_sound for band in scale.bands):
+        return None
+    depth = len(scale.path)
+    bands = sorted(scale.bands, key=lambda band: band.scores[0])
+    return _repair("sort the bands", Reorder(scale.path, tuple(band.path[depth] for band in bands)))
+
+
+def _repair(title: str, *intents: Intent, choice: str = "") -> Repair:
+    return Repair(title, intents, safe=False, choice=choice, is_local=True)
+
+
+def _start(band: Band, bound: int) -> Repair:
+    return _repair(f"start {band.written} at {bound}", _write_lower(band, bound))
+
+
+def _end(band: Band, bound: int) -> Repair:
+    return _repair(f"end {band.written} at {bound}", _write_upper(band, bound))
+
+
+def _write_lower(band: Band, bound: float | None) -> ReplaceValue:
+    return ReplaceValue((*band.path, 0), str(bound))
+
+
+def _write_upper(band: Band, bound: float | None) -> ReplaceValue:
+    return ReplaceValue((*band.path, 1), str(bound))
+
+
+PLACEHOLDER = "placeholder"
+FIRST_LOWEST, FIRST_HIGHEST = "first-lowest", "first-highest"
+
+
+def write_placeholder(entry: Any, at: Path, place: Path) -> Repair:
+    """Write a placeholder for the outcome at `place`, which is in the entry at the path `at`, or is the entry."""
+    number = f"{int(at[-1]) + 1}" if at and isinstance(at[-1], int) else ""
+    is_band = isinstance(entry, dict) and "score_range" in entry
+    name = f"{'band' if is_band else 'criterion'} {number}".strip()
+    within = place[len(at) :]
+    if len(within) > 1:
+        kind = "level" if within[0] == "levels" else "band" if isinstance(within[1], int) else "score"
+        part = int(within[1]) + 1 if isinstance(within[1], int) else within[1]
+        name = f"{kind} {part} of {name}"
+    text = f"TODO - say what an observer sees for {name}"
+    intents = (ReplaceValue(place, text),)
+    return Repair("write a placeholder", intents, safe=False, choice=PLACEHOLDER, is_local=True)
+
+
+def quote(place: Path, written: str) -> Repair:
+    """Write a plain scalar as a string, in quotes."""
+    text = json.dumps(written, ensure_ascii=False)
+    return Repair(f"write `{text}`", (ReplaceValue(place, text),), safe=False, is_local=True)
+
+
+def number_levels(place: Path, count: int) -> tuple[Repair, Repair]:
+    """Give each name in a list its number, from the lowest or from the highest level on."""
+    return _number(place, range(1, count + 1), FIRST_LOWEST), _number(place, range(count, 0, -1), FIRST_HIGHEST)
+
+
+def _number(place: Path, numbers: range, choice: str) -> Repair:
+    levels = enumerate(map(str, numbers))
+    intents = tuple(WrapText((*place, index), "expected_outcome", ("level", number)) for index, number in levels)
+    return Repair(f"number the levels {numbers[0]} to {numbers[-1]}", intents, safe=False, choice=choice, is_local=True)
+
+
+OWN_RUBRIC = "own-rubric"
+
+
+def move_apart(rubric: Rubric, moved: Sequence[Criterion], what: str) -> Repair | None:
+    """Move entries, which messages call `what`, to a rubric of their own; None if there is no place for one."""
+    holder = _find_holder(rubric)
+    places = [rubric.view.place(entry.path) if rubric.view else entry.path for entry in moved]
+    if holder is None or any(place[:-1] != rubric.path for place in places):
+        return None
+    where = "beside this one" if holder else "in a document of its own"
+    title = f"move {what} to a new rubric {where}, with a score of its own"
+    intent = MoveItems(rubric.path, tuple(int(place[-1]) for place in places), holder)
+    return Repair(title, (intent,), safe=False, choice=OWN_RUBRIC, is_local=True)
+
+
+def _find_holder(rubric: Rubric) -> Path | None:
+    """Return what a second rubric needs a copy of: the evaluator, or the document; None if there is no place for one.
+
+    A case has one `rubrics`, and so have the defaults of a suite.
+    """
+    path, view = rubric.path, rubric.view
+    if view and (view.around or view.definition):
+        return None
+    indices = [index for index, step in enumerate(path) if isinstance(step, int)]
+    if not indices:
+        return () if path == (FIELD,) and not view else None
+    last = indices[-1]
+    return path[: last + 1] if last and path[last - 1] in suite_lists("evaluators") else None
+
+
+def rename_fields(names: list[tuple[Path, str]]) -> Repair:
+    """Return the unsafe repair that gives each field at a path a new name."""
+    (path, target), *others = names
+    more = f", and {len(others)} more" if others else ""
+    intents = tuple(RenameKey(place, name) for place, name in names)
+    return Repair(f"rename `{path[-1]}` to `{target}`{more}", intents, safe=False)

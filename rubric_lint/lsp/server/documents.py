@@ -1,0 +1,384 @@
+"""Hold the open documents, and lint each again when it has changed and its author pauses."""
+
+import asyncio
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from lsprotocol import types
+
+from rubric_lint.dialects import could_hold_rubrics
+from rubric_lint.lint.engine import lint
+from rubric_lint.lsp.server.analysis import Analysis, State, analyse
+from rubric_lint.lsp.server.diagnostics import write_diagnostics
+from rubric_lint.lsp.server.positions import Change, Text
+from rubric_lint.lsp.server.protocol import Connection
+from rubric_lint.lsp.server.workspace import Folder, Options, Origin, Workspace, expand, find_origin, identify
+from rubric_lint.project.files import File, Unreadable, read
+from rubric_lint.project.settings import SettingsError
+from rubric_lint.report.visible import visible
+from rubric_lint.text.source import Source, UndecodableError
+from rubric_lint.version import __version__
+
+if TYPE_CHECKING:
+    from rubric_lint.agree.judged.run import Reviewer, Shelf
+    from rubric_lint.lint.engine import Also
+
+Answer = TypeVar("Answer")
+
+_THREADS = 3
+_LONGEST_WAIT = 0.2  # seconds that work in the background waits for other work
+
+
+class OpenText(NamedTuple):
+    """The text of an open document now."""
+
+    uri: str
+    version: int | None
+    text: Text
+
+
+@dataclass(slots=True, eq=False)
+class Open:
+    """A document that is open in the editor. `job` is the analysis of its current state, once requested.
+
+    `due` is the time of the loop at which its author has paused. `logged` are the crashes in the editor's log.
+    """
+
+    uri: str
+    language: str
+    version: int | None
+    text: Text
+    timer: asyncio.Task[None] | None = None
+    job: asyncio.Future[Analysis | None] | None = None
+    due: float = 0
+    readable: Analysis | None = None
+    logged: set[str] = field(default_factory=set)
+
+    @property
+    def origin(self) -> Origin:
+        """The path and name of the document."""
+        return find_origin(self.uri, self.language)
+
+
+class OpenDocuments:
+    """The open documents; analyses them in threads, and publishes the findings unless the client asks for them.
+
+    For a client that asks, `changed` is called when findings may have changed without an edit, `closed` when a
+    document has been closed.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.workspace = Workspace(Folder.of("", Options()))
+        self.has_schema_server = False
+        self.changed: Callable[[], None] | None = None
+        self.closed: Callable[[str], None] | None = None
+        self._documents: dict[str, Open] = {}
+        self._is_ready = asyncio.Event()
+        self._threads = _Threads()
+        self._running = 0
+        self._judged: tuple[Shelf, Reviewer] | None = None
+        self._unreadable: dict[Any, Sequence[tuple[str, str]]] = {}
+
+    @property
+    def encoding(self) -> str:
+        """The unit in which the editor counts characters."""
+        encoding = self.connection.workspace.position_encoding
+        return types.PositionEncodingKind(encoding or "utf-16").value
+
+    def find_open_files(self) -> dict[str, OpenText]:
+        """Return the open documents that are files, by path."""
+        return {
+            path: OpenText(uri, document.version, document.text)
+            for uri, document in self._documents.items()
+            if (path := document.origin.path)
+        }
+
+    def is_switched_off(self, path: str) -> bool:
+        """Return whether the editor's settings switch rubric-lint off for a file."""
+        return not self.workspace.folder_of(path).options.enable
+
+    async def run(self, task: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Run a task in a thread, so that the loop can still receive changes."""
+        self._running += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, partial(task, *arguments))
+        finally:
+            self._running -= 1
+
+    async def run_behind(self, task: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Run a task that nobody waits for: when no other is running, or after a while."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + _LONGEST_WAIT
+        while self._running and loop.time() < until:
+            await asyncio.sleep(_LONGEST_WAIT / 20)
+        return await loop.run_in_executor(self._threads, partial(task, *arguments))
+
+    def use(self, workspace: Workspace) -> None:
+        """Lint all documents again, with these settings."""
+        self.workspace = workspace
+        self._is_ready.set()
+        for document in self._documents.values():
+            document.logged.clear()
+        self.lint_again()
+
+    def lint_again(self) -> None:
+        """Lint all documents again."""
+        for document in self._documents.values():
+            self._schedule(document, 0)
+        if self.changed:
+            self.changed()
+
+    def open(self, item: types.TextDocumentItem) -> None:
+        """Add a document."""
+        self._drop(item.uri)
+        document = Open(item.uri, item.language_id, item.version, Text.of(item.text, self.encoding))
+        self._documents[item.uri] = document
+        self._schedule(document, 0)
+
+    def change(self, uri: str, version: int, changes: Iterable[Change]) -> None:
+        """Apply changes to a document."""
+        if document := self._documents.get(uri):
+            document.text, document.version = document.text.change(changes), version
+            self._schedule(document, self._folder_of(document).options.debounce / 1000)
+
+    def close(self, uri: str) -> None:
+        """Remove a document and its findings."""
+        if self._drop(uri):
+            if self.closed:
+                self.closed(uri)
+            self.connection.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+    def end(self) -> None:
+        """Remove all documents; requests that wait for the settings are answered without any."""
+        for uri in list(self._documents):
+            self._drop(uri)
+        self._is_ready.set()
+
+    async def wait_for_settings(self) -> None:
+        """Wait until the settings of the editor are known."""
+        await self._is_ready.wait()
+
+    async def options_for(self, uri: str) -> Options:
+        """Return the editor's settings for a document, once they are known."""
+        if uri in self._documents:
+            await self.wait_for_settings()
+        document = self._documents.get(uri)
+        return self._folder_of(document).options if document else Options()
+
+    def settings_file_for(self, uri: str) -> str | None:
+        """Return the settings file that the editor names for a document, or None if it names none."""
+        document = self._documents.get(uri)
+        folder = self._folder_of(document) if document else None
+        return expand(folder.options.configuration, folder.path) if folder and folder.options.configuration else None
+
+    async def state(self, uri: str) -> State | None:
+        """Return the current state of a document once the editor's settings are known, or None if it is not open."""
+        if uri in self._documents:
+            await self.wait_for_settings()
+        if (document := self._documents.get(uri)) is None:
+            return None
+        return await self.run(self._read_state, document, document.version, document.text)
+
+    async def analysis(self, uri: str) -> Analysis | None:
+        """Return the analysis of the current state of a document once the editor's settings are known.
+
+        It is computed if necessary, or None if the document is not open.
+        """
+        if uri in self._documents:
+            await self.wait_for_settings()
+        while document := self._documents.get(uri):
+            if (job := document.job) is None:
+                work = self.run(self._analyse, document, document.version, document.text)
+                job = document.job = asyncio.ensure_future(work)
+            found = await asyncio.shield(job)
+            if found is not None and document.job is job:
+                self._log_faults(document, found)
+                return found
+        return None
+
+    async def readable(self, uri: str) -> Analysis | None:
+        """Return the analysis of the last readable state of a document."""
+        found = await self.analysis(uri)
+        document = self._documents.get(uri)
+        if found is None or document is None:
+            return found
+        if document.readable is None or await self.run(lambda: bool(found.documents)):
+            document.readable = found
+        return document.readable
+
+    async def diagnostics(self, uri: str) -> list[dict[str, Any]] | None:
+        """Return the diagnostics of a document once its author pauses, or None if it is not open."""
+        await self.wait_for_settings()
+        while document := self._documents.get(uri):
+            await asyncio.sleep(document.due - asyncio.get_running_loop().time())
+            if document.due > asyncio.get_running_loop().time() or (found := await self.analysis(uri)) is None:
+                continue
+            diagnostics = await self.run(self._write, document, found)
+            if self._documents.get(uri) is document and document.text is found.state.text:
+                await self._watch_sources(document)
+                return diagnostics
+        return None
+
+    def lint_file(self, path: str, uri: str) -> list[dict[str, Any]]:
+        """Return the diagnostics of a file that is not open."""
+        document = Open(uri, "", None, Text.of(""))
+        state = self._read_state(document, None, document.text)
+        if state.settings is None:
+            return self._write(document, analyse(state)) if state.obstacle else []
+        data = read(File(path, state.settings), may_be_stdin=False)
+        if isinstance(data, Unreadable):
+            return self._write(document, Analysis(state, notice=data.reason))
+        if not state.settings.claimed and not could_hold_rubrics(data, path):
+            return []
+        try:
+            source = Source.from_bytes(path, data)
+        except UndecodableError as fault:
+            result = lint(path, data, state.settings)
+            state = replace(state, text=Text.of(fault.source.text, self.encoding))
+            return self._write(document, Analysis(state, result, result.findings))
+        document.text = Text.of(source.text, self.encoding)
+        found = self._analyse(document, None, document.text)
+        return self._write(document, found) if found else []
+
+    def _drop(self, uri: str) -> bool:
+        document = self._documents.pop(uri, None)
+        if document and document.timer:
+            document.timer.cancel()
+        return document is not None
+
+    def _schedule(self, document: Open, delay: float) -> None:
+        document.job = None
+        if document.timer:
+            document.timer.cancel()
+        document.due = asyncio.get_running_loop().time() + delay
+        if self._is_ready.is_set() and not self.changed:  # otherwise `use` follows, or the client asks
+            document.timer = asyncio.ensure_future(self._publish(document, delay))
+
+    async def _publish(self, document: Open, delay: float) -> None:
+        try:
+            await asyncio.sleep(delay)
+            if (found := await self.analysis(document.uri)) is None:
+                return
+            diagnostics = await self.run(self._write, document, found)
+            if self._documents.get(document.uri) is document and document.text is found.state.text:
+                params = {"uri": document.uri, "version": found.state.version, "diagnostics": diagnostics}
+                self.connection.protocol.send_plain(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
+            await self._watch_sources(document)
+        except Exception as fault:
+            self.report(fault, document.uri)
+
+    async def _watch_sources(self, document: Open) -> None:
+        sources = self._folder_of(document).find_sources(document.origin)
+        await self.connection.register(self.connection.watch(*(Path(source).name for source in sources)))
+
+    def _write(self, document: Open, found: Analysis) -> list[dict[str, Any]]:
+        shape_errors = self._folder_of(document).options.shape_errors
+        return write_diagnostics(found, shape_errors=shape_errors, schema_server=self.has_schema_server)
+
+    def _folder_of(self, document: Open) -> Folder:
+        return self.workspace.folder_of(document.origin.path)
+
+    def _analyse(self, document: Open, version: int | None, text: Text) -> Analysis | None:
+        if document.text is not text:
+            return None  # superseded while it waited
+        folder = self._folder_of(document)
+        sift = partial(folder.sift, document.origin) if folder.has_baseline(document.origin) else None
+        state = self._read_state(document, version, text)
+        paths = folder.find_judged(document.origin)
+        if paths is None or state.settings is None:
+            return analyse(state, sift)
+        also, unreadable = self._read_judged(paths, state.name)
+        return replace(analyse(state, sift, also), unreadable=unreadable)
+
+    def _read_judged(
+        self, paths: tuple[tuple[str, ...], tuple[str, ...]], name: str
+    ) -> "tuple[Also, tuple[tuple[str, str], ...]]":
+        """Return what to find by judge outputs in a document, and the files of records that cannot be read.
+
+        What was read is kept until a file or the meaning of a rubric changes. An editor does not know the rubrics of
+        other files, so a record that names none counts only if its hash, or the name of its file, is that of the
+        rubric.
+        """
+        # The scorer takes a while to load, and few projects name judge outputs.
+        from rubric_lint.agree.judged.run import JudgedLook, Reviewer, Shelf, open_sources  # noqa: PLC0415
+
+        if self._judged is None:
+            self._judged = Shelf(), Reviewer()
+        shelf, reviewer = self._judged
+        sources = open_sources(shelf, *paths)
+        return JudgedLook(reviewer, sources, name, is_only=False), sources.unreadable
+
+    def _read_state(self, document: Open, version: int | None, text: Text) -> State:
+        name = document.origin.name
+        state = State(document.uri, name, document.language, version, text, None, find_open=self._find_text)
+        try:
+            settings = self._folder_of(document).settings_for(document.origin, document.language)
+            return replace(state, settings=settings)
+        except SettingsError as fault:
+            return state.blocked(fault)
+
+    def _find_text(self, path: str) -> str | None:
+        """Return the text of a file if it is open, however its path is written."""
+        real = identify(path)
+        opened = ((document.origin.path, document.text) for document in list(self._documents.values()))
+        return next((text.body for each, text in opened if each and identify(each) == real), None)
+
+    def _log_faults(self, document: Open, found: Analysis) -> None:
+        """Log a crash once for a document, and each file of judge outputs that cannot be read once until it can."""
+        if found.fault and str(found.fault) not in document.logged:
+            document.logged.add(str(found.fault))
+            self.report(found.fault, document.uri)
+        paths = self._folder_of(document).find_judged(document.origin)
+        known, self._unreadable[paths] = self._unreadable.get(paths, ()), found.unreadable
+        for file, reason in found.unreadable:
+            if (file, reason) not in known:
+                message = f"{visible(file)}: {reason}; `judged` or `labels` in the settings names it"
+                self.connection.log(message, types.MessageType.Warning)
+
+    def report(self, fault: Exception, uri: str) -> None:
+        """Log a crash, with the details to report."""
+        origin = fault.__cause__ or fault
+        frames = traceback.extract_tb(origin.__traceback__)
+        place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+        self.connection.log(
+            f"{uri}: rubric-lint {__version__} crashed: {type(fault).__name__}: {fault}{place}; "
+            f"please report this bug with this message and the file\n{''.join(traceback.format_exception(fault))}"
+        )
+
+
+class _Threads(Executor):
+    """A few daemon threads: those of ThreadPoolExecutor would keep the process alive while a text is linted.
+
+    The loop of Pyodide, which has no threads, runs tasks itself and submits none.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
+        self._started = 0
+
+    def submit(self, task: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        """Add a task."""
+        if self._started < _THREADS:
+            self._started += 1
+            Thread(target=self._work, daemon=True).start()
+        future: Future[Any] = Future()
+        self._tasks.put((future, partial(task, *arguments, **options)))
+        return future
+
+    def _work(self) -> None:
+        while True:
+            future, call = self._tasks.get()
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(call())
+                except BaseException as fault:
+                    future.set_exception(fault)
+            del future, call  # do not keep the last result alive until the next task

@@ -1,1 +1,0 @@
-"""Read outputs from files of every kind."""

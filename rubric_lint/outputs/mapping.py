@@ -1,0 +1,211 @@
+"""Give the fields of records the names that scoring reads, as `--map FIELD=COLUMN` says."""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from json.encoder import encode_basestring_ascii as quote
+
+from rubric_lint.messages import find_near, list_names
+from rubric_lint.outputs.blocks import Block, Entry, InputError, join_entries
+from rubric_lint.outputs.decoding import OutputError
+
+RESERVED = frozenset({
+    *("rubric", "rubric_hash", "shape", "score", "verdict", "criteria", "error"),
+    *("verdicts", "stable", "independent_votes_at_most", "panel"),
+})  # fmt: skip
+"""The fields of a result; a record's own fields must not overwrite them."""
+
+COVERING = RESERVED - {"rubric", "rubric_hash"}
+"""The fields of a result that a record must not have. A record may have the others: they say how it was judged."""
+
+HELD = frozenset({"output", "outputs"})
+"""The fields of a record with the judge's output or outputs for one answer."""
+
+SHOWN = ("answer", "question", "reference")
+"""The fields of a record with the judge's input; an object in them is not a verdict."""
+
+FIELDS = ("id", "rubric", *sorted(HELD), *SHOWN, "judge", "rubric_hash")
+"""The fields of a record that have a meaning."""
+
+_OPTIONAL = frozenset({*SHOWN, "judge", "rubric_hash"})
+_DECODER = json.JSONDecoder()
+_BLANK = " \t\r\n"
+_Object = dict[str, str]
+
+
+class MappingError(ValueError):
+    """A mapping that cannot be used, and why."""
+
+
+def read_mapping(options: Collection[str]) -> dict[str, str]:
+    """Return for each field the column that it has in the files, from texts `FIELD=COLUMN`.
+
+    Raises:
+        MappingError: when one is not of this form, or contradicts another.
+    """
+    found: dict[str, str] = {}
+    for option in options:
+        field, mark, column = option.partition("=")
+        if not mark or not field or not column:
+            raise MappingError(f"{option!r} is not FIELD=COLUMN, such as output=response")
+        if field in found:
+            raise MappingError(f"the field `{field}` has two columns, `{found[field]}` and `{column}`")
+        if field in COVERING:
+            raise MappingError(f"the field `{field}` would overwrite that of the result; choose another name")
+        if field not in FIELDS and (near := find_near(field, FIELDS)):
+            raise MappingError(f"unknown field `{field}`; did you mean `{near[0]}`?")
+        found[field] = column
+    return found
+
+
+def rename_columns(header: list[str], mapping: Mapping[str, str], *, needs_output: bool) -> tuple[list[str], _Object]:
+    """Return the names that the columns of a table have as fields, and what is left to map in each row.
+
+    Raises:
+        InputError: if a column is missing or occurs twice, if another has the name of its field, or none has outputs.
+    """
+    if twice := [name for name, times in Counter(header).items() if name and times > 1]:
+        raise InputError(f"the column `{twice[0]}` occurs twice; rename one")
+    places = {column: field for field, column in mapping.items() if column in header}
+    nested = {field: column for field, column in mapping.items() if column not in header}
+    for field, column in nested.items():
+        if (steps := _find_steps(column)) is None or steps[0] not in header:
+            known = f"did you mean `{near[0]}`?" if (near := find_near(column, header)) else _list(header)
+            raise InputError(f"no column `{column}` (--map {field}={column}); {known}")
+    for name in header:
+        if name in mapping and name not in places:
+            raise InputError(
+                f"the column `{name}` is not read, because --map {name}={mapping[name]} names another; give it another "
+                f"name with --map NAME={name}"
+            )
+    names = [places.get(name, name) for name in header]
+    if needs_output and HELD.isdisjoint({*names, *nested}):
+        near = [name for name in names if find_near(name, HELD)]
+        hint = f"--map output={near[0] if near else 'COLUMN'}"
+        raise InputError(f"no column `output` ({_list(header)}); name the column with the judge's output with {hint}")
+    return names, nested
+
+
+def _list(header: Collection[str]) -> str:
+    return f"there {'is' if len(header) == 1 else 'are'} {list_names(header)}" if header else "there is none"
+
+
+class Mapped:
+    """A part whose records get the names of a mapping."""
+
+    def __init__(self, block: Block, mapping: Mapping[str, str]) -> None:
+        self._block = block
+        self._mapping = mapping
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the records."""
+        return join_entries(self._rename(*entry) for entry in self._block.split())
+
+    def _rename(self, line: int, text: bytes | OutputError) -> Entry:
+        if isinstance(text, OutputError):
+            return line, text
+        try:
+            record = _split_object(text.decode().strip(_BLANK))
+        except ValueError:  # the scorer says what is wrong with it
+            return line, text
+        try:
+            renamed = _rename_fields(record, self._mapping)
+        except OutputError as fault:
+            return line, fault
+        return line, ("{" + ", ".join([f"{quote(name)}: {value}" for name, value in renamed.items()]) + "}").encode()
+
+
+def _rename_fields(record: _Object, mapping: Mapping[str, str]) -> _Object:
+    """Return the record with the names of a mapping; a field that was renamed loses its old name.
+
+    Raises:
+        OutputError: if a field is not there, or another one is in the way.
+    """
+    found: _Object = {}
+    for field, column in mapping.items():
+        value = record.get(column) if column in record else _look_up(record, column)
+        if value is not None:
+            found[field] = value
+        elif field not in _OPTIONAL:
+            near = find_near(column, record)
+            known = f"did you mean `{near[0]}`?" if near else f"found: {', '.join([*record][:6])}"
+            raise OutputError(f"no `{column}` in this record (--map {field}={column}); {known}")
+    moved = {column for column in mapping.values() if column in record}
+    kept = {name: value for name, value in record.items() if name not in moved}
+    for name in mapping:
+        if name in kept:
+            raise OutputError(
+                f"`{name}` is not read, because --map {name}={mapping[name]} names another field; give it another name "
+                f"with --map NAME={name}"
+            )
+    return {**found, **kept}
+
+
+def _find_steps(column: str) -> list[str] | None:
+    """Return the steps of a place inside a field, a JSON Pointer or names with dots between; None for a plain name."""
+    if column.startswith("/"):
+        return [step.replace("~1", "/").replace("~0", "~") for step in column[1:].split("/")]
+    return column.split(".") if "." in column else None
+
+
+def _look_up(record: _Object, column: str) -> str | None:
+    """Return the JSON at a place inside a record, or None; a string with JSON in it, as in a cell, is entered too."""
+    steps = _find_steps(column) or []
+    value = record.get(steps[0]) if steps else None
+    for step in steps[1:]:
+        if value is None:
+            return None
+        if value.startswith('"'):
+            value = json.loads(value).strip(_BLANK)
+        try:
+            if value.startswith("["):
+                items = json.loads(value)
+                value = json.dumps(items[int(step)]) if step.isdigit() and int(step) < len(items) else None
+            else:
+                value = _split_object(value).get(step)
+        except ValueError:
+            return None
+    return value
+
+
+def _split_object(text: str) -> _Object:
+    """Return the fields of a JSON object, each with its JSON as written, so that no value changes.
+
+    Raises:
+        ValueError: if it is not an object, or has a key twice.
+    """
+    found: _Object = {}
+    at = _skip(text, 1)
+    if not text.startswith("{"):
+        raise ValueError
+    if text.startswith("}", at):
+        return found
+    while True:
+        key, end = _decode(text, at)
+        at = _skip(text, end)
+        if not isinstance(key, str) or key in found or not text.startswith(":", at):
+            raise ValueError
+        start = _skip(text, at + 1)
+        _, end = _decode(text, start)
+        found[key] = text[start:end]
+        at = _skip(text, end)
+        if text.startswith("}", at):
+            if _skip(text, at + 1) < len(text):
+                raise ValueError
+            return found
+        if not text.startswith(",", at):
+            raise ValueError
+        at = _skip(text, at + 1)
+
+
+def _decode(text: str, at: int) -> tuple[object, int]:
+    try:
+        return _DECODER.raw_decode(text, at)
+    except RecursionError:
+        raise ValueError from None
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _BLANK:
+        at += 1
+    return at

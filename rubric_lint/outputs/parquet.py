@@ -1,0 +1,134 @@
+"""Read Parquet by batches of rows: each row becomes a record, with its number."""
+
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from json.encoder import encode_basestring as quote
+from math import isfinite
+from typing import Any, BinaryIO
+
+from rubric_lint.outputs.blocks import Block, Entry, InputError, Part, join_entries
+from rubric_lint.outputs.decoding import OutputError, list_values
+from rubric_lint.outputs.mapping import HELD, SHOWN, Mapped, rename_columns
+
+try:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError as fault:
+    raise InputError("Parquet needs pyarrow; install it with the extra `arrow`: rubric-lint[arrow]") from fault
+
+_TEXTS = frozenset({*HELD, *SHOWN, "rubric", "rubric_hash", "judge"})
+"""The fields that are read as texts; bytes of others, such as those of an image, are kept as escapes."""
+
+_AT_ONCE = 2_000
+"""The rows of a part."""
+
+
+class Rows:
+    """A part of a Parquet file: some rows, the number of the first one, and what is left to map in each."""
+
+    def __init__(self, names: list[str], batch: pa.RecordBatch, first: int, nested: Mapping[str, str]) -> None:
+        self._names = names
+        self._batch = batch
+        self._first = first
+        self._nested = nested
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the rows as records."""
+        blocks = join_entries(self._write())
+        if not self._nested:
+            return blocks
+        return (each for block in blocks for each in Mapped(block, self._nested).blocks())
+
+    def _write(self) -> Iterator[Entry]:
+        """Yield the rows as JSON; a null is an absent field."""
+        heads = [f"{quote(name)}: " for name in self._names]
+        columns = [
+            [None if (text := _write_value(value)) is None else head + text for value in list_values(column)]
+            for head, column in zip(heads, self._batch.columns, strict=True)
+        ]
+        for number, row in enumerate(zip(*columns, strict=True), self._first):
+            text = ", ".join([cell for cell in row if cell is not None])
+            try:
+                yield number, f"{{{text}}}".encode()
+            except UnicodeEncodeError:
+                yield number, self._write_bytes(row)
+
+    def _write_bytes(self, row: Sequence[str | None]) -> bytes | OutputError:
+        """Write a row in which bytes are not UTF-8: an error where a text is needed, and escapes elsewhere."""
+        cells: list[str] = []
+        for name, cell in zip(self._names, row, strict=True):
+            try:
+                (cell or "").encode()
+            except UnicodeEncodeError as fault:
+                byte = ord(fault.object[fault.start]) & 0xFF
+                if name in _TEXTS or self._nested:
+                    return OutputError(f"byte {byte:02x} in the column `{name}` is not UTF-8")
+                escaped = "".join([f"\\\\x{ord(each) & 0xFF:02x}" if _is_byte(each) else each for each in cell or ""])
+                cells.append(escaped)
+            else:
+                cells += [] if cell is None else [cell]
+        return f"{{{', '.join(cells)}}}".encode()
+
+
+def read_parquet(
+    chunks: Iterable[bytes], file: BinaryIO | None, mapping: Mapping[str, str], *, needs_output: bool
+) -> Iterator[Part]:
+    """Yield the rows of a Parquet file in parts; one that cannot be sought in is first copied to a temporary file.
+
+    Raises:
+        InputError: if it does not have the columns that are needed.
+    """
+    if file is not None:
+        yield from _read(file, mapping, needs_output=needs_output)
+        return
+    with tempfile.TemporaryFile() as copy:
+        try:
+            for chunk in chunks:
+                copy.write(chunk)
+            copy.flush()
+        except OSError as fault:
+            raise InputError(
+                f"the temporary copy that Parquet needs here cannot be written ({fault.strerror}); name the file "
+                "itself, not packed, or set TMPDIR to a folder with more space"
+            ) from None
+        yield from _read(copy, mapping, needs_output=needs_output)
+
+
+def _read(file: Any, mapping: Mapping[str, str], *, needs_output: bool) -> Iterator[Part]:
+    number, rows = 1, 0
+    try:
+        opened = pq.ParquetFile(file, pre_buffer=False, page_checksum_verification=True)
+        rows = opened.metadata.num_rows
+        names, nested = rename_columns(opened.schema_arrow.names, mapping, needs_output=needs_output)
+        for batch in opened.iter_batches(_AT_ONCE, use_threads=False):
+            yield Rows(names, batch, number, nested)
+            number += len(batch)
+    except (pa.ArrowException, OSError) as fault:  # a part that is cut off has no footer, which comes last
+        told = str(fault).partition("\n")[0].rstrip(".")
+        lost = f"{rows - number + 1:,} of its {rows:,} rows are not" if rows else "nothing of it is"
+        yield Block(number, OutputError(f"the Parquet file is cut off or damaged, and {lost} read: {told}"))
+
+
+def _is_byte(character: str) -> bool:
+    return "\udc80" <= character <= "\udcff"
+
+
+def _write_value(value: Any) -> str | None:
+    """Return a value as JSON, or None for a null."""
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, bytes):
+        return quote(value.decode("utf-8", "surrogateescape"))
+    if value is None or (isinstance(value, float) and not isfinite(value)):
+        return None
+    return json.dumps(_simplify(value), ensure_ascii=False, default=str)
+
+
+def _simplify(value: Any) -> Any:
+    """Return a value of a struct or a list as plain JSON: a struct has all fields, those that a row lacks as nulls."""
+    if isinstance(value, dict):
+        return {name: _simplify(item) for name, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [*map(_simplify, value)]
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value

@@ -1,0 +1,260 @@
+"""Read CSV and TSV row by row: each row becomes a record, with the line where it begins."""
+
+import codecs
+import csv
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from json.encoder import encode_basestring as quote
+from typing import NamedTuple
+
+from rubric_lint.outputs.blocks import BLANK, LIMIT, Block, Entry, InputError, Part, join_entries, refuse_size
+from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.outputs.mapping import Mapped, rename_columns
+
+_JSON = frozenset({"outputs", "judge"})
+"""The columns whose cells hold JSON, which a text cannot stand for."""
+
+
+_CELLS = frozenset({"id", "output", "outputs", "score", "answer", "rubric", "checks", "satisfied", "level"})
+"""The column names that identify a table of judge outputs."""
+
+_MOST = 100_000
+"""The most characters of a header that are looked at."""
+
+
+class Dialect(NamedTuple):
+    """A text table: what separates its cells, and what that is called."""
+
+    delimiter: str
+    called: str
+
+
+DIALECTS = (Dialect(",", "CSV"), Dialect("\t", "TSV"), Dialect(";", "CSV with semicolons"))
+"""The text tables that are read."""
+
+
+def find_dialect(head: bytes, columns: Collection[str], name: str) -> Dialect | None:
+    """Return the dialect if this is a text table: its header has a known column or one of these, or its name says so.
+
+    A text that begins as JSON never is one.
+    """
+    text = head.lstrip(BLANK)
+    if not text or text.startswith((b"{", b"[")):
+        return None
+    first = text[:_MOST].partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
+    known = _CELLS | {column.lower() for column in columns}
+    found = [(len(known.intersection(_split(first, each))), len(_split(first, each)), each) for each in DIALECTS]
+    matches, cells, dialect = max(found, key=lambda each: each[:2])
+    if matches and (cells > 1 or matches == cells):
+        return dialect
+    base = name.lower().removesuffix(".gz").removesuffix(".zst")
+    if base.endswith(".tsv"):
+        return DIALECTS[1]
+    return dialect if base.endswith(".csv") else None
+
+
+def _split(header: str, dialect: Dialect) -> list[str]:
+    try:
+        cells = next(csv.reader([header], delimiter=dialect.delimiter), [])
+    except csv.Error:
+        return []
+    return [cell.strip().lower() for cell in cells]
+
+
+class Row(NamedTuple):
+    """A row: the line where it begins, its cells, and why it cannot be read, if it cannot."""
+
+    line: int
+    cells: list[str]
+    fault: str = ""
+
+
+class Rows(NamedTuple):
+    """A part of a text table: some rows, the names of their columns, and what is left to map in each."""
+
+    names: list[str]
+    rows: list[Row]
+    nested: Mapping[str, str]
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the rows as records."""
+        blocks = join_entries(map(self._write, self.rows))
+        if not self.nested:
+            return blocks
+        return (each for block in blocks for each in Mapped(block, self.nested).blocks())
+
+    def _write(self, row: Row) -> Entry:
+        """Write a row as JSON; an empty cell is an absent field, except that of the output."""
+        if row.fault:
+            return row.line, OutputError(row.fault)
+        if len(row.cells) != len(self.names):
+            count = f"{len(row.cells)} cell{'' if len(row.cells) == 1 else 's'}"
+            return row.line, OutputError(f"the row has {count}; expected {len(self.names)}, as in the header")
+        cells = ", ".join([
+            f"{quote(name)}: {cell if name in _JSON and _is_line(cell) else quote(cell)}"
+            for name, cell in zip(self.names, row.cells, strict=True)
+            if (cell or name == "output") and name
+        ])  # fmt: skip
+        try:
+            return row.line, f"{{{cells}}}".encode()
+        except UnicodeEncodeError as fault:
+            byte = ord(fault.object[fault.start]) & 0xFF
+            return row.line, OutputError(f"byte {byte:02x} is not UTF-8; save the file as UTF-8")
+
+
+def _is_line(cell: str) -> bool:
+    """Return whether a cell is a JSON object or list on one line; a part of it could otherwise become another field."""
+    if not cell.startswith(("[", "{")) or "\n" in cell:
+        return False
+    try:
+        json.loads(cell)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def read_table(
+    chunks: Iterable[bytes], dialect: Dialect, mapping: Mapping[str, str], *, needs_output: bool
+) -> Iterator[Part]:
+    """Yield the rows of a text table in parts.
+
+    Raises:
+        InputError: if the header does not have the columns that are needed.
+    """
+    lines = _Lines(chunks)
+    rows = _read_rows(lines, dialect.delimiter)
+    header = next(rows, None)
+    if header is None:
+        return
+    if header.fault:
+        raise InputError(f"the header, in line {header.line}: {header.fault}")
+    columns = [cell.strip() for cell in header.cells]
+    names, nested = rename_columns(columns, mapping, needs_output=needs_output)
+    part: list[Row] = []
+    for row in rows:
+        part.append(row)
+        if lines.is_at_end_of_chunk:
+            yield Rows(names, part, nested)
+            part = []
+    yield Rows(names, part, nested)
+
+
+def _read_rows(lines: "_Lines", delimiter: str) -> Iterator[Row]:
+    """Yield the rows that are not blank; without end quotes, the rest of the file is one row that cannot be read."""
+    csv.field_size_limit(2 * LIMIT)  # the lines have a limit of their own
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        line = lines.begin_row()
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except _TooLongError:
+            while lines.is_open and lines.skip():
+                pass
+            told = f"the quote in line {line} is never closed; nothing after it is read"
+            yield Row(line, [], told if lines.is_open else refuse_size().message)
+            reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        except csv.Error as fault:
+            yield Row(line, [], _word(fault, line))
+        else:
+            if any(cells):
+                yield Row(line, cells)
+
+
+def _word(fault: csv.Error, line: int) -> str:
+    told = str(fault)
+    if "unexpected end of data" in told:
+        return f"the quote in line {line} is never closed; nothing after it is read"
+    if "expected after" in told:
+        return "text after the closing quote of a cell; double the quotes inside a cell"
+    if "new-line character" in told:
+        return "a carriage return alone ends a line; save the file with LF or CRLF at the ends of lines"
+    return f"not a row of a table: {told}"
+
+
+class _TooLongError(Exception):
+    """A row with more bytes than an entry may have."""
+
+
+class _Lines:
+    """The lines of a text, one by one; bytes that are not UTF-8 become lone surrogates.
+
+    `is_open` says whether a quote is open after the line.
+    """
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+        self._decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
+        self._lines: list[str] = []
+        self._at = 0
+        self._tail: list[str] = []
+        self._number = 0
+        self._size = 0
+        self.is_open = False
+
+    @property
+    def is_at_end_of_chunk(self) -> bool:
+        """Whether the next line is in another chunk, which may be long in coming."""
+        return self._at == len(self._lines)
+
+    def begin_row(self) -> int:
+        """Begin a row and return the number of its first line."""
+        self._size = 0
+        self.is_open = False
+        return self._number + 1
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        """Return the next line of the row.
+
+        Raises:
+            _TooLongError: if the row is too long; `is_open` then says whether its last line is inside a quote.
+        """
+        line = self._take()
+        self._size += len(line)
+        if self._size > LIMIT:
+            raise _TooLongError
+        return line
+
+    def skip(self) -> bool:
+        """Skip a line; return whether there was one."""
+        try:
+            self._take()
+        except StopIteration:
+            return False
+        return True
+
+    def _take(self) -> str:
+        while self._at == len(self._lines):
+            self._fill()
+        line = self._lines[self._at]
+        self._at += 1
+        self._number += 1
+        self.is_open ^= line.count('"') % 2 == 1
+        return line
+
+    def _fill(self) -> None:
+        """Read a chunk.
+
+        Raises:
+            StopIteration: at the end.
+        """
+        chunk = next(self._chunks, None)
+        text = self._decode(chunk or b"", final=chunk is None)
+        if chunk is None and not text and not self._tail:
+            raise StopIteration
+        *lines, tail = text.split("\n")
+        self._lines = [f"{line}\n" for line in lines]
+        self._at = 0
+        if lines:
+            self._lines[0] = "".join(self._tail) + self._lines[0]
+            self._tail = []
+        if tail:
+            is_long = sum(map(len, self._tail)) > LIMIT  # only whether a quote is open matters of the rest
+            self._tail.append('"' * (tail.count('"') % 2) if is_long else tail)
+        if chunk is None and self._tail:
+            self._lines.append("".join(self._tail))
+            self._tail = []

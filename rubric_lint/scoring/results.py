@@ -1,0 +1,428 @@
+"""Read results that `rubric-score` wrote: of other runs to compare, and of parts to merge."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from rubric_lint.format.criterion import Shape
+from rubric_lint.outputs.blocks import Block
+from rubric_lint.outputs.decoding import OutputError, read_again, refuse_flaws
+from rubric_lint.outputs.mapping import RESERVED
+from rubric_lint.scoring.grading import AnswerValue, CriterionResult, JudgeOutput, Scored, ScoringRubric, Verdict
+from rubric_lint.scoring.output import Judged, Known, Reader, render
+from rubric_lint.scoring.scorer import Entry, OtherVersionError, Outcome, Scorer, Unclear, find_rubric
+
+_VERDICTS = {str(verdict): verdict for verdict in Verdict}
+
+
+class OtherGrade(NamedTuple):
+    """An answer to a criterion, its normalised score, and whether it meets the gate."""
+
+    answer: AnswerValue
+    score: Fraction
+    gate_met: bool
+
+
+class OtherCriterion:
+    """A criterion of another run: the answers that it allows, or those that occurred."""
+
+    def __init__(self, name: str, weight: float | None, gate: int | None) -> None:
+        self.id, self.weight, self.gate = name, weight, gate
+        self.grades: list[OtherGrade] = []
+        self._places: dict[tuple[type, AnswerValue, bool], int] = {}
+
+    def place(self, grade: OtherGrade) -> int:
+        """Return the place of a grade among `grades`; a new one is added."""
+        key = type(grade.answer), grade.answer, grade.gate_met
+        found = self._places.get(key)
+        if found is None:
+            found = self._places[key] = len(self.grades)
+            self.grades.append(grade)
+        return found
+
+
+class OtherRubric:
+    """A rubric of another run, as its results describe it; `places` has those of its criteria by their ids."""
+
+    def __init__(self, name: str, rubric_hash: str, criteria: list[OtherCriterion]) -> None:
+        self.name, self.hash, self.criteria = name, rubric_hash, criteria
+        self.places = {each.id: place for place, each in enumerate(criteria)}
+
+    def find(self, criterion: str) -> OtherCriterion:
+        """Return a criterion by its id."""
+        return self.criteria[self.places[criterion]]
+
+
+class OtherKind(NamedTuple):
+    """One combination of answers with its result; `answers` are places among the grades of the criteria."""
+
+    rubric: int
+    score: Fraction
+    verdict: Verdict
+    answers: tuple[int, ...]
+
+
+class OtherResult(NamedTuple):
+    """A line of results, checked."""
+
+    rubric: str
+    hash: str
+    score: Fraction
+    verdict: Verdict
+    criteria: list[tuple[str, float | None, int | None, OtherGrade]]
+
+
+class OtherRubrics:
+    """The rubrics and the different results of another run."""
+
+    def __init__(self) -> None:
+        self.rubrics: list[OtherRubric] = []
+        self.kinds: list[OtherKind] = []
+        self._rubrics: dict[tuple[Any, ...], int] = {}
+        self._kinds: dict[OtherKind, int] = {}
+        self._ours: dict[str, tuple[int, list[dict[AnswerValue, int]]]] = {}
+
+    def number_known(self, known: Known) -> int:
+        """Return the number of the result for some answers."""
+        if known.number < 0:
+            score = Fraction(known.points, known.rubric.full)
+            known.number = self._number_ours(known.rubric, score, known.verdict, known.answers)
+        return known.number
+
+    def number(self, result: Scored) -> int:
+        """Return the number of a result."""
+        answers = tuple(each.grade.answer for each in result.criteria)
+        return self._number_ours(result.rubric, result.score, result.verdict, answers)
+
+    def number_result(self, result: OtherResult) -> int:
+        """Return the number of a line of results."""
+        described = [(name, weight, gate) for name, weight, gate, _ in result.criteria]
+        place = self._place_rubric(result.rubric, result.hash, described)
+        criteria = self.rubrics[place].criteria
+        answers = [each.place(grade) for each, (*_, grade) in zip(criteria, result.criteria, strict=True)]
+        return self._place(OtherKind(place, result.score, result.verdict, tuple(answers)))
+
+    def _number_ours(
+        self, rubric: ScoringRubric, score: Fraction, verdict: Verdict, answers: tuple[AnswerValue, ...]
+    ) -> int:
+        place, grades = self._ours.get(rubric.name) or self._add_ours(rubric)
+        found = tuple([places[answer] for places, answer in zip(grades, answers, strict=True)])
+        return self._place(OtherKind(place, score, verdict, found))
+
+    def _add_ours(self, rubric: ScoringRubric) -> tuple[int, list[dict[AnswerValue, int]]]:
+        """Add one of our rubrics with all its grades; return its place, and those of the grades by their answers."""
+        described = [(each.id, float(each.weight), each.gate) for each in rubric.criteria]
+        place = self._place_rubric(rubric.name, rubric.hash, described)
+        grades = [
+            {each.answer: theirs.place(OtherGrade(each.answer, each.score, each.gate_met)) for each in ours.grades}
+            for ours, theirs in zip(rubric.criteria, self.rubrics[place].criteria, strict=True)
+        ]
+        self._ours[rubric.name] = place, grades
+        return place, grades
+
+    def _place_rubric(
+        self, name: str, rubric_hash: str, described: Sequence[tuple[str, float | None, int | None]]
+    ) -> int:
+        key = name, rubric_hash, tuple(described)
+        found = self._rubrics.get(key)
+        if found is None:
+            found = self._rubrics[key] = len(self.rubrics)
+            self.rubrics.append(OtherRubric(name, rubric_hash, [OtherCriterion(*each) for each in described]))
+        return found
+
+    def _place(self, kind: OtherKind) -> int:
+        found = self._kinds.get(kind)
+        if found is None:
+            found = self._kinds[kind] = len(self.kinds)
+            self.kinds.append(kind)
+        return found
+
+
+def is_result(entry: Mapping[str, Any]) -> bool:
+    """Return whether an entry is a line of results, with a score or with an error."""
+    return {"score", "verdict", "criteria"} <= entry.keys() or (
+        isinstance(entry.get("error"), dict) and "output" not in entry
+    )
+
+
+def read_result(entry: Mapping[str, Any]) -> OtherResult:
+    """Return a line of results, checked.
+
+    Raises:
+        OutputError: if it has no score, or is not as `rubric-score` writes it.
+    """
+    if "error" in entry:
+        if not isinstance(entry["error"], dict):
+            raise OutputError("`error` must be an object in a result", "/error")
+        raise OutputError(f"a result without a score: {entry['error'].get('message', 'no reason given')}")
+    name, score, verdict = entry.get("rubric"), entry["score"], entry["verdict"]
+    if not isinstance(name, str):
+        raise OutputError("`rubric` must be a string in a result", "/rubric")
+    if not _is_score(score):
+        raise OutputError("`score` must be a number from 0 to 1 in a result", "/score")
+    if not isinstance(verdict, str) or verdict not in _VERDICTS:
+        raise OutputError("`verdict` must be pass, borderline or fail in a result", "/verdict")
+    if not isinstance(entry["criteria"], list):
+        raise OutputError("`criteria` must be a list in a result", "/criteria")
+    criteria = [_read_criterion(each, place) for place, each in enumerate(entry["criteria"])]
+    if len({each[0] for each in criteria}) < len(criteria):
+        raise OutputError("`criteria` has an id more than once", "/criteria")
+    named = entry.get("rubric_hash")
+    return OtherResult(name, named if isinstance(named, str) else "", Fraction(score), _VERDICTS[verdict], criteria)
+
+
+def _read_criterion(each: Any, place: int) -> tuple[str, float | None, int | None, OtherGrade]:
+    path = f"/criteria/{place}"
+    match each:
+        case {"id": str(name), "raw": bool() | int() as raw, "score": score, "gate_met": bool(met)} if _is_score(score):
+            weight, gate = each.get("weight"), each.get("gate")
+            return (
+                name,
+                float(weight) if _is_number(weight) else None,
+                gate if type(gate) is int else None,
+                OtherGrade(raw, Fraction(score), met),
+            )
+    raise OutputError("a criterion of a result needs `id`, `raw`, `score` and `gate_met`", path)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_score(value: Any) -> bool:
+    return _is_number(value) and 0 <= value <= 1
+
+
+_TABLED = frozenset({"points", "full", "gates_missed"})
+"""The fields that a result has in a table, and that follow from the others."""
+
+_FROM_WORST = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
+_CHANGED = "the result was changed after it was written, or cut"
+
+
+class _KeptError(OutputError):
+    """The error of an output that was invalid when it was scored."""
+
+
+class ResultScorer(Scorer):
+    """A scorer of results: it takes over each one that its rubric would give for the same answers, and no other.
+
+    A result is written again from its answers, so a line that was changed cannot bring in anything else.
+    """
+
+    def __init__(self, rubrics: Mapping[str, ScoringRubric]) -> None:
+        super().__init__(rubrics)
+        self._named = {name: Reader(rubric) for name, rubric in rubrics.items()}
+        self._readers = self._named
+
+    def scan(self, block: Block) -> Iterator[Unclear]:
+        """Yield the entries of a block; blank lines are skipped."""
+        for line, text in block.split():
+            yield Unclear(line, text)
+
+    def score(self, text: bytes | OutputError) -> Entry:
+        """Read a result.
+
+        Raises:
+            OutputError: if it has no score, if its rubric would not give it, or if it is not a result.
+        """
+        entry = _read(text)
+        if not is_result(entry):
+            raise OutputError(_say_what_it_is(entry))
+        if isinstance(error := entry.get("error"), dict):
+            message, path = error.get("message"), error.get("path")
+            raise _KeptError(
+                message if isinstance(message, str) else "invalid, without a reason",
+                path if isinstance(path, str) else "",
+            )
+        found = read_result(entry)
+        reader = find_rubric(entry, self._named)
+        _check_version(found, reader.rubric)
+        value = {name: item for name, item in entry.items() if name not in RESERVED}
+        is_of_table = "shape" not in entry
+        if is_of_table:
+            value = {name: item for name, item in value.items() if name not in _TABLED}
+        known = _look_up(found, reader, is_of_table=is_of_table)
+        if "verdicts" in entry or any("share" in each for each in entry["criteria"]):
+            median = _read_median(entry, found, known)
+            return Entry(value, True, reader.rubric, None, median)  # noqa: FBT003 (by name takes longer)
+        _compare(found, known)
+        output = JudgeOutput(known.answers, (None,) * len(known.answers))
+        return Entry(value, True, reader.rubric, Judged(known, 0, output))  # noqa: FBT003 (as above)
+
+    def explain(self, text: bytes | OutputError, fault: OutputError, line: int, file: str | None = None) -> Outcome:
+        """Return the full outcome of a result without a score, or of an entry that `score` refused."""
+        try:
+            entry = _read(text)
+        except OutputError:
+            return super().explain(text, fault, line, file)
+        if not is_result(entry):
+            return super().explain(text, fault, line, file)
+        head = {"id": entry["id"]} if "id" in entry else {}
+        rest = {name: item for name, item in entry.items() if name not in RESERVED and name != "id"}
+        named = entry.get("rubric")
+        outcome = Outcome(line, file, head, named if isinstance(named, str) else None, rest, error=fault)
+        place = _read_place(entry["error"], has_others=file is not None) if isinstance(fault, _KeptError) else None
+        return replace(outcome, text=render({**outcome.to_json(), "error": _place(place, fault)})) if place else outcome
+
+
+def _read(text: bytes | OutputError) -> dict[str, Any]:
+    """Return an entry.
+
+    Raises:
+        OutputError: if it is not an object in JSON.
+    """
+    entry, is_sound = read_again(text)
+    if not is_sound:
+        refuse_flaws(entry)
+    return entry
+
+
+def _say_what_it_is(entry: Mapping[str, Any]) -> str:
+    """Return why an entry is not a result that can be merged."""
+    if "verdict" in entry and "score" in entry:
+        return (
+            "a compact result, which has no criteria and no `rubric_hash`; merge results that were written without "
+            "--compact"
+        )
+    if "output" in entry or "outputs" in entry or "checks" in entry:
+        return "a judge output, not a result; score it first: rubric-score RUBRIC FILE -o FILE.jsonl"
+    return f"not a result of rubric-score (found: {', '.join([*entry][:6]) or 'nothing'})"
+
+
+def _read_place(error: Mapping[str, Any], *, has_others: bool) -> dict[str, Any] | None:
+    """Return where an error was found when the output was scored; None if that is unknown.
+
+    An error without a file is of the only one, so with other files around, its place is in this one.
+    """
+    place = {name: error[name] for name in ("file", "line") if name in error}
+    is_known = "file" in place or not has_others
+    return place if is_known and type(place.get("line")) is int and isinstance(place.get("file", ""), str) else None
+
+
+def _place(place: Mapping[str, Any], fault: OutputError) -> dict[str, Any]:
+    return {**place, "path": fault.path, "message": fault.message}
+
+
+def _check_version(found: OtherResult, rubric: ScoringRubric) -> None:
+    """Check that a result is by this version of its rubric.
+
+    Raises:
+        OtherVersionError: if it is not, or does not say it.
+    """
+    if found.hash == rubric.hash:
+        return
+    if not found.hash:
+        raise OutputError(
+            "the result has no `rubric_hash`, so it may be of another version of the rubric", "/rubric_hash"
+        )
+    raise OtherVersionError(
+        f"scored by another version of the rubric (`rubric_hash` {found.hash}, now {rubric.hash}); score the output "
+        "again",
+        "/rubric_hash",
+    )
+
+
+def _look_up(found: OtherResult, reader: Reader, *, is_of_table: bool) -> Known:
+    """Return what the rubric gives for the answers of a result; tables hold 1 for true and 0 for false.
+
+    Raises:
+        OutputError: if they are not answers to its criteria.
+    """
+    given = {name: grade.answer for name, _, _, grade in found.criteria}
+    ids = [each.id for each in reader.rubric.criteria]
+    if is_of_table and reader.rubric.shape is Shape.CHECKLIST:
+        given = {name: {0: False, 1: True}.get(answer, answer) for name, answer in given.items()}
+    if given.keys() != set(ids):
+        raise OutputError(f"the criteria are not those of the rubric: {_CHANGED}", "/criteria")
+    return reader.know(JudgeOutput(tuple([given[name] for name in ids]), (None,) * len(ids)))
+
+
+def _compare(found: OtherResult, known: Known) -> None:
+    """Check that a result is the one that its answers come to.
+
+    Raises:
+        OutputError: if it is not.
+    """
+    if float(found.score) != known.score:
+        raise OutputError(
+            f"`score` is {float(found.score)!r}, but the criteria come to {known.score!r}: {_CHANGED}", "/score"
+        )
+    if found.verdict is not known.verdict:
+        raise OutputError(
+            f"`verdict` is {found.verdict}, but the criteria come to {known.verdict}: {_CHANGED}", "/verdict"
+        )
+    met = {piece.result.criterion.id: piece.result.grade.gate_met for piece in known.pieces}
+    if any(grade.gate_met is not met[name] for name, _, _, grade in found.criteria):
+        raise OutputError(f"`gate_met` does not follow from `raw`: {_CHANGED}", "/criteria")
+
+
+def _read_median(entry: Mapping[str, Any], found: OtherResult, known: Known) -> Scored:
+    """Return the result of several outputs for one answer; tables do not keep how many there were.
+
+    Raises:
+        OutputError: if it cannot be one.
+    """
+    rubric = known.rubric
+    if rubric.cuts_mean:
+        raise OutputError("a result of several outputs, which does not keep scores below 0; score the records together")
+    score = Fraction(round(found.score * 2 * rubric.full), 2 * rubric.full)  # it may lie between two points
+    if float(score) != float(found.score):
+        raise OutputError(f"`score` is {float(found.score)!r}, which this rubric never gives: {_CHANGED}", "/score")
+    shares = {each["id"]: each.get("share") for each in entry["criteria"]}
+    criteria = tuple(
+        [
+            CriterionResult(
+                piece.result.criterion,
+                piece.result.grade,
+                share=Fraction(share) if isinstance(share := shares[piece.result.criterion.id], int | float) else None,
+            )
+            for piece in known.pieces
+        ]
+    )
+    median = Scored(rubric, score, found.verdict, criteria)
+    if "verdicts" not in entry:
+        return median
+    panel = entry.get("panel")
+    groups: list[Any] = panel if isinstance(panel, list) else [entry]
+    samples: list[Scored] = []
+    models: list[str] = []
+    for group in groups:
+        verdicts = _list_verdicts(group)
+        samples += [Scored(rubric, score, verdict, ()) for verdict in verdicts]
+        models += [group["model"]] * len(verdicts) if panel and isinstance(group.get("model"), str) else []
+    ordered = sorted([each.verdict for each in samples], key=_FROM_WORST.index)
+    if not ordered or ordered[(len(ordered) - 1) // 2] is not found.verdict or ordered != _sort(entry):
+        raise OutputError(f"`verdict` is not the median of `verdicts`: {_CHANGED}", "/verdicts")
+    votes = entry.get("independent_votes_at_most")
+    return replace(
+        median,
+        samples=tuple(samples),
+        models=tuple(models) if len(models) == len(samples) else (),
+        votes=votes if type(votes) is int else 0,
+    )
+
+
+def _sort(entry: Mapping[str, Any]) -> list[Verdict]:
+    return sorted(_list_verdicts(entry), key=_FROM_WORST.index)
+
+
+def _list_verdicts(group: Any) -> list[Verdict]:
+    """Return each verdict as often as `verdicts` says.
+
+    Raises:
+        OutputError: if that is not counts of verdicts.
+    """
+    given = group.get("verdicts") if isinstance(group, dict) else None
+    names = {str(verdict): verdict for verdict in Verdict}
+    if not isinstance(given, dict) or not all(
+        name in names and type(count) is int and 0 <= count <= _MOST_OUTPUTS for name, count in given.items()
+    ):
+        raise OutputError("`verdicts` must count pass, borderline and fail in a result", "/verdicts")
+    return [names[name] for name, count in given.items() for _ in range(count)]
+
+
+_MOST_OUTPUTS = 100_000
+"""The most outputs for one answer: an entry of the largest size has fewer."""

@@ -1,0 +1,171 @@
+"""Read JSON (RFC 8259) to a node tree: `json` says whether it is valid, its tokens where everything is."""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+
+from rubric_lint.text.deadline import check_time
+from rubric_lint.text.source import Span
+from rubric_lint.text.tree import MAX_DEPTH, UNTAGGED, Mark, Root, SyntaxFaultError, join_surrogates, too_deep
+
+# A string that is never closed is one token to the end of the text, so no quote is visited twice.
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]|[^\s,:\[\]{}"]++', re.DOTALL)
+_CONSTANTS = ("NaN", "Infinity", "-Infinity")
+
+Token = re.Match[str]
+
+
+def read_json(text: str, start: int = 0, end: int | None = None, *, without: Collection[str] = ()) -> Root:
+    """Read the JSON value in `text[start:end]`.
+
+    The fields `without` are left out, with everything in them; their values may have `NaN` and nest deeper.
+
+    Raises:
+        SyntaxFaultError: at the first character that is not JSON.
+    """
+    end = len(text) if end is None else end
+    tokens = every = list(_TOKEN.finditer(text, start, end))
+    if without:
+        tokens = list(_leave_out(every, frozenset(f'"{name}"' for name in without)))
+    _check_depth(tokens)
+    try:
+        # The values come from the tokens; an int, though, may be too long for Python.
+        json.loads(text[start:end], parse_constant=float if without else _refuse_constant, parse_int=float)
+        constant = next((token for token in tokens if token[0] in _CONSTANTS), None) if without else None
+    except json.JSONDecodeError as fault:
+        raise _describe_fault(text, Span(start, end), start + fault.pos, fault.msg, every) from None
+    except RecursionError:
+        _check_depth(every)
+        raise
+    except _ConstantError as refused:
+        constant = next(token for token in every if token[0].startswith(refused.name))
+    if constant:
+        name = next(name for name in _CONSTANTS if constant[0].startswith(name))
+        raise SyntaxFaultError(f"`{name}` is not JSON; a number here must be finite", Span(*constant.span()))
+    check_time()
+    return Root(_compose(tokens), start)
+
+
+def _compose(tokens: list[Token]) -> Any:
+    """Return the node of the value with these tokens, which are valid JSON."""
+    node: Any = None  # the innermost collection that is open
+    key: Any = None
+    stack: list[tuple[Any, Any]] = []
+    child: Any = None
+    for count, token in enumerate(tokens):
+        if not count & 1023:
+            check_time()
+        word, start, end = token[0], Mark(token.start()), Mark(token.end())
+        first = word[0]
+        if first in "[{":
+            stack.append((node, key))
+            node, key = (MappingNode if first == "{" else SequenceNode)(UNTAGGED, [], start, end, flow_style=True), None
+            continue
+        if first in "]}":
+            child = node
+            child.end_mark = end
+            node, key = stack.pop()
+        elif first == '"':
+            value = join_surrogates(json.loads(word), start.index) if "\\" in word else word[1:-1]
+            child = ScalarNode(UNTAGGED, value, start, end, style='"')
+        else:
+            child = ScalarNode(UNTAGGED, word, start, end)
+        if type(node) is SequenceNode:
+            node.value.append(child)
+        elif node is not None and key is None:
+            key = child
+        elif node is not None:
+            node.value.append((key, child))
+            key = None
+    return child
+
+
+# The messages of Python's reader, which depend on its version, and ours.
+_WORDS = (
+    ("Unterminated string", "this quote is never closed"),
+    ("Invalid control character", "a control character inside a string; write it as an escape, such as \\n"),
+    ("Invalid \\", "JSON has no such escape; write a backslash as two"),
+    ("Expecting property name", "expected a field name in double quotes"),
+    ("Expecting ':'", "expected a `:` between the field and its value"),
+    ("Expecting ','", "expected a comma between items, or the closing bracket"),
+    ("Extra data", "text after the end of the value"),
+    ("Expecting value", "expected a value: a string in double quotes, a number, true, false, null, [ or {"),
+)
+
+
+def _describe_fault(text: str, within: Span, at: int, message: str, tokens: list[Token]) -> SyntaxFaultError:
+    """Describe an error at `at`, reading only the text `within`, because every line of JSON Lines may have an error."""
+    value, end = text[within.start : within.end], within.end
+    if at >= within.start + len(value.rstrip()) and (bracket := _find_open_bracket(tokens)) is not None:
+        return SyntaxFaultError(f"not JSON: this `{text[bracket]}` is never closed", Span(bracket, bracket + 1))
+    before = within.start + len(value[: at - within.start].rstrip())
+    comma = at if text[at : at + 1] == "," else before - 1
+    if text[comma : comma + 1] == "," and text[comma + 1 : end].lstrip()[:1] in ("]", "}"):
+        return SyntaxFaultError("not JSON: a comma after the last item; remove it", Span(comma, comma + 1))
+    words = next((ours for theirs, ours in _WORDS if message.startswith(theirs)), "this does not belong here")
+    if text[at : at + 1] in ("#", "/"):
+        words = "JSON has no comments"
+    at = min(at, max(end - 1, 0))
+    return SyntaxFaultError(f"not JSON: {words}", Span(at, min(at + 1, end)))
+
+
+def _find_open_bracket(tokens: list[Token]) -> int | None:
+    opened: list[int] = []
+    for token in tokens:
+        first = _first(token)
+        if first in "[{":
+            opened.append(token.start())
+        elif first in "]}" and opened:
+            opened.pop()
+    return opened[-1] if opened else None
+
+
+def _first(token: Token) -> str:
+    """Return the first character of a token, without copying a string that may have many megabytes."""
+    return token.string[token.start()]
+
+
+def _leave_out(tokens: Iterable[Token], names: Collection[str]) -> Iterator[Token]:
+    """Yield the tokens without the fields of some names, which are written with their quotes."""
+    opened: list[str] = []
+    outside = -1  # the depth at which a field that is left out ends; -1 outside of one
+    is_key = False
+    for token in tokens:
+        first = _first(token)
+        if first in "[{":
+            opened.append(first)
+        elif first in "]}" and opened:
+            opened.pop()
+        if outside < 0 and is_key and first == '"' and token[0] in names:
+            outside, is_key = len(opened), False
+            continue
+        if outside < 0:
+            yield token
+        elif len(opened) <= outside:
+            outside = -1
+        is_key = bool(opened) and opened[-1] == "{" and (first in "{]}" or not is_key)
+
+
+def _check_depth(tokens: list[Token]) -> None:
+    depth = 0
+    for token in tokens:
+        first = _first(token)
+        if first in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise too_deep(token.start())
+        elif first in "]}":
+            depth -= 1
+
+
+class _ConstantError(Exception):
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def _refuse_constant(name: str) -> None:
+    raise _ConstantError(name)
