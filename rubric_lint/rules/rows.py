@@ -272,7 +272,7 @@ _OF_JUDGED_DATA = (
         _HINT,
         {
             "alike": (
-                "{value} in all {n} judged answers, so {bound} of answers {otherwise} ({budget}); add answers that "
+                "{value} in all {n} judged answers, so {bound} of answers {missing} ({budget}); add answers that "
                 "should {missing}, or remove the criterion if none can"
             ),
             "labels-differ": (

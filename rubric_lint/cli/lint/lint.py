@@ -47,7 +47,7 @@ from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.filters import Filter
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.judged.run import JudgedRun, Reviewer, Shelf
+    from rubric_lint.agree.judged.run import JudgedRun, RecordCache, Reviewer
     from rubric_lint.fix.silence import Silenced
     from rubric_lint.fix.totals import FixOutcome
     from rubric_lint.project.files import File, Unreadable
@@ -275,7 +275,7 @@ class Judges:
 
     def __init__(self, judging: Judging) -> None:
         self._judging = judging
-        self._kept: tuple[Shelf, Reviewer] | None = None
+        self._kept: tuple[RecordCache, Reviewer] | None = None
         self.run: JudgedRun | None = None
 
     def open(self, finder: "SettingsFinder") -> "JudgedRun":
@@ -284,10 +284,10 @@ class Judges:
         Raises:
             UnreadableResultsError: if a file that an option names cannot be read.
         """
-        from rubric_lint.agree.judged.run import JudgedRun, Reviewer, Shelf  # noqa: PLC0415
+        from rubric_lint.agree.judged.run import JudgedRun, RecordCache, Reviewer  # noqa: PLC0415
 
         if self._kept is None:
-            self._kept = Shelf(), Reviewer()
+            self._kept = RecordCache(), Reviewer()
         self.run = run = JudgedRun(finder, (self._judging.judged, self._judging.labels), *self._kept)
         if run.unreadable:
             raise UnreadableResultsError(f"{file}: {reason}" for file, reason in run.unreadable.items())
