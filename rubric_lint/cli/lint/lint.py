@@ -44,7 +44,6 @@ from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_look
 from rubric_lint.messages import list_names, visible
 from rubric_lint.report import REPORTERS, Statistics, counted
 from rubric_lint.run.console import Progress, complain
-from rubric_lint.run.filters import Filter
 
 if TYPE_CHECKING:
     from rubric_lint.agree.judged.run import JudgedRun, RecordCache, Reviewer
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
     from rubric_lint.run.baseline import Gone
     from rubric_lint.run.batch import FileOutcome
     from rubric_lint.run.cache import Cache
-    from rubric_lint.run.linting import Lint
+    from rubric_lint.run.linting import Filter, Lint
     from rubric_lint.run.summary import Summary
 
 
@@ -110,7 +109,7 @@ class Adoption(NamedTuple):
     ) -> Exit:
         """Write the ignore comments and return the exit code."""
         from rubric_lint.finding import Severity  # noqa: PLC0415
-        from rubric_lint.fix.silence_run import SilenceRun  # noqa: PLC0415
+        from rubric_lint.fix.run import SilenceRun  # noqa: PLC0415
 
         run = SilenceRun(progress, (self.reason or "").strip(), partial(_report_silenced, quiet=quiet))
         totals = run.silence_all(paths, finder)
@@ -140,7 +139,7 @@ class Adoption(NamedTuple):
         if not any(finder.for_folder(os.path.dirname(name)).baseline for name in names):
             raise click.UsageError("--write-baseline: name the file with --baseline or in the settings")
 
-    def sieves(self, finder: "SettingsFinder") -> list[Filter]:
+    def sieves(self, finder: "SettingsFinder") -> "list[Filter]":
         """Return the filters that remove known or untouched findings.
 
         Raises:
@@ -156,7 +155,7 @@ class Adoption(NamedTuple):
             sieves.append(_sift_changes(self.diff_base))
         return sieves
 
-    def finish(self, sieves: list[Filter], *, quiet: bool) -> None:
+    def finish(self, sieves: "list[Filter]", *, quiet: bool) -> None:
         """Write the baselines if asked to; otherwise report the known findings that no longer occur.
 
         Raises:
@@ -217,7 +216,7 @@ with_adoption = gather_options("adoption", Adoption, _ADOPTION_OPTIONS)
 """Adds the options to a command, which receives them as one argument `adoption`."""
 
 
-def _sift_changes(revision: str) -> Filter:
+def _sift_changes(revision: str) -> "Filter":
     from rubric_lint.run.git import ChangedLinesFilter, GitError, read_changes  # noqa: PLC0415  (few runs compare)
 
     try:
