@@ -67,7 +67,7 @@ def read_records(path: str) -> RecordFile:
     with open_stream(path) as stream:
         for number, text in read_entries(iter(partial(stream.read, CHUNK), b"")):
             try:
-                value = decode_entry(text).value
+                value = decode_entry(text)
             except OutputError as fault:
                 found.invalid.append(Invalid(path, number, None, fault.path, fault.message))
                 continue
