@@ -25,7 +25,7 @@ QUICK = (
     "/rar/rows.json",
     "/tolokaforge/grading.yaml",
     "/examples/explanation.rubric.yaml",
-    "/tests/shown/verifiers.toml",
+    "/tests/snapshots/show/verifiers.toml",
     "/docs/guides/formatting.md/68/unclear.rubric.yaml",
     str(ROOT / "tests/shown/tests.rubric-test.yaml"),
 )
