@@ -65,7 +65,6 @@ class Intent:
         place: Path = vars(self)["path"]
         return place
 
-
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:
         """Refuse what other users of a shared text would not survive; `is_renaming`: the repair only renames keys.
 
