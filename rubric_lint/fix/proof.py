@@ -1,4 +1,4 @@
-"""Prove from the data alone, without the edits, that a new text has the intended content."""
+"""Read texts, and prove from the data alone, without the edits, that a new text has the intended content."""
 
 import math
 import re

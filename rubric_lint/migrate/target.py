@@ -25,18 +25,20 @@ from rubric_lint.migrate import agentv_4_suite, agentv_5_suite
 from rubric_lint.migrate.agentv import (
     TARGETS,
     Rewriting,
+    Unmet,
     convert_criteria,
     find_custom,
     find_idle,
+    find_other_files,
     find_unloaded,
     find_unsaid,
     is_foreign,
+    is_of_agentv,
     is_read_as_it_is,
     move_criteria,
     rename_cases,
 )
 from rubric_lint.migrate.agentv_reading import Read, read_suite
-from rubric_lint.migrate.suite_parts import Unmet, find_other_files, is_of_agentv
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
