@@ -1,4 +1,4 @@
-"""Rewrite the fields and places of criteria as AgentV 4 and 5 need them, and find the parts of suites of any release."""
+"""Rewrite the fields and places of criteria as AgentV 4 and 5 need them, and find the parts of any suite."""
 
 import json
 from collections.abc import Iterator, Mapping
