@@ -18,17 +18,7 @@ from rubric_lint.dialects.search.locate import (
     search,
     speaks_of_rubrics,
 )
-from rubric_lint.finding import (
-    OTHER_LINE,
-    Finding,
-    Place,
-    Problem,
-    Related,
-    Result,
-    Severity,
-    Unread,
-    pointer,
-)
+from rubric_lint.finding import OTHER_LINE, Finding, Place, Problem, Related, Result, Severity, Unread
 from rubric_lint.format.criterion import Criterion, Shape, Thresholds
 from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.rubric import Rubric, SharedEntries, build_rubric
@@ -39,7 +29,7 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME, JUDGED_RULES, RULES
 from rubric_lint.text.deadline import Clock, check_time
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path
+from rubric_lint.text.path import Part, Path, pointer
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Source, Span, UndecodableError
 from rubric_lint.text.tree import SyntaxFaultError
@@ -405,6 +395,9 @@ def _find_misspelt(
             yield "unknown-field", Problem(message, (*path, name), Part.KEY)
 
 
+_CHECKS = tuple((rule.name, rule.check) for rule in RULES if rule.check)
+
+
 def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
     view = rubric.view
     without = view.dialect.without if view else ()
@@ -412,8 +405,8 @@ def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
         yield Found(rule, problem, document, rubric)
     for rule, problem in view.problems if view else ():
         yield Found(rule, problem, document, rubric)
-    for name, _, check, *_ in RULES:
-        if check is None or name in without:
+    for name, check in _CHECKS:
+        if name in without:
             continue
         try:
             for problem in check(rubric):
