@@ -241,8 +241,8 @@ def test_a_kept_result_is_the_result(suite):
     findings = tuple(
         finding._replace(
             obstacle="",
-            fix=finding.fix and finding.fix._replace(intents=()),
-            choices=tuple(each._replace(intents=()) for each in finding.choices),
+            fix=finding.fix and finding.fix.with_intents(()),
+            choices=tuple(each.with_intents(()) for each in finding.choices),
         )
         for finding in result.findings
     )

@@ -4,11 +4,12 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft7Validator
 
-from rubric_lint.finding import Edit, Finding, Fix, Related, Severity
+from rubric_lint.edits.intents import Fix
+from rubric_lint.finding import Finding, Related, Severity
 from rubric_lint.lint.engine import Result
 from rubric_lint.report import REPORTERS, Look
 from rubric_lint.run.summary import Summary
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Edit, Source, Span
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "schemas/report/v1.json").read_text("utf-8"))
 

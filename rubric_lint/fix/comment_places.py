@@ -6,12 +6,12 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
-from rubric_lint.finding import Edit, Finding
-from rubric_lint.lint.edits.removal import line_end, line_start
+from rubric_lint.edits.lines import line_end, line_start
+from rubric_lint.finding import Finding
 from rubric_lint.lint.ignore_comments import Entries, Ignore, find_ignores, is_alone
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Edit, Source, Span
 
 _COLUMNS = 120
 """The preferred maximum length of a line with a comment."""

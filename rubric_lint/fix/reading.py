@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from rubric_lint.edits.lines import line_start
 from rubric_lint.format.criterion import LOWEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.lint.edits.removal import line_start
 from rubric_lint.lint.engine import Examined, build_rubrics
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.document import Document
@@ -29,6 +29,9 @@ class Reading:
             self.documents, self.faults = read_documents(source)
         else:  # it was read to be linted
             self.documents, self.faults = examined.documents, examined.faults
+            for finding in examined.result.findings:  # before a proof changes the data that their edits depend on
+                for fix in (*([finding.fix] if finding.fix else []), *finding.choices):
+                    fix.make()
             by_document: dict[int, list[Rubric]] = {id(document): [] for document in self.documents}
             for document, rubric in examined.rubrics:
                 by_document[id(document)].append(rubric)

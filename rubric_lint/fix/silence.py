@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from rubric_lint.finding import Edit, Finding, Result
-from rubric_lint.fix import Left, splice
+from rubric_lint.edits.making import NEVER_REWRITTEN
+from rubric_lint.finding import Finding, Result
+from rubric_lint.fix import Left
 from rubric_lint.fix.comment_places import CommentPlace, Places
 from rubric_lint.fix.proof import find_differences
-from rubric_lint.lint.edits import NEVER_REWRITTEN
 from rubric_lint.lint.engine import DEFAULTS, lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Kind, Source, Span, kind_of
+from rubric_lint.text.source import Edit, Kind, Source, Span, kind_of, splice
 
 MAX_TRIES = 20
 """The maximum number of places that are tried for a comment; usually the first one works."""

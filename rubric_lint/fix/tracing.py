@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rubric_lint.finding import Edit, Replace
-from rubric_lint.fix import Left, splice
+from rubric_lint.fix import Left
 from rubric_lint.fix.following import DataChange, find_old
 from rubric_lint.fix.proof import find_doubt
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Edit, Source, Span, splice
 
 Steps = Sequence[tuple[str, Sequence[Edit]]]
 """The text before each step, and the edits of the step, sorted."""
@@ -50,6 +49,6 @@ def _find_start(source: Source, change: DataChange) -> int:
     number = int(change.pointer[1:])
     for document in read_documents(source)[0]:
         for intent in change.intents if (document.number or 0) == number else ():
-            if not isinstance(intent, Replace):
-                return document.span(intent.path, Part.VALUE).start
+            if (place := intent.place) is not None:
+                return document.span(place, Part.VALUE).start
     return min((edit.span.start for edit in change.edits), default=0)

@@ -5,13 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from rubric_lint.finding import (
+from rubric_lint.edits.intents import (
     AddField,
     InsertField,
     InsertItems,
     Intent,
     MoveItems,
-    Problem,
     RemoveField,
     RenameKey,
     Reorder,
@@ -19,6 +18,7 @@ from rubric_lint.finding import (
     ReplaceValue,
     WrapText,
 )
+from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import HIGHEST, LOWEST, Band, Criterion, Replacement, Scale
 from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.rubric import Rubric
@@ -239,13 +239,18 @@ def split(scale: Scale, band: Band, starts: Sequence[int]) -> Repair | None:
     return _repair(title, *(AddField(scale.path, key, text) for key, text in new), choice=ADD_BAND)
 
 
-def sort_bands(scale: Scale) -> Repair | None:
-    """Put the bands in ascending order; None if some are invalid."""
+def order_bands(scale: Scale) -> tuple[str | int, ...] | None:
+    """Return the keys or indices of the bands in ascending order; None if some bands are invalid."""
     if not all(band.is_sound for band in scale.bands):
         return None
     depth = len(scale.path)
-    bands = sorted(scale.bands, key=lambda band: band.scores[0])
-    return _repair("sort the bands", Reorder(scale.path, tuple(band.path[depth] for band in bands)))
+    return tuple(band.path[depth] for band in sorted(scale.bands, key=lambda band: band.scores[0]))
+
+
+def sort_bands(scale: Scale) -> Repair | None:
+    """Put the bands in ascending order; None if some are invalid."""
+    steps = order_bands(scale)
+    return _repair("sort the bands", Reorder(scale.path, steps)) if steps else None
 
 
 def _repair(title: str, *intents: Intent, choice: str = "") -> Repair:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from rubric_lint.finding import Problem, PutUnder, RenameKey, Repair, ReplaceValue
+from rubric_lint.edits.intents import PutUnder, RenameKey, Repair, ReplaceValue
+from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import HIGHEST, RANGE, SCORES, SHAPE_FIELDS, outcome_field, read_key
 from rubric_lint.format.recognition import word_list_form
 from rubric_lint.format.repairs import number_levels, quote, write_placeholder

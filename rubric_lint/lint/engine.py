@@ -18,17 +18,7 @@ from rubric_lint.dialects.search.locate import (
     search,
     speaks_of_rubrics,
 )
-from rubric_lint.finding import (
-    OTHER_LINE,
-    Finding,
-    Place,
-    Problem,
-    Related,
-    Result,
-    Severity,
-    Unread,
-    pointer,
-)
+from rubric_lint.finding import OTHER_LINE, Finding, Place, Problem, Related, Result, Severity, Unread
 from rubric_lint.format.criterion import Criterion, Shape, Thresholds
 from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.rubric import Rubric, SharedEntries, build_rubric
@@ -39,7 +29,7 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME, JUDGED_RULES, RULES
 from rubric_lint.text.deadline import Clock, check_time
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path
+from rubric_lint.text.path import Part, Path, pointer
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Source, Span, UndecodableError
 from rubric_lint.text.tree import SyntaxFaultError

@@ -8,11 +8,12 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
 
-from rubric_lint.finding import Edit, Finding, Fix, Severity
+from rubric_lint.edits.intents import Fix
+from rubric_lint.finding import Finding, Severity
 from rubric_lint.messages import find_near
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
-from rubric_lint.text.source import Kind, Source, Span, kind_of
+from rubric_lint.text.source import Edit, Kind, Source, Span, kind_of
 
 
 class Name(NamedTuple):

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import find_read, find_unread, load_tables
-from rubric_lint.finding import AddField, Intent, NestField, RemoveField, RenameKey, ReplaceValue, WrapText
+from rubric_lint.edits.intents import AddField, Intent, NestField, RemoveField, RenameKey, ReplaceValue, WrapText
 from rubric_lint.format.criterion import HIGHEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import join_words, shorten

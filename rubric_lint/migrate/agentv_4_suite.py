@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import is_current
-from rubric_lint.finding import (
+from rubric_lint.edits.intents import (
     Dissolve,
     EscapeText,
     InsertField,

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple, Self
 
-from rubric_lint.finding import pointer
 from rubric_lint.messages import visible
+from rubric_lint.text.path import pointer
 
 
 class OutputError(Exception):

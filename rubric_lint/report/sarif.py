@@ -18,7 +18,8 @@ from rubric_lint.run.summary import Failure, NearMisses, Noted, Reporter
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
-    from rubric_lint.finding import Finding, Fix, Related, Result
+    from rubric_lint.edits.intents import Fix
+    from rubric_lint.finding import Finding, Related, Result
     from rubric_lint.rules.rule import Rule
     from rubric_lint.run.summary import Summary
     from rubric_lint.text.source import Source, Span

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import Problem, Repair, ReplaceValue, Severity
+from rubric_lint.edits.intents import Repair, ReplaceValue
+from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.scalar import resolve

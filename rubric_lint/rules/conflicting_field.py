@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem, RemoveField, Repair, Severity
+from rubric_lint.edits.intents import RemoveField, Repair
+from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
 from rubric_lint.format.criterion import Replacement
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import AddField, Intent, Problem, RenameKey, Repair, ReplaceValue, Severity, WrapText
+from rubric_lint.edits.intents import AddField, Intent, RenameKey, Repair, ReplaceValue, WrapText
+from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.criterion import LOWEST, Criterion, Shape
 from rubric_lint.format.repairs import find_deprecated
 from rubric_lint.format.rubric import Rubric

@@ -3,7 +3,8 @@
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem, Repair, ReplaceValue, Severity
+from rubric_lint.edits.intents import Repair, ReplaceValue
+from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
 from rubric_lint.format.criterion import Criterion
 from rubric_lint.format.rubric import Rubric, fold_id
 from rubric_lint.messages import shorten

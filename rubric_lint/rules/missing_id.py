@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import AddField, Problem, Repair, Severity
+from rubric_lint.edits.intents import AddField, Repair
+from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import find_near

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem, Repair, Severity
+from rubric_lint.edits.intents import Repair
+from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
 from rubric_lint.format.criterion import Criterion, Shape, looks_like_bands
 from rubric_lint.format.repairs import OWN_RUBRIC, move_apart
 from rubric_lint.format.rubric import Rubric

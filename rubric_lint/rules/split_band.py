@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from math import ceil
 from typing import NamedTuple
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem, Repair, Severity
+from rubric_lint.edits.intents import Repair
+from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
 from rubric_lint.format.criterion import Band, Scale, looks_like_levels
 from rubric_lint.format.repairs import ADD_BAND, split, start_at
 from rubric_lint.format.rubric import Rubric

@@ -42,7 +42,7 @@ from rubric_lint.cli.options import (
 from rubric_lint.cli.options import watch as watch_files
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_look
 from rubric_lint.messages import list_names, visible
-from rubric_lint.report import REPORTERS, Statistics, counted
+from rubric_lint.report import REPORTERS, WITH_EDITS, Statistics, counted
 from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
@@ -651,7 +651,7 @@ def check(  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
             return adoption.silence(paths or (".",), finder, progress, fail_on=fail_on, quiet=quiet)
         adoption.require_baseline(paths or (".",), stdin_filename or "<stdin>", finder)
         with nullcontext() if no_cache else _open_cache() as cache:
-            summary = run(finder, lint=spare(output_file, partial(lint_files, cache=cache)))
+            summary = run(finder, lint=spare(output_file, partial(lint_files, cache=cache, edits=chosen in WITH_EDITS)))
     except (SettingsError, UnreadableResultsError) as wrong:
         for line in wrong.lines:
             complain(line)

@@ -12,7 +12,8 @@ from rubric_lint.dialects.search.agentv_suites import (
     is_of_agentv,
     speaks,
 )
-from rubric_lint.finding import EscapeText, Problem, Repair
+from rubric_lint.edits.intents import EscapeText, Repair
+from rubric_lint.finding import Problem
 from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.repairs import rename_fields
 from rubric_lint.format.view import View

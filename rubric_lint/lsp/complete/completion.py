@@ -8,7 +8,6 @@ from typing import Any
 
 from lsprotocol import types
 
-from rubric_lint.finding import Edit
 from rubric_lint.format.starter import RUBRICS
 from rubric_lint.lsp.complete.candidates import Key, Place, list_keys, list_urls, list_values
 from rubric_lint.lsp.complete.proof import Proof, choose_best
@@ -22,7 +21,7 @@ from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Kind, Source, Span, kind_of
+from rubric_lint.text.source import Edit, Kind, Source, Span, kind_of
 
 _LIST = r"#\s*rubric-lint:\s*(?:ignore-file|ignore)\s*\[(?P<before>[^\]#]*,\s*|\s*)(?P<word>[\w-]*)\Z"
 _KIND = r"#\s*rubric-lint:\s*(?P<word>[\w-]*)\Z"

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
 from rubric_lint.format.schema import RubricSchema, python_validator, resolve
-from rubric_lint.format.schema_files import BASE, load, registry
+from rubric_lint.format.schema_files import BASE, join, load, registry
 from rubric_lint.text.path import Path
 
 _TYPES = {"array": "list", "object": "mapping"}
@@ -51,7 +51,7 @@ def find_field(schema: RubricSchema, steps: Path, name: str) -> FieldFacts | Non
 
 def find_suite_field(source: str, name: str) -> FieldFacts | None:
     """Return a field of a suite that may lead to rubrics, such as its list of cases, if a schema defines it."""
-    contents = load(source)
+    contents = join(source)
     schema = contents["definitions"].get("part", {}).get("properties", {}).get(name)
     resolved = resolve(contents, schema) if schema else {}
     return FieldFacts(name, {"description": resolved["description"]}) if "description" in resolved else None

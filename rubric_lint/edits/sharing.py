@@ -1,14 +1,14 @@
-"""Find the fields that share a piece of a document through anchors, aliases and merge keys."""
+"""Find the fields that share a piece of a document through anchors, aliases and merge keys, and what that forbids."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rubric_lint.format.schema import suite_fields
+from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path
-from rubric_lint.text.source import Span
+from rubric_lint.text.path import Part, Path, pointer
+from rubric_lint.text.source import Kind, Span
 
 _Field = tuple[Any, str | int]
 """A field or list item: the node of the mapping or list that contains it, and its key or index."""
@@ -18,18 +18,27 @@ _Field = tuple[Any, str | int]
 class Sharing:
     """The users of each field of a document; `rubrics` are the paths of its rubrics, and all else is outside.
 
-    Without `rubrics` nothing is outside. Neither are top-level fields that the suite format does not have: authors put
-    there what anchors share. `is_claimed`: the name of the file or the settings say that its rubrics are ours.
+    Without `rubrics` nothing is outside. Neither are top-level fields that are none of `known`, those of the suite
+    format: authors put there what anchors share. `check_apart` refuses to move items of a list to another document, if
+    they, or the items that are left, would not be read as a rubric there.
     """
 
     document: Document
     rubrics: Collection[Path] = ()
-    is_claimed: bool = False
+    known: Collection[str] = ()
+    check_apart: Callable[[Path, Sequence[int]], None] = lambda _path, _steps: None
 
     @cached_property
     def is_needed(self) -> bool:
         """True if something in the document may be used in two places."""
         return self.document.has_aliases or bool(self.document.merging)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """True if nothing in the document can be used in two places or be written twice, and it can be rewritten."""
+        document = self.document
+        is_data = document.kind is not Kind.TOML and not document.kind.is_program
+        return is_data and not (self.is_needed or document.duplicates or "&" in document.source.text)
 
     @cached_property
     def repeated(self) -> frozenset[_Field]:
@@ -199,7 +208,7 @@ class Sharing:
         data = self.document.data
         if not isinstance(data, dict):
             return frozenset()
-        keys = (key for key in data if key not in suite_fields() and not self.document.is_alias((key,)))
+        keys = (key for key in data if key not in self.known and not self.document.is_alias((key,)))
         return frozenset((self.document.root, key) for key in keys)
 
     @cached_property
@@ -211,6 +220,90 @@ class Sharing:
                 if (node, step) not in self._definitions:
                     outside.setdefault(self.field((*path, step)), (*path, step))
         return outside
+
+    def is_plain_key(self, path: Path) -> bool:
+        """Return whether the key at `path` is one plain or quoted word, which surely can be renamed."""
+        start = self.document.span(path, Part.KEY).start
+        written = self.document.source.text[start]
+        return written.isalnum() or written in "_\"'"
+
+    def check_key(self, path: Path) -> None:
+        """Refuse a field that is written twice.
+
+        Raises:
+            ObstacleError: if it is; so do the other checks.
+        """
+        if self.repeated and (field := self.field(path)) in self.repeated:
+            raise ObstacleError(f"`{field[1]}` is written twice in this mapping; remove one")
+
+    def check_field(self, path: Path) -> None:
+        """Refuse a field that is also used outside all rubrics, or written twice."""
+        self._check_outsider(self.outsider(path))
+        self.check_key(path)
+
+    def check_collection(self, path: Path) -> None:
+        """Refuse a collection that is also used outside all rubrics."""
+        self._check_outsider(self.outsider_of(path))
+
+    def _check_outsider(self, outsider: Path | None, what: str = "it") -> None:
+        if outsider is not None:
+            told = f"{what} is shared with {self._name(outsider)}, which is outside all rubrics; change it by hand"
+            raise ObstacleError(told)
+
+    def check_alone(self, path: Path) -> None:
+        """Refuse a value that is also used elsewhere, in a rubric or not."""
+        if (site := self.find_sharer(path)) is not None:
+            line = self.document.source.position(site).line
+            raise ObstacleError(f"an anchor shares it with line {line}; write it out there, or change it by hand")
+
+    def check_free(self, path: Path, name: str) -> None:
+        """Refuse another field `name` beside the one at `path`."""
+        if name in self.locate(path)[0]:
+            raise ObstacleError(f"its value is shared with {self._name(path)}, beside `{name}`")
+
+    def check_sharers(self, path: Path, *, is_removed: bool = False) -> list[Path]:
+        """Return the fields that must change too, because they share the text of their value."""
+        others = self.sharers(path)
+        for other in others:
+            self._check_outsider(other if self.outsider(other) else None, "its value")
+        if is_removed and self.is_alias(path):
+            return []
+        for other in others:
+            if other[-1] != path[-1] and not self.is_definition(other):
+                raise ObstacleError(f"its value is shared with {self._name(other)}; change it by hand")
+            self.check_field(other)
+        return others
+
+    def check_merging(self, path: Path, *, renamed: str = "", beside: str = "", keeps_value: bool) -> None:
+        """Refuse what would change a mapping that merges the field in more than the field, or let a merged one count.
+
+        The field gets the key `renamed`, or goes because it repeats the one `beside` it.
+        """
+        if not self.is_needed:
+            return
+        document, places = self.document, [path]
+        if (hidden := document.shadowed(path)) is not None:
+            owner = document.paths.get(hidden.owner)
+            places += [] if owner is None else [(*owner, path[-1])]
+            is_alike = owner is not None and (keeps_value or is_same(document.value(path), document.value(places[-1])))
+            if not is_alike or not self.is_used(places[-1]):
+                line = document.source.position(document.key_start(hidden)).line
+                raise ObstacleError(
+                    f"the `{path[-1]}` of line {line} would take its place, by a merge key; change both by hand"
+                )
+        if beside and (odd := self.find_odd(path, beside)) is not None:
+            line = document.source.position(document.span(odd, Part.ENTRY).start).line
+            raise ObstacleError(f"line {line} shares it without the same `{beside}`; change it by hand")
+        for place in places if renamed else ():
+            if (rival := self.find_rival(place, renamed)) is not None and rival != path[:-1]:
+                line = document.source.position(document.span(rival, Part.ENTRY).start).line
+                raise ObstacleError(f"line {line} merges it beside its own `{renamed}`; keep one of the two there")
+
+    def _name(self, path: Path) -> str:
+        if not path:
+            return "the whole document"
+        part = Part.ENTRY if isinstance(path[-1], int) else Part.KEY
+        return f"`{pointer(path)}` (line {self.document.source.position(self.document.span(path, part).start).line})"
 
 
 def is_same(one: Any, other: Any) -> bool:

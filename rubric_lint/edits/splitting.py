@@ -4,80 +4,60 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from rubric_lint.dialects.search.locate import find_claim, find_claim_span
-from rubric_lint.finding import Edit, MoveItems
-from rubric_lint.format.recognition import is_ours
-from rubric_lint.format.schema_files import BASE, CURRENT
-from rubric_lint.lint.edits.insertion import new_line
-from rubric_lint.lint.edits.items import put_in_flow
-from rubric_lint.lint.edits.order import (
+from rubric_lint.edits.items import put_in_flow
+from rubric_lint.edits.lines import (
+    LINE,
+    ObstacleError,
     find_block_header,
     find_comments,
     find_last_line,
     has_blank_line_below,
     has_comment_below,
     is_comment,
+    line_end,
+    line_start,
+    new_line,
 )
-from rubric_lint.lint.edits.removal import ObstacleError, line_end, line_start
-from rubric_lint.lint.edits.sharing import Sharing
+from rubric_lint.edits.sharing import Sharing
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.scalar import write_numbered
-from rubric_lint.text.source import Kind, Span
+from rubric_lint.text.source import Edit, Kind, Span
 from rubric_lint.text.tree import AliasNode
+
+Changes = tuple[tuple[Path, str], ...]
+"""The other scalars of a copy: their paths in it, and what is written there."""
 
 LABELS = ("id", "name", "metric")
 """The fields of a list item that name it; a copy gets others, which no sibling has."""
 
-_COMMENT = f"# $schema: {BASE}rubric-{CURRENT}.schema.json"
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _ANCHOR = re.compile(r"(?:!\S*\s+)?&([^\s,\[\]{}]+)")
 
 
-def complete_move(sharing: Sharing, intent: MoveItems) -> MoveItems:
-    """Return the intent with the names that the copy of the holder needs, and the number of a new document.
+def complete_move(sharing: Sharing, path: Path, steps: Sequence[int], holder: Path) -> tuple[Changes, int]:
+    """Return the other scalars that the copy of the holder needs, and the number of a new document.
 
     Raises:
         ObstacleError: if the holder cannot be copied.
     """
-    document, holder = sharing.document, intent.holder
+    document = sharing.document
     fields = document.value(holder)
     if not holder:
         if document.kind is not Kind.YAML:
             raise ObstacleError("only YAML holds several documents; move the criteria to a file of their own")
-        if beside := [key for key, value in fields.items() if key != intent.path[0] and isinstance(value, dict | list)]:
+        if beside := [key for key, value in fields.items() if key != path[0] and isinstance(value, dict | list)]:
             raise ObstacleError(f"the file has `{beside[0]}` too; move the criteria to a file of their own")
-        _check_schema(sharing, intent)
-    elif any(path != intent.path and path[: len(holder)] == holder for path in sharing.rubrics):
+        sharing.check_apart(path, steps)
+    elif any(other != path and other[: len(holder)] == holder for other in sharing.rubrics):
         raise ObstacleError("there is another rubric beside it; move the criteria by hand")
-    _check_anchors(document, intent)
+    _check_anchors(document, path, steps, holder)
     siblings = [item for item in document.value(holder[:-1]) if isinstance(item, dict)] if holder else [fields]
     changes = tuple(
         ((label,), _name_apart(fields[label], {item.get(label) for item in siblings}))
         for label in LABELS
         if isinstance(fields.get(label), str)
     )
-    return intent._replace(changes=changes, number=0 if holder else len(document.tree.roots))
-
-
-def _check_schema(sharing: Sharing, intent: MoveItems) -> None:
-    """Refuse to put into two documents what would not be read as rubrics there, or by another version."""
-    document = sharing.document
-    claim = find_claim(document)
-    if claim and document.number and find_claim_span(document) and "$schema" not in document.data:
-        raise ObstacleError(
-            "the schema comment above them is for this document alone; put it in the first line of the file"
-        )
-    if claim or sharing.is_claimed:
-        return
-    items = document.value(intent.path)
-    for is_moved in (True, False):
-        if not is_ours([item for index, item in enumerate(items) if (index in intent.steps) is is_moved], ()):
-            what = "the strings" if is_moved else "the strings that are left"
-            raise ObstacleError(
-                f"in a document without other criteria, {what} would not be read as a rubric; first write `{_COMMENT}` "
-                "in the first line of the file"
-            )
+    return changes, 0 if holder else len(document.tree.roots)
 
 
 def _name_apart(name: str, taken: set[object]) -> str:
@@ -88,18 +68,18 @@ def _name_apart(name: str, taken: set[object]) -> str:
     return write_numbered(name, number)
 
 
-def _check_anchors(document: Document, intent: MoveItems) -> None:
+def _check_anchors(document: Document, path: Path, steps: Sequence[int], holder: Path) -> None:
     """Refuse anchors in what is moved or copied, and aliases in what moves to another document."""
-    text, items = document.source.text, document.child(intent.path).node.value
-    kept = {id(item) for index, item in enumerate(items) if index not in intent.steps}
-    pending = [document.child(intent.holder).node]
+    text, items = document.source.text, document.child(path).node.value
+    kept = {id(item) for index, item in enumerate(items) if index not in steps}
+    pending = [document.child(holder).node]
     while pending:
         node = pending.pop()
         if id(node) in kept:
             continue
         line = document.source.position(node.start_mark.index).line
         if type(node) is AliasNode:
-            if not intent.holder:
+            if not holder:
                 raise ObstacleError(
                     f"line {line} uses an alias, which no other document can; write out what it stands for"
                 )
@@ -118,7 +98,7 @@ def _list_children(node: object) -> Iterator[object]:
             yield each
 
 
-def move_items(document: Document, intent: MoveItems) -> list[Edit]:
+def move_items(document: Document, path: Path, steps: Sequence[int], holder: Path, changes: Changes) -> list[Edit]:
     """Return the edits that move items of a list into a copy of what holds the list.
 
     Comments move with their item: those on its lines, and those directly above it. The copy has no comments of the
@@ -127,15 +107,14 @@ def move_items(document: Document, intent: MoveItems) -> list[Edit]:
     Raises:
         ObstacleError: if the list is written in an unusual way, or it is unclear which item a comment is about.
     """
-    holder = intent.holder
-    spans = _find_items(document, intent)
+    spans = _find_items(document, path, steps)
     whole = Span(spans[0].start, spans[-1].end)
-    _check_between(document, spans, intent.steps)
-    kept = [index for index in range(len(spans)) if index not in intent.steps]
-    blocks = _find_text_blocks(document, intent, spans)
-    replaced = {whole: _join(document, spans, intent.steps, blocks)}
-    for path, written in intent.changes:
-        span = document.span((*holder, *path))
+    _check_between(document, spans, steps)
+    kept = [index for index in range(len(spans)) if index not in steps]
+    blocks = _find_text_blocks(document, path, steps, holder, spans)
+    replaced = {whole: _join(document, spans, steps, blocks)}
+    for place, written in changes:
+        span = document.span((*holder, *place))
         replaced[span] = _write_name(document, span, written)
     cut = Edit(whole, _join(document, spans, kept, blocks))
     if not holder:
@@ -159,23 +138,25 @@ def _join(document: Document, spans: Sequence[Span], steps: Sequence[int], block
     return "".join(pieces)
 
 
-def _find_text_blocks(document: Document, intent: MoveItems, spans: Sequence[Span]) -> frozenset[int]:
+def _find_text_blocks(
+    document: Document, path: Path, steps: Sequence[int], holder: Path, spans: Sequence[Span]
+) -> frozenset[int]:
     """Return the items that end in a text block with all of its blank lines.
 
     Raises:
         ObstacleError: if a text depends on what follows it at its new place: blank lines, or the end of the file.
     """
     text, count = document.source.text, len(spans)
-    headers = [find_block_header(document, (*intent.path, index)) for index in range(count)]
+    headers = [find_block_header(document, (*path, index)) for index in range(count)]
     if not any(headers):
         return frozenset()
-    end = max(spans[-1].end, _find_lines(document, intent.holder).end if intent.holder else 0)
-    is_last = end == len(text) or not (intent.holder or text.endswith(("\n", "\r")))
+    end = max(spans[-1].end, _find_lines(document, holder).end if holder else 0)
+    is_last = end == len(text) or not (holder or text.endswith(("\n", "\r")))
     if is_last and any(header and "-" not in header for header in headers):
         raise ObstacleError("the file ends without a line end; add one")
     found = frozenset(index for index, header in enumerate(headers) if "+" in header)
-    last_kept = max(index for index in range(count) if index not in intent.steps)
-    for last, below in ((last_kept, spans[-1].end), (intent.steps[-1], end if intent.holder else len(text))):
+    last_kept = max(index for index in range(count) if index not in steps)
+    for last, below in ((last_kept, spans[-1].end), (steps[-1], end if holder else len(text))):
         if last in found and last < count - 1 and has_blank_line_below(text, below):
             raise ObstacleError("a text block would take over the blank lines that follow; move the criteria by hand")
     return found
@@ -189,9 +170,9 @@ def _check_between(document: Document, spans: Sequence[Span], steps: Sequence[in
             raise ObstacleError("it is unclear which criterion a comment is about; move them by hand")
 
 
-def _find_items(document: Document, intent: MoveItems) -> list[Span]:
+def _find_items(document: Document, path: Path, steps: Sequence[int]) -> list[Span]:
     """Return the spans of the items of a list: in block style whole lines, without the last line end."""
-    text, path = document.source.text, intent.path
+    text = document.source.text
     paths = [(*path, index) for index in range(len(document.value(path)))]
     if document.is_flow(paths[0]):
         return [document.extent(each) for each in paths]
@@ -202,10 +183,10 @@ def _find_items(document: Document, intent: MoveItems) -> list[Span]:
         above, _ = find_comments(document, dash, found[-1].end if found else 0, has_line=True)
         if index:
             line = line_start(text, above)
-        elif above != dash and 0 in intent.steps:
+        elif above != dash and 0 in steps:
             raise ObstacleError("the comment above the first criterion may be about all of them; move them by hand")
         found.append(Span(line, end))
-    if len(paths) - 1 in intent.steps and has_comment_below(document, found[-1].end, dash - line_start(text, dash)):
+    if len(paths) - 1 in steps and has_comment_below(document, found[-1].end, dash - line_start(text, dash)):
         raise ObstacleError("it is unclear whether the comment below them is about the last one; move them by hand")
     return found
 
@@ -260,7 +241,7 @@ def _without_comments(document: Document, place: Span) -> str:
         return text[slice(*place)]
     pieces, at = [], place.start
     while at < place.end:
-        found = _LINE.match(text, at)
+        found = LINE.match(text, at)
         stop = min(found.end() if found else place.end, place.end)
         line = text[at:stop]
         if line != code[at:stop]:

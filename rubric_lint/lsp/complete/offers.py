@@ -1,0 +1,219 @@
+"""Complete the keys and values that the schemas of a place allow, leaving out what would break the rubric."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from lsprotocol import types
+
+from rubric_lint.lsp.complete.candidates import Key, Place, list_keys, list_values
+from rubric_lint.lsp.complete.proof import Proof
+from rubric_lint.lsp.complete.shapes import list_bodies
+from rubric_lint.lsp.complete.snippets import Plan, Writer, is_of_type, make_plan, read_body, write_value
+from rubric_lint.lsp.places.rooted import expect_rubric, find_roots, recall_roots
+from rubric_lint.lsp.places.schema_walk import Spot, open_below
+from rubric_lint.lsp.places.slots import Slot, find_slots
+from rubric_lint.lsp.server.analysis import Analysis, State
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.source import Edit, Source, Span, kind_of
+
+
+def offer_by_schema(
+    state: State,
+    source: Source,
+    offset: int,
+    *,
+    snippets: bool,
+    is_served: bool = False,
+    before: Analysis | None = None,
+) -> Iterator[types.CompletionItem]:
+    """Yield what the schemas allow at an offset, and in a file with rubric tests what the tested rubric does.
+
+    `is_served`: another server offers what the schemas say. `before` is the last readable state of the document: what
+    was a rubric there is one still, even if the field that shows it is the one to complete.
+    """
+    for slot in find_slots(source, offset):
+        items = list(_offer_in(slot, state, snippets=snippets, is_served=is_served, before=before))
+        if items:
+            yield from items
+            return
+
+
+def _offer_in(
+    slot: Slot, state: State, *, snippets: bool, is_served: bool, before: Analysis | None
+) -> Iterator[types.CompletionItem]:
+    settings = state.settings or FileSettings()
+    roots = find_roots(slot.document, settings, slot.path, state.name)
+    is_found = any(root.is_rubric for root in roots)
+    recalled = [root for root in recall_roots(before, slot) if root not in roots] if before else []
+    roots = [*recalled, *roots]
+    if not any(root.is_rubric for root in roots) and (expected := expect_rubric(slot.document, settings, slot.path)):
+        roots = [expected, *roots]
+    if not roots:
+        return
+    place = Place(state, slot, roots, is_served)
+    proof = Proof(settings, slot, before if recalled and not is_found else None)
+    if slot.opening:
+        yield from _offer_tables(place, proof, snippets=snippets)
+    elif slot.is_key:
+        yield from _offer_keys(place, proof, snippets=snippets)
+    elif slot.path:
+        yield from _offer_values(place, proof)
+
+
+def _offer_keys(place: Place, proof: Proof, *, snippets: bool) -> Iterator[types.CompletionItem]:
+    state, slot = place.state, place.slot
+    spots = place.find(slot.path)
+    plans: dict[str, tuple[Plan, str]] = {}
+    keys = [key for key in list_keys(place, spots) if key.name not in slot.mapping]
+    if slot.value is not None:
+        keys = _list_fitting(keys, slot, proof)
+    for key in keys:
+        name = key.name
+        if slot.value is not None:
+            plans[name] = Plan(fields={}), key.card
+            continue
+        first = _plan(key, slot)
+        plan = _plan_sound(proof, name, first)
+        if plan is None:  # its form may depend on the fields beside it
+            other = make_plan(name, open_below(place.find(slot.path, also=name), name, {}), slot)
+            plan = None if other == first else _plan_sound(proof, name, other)
+        if plan:
+            plans[name] = plan, key.card
+    margin = " " * (slot.column - slot.indent)
+    for number, (name, (plan, card)) in enumerate(plans.items()):
+        writer = Writer(kind_of(state.name), is_flow=slot.is_flow, margin=margin, snippets=snippets)
+        text = writer.write_key(name) + ("" if slot.has_value else ":")
+        if not slot.is_before_value:
+            text = _brace(slot, writer.write_fields({name: plan}))
+        yield _make_key(place, name, card, number, name if slot.is_quoted else text, snippets=snippets)
+    if snippets and not place.is_served:
+        yield from _offer_whole(place, spots, {name: plan for name, (plan, _) in plans.items()}, proof)
+
+
+def _list_fitting(keys: list[Key], slot: Slot, proof: Proof) -> list[Key]:
+    """Return the keys that the value after the slot fits; if that is a mapping or a list with errors, fits best."""
+    typed = (key for key in keys if is_of_type(slot.value, key.below))
+    weighed = [(proof.weigh(key.name, slot.value), key) for key in typed]
+    least = min((weight for weight, _ in weighed), default=(0, 0, 0))
+    is_fitting = not least[0] and (not least[1] or isinstance(slot.value, dict | list))
+    return [key for weight, key in weighed if weight == least] if is_fitting else []
+
+
+def _brace(slot: Slot, text: str) -> str:
+    return (f"{{{text}}}" if slot.needs_braces else text) + slot.tail
+
+
+def _add_comma(place: Place) -> list[types.TextEdit] | None:
+    at = place.slot.comma
+    return None if at is None else [place.state.text.edit(Edit(Span(at, at), ","))]
+
+
+def _offer_tables(place: Place, proof: Proof, *, snippets: bool) -> Iterator[types.CompletionItem]:
+    """Yield the names of TOML tables that fit what follows best, each with the fields that it still must have."""
+    slot = place.slot
+    found: list[tuple[tuple[int, int, int], Key, dict[str, Plan]]] = []
+    for key in list_keys(place, place.find(slot.path)):
+        plan, there = _plan(key, slot), slot.mapping.get(key.name)
+        is_item = slot.opening == "[["
+        table = plan.items[0] if is_item and plan.items else plan
+        is_known = key.name in slot.mapping and key.name not in slot.more
+        if is_known or table.fields is None or is_item != (plan.items is not None):
+            continue
+        fields = there if isinstance(there, dict) else {}
+        opened = slot.opened or {}
+        sample = {**table.sample(), **fields}
+        value, whole = ([*(there or ()), each] if is_item else each for each in (sample, {**sample, **opened}))
+        if proof.is_sound_field(key.name, value):
+            known = table.fields.keys() if slot.opened is None else {*fields, *opened}
+            lacking = {name: each for name, each in table.fields.items() if name not in known}
+            found.append((proof.weigh(key.name, whole), key, lacking))
+    least = min((count for count, *_ in found), default=(0, 0, 0))
+    for number, (count, key, lacking) in enumerate(found):
+        if count == least:
+            writer = Writer(kind_of(place.state.name), is_flow=False, margin="", snippets=snippets)
+            text = writer.write_table(key.name, len(slot.opening), lacking)
+            yield _make_key(place, key.name, key.card, number, text, snippets=snippets)
+
+
+def _make_key(place: Place, name: str, card: str, number: int, text: str, *, snippets: bool) -> types.CompletionItem:
+    return types.CompletionItem(
+        label=name,
+        kind=types.CompletionItemKind.Property,
+        documentation=types.MarkupContent(types.MarkupKind.Markdown, card),
+        sort_text=f"{number + 1:02}",
+        filter_text=_filter(place, name),
+        text_edit=place.state.text.edit(Edit(place.slot.word, text)),
+        additional_text_edits=_add_comma(place),
+        insert_text_format=types.InsertTextFormat.Snippet if snippets else types.InsertTextFormat.PlainText,
+    )
+
+
+def _plan(key: Key, slot: Slot) -> Plan:
+    return key.plan or make_plan(key.name, key.below, slot)
+
+
+def _plan_sound(proof: Proof, name: str, plan: Plan) -> Plan | None:
+    """Return a plan for a field that fits; if a value of another type fits instead, the plan of such a value."""
+    samples = plan.words or (plan.sample(),)
+    found = proof.find_sound(name, samples)
+    if found is None:
+        return None
+    if plan.words:
+        return replace(plan, words=tuple(each for each in plan.words if proof.is_sound_field(name, each)))
+    if any(found[0] is each for each in samples):
+        return plan
+    (value,) = found
+    if isinstance(value, dict | list):
+        return Plan(fields={}) if value == {} else Plan(items=(), is_short=True)
+    return Plan(is_text=True) if isinstance(value, str) else Plan(suggestion=value)
+
+
+def _offer_whole(
+    place: Place, spots: list[Spot], fields: dict[str, Plan], proof: Proof
+) -> Iterator[types.CompletionItem]:
+    """Yield a whole band, or a whole criterion of each shape that fits the rubric, where there are no fields yet."""
+    slot = place.slot
+    bodies = [
+        (label, card, {name: read_body(value) for name, value in body.items()})
+        for label, card, body in list_bodies(spots, slot)
+    ]
+    if slot.path[-2:-1] == ("score_ranges",) and fields and not slot.mapping and not slot.is_before_value:
+        bodies = [("band", " and ".join(fields), fields)]
+    for number, (label, card, plans) in enumerate(bodies):
+        if label == "band" or proof.is_sound_mapping({name: plan.sample() for name, plan in plans.items()}):
+            margin = " " * (slot.column - slot.indent)
+            writer = Writer(kind_of(place.state.name), is_flow=slot.is_flow, margin=margin, snippets=True)
+            yield types.CompletionItem(
+                label=label,
+                kind=types.CompletionItemKind.Snippet,
+                detail=card,
+                sort_text=f"00{number}",
+                text_edit=place.state.text.edit(Edit(slot.word, _brace(slot, writer.write_fields(plans)))),
+                additional_text_edits=_add_comma(place),
+                insert_text_format=types.InsertTextFormat.Snippet,
+            )
+
+
+def _filter(place: Place, name: str) -> str | None:
+    """Return the text that an editor compares with what is typed, if quotes are a part of that."""
+    typed = place.state.text.body[place.slot.word.start : place.slot.word.end]
+    return f"{typed[0]}{name}{typed[0]}" if typed[:1] in {'"', "'"} else None
+
+
+def _offer_values(place: Place, proof: Proof) -> Iterator[types.CompletionItem]:
+    slot, kind = place.slot, kind_of(place.state.name)
+    there = slot.find(slot.holder) if isinstance(slot.path[-1], int) else ()
+    listed = [each for each in list_values(place) if each.value not in (there or ())]
+    if slot.is_quoted:
+        listed = [each for each in listed if isinstance(each.value, str)]
+    best = proof.find_best(each.value for each in listed)
+    fitting = (each for each in listed if any(each.value is value for value in best))
+    for number, (value, card, sort) in enumerate(fitting):
+        text = str(value) if slot.is_quoted else write_value(value, kind)
+        yield types.CompletionItem(
+            label=value if isinstance(value, str) else write_value(value, kind),
+            kind=sort,
+            documentation=types.MarkupContent(types.MarkupKind.Markdown, card) if card else None,
+            sort_text=f"{number:03}",
+            text_edit=place.state.text.edit(Edit(slot.word, text + slot.tail)),
+        )
