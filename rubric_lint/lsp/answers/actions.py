@@ -227,12 +227,12 @@ async def resolve_action(documents: OpenDocuments, action: types.CodeAction) -> 
     if kind is Deferred.IGNORE:
         findings = [each for each in findings if each.pointer == pointer]
     if not found or not findings:
-        documents.connection.tell(f"the text has changed, and {rule} is no longer reported there")
+        documents.connection.show_message(f"the text has changed, and {rule} is no longer reported there")
         return action
     abilities = _read_abilities(documents)
     action.edit = await documents.run(find_edit, found, kind, findings[0], choice, abilities)
     if action.edit is None:
-        documents.connection.tell(_REFUSALS[kind].format(rule))
+        documents.connection.show_message(_REFUSALS[kind].format(rule))
     return action
 
 
