@@ -13,13 +13,11 @@ from rubric_lint.agree.comparison import (
     Comparison,
     Contest,
     Draws,
-    Flips,
-    Votes,
+    Measured,
     compare,
     compare_samples,
     contend,
     count_votes,
-    share_to_json,
 )
 from rubric_lint.agree.intervals import DRAWS, Share
 from rubric_lint.agree.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
@@ -153,10 +151,10 @@ class PassRate(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the rates as in the JSON report."""
-        labels = None if self.labels_reason else share_to_json(self.labels)
+        labels = None if self.labels_reason else self.labels.to_json()
         return {
             "judge": self.judge,
-            "judged": share_to_json(self.judged),
+            "judged": self.judged.to_json(),
             "labels_alone": labels,
             "labels_reason": self.labels_reason,
             "corrected": self.corrected._asdict(),
@@ -176,8 +174,8 @@ class Agreement(NamedTuple):
     comparisons: tuple[Comparison, ...]
     pass_rates: tuple[PassRate, ...]
     contests: tuple[tuple[tuple[str, str], list[Contest]], ...]
-    panel: tuple[tuple[str, ...], list[Votes]] | None
-    flips: Mapping[str, list[Flips]]
+    panel: tuple[tuple[str, ...], list[Measured]] | None
+    flips: Mapping[str, list[Measured]]
     disagreements: Listed
 
     @property

@@ -15,8 +15,7 @@ from rubric_lint.agree.comparison import (
     Comparison,
     Contest,
     Figure,
-    Flips,
-    Votes,
+    Measured,
     count_answers,
 )
 from rubric_lint.agree.intervals import Share
@@ -244,10 +243,10 @@ def _tell_contests(judges: tuple[str, str], contests: Sequence[Contest]) -> Sect
     return Section(title, columns, notes)
 
 
-def _tell_votes(judges: tuple[str, ...], votes: Sequence[Votes]) -> Section:
+def _tell_votes(judges: tuple[str, ...], votes: Sequence[Measured]) -> Section:
     title = f"Independent votes of the panel {join_words([shorten_name(judge) for judge in judges])}"
-    figures = [each.votes for each in votes]
-    notes = list(_explain((each.measure, [each.votes]) for each in votes))
+    figures = [each.figure for each in votes]
+    notes = list(_explain((each.measure, [each.figure]) for each in votes))
     if all(figure.value is None for figure in figures):
         return Section(title, notes=notes)
     columns = [
@@ -259,9 +258,9 @@ def _tell_votes(judges: tuple[str, ...], votes: Sequence[Votes]) -> Section:
     return Section(title, columns, notes)
 
 
-def _tell_flips(rater: str, flips: Sequence[Flips]) -> Section:
+def _tell_flips(rater: str, flips: Sequence[Measured]) -> Section:
     title = f"Samples of {shorten_name(rater, 20)}: how often two differ, in {count_answers(flips[0].answers)}"
-    figures = [each.flips for each in flips]
+    figures = [each.figure for each in flips]
     columns = [
         Column("criterion", [_name(each.measure) for each in flips]),
         Column("flips", [_number(figure.value, "{:.1%}") for figure in figures]),
@@ -271,7 +270,7 @@ def _tell_flips(rater: str, flips: Sequence[Flips]) -> Section:
     columns += [
         Column(INTERVAL, list(map(_interval, figures))),
     ]
-    return Section(title, columns, list(_explain((each.measure, [each.flips]) for each in flips)))
+    return Section(title, columns, list(_explain((each.measure, [each.figure]) for each in flips)))
 
 
 def name_value(value: bool | int) -> str:

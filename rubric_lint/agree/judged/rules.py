@@ -7,6 +7,7 @@ divided by the number of its tests on the rubric (Bonferroni), which the rubric 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -72,11 +73,13 @@ class Untested(NamedTuple):
 Outcomes = Iterator[Decision | Untested]
 
 
+@cache
 def level_of(tests: int) -> float:
     """Return the probability of a false alarm that each of a rule's tests may have."""
     return float(Fraction(1, 20) / len(FINDERS) / tests)
 
 
+@cache
 def count_needed(share: Fraction, tests: int) -> int:
     """Return the fewest answers in a row that occur by chance with at most the allowed probability.
 
@@ -222,7 +225,8 @@ def find_cut(positions: Sequence[int], size: int) -> int | None:
     Of two such cuts the lower counts. None if all values are equal.
     """
     n = len(positions)
-    above = [(sum(position >= cut for position in positions), cut) for cut in range(1, size)]
+    counts = [positions.count(position) for position in range(size)]
+    above = [(sum(counts[cut:]), cut) for cut in range(1, size)]
     cuts = [(abs(2 * count - n), cut) for count, cut in above if 0 < count < n]
     return min(cuts)[1] if cuts else None
 
