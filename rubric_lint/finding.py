@@ -1,5 +1,6 @@
 """Define the problems that rules yield (`Problem`) and the findings made of them (`Finding`)."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -15,13 +16,6 @@ class Severity(StrEnum):
     WARNING = "warning"
     HINT = "hint"
     """Never makes a run fail."""
-
-
-OTHER_LINE = "\ufdd0"
-"""Holds the place of a line number in a problem's message: the first one for that of `related[0]`, and so on.
-
-Rules know paths, the engine knows lines. The character is one that Unicode keeps for a program's own use.
-"""
 
 
 class Place(NamedTuple):
@@ -40,15 +34,17 @@ class Place(NamedTuple):
 class Problem(NamedTuple):
     """A problem that a rule found, in terms of the document. `span`, if given, is the place; `path` only names it.
 
-    `message` says what is wrong and what to do; the engine puts the criterion's name before it, and line numbers in the
-    places of `OTHER_LINE`. `repair` is the one plain answer, if there is one; `choices` are other answers,
-    of which only an author can pick one. `keyword` is the keyword of the JSON Schema that is violated, if it is one;
-    also `dependencies`, if a field needs another one beside it.
+    `code` is a key of the rule's `messages`, and `values` are what that text leaves open; `{line}` there is the line of
+    the first place in `related`, which the engine knows, as it does the criterion's name, which it puts before the
+    message. `repair` is the one plain answer, if there is one; `choices` are other answers, of which only an author can
+    pick one. `keyword` is the keyword of the JSON Schema that is violated, if it is one; also `dependencies`, if a
+    field needs another one beside it.
     """
 
-    message: str
+    code: str
     path: Path
     part: Part = Part.VALUE
+    values: Mapping[str, object] = {}
     related: tuple[Place, ...] = ()
     repair: Repair | None = None
     span: Span | None = None
@@ -68,7 +64,8 @@ class Finding(NamedTuple):
     """An error, a warning or a hint at one place of one file. `pointer` is the JSON Pointer for reports.
 
     `fix` is the one plain fix, `choices` are fixes of which only an author can pick one. `obstacle` says why a known
-    fix cannot be made in this text.
+    fix cannot be made in this text. `code` names the rule and the message, as in `overlap.shared-scores`, and `values`
+    are what the message says of this place.
     """
 
     rule: str
@@ -80,6 +77,8 @@ class Finding(NamedTuple):
     fix: Fix | None = None
     obstacle: str = ""
     choices: tuple[Fix, ...] = ()
+    code: str = ""
+    values: Mapping[str, object] = {}
 
 
 class Unread(NamedTuple):

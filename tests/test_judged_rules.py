@@ -35,6 +35,7 @@ from rubric_lint.agree.judged.rules import (
 )
 from rubric_lint.agree.judged.table import Flips, Table, make_columns
 from rubric_lint.agree.scales import Kind, Scale
+from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring.loading import load_rubrics
 
 DATA = Path(__file__).parent / "data"
@@ -67,7 +68,11 @@ def table(of, *given, labels=None, flips=None, samples=()):
 
 
 def fired(outcomes):
-    return [(each.target.criterion, each.message) for each in outcomes if isinstance(each, Decision)]
+    return [
+        (each.target.criterion, BY_NAME[each.rule].write(each.code, each.values))
+        for each in outcomes
+        if isinstance(each, Decision)
+    ]
 
 
 def untested(outcomes):

@@ -801,7 +801,7 @@ def crash(rubric):
         raise KeyError("boom")
     return iter(())
 
-crashing = type(overlap.RULE)("overlap", overlap.RULE.severity, crash)
+crashing = type(overlap.RULE)("overlap", overlap.RULE.severity, overlap.RULE.messages, crash)
 engine.RULES = tuple(crashing if rule.name == "overlap" else rule for rule in engine.RULES)
 from rubric_lint.cli.commands import launch
 from rubric_lint.cli.lint.lint import cli

@@ -119,7 +119,7 @@ def hang(rubric):
         threading.Event().wait()
     return iter(())
 
-hanging = type(overlap.RULE)("overlap", overlap.RULE.severity, hang)
+hanging = type(overlap.RULE)("overlap", overlap.RULE.severity, overlap.RULE.messages, hang)
 engine.RULES = tuple(hanging if rule.name == "overlap" else rule for rule in engine.RULES)
 {LAUNCH}"""
 

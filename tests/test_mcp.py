@@ -297,7 +297,7 @@ def _crash(rubric):
 
 @pytest.mark.parametrize("tool", ["lint", "fix", "show"])
 def test_a_crash_names_its_file_and_is_never_a_clean_answer(tool, monkeypatch):
-    monkeypatch.setattr(engine, "RULES", (*engine.RULES, Rule("broken", Severity.ERROR, _crash)))
+    monkeypatch.setattr(engine, "RULES", (*engine.RULES, Rule("broken", Severity.ERROR, {}, _crash)))
     Path("crash.yaml").write_text(OLD.replace("States the result.", "crash"), "utf-8")
     why = "rubric-lint crashed, which is a bug, please report it: "
     why += "RuleError: rule broken: ZeroDivisionError: no rule is perfect"

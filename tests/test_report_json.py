@@ -19,8 +19,25 @@ FIRST = Span(TEXT.index("a\n"), TEXT.index("a\n") + 1)
 LAST = Span(len(TEXT) - 2, len(TEXT) - 1)
 FIX = Fix("rename `wieght` to `weight`", (Edit(KEY, "weight"),), safe=False)
 FINDINGS = (
-    Finding("unknown-field", Severity.ERROR, "there is no field `wieght`", KEY, "/rubrics/0/wieght", (), FIX),
-    Finding("duplicate-id", Severity.WARNING, "id `a` twice", LAST, "/rubrics/1/id", (Related("first", FIRST),)),
+    Finding(
+        "unknown-field",
+        Severity.ERROR,
+        "there is no field `wieght`",
+        KEY,
+        "/rubrics/0/wieght",
+        (),
+        FIX,
+        code="unknown-field.misspelt",
+    ),
+    Finding(
+        "duplicate-id",
+        Severity.WARNING,
+        "id `a` twice",
+        LAST,
+        "/rubrics/1/id",
+        (Related("first", FIRST),),
+        code="duplicate-id.taken",
+    ),
 )
 
 
@@ -50,6 +67,7 @@ def test_the_whole_object():
         "findings": [
             {
                 "rule": "unknown-field",
+                "code": "unknown-field.misspelt",
                 "severity": "error",
                 "message": "there is no field `wieght`",
                 "file": "suite.yaml",
@@ -71,6 +89,7 @@ def test_the_whole_object():
             },
             {
                 "rule": "duplicate-id",
+                "code": "duplicate-id.taken",
                 "severity": "warning",
                 "message": "id `a` twice",
                 "file": "suite.yaml",

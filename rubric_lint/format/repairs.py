@@ -26,6 +26,13 @@ from rubric_lint.format.schema import suite_lists
 from rubric_lint.messages import join_words, name_scores
 from rubric_lint.text.path import Part, Path
 
+MESSAGES = {
+    "left-out": "`{field}: {value}` is deprecated; leave it out",
+    "renamed": "`{field}` is deprecated; write `{name}`",
+    "replaced": "`{field}: {value}` is deprecated; write `{name}: {new}`",
+}
+"""What the rules on deprecated fields say of them."""
+
 
 def find_deprecated(
     mapping: Mapping[str, Any], path: Path, field: str, replacement: Replacement | None
@@ -37,17 +44,16 @@ def find_deprecated(
     if not replacement.covers(value):
         return  # the wrong value comes first
     new = replacement.value_for(value)
+    values = {"field": field, "value": _write(value), "name": name, "new": _write(new)}
     if new is None and replacement.values is not None:
-        message = f"`{field}: {_write(value)}` is deprecated; leave it out"
-        yield Problem(message, place, Part.KEY, repair=_mend_field(f"remove `{field}`", RemoveField(place)))
+        repair = _mend_field(f"remove `{field}`", RemoveField(place))
+        yield Problem("left-out", place, Part.KEY, values, repair=repair)
     elif new == value and type(new) is type(value):
-        message = f"`{field}` is deprecated; write `{name}`"
         repair = _mend_field(f"rename `{field}` to `{name}`", RenameKey(place, name))
-        yield Problem(message, place, Part.KEY, repair=repair)
+        yield Problem("renamed", place, Part.KEY, values, repair=repair)
     else:
-        message = f"`{field}: {_write(value)}` is deprecated; write `{name}: {_write(new)}`"
         repair = _mend_field(f"write `{name}: {_write(new)}`", RenameKey(place, name), ReplaceValue(place, _write(new)))
-        yield Problem(message, place, Part.KEY, repair=repair)
+        yield Problem("replaced", place, Part.KEY, values, repair=repair)
 
 
 def _mend_field(title: str, *intents: Intent) -> Repair:

@@ -64,6 +64,7 @@ def count_all(summary: Summary) -> dict[str, int]:
 def _finding(source: Source, finding: Finding) -> dict[str, Any]:
     return {
         "rule": finding.rule,
+        "code": finding.code,
         "severity": finding.severity.value,
         "message": whole(finding.message),
         "file": whole(source.name),

@@ -256,7 +256,9 @@ def _pack(finding: Finding, *, edits: bool) -> list[Any]:
     fix = finding.fix and _pack_fix(finding.fix, edits=edits)
     choices = [_pack_fix(each, edits=edits) for each in finding.choices]
     related = [[place.message, *place.span] for place in finding.related]
-    return [finding.rule, finding.severity, finding.message, *finding.span, finding.pointer, related, fix, choices]
+    values = [[name, str(value)] for name, value in finding.values.items()]
+    head = [finding.code, values, finding.severity, finding.message]
+    return [*head, *finding.span, finding.pointer, related, fix, choices]
 
 
 def _pack_fix(fix: Fix, *, edits: bool) -> list[Any]:
@@ -268,7 +270,7 @@ def _pack_fix(fix: Fix, *, edits: bool) -> list[Any]:
 _SPANNED = (int, int)
 _EDITS = [(*_SPANNED, str)]
 _FIX = (str, bool, _EDITS, str)
-_FINDING = (str, frozenset(Severity), str, *_SPANNED, str, [(str, *_SPANNED)], _FIX, [_FIX])
+_FINDING = (str, [(str, str)], frozenset(Severity), str, *_SPANNED, str, [(str, *_SPANNED)], _FIX, [_FIX])
 _UNREAD = (str, *_SPANNED, bool, int)
 _RESULT = (int, int, int, int, [_FINDING], [_UNREAD])
 
@@ -288,9 +290,9 @@ def _matches(value: Any, form: Any) -> bool:
 
 def _unpack(packed: list[Any]) -> Finding:
     """Unpack a finding, without the parts that only `rubric-fix` needs, which lints by itself."""
-    rule, severity, message, start, end, pointer, related, fix, choices = packed
+    code, values, severity, message, start, end, pointer, related, fix, choices = packed
     return Finding(
-        rule,
+        code.partition(".")[0],
         Severity(severity),
         message,
         Span(start, end),
@@ -298,6 +300,8 @@ def _unpack(packed: list[Any]) -> Finding:
         tuple(Related(text, Span(*span)) for text, *span in related),
         fix and _unpack_fix(fix),
         choices=tuple(_unpack_fix(each) for each in choices if each),
+        code=code,
+        values=dict(values),
     )
 
 

@@ -239,7 +239,8 @@ class LintRun(FileRun[Result]):
         limits = [each for each in self._enabled if each is not None]
         if not limits:
             return {}
-        from rubric_lint.rules import BY_NAME, JUDGED  # noqa: PLC0415  (runs of all rules need no list of them)
+        from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (runs of all rules need no list of them)
+        from rubric_lint.rules.rows import JUDGED  # noqa: PLC0415
 
         of_lint = frozenset(name for name, rule in BY_NAME.items() if rule.command in ("rubric-lint", JUDGED))
         asked = frozenset(of_lint if overrides.select is None else overrides.select - overrides.ignore)

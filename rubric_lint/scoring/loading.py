@@ -3,9 +3,10 @@
 import math
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
 from rubric_lint.finding import Place, Problem, Result, Severity, Unread
@@ -423,7 +424,7 @@ class RubricPlaces:
 
     def span(self, spot: Spot) -> Span:
         """Return the span of a place in the file of the rubric; the part around it if it is not written."""
-        problem = self.problem("", spot)
+        problem = self.problem(spot)
         path, document = problem.path, self.loaded.document
         while path:
             try:
@@ -436,9 +437,9 @@ class RubricPlaces:
         """Return a related place for a problem in another file."""
         return Place(message, (), span=self.span(spot), source=self.loaded.document.source)
 
-    def problem(self, message: str, spot: Spot) -> Problem:
+    def problem(self, spot: Spot, code: str = "", values: Mapping[str, object] = MappingProxyType({})) -> Problem:
         """Return a problem at a place, with its path in the document."""
-        problem = Problem(message, *spot)
+        problem = Problem(code, *spot, values)
         return self.rubric.view.translate(problem) if self.rubric.view else problem
 
     def list_criteria(self) -> tuple[Criterion, ...]:

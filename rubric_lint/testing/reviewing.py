@@ -1,7 +1,7 @@
 """Look at the rubrics that tests have run on: coverage, catch rate, changes that no test notices."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,12 +20,13 @@ from rubric_lint.text.document import Document
 
 
 class Target(NamedTuple):
-    """Something that a test can reach: its `kind`, its place, what to say if none does, and whether one does."""
+    """Something that a test can reach: its `kind`, its place, whether one does, and the message if none does."""
 
     kind: str
     spot: Spot
-    message: str
     is_reached: bool
+    code: str
+    values: Mapping[str, object]
 
 
 def list_targets(tested: Tested) -> Iterator[Target]:
@@ -36,27 +37,26 @@ def list_targets(tested: Tested) -> Iterator[Target]:
         missed = {grade.answer for grade in criterion.grades if not grade.gate_met}
         if missed and tested.rubric.shape is not Shape.CHECKLIST:
             spot = tested.places.gate(criterion.id)
-            for side, reached in (("misses", given & missed), ("meets", given - missed)):
-                message = f"no test {side} the gate of `{criterion.id}`; add one that does"
-                yield Target("gate", spot, message, bool(reached))
+            values = {"criterion": criterion.id}
+            yield Target("gate", spot, bool(given & missed), "gate-missed", values)
+            yield Target("gate", spot, bool(given - missed), "gate-met", values)
 
 
 def _list_answers(tested: Tested, criterion: ScoringCriterion, given: set[AnswerValue]) -> Iterator[Target]:
     if tested.rubric.shape is Shape.CHECKLIST:
         spot = tested.places.criterion(criterion.id)
-        for verb, answer in (("meets", True), ("does not meet", False)):
-            message = f"no test has an answer that {verb} `{criterion.id}`; add one"
-            yield Target("answer", spot, message, answer in given)
+        values = {"criterion": criterion.id}
+        yield Target("answer", spot, True in given, "met", values)
+        yield Target("answer", spot, False in given, "missed", values)
         return
     spots: dict[Spot, list[int]] = {}
     for grade in criterion.grades:
         spots.setdefault(tested.places.answer(criterion.id, grade.answer), []).append(int(grade.answer))
-    is_level = tested.rubric.shape is Shape.LEVELS
+    kind = "level" if tested.rubric.shape is Shape.LEVELS else "band"
     name = "" if tested.rubric.shape is Shape.HOLISTIC else f" for `{criterion.id}`"
     for spot, answers in spots.items():
-        what = f"level {answers[0]}" if is_level else f"this band ({name_scores(answers)})"
-        kind = "level" if is_level else "band"
-        yield Target(kind, spot, f"no test has an answer in {what}{name}; add one", bool(given.intersection(answers)))
+        values = {"level": str(answers[0]), "scores": name_scores(answers), "of_criterion": name}
+        yield Target(kind, spot, bool(given.intersection(answers)), kind, values)
 
 
 _NOUNS = {"band": "bands", "level": "levels", "answer": "answers to checks", "gate": "sides of gates"}
@@ -176,7 +176,7 @@ def _look(rubrics: Sequence[Tested], rules: frozenset[str], documents: Sequence[
         if _UNTESTED in rules:
             for target in list_targets(tested):
                 if not target.is_reached:
-                    yield Found(_UNTESTED, tested.places.problem(target.message, target.spot), document)
+                    yield Found(_UNTESTED, tested.places.problem(target.spot, target.code, target.values), document)
         if _UNNOTICED in rules:
             for problem in find_mutation(tested).survivors:
                 yield Found(_UNNOTICED, problem, document)

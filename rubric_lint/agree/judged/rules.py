@@ -47,11 +47,12 @@ class Target(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A statement that a rule makes. `other` is another place that it is about."""
+    """A statement that a rule makes: one of its messages, with its values. `other` is another place it is about."""
 
     rule: str
     target: Target
-    message: str
+    code: str
+    values: Mapping[str, object]
     other: Target | None = None
 
 
@@ -132,16 +133,14 @@ def find_constant(table: Table) -> Outcomes:
         return
     for column in constant:
         value, other = _word_constant(column)
-        bound = f"{_at_most(bound_absent(n, tests))} of answers {other} ({_corrected(tests)})"
-        advice = f"so {bound}; add answers that should {other}, or remove the criterion if none can"
+        code, values = "alike", {"value": value, "n": n, "missing": other}
+        values |= {"bound": _at_most(bound_absent(n, tests)), "budget": _corrected(tests)}
         given = column.side(min(column.used))
         labels = [(number, label) for number, label in enumerate(column.labels) if label is not None]
         if differing := [number for number, label in labels if column.side(label) != given]:
-            advice = (
-                f"but {len(differing)} of {len(labels)} labelled ones should {other}, so it is the judge that does not "
-                f"tell them apart; say in the outcome what it overlooks; look at {_name_answers(table, differing)}"
-            )
-        yield Decision("judged-constant", Target(column.name), f"{value} in all {n} judged answers, {advice}")
+            code, look = "labels-differ", _name_answers(table, differing)
+            values |= {"differing": len(differing), "labelled": len(labels), "look": look}
+        yield Decision("judged-constant", Target(column.name), code, values)
 
 
 def _word_constant(column: Column) -> tuple[str, str]:
@@ -171,21 +170,18 @@ def find_unused(table: Table) -> Outcomes:
             missing = tuple(f"{column.name} {name}" for column, _, name in unused)
             yield Untested("judged-unused-band", missing, f"given in none of {n} answers so far", needed)
         return
-    bound = f"{_at_most(bound_absent(n, tests))} earn it, {_corrected(tests)}"
+    bound, budget = _at_most(bound_absent(n, tests)), _corrected(tests)
     for column, number, name in unused:
         if column.is_constant and not column.is_gated:
             continue
         step = f"{'the band' if column.bands else 'level'} {name}"
-        message = (
-            f"no output gave {step} in {n} judged answers ({bound}); add an answer that should earn it, or merge it "
-            "with another one"
-        )
+        values = {"step": step, "n": n, "bound": bound, "budget": budget}
         answer = next(
             answer
             for answer, position in column.measure.positions.items()
             if column.step(position) == number and not isinstance(answer, str)
         )
-        yield Decision("judged-unused-band", Target(column.name, answer=answer), message)
+        yield Decision("judged-unused-band", Target(column.name, answer=answer), "unused", values)
 
 
 def find_unstable(table: Table) -> Outcomes:
@@ -207,16 +203,16 @@ def find_unstable(table: Table) -> Outcomes:
             continue
         bound = _at_least(lower_bound(flipped, n, level_of(tests)))
         figures = f"{percent(rate)} of pairs differ ({bound}, {_corrected(tests)}; {n} answers with {samples} samples)"
-        target, what = Target(), "the verdict"
-        advice = "start with gates that change, and with scores near a threshold"
-        if place is not None:
+        if place is None:
+            yield Decision("judged-unstable", Target(), "verdict", {"figures": figures})
+        else:
             column = table.columns[place]
-            target, what = Target(column.name, is_gate=True), "the gate"
             names, gate = column.measure.scale.names, (column.measure.meets or ()).index(True)
             advice = f"say what separates {names[gate - 1]} from {names[gate]}"
             if column.is_check:
                 advice = "say what an answer must have to meet it"
-        yield Decision("judged-unstable", target, f"{what} changes between samples of one answer: {figures}; {advice}")
+            values = {"figures": figures, "advice": advice}
+            yield Decision("judged-unstable", Target(column.name, is_gate=True), "gate", values)
 
 
 def find_cut(positions: Sequence[int], size: int) -> int | None:
@@ -280,12 +276,9 @@ def find_redundant(table: Table) -> Outcomes:
         repeated.add(second)
         bound = _at_least(lower_bound(both, either, level_of(tests)))
         share = f"all {both}" if both == either else f"{both} of them"
-        message = (
-            f"in {either} of {table.answers} judged answers, this criterion was {two.words[side]} or `{first}` was "
-            f"{one.words[side]}; in {share}, both were ({bound}, {_corrected(tests)}); merge the two, or add answers "
-            "in which they differ"
-        )
-        yield Decision("judged-redundant", Target(second), message, Target(first))
+        values = {"either": either, "n": table.answers, "side": two.words[side], "other": first}
+        values |= {"other_side": one.words[side], "share": share, "bound": bound, "budget": _corrected(tests)}
+        yield Decision("judged-redundant", Target(second), "same-answers", values, Target(first))
     if small:
         reason = f"one of two criteria is on the rarer side in at most {most} answers"
         yield Untested("judged-redundant", tuple(small), reason, needed, "such answers")
@@ -310,11 +303,8 @@ def find_inverse(table: Table) -> Outcomes:
     if lowest < critical:
         column, _ = hidden.pop(place)
         advice = "check its direction" if column.is_check else "check its direction and the order of its values"
-        message = (
-            f"it rises when the other criteria fall: r = {lowest:.2f} with their mean in {n} judged answers (chance "
-            f"alone reaches {critical:.2f}, {_corrected(tests)}); {advice}"
-        )
-        yield Decision(rule, Target(column.name), message)
+        values = {"r": f"{lowest:.2f}", "n": n, "chance": f"{critical:.2f}", "budget": _corrected(tests)}
+        yield Decision(rule, Target(column.name), "correlation", {**values, "advice": advice})
     yield from _list_hidden(hidden, n)
 
 
@@ -411,7 +401,8 @@ def find_disagreement(table: Table) -> Outcomes:
             shown = f"; look at {_name_answers(table, gaps[0].answers)}" if gaps[0].answers else ""
             figures = "; ".join(gap.figure for gap in gaps)
             target = Target(column.name, is_gate=column.is_gated and not column.is_check)
-            yield Decision(rule, target, f"{figures}; {_corrected(tests)}; {gaps[0].advice}{shown}")
+            values = {"gaps": figures, "budget": _corrected(tests), "advice": gaps[0].advice, "look": shown}
+            yield Decision(rule, target, "gaps", values)
     for why, names in lacking.items():
         yield Untested(rule, tuple(names), *why)
 

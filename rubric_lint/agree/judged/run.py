@@ -254,10 +254,10 @@ class JudgedLook:
 
 def _place(decision: Decision, places: RubricPlaces) -> Problem:
     """Return the problem of a decision at its place in the document."""
-    problem = places.problem(decision.message, _find_place(decision.target, places))
+    problem = places.problem(_find_place(decision.target, places), decision.code, decision.values)
     if decision.other is None:
         return problem
-    other = places.problem("", _find_place(decision.other, places))
+    other = places.problem(_find_place(decision.other, places))
     return problem._replace(related=(Place("the other criterion", other.path, other.part),))
 
 

@@ -725,7 +725,8 @@ def _find_unable(select: frozenset[str], *, has_results: bool) -> frozenset[str]
     """Return the rules for which a run has no data; reject a selection of which no rule would run."""
     if not select:
         return frozenset()
-    from rubric_lint.rules import BY_NAME, JUDGED, JUDGED_RULES  # noqa: PLC0415  (loads the rules)
+    from rubric_lint.rules import BY_NAME, JUDGED_RULES  # noqa: PLC0415  (loads the rules)
+    from rubric_lint.rules.rows import JUDGED  # noqa: PLC0415
 
     others = {BY_NAME[name].command for name in select} - {"rubric-lint", *([JUDGED] if has_results else [])}
     if others and all(BY_NAME[name].command in others for name in select):
