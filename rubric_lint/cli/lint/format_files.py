@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubric_lint.cli.commands import Command, Exit, option
+from rubric_lint.cli.commands import Command, Exit, option, reject
 from rubric_lint.cli.options import (
     COLOR,
     FORCE_EXCLUDE,
+    SOURCE_CLASHES,
     STDIN_FILENAME,
     AnyPath,
-    check_sources,
+    SettingsOptions,
     rewrite_all,
     with_settings,
 )
@@ -53,14 +54,13 @@ def format_files(
     color: str,
     stdin_filename: str | None,
     force_exclude: bool,
-    config: str | None,
-    isolated: bool,
+    settings: SettingsOptions,
 ) -> int:
     """Put keys, bands and ranges of rubrics in order; change nothing else.
 
     PATHS are files and folders, by default the current folder; - formats stdin to stdout.
     """
-    check_sources(paths, stdin_filename, config, isolated=isolated)
+    reject(SOURCE_CLASHES)
 
     # --help and completion do not load the engine.
     from rubric_lint.fix.formatting import format_file  # noqa: PLC0415
@@ -89,9 +89,7 @@ def format_files(
 
     run = FixRun(report, progress, is_dry=is_dry, rewrite=format_file)
     overrides = Overrides(force_exclude=force_exclude)
-    totals = rewrite_all(run, paths, stdin_filename, overrides, config, isolated=isolated)
-    if totals is None:
-        return Exit.USAGE
+    totals = rewrite_all(run, paths, stdin_filename, overrides, settings)
     if not quiet:
         click.echo(word_totals(totals, foreign, is_dry=is_dry), err=aside)
     if totals.crashes:
