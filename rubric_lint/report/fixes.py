@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rubric_lint.fix import Fixed
-    from rubric_lint.fix.totals import FixOutcome, FixTotals
+    from rubric_lint.fix.run import FixOutcome, FixTotals
 
 
 VERSION = 1

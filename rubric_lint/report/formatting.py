@@ -12,7 +12,7 @@ from rubric_lint.run.summary import counted, word_hard_links, word_nothing_read,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rubric_lint.fix.totals import FixOutcome, FixTotals
+    from rubric_lint.fix.run import FixOutcome, FixTotals
 
 
 def word_formatted(outcome: FixOutcome, *, is_dry: bool) -> Iterator[str]:

@@ -20,7 +20,7 @@ from rubric_lint.cli.output import escape_what_cannot_be_encoded, wants_color
 from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
-    from rubric_lint.fix.totals import FixOutcome
+    from rubric_lint.fix.run import FixOutcome
 
 
 @click.command(
