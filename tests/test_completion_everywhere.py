@@ -27,7 +27,7 @@ QUICK = (
     "/examples/explanation.rubric.yaml",
     "/tests/snapshots/show/verifiers.toml",
     "/docs/guides/formatting.md/68/unclear.rubric.yaml",
-    str(ROOT / "tests/shown/tests.rubric-test.yaml"),
+    str(ROOT / "tests/snapshots/show/tests.rubric-test.yaml"),
 )
 
 
