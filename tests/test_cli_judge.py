@@ -270,19 +270,6 @@ def test_a_second_run_asks_nothing():
     assert len(server.asked) == 3
 
 
-def test_results_of_another_model_are_refused():
-    with serving(SCORED) as server:
-        judge(server)
-        code, _, err = judge(server, model="judge-2")
-    assert (code, err) == (
-        2,
-        (
-            'rubric-score: answers.judged.jsonl: cannot resume: 3 answers ("a0" is the first) were judged with another '
-            "model; name another file with --output\n"
-        ),
-    )
-
-
 def test_the_run_says_how_many_answers_all_samples_agree_on():
     def behave(asked):
         return completion(json.dumps({"reasoning": "", "score": 4 if asked.before == 2 else 8}))
@@ -444,14 +431,6 @@ def test_rpm_keeps_requests_apart():
     assert time.monotonic() - started >= 0.4  # three requests, a fifth of a second between two of them
 
 
-def test_tokens_from_the_cache_are_told():
-    scored = completion('{"reasoning": "Right.", "score": 8}')
-    scored.body["usage"]["prompt_tokens_details"] = {"cached_tokens": 90}
-    with serving(scored) as server:
-        _, _, err = judge(server)
-    assert err == "3 of 3 answers judged; 300 input tokens (270 cached), 30 output tokens\n"
-
-
 @pytest.mark.slow
 def test_a_terminal_shows_how_far_the_answers_are_read(folder):
     write_answers(folder, 100_000)
@@ -510,32 +489,6 @@ def test_a_command_that_holds_a_secret_is_not_printed():
             ),
         ],
     )
-
-
-UNKNOWN_FORMAT = "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
-
-
-def test_an_endpoint_that_does_not_know_the_response_format_is_asked_once_and_the_way_out_is_told():
-    def behave(asked):
-        if "response_format" in asked.body:
-            return Response({"error": {"message": UNKNOWN_FORMAT, "param": "response_format"}}, 400)
-        return SCORED
-
-    with serving(behave) as server:
-        code, _, err = judge(server, "--concurrency", "1")
-        again = judge(server, "--concurrency", "1", "--response-format", "text")
-    assert (code, err.splitlines()[:2]) == (
-        2,
-        [
-            (
-                f'rubric-score: answer "a0": not judged: HTTP 400: {UNKNOWN_FORMAT} (asked with --response-format '
-                "json_schema; try json_object, or text, which relies on the prompt alone)"
-            ),
-            "0 of 3 answers judged; 1 without a reply; 2 not yet asked",
-        ],
-    )
-    assert again == (0, "", "3 of 3 answers judged; 300 input tokens, 30 output tokens\n")
-    assert len(server.asked) == 4
 
 
 # Answers from standard input

@@ -493,7 +493,7 @@ def test_a_text_is_read_once_for_each_time_that_it_is_linted(monkeypatch):
         read.append(source.text)
         return read_documents(source)
 
-    for module in ("rubric_lint.lint.engine", "rubric_lint.fix.reading"):
+    for module in ("rubric_lint.lint.engine", "rubric_lint.fix.proof"):
         monkeypatch.setattr(f"{module}.read_documents", record)
     linted = count_lints(monkeypatch)
     face = r"\ud83d\ude00"

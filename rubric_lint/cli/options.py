@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-    from rubric_lint.fix.run import FixRun
-    from rubric_lint.fix.totals import FixTotals
+    from rubric_lint.fix.run import FixRun, FixTotals
     from rubric_lint.project.settings import Overrides, SettingsFinder
     from rubric_lint.rules.rule import Rule
     from rubric_lint.run.given import Input

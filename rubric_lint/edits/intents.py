@@ -32,6 +32,9 @@ class Intent:
     adds_document = False
     """Whether it puts a new document at the end of the file."""
 
+    turn: ClassVar[tuple[int, ...]] = (6,)
+    """When the data change: those with a smaller one change first."""
+
     _names: ClassVar[tuple[str, ...]]
     _defaults: ClassVar[dict[str, Any]]
 
@@ -61,11 +64,6 @@ class Intent:
         """The path of the value that it is about; None for an edit of the text alone."""
         place: Path = vars(self)["path"]
         return place
-
-    @property
-    def turn(self) -> tuple[int, ...]:
-        """When the data change: those with a smaller one change first."""
-        return (6,)
 
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:
         """Refuse what other users of a shared text would not survive; `is_renaming`: the repair only renames keys.
@@ -152,9 +150,7 @@ class RenameKey(_OfField):
     path: Path
     name: str
 
-    @property
-    def turn(self) -> tuple[int, ...]:
-        return (5,)
+    turn = (5,)
 
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:
         super().check(sharing, is_renaming=is_renaming)
@@ -196,9 +192,7 @@ class ReplaceValue(_OfField):
     path: Path
     text: str
 
-    @property
-    def turn(self) -> tuple[int, ...]:
-        return (4,)
+    turn = (4,)
 
     def find_sharers(self, sharing: "Sharing") -> list[Path]:
         return sharing.check_sharers(self.path)
@@ -241,9 +235,7 @@ class RemoveField(_OfField):
     path: Path
     beside: str = ""
 
-    @property
-    def turn(self) -> tuple[int, ...]:
-        return (4,)
+    turn = (4,)
 
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:
         super().check(sharing, is_renaming=is_renaming)
@@ -281,9 +273,7 @@ class AddField(Intent):
     name: str
     text: str
 
-    @property
-    def turn(self) -> tuple[int, ...]:
-        return (1,)
+    turn = (1,)
 
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
         sharing.check_collection(self.path)
@@ -348,9 +338,7 @@ class WrapText(Intent):
     before: tuple[str, str]
     after: tuple[str, str] | None = None
 
-    @property
-    def turn(self) -> tuple[int, ...]:
-        return (2,)
+    turn = (2,)
 
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
         sharing.check_collection(self.path[:-1])
@@ -388,9 +376,7 @@ class NestField(_OfField):
     before: tuple[str, str]
     inner: str
 
-    @property
-    def turn(self) -> tuple[int, ...]:
-        return (3,)
+    turn = (3,)
 
     def edit(self, sharing: "Sharing") -> list[Edit]:
         from rubric_lint.edits.fields import nest_field
@@ -562,9 +548,7 @@ class Reorder(Intent):
 
     moves_comments = True
 
-    @property
-    def turn(self) -> tuple[int, ...]:
-        return (0,)
+    turn = (0,)
 
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
         sharing.check_collection(self.path)
@@ -609,7 +593,7 @@ class InsertItems(Intent):
         return int(self.path[-1]) + (not self.before)
 
     @property
-    def turn(self) -> tuple[int, ...]:
+    def turn(self) -> tuple[int, ...]:  # type: ignore[override]
         # Those that go further down are inserted first; at one place, the copies that belong to the item below it.
         return (7, -self.index, not self.before)
 

@@ -12,8 +12,7 @@ from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.edits.intents import Fix, ReplaceValue
 from rubric_lint.finding import Finding, Result, Severity
 from rubric_lint.fix.following import DataChange, Known, find_old, move, name_findings
-from rubric_lint.fix.proof import Doubt, find_doubts, renumber
-from rubric_lint.fix.reading import Reading
+from rubric_lint.fix.proof import Doubt, Reading, find_doubts, renumber
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine, examine_file
 from rubric_lint.messages import join_words

@@ -14,8 +14,7 @@ from rubric_lint.edits.sharing import Sharing
 from rubric_lint.finding import Finding, Result
 from rubric_lint.fix import Applied, Fixed, find_new
 from rubric_lint.fix.following import DataChange, list_above, move, name_findings
-from rubric_lint.fix.proof import compare
-from rubric_lint.fix.reading import Reading
+from rubric_lint.fix.proof import Reading, compare
 from rubric_lint.format.canonical import ORDERINGS, Ordering, list_ranges
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import DEFAULTS, examine_file, lint

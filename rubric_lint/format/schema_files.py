@@ -102,7 +102,7 @@ def load_bundled(source: str) -> dict[str, Any]:
 
 def join(source: str) -> dict[str, Any]:
     """Return an authored schema with the definitions of others that it refers to; all its references are local."""
-    contents = load(source)
+    files = {source: load(source)}
     drawn: dict[str, Any] = {}
 
     def draw_in(node: Any, home: str) -> Any:
@@ -114,10 +114,13 @@ def join(source: str) -> dict[str, Any]:
         there = urljoin(f"{BASE}{home}", file).removeprefix(BASE) if file else home
         if name and there != source and name not in drawn:
             drawn[name] = None  # reserves the name before its definition is drawn in
-            drawn[name] = draw_in(load(there)["definitions"][name], there)
-        return {"$ref": f"#/definitions/{name}"} if file else {key: draw_in(each, home) for key, each in node.items()}
+            files[there] = files.get(there) or load(there)
+            drawn[name] = draw_in(files[there]["definitions"][name], there)
+        if file:
+            return {"$ref": f"#/definitions/{name}"}
+        return {key: each if key.startswith("x-") else draw_in(each, home) for key, each in node.items()}
 
-    joined: dict[str, Any] = draw_in(contents, source)
+    joined: dict[str, Any] = draw_in(files[source], source)
     if drawn:
         joined["definitions"] = dict(sorted({**joined.get("definitions", {}), **drawn}.items()))
     return joined

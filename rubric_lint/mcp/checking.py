@@ -12,8 +12,7 @@ from rubric_lint.finding import Result
 from rubric_lint.fix import SAFE, Wish
 from rubric_lint.fix import fix as fix_data
 from rubric_lint.fix.changed_data import list_changed_data
-from rubric_lint.fix.run import FixRun
-from rubric_lint.fix.totals import FixOutcome, FixTotals
+from rubric_lint.fix.run import FixOutcome, FixRun, FixTotals
 from rubric_lint.mcp.roots import CRASHED, Answer, Roots, ToolError
 from rubric_lint.messages import visible
 from rubric_lint.project.files import STDIN, File, Unreadable, read

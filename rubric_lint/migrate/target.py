@@ -14,9 +14,8 @@ from rubric_lint.edits.making import make_fix
 from rubric_lint.edits.sharing import Sharing
 from rubric_lint.finding import Finding, Result, Severity
 from rubric_lint.fix import DEPRECATIONS, Applied, Fixed, Left, Note, fix
-from rubric_lint.fix.following import DataChange
+from rubric_lint.fix.following import DataChange, find_old
 from rubric_lint.fix.proof import find_doubt
-from rubric_lint.fix.tracing import Trouble, find_cause, trace_back, trace_left
 from rubric_lint.format.criterion import HIGHEST, Criterion
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import BASE
@@ -26,25 +25,70 @@ from rubric_lint.migrate import agentv_4_suite, agentv_5_suite
 from rubric_lint.migrate.agentv import (
     TARGETS,
     Rewriting,
+    Unmet,
     convert_criteria,
     find_custom,
     find_idle,
+    find_other_files,
     find_unloaded,
     find_unsaid,
     is_foreign,
+    is_of_agentv,
     is_read_as_it_is,
     move_criteria,
     rename_cases,
 )
 from rubric_lint.migrate.agentv_reading import Read, read_suite
-from rubric_lint.migrate.suite_parts import Unmet, find_other_files, is_of_agentv
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import name_variables
 from rubric_lint.text.path import Part, pointer
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Edit, Source, UndecodableError, splice
+from rubric_lint.text.source import Edit, Source, Span, UndecodableError, splice
+
+Steps = Sequence[tuple[str, Sequence[Edit]]]
+"""The text before each step, and the edits of the step, sorted."""
+
+
+class Trouble(NamedTuple):
+    """Why a rewriting is in doubt, and the offset of the cause in the original text."""
+
+    doubt: str
+    at: int
+
+
+def trace_back(at: int, history: Steps) -> int:
+    """Return the offset in the text before all steps of an offset after them."""
+    for text, edits in reversed(history):
+        at = find_old(at, edits, text)
+    return at
+
+
+def trace_left(left: Left, history: Steps) -> Left:
+    """Return a reason with its place in the text before all steps."""
+    start, end = (trace_back(at, history) for at in left.finding.span)
+    return left._replace(finding=left.finding._replace(span=Span(start, max(start, end))))
+
+
+def find_cause(source: Source, changes: Sequence[DataChange], settings: FileSettings) -> int:
+    """Return the offset of the first change that is in doubt without the others; of the first one if none is."""
+    for change in changes:
+        text = splice(source.text, sorted(change.edits))
+        if find_doubt(source, Source(source.name, text, source.encoding, source.bom), [change], settings):
+            return _find_start(source, change)
+    return _find_start(source, changes[0])
+
+
+def _find_start(source: Source, change: DataChange) -> int:
+    """Return where the value is that a change is about, or else where its first edit is."""
+    number = int(change.pointer[1:])
+    for document in read_documents(source)[0]:
+        for intent in change.intents if (document.number or 0) == number else ():
+            if (place := intent.place) is not None:
+                return document.span(place, Part.VALUE).start
+    return min((edit.span.start for edit in change.edits), default=0)
+
 
 _Step = Callable[[Document, list[Rubric], Rewriting], Iterable[Intent | Unmet]]
 _SuiteStep = Callable[[Document], Iterable[Intent]]

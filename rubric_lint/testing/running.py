@@ -237,6 +237,7 @@ class Tested:
     ran: list[Ran] = field(default_factory=list)
     needed: list[Needed] = field(default_factory=list)
     tests: int = 0
+    mutation: Any = None
 
     @property
     def path(self) -> str:
@@ -259,7 +260,6 @@ class Runner:
         self._used: dict[str, set[str]] = {}
         self.idle: dict[str, int] = {}
         self.unhashed: dict[str, int] = {}
-        self.mutations: dict[tuple[str, str], Any] = {}
 
     def run(self, file: File) -> Result | Unreadable:
         """Run the tests of a file."""

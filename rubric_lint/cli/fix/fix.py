@@ -27,8 +27,7 @@ from rubric_lint.run.console import Progress
 
 if TYPE_CHECKING:
     from rubric_lint.fix import Fixed
-    from rubric_lint.fix.run import Rewrite
-    from rubric_lint.fix.totals import FixOutcome, FixTotals
+    from rubric_lint.fix.run import FixOutcome, FixTotals, Rewrite
     from rubric_lint.project.settings import FileSettings
 
 

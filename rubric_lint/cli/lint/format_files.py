@@ -20,7 +20,7 @@ from rubric_lint.cli.output import escape_what_cannot_be_encoded, wants_color
 from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
-    from rubric_lint.fix.totals import FixOutcome
+    from rubric_lint.fix.run import FixOutcome
 
 
 @click.command(
@@ -66,8 +66,13 @@ def format_files(
     from rubric_lint.fix.formatting import format_file  # noqa: PLC0415
     from rubric_lint.fix.run import FixRun  # noqa: PLC0415
     from rubric_lint.project.settings import Overrides  # noqa: PLC0415
-    from rubric_lint.report.fixes import write_diff  # noqa: PLC0415
-    from rubric_lint.report.formatting import count_foreign, word_formatted, word_totals, word_unformatted  # noqa: PLC0415
+    from rubric_lint.report.fixes import (  # noqa: PLC0415
+        count_foreign,
+        word_formatted,
+        word_totals,
+        word_unformatted,
+        write_diff,
+    )
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "formatting")

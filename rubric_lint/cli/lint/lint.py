@@ -48,8 +48,8 @@ from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
     from rubric_lint.agree.judged.run import JudgedRun, RecordCache, Reviewer
+    from rubric_lint.fix.run import FixOutcome
     from rubric_lint.fix.silence import Silenced
-    from rubric_lint.fix.totals import FixOutcome
     from rubric_lint.project.files import File, Unreadable
     from rubric_lint.project.settings import SettingsFinder, SettingsReport
     from rubric_lint.run.baseline import Gone
