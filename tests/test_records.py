@@ -118,7 +118,7 @@ def test_a_file_of_another_kind_is_named_once(data, kind):
 
 
 def test_a_line_that_is_too_long_costs_that_line_only():
-    long = [b'{"a":"', *[b"x" * CHUNK] * (100 * 1_000_000 // CHUNK), b'"}\n{"a":2}\n']
+    long = [b'{"a":"', *[b"x" * CHUNK] * (20 * 1_000_000 // CHUNK), b'"}\n{"a":2}\n']
     message = f"more than {LIMIT / 1e6:.0f} MB, the limit for one entry"
     assert entries(b'{"a":1}\n', *long) == [(1, '{"a":1}'), (2, message), (3, '{"a":2}')]
     assert entries(*long) == [(1, message), (2, '{"a":2}')]
@@ -420,6 +420,8 @@ def test_fields_of_any_kind_are_carried_through(rest):
         b'{"rubric": "one", "output": {"score": 7}, "judge": {"n": 1, "n": 1}}',
         b'{"rubric": "one", "output": {"score": 7}, "judge": [NaN]}',
         b'{"rubric": "one", "output": {"score": 7}, "n": 1e400}',
+        b'{"rubric": "one", "output": {"score": 7}, "n": 1e400, "m": 1, "m": 1}',
+        b'{"rubric": "one", "output": {"score": 7}, "n": "\\u0022", "m": "\\u0022", "m": "\\u0022"}',
         b'{"rubric": "one", "output": {"score": 7}, "n": ' + b"9" * 301 + b"}",
     ],
 )
@@ -432,6 +434,5 @@ def test_answers_are_counted_once():
     scorer = Scorer(SEVERAL)
     for answer in (7, 7, 3):
         scorer.score(json.dumps({"rubric": "one", "output": {"score": answer}}).encode()).judged.known.count += 1
-    counts = [(known.rubric.name, known.answers, known.count) for known in scorer.take_counts()]
-    assert counts == [("one", (7,), 2), ("one", (3,), 1)]
-    assert [*scorer.take_counts()] == []
+    counts = [[(known.rubric.name, known.answers, known.count) for known in scorer.reset_counts()] for _ in range(2)]
+    assert counts == [[("one", (7,), 2), ("one", (3,), 1)], []]

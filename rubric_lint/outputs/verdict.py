@@ -631,11 +631,6 @@ def _list_texts(given: tuple[object, ...]) -> Iterator[str]:
             pending.append(value.tolist())
 
 
-def _simplify(value: Any) -> Any:
-    """Return a value that JSON does not have as one that it has: an array of NumPy as a list, any other as a string."""
-    return value.tolist() if hasattr(value, "tolist") else str(value)
-
-
 def squeeze(text: str) -> str:
     """Remove all blanks from a text, so that quotes match whatever their line breaks."""
     return "".join(text.split())

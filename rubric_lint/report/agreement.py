@@ -23,7 +23,7 @@ from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.reading import Invalid, LeftOut, list_invalid
 from rubric_lint.agree.scales import Kind, Measure
 from rubric_lint.messages import join_words, visible_json
-from rubric_lint.report.columns import Column, draw, shorten_name, wrap
+from rubric_lint.report.visible import Column, draw, shorten_name, wrap
 
 VERSION = 1
 """The version of the JSON report, as `schemas/agreement/v1.json` describes it."""

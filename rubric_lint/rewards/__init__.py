@@ -75,11 +75,13 @@ def trl_reward(
         attempts=attempts,
         concurrency=concurrency,
         patience=patience,
+        question=question,
+        reference=reference,
+        rubric_field=rubric_field,
+        name=name,
     )
     kind = AsyncTrlReward if callable(judge) and is_async(judge) else TrlReward
-    return kind(
-        rubrics, judge, outputs, options, question=question, reference=reference, rubric_field=rubric_field, name=name
-    )
+    return kind(rubrics, judge, outputs, options)
 
 
 def verifiers_reward(
@@ -130,18 +132,12 @@ def verifiers_reward(
         attempts=attempts,
         concurrency=concurrency,
         patience=None,  # each invalid output is an error of its rollout already
-    )
-    return VerifiersReward(
-        rubrics,
-        judge,
-        outputs,
-        options,
-        view=view,
         question=question,
         reference=reference,
         rubric_field=rubric_field,
         name=name,
     )
+    return VerifiersReward(rubrics, judge, outputs, options, view)
 
 
 def endpoint_judge(

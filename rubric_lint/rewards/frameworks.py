@@ -58,9 +58,11 @@ class TrlReward(Rewarder):
         size = len(completions)
         if len(prompts) != size:
             raise RewardError(f"{len(prompts)} prompts, but {size} completions; expected one prompt for each")
-        questions = prompts if self._question is None else self._column(self._question, columns, size)
-        references = [None] * size if self._reference is None else self._column(self._reference, columns, size)
-        names = columns.get(self._rubric_field) if len(self.rubrics) > 1 else None
+        questions = prompts if self.options.question is None else self._column(self.options.question, columns, size)
+        references = (
+            [None] * size if self.options.reference is None else self._column(self.options.reference, columns, size)
+        )
+        names = columns.get(self.options.rubric_field) if len(self.rubrics) > 1 else None
         names = [None] * size if names is None else names
         items = []
         for prompt, completion, question, reference, name in zip(
@@ -70,7 +72,7 @@ class TrlReward(Rewarder):
             case = JudgedCase(
                 text_of(completion, "a completion"),
                 self._read_question(question),
-                None if reference is None else text_of(reference, f"a value of `{self._reference}`"),
+                None if reference is None else text_of(reference, f"a value of `{self.options.reference}`"),
             )
             items.append(Item(rubric, case, name_group(rubric.name, prompt, question, reference)))
         return items
@@ -138,12 +140,7 @@ class VerifiersReward(Rewarder):
         judge: Judge | None,
         outputs: str | None,
         options: Options,
-        *,
         view: View,
-        question: str | None,
-        reference: str | None,
-        rubric_field: str,
-        name: str | None,
     ) -> None:
         if view not in {"last_reply", "full_trace"}:
             raise ValueError(f"view is {view!r}; expected 'last_reply' or 'full_trace'")
@@ -152,16 +149,7 @@ class VerifiersReward(Rewarder):
                 "on_invalid is 'none', but verifiers adds up the rewards that are there, so a rollout without one "
                 "would get 0; use 'skip', which fails the rollout with the reason"
             )
-        super().__init__(
-            rubrics,
-            judge,
-            outputs,
-            options,
-            question=question,
-            reference=reference,
-            rubric_field=rubric_field,
-            name=name,
-        )
+        super().__init__(rubrics, judge, outputs, options)
         self._view = view
 
     async def __call__(self, task: Any, trace: Any) -> float:
@@ -186,14 +174,14 @@ class VerifiersReward(Rewarder):
         trace.info.setdefault("rubric_lint", {})[self.__name__] = about
 
     def _make_item(self, task: Any, trace: Any) -> Item:
-        name = getattr(task, self._rubric_field, None) if len(self.rubrics) > 1 else None
+        name = getattr(task, self.options.rubric_field, None) if len(self.rubrics) > 1 else None
         rubric = self._find_rubric(name, "the field of the task")
-        question = task.prompt_text if self._question is None else _get(task, self._question, "the task")
-        reference = None if self._reference is None else _get(task, self._reference, "the task")
+        question = task.prompt_text if self.options.question is None else _get(task, self.options.question, "the task")
+        reference = None if self.options.reference is None else _get(task, self.options.reference, "the task")
         case = JudgedCase(
             trace.transcript if self._view == "full_trace" else trace.last_reply,
-            text_of(question, f"`{self._question}` of the task"),
-            None if reference is None else text_of(reference, f"`{self._reference}` of the task"),
+            text_of(question, f"`{self.options.question}` of the task"),
+            None if reference is None else text_of(reference, f"`{self.options.reference}` of the task"),
         )
         return Item(rubric, case, name_group(rubric.name, question, reference))
 

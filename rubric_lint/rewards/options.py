@@ -27,6 +27,10 @@ class Options:
     attempts: int = 3
     concurrency: int = 8
     patience: int | None = 5
+    question: str | None = None
+    reference: str | None = None
+    rubric_field: str = "rubric"
+    name: str | None = None
 
     def __post_init__(self) -> None:
         _refuse_other("reward", self.reward, get_args(Worth))

@@ -133,11 +133,6 @@ class Rewarder:
         judge: Judge | None,
         outputs: str | None,
         options: Options,
-        *,
-        question: str | None,
-        reference: str | None,
-        rubric_field: str,
-        name: str | None,
     ) -> None:
         if (judge is None) == (outputs is None):
             raise ValueError(
@@ -148,12 +143,9 @@ class Rewarder:
         self.rubrics = _take_rubrics(rubrics)
         _refuse_dropout_without_effect(self.rubrics, options.dropout)
         self.options = options
-        self.__name__ = name or (next(iter(self.rubrics)) if len(self.rubrics) == 1 else "rubric")
+        self.__name__ = options.name or (next(iter(self.rubrics)) if len(self.rubrics) == 1 else "rubric")
         self._asker = None if judge is None else Asker(judge, options)
         self._outputs = outputs or ""
-        self._question = question
-        self._reference = reference
-        self._rubric_field = rubric_field
         self._counter = Counter(self.__name__, self.noun, options.patience)
 
     @property
@@ -181,7 +173,7 @@ class Rewarder:
             return self.rubrics[name]
         if name is None:
             raise RewardError(
-                f"{what} `{self._rubric_field}` is missing: it names one of the {len(self.rubrics)} rubrics: "
+                f"{what} `{self.options.rubric_field}` is missing: it names one of the {len(self.rubrics)} rubrics: "
                 f"{list_names(self.rubrics)}"
             )
         raise RewardError(f"no rubric is named {str(name)[:80]!r}; {point_to_known(str(name), self.rubrics)}")

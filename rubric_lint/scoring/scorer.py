@@ -496,7 +496,7 @@ class Scorer:
 
     @property
     def is_full(self) -> bool:
-        """Whether so many combinations of answers are stored that `take_counts` should be called."""
+        """Whether so many combinations of answers are stored that `reset_counts` should be called."""
         return sum(len(reader.known) for reader in self._readers.values()) > MOST_KNOWN
 
     def forget(self) -> None:
@@ -513,14 +513,6 @@ class Scorer:
                     yield known
                     known.count = 0
         self.forget()
-
-    def take_counts(self) -> Iterator[Known]:
-        """Yield the counts since the last call, and reset them."""
-        for reader in self._readers.values():
-            for known in reader.known.values():
-                if known.count:
-                    yield known
-            reader.known.clear()
 
 
 def _is_blank(text: bytes | OutputError) -> bool:

@@ -66,8 +66,13 @@ def format_files(
     from rubric_lint.fix.formatting import format_file  # noqa: PLC0415
     from rubric_lint.fix.run import FixRun  # noqa: PLC0415
     from rubric_lint.project.settings import Overrides  # noqa: PLC0415
-    from rubric_lint.report.fixes import write_diff  # noqa: PLC0415
-    from rubric_lint.report.formatting import count_foreign, word_formatted, word_totals, word_unformatted  # noqa: PLC0415
+    from rubric_lint.report.fixes import (  # noqa: PLC0415
+        count_foreign,
+        word_formatted,
+        word_totals,
+        word_unformatted,
+        write_diff,
+    )
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "formatting")
