@@ -1,5 +1,6 @@
 """Run the tests of files on recorded outputs, and turn what they do not meet into findings."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
