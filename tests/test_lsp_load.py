@@ -74,7 +74,7 @@ hover.make_hover = weigh
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux tells how much memory is in use")
-async def test_memory_is_flat_over_12_000_edits(tmp_path):
+async def test_memory_is_flat_over_thousands_of_edits(tmp_path):
     """The editor asks for the outline, folds and lenses after every 20 edits. When written, it grew by 0.03 MB."""
     case = "  - id: case-{0}\n    rubrics:\n      - id: a\n        expected_outcome: Says so {0} {1}\n".format
 
@@ -105,7 +105,7 @@ async def test_memory_is_flat_over_12_000_edits(tmp_path):
 
         editor.open(uri, "tests:\n" + "".join(case(number, "word " * 60) for number in range(40)))
         before = await weigh_after(range(4, 2_004))
-        after = await weigh_after(range(2_004, 14_004))
+        after = await weigh_after(range(2_004, 6_004))
         assert after - before < 1_000_000
 
 
@@ -142,19 +142,19 @@ async def test_a_long_document_delays_no_short_one(tmp_path):
         assert await editor.end() == 0
 
 
-async def test_100_documents_with_faults_are_all_answered_when_opened_at_once(tmp_path):
+async def test_documents_with_faults_are_all_answered_when_opened_at_once(tmp_path):
     """A short document that is opened after them is answered too."""
     fault = "  - id: case-{0}\n    rubrics:\n      - {{id: a, description: Says so, wieght: {0}}}\n".format
 
-    many, short = [uri_of(tmp_path / f"{number}.yaml") for number in range(100)], uri_of(tmp_path / "short.yaml")
-    text = "tests:\n" + "".join(map(fault, range(20)))
+    many, short = [uri_of(tmp_path / f"{number}.yaml") for number in range(40)], uri_of(tmp_path / "short.yaml")
+    text = "tests:\n" + "".join(map(fault, range(10)))
     async with start(tmp_path) as editor:
         for uri in many:
             editor.open(uri, text)
         editor.open(short, "rubrics:\n  - id: a\n    description: Says so\n")
         assert await editor.found(short, 1) == [("deprecated-description", 2)]
         for uri in many:
-            assert len(await editor.found(uri, 1)) == 40
+            assert len(await editor.found(uri, 1)) == 20
         assert await editor.end() == 0
 
 

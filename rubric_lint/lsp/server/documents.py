@@ -290,7 +290,7 @@ class OpenDocuments:
         if document.text is not text:
             return None  # superseded while it waited
         folder = self._folder_of(document)
-        sift = partial(folder.sift, document.origin) if folder.has_baseline(document.origin) else None
+        sift = partial(folder.sift, document.origin)
         state = self._read_state(document, version, text)
         paths = folder.find_judged(document.origin)
         if paths is None or state.settings is None:
