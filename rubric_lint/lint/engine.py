@@ -412,9 +412,6 @@ def _find_misspelt(
             yield "unknown-field", Problem("ignored", (*path, name), Part.KEY, values)
 
 
-_CHECKS = tuple((rule.name, rule.check) for rule in RULES if rule.check)
-
-
 def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
     view = rubric.view
     without = view.dialect.without if view else ()
@@ -422,9 +419,8 @@ def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
         yield Found(rule, problem, document, rubric)
     for rule, problem in view.problems if view else ():
         yield Found(rule, problem, document, rubric)
-    for name, check in _CHECKS:
-        if name in without:
-            continue
+    checks = [(each.name, each.check) for each in RULES if each.check and each.name not in without]
+    for name, check in checks:
         try:
             for problem in check(rubric):
                 yield Found(name, view.translate(problem) if view else problem, document, rubric)
