@@ -419,8 +419,9 @@ def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
         yield Found(rule, problem, document, rubric)
     for rule, problem in view.problems if view else ():
         yield Found(rule, problem, document, rubric)
-    checks = [(each.name, each.check) for each in RULES if each.check and each.name not in without]
-    for name, check in checks:
+    for name, _, _, check, *_ in RULES:
+        if check is None or name in without:
+            continue
         try:
             for problem in check(rubric):
                 yield Found(name, view.translate(problem) if view else problem, document, rubric)

@@ -172,6 +172,7 @@ class LintRun(FileRun[Result]):
         self._unable = unable
         self._enabled: set[frozenset[str] | None] = set()
         self._summary = Summary()
+        self._is_stdin_empty = False
 
     def lint_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> Summary:
         """Lint everything at `paths`; `stdin_name` is the file name of stdin.
@@ -192,6 +193,7 @@ class LintRun(FileRun[Result]):
 
     def work(self, file: File, data: bytes) -> Result:
         """Lint stdin."""
+        self._is_stdin_empty = not data.strip()
         outcome = lint_bytes(file, data)
         if isinstance(outcome, Exception):
             raise outcome
@@ -215,8 +217,8 @@ class LintRun(FileRun[Result]):
     def take(self, file: File | Unreadable, outcome: Result) -> None:
         """Report the findings of one file."""
         if isinstance(file, File):
-            is_empty = file.is_stdin and not outcome.source.text.strip()
-            self.explaining.add(file.name, outcome, EMPTY if is_empty else "")
+            reason = EMPTY if file.is_stdin and self._is_stdin_empty else ""
+            self.explaining.add(file.name, outcome, reason)
             if outcome.rubrics:
                 self._enabled.add(file.settings.enabled)
         left, left_out = self._sift(outcome, file)
