@@ -25,9 +25,9 @@ QUICK = (
     "/rar/rows.json",
     "/tolokaforge/grading.yaml",
     "/examples/explanation.rubric.yaml",
-    "/tests/shown/verifiers.toml",
+    "/tests/snapshots/show/verifiers.toml",
     "/docs/guides/formatting.md/68/unclear.rubric.yaml",
-    str(ROOT / "tests/shown/tests.rubric-test.yaml"),
+    str(ROOT / "tests/snapshots/show/tests.rubric-test.yaml"),
 )
 
 
