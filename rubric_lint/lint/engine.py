@@ -412,6 +412,9 @@ def _find_misspelt(
             yield "unknown-field", Problem("ignored", (*path, name), Part.KEY, values)
 
 
+_CHECKS = tuple((rule.name, rule.check) for rule in RULES if rule.check)
+
+
 def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
     view = rubric.view
     without = view.dialect.without if view else ()
@@ -419,8 +422,8 @@ def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
         yield Found(rule, problem, document, rubric)
     for rule, problem in view.problems if view else ():
         yield Found(rule, problem, document, rubric)
-    for name, _, _, check, *_ in RULES:
-        if check is None or name in without:
+    for name, check in _CHECKS:
+        if name in without:
             continue
         try:
             for problem in check(rubric):
