@@ -449,13 +449,15 @@ def _make_findings(
             continue
         span = problem.span or document.span(problem.path, problem.part)
         template, values = BY_NAME[rule].messages[problem.code], problem.values
-        related = _relate(document, problem) if problem.related else ()
-        if "{line}" in template:
-            line = name_line(document.source.position(related[0].span.start).line)
-            values = {**values, "line": line}
-        message, name = template.format_map(values), name_criterion(problem, rubric)
+        has_line, name = "{line}" in template, name_criterion(problem, rubric)
+        # Without the line: what several aliases of one text lack is one finding, and the line is another for each.
+        message = template.format_map({**values, "line": ""} if has_line else values)
         key = (rule, span, name + message if rule in JUDGED_RULES else message)  # about one criterion
         if key not in findings:
+            related = _relate(document, problem) if problem.related else ()
+            if has_line:
+                values = {**values, "line": name_line(document.source.position(related[0].span.start).line)}
+                message = template.format_map(values)
             findings[key] = Finding(
                 rule=rule,
                 severity=severity,
