@@ -142,7 +142,7 @@ class Tool(NamedTuple):
         """The schema of the data that it answers."""
         if self.report is None:
             return None
-        # Without its address, which a client might look up.
+        # Without its address, which a client might download.
         return {name: value for name, value in load_bundled(self.report).items() if name != "$id"}
 
 
@@ -323,6 +323,6 @@ TOOLS = (
         writes=True,
     ),
 )
-"""The tools, in the order in which an agent is told of them."""
+"""The tools, in the order in which an agent sees them."""
 
 BY_TOOL_NAME = {tool.name: tool for tool in TOOLS}

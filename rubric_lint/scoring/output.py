@@ -168,8 +168,10 @@ class Reader:
         self._is_checklist = rubric.shape is Shape.CHECKLIST
         self.known: dict[Answers, Known] = {}
 
-    def read(self, output: str, answer: Callable[[], str | None], extract: Extract = Extract.LAST) -> Judged:
-        """Read raw text; an object in prose that `answer` contains, what the judge saw, is a quote.
+    def read(
+        self, output: str, answer: str | Callable[[], str] | None = None, extract: Extract = Extract.LAST
+    ) -> Judged:
+        """Read raw text; an object in prose that `answer` contains, or what this returns, is a quote.
 
         Raises:
             OutputError: if the text has no verdict, or it is not valid for this rubric.
@@ -177,7 +179,8 @@ class Reader:
         if found := self._glance(unwrap(output)):
             return found
         field = "score" if self._is_holistic else "checks"
-        return self.read_object(find_verdict(output, field, answer=answer(), extract=extract))
+        shown = answer() if callable(answer) else answer
+        return self.read_object(find_verdict(output, field, answer=shown, extract=extract))
 
     def glance(self, lines: Sequence[bytes]) -> tuple[list[Seen], list[int]]:
         """Read lines that are records of just a string `id` and an output of the expected form, as an object or text.
@@ -328,7 +331,7 @@ def parse_output(
     if len(reader.known) > MOST_KNOWN:
         reader.known.clear()
     if isinstance(output, str):
-        return reader.read(output, lambda: answer, how).output
+        return reader.read(output, answer, how).output
     if not reader.glance_at(output):  # a row of a struct column has null fields, and numbers of NumPy
         output = read_struct(output) if isinstance(output, Mapping) else output
     return reader.read_object(output).output

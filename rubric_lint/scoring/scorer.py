@@ -412,7 +412,7 @@ class Scorer:
         Raises:
             OutputError: if it has no valid output, or there are several rubrics.
         """
-        return find_rubric({}, self._readers).read(text, lambda: None, self._extract).known
+        return find_rubric({}, self._readers).read(text, extract=self._extract).known
 
     def score_output(self, output: JudgeOutput) -> Known:
         """Score a read output by the only rubric.

@@ -321,7 +321,10 @@ class Runner:
             values = {"file": file.outputs, "lines": join_words([str(line) for line in lines])}
             yield "broken-test", Problem("two-outputs", (*test.path, "id"), values=values)
             return
-        recording = self._find_recording(test, recordings)
+        if test.output is not None:
+            recording: Recording | None = Recording(1, {"id": test.id, "output": test.output, **test.texts})
+        else:
+            recording = recordings.found.get(test.key) if recordings else None
         if recording is None:
             tested.needed.append(Needed(test, file, None, tuple(tested.verifier.told)))
             values = {"reason": self._word_absence(test, file, recordings)}
@@ -338,17 +341,14 @@ class Runner:
         tested.ran.append(Ran(test, file, verified.result, not unmet))
         yield from (("unmet-expectation", problem) for problem in unmet)
 
-    def _find_recording(self, test: RubricTest, recordings: Recordings | None) -> Recording | None:
-        if test.output is not None:
-            return Recording(1, {"id": test.id, "output": test.output, **test.texts})
-        return recordings.found.get(test.key) if recordings else None
-
     def _word_absence(self, test: RubricTest, file: RubricTests, recordings: Recordings | None) -> str:
         if recordings is None:
             return f"{file.outputs} does not exist; record it with --record, or add `output`"
         if other := recordings.others.get(test.key):
             return f"in {file.outputs} that id is recorded only for the rubric `{other}`"
-        other_type = str(test.id) if isinstance(test.id, int) else _as_integer(test.id)
+        other_type: str | int | None = str(test.id) if isinstance(test.id, int) else None
+        if isinstance(test.id, str) and len(test.id) < 20 and test.id.isascii() and test.id.isdecimal():
+            other_type = int(test.id)
         if other_type is not None and json.dumps(other_type) in recordings.found:
             kind = "a string; put this id in quotes" if isinstance(test.id, int) else "a number; remove the quotes"
             return f"{file.outputs} has the id {json.dumps(other_type)}, which is {kind}"
@@ -437,7 +437,3 @@ class Runner:
         records = [recordings.found[key].record for key in sorted(used & recordings.found.keys())]
         if unknown := sum(read_judged_by(record) is None for record in records):
             self.unhashed[file.outputs] = unknown
-
-
-def _as_integer(text: str) -> int | None:
-    return int(text) if len(text) < 20 and text.isascii() and text.isdecimal() else None

@@ -148,16 +148,16 @@ def _intend(site: Site, name: str) -> Intent:
 
 
 def _update_hashes(use: Use, name: str, before: Meaning, after: Meaning) -> list[Intent]:
-    """Return what makes a record that counts for the rubric before it is renamed count for it afterwards."""
+    """Return the intents that write the new hashes into a record of the rubric, so that its results stay valid."""
     if use.record is None or not before.hash or not after.hash:
         return []
     intents: list[Intent] = []
-    for path, held in ((use.at, use.record), ((*use.at, "judge"), use.record.get("judge"))):
-        if isinstance(held, dict) and held.get("rubric_hash") == before.hash:
+    for path, value in ((use.at, use.record), ((*use.at, "judge"), use.record.get("judge"))):
+        if isinstance(value, dict) and value.get("rubric_hash") == before.hash:
             intents.append(ReplaceValue((*path, "rubric_hash"), after.hash))
     path, old = use.site.path, use.site.id
-    if path[-2:] == (HASHES, old) and use.document.value(path) == before.told.get(old):
-        intents.append(ReplaceValue(path, after.told[name]))
+    if path[-2:] == (HASHES, old) and use.document.value(path) == before.criteria.get(old):
+        intents.append(ReplaceValue(path, after.criteria[name]))
     return intents
 
 
