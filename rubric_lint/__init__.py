@@ -11,9 +11,10 @@ from rubric_lint.version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rubric_lint.api import find_settings, fix_source, import_source, lint_source, show_source
+    from rubric_lint.edits.intents import Fix
     from rubric_lint.engines.batch import ScoredBatch, ScoredRow, score_batch, score_batches
     from rubric_lint.engines.rows import RowError
-    from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity, Unread
+    from rubric_lint.finding import Finding, Related, Result, Severity, Unread
     from rubric_lint.fix import Applied, Fixed, Left, Note
     from rubric_lint.format.criterion import Shape
     from rubric_lint.judge.prompt import JudgedCase, Message, output_schema, write_prompt
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from rubric_lint.scoring.output import parse_output
     from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
     from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownExample, ShownLevel, ShownRubric
-    from rubric_lint.text.source import Position, Source, Span
+    from rubric_lint.text.source import Edit, Position, Source, Span
 
 __all__ = [
     "Applied",
@@ -100,7 +101,8 @@ _HOMES = {
     "api": ("find_settings", "fix_source", "import_source", "lint_source", "show_source"),
     "project.settings": ("FileSettings", "SettingsError"),
     "format.criterion": ("Shape",),
-    "finding": ("Edit", "Finding", "Fix", "Related", "Result", "Severity", "Unread"),
+    "edits.intents": ("Fix",),
+    "finding": ("Finding", "Related", "Result", "Severity", "Unread"),
     "fix": ("Applied", "Fixed", "Left", "Note"),
     "lint.engine": ("RuleError",),
     "lint.importing": ("ImportMessage", "Imported"),
@@ -121,7 +123,7 @@ _HOMES = {
     "scoring.output": ("parse_output",),
     "scoring.totals": ("CriterionTotals", "RubricTotals", "Totals"),
     "show": ("Shown", "ShownBand", "ShownCriterion", "ShownExample", "ShownLevel", "ShownRubric"),
-    "text.source": ("Position", "Source", "Span"),
+    "text.source": ("Edit", "Position", "Source", "Span"),
 }
 
 

@@ -16,6 +16,14 @@ HOME = "https://rubric-lint.github.io/"
 """The address of the site, below which schemas and the pages of rules are."""
 
 
+class UserError(Exception):
+    """An error in what a user gave, such as a file or a setting: a command prints `lines` and exits with 2."""
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__("\n".join(lines))
+        self.lines = lines
+
+
 def name_scores(scores: Iterable[int]) -> str:
     """Write scores in words, with ranges joined: `score 3`, `scores 3 and 4`, `scores 0 to 2, 5 and 10`."""
     ordered = sorted(scores)

@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import inspect
 import os
 import re
 import shutil
@@ -68,6 +69,26 @@ def pytest_sessionfinish():
 def pytest_runtest_teardown():
     """Forget the replies of the test's judge: another test may have its port, and ask the same."""
     shutil.rmtree(REPLIES, ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Run the tests that are coroutines."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    from editor import run  # noqa: PLC0415  (its libraries are not installed everywhere)
+
+    run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}))
+    return True
+
+
+@pytest.fixture
+def editor():
+    """An editor with a server that other tests use too, outside of any folder."""
+    from editor import common  # noqa: PLC0415
+
+    yield common()
+    assert common().client.messages == [], "the server pops something up"
 
 
 @pytest.fixture

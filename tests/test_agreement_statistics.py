@@ -343,7 +343,7 @@ def test_a_panel_is_worth_fewer_votes_the_more_its_errors_are_alike():
         results = [
             entry for number, judge in enumerate(judges) for entry in records("B", f"j{number}", judge[:answers])
         ]
-        return measure(SCORES, results, records("B", "ana", people[:answers])).panel[1][0].votes
+        return measure(SCORES, results, records("B", "ana", people[:answers])).panel[1][0].figure
 
     assert votes(alike).value == 1
     assert 2 < votes(apart).value <= 3

@@ -1,15 +1,13 @@
 import asyncio
 import json
 import time
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 
 import pytest
-from chat_server import CUT, DRIP, Response, completion, serving
+from chat_server import Response, completion, serving
 
 from rubric_lint.judge.endpoint import Call, Endpoint, UnansweredError
 from rubric_lint.judge.prompt import Message
-from rubric_lint.outputs.reply import Reply, Tokens
+from rubric_lint.outputs.reply import Reply, Tokens, read_reply
 
 KEY = "sk-secret-0123456789"
 MESSAGES = (Message("system", "Grade."), Message("user", "This."))
@@ -119,9 +117,8 @@ def test_a_request_asks_for_less_where_an_endpoint_takes_no_schema(call, expecte
      "refusal in parts", "bare", "without counts"],
 )  # fmt: skip
 def test_a_reply_says_what_is_wrong_with_it(response, reply):
-    with serving(response) as server:
-        assert ask(server) == reply
-    assert len(server.asked) == 1
+    model = {"model": "judge-1"} if "created" in response.body else {}
+    assert read_reply(json.dumps({**model, **response.body})) == reply
 
 
 @pytest.mark.parametrize(
@@ -137,8 +134,7 @@ def test_a_reply_says_what_is_wrong_with_it(response, reply):
 )
 def test_tokens_are_counted_where_the_endpoint_says_them(usage, tokens):
     body = {"model": "judge-1-2026", "choices": [{"message": {"content": "{}"}}], "usage": usage}
-    with serving(Response(body)) as server:
-        assert ask(server) == Reply("{}", None, tokens, "judge-1-2026")
+    assert read_reply(json.dumps(body)) == Reply("{}", None, tokens, "judge-1-2026")
 
 
 @pytest.mark.parametrize(
@@ -158,47 +154,11 @@ def test_the_address_of_an_endpoint_is_shown_without_secrets(url, shown):
 # What may pass
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "failure",
-    [
-        Response({"error": {"message": "Busy."}}, 429),
-        Response({"error": {"message": "Busy."}}, 429, {"retry-after": "soon"}),
-        Response({"error": {"message": "Oops."}}, 500),
-        Response("<html>Bad gateway</html>", 502, {"content-type": "text/html"}),
-        Response("", 503),
-        Response({"error": {"message": "Too slow."}}, 408),
-        CUT,
-        Response(FINE.body, cut_off=True),
-        Response('{"choices": [{"mess'),
-        Response("<html>Hello</html>", headers={"content-type": "text/html"}),
-        Response(""),
-        Response({"choices": []}),
-        Response({"choices": None, "error": {"message": "The provider is down.", "code": 502}}),
-        Response([1, 2]),
-        Response("[" * 100_000),
-    ],
-    ids=["429", "429 soon", "500", "502", "503", "408", "connection cut", "body cut", "half JSON", "page", "empty",
-         "no choice", "error with 200", "list", "deep"],
-)  # fmt: skip
-def test_a_failure_that_passes_is_asked_again(failure):
-    with serving(after(failure, FINE)) as server:
-        assert ask(server) == REPLY
-    assert len(server.asked) == 2
-
-
 def test_retry_after_is_waited_for():
-    with serving(after(Response({}, 429, {"retry-after": "1"}), FINE)) as server:
+    with serving(after(Response({}, 429, {"retry-after": "0.2"}), FINE)) as server:
         started = time.monotonic()
         assert ask(server) == REPLY
-    assert time.monotonic() - started >= 1
-
-
-def test_retry_after_may_be_a_date():
-    then = datetime.now(UTC) + timedelta(seconds=2.9)
-    with serving(after(Response({}, 503, {"retry-after": format_datetime(then, usegmt=True)}), FINE)) as server:
-        assert ask(server) == REPLY
-    assert datetime.now(UTC) >= then.replace(microsecond=0)
+    assert time.monotonic() - started >= 0.2
 
 
 def test_a_refusal_for_too_many_requests_is_no_failed_try():
@@ -215,41 +175,7 @@ def test_a_pause_longer_than_ten_minutes_ends_the_run():
     assert len(server.asked) == 1
 
 
-def test_a_slow_response_is_asked_for_again():
-    with serving(after(FINE._replace(delay=1.5), FINE)) as server:
-        assert ask(server, timeout=0.5) == REPLY
-    assert len(server.asked) >= 2  # more where the machine is busy
-
-
-def test_a_response_that_only_drips_in_is_no_response():
-    with serving(DRIP) as server:
-        assert ask(server, timeout=0.4, retries=0) == ("no reply within 0.4 s", False)
-
-
 # What does not pass
-
-
-@pytest.mark.parametrize(
-    ("failure", "message", "times"),
-    [
-        (Response("<html>\n  Oops", 500), "HTTP 500: <html> Oops (tried 2 times)", 2),
-        (Response({"error": {"message": "Too long."}}, 400), "HTTP 400: Too long.", 1),
-        (Response({"detail": "No such field."}, 422), 'HTTP 422: {"detail": "No such field."}', 1),
-        (
-            Response("<html>Hello</html>", headers={"content-type": "text/html"}),
-            "the response is not a chat completion: <html>Hello</html> (tried 2 times)",
-            2,
-        ),
-        (Response(""), "the response is not a chat completion: it is empty (tried 2 times)", 2),
-        (Response({"error": {"message": "Down."}}), "the endpoint failed: Down. (tried 2 times)", 2),
-        (Response({"error": "down"}), 'the endpoint failed: "down" (tried 2 times)', 2),
-    ],
-    ids=["500", "400", "422", "page", "empty", "error with 200", "error that is a text"],
-)
-def test_a_failure_that_stays_says_what_came_back(failure, message, times):
-    with serving(failure) as server:
-        assert ask(server, retries=1) == (message, False)
-    assert len(server.asked) == times
 
 
 @pytest.mark.parametrize(
@@ -323,7 +249,7 @@ def test_nothing_is_advised_where_no_format_was_asked_for_or_the_failure_passes(
     about = {"error": {"message": "response_format"}}
     with serving(Response(about, 400)) as server:
         assert ask(server, response_format="text") == ("HTTP 400: response_format", False)
-    with serving(after(Response(about, 429), FINE)) as server:
+    with serving(after(Response(about, 429, {"retry-after-ms": "20"}), FINE)) as server:
         assert ask(server) == REPLY
 
 
@@ -338,15 +264,9 @@ def test_an_endpoint_that_is_not_there():
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("status", "padding"),
-    [*((status, 275) for status in (200, 400, 401, 429, 500)), *((400, padding) for padding in (0, 250, 285, 298))],
-)
-def test_no_message_holds_the_key_or_a_part_of_it(status, padding):
+@pytest.mark.parametrize("padding", [0, 250, 275, 285, 298])
+def test_no_message_holds_a_part_of_the_key_where_it_is_cut(padding):
     echo = f"{'.' * padding}{KEY} is the key"
-    for body in (echo, {"error": {"message": echo}}, {"error": echo}, {"detail": [echo]}):
-        with serving(Response(body, status, {"retry-after": "3600"} if status == 429 else {})) as server:
-            message, _ = ask(server, retries=0)
-        assert KEY[:4] not in message
-        assert json.dumps(KEY)[1:5] not in message
+    with serving(lambda asked: Response(echo if asked.before else {"detail": [echo]}, 400)) as server:
+        messages = [ask(server)[0] for _ in range(2)]
+    assert KEY[:4] not in str(messages)

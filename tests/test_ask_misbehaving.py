@@ -266,6 +266,7 @@ BEHAVIOURS = {
     ),
     "counts that are texts": (http({**BODY, "usage": {"prompt_tokens": "100"}, "model": 7}), None, JUDGED),
     "an error with status 200": (http(error("Down.")), None, tried("the endpoint failed: Down.")),
+    "an error that is a text": (http({"error": "down"}), None, tried('the endpoint failed: "down"')),
     "a refusal": (with_message(content=None, refusal="I cannot."), None, invalid("the model refused: I cannot.")),
     "a refusal beside a verdict": (
         with_message(content=VERDICT, refusal="I cannot."),
@@ -375,10 +376,6 @@ def outcomes():
         return found, dict(asked), time.monotonic() - start
 
 
-def test_the_table_has_at_least_forty_behaviours():
-    assert len(BEHAVIOURS) >= 40
-
-
 @pytest.mark.parametrize("name", BEHAVIOURS)
 def test_an_answer_gets_the_verdict_that_the_judge_gave_or_the_reason_why_not(outcomes, name):
     (kind, what), _, _ = outcomes[0][name]
@@ -390,10 +387,9 @@ def test_an_answer_gets_the_verdict_that_the_judge_gave_or_the_reason_why_not(ou
         assert (kind, what) == (expected_kind, expected)
 
 
-@pytest.mark.parametrize("name", BEHAVIOURS)
-def test_neither_a_record_nor_a_message_holds_a_key(outcomes, name):
-    _, record, said = outcomes[0][name]
-    assert (KEY[3:9] in record + str(said), HEADER[:9] in record + str(said)) == (False, False)
+def test_neither_a_record_nor_a_message_holds_a_key(outcomes):
+    texts = {name: record + str(said) for name, (_, record, said) in outcomes[0].items()}
+    assert [name for name, text in texts.items() if KEY[3:9] in text or HEADER[:9] in text] == []
 
 
 def test_what_cannot_pass_is_asked_once_and_what_may_pass_again(outcomes):

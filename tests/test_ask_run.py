@@ -164,16 +164,15 @@ def test_a_results_file_holds_what_was_appended_and_knows_it_again(tmp_path):
         assert journal.judged == {'"a1"': "f1", '"a2"': "f2"}
 
 
-@pytest.mark.parametrize("kept", range(len(written(2))))
-def test_half_a_line_at_the_end_is_taken_away_wherever_it_was_cut(tmp_path, kept):
+def test_half_a_line_at_the_end_is_taken_away_wherever_it_was_cut(tmp_path):
     path = tmp_path / "results.jsonl"
-    whole = kept == len(written(2)) - 1  # only the line end is missing
-    torn = written(2)[:kept]
-    path.write_bytes(written(1) + torn)
-    with Journal(path) as journal:
-        assert journal.judged == {'"a1"': "f1"} | ({'"a2"': "f2"} if whole else {})
-        journal.append(result(3))
-    assert path.read_bytes() == (written(1, 2, 3) if whole else written(1, 3))
+    for kept in range(len(written(2))):
+        whole = kept == len(written(2)) - 1  # only the line end is missing
+        path.write_bytes(written(1) + written(2)[:kept])
+        with Journal(path) as journal:
+            assert journal.judged == {'"a1"': "f1"} | ({'"a2"': "f2"} if whole else {})
+            journal.append(result(3))
+        assert path.read_bytes() == (written(1, 2, 3) if whole else written(1, 3))
 
 
 @pytest.mark.parametrize(
@@ -349,17 +348,6 @@ def test_what_a_run_writes_is_what_a_judge_would_have_written():
         assert to_json(rubric, parse_output(rubric, raw)) == json.loads(raw)
 
 
-def test_an_answer_without_a_reply_is_told_and_not_written(tmp_path):
-    def behave(asked):
-        return Response({"error": {"message": "Too long."}}, 400) if "2" in asked.answer else SCORED
-
-    with serving(behave) as server:
-        tally, told, results = judge(server, tmp_path, *map(answer, range(4)))
-    assert (tally.judged, tally.unanswered) == (3, 1)
-    assert ('"a2"', "not judged: HTTP 400: Too long.") in told
-    assert sorted(result["id"] for result in results) == ["a0", "a1", "a3"]
-
-
 def test_a_run_is_stopped_when_no_answer_gets_a_reply(tmp_path):
     with serving(Response({"error": {"message": "No."}}, 400)) as server:
         tally, told, results = judge(server, tmp_path, *map(answer, range(1000)), concurrency=1)
@@ -395,16 +383,6 @@ def test_a_run_is_stopped_at_once_when_every_request_would_fail(tmp_path):
         ('"a0"', "not judged: HTTP 401: Wrong key. (no API key was sent; name its variable with --api-key-env)"),
         ("stopped", "all other requests would fail too"),
     ]
-
-
-def test_a_run_goes_on_where_another_one_stopped(tmp_path):
-    records = [answer(number) for number in range(8)]
-    with serving(SCORED) as server:
-        judge(server, tmp_path, *records[:5])
-        tally, told, results = judge(server, tmp_path, *records)
-    assert (tally.judged, tally.skipped, len(told)) == (3, 5, 3)
-    assert sorted(result["id"] for result in results) == [record["id"] for record in records]
-    assert [asked.before for asked in server.asked] == [0] * 8
 
 
 @pytest.mark.parametrize(
@@ -493,16 +471,15 @@ def test_a_sample_says_what_all_its_requests_took(tmp_path):
     assert tally.tokens == Tokens(300, 30, 180)
 
 
-@pytest.mark.slow
 def test_refusals_for_too_many_requests_are_no_failures_in_a_row(tmp_path):
-    busy = Response({"error": {"message": "Busy."}}, 429, {"retry-after-ms": "10"})
+    busy = Response({"error": {"message": "Busy."}}, 429, {"retry-after-ms": "1"})
 
     def behave(_asked):
-        return busy if len(server.asked) % 8 else SCORED
+        return busy if len(server.asked) % 7 else SCORED
 
     with serving(behave) as server:
-        tally, told, _ = judge(server, tmp_path, *map(answer, range(12)), concurrency=1)
-    assert (tally.judged, tally.unanswered, len(server.asked)) == (12, 0, 96)
+        tally, told, _ = judge(server, tmp_path, *map(answer, range(2)), concurrency=1)
+    assert (tally.judged, tally.unanswered, len(server.asked)) == (2, 0, 14)
     assert {fault for _, fault in told} == {None}
 
 
@@ -511,21 +488,6 @@ def test_names_of_fields_are_compared_once_for_all_answers_that_have_them(monkey
     monkeypatch.setattr("rubric_lint.judge.answers.find_near", lambda *what: compared.append(what) or ())
     assert check_answers(lines(*(answer(number, batch=1) for number in range(1000))), RUBRICS) == 1000
     assert len(compared) <= 2
-
-
-def test_a_disk_without_room_ends_the_run_and_names_the_file(tmp_path):
-    resource = pytest.importorskip("resource")
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    with serving(SCORED) as server:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
-        try:
-            with pytest.raises(OSError, match="File too large") as fault:
-                judge(server, tmp_path, answer(1))
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        assert fault.value.filename == str(tmp_path / "results.jsonl")
-        tally, _, results = judge(server, tmp_path, answer(1))
-    assert (tally.judged, len(results)) == (1, 1)
 
 
 def test_a_device_is_no_results_file():

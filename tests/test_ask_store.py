@@ -79,8 +79,10 @@ def test_the_key_depends_on_the_meaning_of_a_request_and_not_on_its_form():
         make_key(call, {**body, "seed": 2}, 1),
         make_key(Call("m", "http://127.0.0.1/v1"), body, 1),
         make_key(Call("m", headers=(("x-route", "b"),)), body, 1),
+        *(make_key(each, each.make_body((), {}), 1) for each in (Call("m"), Call("n"), Call("m", temperature=0.5))),
+        make_key(call, Call("m", response_format="text").make_body((), {}), 1),
     ]
-    assert len({make_key(call, body, 1), *others}) == 5
+    assert len({make_key(call, body, 1), *others}) == 9
     assert make_key(Call("m", "https://me:secret@example.org/v1"), body, 1) == make_key(
         Call("m", "https://example.org/v1"), body, 1
     )

@@ -11,15 +11,15 @@ from ruamel.yaml import YAML
 from test_fix_properties import read
 
 import rubric_lint
-from rubric_lint.finding import ReplaceValue
-from rubric_lint.fix import fix, splice
+from rubric_lint.edits.intents import ReplaceValue
+from rubric_lint.fix import fix
 from rubric_lint.fix.single import find_trouble
 from rubric_lint.format.repairs import write_placeholder
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import RULES
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.text.source import Source
+from rubric_lint.text.source import Source, splice
 
 OURS = FileSettings(claimed=True)
 HEAD = "rubrics:\n  - id: a\n    score_ranges:\n"

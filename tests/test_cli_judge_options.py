@@ -437,31 +437,6 @@ def test_replies_are_kept_for_other_files_and_the_summary_says_how_many(folder):
         assert record["id"] not in one or record == one[record["id"]]
 
 
-@pytest.mark.slow  # the keys are in test_ask_store.py
-@pytest.mark.parametrize(
-    ("change", "requests"),
-    [
-        (["--extra-body", '{"user": "me", "metadata": {"run": "2"}}'], 0),
-        (["--extract", "last"], 0),
-        (["--concurrency", "1", "--timeout", "9"], 0),
-        (["--temperature", "0.5"], 3),
-        (["--seed", "1"], 3),
-        (["--extra-body", '{"top_p": 0.5}'], 3),
-        (["--header", "x-route=b"], 3),
-        (["--response-format", "text"], 3),
-        (["--samples", "2"], 3),  # the first of both is known
-        (["--model", "judge-2"], 3),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_a_reply_is_kept_by_all_that_matters_for_it(change, requests):
-    with serving(SCORED) as server:
-        judge(server, "--output", "one.jsonl")
-        asked = len(server.asked)
-        judge(server, "--output", "two.jsonl", *change)
-    assert len(server.asked) - asked == requests
-
-
 def test_neither_errors_nor_invalid_outputs_are_kept():
     def behave(asked):
         if "0" in asked.answer:
@@ -494,18 +469,6 @@ def test_a_broken_cache_is_told_and_the_run_goes_on(folder):
                 "3 of 3 answers judged; 300 input tokens, 30 output tokens\n"
             ),
         )
-
-
-@pytest.mark.slow
-def test_several_runs_use_one_cache_at_once(folder):
-    with serving(SCORED._replace(delay=0.005)) as server:
-        runs = [start(server, "--output", f"{name}.jsonl") for name in "abcd"]
-        ends = [each.communicate(timeout=60) for each in runs]
-    assert ([each.returncode for each in runs], [len(records(folder, f"{name}.jsonl")) for name in "abcd"]) == (
-        [0] * 4,
-        [3] * 4,
-    )
-    assert all("cannot be used" not in err for _, err in ends)
 
 
 def test_clearing_the_cache_removes_the_replies():

@@ -545,6 +545,7 @@ def test_an_interrupted_run_says_of_which_file_it_read_how_much_and_so_does_its_
     assert "<title>out.jsonl and 1 more by r.rubric.yaml, interrupted</title>" in Path("page.html").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_long_run_shows_how_far_it_is_and_cleans_up():
     Path("big.jsonl").write_text(GOOD.replace('"id": "a", ', "") * 400_000, "utf-8")
     written, code = call_on_terminal("r.rubric.yaml", "big.jsonl", "-q", stdout=subprocess.DEVNULL)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import cycle
 
 import pytest
-from completing import NOTATIONS, ROOT, accept, ask, count_document, errors, find_places, originals, state_of, suites
+from completing import NOTATIONS, ROOT, accept, ask, count_document, errors, originals, state_of, suites
 from lsprotocol import types
 from steps import steps
 from test_lsp_text import offer
@@ -25,9 +25,9 @@ QUICK = (
     "/rar/rows.json",
     "/tolokaforge/grading.yaml",
     "/examples/explanation.rubric.yaml",
-    "/tests/shown/verifiers.toml",
+    "/tests/snapshots/show/verifiers.toml",
     "/docs/guides/formatting.md/68/unclear.rubric.yaml",
-    str(ROOT / "tests/shown/tests.rubric-test.yaml"),
+    str(ROOT / "tests/snapshots/show/tests.rubric-test.yaml"),
 )
 
 
@@ -39,16 +39,13 @@ def test_what_the_schema_allows_is_offered_and_breaks_nothing(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "notation"), list(zip(suites(), cycle(NOTATIONS))))
+@pytest.mark.parametrize(
+    ("name", "notation"), list(zip((name for name in suites() if len(DOCUMENTS[name]) < 1_500), cycle(NOTATIONS)))
+)
 def test_what_the_schema_of_any_suite_allows_is_offered_and_breaks_nothing(name, notation):
-    """Each suite in one notation; `python tests/support/completing.py` takes all notations, and the pages."""
+    """Short suites, each in one notation; `python tests/support/completing.py` takes all, in all, and the pages."""
     found = count_document(name, DOCUMENTS[name], notation)
     assert (found.missing, found.broken) == ([], [])
-
-
-@pytest.mark.slow
-def test_there_are_suites_of_all_dialects():
-    assert sum(1 for name, text in DOCUMENTS.items() if next(find_places(name, text), None)) >= 81
 
 
 AGENTV = """\
@@ -150,7 +147,7 @@ RANGES = "  - id: r{0}\n    score_ranges:\n      0: Leaves out part {0}\n      6
 @pytest.mark.parametrize("begun", ["", "  - id: begun\n", "  - id: begun\n    weight: 1\n"])
 def test_a_long_rubric_is_completed_as_a_short_one(suffix, around, begun):
     offered = []
-    for number in (3, 1_500):
+    for number in (3, 300):
         criteria = [around.format(at) for at in range(number)]
         half = number // 2
         text = "".join(["rubrics:\n", *criteria[:half], begun or "  - id: other\n", *criteria[half:]])
@@ -198,6 +195,6 @@ def test_settings_and_the_rules_in_them_are_explained(text, name, expected):
 
 
 def test_text_in_a_long_rubric_costs_what_it_costs_in_a_short_one():
-    texts = ["rubrics:\n" + "".join(CHECKLIST.format(at) for at in range(number)) for number in (200, 800)]
-    once, more = (steps(ask, text, "/a.rubric.yaml", text.index("part 100 of") + 4) for text in texts)
+    texts = ["rubrics:\n" + "".join(CHECKLIST.format(at) for at in range(number)) for number in (100, 400)]
+    once, more = (steps(ask, text, "/a.rubric.yaml", text.index("part 50 of") + 4) for text in texts)
     assert more < 2 * once

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.finding import (
+from rubric_lint.edits.intents import (
     AddField,
-    Edit,
     Fix,
     MoveField,
     NestField,
@@ -20,9 +19,11 @@ from rubric_lint.finding import (
     ReplaceValue,
     WrapText,
 )
-from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix
+from rubric_lint.edits.lines import ObstacleError
+from rubric_lint.edits.making import make_fix
+from rubric_lint.lint.mending import find_sharing
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Edit, Source, Span
 
 
 def read(text, name="a.yaml"):
@@ -32,7 +33,7 @@ def read(text, name="a.yaml"):
 
 
 def plan(text, *intents, name="a.yaml"):
-    return make_fix(Sharing(read(text, name)), Repair("mend it", intents, safe=True))
+    return make_fix(find_sharing(read(text, name)), Repair("mend it", intents, safe=True))
 
 
 def apply(text, *intents, name="a.yaml"):
@@ -263,21 +264,21 @@ SHARED = {
 def test_a_mapping_that_is_used_outside_all_rubrics_stays(intent, outside):
     document = read(f"tests:\n{outside}\nrubrics:\n- *b\n")
     with pytest.raises(ObstacleError, match=r"^it is shared with `/tests/0` \(line 2\), which is outside all rubrics"):
-        make_fix(Sharing(document, [("rubrics",)]), Repair("mend it", (intent,), safe=True))
+        make_fix(find_sharing(document, [("rubrics",)]), Repair("mend it", (intent,), safe=True))
 
 
 @pytest.mark.parametrize("intent", SHARED.values(), ids=SHARED)
 def test_what_other_mappings_share_does_not_keep_one_from_its_fix(intent):
     document = read("tests:\n- &b {q: 1}\n- {<<: *b}\nrubrics:\n- {p: one}\n")
     repair = Repair("mend it", (intent,), safe=True)
-    assert make_fix(Sharing(document, [("rubrics",)]), repair).intents == (intent,)
+    assert make_fix(find_sharing(document, [("rubrics",)]), repair).intents == (intent,)
 
 
 def test_a_list_that_is_the_whole_document_may_share_values():
     document = read("- {x: &t true}\n- {x: *t}\n- {y: *t}\n")
     repair = Repair("mend it", (ReplaceValue((0, "x"), "10"),), safe=True)
     with pytest.raises(ObstacleError, match=r"^its value is shared with `/2/y` \(line 3\), which is outside all"):
-        make_fix(Sharing(document, [(0,), (1,)]), repair)
+        make_fix(find_sharing(document, [(0,), (1,)]), repair)
 
 
 BLOCKED = {

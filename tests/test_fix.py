@@ -8,26 +8,17 @@ from itertools import product
 import pytest
 from pages import read_pages
 
-from rubric_lint.finding import (
-    Edit,
-    Finding,
-    Fix,
-    RemoveField,
-    RenameKey,
-    Reorder,
-    Repair,
-    Replace,
-    ReplaceValue,
-    Severity,
-)
-from rubric_lint.fix import DEPRECATIONS, SAFE, choose, fix, splice
+from rubric_lint.edits.intents import Fix, RemoveField, RenameKey, Reorder, Repair, Replace, ReplaceValue
+from rubric_lint.edits.making import make_fix
+from rubric_lint.finding import Finding, Severity
+from rubric_lint.fix import DEPRECATIONS, SAFE, choose, fix
 from rubric_lint.fix.following import DataChange, move
 from rubric_lint.fix.proof import Doubt, find_doubt, find_doubts
-from rubric_lint.lint.edits import Sharing, make_fix
 from rubric_lint.lint.engine import examine, lint
+from rubric_lint.lint.mending import find_sharing
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Edit, Source, Span, splice
 
 EXAMPLES = [example for page in read_pages() for example in (*page.flagged, *page.accepted)]
 OURS = FileSettings(claimed=True)
@@ -502,7 +493,7 @@ def test_a_text_is_read_once_for_each_time_that_it_is_linted(monkeypatch):
         read.append(source.text)
         return read_documents(source)
 
-    for module in ("rubric_lint.lint.engine", "rubric_lint.fix.reading"):
+    for module in ("rubric_lint.lint.engine", "rubric_lint.fix.proof"):
         monkeypatch.setattr(f"{module}.read_documents", record)
     linted = count_lints(monkeypatch)
     face = r"\ud83d\ude00"
@@ -934,7 +925,7 @@ def test_what_cannot_be_read_is_left_alone():
 def test_replace_intents_are_edits_as_they_are():
     document = read_documents(Source("a.yaml", "a: 1 # x\n"))[0][0]
     intent = Replace(Span(5, 8), "# y")
-    fix_made = make_fix(Sharing(document), Repair("reword", (intent,), safe=True))
+    fix_made = make_fix(find_sharing(document), Repair("reword", (intent,), safe=True))
     assert (fix_made.edits, fix_made.intents) == ((Edit(Span(5, 8), "# y"),), (intent,))
 
 

@@ -153,8 +153,9 @@ def test_shared_fields_are_fixed_once_and_mean_what_they_meant(seeds, how):
         assert all(left.reason for left in fixed.left(**how)), seed
         assert list_comments(fixed.text) == list_comments(text), seed
         assert fix("a.rubric.yaml", fixed.data, OURS, **how).data == fixed.data, seed
-        safe = fix("a.rubric.yaml", text.encode(), OURS)
-        assert Counter(safe.applied) <= Counter(fixed.applied), seed
+        if how:
+            safe = fix("a.rubric.yaml", text.encode(), OURS)
+            assert Counter(safe.applied) <= Counter(fixed.applied), seed
         if "choices" not in how:
             assert tell_all(fixed.text) == tell_all(text), seed
         changed += fixed.is_changed

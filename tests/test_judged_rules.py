@@ -17,7 +17,12 @@ from rubric_lint.agree.intervals import (
     upper_tail,
 )
 from rubric_lint.agree.judged.rules import (
+    Decision,
+    Target,
+    Untested,
+    bound_absent,
     correlate_with_rest,
+    count_needed,
     find_constant,
     find_cut,
     find_disagreement,
@@ -26,19 +31,11 @@ from rubric_lint.agree.judged.rules import (
     find_unstable,
     find_unused,
     jackknife,
-)
-from rubric_lint.agree.judged.table import (
-    Decision,
-    Flips,
-    Spot,
-    Table,
-    Untested,
-    bound_absent,
-    count_needed,
     level_of,
-    make_columns,
 )
+from rubric_lint.agree.judged.table import Flips, Table, make_columns
 from rubric_lint.agree.scales import Kind, Scale
+from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring.loading import load_rubrics
 
 DATA = Path(__file__).parent / "data"
@@ -71,7 +68,11 @@ def table(of, *given, labels=None, flips=None, samples=()):
 
 
 def fired(outcomes):
-    return [(each.spot.criterion, each.message) for each in outcomes if isinstance(each, Decision)]
+    return [
+        (each.target.criterion, BY_NAME[each.rule].write(each.code, each.values))
+        for each in outcomes
+        if isinstance(each, Decision)
+    ]
 
 
 def untested(outcomes):
@@ -230,7 +231,7 @@ def test_one_sample_of_one_judge_is_enough_to_differ():
 )
 def test_a_band_that_no_output_gives(of, given, found, lacking):
     outcomes = list(find_unused(table(of, given)))
-    assert [(each.spot.criterion, each.spot.answer) for each in outcomes if isinstance(each, Decision)] == found
+    assert [(each.target.criterion, each.target.answer) for each in outcomes if isinstance(each, Decision)] == found
     assert untested(outcomes) == lacking
 
 
@@ -259,8 +260,8 @@ def test_an_unused_band_in_words():
 def test_samples_that_flip(flips, n, found):
     judged = table(GATED, [7] * n, flips={place: Flips(rate, n) for place, rate in flips.items()}, samples=(2,))
     outcomes = list(find_unstable(judged))
-    assert [each.spot.criterion for each in outcomes] == found
-    assert all(each.spot.is_gate == (each.spot.criterion is not None) for each in outcomes)
+    assert [each.target.criterion for each in outcomes] == found
+    assert all(each.target.is_gate == (each.target.criterion is not None) for each in outcomes)
 
 
 def test_flips_in_words():
@@ -304,8 +305,8 @@ def test_two_criteria_that_are_one(missed, both, found, lacking):
     first = [0] * missed + [1] * 60
     second = [0] * both + [1] * (missed - both) + [1] * 60
     outcomes = list(find_redundant(table(checks(2), first, second)))
-    assert [(each.spot, each.other) for each in outcomes if isinstance(each, Decision)] == (
-        [(Spot("c1"), Spot("c0"))] if found else []
+    assert [(each.target, each.other) for each in outcomes if isinstance(each, Decision)] == (
+        [(Target("c1"), Target("c0"))] if found else []
     )
     reason = "one of two criteria is on the rarer side in at most 21 answers"
     assert untested(outcomes) == ([(("c0 + c1",), reason, 22, "such answers")] if lacking else [])
@@ -325,7 +326,9 @@ def test_a_pair_in_words_and_a_criterion_without_variation():
 
 def test_of_several_repetitions_each_is_reported_with_the_first():
     same = [0, 1] * 60
-    found = [(each.spot.criterion, each.other.criterion) for each in find_redundant(table(checks(3), same, same, same))]
+    found = [
+        (each.target.criterion, each.other.criterion) for each in find_redundant(table(checks(3), same, same, same))
+    ]
     assert found == [("c1", "c0"), ("c2", "c0")]
 
 

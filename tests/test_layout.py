@@ -33,13 +33,14 @@ FLOORS = """
     rules
     format
     finding messages
+    edits
     text version
 """
 FLOOR = {room: number for number, row in enumerate(reversed(FLOORS.split("\n"))) for room in row.split()}
 
 # What a rule may know: the model and the vocabulary.
 KNOWN_TO_RULES = {
-    *("finding", "messages", "rules.rule", "text.path", "text.source", "text.scalar"),
+    *("edits.intents", "finding", "messages", "rules.rule", "text.path", "text.source", "text.scalar"),
     *("format.criterion", "format.repairs", "format.rubric"),
 }
 

@@ -7,9 +7,9 @@ import pytest
 
 from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.dialects.search.locate import locate
-from rubric_lint.finding import pointer
 from rubric_lint.lint.engine import DEFAULTS, lint
 from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.path import pointer
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 

@@ -1,13 +1,11 @@
 """The language server as an editor meets it: a real process, its messages, and what becomes of the text."""
 
 import asyncio
-import contextlib
 import json
 import os
 import re
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -55,44 +53,6 @@ UNITS = {
 }
 
 
-class Shared:
-    """One loop, and one session for the tests that need no settings; a server takes a second to start."""
-
-    loop = None
-    session = None
-    editor = None
-
-
-def run(session):
-    """Run a test that is a coroutine, with an end."""
-    return asyncio.run_coroutine_threadsafe(asyncio.wait_for(session, 120), Shared.loop).result()
-
-
-@contextlib.asynccontextmanager
-async def common():
-    """That session, outside of any folder."""
-    if Shared.editor is None:
-        Shared.session = start()
-        Shared.editor = await Shared.session.__aenter__()
-    yield Shared.editor
-    assert Shared.editor.client.messages == [], "the server pops something up"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def loop():
-    """Start the loop; a worker that takes tests over from another one comes here a second time."""
-    Shared.loop, Shared.session, Shared.editor = asyncio.new_event_loop(), None, None
-    thread = threading.Thread(target=Shared.loop.run_forever)
-    thread.start()
-    yield
-    if Shared.editor:
-        assert run(Shared.editor.end()) == 0
-        run(Shared.session.__aexit__(None, None, None))
-    Shared.loop.call_soon_threadsafe(Shared.loop.stop)
-    thread.join()
-    Shared.loop.close()
-
-
 def slice_of(text, place, encoding="utf-16"):
     """The text of a range that lies on one line."""
     line = re.split(r"\r\n|\r|\n", text)[place.start.line]
@@ -127,182 +87,144 @@ def folder(tmp_path):
     return path
 
 
-def test_it_says_who_it_is_and_what_it_can(folder):
-    async def session():
-        async with start(folder) as editor:
-            can = editor.result.capabilities
-            assert (editor.result.server_info.name, editor.result.server_info.version) == ("rubric-lint", __version__)
-            assert can.text_document_sync.change == types.TextDocumentSyncKind.Incremental
-            assert list(can.code_action_provider.code_action_kinds) == ["quickfix", "source.fixAll.rubric-lint"]
-            assert all((can.hover_provider, can.document_symbol_provider, can.folding_range_provider))
-            assert can.completion_provider.trigger_characters == (" ", "[", "/", "#", '"')
-            assert can.workspace.workspace_folders.supported
-            assert await editor.end() == 0
-
-    run(session())
+async def test_it_says_who_it_is_and_what_it_can(folder):
+    async with start(folder) as editor:
+        can = editor.result.capabilities
+        assert (editor.result.server_info.name, editor.result.server_info.version) == ("rubric-lint", __version__)
+        assert can.text_document_sync.change == types.TextDocumentSyncKind.Incremental
+        assert list(can.code_action_provider.code_action_kinds) == ["quickfix", "source.fixAll.rubric-lint"]
+        assert all((can.hover_provider, can.document_symbol_provider, can.folding_range_provider))
+        assert can.completion_provider.trigger_characters == (" ", "[", "/", "#", '"')
+        assert can.workspace.workspace_folders.supported
+        assert await editor.end() == 0
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
-def test_its_findings_are_those_of_the_command_line(example):
-    async def session():
-        text = example.read_text("utf-8")
-        async with common() as editor:
-            editor.open(uri_of(example), text)
-            found = await editor.diagnostics(uri_of(example))
-            result = lint(str(example), example.read_bytes())
-            positions = [result.source.position(finding.span.start) for finding in result.findings]
-            assert [
-                (each.code, each.message, each.range.start.line + 1, each.range.start.character + 1) for each in found
-            ] == [
-                (finding.rule, finding.message, place.line, place.column)
-                for finding, place in zip(result.findings, positions, strict=True)
-            ]
-
-    run(session())
+async def test_its_findings_are_those_of_the_command_line(editor, example):
+    text = example.read_text("utf-8")
+    editor.open(uri_of(example), text)
+    found = await editor.diagnostics(uri_of(example))
+    result = lint(str(example), example.read_bytes())
+    positions = [result.source.position(finding.span.start) for finding in result.findings]
+    assert [(each.code, each.message, each.range.start.line + 1, each.range.start.character + 1) for each in found] == [
+        (finding.rule, finding.message, place.line, place.column)
+        for finding, place in zip(result.findings, positions, strict=True)
+    ]
 
 
-def test_a_diagnostic_says_all_that_there_is_to_say(folder):
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with common() as editor:
-            editor.open(uri, OVERLAP)
-            (found,) = await editor.diagnostics(uri)
-            assert found == types.Diagnostic(
-                range=types.Range(types.Position(5, 21), types.Position(5, 28)),
-                severity=types.DiagnosticSeverity.Error,
-                code="overlap",
-                code_description=types.CodeDescription("https://rubric-lint.github.io/rules/overlap/"),
-                source="rubric-lint",
-                message=FOUR,
-                related_information=(
-                    types.DiagnosticRelatedInformation(
-                        types.Location(uri, types.Range(types.Position(3, 21), types.Position(3, 27))), "also covers 4"
-                    ),
-                ),
-            )
-
-    run(session())
+async def test_a_diagnostic_says_all_that_there_is_to_say(editor, folder):
+    uri = uri_of(folder / "a.yaml")
+    editor.open(uri, OVERLAP)
+    (found,) = await editor.diagnostics(uri)
+    assert found == types.Diagnostic(
+        range=types.Range(types.Position(5, 21), types.Position(5, 28)),
+        severity=types.DiagnosticSeverity.Error,
+        code="overlap",
+        code_description=types.CodeDescription("https://rubric-lint.github.io/rules/overlap/"),
+        source="rubric-lint",
+        message=FOUR,
+        related_information=(
+            types.DiagnosticRelatedInformation(
+                types.Location(uri, types.Range(types.Position(3, 21), types.Position(3, 27))), "also covers 4"
+            ),
+        ),
+    )
 
 
-def test_what_is_old_and_what_is_needless_is_marked_so(folder):
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with common() as editor:
-            editor.open(uri, LEGACY.replace("Says why", "Says why # rubric-lint: ignore[overlap]"))
-            found = await editor.diagnostics(uri)
-            assert {(each.code, each.severity, each.tags) for each in found} == {
-                ("deprecated-description", types.DiagnosticSeverity.Warning, (types.DiagnosticTag.Deprecated,)),
-                ("deprecated-required", types.DiagnosticSeverity.Warning, (types.DiagnosticTag.Deprecated,)),
-                ("unused-ignore", types.DiagnosticSeverity.Warning, (types.DiagnosticTag.Unnecessary,)),
-            }
-
-    run(session())
+async def test_what_is_old_and_what_is_needless_is_marked_so(editor, folder):
+    uri = uri_of(folder / "a.yaml")
+    editor.open(uri, LEGACY.replace("Says why", "Says why # rubric-lint: ignore[overlap]"))
+    found = await editor.diagnostics(uri)
+    assert {(each.code, each.severity, each.tags) for each in found} == {
+        ("deprecated-description", types.DiagnosticSeverity.Warning, (types.DiagnosticTag.Deprecated,)),
+        ("deprecated-required", types.DiagnosticSeverity.Warning, (types.DiagnosticTag.Deprecated,)),
+        ("unused-ignore", types.DiagnosticSeverity.Warning, (types.DiagnosticTag.Unnecessary,)),
+    }
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
-def test_places_are_counted_as_the_editor_counts(folder, encoding):
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with start(folder, encodings=[encoding]) as editor:
-            assert editor.result.capabilities.position_encoding == encoding
-            editor.open(uri, EMOJI)
-            found = await editor.diagnostics(uri)
-            assert [(each.code, slice_of(EMOJI, each.range, encoding)) for each in found] == [
-                ("missing-id", "expected_outcome"),
-                ("unknown-field", "wieght😀"),
-                ("deprecated-required", "required"),
-            ]
-            old, *_ = await editor.actions(
-                uri, (1, found[2].range.start.character), (1, found[2].range.start.character), ["quickfix"]
-            )
-            assert apply(EMOJI, old, encoding) == EMOJI.replace("required: true", "required_min_score: 10")
-            # Typed behind the emoji, in the units of the editor.
-            at = found[1].range.end
-            start_of_emoji = types.Position(1, at.character - UNITS[encoding]("😀"))
-            editor.change(
-                uri, 2, types.TextDocumentContentChangePartial(range=types.Range(start_of_emoji, at), text="")
-            )
-            found = await editor.diagnostics(uri, 2)
-            assert "criterion 1: unknown field `wieght`; did you mean `weight`?" in [each.message for each in found]
-
-    run(session())
+async def test_places_are_counted_as_the_editor_counts(folder, encoding):
+    uri = uri_of(folder / "a.yaml")
+    async with start(folder, encodings=[encoding]) as editor:
+        assert editor.result.capabilities.position_encoding == encoding
+        editor.open(uri, EMOJI)
+        found = await editor.diagnostics(uri)
+        assert [(each.code, slice_of(EMOJI, each.range, encoding)) for each in found] == [
+            ("missing-id", "expected_outcome"),
+            ("unknown-field", "wieght😀"),
+            ("deprecated-required", "required"),
+        ]
+        old, *_ = await editor.actions(
+            uri, (1, found[2].range.start.character), (1, found[2].range.start.character), ["quickfix"]
+        )
+        assert apply(EMOJI, old, encoding) == EMOJI.replace("required: true", "required_min_score: 10")
+        # Typed behind the emoji, in the units of the editor.
+        at = found[1].range.end
+        start_of_emoji = types.Position(1, at.character - UNITS[encoding]("😀"))
+        editor.change(uri, 2, types.TextDocumentContentChangePartial(range=types.Range(start_of_emoji, at), text=""))
+        found = await editor.diagnostics(uri, 2)
+        assert "criterion 1: unknown field `wieght`; did you mean `weight`?" in [each.message for each in found]
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["no BOM", "BOM"])
-def test_fixing_all_gives_what_rubric_fix_writes(folder, line_end, mark):
+async def test_fixing_all_gives_what_rubric_fix_writes(editor, folder, line_end, mark):
     text = mark + LEGACY.replace("\n", line_end)
 
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with common() as editor:
-            editor.open(uri, text)
-            await editor.diagnostics(uri)
-            (action,) = await editor.actions(uri, only=["source.fixAll.rubric-lint"])
-            assert (action.title, action.kind) == ("Make all safe fixes of rubric-lint", "source.fixAll.rubric-lint")
-            assert action.edit.document_changes[0].text_document.version == 1
-            return apply(text, action)
-
-    fixed = run(session())
+    uri = uri_of(folder / "a.yaml")
+    editor.open(uri, text)
+    await editor.diagnostics(uri)
+    (action,) = await editor.actions(uri, only=["source.fixAll.rubric-lint"])
+    assert (action.title, action.kind) == ("Make all safe fixes of rubric-lint", "source.fixAll.rubric-lint")
+    assert action.edit.document_changes[0].text_document.version == 1
+    fixed = apply(text, action)
     assert fixed.encode() == fix("a.yaml", text.encode()).data
     assert fixed != text
 
 
-def test_fixing_all_touches_only_what_changes(folder):
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with common() as editor:
-            editor.open(uri, LEGACY)
-            (action,) = await editor.actions(uri, only=["source.fixAll"])
-            assert [(each.range.start.line, each.new_text) for each in action.edit.document_changes[0].edits] == [
-                (2, "expected_outcome"),
-                (3, "_min_score: 10"),
-                (6, "expected_outcome"),
-                (7, ""),
-            ]
-
-    run(session())
+async def test_fixing_all_touches_only_what_changes(editor, folder):
+    uri = uri_of(folder / "a.yaml")
+    editor.open(uri, LEGACY)
+    (action,) = await editor.actions(uri, only=["source.fixAll"])
+    assert [(each.range.start.line, each.new_text) for each in action.edit.document_changes[0].edits] == [
+        (2, "expected_outcome"),
+        (3, "_min_score: 10"),
+        (6, "expected_outcome"),
+        (7, ""),
+    ]
 
 
-def test_each_kind_of_action_is_given_to_who_asks_for_it(folder):
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with common() as editor:
-            editor.open(uri, LEGACY + "    wieght: 2\n")
+async def test_each_kind_of_action_is_given_to_who_asks_for_it(editor, folder):
+    uri = uri_of(folder / "a.yaml")
+    editor.open(uri, LEGACY + "    wieght: 2\n")
 
-            async def kinds(only):
-                return sorted({action.kind for action in await editor.actions(uri, only=only)})
+    async def kinds(only):
+        return sorted({action.kind for action in await editor.actions(uri, only=only)})
 
-            assert await kinds(["quickfix"]) == ["quickfix"]
-            assert await kinds(["source"]) == ["source.fixAll.rubric-lint"]
-            assert await kinds(["source.fixAll"]) == ["source.fixAll.rubric-lint"]
-            assert await kinds(["source.fixAll.rubric-lint"]) == ["source.fixAll.rubric-lint"]
-            assert await kinds(["source.fixAll.ruff"]) == []
-            assert await kinds(["source.organizeImports"]) == []
-            assert await kinds(["refactor"]) == []
-            assert await kinds(None) == ["quickfix", "source.fixAll.rubric-lint"]
-
-    run(session())
+    assert await kinds(["quickfix"]) == ["quickfix"]
+    assert await kinds(["source"]) == ["source.fixAll.rubric-lint"]
+    assert await kinds(["source.fixAll"]) == ["source.fixAll.rubric-lint"]
+    assert await kinds(["source.fixAll.rubric-lint"]) == ["source.fixAll.rubric-lint"]
+    assert await kinds(["source.fixAll.ruff"]) == []
+    assert await kinds(["source.organizeImports"]) == []
+    assert await kinds(["refactor"]) == []
+    assert await kinds(None) == ["quickfix", "source.fixAll.rubric-lint"]
 
 
-def test_a_safe_fix_is_preferred_and_an_unsafe_one_says_so(folder):
+async def test_a_safe_fix_is_preferred_and_an_unsafe_one_says_so(editor, folder):
     text = "rubrics:\n  - id: a\n    description: Says so\n    wieght: 2\n"
 
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with common() as editor:
-            editor.open(uri, text)
-            actions = await editor.actions(uri, only=["quickfix"])
-            fixes = [action for action in actions if not action.title.startswith("Ignore")]
-            assert [(action.title, action.is_preferred, action.diagnostics[0].code) for action in fixes] == [
-                ("Rename `description` to `expected_outcome`", True, "deprecated-description"),
-                ("Rename `wieght` to `weight` (unsafe)", None, "unknown-field"),
-            ]
-            assert apply(text, fixes[1]) == text.replace("wieght", "weight")
-            assert await editor.resolve(fixes[1]) == fixes[1]
-            assert await editor.actions(uri, (0, 0), (0, 3), ["quickfix"]) == []
-
-    run(session())
+    uri = uri_of(folder / "a.yaml")
+    editor.open(uri, text)
+    actions = await editor.actions(uri, only=["quickfix"])
+    fixes = [action for action in actions if not action.title.startswith("Ignore")]
+    assert [(action.title, action.is_preferred, action.diagnostics[0].code) for action in fixes] == [
+        ("Rename `description` to `expected_outcome`", True, "deprecated-description"),
+        ("Rename `wieght` to `weight` (unsafe)", None, "unknown-field"),
+    ]
+    assert apply(text, fixes[1]) == text.replace("wieght", "weight")
+    assert await editor.resolve(fixes[1]) == fixes[1]
+    assert await editor.actions(uri, (0, 0), (0, 3), ["quickfix"]) == []
 
 
 MISSPELT = "rubrics:\n" + "".join(
@@ -311,68 +233,57 @@ MISSPELT = "rubrics:\n" + "".join(
 )
 
 
-def test_unsafe_fixes_are_offered_one_by_one_and_all_of_a_rule_with_a_preview(folder):
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with common() as editor:
-            editor.open(uri, MISSPELT)
-            actions = await editor.actions(uri, (2, 0), (2, 99), ["quickfix"])
-            one, alike, _ = actions
-            assert [(action.title, action.is_preferred) for action in actions] == [
-                ("Rename `weigth` to `weight` (unsafe)", None),
-                ("Fix all 3 findings of unknown-field in this file (unsafe)", None),
-                ("Ignore unknown-field here", None),
-            ]
-            assert apply(MISSPELT, one) == MISSPELT.replace("weigth", "weight")
-            assert list(one.edit.change_annotations.values()) == [
-                types.ChangeAnnotation("Rename `weigth` to `weight`", needs_confirmation=True)
-            ]
-            assert alike.edit is None
-            alike = await editor.resolve(alike)
-            assert apply(MISSPELT, alike) == re.sub("wieght|weigth|weihgt", "weight", MISSPELT)
-            assert list(alike.edit.change_annotations.values()) == [
-                types.ChangeAnnotation("Unsafe fixes of unknown-field", needs_confirmation=True)
-            ]
-            editor.replace(uri, 2, MISSPELT.replace("weihgt", "weight"))
-            alike.edit = None
-            assert len((await editor.resolve(alike)).edit.document_changes[0].edits) == 2
-
-    run(session())
+async def test_unsafe_fixes_are_offered_one_by_one_and_all_of_a_rule_with_a_preview(editor, folder):
+    uri = uri_of(folder / "a.yaml")
+    editor.open(uri, MISSPELT)
+    actions = await editor.actions(uri, (2, 0), (2, 99), ["quickfix"])
+    one, alike, _ = actions
+    assert [(action.title, action.is_preferred) for action in actions] == [
+        ("Rename `weigth` to `weight` (unsafe)", None),
+        ("Fix all 3 findings of unknown-field in this file (unsafe)", None),
+        ("Ignore unknown-field here", None),
+    ]
+    assert apply(MISSPELT, one) == MISSPELT.replace("weigth", "weight")
+    assert list(one.edit.change_annotations.values()) == [
+        types.ChangeAnnotation("Rename `weigth` to `weight`", needs_confirmation=True)
+    ]
+    assert alike.edit is None
+    alike = await editor.resolve(alike)
+    assert apply(MISSPELT, alike) == re.sub("wieght|weigth|weihgt", "weight", MISSPELT)
+    assert list(alike.edit.change_annotations.values()) == [
+        types.ChangeAnnotation("Unsafe fixes of unknown-field", needs_confirmation=True)
+    ]
+    editor.replace(uri, 2, MISSPELT.replace("weihgt", "weight"))
+    alike.edit = None
+    assert len((await editor.resolve(alike)).edit.document_changes[0].edits) == 2
 
 
-def test_each_answer_is_offered_one_by_one_and_for_all_findings_of_its_rule(folder):
+async def test_each_answer_is_offered_one_by_one_and_for_all_findings_of_its_rule(editor, folder):
     other = OVERLAP.replace("rubrics:\n", "").replace("id: tone", "id: b")
     text = OVERLAP + other
 
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with common() as editor:
-            editor.open(uri, text)
-            actions = await editor.actions(uri, (5, 22), (5, 23), ["quickfix"])
-            assert [action.title for action in actions] == [
-                "End [0, 4] at 3 (unsafe)",
-                "Start [4, 10] at 5 (unsafe)",
-                "Fix all 2 findings of overlap in this file: end the lower band before the upper one starts (unsafe)",
-                "Fix all 2 findings of overlap in this file: start the upper band after the lower one ends (unsafe)",
-                "Ignore overlap here",
-            ]
-            upper, lower, _, alike, _ = actions
-            assert apply(text, upper) == text.replace("[0, 4]", "[0, 3]", 1)
-            assert apply(text, lower) == text.replace("[4, 10]", "[5, 10]", 1)
-            assert [each.label for each in upper.edit.change_annotations.values()] == ["End [0, 4] at 3"]
-            assert apply(text, await editor.resolve(alike)) == text.replace("[4, 10]", "[5, 10]")
-            (placeholder, *_) = await opened(editor, folder, "rubrics:\n  - id: a\n    expected_outcome:\n", (2, 5))
-            assert placeholder.title == "Write a placeholder (unsafe)"
-
-    async def opened(editor, folder, text, place):
-        uri = uri_of(folder / "b.yaml")
-        editor.open(uri, text)
-        return await editor.actions(uri, place, place, ["quickfix"])
-
-    run(session())
+    uri = uri_of(folder / "a.yaml")
+    editor.open(uri, text)
+    actions = await editor.actions(uri, (5, 22), (5, 23), ["quickfix"])
+    assert [action.title for action in actions] == [
+        "End [0, 4] at 3 (unsafe)",
+        "Start [4, 10] at 5 (unsafe)",
+        "Fix all 2 findings of overlap in this file: end the lower band before the upper one starts (unsafe)",
+        "Fix all 2 findings of overlap in this file: start the upper band after the lower one ends (unsafe)",
+        "Ignore overlap here",
+    ]
+    upper, lower, _, alike, _ = actions
+    assert apply(text, upper) == text.replace("[0, 4]", "[0, 3]", 1)
+    assert apply(text, lower) == text.replace("[4, 10]", "[5, 10]", 1)
+    assert [each.label for each in upper.edit.change_annotations.values()] == ["End [0, 4] at 3"]
+    assert apply(text, await editor.resolve(alike)) == text.replace("[4, 10]", "[5, 10]")
+    other = uri_of(folder / "b.yaml")
+    editor.open(other, "rubrics:\n  - id: a\n    expected_outcome:\n")
+    (placeholder, *_) = await editor.actions(other, (2, 5), (2, 5), ["quickfix"])
+    assert placeholder.title == "Write a placeholder (unsafe)"
 
 
-def test_criteria_of_another_shape_move_to_a_rubric_of_their_own_one_by_one_and_all(folder):
+async def test_criteria_of_another_shape_move_to_a_rubric_of_their_own_one_by_one_and_all(editor, folder):
     evaluator = """\
       - name: n
         rubrics:
@@ -386,41 +297,31 @@ def test_criteria_of_another_shape_move_to_a_rubric_of_their_own_one_by_one_and_
     other = "  - id: u\n    evaluators:\n"
     text = head + evaluator + other + evaluator
 
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with common() as editor:
-            editor.open(uri, text)
-            one, alike, ignore = await editor.actions(uri, (7, 14), (7, 14), ["quickfix"])
-            title = "Move criterion `c` to a new rubric beside this one, with a score of its own"
-            alike_title = (
-                "Fix all 2 findings of mixing in this file: move the criteria of the other shape to a new rubric, "
-                "with a score of its own (unsafe)"
-            )
-            assert [each.title for each in (one, alike, ignore)] == [
-                f"{title} (unsafe)",
-                alike_title,
-                "Ignore mixing here",
-            ]
-            assert list(one.edit.change_annotations.values()) == [
-                types.ChangeAnnotation(title, needs_confirmation=True)
-            ]
-            assert apply(text, one) == head + split + other + evaluator
-            assert apply(text, await editor.resolve(alike)) == head + split + other + split
-
-    run(session())
+    uri = uri_of(folder / "a.yaml")
+    editor.open(uri, text)
+    one, alike, ignore = await editor.actions(uri, (7, 14), (7, 14), ["quickfix"])
+    title = "Move criterion `c` to a new rubric beside this one, with a score of its own"
+    alike_title = (
+        "Fix all 2 findings of mixing in this file: move the criteria of the other shape to a new rubric, "
+        "with a score of its own (unsafe)"
+    )
+    assert [each.title for each in (one, alike, ignore)] == [
+        f"{title} (unsafe)",
+        alike_title,
+        "Ignore mixing here",
+    ]
+    assert list(one.edit.change_annotations.values()) == [types.ChangeAnnotation(title, needs_confirmation=True)]
+    assert apply(text, one) == head + split + other + evaluator
+    assert apply(text, await editor.resolve(alike)) == head + split + other + split
 
 
-def test_a_fix_that_would_be_refused_is_not_offered(folder):
+async def test_a_fix_that_would_be_refused_is_not_offered(editor, folder):
     text = OVERLAP.replace("id: tone", "id: &i tone") + "  - {id: *i, expected_outcome: Says so}\n"
 
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with common() as editor:
-            editor.open(uri, text)
-            titles = [action.title for action in await editor.actions(uri, (1, 0), (1, 20), ["quickfix"])]
-            assert [title for title in titles if "rename" in title.lower()] == []
-
-    run(session())
+    uri = uri_of(folder / "a.yaml")
+    editor.open(uri, text)
+    titles = [action.title for action in await editor.actions(uri, (1, 0), (1, 20), ["quickfix"])]
+    assert [title for title in titles if "rename" in title.lower()] == []
 
 
 @pytest.mark.parametrize(
@@ -432,149 +333,114 @@ def test_a_fix_that_would_be_refused_is_not_offered(folder):
     ],
     ids=["YAML", "CRLF", "JSON"],
 )
-def test_a_finding_can_be_ignored_where_it_is(folder, text, line, expected):
-    async def session():
-        uri = uri_of(folder / ("a.yaml" if expected else "a.json"))
-        async with common() as editor:
-            editor.open(uri, text)
-            ignores = [
-                each for each in await editor.actions(uri, (line, 0), (line, 99)) if each.title.startswith("Ignore")
-            ]
-            assert [(each.title, each.kind) for each in ignores] == (
-                [("Ignore overlap here", "quickfix")] if expected else []
-            )
-            for action in ignores:
-                assert action.edit is None
-                assert apply(text, await editor.resolve(action)).replace("\r\n", "\n") == expected
-
-    run(session())
+async def test_a_finding_can_be_ignored_where_it_is(editor, folder, text, line, expected):
+    uri = uri_of(folder / ("a.yaml" if expected else "a.json"))
+    editor.open(uri, text)
+    ignores = [each for each in await editor.actions(uri, (line, 0), (line, 99)) if each.title.startswith("Ignore")]
+    assert [(each.title, each.kind) for each in ignores] == ([("Ignore overlap here", "quickfix")] if expected else [])
+    for action in ignores:
+        assert action.edit is None
+        assert apply(text, await editor.resolve(action)).replace("\r\n", "\n") == expected
 
 
-def test_an_editor_that_cannot_ask_later_gets_the_comment_at_once(folder):
+async def test_an_editor_that_cannot_ask_later_gets_the_comment_at_once(folder):
     def forget(capabilities):
         capabilities.text_document.code_action.resolve_support = None
 
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with start(folder, adapt=forget) as editor:
-            editor.open(uri, OVERLAP)
-            *_, action = await editor.actions(uri, (5, 0), (5, 99))
-            assert action.data is None
-            assert apply(OVERLAP, action) == OVERLAP.replace("[4, 10]", "[4, 10]  # rubric-lint: ignore[overlap]")
-
-    run(session())
+    uri = uri_of(folder / "a.yaml")
+    async with start(folder, adapt=forget) as editor:
+        editor.open(uri, OVERLAP)
+        *_, action = await editor.actions(uri, (5, 0), (5, 99))
+        assert action.data is None
+        assert apply(OVERLAP, action) == OVERLAP.replace("[4, 10]", "[4, 10]  # rubric-lint: ignore[overlap]")
 
 
-def test_a_comment_is_for_the_text_as_it_is_when_it_is_chosen(folder):
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with start(folder) as editor:
-            editor.open(uri, OVERLAP)
-            *_, action = await editor.actions(uri, (5, 0), (5, 99))
-            text = "# one more line\n" + OVERLAP
-            editor.replace(uri, 2, text)
-            action = await editor.resolve(action)
-            assert action.edit.document_changes[0].text_document.version == 2
-            assert apply(text, action) == text.replace("[4, 10]", "[4, 10]  # rubric-lint: ignore[overlap]")
-            editor.replace(uri, 3, OVERLAP.replace("[4, 10]", "[5, 10]"))
-            action.edit = None
-            assert (await editor.resolve(action)).edit is None
-            assert [each.message for each in editor.client.messages] == [
-                "rubric-lint: the text has changed, and overlap is no longer reported there"
-            ]
-            editor.client.messages.clear()
-
-    run(session())
+async def test_a_comment_is_for_the_text_as_it_is_when_it_is_chosen(folder):
+    uri = uri_of(folder / "a.yaml")
+    async with start(folder) as editor:
+        editor.open(uri, OVERLAP)
+        *_, action = await editor.actions(uri, (5, 0), (5, 99))
+        text = "# one more line\n" + OVERLAP
+        editor.replace(uri, 2, text)
+        action = await editor.resolve(action)
+        assert action.edit.document_changes[0].text_document.version == 2
+        assert apply(text, action) == text.replace("[4, 10]", "[4, 10]  # rubric-lint: ignore[overlap]")
+        editor.replace(uri, 3, OVERLAP.replace("[4, 10]", "[5, 10]"))
+        action.edit = None
+        assert (await editor.resolve(action)).edit is None
+        assert [each.message for each in editor.client.messages] == [
+            "rubric-lint: the text has changed, and overlap is no longer reported there"
+        ]
+        editor.client.messages.clear()
 
 
-def test_a_long_selection_is_answered_in_time(folder):
+async def test_a_long_selection_is_answered_in_time(editor, folder):
     text = "rubrics:\n" + "".join(f"  - id: a{number}\n    description: Says {number}\n" for number in range(100))
 
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with common() as editor:
-            editor.open(uri, text)
-            titles = [action.title for action in await editor.actions(uri)]
-            assert titles == [
-                *["Rename `description` to `expected_outcome`"] * 10,
-                "Fix all 100 findings of deprecated-description in this file",
-                *["Ignore deprecated-description here"] * 10,
-                "Make all safe fixes of rubric-lint",
-            ]
-
-    run(session())
+    uri = uri_of(folder / "a.yaml")
+    editor.open(uri, text)
+    titles = [action.title for action in await editor.actions(uri)]
+    assert titles == [
+        *["Rename `description` to `expected_outcome`"] * 10,
+        "Fix all 100 findings of deprecated-description in this file",
+        *["Ignore deprecated-description here"] * 10,
+        "Make all safe fixes of rubric-lint",
+    ]
 
 
-def test_edits_are_plain_for_an_editor_that_knows_no_versions(folder):
+async def test_edits_are_plain_for_an_editor_that_knows_no_versions(folder):
     def forget(capabilities):
         capabilities.workspace.workspace_edit.document_changes = None
 
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with start(folder, adapt=forget) as editor:
-            editor.open(uri, "rubrics:\n  - id: a\n    description: Says so\n")
-            (action,) = await editor.actions(uri, only=["source.fixAll"])
-            assert action.edit.document_changes is None
-            assert [each.new_text for each in action.edit.changes[uri]] == ["expected_outcome"]
-
-    run(session())
+    uri = uri_of(folder / "a.yaml")
+    async with start(folder, adapt=forget) as editor:
+        editor.open(uri, "rubrics:\n  - id: a\n    description: Says so\n")
+        (action,) = await editor.actions(uri, only=["source.fixAll"])
+        assert action.edit.document_changes is None
+        assert [each.new_text for each in action.edit.changes[uri]] == ["expected_outcome"]
 
 
-def test_actions_are_for_the_text_as_it_is_now_not_as_it_was_linted(folder):
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with common() as editor:
-            editor.open(uri, LEGACY)
-            await editor.diagnostics(uri)
-            text = "# one more line\n" + LEGACY
-            editor.replace(uri, 2, text)
-            (action,) = await editor.actions(uri, only=["source.fixAll"])
-            assert action.edit.document_changes[0].text_document.version == 2
-            assert apply(text, action).encode() == fix("a.yaml", text.encode()).data
-
-    run(session())
+async def test_actions_are_for_the_text_as_it_is_now_not_as_it_was_linted(editor, folder):
+    uri = uri_of(folder / "a.yaml")
+    editor.open(uri, LEGACY)
+    await editor.diagnostics(uri)
+    text = "# one more line\n" + LEGACY
+    editor.replace(uri, 2, text)
+    (action,) = await editor.actions(uri, only=["source.fixAll"])
+    assert action.edit.document_changes[0].text_document.version == 2
+    assert apply(text, action).encode() == fix("a.yaml", text.encode()).data
 
 
-def test_findings_follow_the_text(folder):
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with common() as editor:
-            editor.open(uri, OVERLAP)
-            assert await editor.found(uri) == [("overlap", 5)]
-            place = types.Range(types.Position(5, 22), types.Position(5, 23))
-            editor.change(uri, 2, types.TextDocumentContentChangePartial(range=place, text="5"))
-            assert await editor.found(uri, 2) == [("split-band", 5)]
-            # Two changes in one message, each for the text that the one before left.
-            top = types.Range(types.Position(0, 0), types.Position(0, 0))
-            again = types.Range(types.Position(7, 22), types.Position(7, 23))
-            editor.change(
-                uri,
-                3,
-                types.TextDocumentContentChangePartial(
-                    range=top, text="x: '😀\u2028 still this line'\r\ny: \"\x85\"\n"
-                ),
-                types.TextDocumentContentChangePartial(range=again, text="3"),
-            )
-            assert await editor.found(uri, 3) == [("overlap", 7)]
-
-    run(session())
+async def test_findings_follow_the_text(editor, folder):
+    uri = uri_of(folder / "a.yaml")
+    editor.open(uri, OVERLAP)
+    assert await editor.found(uri) == [("overlap", 5)]
+    place = types.Range(types.Position(5, 22), types.Position(5, 23))
+    editor.change(uri, 2, types.TextDocumentContentChangePartial(range=place, text="5"))
+    assert await editor.found(uri, 2) == [("split-band", 5)]
+    # Two changes in one message, each for the text that the one before left.
+    top = types.Range(types.Position(0, 0), types.Position(0, 0))
+    again = types.Range(types.Position(7, 22), types.Position(7, 23))
+    editor.change(
+        uri,
+        3,
+        types.TextDocumentContentChangePartial(range=top, text="x: '😀\u2028 still this line'\r\ny: \"\x85\"\n"),
+        types.TextDocumentContentChangePartial(range=again, text="3"),
+    )
+    assert await editor.found(uri, 3) == [("overlap", 7)]
 
 
-def test_a_closed_document_leaves_no_findings(folder):
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with common() as editor:
-            editor.open(uri, OVERLAP)
-            assert len(await editor.diagnostics(uri)) == 1
-            waiting = asyncio.create_task(editor.next_diagnostics(uri))
-            await asyncio.sleep(0)
-            editor.replace(uri, 2, OVERLAP + "\n")
-            editor.close(uri)
-            assert list(await waiting) == []
-            await asyncio.sleep(0.5)
-            assert [each.version for each in editor.published if each.uri == uri][-1] is None
-
-    run(session())
+async def test_a_closed_document_leaves_no_findings(editor, folder):
+    uri = uri_of(folder / "a.yaml")
+    editor.open(uri, OVERLAP)
+    assert len(await editor.diagnostics(uri)) == 1
+    waiting = asyncio.create_task(editor.next_diagnostics(uri))
+    await asyncio.sleep(0)
+    editor.replace(uri, 2, OVERLAP + "\n")
+    editor.close(uri)
+    assert list(await waiting) == []
+    await asyncio.sleep(0.5)
+    assert [each.version for each in editor.published if each.uri == uri][-1] is None
 
 
 METRIC = (
@@ -597,16 +463,12 @@ METRIC = (
         ("http://[::1/no-uri.yaml", "yaml", OVERLAP, [("overlap", 5)]),
     ],
 )
-def test_what_is_no_file_is_checked_by_its_language(uri, language, text, expected):
-    async def session():
-        async with common() as editor:
-            editor.open(uri, text, language)
-            assert await editor.found(uri) == expected
-
-    run(session())
+async def test_what_is_no_file_is_checked_by_its_language(editor, uri, language, text, expected):
+    editor.open(uri, text, language)
+    assert await editor.found(uri) == expected
 
 
-def test_each_folder_has_settings_of_its_own_and_what_is_in_none_has_its_file_s(tmp_path):
+async def test_each_folder_has_settings_of_its_own_and_what_is_in_none_has_its_file_s(tmp_path):
     one, two, outside = (tmp_path / name for name in ("one", "two", "outside"))
     for path in (one, two, outside, one / "inner", two / "drafts"):
         path.mkdir()
@@ -617,54 +479,47 @@ def test_each_folder_has_settings_of_its_own_and_what_is_in_none_has_its_file_s(
     (outside / "rubric-lint.toml").write_text('select = ["missing-id"]\n')
     text = "rubrics:\n  - expected_outcome: Says so\n    wieght: 1\n"
 
-    async def session():
-        async with start(one, two) as editor:
-            expected = {
-                one / "inner" / "a.yaml": [("unknown-field", 1)],
-                two / "a.yaml": [("missing-id", 1), ("unknown-field", 1)],
-                two / "drafts" / "a.yaml": [],
-                outside / "a.yaml": [("missing-id", 2)],
-            }
-            for path in expected:
-                editor.open(uri_of(path), text)
-            assert {
-                path: [(each.code, each.severity) for each in await editor.diagnostics(uri_of(path))]
-                for path in expected
-            } == expected
-
-    run(session())
+    async with start(one, two) as editor:
+        expected = {
+            one / "inner" / "a.yaml": [("unknown-field", 1)],
+            two / "a.yaml": [("missing-id", 1), ("unknown-field", 1)],
+            two / "drafts" / "a.yaml": [],
+            outside / "a.yaml": [("missing-id", 2)],
+        }
+        for path in expected:
+            editor.open(uri_of(path), text)
+        assert {
+            path: [(each.code, each.severity) for each in await editor.diagnostics(uri_of(path))] for path in expected
+        } == expected
 
 
-def test_settings_are_read_again_when_they_change(folder):
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with start(folder) as editor:
-            editor.open(uri, OVERLAP)
-            assert await editor.found(uri) == [("overlap", 5)]
-            assert [each.method for each in editor.registered] == [
-                "workspace/didChangeWatchedFiles",
-                "workspace/didChangeConfiguration",
-            ]
-            settings = folder / "rubric-lint.toml"
+async def test_settings_are_read_again_when_they_change(folder):
+    uri = uri_of(folder / "a.yaml")
+    async with start(folder) as editor:
+        editor.open(uri, OVERLAP)
+        assert await editor.found(uri) == [("overlap", 5)]
+        assert [each.method for each in editor.registered] == [
+            "workspace/didChangeWatchedFiles",
+            "workspace/didChangeConfiguration",
+        ]
+        settings = folder / "rubric-lint.toml"
 
-            async def after(text):
-                settings.write_text(text)
-                event = types.FileEvent(uri_of(settings), types.FileChangeType.Changed)
-                news = asyncio.create_task(editor.next_diagnostics(uri))
-                await asyncio.sleep(0)
-                editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
-                return await news
+        async def after(text):
+            settings.write_text(text)
+            event = types.FileEvent(uri_of(settings), types.FileChangeType.Changed)
+            news = asyncio.create_task(editor.next_diagnostics(uri))
+            await asyncio.sleep(0)
+            editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+            return await news
 
-            assert list(await after('ignore = ["overlap"]\n')) == []
-            (broken,) = await after('ignor = ["overlap"]\n')
-            assert broken.message == (f'not checked: {settings}: "ignor" is not a setting; did you mean "ignore"?')
-            assert broken.related_information[0].location.uri == uri_of(settings)
-            assert [each.code for each in await after("")] == ["overlap"]
-
-    run(session())
+        assert list(await after('ignore = ["overlap"]\n')) == []
+        (broken,) = await after('ignor = ["overlap"]\n')
+        assert broken.message == (f'not checked: {settings}: "ignor" is not a setting; did you mean "ignore"?')
+        assert broken.related_information[0].location.uri == uri_of(settings)
+        assert [each.code for each in await after("")] == ["overlap"]
 
 
-def test_what_a_baseline_holds_is_left_out_as_on_the_command_line(folder):
+async def test_what_a_baseline_holds_is_left_out_as_on_the_command_line(folder):
     (folder / "rubric-lint.toml").write_text('baseline = "known.json"\n')
     path = folder / "a.yaml"
     path.write_text(OVERLAP)
@@ -672,29 +527,26 @@ def test_what_a_baseline_holds_is_left_out_as_on_the_command_line(folder):
     warm.run(command, cwd=folder, check=True)
     late = "  - id: late\n    expected_outcome: Says so\n    wieght: 1\n"
 
-    async def session():
-        uri, other = uri_of(path), uri_of(folder / "b.yaml")
-        async with start(folder) as editor:
-            editor.open(uri, OVERLAP)
-            editor.open(other, OVERLAP)
-            assert await editor.found(uri) == []
-            assert await editor.found(other) == [("overlap", 5)]
-            assert [each.title for each in await editor.actions(uri)] == []
-            editor.replace(uri, 2, OVERLAP + late)
-            assert await editor.found(uri, 2) == [("mixing", 7), ("unknown-field", 9)]
-            # What the comment is proven by knows of no baseline.
-            assert "Ignore unknown-field here" in [each.title for each in await editor.actions(uri, (9, 4), (9, 4))]
-            (folder / "known.json").write_text("[")
-            editor.replace(uri, 3, OVERLAP)
-            (broken,) = await editor.diagnostics(uri, 3)
-            assert broken.message.startswith(f"not checked: {folder}/known.json: the baseline is not JSON at line 1")
-            assert broken.related_information[0].location.uri == uri_of(folder / "known.json")
-
-    run(session())
+    uri, other = uri_of(path), uri_of(folder / "b.yaml")
+    async with start(folder) as editor:
+        editor.open(uri, OVERLAP)
+        editor.open(other, OVERLAP)
+        assert await editor.found(uri) == []
+        assert await editor.found(other) == [("overlap", 5)]
+        assert [each.title for each in await editor.actions(uri)] == []
+        editor.replace(uri, 2, OVERLAP + late)
+        assert await editor.found(uri, 2) == [("mixing", 7), ("unknown-field", 9)]
+        # What the comment is proven by knows of no baseline.
+        assert "Ignore unknown-field here" in [each.title for each in await editor.actions(uri, (9, 4), (9, 4))]
+        (folder / "known.json").write_text("[")
+        editor.replace(uri, 3, OVERLAP)
+        (broken,) = await editor.diagnostics(uri, 3)
+        assert broken.message.startswith(f"not checked: {folder}/known.json: the baseline is not JSON at line 1")
+        assert broken.related_information[0].location.uri == uri_of(folder / "known.json")
 
 
 @pytest.mark.parametrize("written", [None, "["], ids=["missing", "broken"])
-def test_a_baseline_that_cannot_be_read_shows_in_files_without_findings_too(folder, written):
+async def test_a_baseline_that_cannot_be_read_shows_in_files_without_findings_too(folder, written):
     (folder / "rubric-lint.toml").write_text('baseline = "known.json"\n')
     known = folder / "known.json"
     if written:
@@ -702,24 +554,21 @@ def test_a_baseline_that_cannot_be_read_shows_in_files_without_findings_too(fold
     path, sound = folder / "a.yaml", "rubrics: [{id: a, expected_outcome: Names the period}]\n"
     path.write_text(sound)
 
-    async def session():
-        uri = uri_of(path)
-        async with start(folder) as editor:
-            editor.open(uri, sound)
-            (wrong,) = await editor.diagnostics(uri)
-            assert wrong.message.startswith(f"not checked: {known}: the baseline ")
-            known.write_text('{"version": 1, "findings": []}')
-            editor.replace(uri, 2, f"{sound}\n")
-            assert await editor.found(uri, 2) == []
-            known.unlink()
-            editor.replace(uri, 3, sound)
-            (wrong,) = await editor.diagnostics(uri, 3)
-            assert wrong.message.startswith(f"not checked: {known}: the baseline does not exist")
-
-    run(session())
+    uri = uri_of(path)
+    async with start(folder) as editor:
+        editor.open(uri, sound)
+        (wrong,) = await editor.diagnostics(uri)
+        assert wrong.message.startswith(f"not checked: {known}: the baseline ")
+        known.write_text('{"version": 1, "findings": []}')
+        editor.replace(uri, 2, f"{sound}\n")
+        assert await editor.found(uri, 2) == []
+        known.unlink()
+        editor.replace(uri, 3, sound)
+        (wrong,) = await editor.diagnostics(uri, 3)
+        assert wrong.message.startswith(f"not checked: {known}: the baseline does not exist")
 
 
-def test_a_baseline_and_settings_under_another_name_are_read_again_when_they_change(folder):
+async def test_a_baseline_and_settings_under_another_name_are_read_again_when_they_change(folder):
     known, strict = folder / "known [1].json", folder / "strict.toml"
     strict.write_text('baseline = "known [1].json"\n')
     path = folder / "a.yaml"
@@ -729,84 +578,73 @@ def test_a_baseline_and_settings_under_another_name_are_read_again_when_they_cha
         command = (sys.executable, "-m", "rubric_lint", "--config", str(strict), *options, "--write-baseline", ".")
         warm.run(command, cwd=folder, check=True)
 
-    async def session():
-        uri = uri_of(path)
-        async with start(folder, settings={folder: {"configuration": "strict.toml"}}) as editor:
+    uri = uri_of(path)
+    async with start(folder, settings={folder: {"configuration": "strict.toml"}}) as editor:
 
-            async def after(changed):
-                news = asyncio.create_task(editor.next_diagnostics(uri))
-                await asyncio.sleep(0)
-                event = types.FileEvent(uri_of(changed), types.FileChangeType.Changed)
-                editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
-                return [each.code or each.message for each in await news]
+        async def after(changed):
+            news = asyncio.create_task(editor.next_diagnostics(uri))
+            await asyncio.sleep(0)
+            event = types.FileEvent(uri_of(changed), types.FileChangeType.Changed)
+            editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+            return [each.code or each.message for each in await news]
 
-            editor.open(uri, OVERLAP)
-            (missing,) = await editor.diagnostics(uri)
-            assert missing.message.startswith(f"not checked: {known}")
-            while len(editor.registered) < 3:
-                await asyncio.sleep(0.01)
-            first, _, second = editor.registered
-            assert [
-                watcher["globPattern"] for each in (first, second) for watcher in each.register_options["watchers"]
-            ] == [
-                "**/rubric-lint.toml",
-                "**/pyproject.toml",
-                "**/strict.toml",
-                "**/known ?1?.json",
-            ]
-            remember()
-            assert await after(known) == []
-            strict.write_text("")
-            assert await after(strict) == ["overlap"]
-
-    run(session())
+        editor.open(uri, OVERLAP)
+        (missing,) = await editor.diagnostics(uri)
+        assert missing.message.startswith(f"not checked: {known}")
+        while len(editor.registered) < 3:
+            await asyncio.sleep(0.01)
+        first, _, second = editor.registered
+        assert [
+            watcher["globPattern"] for each in (first, second) for watcher in each.register_options["watchers"]
+        ] == [
+            "**/rubric-lint.toml",
+            "**/pyproject.toml",
+            "**/strict.toml",
+            "**/known ?1?.json",
+        ]
+        remember()
+        assert await after(known) == []
+        strict.write_text("")
+        assert await after(strict) == ["overlap"]
 
 
-def test_the_editor_s_own_settings_hold_and_are_read_again(folder):
+async def test_the_editor_s_own_settings_hold_and_are_read_again(folder):
     (folder / "strict.toml").write_text('select = ["vague-outcome"]\n')
 
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with start(folder, settings={folder: {"configuration": "strict.toml", "debounce": "soon"}}) as editor:
-            editor.open(uri, OVERLAP)
-            assert await editor.found(uri) == []
-            assert editor.logged == [
-                "the setting rubric-lint.debounce is 'soon', expected an integer; using its default"
-            ]
+    uri = uri_of(folder / "a.yaml")
+    async with start(folder, settings={folder: {"configuration": "strict.toml", "debounce": "soon"}}) as editor:
+        editor.open(uri, OVERLAP)
+        assert await editor.found(uri) == []
+        assert editor.logged == ["the setting rubric-lint.debounce is 'soon', expected an integer; using its default"]
 
-            async def after(value):
-                editor.client.set_configuration({"rubric-lint": value}, scope_uri=uri_of(folder))
-                news = asyncio.create_task(editor.next_diagnostics(uri))
-                await asyncio.sleep(0)
-                editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=None))
-                return [each.message for each in await news]
+        async def after(value):
+            editor.client.set_configuration({"rubric-lint": value}, scope_uri=uri_of(folder))
+            news = asyncio.create_task(editor.next_diagnostics(uri))
+            await asyncio.sleep(0)
+            editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=None))
+            return [each.message for each in await news]
 
-            assert await after({}) == [FOUR]
-            assert await after({"enable": False}) == []
-            assert await after({"configuration": "${workspaceFolder}/nothing.toml"}) == [
-                f"not checked: {folder}/nothing.toml: cannot be read: No such file or directory"
-            ]
-
-    run(session())
+        assert await after({}) == [FOUR]
+        assert await after({"enable": False}) == []
+        assert await after({"configuration": "${workspaceFolder}/nothing.toml"}) == [
+            f"not checked: {folder}/nothing.toml: cannot be read: No such file or directory"
+        ]
 
 
-def test_an_editor_that_cannot_be_asked_for_settings_can_tell_them(folder):
+async def test_an_editor_that_cannot_be_asked_for_settings_can_tell_them(folder):
     def forget(capabilities):
         capabilities.workspace.configuration = None
 
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with start(folder, adapt=forget, options={"settings": {"enable": False}}) as editor:
-            editor.open(uri, OVERLAP)
-            assert await editor.found(uri) == []
-            news = asyncio.create_task(editor.next_diagnostics(uri))
-            await asyncio.sleep(0)
-            editor.client.workspace_did_change_configuration(
-                types.DidChangeConfigurationParams(settings={"rubric-lint": {"enable": True}})
-            )
-            assert [each.code for each in await news] == ["overlap"]
-
-    run(session())
+    uri = uri_of(folder / "a.yaml")
+    async with start(folder, adapt=forget, options={"settings": {"enable": False}}) as editor:
+        editor.open(uri, OVERLAP)
+        assert await editor.found(uri) == []
+        news = asyncio.create_task(editor.next_diagnostics(uri))
+        await asyncio.sleep(0)
+        editor.client.workspace_did_change_configuration(
+            types.DidChangeConfigurationParams(settings={"rubric-lint": {"enable": True}})
+        )
+        assert [each.code for each in await news] == ["overlap"]
 
 
 SHAPES = (
@@ -831,8 +669,8 @@ TWICE += "  - {id: b, score_ranges: {0: States no source, 5: States one}}\n"
         ("b.rubric.yaml", MODELINE + SHAPES, {}, True, ALL),
     ],
 )
-def test_beside_a_schema_server_every_wrong_shape_is_shown(folder, name, text, settings, schema_server, expected):
-    check_what_is_shown(folder, name, text, settings, schema_server=schema_server, expected=expected)
+async def test_beside_a_schema_server_every_wrong_shape_is_shown(folder, name, text, settings, schema_server, expected):
+    await check_what_is_shown(folder, name, text, settings, schema_server=schema_server, expected=expected)
 
 
 @pytest.mark.parametrize(
@@ -847,74 +685,61 @@ def test_beside_a_schema_server_every_wrong_shape_is_shown(folder, name, text, s
     ],
     ids=["broken", "a control character", "broken JSON", "a key in quotes", "a key as it was", "a key in JSON"],
 )
-def test_what_a_yaml_server_may_not_see_is_shown_beside_it(folder, name, text, expected):
-    check_what_is_shown(folder, name, text, {}, schema_server=True, expected=expected)
+async def test_what_a_yaml_server_may_not_see_is_shown_beside_it(folder, name, text, expected):
+    await check_what_is_shown(folder, name, text, {}, schema_server=True, expected=expected)
 
 
-def check_what_is_shown(folder, name, text, settings, *, schema_server, expected):
-    async def session():
-        uri = uri_of(folder / name)
-        async with start(folder, settings={folder: settings}, options={"schemaServer": schema_server}) as editor:
-            editor.open(uri, text)
-            assert [each.code for each in await editor.diagnostics(uri)] == expected
-
-    run(session())
+async def check_what_is_shown(folder, name, text, settings, *, schema_server, expected):
+    uri = uri_of(folder / name)
+    async with start(folder, settings={folder: settings}, options={"schemaServer": schema_server}) as editor:
+        editor.open(uri, text)
+        assert [each.code for each in await editor.diagnostics(uri)] == expected
 
 
-def test_a_schema_server_may_come_later(folder):
-    async def session():
-        uri = uri_of(folder / "a.rubric.yaml")
-        async with common() as editor:
-            editor.open(uri, TWICE % 5)
-            assert [each.code for each in await editor.diagnostics(uri)] == ["duplicate-key"]
-            news = asyncio.create_task(editor.next_diagnostics(uri))
-            await asyncio.sleep(0)
-            editor.client.protocol.notify("rubric-lint/schemaServer", {"active": True})
-            assert list(await news) == []
-
-    run(session())
+async def test_a_schema_server_may_come_later(editor, folder):
+    uri = uri_of(folder / "a.rubric.yaml")
+    editor.open(uri, TWICE % 5)
+    assert [each.code for each in await editor.diagnostics(uri)] == ["duplicate-key"]
+    news = asyncio.create_task(editor.next_diagnostics(uri))
+    await asyncio.sleep(0)
+    editor.client.protocol.notify("rubric-lint/schemaServer", {"active": True})
+    assert list(await news) == []
 
 
 @pytest.mark.parametrize(("schema_server", "expected"), [(False, ["pass", "borderline", "fail"]), (True, [])])
-def test_beside_a_schema_server_rubric_tests_get_only_what_the_rubric_says(folder, schema_server, expected):
+async def test_beside_a_schema_server_rubric_tests_get_only_what_the_rubric_says(folder, schema_server, expected):
     (folder / "a.rubric.yaml").write_text(LONE, "utf-8")
     text = "rubric: a.rubric.yaml\ntests:\n  - {id: a, expect: {verdict: , criteria: {}}}\n"
 
-    async def session():
-        uri = uri_of(folder / "a.rubric-test.yaml")
-        async with start(folder, options={"schemaServer": schema_server}) as editor:
-            editor.open(uri, text)
+    uri = uri_of(folder / "a.rubric-test.yaml")
+    async with start(folder, options={"schemaServer": schema_server}) as editor:
+        editor.open(uri, text)
 
-            async def offered(character):
-                return [item.label for item in await editor.complete(uri, 2, character)]
+        async def offered(character):
+            return [item.label for item in await editor.complete(uri, 2, character)]
 
-            line = text.splitlines()[2]
-            assert await offered(line.index("verdict: ") + 9) == expected
-            assert await offered(line.index("{}") + 1) == ["day"]
-
-    run(session())
+        line = text.splitlines()[2]
+        assert await offered(line.index("verdict: ") + 9) == expected
+        assert await offered(line.index("{}") + 1) == ["day"]
 
 
 LONE = "rubrics:\n  - {id: day, expected_outcome: Names the day}\n"
 
 
-def test_folders_come_and_go(tmp_path):
+async def test_folders_come_and_go(tmp_path):
     one, two = tmp_path / "one", tmp_path / "two"
     one.mkdir()
     two.mkdir()
 
-    async def session():
-        uri = uri_of(two / "a.yaml")
-        async with start(one, settings={"": {}, two: {"enable": False}}) as editor:
-            editor.open(uri, OVERLAP)
-            assert await editor.found(uri) == [("overlap", 5)]
-            news = asyncio.create_task(editor.next_diagnostics(uri))
-            await asyncio.sleep(0)
-            event = types.WorkspaceFoldersChangeEvent(added=[types.WorkspaceFolder(uri_of(two), "two")], removed=[])
-            editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
-            assert list(await news) == []
-
-    run(session())
+    uri = uri_of(two / "a.yaml")
+    async with start(one, settings={"": {}, two: {"enable": False}}) as editor:
+        editor.open(uri, OVERLAP)
+        assert await editor.found(uri) == [("overlap", 5)]
+        news = asyncio.create_task(editor.next_diagnostics(uri))
+        await asyncio.sleep(0)
+        event = types.WorkspaceFoldersChangeEvent(added=[types.WorkspaceFolder(uri_of(two), "two")], removed=[])
+        editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+        assert list(await news) == []
 
 
 async def settle(editor, uri, version, text):
@@ -930,22 +755,18 @@ async def settle(editor, uri, version, text):
 
 
 @pytest.mark.slow
-def test_no_document_brings_it_down(folder):
+async def test_no_document_brings_it_down(editor, folder):
     """Every text that the engine has words for, and a quick life of each."""
 
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with common() as editor:
-            before = len(editor.logged)
-            editor.open(uri, "")
-            texts = [text.decode("latin-1") if isinstance(text, bytes) else text for text, *_ in SYNTAX.values()]
-            for version, text in enumerate([*texts, "rubrics: [\ud83d]\n", "\0", "\ufeff", OVERLAP], start=2):
-                if len(text) < 20_000:
-                    await settle(editor, uri, version, text)
-            assert await editor.found(uri, version) == [("overlap", 5)]
-            assert editor.logged[before:] == []
-
-    run(session())
+    uri = uri_of(folder / "a.yaml")
+    before = len(editor.logged)
+    editor.open(uri, "")
+    texts = [text.decode("latin-1") if isinstance(text, bytes) else text for text, *_ in SYNTAX.values()]
+    for version, text in enumerate([*texts, "rubrics: [\ud83d]\n", "\0", "\ufeff", OVERLAP], start=2):
+        if len(text) < 20_000:
+            await settle(editor, uri, version, text)
+    assert await editor.found(uri, version) == [("overlap", 5)]
+    assert editor.logged[before:] == []
 
 
 TYPED = """\
@@ -962,17 +783,13 @@ tests:
 
 
 @pytest.mark.slow
-def test_it_lives_through_every_half_typed_text(folder):
-    async def session():
-        uri = uri_of(folder / "b.rubric.yaml")
-        async with common() as editor:
-            before = len(editor.logged)
-            editor.open(uri, "")
-            for end in range(1, len(TYPED) + 1, 3):
-                await settle(editor, uri, end + 1, TYPED[:end])
-            assert editor.logged[before:] == []
-
-    run(session())
+async def test_it_lives_through_every_half_typed_text(editor, folder):
+    uri = uri_of(folder / "b.rubric.yaml")
+    before = len(editor.logged)
+    editor.open(uri, "")
+    for end in range(1, len(TYPED) + 1, 3):
+        await settle(editor, uri, end + 1, TYPED[:end])
+    assert editor.logged[before:] == []
 
 
 CRASH = """
@@ -984,7 +801,7 @@ def crash(rubric):
         raise KeyError("boom")
     return iter(())
 
-crashing = type(overlap.RULE)("overlap", overlap.RULE.severity, crash)
+crashing = type(overlap.RULE)("overlap", overlap.RULE.severity, overlap.RULE.messages, crash)
 engine.RULES = tuple(crashing if rule.name == "overlap" else rule for rule in engine.RULES)
 from rubric_lint.cli.commands import launch
 from rubric_lint.cli.lint.lint import cli
@@ -992,26 +809,23 @@ launch(cli, "rubric-lint")
 """
 
 
-def test_a_rule_that_crashes_is_logged_and_the_other_documents_go_on(folder):
-    async def session():
-        bad, good = uri_of(folder / "bad.yaml"), uri_of(folder / "good.yaml")
-        async with start(folder, command=(sys.executable, "-c", CRASH, "lsp")) as editor:
-            editor.open(bad, OVERLAP.replace("tone", "boom"))
-            (notice,) = await editor.diagnostics(bad)
-            assert notice.message == (
-                "not checked: rubric-lint crashed (a bug in rubric-lint, not in this file); the details are in its log"
-            )
-            first, *_ = editor.logged[0].splitlines()
-            fault = f"rubric-lint {__version__} crashed: RuleError: rule overlap: KeyError: 'boom'"
-            assert first.startswith(f"{bad}: {fault}")
-            editor.open(good, OVERLAP.replace("[4, 10]", "[6, 10]"))
-            assert await editor.found(good) == [("coverage", 2), ("split-band", 5)]
-            editor.replace(bad, 2, OVERLAP.replace("tone", "boomer"))
-            await editor.diagnostics(bad, 2)
-            assert len(editor.logged) == 1
-            assert await editor.end() == 0
-
-    run(session())
+async def test_a_rule_that_crashes_is_logged_and_the_other_documents_go_on(folder):
+    bad, good = uri_of(folder / "bad.yaml"), uri_of(folder / "good.yaml")
+    async with start(folder, command=(sys.executable, "-c", CRASH, "lsp")) as editor:
+        editor.open(bad, OVERLAP.replace("tone", "boom"))
+        (notice,) = await editor.diagnostics(bad)
+        assert notice.message == (
+            "not checked: rubric-lint crashed (a bug in rubric-lint, not in this file); the details are in its log"
+        )
+        first, *_ = editor.logged[0].splitlines()
+        fault = f"rubric-lint {__version__} crashed: RuleError: rule overlap: KeyError: 'boom'"
+        assert first.startswith(f"{bad}: {fault}")
+        editor.open(good, OVERLAP.replace("[4, 10]", "[6, 10]"))
+        assert await editor.found(good) == [("coverage", 2), ("split-band", 5)]
+        editor.replace(bad, 2, OVERLAP.replace("tone", "boomer"))
+        await editor.diagnostics(bad, 2)
+        assert len(editor.logged) == 1
+        assert await editor.end() == 0
 
 
 def frame(message):
@@ -1125,18 +939,14 @@ def test_without_the_extra_it_says_what_to_install(tmp_path):
     )
 
 
-def test_a_fix_is_offered_for_a_case_in_the_middle_of_a_suite(folder):
+async def test_a_fix_is_offered_for_a_case_in_the_middle_of_a_suite(editor, folder):
     case = "  - id: case-{0}\n    rubrics:\n      - {{id: a, expected_outcome: Says {0}}}\n"
     text = "tests:\n" + "".join(map(case.format, range(300)))
     text = text.replace("{id: a, expected_outcome: Says 290}", "{id: 5, expected_outcome: Says 290}")
 
-    async def session():
-        uri = uri_of(folder / "a.yaml")
-        async with common() as editor:
-            editor.open(uri, text)
-            line = text[: text.index("id: 5")].count("\n")
-            actions = await editor.actions(uri, (line, 13), (line, 14), ["quickfix"])
-            assert [action.title for action in actions] == ['Write `"5"` (unsafe)', "Ignore schema here"]
-            assert apply(text, actions[0]) == text.replace("id: 5", 'id: "5"')
-
-    run(session())
+    uri = uri_of(folder / "a.yaml")
+    editor.open(uri, text)
+    line = text[: text.index("id: 5")].count("\n")
+    actions = await editor.actions(uri, (line, 13), (line, 14), ["quickfix"])
+    assert [action.title for action in actions] == ['Write `"5"` (unsafe)', "Ignore schema here"]
+    assert apply(text, actions[0]) == text.replace("id: 5", 'id: "5"')

@@ -2,10 +2,8 @@
 
 import asyncio
 
-from editor import start, uri_of
+from editor import run, start, uri_of
 from lsprotocol import types
-from test_lsp import loop as loop  # noqa: PLC0414 (the fixture that runs the sessions)
-from test_lsp import run
 
 ONE = """\
   - weight: 2  # counts double
@@ -74,34 +72,29 @@ async def wait_for(condition):
         await asyncio.sleep(0.01)
 
 
-def test_it_is_offered_as_long_as_the_settings_switch_it_on(tmp_path):
-    async def session():
-        async with start(tmp_path, adapt=late, settings={"": {}, tmp_path: {}}) as editor:
-            ended = []
-            editor.client.feature(types.CLIENT_UNREGISTER_CAPABILITY)(
-                lambda params: ended.extend(each.method for each in params.unregisterations)
-            )
-            uri = uri_of(tmp_path / "a.rubric.yaml")
-            editor.open(uri, TEXT)
-            await editor.symbols(uri)
-            assert is_offered(editor) == (False, False)
-            assert not METHODS & {each.method for each in editor.registered}
-            assert await ask(editor, uri) is None
-            for value in (True, False):
-                for scope in (None, uri_of(tmp_path)):
-                    editor.client.set_configuration({"rubric-lint": {"formatting": value}}, scope_uri=scope)
-                editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams({}))
-                if value:
-                    await wait_for(lambda: METHODS <= {each.method for each in editor.registered})
-                    assert apply(TEXT, await ask(editor, uri)) == "# head\nrubrics:\n" + DONE.format("a") + DONE.format(
-                        "b"
-                    )
-                else:
-                    await wait_for(lambda: METHODS <= {*ended})
-                    assert await ask(editor, uri) is None
-            assert await editor.end() == 0
-
-    run(session())
+async def test_it_is_offered_as_long_as_the_settings_switch_it_on(tmp_path):
+    async with start(tmp_path, adapt=late, settings={"": {}, tmp_path: {}}) as editor:
+        ended = []
+        editor.client.feature(types.CLIENT_UNREGISTER_CAPABILITY)(
+            lambda params: ended.extend(each.method for each in params.unregisterations)
+        )
+        uri = uri_of(tmp_path / "a.rubric.yaml")
+        editor.open(uri, TEXT)
+        await editor.symbols(uri)
+        assert is_offered(editor) == (False, False)
+        assert not METHODS & {each.method for each in editor.registered}
+        assert await ask(editor, uri) is None
+        for value in (True, False):
+            for scope in (None, uri_of(tmp_path)):
+                editor.client.set_configuration({"rubric-lint": {"formatting": value}}, scope_uri=scope)
+            editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams({}))
+            if value:
+                await wait_for(lambda: METHODS <= {each.method for each in editor.registered})
+                assert apply(TEXT, await ask(editor, uri)) == "# head\nrubrics:\n" + DONE.format("a") + DONE.format("b")
+            else:
+                await wait_for(lambda: METHODS <= {*ended})
+                assert await ask(editor, uri) is None
+        assert await editor.end() == 0
 
 
 def test_an_editor_that_cannot_learn_it_later_learns_it_from_its_first_settings(tmp_path):
@@ -114,26 +107,23 @@ def test_an_editor_that_cannot_learn_it_later_learns_it_from_its_first_settings(
     run(session({"settings": {}}, expected=False))
 
 
-def test_a_range_formats_its_criteria_and_what_cannot_move_is_logged(tmp_path):
-    async def session():
-        on = {"formatting": True}
-        async with start(tmp_path, adapt=late, settings={"": on, tmp_path: on}) as editor:
-            uri = uri_of(tmp_path / "a.rubric.yaml")
-            editor.open(uri, TEXT)
-            await wait_for(lambda: METHODS <= {each.method for each in editor.registered})
-            edits = await ask_for(editor, uri, 8, 9)
-            assert apply(TEXT, edits) == TEXT.replace(ONE.format("b"), DONE.format("b"))
-            assert all(edit.range.start.line >= 7 for edit in edits)
-            done = apply(TEXT, await ask(editor, uri))
-            editor.replace(uri, 2, done)
-            assert await ask(editor, uri) is None
-            editor.replace(uri, 3, "rubrics:\n  - weight: 2\n    # its name\n    id: a\n")
-            assert await ask(editor, uri) is None
-            reason = "a comment would come between a dash and its first key; sort them by hand"
-            told = [line.partition("a.rubric.yaml")[2] for line in editor.logged if "formatted" in line]
-            assert told == [f":2: not formatted: the keys cannot be sorted: {reason}"]
-            editor.replace(uri, 4, "rubrics: [\n")
-            assert await ask(editor, uri) is None
-            assert await editor.end() == 0
-
-    run(session())
+async def test_a_range_formats_its_criteria_and_what_cannot_move_is_logged(tmp_path):
+    on = {"formatting": True}
+    async with start(tmp_path, adapt=late, settings={"": on, tmp_path: on}) as editor:
+        uri = uri_of(tmp_path / "a.rubric.yaml")
+        editor.open(uri, TEXT)
+        await wait_for(lambda: METHODS <= {each.method for each in editor.registered})
+        edits = await ask_for(editor, uri, 8, 9)
+        assert apply(TEXT, edits) == TEXT.replace(ONE.format("b"), DONE.format("b"))
+        assert all(edit.range.start.line >= 7 for edit in edits)
+        done = apply(TEXT, await ask(editor, uri))
+        editor.replace(uri, 2, done)
+        assert await ask(editor, uri) is None
+        editor.replace(uri, 3, "rubrics:\n  - weight: 2\n    # its name\n    id: a\n")
+        assert await ask(editor, uri) is None
+        reason = "a comment would come between a dash and its first key; sort them by hand"
+        told = [line.partition("a.rubric.yaml")[2] for line in editor.logged if "formatted" in line]
+        assert told == [f":2: not formatted: the keys cannot be sorted: {reason}"]
+        editor.replace(uri, 4, "rubrics: [\n")
+        assert await ask(editor, uri) is None
+        assert await editor.end() == 0

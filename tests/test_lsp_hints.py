@@ -6,8 +6,7 @@ import re
 import pytest
 from editor import start, uri_of
 from lsprotocol import types
-from test_lsp import UNITS, run
-from test_lsp import loop as loop  # noqa: PLC0414 (the fixture that runs the sessions)
+from test_lsp import UNITS
 
 from rubric_lint.lsp.answers.scores import make_hints
 from rubric_lint.lsp.server.analysis import State, analyse
@@ -384,37 +383,34 @@ async def ask(editor, uri):
     return [hint.label for hint in await editor.client.text_document_inlay_hint_async(params) or []]
 
 
-def test_hints_follow_the_text_and_the_settings(tmp_path):
-    async def session():
-        uri, settings = uri_of(tmp_path / "a.rubric.yaml"), tmp_path / "rubric-lint.toml"
-        refreshed = []
+async def test_hints_follow_the_text_and_the_settings(tmp_path):
+    uri, settings = uri_of(tmp_path / "a.rubric.yaml"), tmp_path / "rubric-lint.toml"
+    refreshed = []
 
-        def adapt(capabilities):
-            capabilities.workspace.inlay_hint = types.InlayHintWorkspaceClientCapabilities(refresh_support=True)
+    def adapt(capabilities):
+        capabilities.workspace.inlay_hint = types.InlayHintWorkspaceClientCapabilities(refresh_support=True)
 
-        async with start(tmp_path, adapt=adapt) as editor:
-            editor.client.feature(types.WORKSPACE_INLAY_HINT_REFRESH)(lambda _: refreshed.append(1))
-            assert editor.result.capabilities.inlay_hint_provider
-            editor.open(uri, TEXT)
-            assert await ask(editor, uri) == [
-                "scores 0 to 5 fail, 6 is borderline",
-                "score 7 is borderline, 8 to 10 pass",
-            ]
-            editor.replace(uri, 2, TEXT.replace("6]", "5]").replace("[7", "[6"))
-            assert await ask(editor, uri) == ["fail", "scores 6 and 7 are borderline, 8 to 10 pass"]
-            settings.write_text("pass = 0.9\n", "utf-8")
-            change = types.FileEvent(uri_of(settings), types.FileChangeType.Created)
-            before = len(refreshed)
-            editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
-            assert await ask(editor, uri) == ["fail", "scores 6 to 8 are borderline, 9 and 10 pass"]
-            assert len(refreshed) > before
-            editor.client.set_configuration({"rubric-lint": {"verdictHints": False}})
-            editor.client.set_configuration({"rubric-lint": {"verdictHints": False}}, scope_uri=uri_of(tmp_path))
-            before = len(refreshed)
-            editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams({}))
-            while len(refreshed) == before:
-                await asyncio.sleep(0.01)
-            assert await ask(editor, uri) == []
-            assert await editor.end() == 0
-
-    run(session())
+    async with start(tmp_path, adapt=adapt) as editor:
+        editor.client.feature(types.WORKSPACE_INLAY_HINT_REFRESH)(lambda _: refreshed.append(1))
+        assert editor.result.capabilities.inlay_hint_provider
+        editor.open(uri, TEXT)
+        assert await ask(editor, uri) == [
+            "scores 0 to 5 fail, 6 is borderline",
+            "score 7 is borderline, 8 to 10 pass",
+        ]
+        editor.replace(uri, 2, TEXT.replace("6]", "5]").replace("[7", "[6"))
+        assert await ask(editor, uri) == ["fail", "scores 6 and 7 are borderline, 8 to 10 pass"]
+        settings.write_text("pass = 0.9\n", "utf-8")
+        change = types.FileEvent(uri_of(settings), types.FileChangeType.Created)
+        before = len(refreshed)
+        editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        assert await ask(editor, uri) == ["fail", "scores 6 to 8 are borderline, 9 and 10 pass"]
+        assert len(refreshed) > before
+        editor.client.set_configuration({"rubric-lint": {"verdictHints": False}})
+        editor.client.set_configuration({"rubric-lint": {"verdictHints": False}}, scope_uri=uri_of(tmp_path))
+        before = len(refreshed)
+        editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams({}))
+        while len(refreshed) == before:
+            await asyncio.sleep(0.01)
+        assert await ask(editor, uri) == []
+        assert await editor.end() == 0

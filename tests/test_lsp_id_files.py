@@ -126,24 +126,21 @@ def test_tests_of_a_file_that_cannot_exist_are_in_nobody_s_way(tmp_path):
     assert asyncio.run(ask(tmp_path, "a.rubric.yaml", 1, 8)) == ([("a.rubric.yaml", 1)], {"a.rubric.yaml": ["b"]})
 
 
-def test_a_test_is_explained_by_its_rubric_as_it_is_typed(tmp_path):
+async def test_a_test_is_explained_by_its_rubric_as_it_is_typed(tmp_path):
     fill(tmp_path, a_rubric_yaml=RUBRIC.format(id="acc"), a_rubric__test_yaml=TESTS.format(id="acc"))
 
-    async def session():
-        client = Client()
-        await client.start(tmp_path.as_uri())
-        rubric, tests = ((tmp_path / name).as_uri() for name in ("a.rubric.yaml", "a.rubric-test.yaml"))
-        client.open(tests, TESTS.format(id="acc"))
-        client.open(rubric, RUBRIC.format(id="acc"))
-        cards = []
-        for said in ("day", "hour"):
-            changes = [{"text": RUBRIC.format(id="acc").replace("period", said)}]
-            document = {"textDocument": {"uri": rubric, "version": 2}}
-            client.notify("textDocument/didChange", {**document, "contentChanges": changes})
-            cards.append((await client.at("hover", tests, 4, 24))["result"]["contents"]["value"].splitlines()[-1])
-        client.notify("textDocument/didClose", {"textDocument": {"uri": rubric}})
+    client = Client()
+    await client.start(tmp_path.as_uri())
+    rubric, tests = ((tmp_path / name).as_uri() for name in ("a.rubric.yaml", "a.rubric-test.yaml"))
+    client.open(tests, TESTS.format(id="acc"))
+    client.open(rubric, RUBRIC.format(id="acc"))
+    cards = []
+    for said in ("day", "hour"):
+        changes = [{"text": RUBRIC.format(id="acc").replace("period", said)}]
+        document = {"textDocument": {"uri": rubric, "version": 2}}
+        client.notify("textDocument/didChange", {**document, "contentChanges": changes})
         cards.append((await client.at("hover", tests, 4, 24))["result"]["contents"]["value"].splitlines()[-1])
-        await client.end()
-        return cards, client.logged
-
-    assert asyncio.run(session()) == (["Names the day", "Names the hour", "Names the period"], [])
+    client.notify("textDocument/didClose", {"textDocument": {"uri": rubric}})
+    cards.append((await client.at("hover", tests, 4, 24))["result"]["contents"]["value"].splitlines()[-1])
+    await client.end()
+    assert (cards, client.logged) == (["Names the day", "Names the hour", "Names the period"], [])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from editor import TIMEOUT, start, uri_of
+from editor import TIMEOUT, run, start, uri_of
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.uris import to_fs_path
@@ -46,10 +46,6 @@ tests:
     rubrics:
       - {id: accuracy, expected_outcome: Another rubric}
 """
-
-
-def run(session):
-    asyncio.run(asyncio.wait_for(session, 120))
 
 
 def make_record(folder, **more):
@@ -336,18 +332,15 @@ def test_elsewhere_there_is_nothing_to_rename(folder):
     ask(folder, "refund.rubric.yaml", "expected_outcome", task)
 
 
-def test_what_is_typed_counts_and_a_criterion_of_a_suite_is_one_of_its_case(folder):
+async def test_what_is_typed_counts_and_a_criterion_of_a_suite_is_one_of_its_case(folder):
     change(folder, "refund.rubric-test.yaml", "refund.rubric.yaml", "suite.yaml#accuracy")
 
-    async def session():
-        async with start(folder) as editor:
-            typed = (folder / "refund.rubric-test.yaml").read_text("utf-8").replace("{accuracy: missed}", "{}")
-            editor.open(uri_of(folder / "refund.rubric-test.yaml"), typed)
-            asking = Asking(editor, folder / "suite.yaml", "accuracy", 1)
-            uses = [("refund.rubric-test.yaml", 9, 9), ("refund.rubric-test.yaml", 13, 28), USES[-1]]
-            assert await asking.references() == [("suite.yaml", 4, 14), *uses]
-
-    run(session())
+    async with start(folder) as editor:
+        typed = (folder / "refund.rubric-test.yaml").read_text("utf-8").replace("{accuracy: missed}", "{}")
+        editor.open(uri_of(folder / "refund.rubric-test.yaml"), typed)
+        asking = Asking(editor, folder / "suite.yaml", "accuracy", 1)
+        uses = [("refund.rubric-test.yaml", 9, 9), ("refund.rubric-test.yaml", 13, 28), USES[-1]]
+        assert await asking.references() == [("suite.yaml", 4, 14), *uses]
 
 
 def test_an_id_that_an_alias_repeats_is_found_once_and_not_renamed(folder):

@@ -10,61 +10,54 @@ from test_cli_judged import CONSTANT, RUBRIC, constant, lines
 NAME = "results [1].jsonl"
 
 
-def run(session):
-    asyncio.run(asyncio.wait_for(session, 120))
-
-
 def named(records, rubric="a"):
     return lines([{**record, "rubric": rubric} for record in records])
 
 
-def test_hints_follow_the_file_that_the_settings_name(tmp_path):
+async def test_hints_follow_the_file_that_the_settings_name(tmp_path):
     (tmp_path / "rubric-lint.toml").write_text(f'judged = ["{NAME}"]\nlabels = ["people.jsonl"]\n')
     path, results = tmp_path / "a.rubric.yaml", tmp_path / NAME
     path.write_text(RUBRIC)
     results.write_text(named(constant()))
     missing = f"{tmp_path}/people.jsonl: No such file or directory; `judged` or `labels` in the settings names it"
 
-    async def session():
-        uri = uri_of(path)
-        async with start(tmp_path) as editor:
-            editor.open(uri, RUBRIC)
-            (hint,) = await editor.diagnostics(uri)
-            # As information: Visual Studio Code does not list hints among the problems.
-            assert (hint.code, hint.severity, hint.range.start.line) == (
-                "judged-constant",
-                types.DiagnosticSeverity.Information,
-                4,
-            )
-            assert hint.message == CONSTANT.partition("judged-constant: ")[2]
-            assert hint.code_description.href == "https://rubric-lint.github.io/rules/judged-constant/"
-            while len(editor.registered) < 3:
-                await asyncio.sleep(0.01)
-            watched = [each["globPattern"] for each in editor.registered[-1].register_options["watchers"]]
-            assert watched == ["**/results ?1?.jsonl", "**/people.jsonl"]
+    uri = uri_of(path)
+    async with start(tmp_path) as editor:
+        editor.open(uri, RUBRIC)
+        (hint,) = await editor.diagnostics(uri)
+        # As information: Visual Studio Code does not list hints among the problems.
+        assert (hint.code, hint.severity, hint.range.start.line) == (
+            "judged-constant",
+            types.DiagnosticSeverity.Information,
+            4,
+        )
+        assert hint.message == CONSTANT.partition("judged-constant: ")[2]
+        assert hint.code_description.href == "https://rubric-lint.github.io/rules/judged-constant/"
+        while len(editor.registered) < 3:
+            await asyncio.sleep(0.01)
+        watched = [each["globPattern"] for each in editor.registered[-1].register_options["watchers"]]
+        assert watched == ["**/results ?1?.jsonl", "**/people.jsonl"]
 
-            # Without a change in meaning the results still count; with one, they need not.
-            editor.replace(uri, 2, f"# a comment\n{RUBRIC}")
-            assert await editor.found(uri, 2) == [("judged-constant", 5)]
-            ignored = RUBRIC.replace("- id: polite", "# rubric-lint: ignore[judged-constant]\n  - id: polite")
-            editor.replace(uri, 3, ignored)
-            assert await editor.found(uri, 3) == []
-            editor.replace(uri, 4, RUBRIC)
-            assert await editor.found(uri, 4) == [("judged-constant", 4)]
+        # Without a change in meaning the results still count; with one, they need not.
+        editor.replace(uri, 2, f"# a comment\n{RUBRIC}")
+        assert await editor.found(uri, 2) == [("judged-constant", 5)]
+        ignored = RUBRIC.replace("- id: polite", "# rubric-lint: ignore[judged-constant]\n  - id: polite")
+        editor.replace(uri, 3, ignored)
+        assert await editor.found(uri, 3) == []
+        editor.replace(uri, 4, RUBRIC)
+        assert await editor.found(uri, 4) == [("judged-constant", 4)]
 
-            results.write_text(named(constant(20)))
-            news = asyncio.create_task(editor.next_diagnostics(uri))
-            await asyncio.sleep(0)
-            event = types.FileEvent(uri_of(results), types.FileChangeType.Changed)
-            editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
-            assert list(await news) == []
-            assert editor.logged == [missing]  # once
-            assert await editor.end() == 0
-
-    run(session())
+        results.write_text(named(constant(20)))
+        news = asyncio.create_task(editor.next_diagnostics(uri))
+        await asyncio.sleep(0)
+        event = types.FileEvent(uri_of(results), types.FileChangeType.Changed)
+        editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+        assert list(await news) == []
+        assert editor.logged == [missing]  # once
+        assert await editor.end() == 0
 
 
-def test_results_of_other_rubrics_and_of_suites_stay_apart(tmp_path):
+async def test_results_of_other_rubrics_and_of_suites_stay_apart(tmp_path):
     suite = "tests:\n" + "".join(
         f"  - id: {name}\n    rubrics: [{{id: cites, expected_outcome: A}}, {{id: polite, expected_outcome: B}}]\n"
         for name in ("one", "two")
@@ -74,21 +67,18 @@ def test_results_of_other_rubrics_and_of_suites_stay_apart(tmp_path):
     path.write_text(suite)
     (tmp_path / "j.jsonl").write_text(named(constant(), "two") + named(constant(), "three"))
 
-    async def session():
-        uri = uri_of(path)
-        async with start(tmp_path) as editor:
-            editor.open(uri, suite)
-            assert await editor.found(uri) == [("judged-constant", 4)]
-            ((action,), *_) = [
-                [each for each in await editor.actions(uri, (4, 0), (4, 60)) if each.title.startswith("Ignore")]
-            ]
-            assert action.title == "Ignore judged-constant here"
-            assert await editor.end() == 0
-
-    run(session())
+    uri = uri_of(path)
+    async with start(tmp_path) as editor:
+        editor.open(uri, suite)
+        assert await editor.found(uri) == [("judged-constant", 4)]
+        ((action,), *_) = [
+            [each for each in await editor.actions(uri, (4, 0), (4, 60)) if each.title.startswith("Ignore")]
+        ]
+        assert action.title == "Ignore judged-constant here"
+        assert await editor.end() == 0
 
 
-def test_records_with_the_hash_of_the_rubric_need_no_name(tmp_path):
+async def test_records_with_the_hash_of_the_rubric_need_no_name(tmp_path):
     from rubric_lint.scoring.loading import load_rubrics  # noqa: PLC0415
 
     meaning = load_rubrics("a.rubric.yaml", RUBRIC)["a"].hash
@@ -96,14 +86,11 @@ def test_records_with_the_hash_of_the_rubric_need_no_name(tmp_path):
     records = [{**record, "judge": {"rubric_hash": meaning}} for record in constant()]
     (tmp_path / "j.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
 
-    async def session():
-        uri = uri_of(tmp_path / "a.rubric.yaml")
-        async with start(tmp_path) as editor:
-            editor.open(uri, RUBRIC)
-            assert await editor.found(uri) == [("judged-constant", 4)]
-            changed = RUBRIC.replace("Cites the policy", "Cites the law")
-            editor.replace(uri, 2, changed)
-            assert await editor.found(uri, 2) == []
-            assert await editor.end() == 0
-
-    run(session())
+    uri = uri_of(tmp_path / "a.rubric.yaml")
+    async with start(tmp_path) as editor:
+        editor.open(uri, RUBRIC)
+        assert await editor.found(uri) == [("judged-constant", 4)]
+        changed = RUBRIC.replace("Cites the policy", "Cites the law")
+        editor.replace(uri, 2, changed)
+        assert await editor.found(uri, 2) == []
+        assert await editor.end() == 0

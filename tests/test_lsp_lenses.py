@@ -8,8 +8,6 @@ import pytest
 from editor import start, uri_of
 from embedded import Client
 from lsprotocol import types
-from test_lsp import loop as loop  # noqa: PLC0414 (the fixture that runs the sessions)
-from test_lsp import run
 
 from rubric_lint.lsp.answers.commands import RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, make_lenses, plan
 from rubric_lint.lsp.server.analysis import State, analyse
@@ -104,39 +102,36 @@ async def run_command(editor, name, *arguments):
     return await editor.client.workspace_execute_command_async(params)
 
 
-def test_a_command_shows_what_the_command_line_prints(folder):
+async def test_a_command_shows_what_the_command_line_prints(folder):
     shown = []
 
     def adapt(capabilities):
         capabilities.window.show_document = types.ShowDocumentClientCapabilities(support=True)
 
-    async def session():
-        path = folder / "refund.rubric-test.yaml"
-        uri = uri_of(path)
-        async with start(folder, adapt=adapt) as editor:
+    path = folder / "refund.rubric-test.yaml"
+    uri = uri_of(path)
+    async with start(folder, adapt=adapt) as editor:
 
-            def show(params):
-                shown.append(Path(types_path(params.uri)))
-                return types.ShowDocumentResult(success=shown[-1].is_file())
+        def show(params):
+            shown.append(Path(types_path(params.uri)))
+            return types.ShowDocumentResult(success=shown[-1].is_file())
 
-            editor.client.protocol.fm.features.pop(types.WINDOW_SHOW_DOCUMENT, None)
-            editor.client.feature(types.WINDOW_SHOW_DOCUMENT)(show)
-            editor.open(uri, path.read_text("utf-8"))
-            params = types.CodeLensParams(types.TextDocumentIdentifier(uri))
-            (lens,) = await editor.client.text_document_code_lens_async(params)
-            report = await run_command(editor, lens.command.command, *lens.command.arguments)
-            assert report == "$ rubric-test refund.rubric-test.yaml\n\n6 tests passed.\n"
-            assert [each.name for each in shown] == ["refund tests.txt"]
-            assert shown[0].read_text("utf-8") == report
-            editor.replace(uri, 2, path.read_text("utf-8") + "# more\n")
-            report = await run_command(editor, RUN_TESTS, uri, "")
-            assert report.splitlines()[2] == (
-                "refund.rubric-test.yaml has changes that are not saved; this is about the file on disk."
-            )
-            assert await editor.end() == 0
-            assert not shown[0].exists()
-
-    run(session())
+        editor.client.protocol.fm.features.pop(types.WINDOW_SHOW_DOCUMENT, None)
+        editor.client.feature(types.WINDOW_SHOW_DOCUMENT)(show)
+        editor.open(uri, path.read_text("utf-8"))
+        params = types.CodeLensParams(types.TextDocumentIdentifier(uri))
+        (lens,) = await editor.client.text_document_code_lens_async(params)
+        report = await run_command(editor, lens.command.command, *lens.command.arguments)
+        assert report == "$ rubric-test refund.rubric-test.yaml\n\n6 tests passed.\n"
+        assert [each.name for each in shown] == ["refund tests.txt"]
+        assert shown[0].read_text("utf-8") == report
+        editor.replace(uri, 2, path.read_text("utf-8") + "# more\n")
+        report = await run_command(editor, RUN_TESTS, uri, "")
+        assert report.splitlines()[2] == (
+            "refund.rubric-test.yaml has changes that are not saved; this is about the file on disk."
+        )
+        assert await editor.end() == 0
+        assert not shown[0].exists()
 
 
 def types_path(uri):
@@ -145,44 +140,38 @@ def types_path(uri):
     return to_fs_path(uri)
 
 
-def test_an_editor_that_cannot_show_a_document_gets_the_report_in_its_log(tmp_path):
+async def test_an_editor_that_cannot_show_a_document_gets_the_report_in_its_log(tmp_path):
     def adapt(capabilities):
         capabilities.window.show_document = None
 
-    async def session():
-        path = tmp_path / "a.rubric.yaml"
-        path.write_text("rubrics: [Names the cause]\n", "utf-8")
-        uri = uri_of(path)
-        async with start(tmp_path, adapt=adapt) as editor:
-            editor.open(uri, path.read_text("utf-8"))
-            report = await run_command(editor, SHOW_PROMPT, uri, "")
-            assert report.startswith("$ rubric-score prompt a.rubric.yaml --answer '(the answer)'\n\n")
-            assert "Names the cause" in report
-            assert report in editor.logged
-            assert [each.message for each in editor.client.messages] == [
-                "rubric-lint: the report is in the log of the language server"
-            ]
-            assert await run_command(editor, RUN_TESTS, uri, "") is None
-            assert await run_command(editor, RUN_TESTS, "file:///not-open.yaml") is None
-            assert await run_command(editor, RUN_TESTS) is None
-            assert len(editor.client.messages) == 4
-            editor.client.messages.clear()
-            assert await editor.end() == 0
-
-    run(session())
+    path = tmp_path / "a.rubric.yaml"
+    path.write_text("rubrics: [Names the cause]\n", "utf-8")
+    uri = uri_of(path)
+    async with start(tmp_path, adapt=adapt) as editor:
+        editor.open(uri, path.read_text("utf-8"))
+        report = await run_command(editor, SHOW_PROMPT, uri, "")
+        assert report.startswith("$ rubric-score prompt a.rubric.yaml --answer '(the answer)'\n\n")
+        assert "Names the cause" in report
+        assert report in editor.logged
+        assert [each.message for each in editor.client.messages] == [
+            "rubric-lint: the report is in the log of the language server"
+        ]
+        assert await run_command(editor, RUN_TESTS, uri, "") is None
+        assert await run_command(editor, RUN_TESTS, "file:///not-open.yaml") is None
+        assert await run_command(editor, RUN_TESTS) is None
+        assert len(editor.client.messages) == 4
+        editor.client.messages.clear()
+        assert await editor.end() == 0
 
 
-def test_lenses_can_be_switched_off(folder):
-    async def session():
-        uri = uri_of(folder / "refund.rubric.yaml")
-        async with start(folder, settings={"": {"lenses": False}, folder: {"lenses": False}}) as editor:
-            editor.open(uri, (folder / "refund.rubric.yaml").read_text("utf-8"))
-            await editor.diagnostics(uri)
-            params = types.CodeLensParams(types.TextDocumentIdentifier(uri))
-            assert not await editor.client.text_document_code_lens_async(params)
-            assert await editor.end() == 0
-
-    run(session())
+async def test_lenses_can_be_switched_off(folder):
+    uri = uri_of(folder / "refund.rubric.yaml")
+    async with start(folder, settings={"": {"lenses": False}, folder: {"lenses": False}}) as editor:
+        editor.open(uri, (folder / "refund.rubric.yaml").read_text("utf-8"))
+        await editor.diagnostics(uri)
+        params = types.CodeLensParams(types.TextDocumentIdentifier(uri))
+        assert not await editor.client.text_document_code_lens_async(params)
+        assert await editor.end() == 0
 
 
 def test_a_file_is_saved_if_only_its_mark_and_line_ends_are_not_those_of_the_editor(tmp_path):
@@ -203,20 +192,17 @@ def test_a_file_is_saved_if_only_its_mark_and_line_ends_are_not_those_of_the_edi
     assert asyncio.run(session("rubrics:\n  - Names the cause e\n"))
 
 
-def test_a_program_ends_by_itself_even_if_it_does_more_after_it_has_printed(tmp_path, monkeypatch):
+async def test_a_program_ends_by_itself_even_if_it_does_more_after_it_has_printed(tmp_path, monkeypatch):
     path, marker = tmp_path / "a.rubric.yaml", tmp_path / "ended"
     path.write_text("rubrics: [Names the cause]\n", "utf-8")
     late = f"sys.stdout.flush(), os.close(1), os.close(2), time.sleep(0.2), open({str(marker)!r}, 'w').close()"
     (tmp_path / "sitecustomize.py").write_text(f"import atexit, os, sys, time\natexit.register(lambda: ({late}))\n")
 
-    async def session():
-        client = Client()
-        await client.start(tmp_path.as_uri())
-        client.open(path.as_uri(), path.read_text())
-        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-        arguments = [path.as_uri(), ""]
-        answer = await client.ask("workspace/executeCommand", {"command": SHOW_PROMPT, "arguments": arguments})
-        await client.end()
-        return "Names the cause" in answer["result"], marker.exists()
-
-    assert asyncio.run(session()) == (True, True)
+    client = Client()
+    await client.start(tmp_path.as_uri())
+    client.open(path.as_uri(), path.read_text())
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    arguments = [path.as_uri(), ""]
+    answer = await client.ask("workspace/executeCommand", {"command": SHOW_PROMPT, "arguments": arguments})
+    await client.end()
+    assert ("Names the cause" in answer["result"], marker.exists()) == (True, True)

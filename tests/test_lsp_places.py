@@ -25,10 +25,6 @@ tests:
 """
 
 
-def run(session):
-    asyncio.run(asyncio.wait_for(session, 120))
-
-
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "docs").mkdir()
@@ -64,21 +60,18 @@ CASE = ("refund-period", "Object", None, "suite.yaml", 1)
 TONE = ("Ton 😀", "Field", "refund-period", "suite.yaml", 4)
 
 
-def test_cases_and_criteria_of_all_files_are_found_as_they_are_now(folder):
-    async def session():
-        async with start(folder) as editor:
-            assert await search(editor, "") == [ACCURACY, CASE, TONE]
-            assert await search(editor, "RePer") == [CASE]
-            assert await search(editor, "ton") == [TONE]
-            assert await search(editor, "nothing") == []
-            (folder / "sub dir/suite.yaml").write_text("# moved\n" + SUITE, encoding="utf-8")
-            editor.open(uri_of(folder / "a.rubric.yaml"), RUBRIC.replace("accuracy", "typed"))
-            moved = [(*each[:-1], each[-1] + 1) for each in (CASE, TONE)]
-            assert await search(editor, "") == [("typed", *ACCURACY[1:]), *moved]
-            (folder / "sub dir/suite.yaml").unlink()
-            assert await search(editor, "") == [("typed", *ACCURACY[1:])]
-
-    run(session())
+async def test_cases_and_criteria_of_all_files_are_found_as_they_are_now(folder):
+    async with start(folder) as editor:
+        assert await search(editor, "") == [ACCURACY, CASE, TONE]
+        assert await search(editor, "RePer") == [CASE]
+        assert await search(editor, "ton") == [TONE]
+        assert await search(editor, "nothing") == []
+        (folder / "sub dir/suite.yaml").write_text("# moved\n" + SUITE, encoding="utf-8")
+        editor.open(uri_of(folder / "a.rubric.yaml"), RUBRIC.replace("accuracy", "typed"))
+        moved = [(*each[:-1], each[-1] + 1) for each in (CASE, TONE)]
+        assert await search(editor, "") == [("typed", *ACCURACY[1:]), *moved]
+        (folder / "sub dir/suite.yaml").unlink()
+        assert await search(editor, "") == [("typed", *ACCURACY[1:])]
 
 
 async def links(editor, path):
@@ -97,45 +90,35 @@ async def links(editor, path):
     ]
 
 
-def test_a_document_links_to_its_schema_and_to_files_that_exist(folder):
+async def test_a_document_links_to_its_schema_and_to_files_that_exist(folder):
     schema = schemas_root() / "bundled/rubric-v2.schema.json"
     period = uri_of(folder / "docs/period.md")
 
-    async def session():
-        async with start(folder) as editor:
-            assert await links(editor, folder / "a.rubric.yaml") == [
-                (
-                    "https://rubric-lint.github.io/schemas/rubric-v2.schema.json",
-                    uri_of(schema),
-                    "",
-                    "Open the JSON Schema",
-                ),
-                ("docs/period.md", period, "", "Open the file"),
-            ]
-            # A path that is not there from the suite is looked for in the folder of the editor.
-            assert await links(editor, folder / "sub dir/suite.yaml") == [
-                ("docs/period.md", period, "", "Open the file")
-            ]
-            assert await links(editor, folder / "other.yaml") == []
-
-    run(session())
+    async with start(folder) as editor:
+        assert await links(editor, folder / "a.rubric.yaml") == [
+            (
+                "https://rubric-lint.github.io/schemas/rubric-v2.schema.json",
+                uri_of(schema),
+                "",
+                "Open the JSON Schema",
+            ),
+            ("docs/period.md", period, "", "Open the file"),
+        ]
+        # A path that is not there from the suite is looked for in the folder of the editor.
+        assert await links(editor, folder / "sub dir/suite.yaml") == [("docs/period.md", period, "", "Open the file")]
+        assert await links(editor, folder / "other.yaml") == []
 
 
-def test_a_test_file_links_to_its_rubric_and_its_recordings_and_settings_to_what_they_name(folder):
+async def test_a_test_file_links_to_its_rubric_and_its_recordings_and_settings_to_what_they_name(folder):
     tests = 'rubric: "sub dir/suite.yaml#refund-period"\noutputs: out puts.jsonl\ntests: []\n'
     (folder / "a.rubric-test.yaml").write_text(tests)
     (folder / "out puts.jsonl").write_text("")
     (folder / "rubric-lint.toml").write_text('judged = ["docs/period.md", "none.jsonl"]\n')
 
-    async def session():
-        async with start(folder) as editor:
-            assert await links(editor, folder / "a.rubric-test.yaml") == [
-                ("sub dir/suite.yaml#refund-period", uri_of(folder / "sub dir/suite.yaml"), "L4", "Open the rubric"),
-                ("out puts.jsonl", uri_of(folder / "out puts.jsonl"), "", "Open the recorded outputs"),
-            ]
-            found = await links(editor, folder / "rubric-lint.toml")
-            assert [(text, PurePosixPath(target).name) for text, target, *_ in found] == [
-                ("docs/period.md", "period.md")
-            ]
-
-    run(session())
+    async with start(folder) as editor:
+        assert await links(editor, folder / "a.rubric-test.yaml") == [
+            ("sub dir/suite.yaml#refund-period", uri_of(folder / "sub dir/suite.yaml"), "L4", "Open the rubric"),
+            ("out puts.jsonl", uri_of(folder / "out puts.jsonl"), "", "Open the recorded outputs"),
+        ]
+        found = await links(editor, folder / "rubric-lint.toml")
+        assert [(text, PurePosixPath(target).name) for text, target, *_ in found] == [("docs/period.md", "period.md")]

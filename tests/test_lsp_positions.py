@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from lsprotocol import types
 from steps import steps
 
-from rubric_lint.finding import Edit
 from rubric_lint.lsp.server.positions import Text, find_edits
-from rubric_lint.text.source import Span
+from rubric_lint.text.source import Edit, Span
 
 ENCODINGS = ["utf-8", "utf-16", "utf-32"]
 TEXTS = st.text(st.sampled_from("a: -\r\n\t\x0b\x0c\x85\u2028\u2029é€😀\ufeff"), max_size=30)

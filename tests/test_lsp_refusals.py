@@ -4,6 +4,7 @@ import asyncio
 import os
 
 import pytest
+from editor import run
 from embedded import EDITOR, Client
 
 FAULTY = "rubrics:\n  - id: a\n    expected_outcome: Says so\n    wieght: 2\n"
@@ -17,10 +18,6 @@ PULL = {
     "workspace": {**EDITOR["workspace"], "diagnostics": {"refreshSupport": True}},
     "textDocument": {**EDITOR["textDocument"], "diagnostic": {}},
 }
-
-
-def run(session):
-    return asyncio.run(asyncio.wait_for(session, 60))
 
 
 @pytest.fixture
@@ -68,16 +65,13 @@ async def begin(*paths, answers=None, capabilities=EDITOR):
         ),
     ],
 )
-def test_a_refusal_is_the_answer_and_nothing_else(file, method, params, code, message):
-    async def session():
-        client = await begin(file)
-        place = {"line": params.get("line", 1), "character": params.get("character", 8)}
-        answer = await client.ask(method, {"textDocument": {"uri": file.as_uri()}, "position": place, **params})
-        error = answer["error"]
-        await client.end()
-        return error["code"], error["message"], client.logged, client.told
-
-    assert run(session()) == (code, message, [], [])
+async def test_a_refusal_is_the_answer_and_nothing_else(file, method, params, code, message):
+    client = await begin(file)
+    place = {"line": params.get("line", 1), "character": params.get("character", 8)}
+    answer = await client.ask(method, {"textDocument": {"uri": file.as_uri()}, "position": place, **params})
+    error = answer["error"]
+    await client.end()
+    assert (error["code"], error["message"], client.logged, client.told) == (code, message, [], [])
 
 
 @pytest.mark.parametrize(
@@ -93,21 +87,18 @@ def test_a_refusal_is_the_answer_and_nothing_else(file, method, params, code, me
         ),
     ],
 )
-def test_a_setting_that_is_invalid_is_logged_once_until_it_changes(file, settings, logged):
+async def test_a_setting_that_is_invalid_is_logged_once_until_it_changes(file, settings, logged):
     given = [settings]
 
-    async def session():
-        configure = {"workspace/configuration": lambda params: given * len(params["items"])}
-        client = await begin(file, answers=configure)
-        changed = ("workspace/didChangeConfiguration", {"settings": None})
-        messages = [[each["message"] for each in await client.diagnostics(file.as_uri())]]
-        for value in (settings, {}, settings):
-            given[:] = [value]
-            client.notify(*changed)
-            messages.append([each["message"] for each in await client.diagnostics(file.as_uri())])
-        return messages, client.logged
-
-    assert run(session()) == ([[UNKNOWN]] * 4, logged * 2)
+    configure = {"workspace/configuration": lambda params: given * len(params["items"])}
+    client = await begin(file, answers=configure)
+    changed = ("workspace/didChangeConfiguration", {"settings": None})
+    messages = [[each["message"] for each in await client.diagnostics(file.as_uri())]]
+    for value in (settings, {}, settings):
+        given[:] = [value]
+        client.notify(*changed)
+        messages.append([each["message"] for each in await client.diagnostics(file.as_uri())])
+    assert (messages, client.logged) == ([[UNKNOWN]] * 4, logged * 2)
 
 
 def test_settings_that_name_no_possible_file_are_listed_with_the_reason(file):
@@ -186,7 +177,7 @@ def test_an_editor_that_answers_nonsense_is_not_waited_for(file):
     assert run(session()) == ([UNKNOWN], [f"no answer from the editor to workspace/configuration: {reason}"])
 
 
-def test_an_editor_of_a_newer_protocol_is_served(file):
+async def test_an_editor_of_a_newer_protocol_is_served(file):
     newer = {
         "workspace": {**EDITOR["workspace"], "symbol": {"symbolKind": {"valueSet": [1, 99]}}},
         "textDocument": {
@@ -195,18 +186,19 @@ def test_an_editor_of_a_newer_protocol_is_served(file):
         },
     }
 
-    async def session():
-        client = await begin(file, capabilities=newer)
-        (found,) = await client.diagnostics(file.as_uri())
-        theirs = {"range": found["range"], "message": "theirs", "severity": 9, "tags": [1, 9]}
-        place = {"textDocument": {"uri": file.as_uri()}, "range": found["range"]}
-        actions = await client.ask(
-            "textDocument/codeAction", {**place, "context": {"diagnostics": [theirs], "triggerKind": 9}}
-        )
-        own = {"title": "theirs", "diagnostics": [theirs], "edit": {}}
-        assert (await client.ask("codeAction/resolve", own))["result"] == own
-        unknown = [await client.ask("textDocument/nothing", *params) for params in ([None], [])]
-        await client.end()
-        return actions["result"][0]["title"], [each["error"]["code"] for each in unknown], client.logged
-
-    assert run(session()) == ("Rename `wieght` to `weight` (unsafe)", [-32601, -32601], [])
+    client = await begin(file, capabilities=newer)
+    (found,) = await client.diagnostics(file.as_uri())
+    theirs = {"range": found["range"], "message": "theirs", "severity": 9, "tags": [1, 9]}
+    place = {"textDocument": {"uri": file.as_uri()}, "range": found["range"]}
+    actions = await client.ask(
+        "textDocument/codeAction", {**place, "context": {"diagnostics": [theirs], "triggerKind": 9}}
+    )
+    own = {"title": "theirs", "diagnostics": [theirs], "edit": {}}
+    assert (await client.ask("codeAction/resolve", own))["result"] == own
+    unknown = [await client.ask("textDocument/nothing", *params) for params in ([None], [])]
+    await client.end()
+    assert (actions["result"][0]["title"], [each["error"]["code"] for each in unknown], client.logged) == (
+        "Rename `wieght` to `weight` (unsafe)",
+        [-32601, -32601],
+        [],
+    )

@@ -13,8 +13,8 @@ from lint_command import BAD, GOOD, OLD, PROGRAM, call
 
 from rubric_lint.finding import Severity
 from rubric_lint.lint import engine
-from rubric_lint.mcp.calls import answer_call
 from rubric_lint.mcp.roots import Roots, ToolError
+from rubric_lint.mcp.server import answer_call
 from rubric_lint.mcp.tools import TOOLS
 from rubric_lint.rules import BY_NAME
 from rubric_lint.rules.rule import Rule
@@ -297,7 +297,7 @@ def _crash(rubric):
 
 @pytest.mark.parametrize("tool", ["lint", "fix", "show"])
 def test_a_crash_names_its_file_and_is_never_a_clean_answer(tool, monkeypatch):
-    monkeypatch.setattr(engine, "RULES", (*engine.RULES, Rule("broken", Severity.ERROR, _crash)))
+    monkeypatch.setattr(engine, "RULES", (*engine.RULES, Rule("broken", Severity.ERROR, {}, _crash)))
     Path("crash.yaml").write_text(OLD.replace("States the result.", "crash"), "utf-8")
     why = "rubric-lint crashed, which is a bug, please report it: "
     why += "RuleError: rule broken: ZeroDivisionError: no rule is perfect"
@@ -427,7 +427,7 @@ def test_relative_paths_start_at_the_first_root_and_all_roots_are_allowed():
 SLOW = """
 import pathlib, time
 import rubric_lint.mcp.server as server
-from rubric_lint.mcp.answer import Answer
+from rubric_lint.mcp.roots import Answer
 
 def answer(roots, name, given):
     with open("turns", "a") as turns:

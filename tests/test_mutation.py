@@ -67,9 +67,8 @@ RUBRICS = st.one_of(
 )
 
 
-@given(RUBRICS)
-def test_a_change_is_equivalent_exactly_if_no_answer_gets_another_verdict(rubrics):
-    rubric, places = load(rubrics)
+def compare_with_all_answers(rubric, places):
+    """Hold what is found to the enumeration of all answers."""
     equivalence = Equivalence(rubric)
     for mutant in make_mutants(rubric, places):
         witness = equivalence.find_witness(mutant)
@@ -78,6 +77,19 @@ def test_a_change_is_equivalent_exactly_if_no_answer_gets_another_verdict(rubric
             answers = tuple(witness.answers.values())
             assert (verdict(rubric, answers), verdict(mutant.rubric, answers)) == (witness.before, witness.after)
             assert list(witness.answers) == [criterion.id for criterion in rubric.criteria]
+
+
+def compare_scores(rubric, changed, mutant):
+    """Hold a changed rubric to one that was loaded with the change."""
+    for answers in answers_of(rubric):
+        output = JudgeOutput(answers, (None,) * len(answers))
+        wanted, found = changed.grade(output), mutant.rubric.grade(output)
+        assert (found.score, found.verdict) == (wanted.score, wanted.verdict), mutant.change
+
+
+@given(RUBRICS)
+def test_a_change_is_equivalent_exactly_if_no_answer_gets_another_verdict(rubrics):
+    compare_with_all_answers(*load(rubrics))
 
 
 @given(RUBRICS)
@@ -90,11 +102,7 @@ def test_a_changed_weight_gives_the_score_that_a_rubric_with_that_weight_gives(r
             continue
         changed = [dict(entry) for entry in rubrics]
         changed[mutant.number]["weight"] = float(Fraction(str(changed[mutant.number]["weight"])) * Fraction(factor))
-        expected = load(changed)[0]
-        for answers in answers_of(rubric):
-            output = JudgeOutput(answers, (None,) * len(answers))
-            wanted, found = expected.grade(output), mutant.rubric.grade(output)
-            assert (found.score, found.verdict) == (wanted.score, wanted.verdict), mutant.change
+        compare_scores(rubric, load(changed)[0], mutant)
 
 
 def load_points(points, pass_at, borderline_at):
@@ -113,14 +121,7 @@ THRESHOLDS = st.sampled_from([("0.8", "0.6"), ("0.5", "0.5"), ("0.3", "0"), ("0"
 
 @given(POINTS, THRESHOLDS)
 def test_with_points_to_lose_a_change_is_equivalent_exactly_if_no_answer_gets_another_verdict(points, thresholds):
-    rubric, places = load_points(points, *thresholds)
-    equivalence = Equivalence(rubric)
-    for mutant in make_mutants(rubric, places):
-        witness = equivalence.find_witness(mutant)
-        assert (witness is not None) == alters(rubric, mutant), mutant.change
-        if witness:
-            answers = tuple(witness.answers.values())
-            assert (verdict(rubric, answers), verdict(mutant.rubric, answers)) == (witness.before, witness.after)
+    compare_with_all_answers(*load_points(points, *thresholds))
 
 
 @given(POINTS, THRESHOLDS)
@@ -133,11 +134,7 @@ def test_changed_points_give_the_score_that_a_rubric_with_those_points_gives(poi
             continue
         changed = [2 * each for each in points]
         changed[mutant.number] = int(changed[mutant.number] * factor)
-        expected, _ = load_points(changed, *thresholds)
-        for answers in answers_of(rubric):
-            output = JudgeOutput(answers, (None,) * len(answers))
-            wanted, found = expected.grade(output), mutant.rubric.grade(output)
-            assert (found.score, found.verdict) == (wanted.score, wanted.verdict), mutant.change
+        compare_scores(rubric, load_points(changed, *thresholds)[0], mutant)
 
 
 def test_points_to_lose_are_doubled_halved_and_removed_and_thresholds_move_to_scores_that_are_cut_at_0():

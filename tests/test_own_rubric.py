@@ -10,13 +10,15 @@ from hypothesis import strategies as st
 from test_choices import COMMENT
 from test_fix_properties import read
 
-from rubric_lint.finding import MoveItems, Severity
-from rubric_lint.fix import fix, splice
+from rubric_lint.edits.intents import MoveItems
+from rubric_lint.finding import Severity
+from rubric_lint.fix import fix
 from rubric_lint.fix.following import DataChange, move
 from rubric_lint.fix.single import find_trouble
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.text.source import splice
 
 OWN = "own-rubric"
 CASES = {

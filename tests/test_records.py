@@ -3,12 +3,9 @@ import json
 
 import pytest
 
-from rubric_lint.format.criterion import Shape
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.streams import CHUNK, LIMIT, read_entries
 from rubric_lint.outputs.verdict import Extract
-from rubric_lint.scoring import output as plain
-from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.scorer import Scorer, score_entry
 
@@ -121,7 +118,7 @@ def test_a_file_of_another_kind_is_named_once(data, kind):
 
 
 def test_a_line_that_is_too_long_costs_that_line_only():
-    long = [b'{"a":"', *[b"x" * CHUNK] * (100 * 1_000_000 // CHUNK), b'"}\n{"a":2}\n']
+    long = [b'{"a":"', *[b"x" * CHUNK] * (20 * 1_000_000 // CHUNK), b'"}\n{"a":2}\n']
     message = f"more than {LIMIT / 1e6:.0f} MB, the limit for one entry"
     assert entries(b'{"a":1}\n', *long) == [(1, '{"a":1}'), (2, message), (3, '{"a":2}')]
     assert entries(*long) == [(1, message), (2, '{"a":2}')]
@@ -423,6 +420,8 @@ def test_fields_of_any_kind_are_carried_through(rest):
         b'{"rubric": "one", "output": {"score": 7}, "judge": {"n": 1, "n": 1}}',
         b'{"rubric": "one", "output": {"score": 7}, "judge": [NaN]}',
         b'{"rubric": "one", "output": {"score": 7}, "n": 1e400}',
+        b'{"rubric": "one", "output": {"score": 7}, "n": 1e400, "m": 1, "m": 1}',
+        b'{"rubric": "one", "output": {"score": 7}, "n": "\\u0022", "m": "\\u0022", "m": "\\u0022"}',
         b'{"rubric": "one", "output": {"score": 7}, "n": ' + b"9" * 301 + b"}",
     ],
 )
@@ -435,38 +434,5 @@ def test_answers_are_counted_once():
     scorer = Scorer(SEVERAL)
     for answer in (7, 7, 3):
         scorer.score(json.dumps({"rubric": "one", "output": {"score": answer}}).encode()).judged.known.count += 1
-    counts = [(known.rubric.name, known.answers, known.count) for known in scorer.take_counts()]
-    assert counts == [("one", (7,), 2), ("one", (3,), 1)]
-    assert [*scorer.take_counts()] == []
-
-
-@pytest.mark.parametrize("shape", [Shape.CHECKLIST, Shape.SCORE_RANGES, Shape.LEVELS, Shape.HOLISTIC])
-def test_an_output_is_recognized_without_msgspec_only_where_it_is_with_it(shape, monkeypatch):
-    pytest.importorskip("msgspec")
-    field = form_of(shape).field
-    check = {"id": "a", field: True if shape is Shape.CHECKLIST else 7}
-    values = [
-        {"checks": [check]},
-        {"score": 7},
-        {"score": 7, "reasoning": "x"},
-        {"score": 7, "reasoning": None},
-        {"score": True},
-    ]
-    values += [
-        {"checks": [{**check, "reasoning": "x"}], "overall_reasoning": "y"},
-        {"checks": [], "overall_reasoning": 1},
-    ]
-    values += [
-        {"checks": [{**check, other: value}]} for other, value in ((field, 7.5), (field, "7"), ("id", 1), ("more", 1))
-    ]
-    values += [{"checks": check}, {"checks": [check, 1]}, {"checks": [check], "more": 1}, [check], 7, None, {}]
-    fast = [plain.types_of(shape).convert(value) for value in values]
-    monkeypatch.setattr(plain, "IS_INSTALLED", False)
-    slow = [plain.PlainTypes(shape).convert(value) for value in values]
-    assert [each is None for each in slow] == [each is None for each in fast]
-    for one, other in zip(fast, slow, strict=True):
-        if one is not None and shape is not Shape.HOLISTIC:
-            assert [(each.id, each.answer, each.reasoning) for each in one.checks] == [*map(tuple, other.checks)]
-            assert one.overall_reasoning == other.overall_reasoning
-        elif one is not None:
-            assert (one.score, one.reasoning) == other
+    counts = [[(known.rubric.name, known.answers, known.count) for known in scorer.reset_counts()] for _ in range(2)]
+    assert counts == [[("one", (7,), 2), ("one", (3,), 1)], []]

@@ -171,7 +171,11 @@ def test_a_sarif_result_has_all_that_is_known(folder):
         "ruleId": "unknown-field",
         "ruleIndex": [rule.name for rule in RULES].index("unknown-field"),
         "level": "error",
-        "message": {"text": "criterion `a`: unknown field `wieght`; did you mean `weight`?"},
+        "message": {
+            "text": "criterion `a`: unknown field `wieght`; did you mean `weight`?",
+            "id": "misspelt",
+            "arguments": ["wieght", "`weight`"],
+        },
         "locations": [
             {
                 "physicalLocation": {"artifactLocation": file, "region": key},

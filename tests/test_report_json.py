@@ -4,11 +4,12 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft7Validator
 
-from rubric_lint.finding import Edit, Finding, Fix, Related, Severity
+from rubric_lint.edits.intents import Fix
+from rubric_lint.finding import Finding, Related, Severity
 from rubric_lint.lint.engine import Result
 from rubric_lint.report import REPORTERS, Look
 from rubric_lint.run.summary import Summary
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Edit, Source, Span
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "schemas/report/v1.json").read_text("utf-8"))
 
@@ -18,8 +19,25 @@ FIRST = Span(TEXT.index("a\n"), TEXT.index("a\n") + 1)
 LAST = Span(len(TEXT) - 2, len(TEXT) - 1)
 FIX = Fix("rename `wieght` to `weight`", (Edit(KEY, "weight"),), safe=False)
 FINDINGS = (
-    Finding("unknown-field", Severity.ERROR, "there is no field `wieght`", KEY, "/rubrics/0/wieght", (), FIX),
-    Finding("duplicate-id", Severity.WARNING, "id `a` twice", LAST, "/rubrics/1/id", (Related("first", FIRST),)),
+    Finding(
+        "unknown-field",
+        Severity.ERROR,
+        "there is no field `wieght`",
+        KEY,
+        "/rubrics/0/wieght",
+        (),
+        FIX,
+        code="unknown-field.misspelt",
+    ),
+    Finding(
+        "duplicate-id",
+        Severity.WARNING,
+        "id `a` twice",
+        LAST,
+        "/rubrics/1/id",
+        (Related("first", FIRST),),
+        code="duplicate-id.taken",
+    ),
 )
 
 
@@ -49,6 +67,7 @@ def test_the_whole_object():
         "findings": [
             {
                 "rule": "unknown-field",
+                "code": "unknown-field.misspelt",
                 "severity": "error",
                 "message": "there is no field `wieght`",
                 "file": "suite.yaml",
@@ -70,6 +89,7 @@ def test_the_whole_object():
             },
             {
                 "rule": "duplicate-id",
+                "code": "duplicate-id.taken",
                 "severity": "warning",
                 "message": "id `a` twice",
                 "file": "suite.yaml",

@@ -2,12 +2,13 @@ import re
 
 import pytest
 
-from rubric_lint.finding import Edit, Finding, Fix, Related, Severity
+from rubric_lint.edits.intents import Fix
+from rubric_lint.finding import Finding, Related, Severity
 from rubric_lint.lint.engine import Result
 from rubric_lint.report import REPORTERS, Look, Statistics
 from rubric_lint.report.visible import head, tail, visible, width
 from rubric_lint.run.summary import Summary
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Edit, Source, Span
 
 
 def spans(text, *needles):

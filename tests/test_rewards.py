@@ -21,7 +21,7 @@ from test_api import modules_after
 
 from rubric_lint import JudgedCase, load_rubrics, output_schema, score, write_prompt
 from rubric_lint.rewards import RewardCounts, RewardError, endpoint_judge, trl_reward, verifiers_reward
-from rubric_lint.rewards.per_loop import PerLoop
+from rubric_lint.rewards.asking import PerLoop
 
 BANDS = "{0: Bad, 3: Poor, 6: Fair, 9: Good}"
 CRITERIA = {

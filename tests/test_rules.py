@@ -10,6 +10,7 @@ from rubric_lint.finding import Severity
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME, RULES
+from rubric_lint.rules.rows import ROWS
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
@@ -40,17 +41,19 @@ def comments(name, text):
 
 
 def test_rules_modules_and_pages_have_the_same_names():
-    modules = {path.stem for path in Path(rules.__file__).parent.glob("[a-z]*.py")} - {"rule"}
-    assert modules == {page.stem for page in PAGES} == {rule.name.replace("-", "_") for rule in RULES}
+    modules = {path.stem for path in Path(rules.__file__).parent.glob("[a-z]*.py")} - {"rule", "rows"}
+    assert not modules & ROWS.keys()
+    assert modules | ROWS.keys() == {page.stem for page in PAGES} == {rule.name.replace("-", "_") for rule in RULES}
     assert len(BY_NAME) == len(RULES) == len(PAGES)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_says_what_its_module_says(page):
-    module = importlib.import_module(f"rubric_lint.rules.{page.stem}")
     rule = BY_NAME[name_of(page.stem)]
-    assert module.RULE is rule
-    assert (page.title, page.summary) == (f"# {rule.name}", module.__doc__) == (f"# {rule.name}", rule.summary)
+    if page.stem not in ROWS:
+        module = importlib.import_module(f"rubric_lint.rules.{page.stem}")
+        assert (module.RULE, module.__doc__) == (rule, rule.summary)
+    assert (page.title, page.summary) == (f"# {rule.name}", rule.summary)
     assert list(page.sections) == ["Why", "Flagged", "Accepted"]
     assert page.sections["Why"].strip()
     assert page.accepted

@@ -351,7 +351,7 @@ def test_both_validators_and_the_findings_agree(entry, version):
         return  # no JSON
     (document,) = read_documents(Source("a.json", text))[0]
     found = list(find_violations(schema, document, ("rubrics",), data["rubrics"]))
-    places = [(problem.path, problem.part, problem.message) for _, problem in found]
+    places = [(problem.path, problem.part, problem.code, str(problem.values)) for _, problem in found]
     assert (schema.is_valid(data["rubrics"]), len(places)) == (not found, len(set(places)))
     for _, problem in found:
         document.span(problem.path, problem.part)  # every place exists
@@ -363,10 +363,10 @@ def test_both_validators_and_the_findings_agree(entry, version):
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [
-        ({"id": "a", "expected_outcome": "\ufeff"}, "`expected_outcome` is blank; say what an observer sees"),
+        ({"id": "a", "expected_outcome": "\ufeff"}, ("empty-outcome", "blank", "blank")),
         (
             {"id": "a", "score_ranges": {"0": "It", "10\n": "So"}},
-            "`score_ranges` has the key `10\\n`, expected an integer from 0 to 10",
+            ("bounds", "unexpected", r"the key `10\n`"),
         ),
     ],
     ids=["white space to JSON Schema alone", "an end of the line before the end"],
@@ -374,7 +374,10 @@ def test_both_validators_and_the_findings_agree(entry, version):
 def test_both_validators_read_patterns_as_json_schema_has_them(entry, expected):
     (document,) = read_documents(Source("a.json", json.dumps({"rubrics": [entry]})))[0]
     schema = schema_for()
-    found = [problem.message for _, problem in find_violations(schema, document, ("rubrics",), [entry])]
+    found = [
+        (rule, problem.code, problem.values["found"])
+        for rule, problem in find_violations(schema, document, ("rubrics",), [entry])
+    ]
     assert (schema.is_valid([entry]), found) == (False, [expected])
 
 

@@ -22,7 +22,7 @@ from rubric_lint.cli.score.score import score
 from rubric_lint.outputs.blocks import Block
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.run import Crew, Task
+from rubric_lint.scoring.run import Task, WorkerPool
 
 RUBRIC = """\
 rubrics:
@@ -115,10 +115,10 @@ def make_tasks():
 @pytest.mark.parametrize("killed", [1, 2])
 def test_no_task_is_lost_when_processes_die(killed):
     rubrics = load_rubrics("r.yaml", RUBRIC.encode())
-    alone = Crew(rubrics, Extract.LAST, 0)
+    alone = WorkerPool(rubrics, Extract.LAST, 0)
     expected = [*(each for task in make_tasks() for each in alone.give(task)), *alone.drain()]
     before = {*multiprocessing.active_children()}
-    crew = Crew(rubrics, Extract.LAST, 2)
+    crew = WorkerPool(rubrics, Extract.LAST, 2)
     try:
         found = []
         for number, task in enumerate(make_tasks()):

@@ -3,7 +3,6 @@
 import json
 from decimal import Decimal
 from functools import cache
-from pathlib import Path
 
 import pytest
 from click import unstyle
@@ -11,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 from random_rubrics import rubrics
+from test_snapshots import INPUTS, check
 
 from rubric_lint import FileSettings, RubricError, ScoringRubric, load_rubrics, score, show_source
 from rubric_lint.dialects import DIALECTS
@@ -18,9 +18,6 @@ from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.lint.engine import DEFAULTS
 from rubric_lint.report import Look
 from rubric_lint.report.show import ShowText
-
-FOLDER = Path(__file__).with_name("shown")
-INPUTS = sorted(path for path in FOLDER.iterdir() if path.suffix != ".txt")
 
 
 @cache
@@ -145,7 +142,7 @@ def draw(path, **look):
 
 @pytest.mark.parametrize("path", INPUTS, ids=lambda path: path.name)
 def test_every_dialect_shape_and_oddity_is_drawn_whole(path):
-    assert draw(path) == path.with_name(f"{path.name}.txt").read_text("utf-8")
+    check(f"show/{path.name}.txt", draw(path))
 
 
 def test_every_dialect_is_among_them():

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import click
 import pytest
 from website import commands, reference, twins
-from website.__main__ import build
+from website.__main__ import build, complete
 from website.assemble import SiteError, describe, expand_navigation, make_pages
 from website.check import check_site
 from website.reference import published_schemas
@@ -251,12 +251,13 @@ def test_a_planted_fault_is_found(small_site, name, text, fault):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not find_spec("zensical"), reason="Zensical builds the site")
-def test_the_site_is_built_without_a_fault_and_takes_the_playground(tmp_path):
-    playground = tmp_path / "made"
+def test_the_site_is_built_without_a_fault_and_takes_the_playground_if_there_is_one(tmp_path):
+    site, playground = tmp_path / "site", tmp_path / "made"
+    assert build(tmp_path, playground) == []
+    assert "was built without the playground" in (site / "playground/index.html").read_text("utf-8")
     playground.mkdir()
     (playground / "index.html").write_text("<title>Playground</title>", "utf-8")
-    assert build(tmp_path, playground) == []
-    site = tmp_path / "site"
+    assert complete(tmp_path, playground, PAGES) == []
     pages = {page: (site / twins.twin_path(page)).with_name("index.html").read_text("utf-8") for page in PAGES}
     assert pages.pop("playground/index.md") == "<title>Playground</title>"
     assert [page for page, text in pages.items() if 'type="text/markdown" href="index.md"' not in text] == []
@@ -270,11 +271,3 @@ def test_the_site_is_built_without_a_fault_and_takes_the_playground(tmp_path):
     titles = [title for (title,), _ in heads.values()]
     assert len(set(titles)) == len(titles)
     assert (site / "schemas/rubric-v2.schema.json").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not find_spec("zensical"), reason="Zensical builds the site")
-def test_without_a_playground_its_page_says_how_to_build_it(tmp_path):
-    assert build(tmp_path, tmp_path / "none") == []
-    page = (tmp_path / "site/playground/index.html").read_text("utf-8")
-    assert "was built without the playground" in page

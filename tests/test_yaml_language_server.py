@@ -95,11 +95,9 @@ def quiet(request, start_server):
     return start_server(request.param, ".completion")
 
 
-@pytest.fixture(
-    scope="module", params=[(version, form) for version in VERSIONS for form in ("", ".completion")], ids="".join
-)
+@pytest.fixture(scope="module", params=[*zip(VERSIONS, (".completion", ""), strict=True)], ids="".join)
 def helper(request, start_server):
-    """The server with either."""
+    """The server with either: what they offer and show is the same, so each version has one."""
     return start_server(*request.param)
 
 

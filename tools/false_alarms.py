@@ -8,20 +8,13 @@ import argparse
 import re
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from rubric_lint.agree.judged.rules import (
-    find_constant,
-    find_disagreement,
-    find_inverse,
-    find_redundant,
-    find_unstable,
-    find_unused,
-)
-from rubric_lint.agree.judged.run import FINDERS
-from rubric_lint.agree.judged.table import Decision, Flips, Table, make_columns
+from rubric_lint.agree.judged.rules import FINDERS, Decision
+from rubric_lint.agree.judged.table import Flips, Table, make_columns
 from rubric_lint.scoring.loading import load_rubrics
 
 PAGE = Path(__file__).parent.parent / "docs/guides/judged-data.md"
@@ -174,29 +167,27 @@ def _mistake(random: Random, value: int) -> int:
 
 
 class Case(NamedTuple):
-    """What is drawn for a rule, with and without an effect, in words."""
+    """What is drawn for a rule, or for all, with and without an effect, in words."""
 
     name: str
-    find: Callable[[Table], Iterator[object]]
     draw: Callable[[Random, int, bool], Table]
     null: str
     effect: str
     affected: tuple[str, ...] = ("c0",)
 
-
-def _find_all(table: Table) -> Iterator[object]:
-    for find in FINDERS:
-        yield from find(table)
+    def find(self, table: Table) -> Iterator[object]:
+        """Yield what the rule, or each rule, comes to."""
+        return chain.from_iterable(find(table) for name, find in FINDERS.items() if self.name in {name, "all six"})
 
 
 CASES = (
-    Case("judged-constant", find_constant, draw_constant, "each check is missed in 10%", "one is missed in 0.2%"),
-    Case("judged-unused-band", find_unused, draw_unused, "each band has at least 10%", "one band has 0.2%", ("c2",)),
-    Case("judged-unstable", find_unstable, draw_unstable, "2 samples differ in 10%", "at one gate in 30%"),
-    Case("judged-redundant", find_redundant, draw_redundant, "pairs share 80%", "one pair shares 97%", ("c1",)),
-    Case("judged-inverse", find_inverse, draw_inverse, "independent", "one runs against the others (r = -.4)"),
-    Case("judged-disagrees", find_disagreement, draw_disagreeing, "80% caught, alpha .6", "40% caught on one"),
-    Case("all six", _find_all, draw_all, "the worst of each", ""),
+    Case("judged-constant", draw_constant, "each check is missed in 10%", "one is missed in 0.2%"),
+    Case("judged-unused-band", draw_unused, "each band has at least 10%", "one band has 0.2%", ("c2",)),
+    Case("judged-unstable", draw_unstable, "2 samples differ in 10%", "at one gate in 30%"),
+    Case("judged-redundant", draw_redundant, "pairs share 80%", "one pair shares 97%", ("c1",)),
+    Case("judged-inverse", draw_inverse, "independent", "one runs against the others (r = -.4)"),
+    Case("judged-disagrees", draw_disagreeing, "80% caught, alpha .6", "40% caught on one"),
+    Case("all six", draw_all, "the worst of each", ""),
 )
 
 
@@ -206,7 +197,7 @@ def simulate(case: Case, n: int, draws: int, *, effect: bool = False) -> int:
     count = 0
     for _ in range(draws):
         found = [each for each in case.find(case.draw(random, n, effect)) if isinstance(each, Decision)]
-        count += any(not effect or each.spot.criterion in case.affected for each in found)
+        count += any(not effect or each.target.criterion in case.affected for each in found)
     return count
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from rubric_lint.agree.judged.run import JudgedRun, Reviewer, Shelf
+from rubric_lint.agree.judged.run import JudgedRun, RecordCache, Reviewer
 from rubric_lint.finding import Result
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.files import File
@@ -70,7 +70,9 @@ def find(stem: str, name: str, text: str, beside: str) -> Result:
         Path(name).write_text(text, "utf-8")
         finder = SettingsFinder(isolated=True)
         if rule.name in JUDGED_RULES:
-            run = JudgedRun(finder, ((_JUDGED,), (_LABELS,) if Path(_LABELS).exists() else ()), Shelf(), Reviewer())
+            run = JudgedRun(
+                finder, ((_JUDGED,), (_LABELS,) if Path(_LABELS).exists() else ()), RecordCache(), Reviewer()
+            )
             file = File(name, finder.for_file(name))
             ((_, judged),) = run.judge_all([(file, lint(name, text.encode(), file.settings))])
             return judged

@@ -13,17 +13,15 @@ from rubric_lint.agree.comparison import (
     Comparison,
     Contest,
     Draws,
-    Flips,
-    Votes,
+    Measured,
     compare,
     compare_samples,
     contend,
     count_votes,
-    share_to_json,
 )
 from rubric_lint.agree.intervals import DRAWS, Share
 from rubric_lint.agree.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
-from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, combine_people, name_key, pool, sort_keys
+from rubric_lint.agree.ratings import Judgements, Key, Ratings, combine_people, name_key, pool, sort_keys
 from rubric_lint.agree.scales import VERDICTS, Kind, Measure, measure_verdicts, measures_of
 from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict
 
@@ -80,9 +78,9 @@ def list_disagreements(
     found: list[tuple[_Rank, Disagreement]] = []
     count = 0
     for number, (raters, has_label) in enumerate(pairs):
-        for rank, disagreement in _differ(raters, number, own, has_label=has_label):
-            count += 1
-            found.append((rank, disagreement))
+        ranked = [*_differ(raters, number, own, has_label=has_label)]
+        count += len(ranked)
+        found += ranked
         if most is not None and len(found) > 10 * most:
             found = heapq.nsmallest(most, found, key=lambda each: each[0])
     found.sort(key=lambda each: each[0])
@@ -92,36 +90,28 @@ def list_disagreements(
 def _differ(
     raters: Mapping[str, Judgements], pair: int, measures: Sequence[Measure], *, has_label: bool
 ) -> Iterator[tuple[_Rank, Disagreement]]:
+    """Yield each disagreement of two raters with its rank."""
     (first, one), (second, two) = raters.items()
     for order, key in enumerate(sort_keys(one.keys() & two.keys())):
         left, right = one[key], two[key]
-        if left.given != right.given:
-            for number, measure in enumerate(measures):
-                if found := _compare(key, (first, second), (left, right), measure, has_label=has_label):
-                    yield _rank(found, number, order, pair), found
-
-
-def _compare(
-    key: Key, raters: tuple[str, str], both: tuple[Judgement, Judgement], measure: Measure, *, has_label: bool
-) -> Disagreement | None:
-    place = measure.place or 0
-    values = (both[0].given[0][place], both[1].given[0][place])
-    if values[0] == values[1]:
-        return None
-    kind = "differs"
-    if has_label and measure.meets:
-        label, judge = (measure.meets[measure.positions[value]] for value in values)
-        kind = kind if label is judge else "false pass" if judge else "false fail"
-    verdicts = (both[0].given[1], both[1].given[1])
-    return Disagreement(key, raters, measure, values, kind, verdicts, (both[0].reason(place), both[1].reason(place)))
-
-
-def _rank(found: Disagreement, measure: int, order: int, pair: int) -> _Rank:
-    scale = found.measure.scale.values
-    distance = abs(found.values[0] - found.values[1]) / (scale[-1] - scale[0])
-    label, judge = map(VERDICTS.index, found.verdicts)
-    is_lenient = judge == len(VERDICTS) - 1 and label < judge
-    return _KINDS.index(found.kind), not is_lenient, -distance, order, measure, pair
+        if left.given == right.given:
+            continue
+        verdicts = left.given[1], right.given[1]
+        label, judge = map(VERDICTS.index, verdicts)
+        is_lenient = judge == len(VERDICTS) - 1 and label < judge
+        for number, measure in enumerate(measures):
+            place, scale = measure.place or 0, measure.scale.values
+            values = left.given[0][place], right.given[0][place]
+            if values[0] == values[1]:
+                continue
+            kind = "differs"
+            if has_label and measure.meets:
+                meets, passes = (measure.meets[measure.positions[value]] for value in values)
+                kind = kind if meets is passes else "false pass" if passes else "false fail"
+            distance = abs(values[0] - values[1]) / (scale[-1] - scale[0])
+            reasons = left.reason(place), right.reason(place)
+            found = Disagreement(key, (first, second), measure, values, kind, verdicts, reasons)
+            yield (_KINDS.index(kind), not is_lenient, -distance, order, number, pair), found
 
 
 MOST_PAIRED = 6
@@ -153,10 +143,10 @@ class PassRate(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the rates as in the JSON report."""
-        labels = None if self.labels_reason else share_to_json(self.labels)
+        labels = None if self.labels_reason else self.labels.to_json()
         return {
             "judge": self.judge,
-            "judged": share_to_json(self.judged),
+            "judged": self.judged.to_json(),
             "labels_alone": labels,
             "labels_reason": self.labels_reason,
             "corrected": self.corrected._asdict(),
@@ -176,8 +166,8 @@ class Agreement(NamedTuple):
     comparisons: tuple[Comparison, ...]
     pass_rates: tuple[PassRate, ...]
     contests: tuple[tuple[tuple[str, str], list[Contest]], ...]
-    panel: tuple[tuple[str, ...], list[Votes]] | None
-    flips: Mapping[str, list[Flips]]
+    panel: tuple[tuple[str, ...], list[Measured]] | None
+    flips: Mapping[str, list[Measured]]
     disagreements: Listed
 
     @property
@@ -238,16 +228,12 @@ def analyse(ratings: Ratings, plan: Plan) -> Agreement:
     comparisons += _compare_side(Between.JUDGES, judges, measures, plan)
     label = next(iter(labels.values()), {})
     pairs = [({**labels, name: judge}, True) for name, judge in (judges or panels).items() if labels]
-    pairs = pairs or [(_take_two(side, two), False) for side in (people, judges) for two in _pairs(side)]
-    raters = {name: ("person", len(given)) for name, given in people.items()}
+    pairs = pairs or [({name: side[name] for name in two}, False) for side in (people, judges) for two in _pairs(side)]
+    roles = (("person", people), ("judge", judges), ("panel", panels))
     return Agreement(
         ratings.rubric,
         ratings.chosen,
-        {
-            **raters,
-            **{name: ("judge", len(given)) for name, given in judges.items()},
-            **{name: ("panel", len(given)) for name, given in panels.items()},
-        },
+        {name: (role, len(given)) for role, side in roles for name, given in side.items()},
         len(set().union(*judges.values(), *people.values(), *panels.values())),
         tuple(comparisons),
         tuple(
@@ -276,10 +262,6 @@ def _pairs(side: Mapping[str, Judgements]) -> Iterator[tuple[str, str]]:
         yield from combinations(side, 2)
 
 
-def _take_two(side: Mapping[str, Judgements], names: tuple[str, str]) -> dict[str, Judgements]:
-    return {name: side[name] for name in names}
-
-
 def _compare_side(
     between: Between, side: Mapping[str, Judgements], measures: Sequence[Measure], plan: Plan
 ) -> Iterator[Comparison]:
@@ -287,7 +269,7 @@ def _compare_side(
     if len(side) > 2:
         yield compare(between, side, measures, plan.draws, plan.target)
     for two in _pairs(side):
-        yield compare(between, _take_two(side, two), measures, plan.draws, plan.target)
+        yield compare(between, {name: side[name] for name in two}, measures, plan.draws, plan.target)
 
 
 def _rate(name: str, judge: Judgements, labels: Judgements, chosen: Chosen | None, *, is_alone: bool) -> PassRate:
@@ -378,7 +360,8 @@ def find_breaches(agreements: Sequence[Agreement], conditions: Sequence[Conditio
 def _find_of(agreements: Sequence[Agreement], condition: Condition) -> Iterator[Breach]:
     is_measured = False
     for agreement in agreements:
-        for comparison in _choose(agreement.comparisons):
+        with_labels = [each for each in agreement.comparisons if each.between is Between.LABEL]
+        for comparison in with_labels or agreement.comparisons:
             for compared in comparison.measures:
                 if compared.measure.scale.kind is Kind.BAND or condition.where not in {None, compared.measure.name}:
                     continue
@@ -396,22 +379,16 @@ def _find_of(agreements: Sequence[Agreement], condition: Condition) -> Iterator[
         yield Breach(condition, agreements[0].name, raters, where, None, "no comparison has this statistic")
 
 
-def _choose(comparisons: Sequence[Comparison]) -> Sequence[Comparison]:
-    with_labels = [comparison for comparison in comparisons if comparison.between is Between.LABEL]
-    return with_labels or comparisons
-
-
 def _measure(compared: Compared, statistic: str) -> tuple[float | None, str | None] | None:
     """Return a value and why it is undefined; None if the comparison does not have the statistic."""
     if statistic in {"alpha", "kappa", "ac"}:
         figure = compared.find(statistic)
         return (figure.value, figure.reason) if figure else None
     pair = compared.pair
-    if pair is None or (statistic != "exact" and pair.gate is None):
-        return None
-    if statistic == "exact":
+    if pair and statistic == "exact":
         return pair.exact.value, "no answer has two ratings"
-    if pair.gate is None:
+    if not pair or not pair.gate:
         return None
-    share = pair.gate.bad_caught if statistic == "bad-caught" else pair.gate.good_passed
-    return share.value, f"no {'bad' if statistic == 'bad-caught' else 'good'} answer by the labels"
+    if statistic == "bad-caught":
+        return pair.gate.bad_caught.value, "no bad answer by the labels"
+    return pair.gate.good_passed.value, "no good answer by the labels"

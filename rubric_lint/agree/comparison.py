@@ -1,7 +1,6 @@
 """Compare raters: two of them, or all of one side."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from math import ceil
@@ -17,8 +16,7 @@ LEAST, FIRM, LEAST_OFF = 10, 60, 10
 """The fewest answers for an interval, and for one that is not rough; this also needs some off the commonest value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(NamedTuple):
     """A value with its limits of 95%. `reason` says why one of them is None, or what the value cannot show."""
 
     statistic: str
@@ -27,17 +25,6 @@ class Figure:
     high: float | None = None
     rough: bool = False
     reason: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the figure as in the JSON report."""
-        return {
-            "statistic": self.statistic,
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "rough": self.rough,
-            "reason": self.reason,
-        }
 
 
 class Draws(NamedTuple):
@@ -204,8 +191,8 @@ class Gate(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return the gate as in the JSON report."""
         return {
-            "bad_caught": share_to_json(self.bad_caught),
-            "good_passed": share_to_json(self.good_passed),
+            "bad_caught": self.bad_caught.to_json(),
+            "good_passed": self.good_passed.to_json(),
             "false_passes": self.bad_caught.n - self.bad_caught.x,
             "false_fails": self.good_passed.n - self.good_passed.x,
             "target": float(self.target),
@@ -226,7 +213,7 @@ class PairCounts(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return the counts as in the JSON report."""
         return {
-            "exact": share_to_json(self.exact),
+            "exact": self.exact.to_json(),
             "confusion": self.confusion,
             "higher": self.second_higher.first,
             "lower": self.second_higher.second,
@@ -259,7 +246,7 @@ class Compared(NamedTuple):
             "values": list(self.measure.scale.names),
             "answers": self.answers,
             "main": list(self.main),
-            "figures": {name: figure.to_json() for name, figure in self.figures.items()},
+            "figures": {name: figure._asdict() for name, figure in self.figures.items()},
             "pair": self.pair.to_json() if self.pair else None,
         }
 
@@ -290,20 +277,19 @@ def compare(
     """Compare raters on each scale."""
     joined = Joined(list(raters.values()))
     is_pair = len(raters) == 2
-    charts, mains = [], []
+    charts = []
     for measure in measures:
         projection = joined.project(measure)
         statistics, bare = choose_statistics(measure, projection.rows, is_pair=is_pair)
         charts.append(Chart(measure, projection, statistics, frozenset(bare)))
-        mains.append(tuple(name for name in statistics if name not in bare))
     found = []
-    for chart, main, figures in zip(charts, mains, compute(joined, charts, draws), strict=True):
+    for chart, figures in zip(charts, compute(joined, charts, draws), strict=True):
         rows, counts = chart.projection.rows, chart.projection.tally(joined.counts)
-        rated = sum(count for row, count in zip(rows, counts, strict=True) if len(row) - row.count(None) > 1)
+        main = tuple(name for name in chart.statistics if name not in chart.bare)
         pair = None
         if is_pair:
             pair = _count_pair(chart.measure, rows, counts, target if between is Between.LABEL else None)
-        found.append(Compared(chart.measure, rated, figures, main, pair))
+        found.append(Compared(chart.measure, _count_rated(rows, counts), figures, main, pair))
     return Comparison(between, tuple(raters), tuple(found))
 
 
@@ -353,13 +339,6 @@ _ERROR = 0.025
 """The chance at most that a judge is said to catch too few although it catches enough."""
 
 
-def share_to_json(share: Share) -> dict[str, Any]:
-    """Return a share as in the JSON report."""
-    low, high = share.interval or (None, None)
-    reason = None if share.n else "no such answer"
-    return {"x": share.x, "n": share.n, "value": share.value, "low": low, "high": high, "reason": reason}
-
-
 class Contest(NamedTuple):
     """Two judges on the answers that both judged and that have a label.
 
@@ -381,32 +360,25 @@ class Contest(NamedTuple):
             "second_right": self.right.second,
             "mid_p": self.right.mid,
             "reason": None if self.right.mid is not None else "no answer that only one of them gets right",
-            "alpha_difference": self.difference.to_json(),
+            "alpha_difference": self.difference._asdict(),
         }
 
 
-class Votes(NamedTuple):
-    """How many independent votes a panel is worth on one scale."""
+class Measured(NamedTuple):
+    """A figure on one scale, and the name of its field in the JSON report.
+
+    `votes`: how many independent votes a panel is worth. `flips`: how often two samples of one answer differ, in the
+    gate if the criterion has one, else in the value.
+    """
 
     measure: Measure
     answers: int
-    votes: Figure
+    field: str
+    figure: Figure
 
     def to_json(self) -> dict[str, Any]:
-        """Return the votes as in the JSON report."""
-        return {**name_measure(self.measure), "answers": self.answers, "votes": self.votes.to_json()}
-
-
-class Flips(NamedTuple):
-    """How often two samples of one answer differ: in the gate if the criterion has one, else in the value."""
-
-    measure: Measure
-    answers: int
-    flips: Figure
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the flip rate as in the JSON report."""
-        return {**name_measure(self.measure), "answers": self.answers, "flips": self.flips.to_json()}
+        """Return the figure as in the JSON report."""
+        return {**name_measure(self.measure), "answers": self.answers, self.field: self.figure._asdict()}
 
 
 def name_measure(measure: Measure) -> dict[str, Any]:
@@ -447,7 +419,7 @@ def _count_right(chart: Chart, joined: Joined) -> Sides:
 
 def count_votes(
     labels: Judgements, judges: Mapping[str, Judgements], measures: Sequence[Measure], draws: Draws
-) -> list[Votes]:
+) -> list[Measured]:
     """Return what a panel is worth; below 60 answers that all judged and that have a label it is not estimated.
 
     Votes of judges correlate because answers differ in quality, so only their errors against labels tell.
@@ -461,10 +433,13 @@ def count_votes(
         charts.append(Chart(measure, projection, {"independent_votes": votes}))
     if len(shared) < FIRM:
         reason = f"{count_answers(len(shared))} with a label and every judge's output; at least {FIRM} are needed"
-        return [Votes(chart.measure, len(shared), Figure("independent_votes", None, reason=reason)) for chart in charts]
+        return [
+            Measured(chart.measure, len(shared), "votes", Figure("independent_votes", None, reason=reason))
+            for chart in charts
+        ]
     found = compute(joined, charts, draws)
     return [
-        Votes(chart.measure, len(shared), _cap(figures["independent_votes"], len(judges)))
+        Measured(chart.measure, len(shared), "votes", _cap(figures["independent_votes"], len(judges)))
         for chart, figures in zip(charts, found, strict=True)
     ]
 
@@ -480,7 +455,7 @@ def _cap(figure: Figure, judges: int) -> Figure:
     return Figure(figure.statistic, value, low, high, figure.rough, figure.reason)
 
 
-def compare_samples(judgements: Judgements, measures: Sequence[Measure], draws: Draws) -> list[Flips]:
+def compare_samples(judgements: Judgements, measures: Sequence[Measure], draws: Draws) -> list[Measured]:
     """Return how often the samples of one judge differ on the same answer; empty if none was sampled."""
     sampled = {key: judgement for key, judgement in judgements.items() if len(judgement.samples) > 1}
     if not sampled:
@@ -498,7 +473,8 @@ def compare_samples(judgements: Judgements, measures: Sequence[Measure], draws: 
         charts.append((measure, Chart(shown, Projection(rows, row_of), {"flip_rate": coefficients.flip_rate(rows)})))
     found = compute(joined, [chart for _, chart in charts], draws)
     return [
-        Flips(measure, len(sampled), figures["flip_rate"]) for (measure, _), figures in zip(charts, found, strict=True)
+        Measured(measure, len(sampled), "flips", figures["flip_rate"])
+        for (measure, _), figures in zip(charts, found, strict=True)
     ]
 
 

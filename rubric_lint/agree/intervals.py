@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rubric_lint.agree.coefficients import Statistic
 
@@ -33,6 +33,12 @@ class Share(NamedTuple):
         half = Z * math.sqrt(x / n * (1 - x / n) / n + square / (4 * n * n))
         low, high = (middle - half) / (1 + square / n), (middle + half) / (1 + square / n)
         return (low if x else 0.0), (high if x < n else 1.0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the share as in the JSON report."""
+        low, high = self.interval or (None, None)
+        reason = None if self.n else "no such answer"
+        return {"x": self.x, "n": self.n, "value": self.value, "low": low, "high": high, "reason": reason}
 
 
 _MOST_NEEDED = 1_000_000

@@ -1,6 +1,7 @@
 """Read results and labels, and sort out what cannot be compared, each with its reason."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -56,38 +57,25 @@ def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
 
     Panels are named last, so that none gets the name of another rater.
     """
-    names: dict[Source, str] = {}
-    unnamed = list(dict.fromkeys(source for source in sources if source.rater is None))
-    panels = [source for source in unnamed if source.is_panel]
-    unnamed = [source for source in unnamed if not source.is_panel]
-    stems = {source.file: stem_of(source.file) or source.file for source in (*unnamed, *panels)}
-    titles = {}
-    for file, stem in stems.items():
-        alike = [other for other, each in stems.items() if each == stem]
-        titles[file] = stem if len(alike) == 1 else file
-    for source in dict.fromkeys(sources):
-        if source.is_panel:
-            continue
-        if source.rater is not None:
-            names[source] = source.rater
-            continue
+    each = list(dict.fromkeys(sources))
+    names = {source: source.rater for source in each if source.rater is not None}
+    panels = [source for source in each if source.rater is None and source.is_panel]
+    single = [source for source in each if source.rater is None and not source.is_panel]
+    stems = {source.file: stem_of(source.file) or source.file for source in (*single, *panels)}
+    times = Counter(stems.values())
+    titles = {file: stem if times[stem] == 1 else file for file, stem in stems.items()}
+    of_file = Counter(source.file for source in single)
+    for source in single:
         title = titles[source.file]
-        of_file = [each for each in unnamed if each.file == source.file]
-        if len(of_file) == 1:
-            names[source] = title
-        else:
-            model = source.model or title
-            shared = [each for each in unnamed if (each.model or title) == model]
-            names[source] = model if len(shared) == 1 else f"{title}/{model}"
+        model = source.model or title
+        is_shared = sum((other.model or title) == model for other in single) > 1
+        names[source] = title if of_file[source.file] == 1 else f"{title}/{model}" if is_shared else model
     for source in panels:
-        title = titles[source.file]
-        candidates = [PANEL] if len(panels) == 1 else []
-        candidates += [f"{title}/{PANEL}", *(f"{title}/{PANEL} {number}" for number in range(2, len(names) + 3))]
+        title = f"{titles[source.file]}/{PANEL}"
+        numbered = (f"{title} {number}" for number in range(2, len(names) + 3))
+        candidates = [*([PANEL] if len(panels) == 1 else []), title, *numbered]
         names[source] = next(name for name in candidates if name not in names.values())
     return names
-
-
-_KEPT = frozenset({"rubric", "rubric_hash"})
 
 
 def as_record(text: bytes, rubrics: Mapping[str, ScoringRubric]) -> bytes | None:
@@ -112,17 +100,14 @@ def as_record(text: bytes, rubrics: Mapping[str, ScoringRubric]) -> bytes | None
         raise OutputError(
             "a result of several samples, which it does not keep; name the file that `rubric-score judge` wrote"
         )
-    record: dict[str, Any] = {key: value for key, value in entry.items() if key not in RESERVED - _KEPT}
-    output = _as_output(criteria, find_rubric(entry, rubrics))
-    return json.dumps({**record, "output": output}).encode()
-
-
-def _as_output(criteria: list[Any], rubric: ScoringRubric) -> dict[str, Any]:
+    shape = find_rubric(entry, rubrics).shape
+    name = form_of(shape).field
     given = [each if isinstance(each, dict) else {} for each in criteria]
-    field = form_of(rubric.shape).field
-    if rubric.shape is Shape.HOLISTIC:
-        return {field: given[0].get("raw") if given else None}
-    return {"checks": [{"id": each.get("id"), field: each.get("raw")} for each in given]}
+    output: dict[str, Any] = {"checks": [{"id": each.get("id"), name: each.get("raw")} for each in given]}
+    if shape is Shape.HOLISTIC:
+        output = {name: given[0].get("raw") if given else None}
+    kept = {key: value for key, value in entry.items() if key not in RESERVED or key in {"rubric", "rubric_hash"}}
+    return json.dumps({**kept, "output": output}).encode()
 
 
 _MOST_PLACES = 5
@@ -307,19 +292,23 @@ class Reader:
             raise UnusableError(f"no rater is named `{unknown[0]}`; {point_to_known(unknown[0], known)}")
         if not people and (asked := [name for name in raters if name in panels]):
             raise UnusableError(f"the panel `{asked[0]}` is compared only with people; add --labels")
-        sides = [_group_by_rubric(side, raters) for side in (judges, people)]
+        of_rubric: dict[str, tuple[dict[str, Judgements], dict[str, Judgements]]] = {}
+        for place, side in enumerate((judges, people)):
+            for (rater, name), given in side.items():
+                if not raters or rater in raters:
+                    of_rubric.setdefault(name, ({}, {}))[place][rater] = given
         labels: dict[str, list[_Found]] = {}
         for record in self._people:
             labels.setdefault(record.rubric.name, []).append(record)
         found = []
         for name, rubric in self._rubrics.items():
-            judged, labelled = (side.get(name, {}) for side in sides)
-            if judged or labelled:
+            if name in of_rubric:
+                judged, labelled = of_rubric[name]
                 together = {rater: given for rater, given in judged.items() if rater in panels and labelled}
                 single = {rater: given for rater, given in judged.items() if rater not in panels}
                 ratings = Ratings(rubric, single, labelled, None, together)
                 found.append(ratings._replace(chosen=_find_choice(ratings, labels.get(name, ()), chosen)))
-                self._tell_labels_without_result(ratings)
+                self._list_labels_without_result(ratings)
         return found
 
     def _collect(
@@ -378,7 +367,7 @@ class Reader:
             f"{only}: add --labels, results of another judge, or samples (`rubric-score judge --samples 3`)"
         )
 
-    def _tell_labels_without_result(self, ratings: Ratings) -> None:
+    def _list_labels_without_result(self, ratings: Ratings) -> None:
         judged = ratings.judged
         names = {name_key(key) for key in judged}
         for rater, given in ratings.people.items() if judged else ():
@@ -386,17 +375,6 @@ class Reader:
                 if key not in judged:
                     reason = OTHER_TYPE if name_key(key) in names else NO_RESULT
                     self._leave_out(reason, f"{name_key(key)} by {rater}")
-
-
-def _group_by_rubric(
-    side: Mapping[tuple[str, str], Judgements], raters: Sequence[str]
-) -> dict[str, dict[str, Judgements]]:
-    """Return the judgements by rubric and rater, of all raters or only of those named."""
-    found: dict[str, dict[str, Judgements]] = {}
-    for (rater, rubric), given in side.items():
-        if not raters or rater in raters:
-            found.setdefault(rubric, {})[rater] = given
-    return found
 
 
 def _find_choice(ratings: Ratings, labels: Iterable[_Found], default: Chosen | None) -> Chosen | None:
@@ -427,21 +405,18 @@ def _split(found: _Found, entry: Entry) -> list[_Found]:
 
 
 def _judge(entry: Entry) -> Judgement:
-    judged = entry.judged
-    if judged is None:
+    if entry.judged is None:
         return _judge_samples(entry.result)
-    reasons = judged.output.reasons
-    return Judgement((judged.known.answers, judged.known.verdict), reasons if any(reasons) else None)
+    reasons, known = entry.judged.output.reasons, entry.judged.known
+    return Judgement((known.answers, known.verdict), reasons if any(reasons) else None)
 
 
 def _judge_samples(result: Scored) -> Judgement:
     reasons = tuple(each.reasoning for each in result.criteria)
-    samples = tuple(map(_sign, result.samples))
-    return Judgement(_sign(result), reasons if any(reasons) else None, samples)
-
-
-def _sign(result: Scored) -> tuple[tuple[bool | int, ...], Any]:
-    return tuple(each.grade.answer for each in result.criteria), result.verdict
+    own, *samples = (
+        (tuple(each.grade.answer for each in scored.criteria), scored.verdict) for scored in (result, *result.samples)
+    )
+    return Judgement(own, reasons if any(reasons) else None, tuple(samples))
 
 
 def list_invalid(invalid: Sequence[Invalid], most: int = 20) -> Iterator[str]:

@@ -14,13 +14,13 @@ from enum import IntEnum
 from functools import wraps
 from importlib import import_module
 from io import StringIO
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 import click
 
 from rubric_lint.cli.start import end_on_interrupt, raise_on_interrupt
-from rubric_lint.messages import join_words
+from rubric_lint.messages import UserError, join_words
 from rubric_lint.report.visible import visible
 from rubric_lint.run.console import Progress, complain, report_crash
 
@@ -372,6 +372,20 @@ def gather_options(
     return add_all
 
 
+def reject(clashes: Iterable[tuple[Callable[[Any], Any], str]]) -> None:
+    """Reject a call with options that contradict each other, or that lack another one.
+
+    Each row is a condition on the values of all options, by their names, and the message, which may quote them.
+
+    Raises:
+        click.UsageError: for the first row that applies.
+    """
+    given = click.get_current_context().params
+    for applies, message in clashes:
+        if applies(SimpleNamespace(**given)):
+            raise click.UsageError(message.format(**given))
+
+
 class Command(click.Command):
     """A command with examples (command line to description) and exit codes (code to meaning) in its help."""
 
@@ -430,6 +444,10 @@ class Command(click.Command):
         """Run the command; end on Ctrl+C with one line, where click would write an empty one before it."""
         try:
             return super().invoke(ctx)
+        except UserError as wrong:
+            for line in wrong.lines:
+                complain(line)
+            raise click.exceptions.Exit(Exit.USAGE) from None
         except KeyboardInterrupt:
             complain("interrupted")
             raise click.Abort from None

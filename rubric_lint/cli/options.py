@@ -6,11 +6,11 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
 import click
 
-from rubric_lint.cli.commands import Exit, option, word_unknown
+from rubric_lint.cli.commands import Exit, gather_options, option, word_unknown
 from rubric_lint.messages import join_words
 from rubric_lint.report import REPORTERS
 from rubric_lint.run.console import complain
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-    from rubric_lint.fix.run import FixRun
-    from rubric_lint.fix.totals import FixTotals
+    from rubric_lint.fix.run import FixRun, FixTotals
     from rubric_lint.project.settings import Overrides, SettingsFinder
     from rubric_lint.rules.rule import Rule
-    from rubric_lint.run.given import Input, UnusableError
+    from rubric_lint.run.given import Input
     from rubric_lint.scoring.loading import Loaded
 
 
@@ -236,13 +235,45 @@ COLOR: dict[str, Any] = {**choice("auto", "always", "never"), "help": "When to u
 """When to use color."""
 
 
-def with_settings(function: Function) -> Function:
-    """Add the options that choose the settings files."""
-    config = option(
-        "Settings", "--config", metavar="FILE", type=FileName(), help="Use this settings file for all files."
-    )
-    isolated = option("Settings", "--isolated", is_flag=True, help="Ignore all settings files.")
-    return config(isolated(function))
+class SettingsOptions(NamedTuple):
+    """The values of the options that choose the settings files."""
+
+    config: str | None
+    isolated: bool
+
+    def finder(self, overrides: Overrides | None = None) -> SettingsFinder:
+        """Return a finder for the settings of files.
+
+        Raises:
+            SettingsError: if the named settings file cannot be used.
+        """
+        from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415  (not needed by --help)
+
+        return SettingsFinder(overrides or Overrides(), file=self.config, isolated=self.isolated)
+
+
+def _exclude_other(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    if value and ctx.params.get("isolated" if param.name == "config" else "config"):
+        raise click.UsageError("--config cannot be combined with --isolated")
+    return value
+
+
+with_settings = gather_options(
+    "settings",
+    SettingsOptions,
+    (
+        option(
+            "Settings",
+            "--config",
+            metavar="FILE",
+            type=FileName(),
+            callback=_exclude_other,
+            help="Use this settings file for all files.",
+        ),
+        option("Settings", "--isolated", is_flag=True, callback=_exclude_other, help="Ignore all settings files."),
+    ),
+)
+"""Adds the options that choose the settings files to a command, which receives them as one argument `settings`."""
 
 
 def require_file_name(name: str, option: str) -> None:
@@ -288,27 +319,14 @@ def open_page(report: str | None, *read: str) -> AbstractContextManager[TextIO |
     return open_output(report, "--report")
 
 
-def check_sources(paths: tuple[str, ...], stdin_filename: str | None, config: str | None, *, isolated: bool) -> None:
-    """Reject paths and input options that contradict each other.
-
-    Raises:
-        click.UsageError: when they do.
-    """
-    if "" in paths:
-        raise click.UsageError("a path is empty; omit it to check the current folder")
-    check_settings(config, isolated=isolated)
-    if stdin_filename and "-" not in paths:
-        raise click.UsageError("--stdin-filename requires the path -, which reads stdin")
-
-
-def check_settings(config: str | None, *, isolated: bool) -> None:
-    """Reject --config together with --isolated.
-
-    Raises:
-        click.UsageError: when both are given.
-    """
-    if config and isolated:
-        raise click.UsageError("--config cannot be combined with --isolated")
+SOURCE_CLASHES: tuple[tuple[Callable[[Any], Any], str], ...] = (
+    (lambda given: "" in given.paths, "a path is empty; omit it to check the current folder"),
+    (
+        lambda given: given.stdin_filename and "-" not in given.paths,
+        "--stdin-filename requires the path -, which reads stdin",
+    ),
+)
+"""Paths and input options that contradict each other."""
 
 
 def _read_seed(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
@@ -387,68 +405,24 @@ def load_given(given: Input, finder: SettingsFinder) -> dict[str, Loaded]:
     Raises:
         UnusableError: when there are none.
         InvalidError: when they have errors.
+        SettingsError: when the settings of the file are invalid.
     """
-    from rubric_lint.project.settings import SettingsError  # noqa: PLC0415
     from rubric_lint.run.given import InvalidError, UnusableError  # noqa: PLC0415
     from rubric_lint.scoring.loading import InvalidRubricError, RubricError, load_models  # noqa: PLC0415
 
     try:
-        settings = finder.for_file(given.path)
-        return load_models(given.label, given.data, settings)
-    except SettingsError as wrong:
-        raise UnusableError(*wrong.lines) from None
+        return load_models(given.label, given.data, finder.for_file(given.path))
     except InvalidRubricError as wrong:
         raise InvalidError(*wrong.faults) from None
     except RubricError as wrong:
         raise UnusableError(*wrong.faults) from None
 
 
-def find_settings(config: str | None, *, isolated: bool) -> SettingsFinder:
-    """Return a finder for the settings of files.
-
-    Raises:
-        UnusableError: when the named settings file cannot be used.
-        click.UsageError: when both --config and --isolated are given.
-    """
-    from rubric_lint.project.settings import SettingsError, SettingsFinder  # noqa: PLC0415
-    from rubric_lint.run.given import UnusableError  # noqa: PLC0415
-
-    check_settings(config, isolated=isolated)
-    try:
-        return SettingsFinder(file=config, isolated=isolated)
-    except SettingsError as wrong:
-        raise UnusableError(*wrong.lines) from None
-
-
-def refuse(unusable: UnusableError) -> int:
-    """Print why the argument cannot be used and return the exit code."""
-    for fault in unusable.faults:
-        complain(fault)
-    return Exit.USAGE
-
-
 def rewrite_all(
-    run: FixRun,
-    paths: tuple[str, ...],
-    stdin_filename: str | None,
-    overrides: Overrides,
-    config: str | None,
-    *,
-    isolated: bool,
-) -> FixTotals | None:
-    """Rewrite files, by default those of the current folder, and say what is not read.
-
-    Return None, after a message, if settings are invalid.
-    """
-    from rubric_lint.project.settings import SettingsError, SettingsFinder  # noqa: PLC0415  (--help and completion do not need it)
-
-    try:
-        finder = SettingsFinder(overrides, file=config, isolated=isolated)
-        totals = run.fix_all(paths or (".",), stdin_filename or "<stdin>", finder)
-    except SettingsError as wrong:
-        for line in wrong.lines:
-            complain(line)
-        return None
+    run: FixRun, paths: tuple[str, ...], stdin_filename: str | None, overrides: Overrides, settings: SettingsOptions
+) -> FixTotals:
+    """Rewrite files, by default those of the current folder, and say what is not read."""
+    totals = run.fix_all(paths or (".",), stdin_filename or "<stdin>", settings.finder(overrides))
     for line in run.explaining.word():
         complain(line)
     return totals

@@ -174,15 +174,19 @@ _OTHER_UNICODE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 _SIGNS_OF_TOML = tuple(words for family in FAMILIES for words in family.toml_has)
 
 # Most files have none of the signs, so what several of them begin with or contain is looked for once.
-_CORES = (b"score", b"ubric", b"xpected")
+_CORES_OF_FILES = ("score", "ubric", "xpected")
+_CORES = ("llm", "criteri", "choice_", "requirement", "_model")
+
+
+def _core_of(sign: str, cores: tuple[str, ...]) -> str:
+    return next((core for core in cores if core in sign), sign)
 
 
 def _group() -> Mapping[bytes, tuple[tuple[bytes, ...], ...]]:
     """Return the signs of YAML and JSON, words that a file has together, by what is looked for first."""
     groups: dict[bytes, list[tuple[bytes, ...]]] = {}
     for words in (*((sign,) for sign in _OUR_SIGNS), *(words for family in FAMILIES for words in family.files_have)):
-        core = next((core for core in _CORES if core in words[0]), words[0])
-        groups.setdefault(core, []).append(words)
+        groups.setdefault(_core_of(words[0].decode(), _CORES_OF_FILES).encode(), []).append(words)
     return {core: tuple(signs) for core, signs in groups.items()}
 
 
@@ -218,25 +222,22 @@ def find_families(text: str, kind: Kind) -> list[Family]:
     """Return the families of which a text has words, and that its kind of file may hold."""
     signs, others = _signs_of(kind)
     found: set[int] = set()
-    for word, uses in signs:
-        if word in text:
-            found.update(at for at, more in uses if at not in found and all(map(text.__contains__, more)))
+    for core, uses in signs:
+        if core in text:
+            found.update(at for at, words in uses if at not in found and all(map(text.__contains__, words)))
     found.update(at for at in others if at not in found and FAMILIES[at].shows_otherwise(text))
     return [FAMILIES[at] for at in sorted(found)]
 
 
 @cache
 def _signs_of(kind: Kind) -> tuple[list[tuple[str, list[tuple[int, tuple[str, ...]]]]], list[int]]:
-    """Return the first words of all signs, each with what it is a sign of and the words beside it; and other families.
-
-    Words of several signs are looked for once: most texts have none of them.
-    """
+    """Return the signs by what is looked for first, each with its family and all its words; and other families."""
     signs: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
     others: list[int] = []
     for at, family in enumerate(FAMILIES):
         if family.is_in(kind):
-            for first, *more in family.signs:
-                signs.setdefault(first, []).append((at, tuple(more)))
+            for words in family.signs:
+                signs.setdefault(_core_of(words[0], _CORES), []).append((at, words))
             if family.endings or family.pattern:
                 others.append(at)
     return list(signs.items()), others

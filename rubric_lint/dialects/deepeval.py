@@ -132,11 +132,12 @@ def find_idle_threshold(metric: Mapping[str, Any], holder: Path) -> Iterator[tup
     """
     value, place = metric.get("threshold"), (*holder, "threshold")
     if isinstance(value, str | list | bool):
-        yield "schema", Problem(f"`threshold` is {describe(value, '')}, expected a number from 0 to 1", place)
+        values = {"subject": "`threshold` is", "found": describe(value, ""), "expected": "a number from 0 to 1"}
+        yield "schema", Problem("unexpected", place, values=values)
     elif isinstance(value, int | float) and not 0 <= value <= 1:
+        values = {"field": "threshold", "found": write_number(value), "lowest": "0", "highest": "1", "what": "metric"}
         effect = "always passes" if value < 0 else "never passes"
-        message = f"`threshold` is {write_number(value)}, and scores are numbers from 0 to 1, so the metric {effect}"
-        yield "bounds", Problem(message, place)
+        yield "bounds", Problem("threshold", place, values={**values, "effect": effect})
 
 
 STRICT = "`strict_mode` asks the judge for 0 or 1, without these bands"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem
+from rubric_lint.finding import Place, Problem
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.view import Dialect, Draft, View, read_text
 from rubric_lint.messages import find_near, shorten
@@ -154,18 +154,15 @@ def _find_problems(
         place = (_LIST, index)
         weight, low, high = item.get("weight", 1), item.get("min", 0), item.get("max", 1)
         if _is_number(weight) and not abs(weight) < math.inf and (aggregation == _SUM or weight < 0):
-            yield "weight", Problem("`weight` is not a finite number", (*place, "weight"))
+            yield "weight", Problem("harbor-infinite", (*place, "weight"))
         elif _is_number(weight) and weight < 0 and aggregation != _SUM:
-            message = f'`weight` is {shorten(str(weight))}; Harbor takes one below 0 only with `aggregation = "{_SUM}"`'
-            yield "weight", Problem(message, (*place, "weight"))
+            yield "weight", Problem("harbor-negative", (*place, "weight"), values={"found": shorten(str(weight))})
         if kinds[index].type == "numeric" and _is_number(low) and _is_number(high) and not high > low:
             field = "max" if "max" in item else "min"
-            found = f"`max` is {shorten(str(high))}, and `min` is {shorten(str(low))}"
-            message = f"{found}; Harbor asks for a `max` above `min`"
-            yield "bounds", Problem(message, (*place, field))
+            values = {"highest": shorten(str(high)), "lowest": shorten(str(low))}
+            yield "bounds", Problem("harbor-range", (*place, field), values=values)
     if aggregation == "required-pass" and all(kind.is_optional for kind in kinds):
-        message = "all criteria are optional, and `required-pass` asks for one that is not; Harbor refuses the file"
-        yield "schema", Problem(message, ("scoring", "aggregation"))
+        yield "schema", Problem("all-optional", ("scoring", "aggregation"))
     yield from _find_equal_names(data, items)
 
 
@@ -187,11 +184,8 @@ def _find_equal_names(data: Mapping[str, Any], items: list[dict[str, Any]]) -> I
         if name in seen and not (is_written and seen[name][1]):
             first = seen[name][0]
             effect = "reports both under it" if mode == "individual" else "refuses the file"
-            message = (
-                f"Harbor names this criterion `{name}`, like that at line {OTHER_LINE}, and {effect}: "
-                "it makes names from the first 40 characters; write a `name`"
-            )
-            yield "duplicate-id", Problem(message, place, Part.VALUE, (Place("the first one", first),))
+            values, related = {"name": name, "effect": effect}, (Place("the first one", first),)
+            yield "duplicate-id", Problem("harbor-name", place, Part.VALUE, values, related)
         seen.setdefault(name, (place, is_written))
 
 

@@ -126,15 +126,17 @@ def _find_idle(path: Path, grader: dict[str, Any]) -> Iterator[tuple[str, Proble
         return
     lowest, highest = map(write_number, bounds)
     if not all(-inf < bound < inf for bound in bounds):
-        message = f"`range` goes from {lowest} to {highest}; write two finite numbers"
-        yield "bounds", Problem(message, (*path, "range"))
+        values = {"field": "range", "lowest": lowest, "highest": highest}
+        yield "bounds", Problem("infinite-range", (*path, "range"), values=values)
     elif not bounds[0] < bounds[1]:
-        message = f"`range` goes from {lowest} to {highest}; write the lowest score first"
-        yield "bounds", Problem(message, (*path, "range"))
+        advice = "write the lowest score first"
+        values = {"field": "range", "lowest": lowest, "highest": highest, "advice": advice}
+        yield "bounds", Problem("falling-range", (*path, "range"), values=values)
     elif passing is not None and _is_number(passing) and not bounds[0] <= passing <= bounds[1]:
         effect = "always passes" if passing < bounds[0] else "never passes"
-        found = f"`pass_threshold` is {write_number(passing)}, and scores are numbers from {lowest} to {highest}"
-        yield "bounds", Problem(f"{found}, so the grader {effect}", (*path, "pass_threshold"))
+        values = {"field": "pass_threshold", "found": write_number(passing), "lowest": lowest, "highest": highest}
+        values |= {"what": "grader", "effect": effect}
+        yield "bounds", Problem("threshold", (*path, "pass_threshold"), values=values)
 
 
 def _is_number(value: Any) -> bool:

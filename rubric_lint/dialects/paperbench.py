@@ -65,8 +65,8 @@ def _find_infinite(root: dict[str, Any]) -> Iterator[tuple[str, Problem]]:
         place, part = stack.pop()
         weight, below = part.get("weight"), part.get(_BELOW)
         if isinstance(weight, float) and not -math.inf <= weight < math.inf:
-            message = f"`weight` is {describe_infinite(weight)}, expected a finite number of at least 0"
-            yield "weight", Problem(message, (*place, "weight"))
+            values = {"field": "`weight`", "found": describe_infinite(weight), "least": " of at least 0"}
+            yield "weight", Problem("infinite", (*place, "weight"), values=values)
         tasks = enumerate(below if isinstance(below, list) else ())
         stack += [((*place, _BELOW, at), task) for at, task in tasks if isinstance(task, dict)]
 

@@ -141,12 +141,16 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
         is_gate = passes is None and assertion.get("weight") != 0  # what weighs 0 always passes
         data.append(entry | ({"required_min_score": HIGHEST} if is_gate else {}))
         if isinstance(value, list | dict):
-            message = f"`value` is an empty {'list' if isinstance(value, list) else 'mapping'}, expected a string"
-            problems.append(("schema", Problem(message, (*place, "value"))))
+            values = {
+                "field": "value",
+                "kind": "list" if isinstance(value, list) else "mapping",
+                "expected": "a string",
+            }
+            problems.append(("schema", Problem("empty", (*place, "value"), values=values)))
         kind = assertion["type"]
         if kind.startswith(_NOT) and not asked.is_negated:
-            message = f"promptfoo ignores `{_NOT}` before `{kind.removeprefix(_NOT)}`: what is met passes all the same"
-            problems.append(("schema", Problem(f"{message}; use `{_NOT}llm-rubric`", (*place, "type"))))
+            values = {"type": kind.removeprefix(_NOT)}
+            problems.append(("schema", Problem("ignored-negation", (*place, "type"), values=values)))
     if data:
         around = f"{_SCHEMA}{'prompted' if has_prompt else 'rubrics'}"
         yield draft.finish(

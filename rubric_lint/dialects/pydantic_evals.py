@@ -123,5 +123,6 @@ def _find_swapped(settings: dict[str, Any], place: Path) -> Iterator[tuple[str, 
     bounds = settings.get("score_range")
     is_pair = isinstance(bounds, list) and [type(bound) for bound in bounds] == [int, int]
     if is_pair and bounds and not bounds[0] < bounds[1]:
-        message = f"`score_range` goes from {bounds[0]} to {bounds[1]}; pydantic-evals asks for the lowest score first"
-        yield "bounds", Problem(message, (*place, "score_range"))
+        advice = "pydantic-evals asks for the lowest score first"
+        values = {"field": "score_range", "lowest": bounds[0], "highest": bounds[1], "advice": advice}
+        yield "bounds", Problem("falling-range", (*place, "score_range"), values=values)

@@ -89,8 +89,8 @@ def _find_repeated(path: Path, items: list[dict[str, Any]]) -> Iterator[tuple[st
         choices = written if isinstance(written, list) else []
         for rank, choice in enumerate(choices):
             if isinstance(choice, str) and choice in choices[:rank]:
-                message = f'the choice "{shorten(choice)}" is there twice; verifiers refuses the file'
-                yield "schema", Problem(message, (*path, index, "choices", rank))
+                values = {"choice": shorten(choice)}
+                yield "schema", Problem("repeated-choice", (*path, index, "choices", rank), values=values)
 
 
 _NEGATIVE = frozenset({"no", "none", "false", "fail", "failed", "never", "absent", "incorrect", "wrong"})
@@ -107,5 +107,5 @@ def _find_reversed(path: Path, items: list[dict[str, Any]]) -> Iterator[tuple[st
             continue
         first, last = choices[0], choices[-1]
         if first.strip().casefold() in _POSITIVE and last.strip().casefold() in _NEGATIVE:
-            message = f'the first choice scores 0 and the last one 1, but they are "{first}" and "{last}"'
-            yield "inverted-scale", Problem(f"{message}; write them from worst to best", (*path, index, "choices"))
+            values = {"first": first, "last": last}
+            yield "inverted-scale", Problem("falling-choices", (*path, index, "choices"), values=values)

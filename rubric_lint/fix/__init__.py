@@ -9,17 +9,17 @@ from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
-from rubric_lint.finding import Edit, Finding, Fix, ReplaceValue, Result, Severity
+from rubric_lint.edits.intents import Fix, ReplaceValue
+from rubric_lint.finding import Finding, Result, Severity
 from rubric_lint.fix.following import DataChange, Known, find_old, move, name_findings
-from rubric_lint.fix.proof import Doubt, adds_document, find_doubts, renumber
-from rubric_lint.fix.reading import Reading
+from rubric_lint.fix.proof import Doubt, Reading, find_doubts, renumber
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine, examine_file
 from rubric_lint.messages import join_words
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.reading import read_documents, without_collections
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Edit, Source, Span, splice
 
 MAX_ROUNDS = 20
 """The maximum number of rounds in which a text is fixed and linted; three are enough unless a rule has a bug."""
@@ -216,7 +216,7 @@ class _Step:
     def find_old(self, span: Span, length: int) -> Span:
         """Return a span of the text after the step, of a length, before it; in a new document, what goes there."""
         for *_, change in reversed(self._changes):
-            if adds_document(change):
+            if change.adds_document:
                 length -= len(change.edits[-1].text)
                 if span.start >= length:
                     return change.edits[0].span
@@ -473,7 +473,7 @@ def choose(findings: Iterable[Finding], wish: Wish) -> Iterator[tuple[Finding, F
     added = 0
     fixable = ((finding, fix) for finding in findings if (fix := wish.pick(finding)))
     for finding, fix in sorted(fixable, key=lambda pair: pair[1].edits):
-        is_adding = adds_document(fix)
+        is_adding = any(intent.adds_document for intent in fix.intents)
         edits = fix.edits[:-1] if is_adding and added else fix.edits  # the last one adds the document
         if all(_is_free(edit.span, taken) for edit in edits):
             for edit in edits:
@@ -487,12 +487,3 @@ def _is_free(span: Span, taken: list[Span]) -> bool:
     if at < len(taken) and (taken[at] == span or taken[at].start < span.end):
         return False
     return at == 0 or taken[at - 1].end <= span.start
-
-
-def splice(text: str, edits: Iterable[Edit]) -> str:
-    """Return the text after disjoint edits."""
-    pieces, before = [], 0
-    for (start, end), new in sorted(edits, key=lambda edit: edit.span):  # those at one place stay in their order
-        pieces += [text[before:start], new]
-        before = end
-    return "".join([*pieces, text[before:]])

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rubric_lint.finding import pointer
 from rubric_lint.fix import Fixed
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 

@@ -3,24 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from rubric_lint.finding import (
-    AddField,
-    Edit,
-    Finding,
-    InsertField,
-    InsertItems,
+from rubric_lint.edits.intents import (
     Intent,
     MoveItems,
-    RenameKey,
-    Reorder,
-    ReplaceValue,
-    WrapText,
-    pointer,
 )
-from rubric_lint.fix.restructured_data import find_index
+from rubric_lint.finding import Finding
 from rubric_lint.format.rubric import is_placeholder
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Path, pointer
 from rubric_lint.text.scalar import read_scalar
+from rubric_lint.text.source import Edit
 
 
 class DataChange(NamedTuple):
@@ -30,6 +21,11 @@ class DataChange(NamedTuple):
     intents: tuple[Intent, ...]
     edits: tuple[Edit, ...]
     safe: bool
+
+    @property
+    def adds_document(self) -> bool:
+        """Whether it puts a new document at the end of the file."""
+        return any(intent.adds_document for intent in self.intents)
 
 
 Known = frozenset[tuple[str, str]]
@@ -49,11 +45,9 @@ def move(known: Known, changes: Iterable[DataChange]) -> Known:
     changes = list(changes)
     intents = [intent for change in changes for intent in change.intents]
     moved = set(known)
-    for name in {
-        name for intent in intents if isinstance(intent, WrapText) for name in (intent.name, intent.before[0])
-    }:
+    for name in {name for intent in intents for name in intent.inserted()}:
         moved |= {(rule, f"{place}/{name}") for rule, place in known}
-    for old, name in {(str(intent.path[-1]), intent.name) for intent in intents if isinstance(intent, RenameKey)}:
+    for old, name in {renamed for intent in intents if (renamed := intent.renamed())}:
         moved |= {(rule, "/".join(name if step == old else step for step in place.split("/"))) for rule, place in moved}
     return _follow_all(moved, changes)
 
@@ -63,22 +57,32 @@ def _follow_all(known: Iterable[tuple[str, str]], changes: Iterable[DataChange])
     each = list(enumerate((intent, change) for change in changes for intent in change.intents))
     places = _Places((*entry, None) for entry in known)
     for number, (intent, change) in each:
-        for rule, place in _find_placeholders(intent, change):
-            places.add((rule, place, number))
-    for number, (intent, change) in each:
-        if isinstance(intent, Reorder | InsertItems):
-            above = _point(intent.path[:-1] if isinstance(intent, InsertItems) else intent.path, change)
+        for path in _find_placeholders(intent):
+            places.add(("placeholder", _point(path, change), number))
+    lists = [
+        (number, intent, _point(moved, change))
+        for number, (intent, change) in each
+        if (moved := intent.moved_list()) is not None
+    ]
+    for number, intent, above in lists:
+        if not isinstance(intent, MoveItems):
             for rule, place, writer in places.below(above):
                 if writer != number:
-                    places.add((rule, _follow(place, intent, above), writer))
-    for _, (intent, change) in reversed(each):  # the places of those further up stay valid
+                    places.add((rule, intent.follow(place, above), writer))
+    for _, intent, above in reversed(lists):  # the places of those further up stay valid
         if isinstance(intent, MoveItems):
-            above = _point(intent.path, change)
-            there = places.below(_find_reach(intent, above))
+            there = places.below(intent.reach(above))
             places.remove(there)  # all of them first: one may move to where another was
             for entry in there:
-                places.add(entry._replace(place=_follow_move(entry.place, intent, above)))
+                places.add(entry._replace(place=intent.follow(entry.place, above)))
     return frozenset((rule, place) for rule, place, _ in places)
+
+
+def _find_placeholders(intent: Intent) -> Iterator[Path]:
+    for path, text in intent.list_written():
+        value = read_scalar(text)
+        if isinstance(value, str) and is_placeholder(value):
+            yield path
 
 
 class _Entry(NamedTuple):
@@ -123,79 +127,10 @@ def list_above(place: str) -> Iterator[str]:
         at = place.find("/", at + 1)
 
 
-def _find_reach(intent: MoveItems, above: str) -> str:
-    """Return the place below which something moves: the list of holders, the list, or all documents if one gets two."""
-    if not intent.holder:
-        return "" if intent.number == 1 else above
-    return above.rsplit("/", len(intent.path) - len(intent.holder) + 1)[0]
-
-
-def _follow_move(place: str, intent: MoveItems, items: str) -> str:
-    """Return the path of a value after items of the list `items` have moved into a copy of what holds the list."""
-    steps, above = place.split("/"), items.split("/")
-    holder = len(above) - len(intent.path) + len(intent.holder)  # the steps to the holder
-    depth, index = len(above), _read_index(steps, above)
-    is_moved = index in intent.steps
-    if index is not None:
-        left = sum(step < index for step in intent.steps)
-        steps[depth] = str(left if is_moved else index - left)
-    if intent.holder:
-        at = _read_index(steps, above[: holder - 1])
-        if at is not None and (is_moved or at > int(intent.holder[-1])):
-            steps[holder - 1] = str(at + 1)
-    elif intent.number == 1:  # of several documents each has a number
-        steps.insert(1, "1" if is_moved else "0")
-    elif is_moved:
-        steps[1] = str(intent.number)
-    return "/".join(steps)
-
-
-def _read_index(steps: Sequence[str], above: Sequence[str]) -> int | None:
-    """Return the index of the item of a list that a path leads through; None if it leads elsewhere."""
-    depth = len(above)
-    is_below = len(steps) > depth and [*steps[:depth]] == [*above] and steps[depth].isdecimal()
-    return int(steps[depth]) if is_below else None
-
-
-def _follow(place: str, intent: Reorder | InsertItems, items: str) -> str:
-    """Return the path of a value after items of the list `items` above it were reordered, or others were inserted."""
-    steps, above = place.split("/"), items.split("/")
-    depth, index = len(above), _read_index(steps, above)
-    if index is None:
-        return place
-    if isinstance(intent, InsertItems):
-        new = index + (len(intent.copies) if index >= find_index(intent) else 0)
-    else:
-        new = intent.steps.index(index) if index in intent.steps else index
-    return "/".join([*above, str(new), *steps[depth + 1 :]])
-
-
 def _point(path: Path, change: DataChange) -> str:
     """Return the pointer of a path in the document of a change, whose pointer may begin with its number."""
     own, steps = pointer(path), change.pointer.split("/")[1:2]
     return own if not steps or steps == own.split("/")[1:2] else f"/{steps[0]}{own}"
-
-
-def _find_placeholders(intent: Intent, change: DataChange) -> Iterator[tuple[str, str]]:
-    """Find the placeholders that an intent of a change writes, as findings."""
-    written: list[tuple[Path, str]] = []
-    match intent:
-        case ReplaceValue(path, text):
-            written = [(path, text)]
-        case AddField(path, name, text):
-            written = [((*path, name), text)]
-        case InsertField(path, name, text):
-            written = [((*path[:-1], name), text)]
-        case InsertItems(path, copies):
-            written = [
-                ((*path[:-1], number, *place), text)
-                for number, changes in enumerate(copies, find_index(intent))
-                for place, text in changes
-            ]
-    for path, text in written:
-        value = read_scalar(text)
-        if isinstance(value, str) and is_placeholder(value):
-            yield "placeholder", _point(path, change)
 
 
 def find_old(at: int, edits: Sequence[Edit], text: str = "") -> int:

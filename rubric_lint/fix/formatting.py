@@ -6,21 +6,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
-from rubric_lint.finding import Finding, Intent, Reorder, Repair, Replace, Result, pointer
-from rubric_lint.fix import Applied, Fixed, find_new, splice
+from rubric_lint.edits.intents import Intent, Reorder, Repair, Replace
+from rubric_lint.edits.items import write_range
+from rubric_lint.edits.lines import ObstacleError
+from rubric_lint.edits.making import make_fix
+from rubric_lint.edits.sharing import Sharing
+from rubric_lint.finding import Finding, Result
+from rubric_lint.fix import Applied, Fixed, find_new
 from rubric_lint.fix.following import DataChange, list_above, move, name_findings
-from rubric_lint.fix.proof import compare
-from rubric_lint.fix.reading import Reading
+from rubric_lint.fix.proof import Reading, compare
 from rubric_lint.format.canonical import ORDERINGS, Ordering, list_ranges
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix
-from rubric_lint.lint.edits.ranges import write_range
 from rubric_lint.lint.engine import DEFAULTS, examine_file, lint
+from rubric_lint.lint.mending import find_sharing
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path
+from rubric_lint.text.path import Part, Path, pointer
 from rubric_lint.text.reading import without_collections
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.source import Source, Span, splice
 
 FORMATTING = "format"
 """The name in reports of what formatting changes, in the place of a rule."""
@@ -157,7 +160,7 @@ def _plan(reading: Reading, parts: frozenset[_Part] | None, numbers: Collection[
     plan: list[_Round] = [[] for _ in numbers]
     for document, rubrics in zip(reading.documents, reading.rubrics, strict=True):
         own = [rubric for rubric in rubrics if rubric.view is None]
-        sharing = Sharing(document, [rubric.path for rubric in own])
+        sharing = find_sharing(document, [rubric.path for rubric in own])
         seen: set[tuple[str, int]] = set()
         for rubric in own:
             is_in = partial(_is_in, document, rubric, parts)

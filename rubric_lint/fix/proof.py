@@ -1,35 +1,94 @@
-"""Prove from the data alone, without the edits, that a new text has the intended content."""
+"""Read texts, and prove from the data alone, without the edits, that a new text has the intended content."""
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from operator import attrgetter
+from functools import cached_property
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
-from rubric_lint.finding import (
+from rubric_lint.edits.intents import (
     AddField,
     Fix,
     Intent,
     MoveItems,
-    NestField,
-    RemoveField,
-    RenameKey,
-    Reorder,
-    ReplaceValue,
-    WrapText,
-    pointer,
 )
+from rubric_lint.edits.lines import line_start
+from rubric_lint.edits.sharing import Sharing
 from rubric_lint.fix.following import DataChange, find_old
-from rubric_lint.fix.reading import Reading, describe
-from rubric_lint.fix.restructured_data import REORDERS_COMMENTS, prepare, split_off
-from rubric_lint.format.criterion import Criterion
+from rubric_lint.format.criterion import LOWEST, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.lint.edits.sharing import Sharing
+from rubric_lint.lint.engine import Examined, build_rubrics
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path
-from rubric_lint.text.scalar import read_scalar, resolve
+from rubric_lint.text.path import Part, Path, pointer
+from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span
+from rubric_lint.text.tree import SyntaxFaultError
+
+
+class Reading:
+    """A text with its documents and syntax errors. A proof changes the data of the text that it starts from."""
+
+    def __init__(self, source: Source, settings: FileSettings, examined: Examined | None = None) -> None:
+        self.source = source
+        self.settings = settings
+        self.documents: Sequence[Document]
+        self.faults: Sequence[SyntaxFaultError]
+        if examined is None:
+            self.documents, self.faults = read_documents(source)
+        else:  # it was read to be linted
+            self.documents, self.faults = examined.documents, examined.faults
+            for finding in examined.result.findings:  # before a proof changes the data that their edits depend on
+                for fix in (*([finding.fix] if finding.fix else []), *finding.choices):
+                    fix.make()
+            by_document: dict[int, list[Rubric]] = {id(document): [] for document in self.documents}
+            for document, rubric in examined.rubrics:
+                by_document[id(document)].append(rubric)
+            self.rubrics = list(by_document.values())
+
+    @cached_property
+    def rubrics(self) -> list[list[Rubric]]:
+        """The rubrics of each document, also those of other systems."""
+        return [build_rubrics(document, self.settings) for document in self.documents]
+
+    @cached_property
+    def models(self) -> list[Any]:
+        """For each document all that scores and verdicts depend on, in a comparable form."""
+        return [
+            [(each.path, each.shape, [(entry.path, describe(entry)) for entry in each.entries]) for each in rubrics]
+            for rubrics in self.rubrics
+        ]
+
+    @cached_property
+    def outdented(self) -> int:
+        """The number of flow collections that continue too far left for YAML 1.2."""
+        return sum(map(_count_outdented, self.documents))
+
+
+def describe(criterion: Criterion) -> Any:
+    """Return all of a criterion that decides its score, in a comparable form."""
+    # A gate at the lowest score is never missed, so it is the same as none.
+    is_idle = criterion.gate == LOWEST and criterion.shapes[0] is not Shape.LEVELS
+    bands = [(band.lower, band.upper, band.outcome) for band in criterion.scale.bands] if criterion.scale else None
+    levels = [(level.number, level.name, level.outcome) for level in criterion.levels or ()]
+    gate = None if is_idle else criterion.gate
+    return criterion.id, criterion.shapes, criterion.outcome, criterion.weight, gate, bands, levels
+
+
+def _count_outdented(document: Document) -> int:
+    """Count the flow collections that continue at or before the column of their key or dash, which YAML 1.2 forbids."""
+    code, count = document.tree.code, 0
+    for node, path in document.paths.items():
+        if not path or not node.flow_style or document.is_flow(path):
+            continue
+        span = document.span(path)
+        own = document.span(path, Part.KEY).start if isinstance(path[-1], str) else code.rfind("-", 0, span.start)
+        column = own - line_start(code, own)
+        _, *lines = re.split(r"\r\n|\r|\n", code[span.start : span.end])
+        count += any(line.strip() and len(line) - len(line.lstrip(" \t")) <= column for line in lines)
+    return count
 
 
 def find_doubt(old: Source, new: Source, changes: Sequence[DataChange], settings: FileSettings) -> str:
@@ -59,12 +118,12 @@ def find_doubts(before: Reading, after: Reading, changes: Sequence[DataChange]) 
     if after.source.text[:1] == "\ufeff":
         yield Doubt("a byte order mark would become the first character of the file", (Span(0, 0),))
         return
-    added = sum(map(adds_document, changes))
+    added = sum(change.adds_document for change in changes)
     if len(before.documents) + added != len(after.documents):
         yield Doubt("the number of documents would change")
         return
     comments = _edited_comments(before, changes), [after.source.slice(span) for span in _comments(after)]
-    is_moved = any(isinstance(intent, REORDERS_COMMENTS) for change in changes for intent in change.intents)
+    is_moved = any(intent.moves_comments for change in changes for intent in change.intents)
     if comments[0] != comments[1] and not (is_moved and sorted(comments[0]) == sorted(comments[1])):
         yield Doubt("a comment would be lost")
         return
@@ -74,18 +133,13 @@ def find_doubts(before: Reading, after: Reading, changes: Sequence[DataChange]) 
     yield from _compare_all(before, after, changes)
 
 
-def adds_document(change: Fix | DataChange) -> bool:
-    """Return whether a change puts a new document at the end of the file."""
-    return any(isinstance(intent, MoveItems) and not intent.holder for intent in change.intents)
-
-
 def renumber(fix: Fix, others: int) -> Fix:
     """Return a fix that adds its document after those that others add at the same time."""
     intents = [
-        each._replace(number=each.number + others) if isinstance(each, MoveItems) and not each.holder else each
+        each.replace(number=each.number + others) if isinstance(each, MoveItems) and not each.holder else each
         for each in fix.intents
     ]
-    return fix._replace(intents=tuple(intents))
+    return fix.with_intents(tuple(intents))
 
 
 def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange]) -> Iterator[Doubt]:
@@ -97,7 +151,7 @@ def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange])
         moves = [intent for change in mine for intent in change.intents if isinstance(intent, MoveItems)]
         wanted = [*_describe_parts(before.rubrics[place], moves)] if moves else []
         adding = [intent for intent in moves if not intent.holder]
-        expected = [split_off(then, intent) for intent in adding]
+        expected = [intent.split_off(Sharing(then)) for intent in adding]
         intents = [intent for change in mine for intent in change.intents]
         _apply(then, intents)
         added = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
@@ -197,66 +251,10 @@ def _edited_comments(reading: Reading, changes: Iterable[DataChange]) -> list[st
 def _apply(document: Document, intents: Iterable[Intent]) -> None:
     """Apply the intents to the data of a document."""
     sharing = Sharing(document)
-    # Looked up before anything changes: a path is invalid after a key in it is renamed.
-    targets = [(intent, sharing.holders(intent.path)) for intent in intents if isinstance(intent, _OnField)]
-    additions = [(intent, *sharing.locate(intent.path)) for intent in intents if isinstance(intent, AddField)]
-    wraps = [(intent, *sharing.locate(intent.path)) for intent in intents if isinstance(intent, WrapText)]
-    nests = [(intent, *sharing.locate(intent.path)) for intent in intents if isinstance(intent, NestField)]
-    restructurings = prepare(document, intents)
-    for order in (intent for intent in intents if isinstance(intent, Reorder)):
-        _reorder(document.value(order.path), order.steps)
-    for adding, container, step in additions:
-        mapping = container[step]
-        for each in [mapping, *sharing.heirs(adding.path)]:
-            each.setdefault(adding.name, resolve(adding.text))
-    for wrap, container, step in wraps:
-        fields = (wrap.before, (wrap.name, None), *([wrap.after] if wrap.after else []))
-        wrapped: dict[str, Any] = {name: None if text is None else resolve(text) for name, text in fields}
-        wrapped[wrap.name] = container[step]
-        container[step] = wrapped
-    for nest, container, step in nests:
-        inner = {nest.before[0]: resolve(nest.before[1]), nest.inner: container[step]}
-        nested = [(nest.name, [inner]) if key == step else (key, value) for key, value in container.items()]
-        container.clear()
-        container.update(nested)
-    for intent, holders in sorted(targets, key=lambda target: isinstance(target[0], RenameKey)):
-        for holder in holders:
-            _change(holder, intent)
-    for restructure in restructurings:
-        restructure()
-
-
-def _reorder(value: Any, steps: Sequence[str | int]) -> None:
-    if isinstance(value, dict):
-        fields = {str(step): value[str(step)] for step in steps}
-        value.clear()
-        value.update(fields)
-    else:
-        value[:] = [value[int(step)] for step in steps]
-
-
-_OnField = RenameKey | ReplaceValue | RemoveField
-
-
-def _change(mapping: dict[str, Any] | list[Any], intent: RenameKey | ReplaceValue | RemoveField) -> None:
-    if isinstance(mapping, list):
-        if isinstance(intent, ReplaceValue):
-            mapping[int(intent.path[-1])] = read_scalar(intent.text)
-        return
-    key = str(intent.path[-1])
-    if key not in mapping:  # two intents for one field, by two paths to it
-        return
-    match intent:
-        case RenameKey(_, name):
-            if name in mapping:  # a mapping that merges the field must not lose it
-                return
-            fields = [(name if field == key else field, value) for field, value in mapping.items()]
-            mapping.clear()
-            mapping.update(fields)
-        case ReplaceValue(_, text):
-            mapping[key] = read_scalar(text)
-        case RemoveField():
-            del mapping[key]
+    # All are prepared before anything changes: a path is invalid after a key in it is renamed.
+    prepared = [(intent.turn, intent.prepare(sharing)) for intent in intents]
+    for _, change in sorted(prepared, key=itemgetter(0)):
+        change()
 
 
 def find_differences(expected: Document, found: Document, added: frozenset[str]) -> Iterator[Path]:

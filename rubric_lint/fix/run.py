@@ -1,29 +1,132 @@
-"""Run the fixer: read, fix, write and report each file before the next, and continue after errors."""
+"""Fix, rewrite and silence files: read, write and report each file before the next."""
 
-import gc
+from __future__ import annotations
+
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from itertools import chain
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from rubric_lint.fix import Fixed, Wish, fix
-from rubric_lint.fix.totals import FixOutcome, FixTotals
-from rubric_lint.project.files import File, Skipped, Unreadable, find, read, read_stdin, split_stdin
+from rubric_lint.finding import Severity
+from rubric_lint.fix import SAFE, Fixed, Wish, fix
+from rubric_lint.fix.silence import Silenced, silence
+from rubric_lint.project.files import File, Skipped, Unreadable
 from rubric_lint.project.settings import FileSettings, SettingsFinder
 from rubric_lint.project.writing import STOPS, WriteError, holding, replace_file
-from rubric_lint.run.console import Progress, complain, report_crash
-from rubric_lint.run.linting import Find
-from rubric_lint.run.summary import Unchecked, counted
+from rubric_lint.run.console import Progress, complain
+from rubric_lint.run.linting import FileRun
+from rubric_lint.run.summary import counted, word_hard_links, word_nothing_read, word_skipped
+
+
+@dataclass(frozen=True, slots=True)
+class FixOutcome:
+    """The outcome of one file: `failure` says why it was not written, `others` how many hard links keep the old text.
+
+    `wish` is what was requested.
+    """
+
+    fixed: Fixed
+    wish: Wish = SAFE
+    failure: str = ""
+    others: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.fixed.before.name
+
+    @property
+    def is_changed(self) -> bool:
+        """True if the file has changed, or would change."""
+        return self.fixed.is_changed and not self.failure
+
+
+@dataclass(slots=True)
+class FixTotals:
+    """Counts over the files of a run.
+
+    `unsafe` counts the findings that only unsafe fixes change, `open` those that wait for a choice. `unreadable` files
+    could not be read or written, `broken` ones have syntax errors,
+    `faults` were left unchanged because of doubt or a crash, and `crashes` are the latter.
+    """
+
+    files: int = 0
+    changed: int = 0
+    left: int = 0
+    unsafe: int = 0
+    open: int = 0
+    unreadable: int = 0
+    broken: int = 0
+    faults: int = 0
+    crashes: int = 0
+    rubrics: int = 0
+    fixes: Counter[str] = field(default_factory=Counter)
+    skipped: Skipped = field(default_factory=Skipped)
+
+    def add(self, outcome: FixOutcome) -> None:
+        """Count one file."""
+        self.files += 1
+        self.rubrics += outcome.fixed.result.rubrics
+        self.faults += bool(outcome.fixed.doubt)
+        self.unreadable += bool(outcome.failure)
+        self.broken += any(outcome.fixed.faults())
+        self.changed += outcome.is_changed
+        if not outcome.fixed.doubt:
+            self.left += sum(1 for _ in outcome.fixed.left(**outcome.wish._asdict()))
+            if not outcome.wish.unsafe:
+                findings = [each for each in outcome.fixed.result.findings if not outcome.wish.pick(each)]
+                self.unsafe += sum(not each.fix.safe for each in findings if each.fix)
+                self.open += sum(1 for each in findings if each.choices and not each.fix)
+        if outcome.is_changed:
+            self.fixes.update(applied.rule for applied in outcome.fixed.applied)
+
+    def word_unreadable(self) -> list[tuple[int, str]]:
+        """Return how many files could not be parsed, and not be read or written, each with a note that says so."""
+        have = "has" if self.broken == 1 else "have"
+        return [
+            (self.broken, f"{counted(self.broken, 'file')} {have} syntax errors"),
+            (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read or written"),
+        ]
+
+    def word(self, *, is_dry: bool) -> str:
+        """Return a summary of all files."""
+        kinds = ", ".join(f"{count} {rule}" for rule, count in sorted(self.fixes.items()))
+        read = counted(self.files, "file")
+        doubts = self.faults - self.crashes
+        more = [
+            (self.unsafe, f"up to {self.unsafe} fixable with rubric-fix --unsafe-fixes"),  # not proved yet
+            (self.open, f"{self.open} fixable with rubric-fix --choose NAME"),
+            (self.left, f"{counted(self.left, 'finding')} left to fix by hand"),
+            *word_skipped(self.skipped),
+            *self.word_unreadable(),
+            (doubts, f"{counted(doubts, 'file')} left unchanged because the proof of the fixes failed"),
+            (self.crashes, f"{counted(self.crashes, 'file')} left unchanged because rubric-lint crashed"),
+        ]
+        notes = "; ".join(note for count, note in more if count)
+        if not self.files:
+            text = word_nothing_read("read", has_notes=bool(notes))
+        elif self.changed:
+            verb = "Would fix" if is_dry else "Fixed"
+            text = f"{verb} {counted(self.fixes.total(), 'finding')} in {self.changed} of {read}: {kinds}."
+        elif not self.rubrics + self.left + self.faults + self.unreadable + self.broken:
+            text = f"0 rubrics found in {read}, so there was nothing to fix."
+        elif self.faults + self.unreadable + self.broken:
+            text = f"Nothing fixed in {read}."
+        else:
+            text = f"Nothing to fix{' safely' if self.unsafe or self.open else ''} in {read}."
+        return text + (f"\n{notes[0].upper()}{notes[1:]}." if notes else "")
+
 
 Rewrite = Callable[[str, bytes, FileSettings], Fixed]
 """What is done to a file, by its name, its bytes and its settings."""
 
 
-class FixRun:
-    """Fixes the files at `paths` and calls `report` for each; `unsafe` and `choices` are those of `fix`.
+class FixRun(FileRun[tuple[bytes, Fixed]]):
+    """Fixes files and calls `report` for each; `unsafe` and `choices` are those of `fix`, `how` are those of `FileRun`.
 
     With `is_dry`, nothing is written. With `rewrite`, each file is rewritten by that instead. stdin is fixed to
-    stdout. `refuse` gets a message for each file that cannot be read.
+    stdout.
     """
 
     def __init__(
@@ -34,23 +137,15 @@ class FixRun:
         is_dry: bool = False,
         unsafe: bool = False,
         choices: Sequence[str] = (),
-        refuse: Callable[[str], object] = complain,
-        report_crash: Callable[[Exception, str], object] = report_crash,
-        find: Find = find,
         rewrite: Rewrite | None = None,
+        **how: Any,
     ) -> None:
+        super().__init__(progress, **how)
         self._report = report
-        self._progress = progress
         self._is_dry = is_dry
         self._wish = Wish(unsafe, tuple(choices))
-        self._tell_refusal = refuse
-        self._report_crash = report_crash
-        self._find = find
         self._rewrite = rewrite
-        self._stdin: File | None = None
-        self._refused: set[str] = set()
-        self._totals = FixTotals()
-        self.explaining = Unchecked(())
+        self._totals = FixTotals(skipped=self.skipped)
 
     def fix_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> FixTotals:
         """Fix all files at `paths`.
@@ -58,72 +153,130 @@ class FixRun:
         Raises:
             SettingsError: if the settings for stdin are invalid.
         """
-        totals = self._totals
+        self.go(paths, stdin_name, finder)
+        self._totals.unreadable += len(self.unreadable)
+        self._totals.faults += self.crashes
+        self._totals.crashes = self.crashes
+        return self._totals
+
+    def word(self) -> str:
+        """Return how many files an interrupted run has changed."""
         done = "would change" if self._is_dry else "changed"
+        files = counted(self._totals.files, "file")
+        return f"after {files}: {self._totals.changed} {done}; the other files were not read"
 
-        def word() -> str:
-            return f"after {counted(totals.files, 'file')}: {totals.changed} {done}; the other files were not read"
+    def work(self, file: File, data: bytes) -> tuple[bytes, Fixed]:
+        """Fix one file; return what it was, too."""
+        if self._rewrite is not None:
+            return data, self._rewrite(file.name, data, file.settings)
+        return data, fix(file.name, data, file.settings, **self._wish._asdict())
 
-        with self._progress.reporting_interrupt(word):
-            paths, stdin = split_stdin(paths, stdin_name, finder)
-            self._stdin = next(iter(stdin), None)
-            gc.freeze()  # objects loaded so far stay, so no collection needs to visit them
-            skipped = Skipped()
-            for file in self._progress.over(self._progress.count(chain(stdin, self._find(paths, finder, skipped)))):
-                self._take(file)
-        for line in skipped.word_other_kinds():
-            complain(line)
-        totals.skipped = skipped
-        return totals
-
-    def _take(self, file: File | Unreadable) -> None:
-        data = file if isinstance(file, Unreadable) else self._read(file)
-        if isinstance(file, Unreadable) or isinstance(data, Unreadable):
-            self._refuse(data)  # type: ignore[arg-type]
-            return
-        try:
-            fixed = self._fix(file, data)
-        except Exception as fault:
-            self._progress.clear()
-            self._report_crash(fault, file.name)
-            self._totals.faults += 1
-            self._totals.crashes += 1
-            return
+    def take(self, file: File | Unreadable, outcome: tuple[bytes, Fixed]) -> None:
+        """Write and report one file."""
+        data, fixed = outcome
+        name = fixed.before.name
         for place in fixed.faults():
             line, column, _ = fixed.result.source.position(place.span.start)
             verb = "formatted" if self._rewrite else "fixed"
-            self._progress.clear()
-            self._tell_refusal(f"{file.name}: not {verb}: {line}:{column} syntax: {place.message}")
-        outcome = FixOutcome(fixed, self._wish)
+            self.progress.clear()
+            self._complain(f"{name}: not {verb}: {line}:{column} syntax: {place.message}")
+        result = FixOutcome(fixed, self._wish)
         with holding(*STOPS):  # what is written is counted
-            if not self._is_dry:
-                outcome = self._write(file, data, outcome)
-            self._totals.add(outcome)
-        self.explaining.add(file.name, fixed.result)
-        self._report(outcome)
+            if self._is_dry:
+                pass
+            elif isinstance(file, File) and file.is_stdin:
+                sys.stdout.buffer.write(fixed.data if fixed.is_changed else data)
+                sys.stdout.buffer.flush()
+            elif fixed.is_changed:
+                try:
+                    result = replace(result, others=replace_file(name, data, fixed.data).others)
+                except WriteError as fault:
+                    result = replace(result, failure=str(fault))
+            self._totals.add(result)
+        self.explaining.add(name, fixed.result)
+        self._report(result)
 
-    def _fix(self, file: File, data: bytes) -> Fixed:
-        if self._rewrite is not None:
-            return self._rewrite(file.name, data, file.settings)
-        return fix(file.name, data, file.settings, **self._wish._asdict())
 
-    def _read(self, file: File) -> bytes | Unreadable:
-        return read_stdin(file.name) if file is self._stdin else read(file)
+@dataclass(slots=True)
+class SilenceTotals:
+    """Counts over the files of a run, and the severities of the findings that no comment silences.
 
-    def _refuse(self, what: Unreadable) -> None:
-        self._progress.clear()
-        self._tell_refusal(f"{what.path}: {what.reason}")
-        self._totals.unreadable += what.path not in self._refused  # a settings file may have several errors
-        self._refused.add(what.path)
+    `refused` has the names of the files that could not be read or written; `crashes` counts our bugs.
+    """
 
-    def _write(self, file: File, data: bytes, outcome: FixOutcome) -> FixOutcome:
-        fixed = outcome.fixed
-        if file is self._stdin:
-            sys.stdout.buffer.write(fixed.data if fixed.is_changed else data)
-            sys.stdout.buffer.flush()
-        elif fixed.is_changed:
-            try:
-                return replace(outcome, others=replace_file(file.name, data, fixed.data).others)
-            except WriteError as fault:
-                return replace(outcome, failure=str(fault))
-        return outcome
+    files: int = 0
+    changed: int = 0
+    findings: int = 0
+    comments: int = 0
+    left: int = 0
+    crashes: int = 0
+    severities_left: set[Severity] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
+    skipped: Skipped = field(default_factory=Skipped)
+
+    def word(self) -> str:
+        """Return a summary of all files, and a second line with what was left or skipped."""
+        more = [
+            (self.left, f"{counted(self.left, 'finding')} left that no comment silences"),
+            *word_skipped(self.skipped),
+            (len(self.refused), f"{counted(len(self.refused), 'file')} could not be read or written"),
+        ]
+        notes = "; ".join(note for count, note in more if count)
+        if self.changed:
+            done = f"Silenced {counted(self.findings, 'finding')} by {counted(self.comments, 'comment')}"
+            text = f"{done} in {self.changed} of {counted(self.files, 'file')}."
+        elif not self.files:
+            text = word_nothing_read("read", has_notes=bool(notes))
+        elif not (self.left or self.refused or self.crashes):
+            text = f"No findings to silence in {counted(self.files, 'file')}."
+        else:
+            text = f"No comment written in {counted(self.files, 'file')}."
+        return text + (f"\n{notes}." if notes else "")
+
+
+class SilenceRun(FileRun[tuple[bytes, Silenced]]):
+    """Adds ignore comments with `reason` to files, and calls `report` with the outcome of each."""
+
+    def __init__(self, progress: Progress, reason: str, report: Callable[[str, Silenced], object]) -> None:
+        super().__init__(progress)
+        self._reason = reason
+        self._report = report
+        self._totals = SilenceTotals(refused=self.unreadable, skipped=self.skipped)
+
+    def silence_all(self, paths: Iterable[str], finder: SettingsFinder) -> SilenceTotals:
+        """Silence everything at `paths`."""
+        self.go(paths, "", finder)
+        self._totals.crashes = self.crashes
+        return self._totals
+
+    def word(self) -> str:
+        """Return how many files an interrupted run has changed."""
+        files = counted(self._totals.files, "file")
+        return f"after {files}: {self._totals.changed} changed; the other files were not read"
+
+    def work(self, file: File, data: bytes) -> tuple[bytes, Silenced]:
+        """Silence the findings of one file; return what it was, too."""
+        return data, silence(file.name, data, file.settings, self._reason)
+
+    def take(self, file: File | Unreadable, outcome: tuple[bytes, Silenced]) -> None:  # noqa: ARG002
+        """Write and report one file."""
+        data, done = outcome
+        name, totals = done.result.source.name, self._totals
+        with holding(*STOPS):  # what is written is counted
+            totals.files += 1
+            if done.is_changed:
+                try:
+                    others = replace_file(name, data, done.data).others
+                except WriteError as fault:
+                    self.refuse(Unreadable(name, f"left as it was: {fault}"))
+                    return
+                if others:
+                    self.progress.clear()
+                    complain(f"{name}: warning: {word_hard_links(others)}")
+                totals.changed += 1
+                totals.findings += done.findings
+                totals.comments += done.comments
+        totals.left += len(done.left)
+        totals.severities_left.update(finding.severity for finding, _ in done.left)
+        self.progress.clear()
+        self._report(name, done)

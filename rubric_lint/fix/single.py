@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
-from rubric_lint.finding import Finding, Fix, Result
-from rubric_lint.fix import find_new, splice
+from rubric_lint.edits.intents import Fix
+from rubric_lint.finding import Finding, Result
+from rubric_lint.fix import find_new
 from rubric_lint.fix.following import DataChange, move, name_findings
 from rubric_lint.fix.proof import find_doubt
 from rubric_lint.lint.engine import examine
 from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.source import splice
 
 
 def find_trouble(result: Result, chosen: Sequence[tuple[Finding, Fix]], settings: FileSettings) -> str:

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import Band, Criterion, Scale, Shape
-from rubric_lint.format.repairs import sort_bands
+from rubric_lint.format.repairs import order_bands
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import schema_for
 from rubric_lint.text.path import Path
@@ -123,5 +123,4 @@ def _sort(scale: Scale) -> Ordering:
     written = tuple(band.path[depth] for band in scale.bands)
     if lowest == sorted(lowest):
         return Ordering(scale.path, written)
-    repair = sort_bands(scale)
-    return Ordering(scale.path, repair.intents[0].steps if repair else None)  # type: ignore[union-attr]
+    return Ordering(scale.path, order_bands(scale))

@@ -381,13 +381,15 @@ def build_criterion(
     *,
     known: Mapping[str, Any],
     implied: int | None,
+    may_borrow: bool,
     deducts: bool = False,
 ) -> Criterion:
     """Build the criterion of an entry; `known` are the fields of the schema, `implied` is a gate from the settings.
 
-    With `deducts`, a weight below 0 is what the criterion costs if it is met.
+    With `may_borrow`, parts of the entry may be written elsewhere; with `deducts`, a weight below 0 is what the
+    criterion costs if it is met.
     """
-    borrows_id = document.may_borrow and (
+    borrows_id = may_borrow and (
         document.is_alias(path) or (isinstance(entry, dict) and "id" in entry and document.is_merged((*path, "id")))
     )
     if isinstance(entry, str):
@@ -437,7 +439,7 @@ SHAPE_FIELDS = {"score_ranges": Shape.SCORE_RANGES, "levels": Shape.LEVELS, "sco
 
 
 def _read_shapes(entry: dict[str, Any], known: Mapping[str, Any]) -> tuple[Shape, ...]:
-    return tuple(shape for field, shape in SHAPE_FIELDS.items() if field in entry and field in known) or _CHECKLIST
+    return tuple([shape for field, shape in SHAPE_FIELDS.items() if field in entry and field in known]) or _CHECKLIST
 
 
 def _read_weight(document: Reader, entry: dict[str, Any], path: Path, *, deducts: bool) -> Decimal | None:
@@ -449,14 +451,17 @@ def _read_weight(document: Reader, entry: dict[str, Any], path: Path, *, deducts
     if weight < 0 and not deducts:
         return None
     if document.has_exact_numbers:
-        return to_decimal(str(weight))
+        return to_decimal(weight)
     written = document.decimal((*path, "weight"))
     return (
         written.copy_abs() if written is not None and weight >= 0 else written
     )  # a view may turn points to lose round
 
 
-to_decimal = lru_cache(maxsize=1 << 10)(Decimal)
+@lru_cache(maxsize=1 << 10, typed=True)  # 1 and 1.0 are different decimals
+def to_decimal(number: float) -> Decimal:
+    """Return the decimal that a number is written as."""
+    return Decimal(str(number))
 
 
 def _read_gate(entry: Mapping[str, Any], path: Path, shape: Shape) -> tuple[int | None, Path]:

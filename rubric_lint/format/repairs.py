@@ -5,13 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from rubric_lint.finding import (
+from rubric_lint.edits.intents import (
     AddField,
     InsertField,
     InsertItems,
     Intent,
     MoveItems,
-    Problem,
     RemoveField,
     RenameKey,
     Reorder,
@@ -19,12 +18,20 @@ from rubric_lint.finding import (
     ReplaceValue,
     WrapText,
 )
+from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import HIGHEST, LOWEST, Band, Criterion, Replacement, Scale
 from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import suite_lists
 from rubric_lint.messages import join_words, name_scores
 from rubric_lint.text.path import Part, Path
+
+MESSAGES = {
+    "left-out": "`{field}: {value}` is deprecated; leave it out",
+    "renamed": "`{field}` is deprecated; write `{name}`",
+    "replaced": "`{field}: {value}` is deprecated; write `{name}: {new}`",
+}
+"""What the rules on deprecated fields say of them."""
 
 
 def find_deprecated(
@@ -37,17 +44,16 @@ def find_deprecated(
     if not replacement.covers(value):
         return  # the wrong value comes first
     new = replacement.value_for(value)
+    values = {"field": field, "value": _write(value), "name": name, "new": _write(new)}
     if new is None and replacement.values is not None:
-        message = f"`{field}: {_write(value)}` is deprecated; leave it out"
-        yield Problem(message, place, Part.KEY, repair=_mend_field(f"remove `{field}`", RemoveField(place)))
+        repair = _mend_field(f"remove `{field}`", RemoveField(place))
+        yield Problem("left-out", place, Part.KEY, values, repair=repair)
     elif new == value and type(new) is type(value):
-        message = f"`{field}` is deprecated; write `{name}`"
         repair = _mend_field(f"rename `{field}` to `{name}`", RenameKey(place, name))
-        yield Problem(message, place, Part.KEY, repair=repair)
+        yield Problem("renamed", place, Part.KEY, values, repair=repair)
     else:
-        message = f"`{field}: {_write(value)}` is deprecated; write `{name}: {_write(new)}`"
         repair = _mend_field(f"write `{name}: {_write(new)}`", RenameKey(place, name), ReplaceValue(place, _write(new)))
-        yield Problem(message, place, Part.KEY, repair=repair)
+        yield Problem("replaced", place, Part.KEY, values, repair=repair)
 
 
 def _mend_field(title: str, *intents: Intent) -> Repair:
@@ -239,13 +245,18 @@ def split(scale: Scale, band: Band, starts: Sequence[int]) -> Repair | None:
     return _repair(title, *(AddField(scale.path, key, text) for key, text in new), choice=ADD_BAND)
 
 
-def sort_bands(scale: Scale) -> Repair | None:
-    """Put the bands in ascending order; None if some are invalid."""
+def order_bands(scale: Scale) -> tuple[str | int, ...] | None:
+    """Return the keys or indices of the bands in ascending order; None if some bands are invalid."""
     if not all(band.is_sound for band in scale.bands):
         return None
     depth = len(scale.path)
-    bands = sorted(scale.bands, key=lambda band: band.scores[0])
-    return _repair("sort the bands", Reorder(scale.path, tuple(band.path[depth] for band in bands)))
+    return tuple(band.path[depth] for band in sorted(scale.bands, key=lambda band: band.scores[0]))
+
+
+def sort_bands(scale: Scale) -> Repair | None:
+    """Put the bands in ascending order; None if some are invalid."""
+    steps = order_bands(scale)
+    return _repair("sort the bands", Reorder(scale.path, steps)) if steps else None
 
 
 def _repair(title: str, *intents: Intent, choice: str = "") -> Repair:

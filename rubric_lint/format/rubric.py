@@ -303,9 +303,12 @@ def build_rubric(
     schema = schema_for(version)
     known = schema.entry_fields
     implied = HIGHEST if implicit_required else None
+    may_borrow = reader.may_borrow
     deducts = view is not None and view.dialect.has_deductions
     built = (
-        build_criterion(reader, (*path, index), entry, known=known, implied=implied, deducts=deducts)
+        build_criterion(
+            reader, (*path, index), entry, known=known, implied=implied, may_borrow=may_borrow, deducts=deducts
+        )
         for index, entry in enumerate(entries)
         if isinstance(entry, str | dict)
     )

@@ -1,15 +1,15 @@
 """Validate values against JSON Schemas, list the errors, and look up facts in the schemas."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from functools import cache, cached_property
 from math import isfinite
 from typing import Any, NamedTuple, Protocol
-from urllib.parse import urljoin
 
 from rubric_lint.format.criterion import HIGHEST, LOWEST, Replacement, looks_like_bands
-from rubric_lint.format.schema_files import BASE, CURRENT, load, load_bundled, registry
+from rubric_lint.format.schema_files import CURRENT, join, load
 from rubric_lint.messages import find_near
 from rubric_lint.text.path import Path
 
@@ -24,6 +24,10 @@ class Fault(Protocol):
     @property
     def schema_path(self) -> Sequence[str | int]:
         """Return the path to the keyword."""
+
+    @property
+    def kind(self) -> Any:
+        """Return the details of the error."""
 
 
 class Validator(Protocol):
@@ -66,6 +70,7 @@ def is_valid(schema: dict[str, Any], value: Any) -> bool:
 class _PureFault(NamedTuple):
     instance_path: tuple[str | int, ...]
     schema_path: tuple[str | int, ...]
+    kind: Any = None
 
 
 class _PureValidator:
@@ -203,24 +208,13 @@ class SchemaFault(NamedTuple):
         return self.schema[self.keyword]
 
 
-def read_faults(
-    faults: Iterable[Fault], schema: Any, value: Any, find_slowly: Callable[[], Iterable[Any]]
-) -> list[SchemaFault]:
-    """Return the errors of the fast validator, or those of the slow one if the fast one is unclear."""
-    try:
-        return [_read_fast(fault, schema, value) for fault in faults]
-    except (_UnclearError, LookupError, ValueError):
-        return list(read_slow_faults(find_slowly()))
-
-
 class _UnclearError(Exception):
     """An error of the fast validator has no clear place or meaning."""
 
 
-def _read_fast(fault: Fault, schema: Any, value: Any) -> SchemaFault:
+def _read_fault(fault: Fault, schema: Any, value: Any) -> SchemaFault:
+    """Read an error of the fast validator."""
     *steps, keyword = fault.schema_path
-    if "propertyNames" in steps:
-        raise _UnclearError  # the error names the mapping, not the key
     path: list[str | int] = []
     for step in fault.instance_path:
         known = _find_key(value, step) if type(value) is dict else step
@@ -228,9 +222,11 @@ def _read_fast(fault: Fault, schema: Any, value: Any) -> SchemaFault:
         value = value[known]
     if type(value) is float and not isfinite(value):
         raise _UnclearError  # the fast validator does not treat it as a number
+    is_key = "propertyNames" in steps
     for step in steps:
         schema = schema[step]
-    return SchemaFault(tuple(path), str(keyword), schema if type(schema) is dict else {}, value)
+    schema = schema if type(schema) is dict else {}
+    return SchemaFault(tuple(path), str(keyword), schema, fault.kind.error.instance if is_key else value, is_key)
 
 
 def _find_key(mapping: Mapping[str, Any], step: str | int) -> str:
@@ -281,8 +277,8 @@ class RubricSchema:
 
     def fields_of(self, definition: str) -> Mapping[str, Any]:
         """Return the fields of a mapping that follows a definition, each with its subschema."""
-        found = self.definitions.get(definition, {})
-        return resolve(self.contents, found).get("properties", {})  # type: ignore[no-any-return]
+        found = self.joined["definitions"].get(definition, {})
+        return resolve(self.joined, found).get("properties", {})  # type: ignore[no-any-return]
 
     @cached_property
     def distinctive(self) -> Mapping[str, str]:
@@ -308,9 +304,9 @@ class RubricSchema:
 
     def find(self, steps: Path) -> Mapping[str, Any]:
         """Return the subschema for a value at `steps` below a rubric, with references resolved."""
-        node = resolve(self.contents, self.definitions[self.whole])
+        node = resolve(self.joined, self.joined["definitions"][self.whole])
         for step in steps:
-            node = resolve(self.contents, _descend(node, step))
+            node = resolve(self.joined, _descend(node, step))
         return node
 
     @cache  # noqa: B019
@@ -326,15 +322,10 @@ class RubricSchema:
 
     def find_faults(self, definition: str, value: Any) -> list[SchemaFault]:
         """List all errors of a value against a definition; one mistake may cause many errors."""
-
-        def find_slowly() -> Iterator[Any]:
-            return self._slow(definition).iter_errors(value)  # type: ignore[no-any-return]
-
-        # The bundled file of a dialect has no keywords of ours.
-        if not (is_fast() and self.version) or _holds_long_map(value):
-            return list(read_slow_faults(find_slowly()))
-        faults = self._fast(definition).iter_errors(value)
-        return read_faults(faults, self._joined, value, find_slowly)
+        if is_fast() and not _holds_long_map(value):
+            with suppress(_UnclearError):
+                return [_read_fault(fault, self.joined, value) for fault in self._fast(definition).iter_errors(value)]
+        return list(read_slow_faults(self._slow(definition).iter_errors(value)))
 
     def holds_bands_as_range(self, entry: Any) -> bool:
         """Return whether the `score_range` of an entry has the value of a `score_ranges`."""
@@ -355,19 +346,20 @@ class RubricSchema:
         return {name: field.get("x-synonyms", []) for name, field in self.entry_fields.items()}
 
     @cached_property
-    def _joined(self) -> dict[str, Any]:
-        """The definitions with all their references; only the bundled file of a dialect has those of other schemas."""
-        contents = self.contents if self.version else load_bundled(self.source)
-        return {"definitions": contents["definitions"]}
+    def joined(self) -> dict[str, Any]:
+        """The schema with the definitions of others that it refers to."""
+        return join(self.source)
 
     @cache  # noqa: B019 (schemas are few and live as long as the process)
     def _fast(self, definition: str) -> Any:
-        return open_validator({"$ref": f"#/definitions/{definition}", **self._joined})
+        return open_validator(self._whole(definition))
 
     @cache  # noqa: B019
     def _slow(self, definition: str) -> Any:
-        reference = {"$ref": f"{self.contents['$id']}#/definitions/{definition}"}
-        return python_validator()(reference, registry=registry())
+        return python_validator()(self._whole(definition))
+
+    def _whole(self, definition: str) -> dict[str, Any]:
+        return {"$ref": f"#/definitions/{definition}", "definitions": self.joined["definitions"]}
 
 
 _LONG = 50
@@ -390,26 +382,13 @@ def _descend(node: Mapping[str, Any], step: str | int) -> Mapping[str, Any]:
     return below if isinstance(below, dict) else {}
 
 
-def resolve(contents: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a subschema of a file merged with its references; its own keywords win."""
+def resolve(joined: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a part of a joined schema merged with what it refers to; its own keywords win."""
     merged = dict(schema)
     for part in (schema, *(part for part in schema.get("allOf", ()) if "$ref" in part)):
-        file, _, name = part.get("$ref", "").partition("#/definitions/")
-        if name:
-            home = load(urljoin(contents["$id"], file).removeprefix(BASE)) if file else contents
-            found = resolve(home, home["definitions"][name])
-            merged = {**(_point_from_elsewhere(found, home["$id"]) if file else found), **merged}
+        if name := part.get("$ref", "").rpartition("/")[2]:
+            merged = {**resolve(joined, joined["definitions"][name]), **merged}
     return merged
-
-
-def _point_from_elsewhere(part: Any, home: str) -> Any:
-    """Return a part of the file `home` with references that are right in other files too."""
-    if isinstance(part, dict):
-        return {
-            key: f"{home}{value}" if key == "$ref" and value[:1] == "#" else _point_from_elsewhere(value, home)
-            for key, value in part.items()
-        }
-    return [_point_from_elsewhere(each, home) for each in part] if isinstance(part, list) else part
 
 
 @cache

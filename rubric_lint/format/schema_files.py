@@ -5,6 +5,7 @@ import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from urllib.parse import urljoin
 
 from rubric_lint.messages import HOME
 
@@ -97,6 +98,32 @@ def load_bundled(source: str) -> dict[str, Any]:
     """Return the self-contained copy of the schema `source`, or the authored one if the copy is adapted to editors."""
     entry = next(entry for entry in catalogue() if entry.source == source)
     return load(source) if entry.is_for_authors else json.loads(entry.path.read_text("utf-8"))
+
+
+def join(source: str) -> dict[str, Any]:
+    """Return an authored schema with the definitions of others that it refers to; all its references are local."""
+    files = {source: load(source)}
+    drawn: dict[str, Any] = {}
+
+    def draw_in(node: Any, home: str) -> Any:
+        if isinstance(node, list):
+            return [draw_in(each, home) for each in node]
+        if not isinstance(node, dict):
+            return node
+        file, _, name = node["$ref"].partition("#/definitions/") if isinstance(node.get("$ref"), str) else ("", "", "")
+        there = urljoin(f"{BASE}{home}", file).removeprefix(BASE) if file else home
+        if name and there != source and name not in drawn:
+            drawn[name] = None  # reserves the name before its definition is drawn in
+            files[there] = files.get(there) or load(there)
+            drawn[name] = draw_in(files[there]["definitions"][name], there)
+        if file:
+            return {"$ref": f"#/definitions/{name}"}
+        return {key: each if key.startswith("x-") else draw_in(each, home) for key, each in node.items()}
+
+    joined: dict[str, Any] = draw_in(files[source], source)
+    if drawn:
+        joined["definitions"] = dict(sorted({**joined.get("definitions", {}), **drawn}.items()))
+    return joined
 
 
 @cache

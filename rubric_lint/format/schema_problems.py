@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from rubric_lint.finding import Problem, PutUnder, RenameKey, Repair, ReplaceValue
+from rubric_lint.edits.intents import PutUnder, RenameKey, Repair, ReplaceValue
+from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import HIGHEST, RANGE, SCORES, SHAPE_FIELDS, outcome_field, read_key
 from rubric_lint.format.recognition import word_list_form
 from rubric_lint.format.repairs import number_levels, quote, write_placeholder
@@ -23,14 +24,17 @@ def find_violations(
     if not isinstance(rubrics, list) or not rubrics:
         form = word_list_form(rubrics) if schema.version else ""
         for rule, problem in find_in(schema, schema.whole, document, path, rubrics):
-            yield rule, problem._replace(message=f"{problem.message}; {form}") if form else problem
+            yield (
+                rule,
+                problem._replace(code="not-a-list", values={**problem.values, "form": form}) if form else problem,
+            )
         return
     for index, entry in enumerate(rubrics):
         if not schema.is_valid_entry(entry):
             if schema.holds_bands_as_range(entry):
                 yield _word_bands_as_range((*path, index))
             elif isinstance(entry, dict) and len(entry) == 1 and not schema.knows(*entry):
-                yield "schema", Problem(_word_accident(*entry), (*path, index), Part.HEAD)
+                yield "schema", Problem("colon-in-string", (*path, index), Part.HEAD, {"key": shorten(*entry)})
             else:
                 found = list(find_in(schema, schema.item, document, (*path, index), entry))
                 yield from _find_slips(found, entry, (*path, index)) if isinstance(entry, dict) else found
@@ -44,8 +48,7 @@ def _word_bands_as_range(path: Path) -> tuple[str, Problem]:
     """Describe a missing `s`, which would otherwise cause five errors."""
     place = (*path, "score_range")
     repair = Repair("rename `score_range` to `score_ranges`", (RenameKey(place, "score_ranges"),), safe=False)
-    message = "`score_range` holds bands, expected two integers; did you mean `score_ranges`?"
-    return "schema", Problem(message, place, Part.KEY, repair=repair)
+    return "schema", Problem("bands-as-range", place, Part.KEY, repair=repair)
 
 
 def _find_slips(found: list[tuple[str, Problem]], entry: dict[str, Any], path: Path) -> Iterator[tuple[str, Problem]]:
@@ -69,47 +72,37 @@ def _word_range_keys(bands: Any, place: Path) -> Problem | None:
         return None
     ends = {key: (int(found[1]), int(found[2])) for key, found in ranges.items() if found}
     key, (low, high) = next(iter(ends.items()))
-    message = f"`score_ranges` has the key `{shorten(key)}`"
     if any(end < start or end + 1 not in (*lows, HIGHEST + 1) for start, end in ends.values()):
-        advice = f"write a list of bands with `score_range: [{low}, {high}]` and `expected_outcome`"
-        return Problem(f"{message}; {advice}", (*place, key), Part.KEY)
-    title = f"write {join_words([f'`{start}`' for start in lows])}"
+        return Problem("range-key", (*place, key), Part.KEY, {"key": shorten(key), "low": low, "high": high})
+    starts_of_bands = join_words([f"`{start}`" for start in lows])
     intents = tuple(RenameKey((*place, each), str(start)) for each, (start, _) in ends.items())
-    repair = Repair(title, intents, safe=False, is_local=True)
-    advice = "the short form has the lowest score of each band, and ends it below the next one"
-    return Problem(f"{message}; {advice}: {title}", (*place, key), Part.KEY, repair=repair)
+    repair = Repair(f"write {starts_of_bands}", intents, safe=False, is_local=True)
+    values = {"key": shorten(key), "starts": starts_of_bands}
+    return Problem("range-keys", (*place, key), Part.KEY, values, repair=repair)
 
 
 def _word_names(levels: Any, place: Path) -> Problem | None:
     """Describe `levels: [none, some, all]`: names without numbers, of which only the author knows the order."""
     if isinstance(levels, dict) and levels and all(read_key(name) is None for name in levels):
         names = join_words([f"`{shorten(name)}`" for name in levels])
-        advice = "write 1 and so on from the worst to the best, or a list with `level`, `name` and `expected_outcome`"
-        return Problem(
-            f"`levels` has the keys {names}, expected integers; {advice}", (*place, next(iter(levels))), Part.KEY
-        )
+        return Problem("named-keys", (*place, next(iter(levels))), Part.KEY, {"names": names})
     if not isinstance(levels, list) or len(levels) < 2 or not all(isinstance(name, str) for name in levels):
         return None
     shown = ", ".join(f"{number}: {shorten(name)}" for number, name in enumerate(levels[:3], 1))
     more = ", ..." if len(levels) > 3 else ""
-    message = f"`levels` is a list of names; give each its number: `levels: {{{shown}{more}}}`"
-    return Problem(message, place, Part.KEY, choices=number_levels(place, len(levels)))
-
-
-def _word_accident(key: str) -> str:
-    return f"a mapping with `{shorten(key)}` alone is not a criterion; if it is one string with a `: ` in it, quote it"
+    return Problem("names", place, Part.KEY, {"numbered": f"{shown}{more}"}, choices=number_levels(place, len(levels)))
 
 
 def find_in(
     schema: RubricSchema, definition: str, document: Document, base: Path, value: Any
 ) -> Iterator[tuple[str, Problem]]:
     """Find the errors of the value at `base` against a definition: the name of the rule, and the problem."""
-    found: dict[tuple[Path, Part, str], tuple[str, Problem]] = {}
+    found: dict[tuple[Path, Part, object], tuple[str, Problem]] = {}
     for fault in schema.find_faults(definition, value):
         for rule, problem in _word_fault(schema, fault, document, base):
             # A wrong type also breaks bounds and patterns, so one error on a value is enough, and the type error is
             # the best; but each missing field of a mapping is a separate error.
-            key = (problem.path, problem.part, problem.message if fault.keyword == "required" else "")
+            key = (problem.path, problem.part, problem.values["field"] if fault.keyword == "required" else "")
             if key not in found or fault.keyword == "type":
                 found[key] = (rule, problem)
     # If the key itself is wrong, its value does not matter.
@@ -138,17 +131,18 @@ def _make_problems(
             yield "unknown-field", _word_unknown(schema, fault, (*path, name), name)
     elif keyword == "required":
         for name in _missing(schema, fault):
-            yield "schema", Problem(_word_missing(schema, name, fault, path), path, Part.HEAD)
+            yield "schema", Problem("missing", path, Part.HEAD, _describe_missing(schema, name, fault, path))
     elif "x-reason" in fault.schema:
-        message = f"`{path[-1]}` is not allowed here: {fault.schema['x-reason']}"
-        yield rules.get(keyword, "schema"), Problem(message, path, Part.KEY)
+        values = {"field": path[-1], "reason": fault.schema["x-reason"]}
+        yield rules.get(keyword, "schema"), Problem("misplaced", path, Part.KEY, values)
     else:
         if fault.is_key:
             path = (*path, value)
         rule = rules.get("null") if keyword == "type" and value is None else None
-        message = _word_value(fault, document, path)
+        code, values = _describe_value(fault, document, path)
         name = rule or rules.get(keyword, "schema")
-        yield name, _mend(name, fault, document, base, Problem(message, path, Part.KEY if fault.is_key else Part.VALUE))
+        problem = Problem(code, path, Part.KEY if fault.is_key else Part.VALUE, values)
+        yield name, _mend(name, fault, document, base, problem)
 
 
 def _mend(rule: str, fault: SchemaFault, document: Document, base: Path, problem: Problem) -> Problem:
@@ -161,12 +155,13 @@ def _mend(rule: str, fault: SchemaFault, document: Document, base: Path, problem
         field = str(path[-1])
         title = f"write `{field}: {{verdict: {fault.value}}}`"
         repair = Repair(title, (PutUnder(path, field, "verdict"),), safe=False, is_local=True)
-        return problem._replace(message=f"{problem.message}; {title}", repair=repair)
+        values = {**problem.values, "field": field, "verdict": fault.value}
+        return problem._replace(code="bare-verdict", values=values, repair=repair)
     written = isinstance(fault.value, str) and path[-1:] == ("score_range",) and RANGE.fullmatch(fault.value)
     if written and int(written[1]) <= int(written[2]) <= HIGHEST:
         text = f"[{int(written[1])}, {int(written[2])}]"
         repair = Repair(f"write `{text}`", (ReplaceValue(path, text),), safe=False, is_local=True)
-        return problem._replace(message=f"{problem.message}; {repair.title}", repair=repair)
+        return problem._replace(code="range-string", values={**problem.values, "range": text}, repair=repair)
     if _lacks_quotes(fault) and not fault.is_key and path and not _find_tag(document, path):
         return problem._replace(repair=quote(path, document.written_at(path)))
     return problem
@@ -201,12 +196,12 @@ def _may_mean(schema: RubricSchema, key: str, name: str) -> bool:
 _FIRST_CLAUSE = re.compile(r"[^.:;]+")
 
 
-def _word_missing(schema: RubricSchema, name: str, fault: SchemaFault, path: Path) -> str:
+def _describe_missing(schema: RubricSchema, name: str, fault: SchemaFault, path: Path) -> dict[str, str]:
     definition = schema.definitions.get("band" if path[-2:-1] == ("score_ranges",) else schema.item, {})
     here = {field: known for field, known in fault.schema.get("properties", {}).items() if known is not True}
     known = {**definition.get("properties", {}), **here}
     clause = _FIRST_CLAUSE.match(known.get(name, {}).get("description", ""))
-    return f"missing field `{name}`" + (f": {clause[0][:1].lower()}{clause[0][1:]}" if clause else "")
+    return {"field": name, "meaning": f": {clause[0][:1].lower()}{clause[0][1:]}" if clause else ""}
 
 
 def _has_rivals(schema: RubricSchema, fault: SchemaFault, field: str) -> bool:
@@ -220,18 +215,18 @@ def _word_unknown(schema: RubricSchema, fault: SchemaFault, path: Path, name: st
     near = schema.suggest(name, known)
     shown = shorten(name)
     if schema.version not in ("", CURRENT) and name in schema_for().entry_fields:
-        message = f"`{name}` is a field of {CURRENT}, but this file says that it follows {schema.version}"
-        return Problem(message, path, Part.KEY)
+        values = {"field": name, "current": CURRENT, "version": schema.version}
+        return Problem("later-version", path, Part.KEY, values)
     if not near:
-        current = _list_known(schema, known, fault.value)
-        return Problem(f"unknown field `{shown}`; known here are {', '.join(current)}", path, Part.KEY)
-    names = " or ".join(f"`{field}`" for field in near)
+        current = ", ".join(_list_known(schema, known, fault.value))
+        return Problem("unknown", path, Part.KEY, {"field": shown, "known": current})
+    values = {"field": shown, "near": " or ".join(f"`{field}`" for field in near)}
     if len(near) == 1 and near[0] in fault.value:
-        return Problem(f"unknown field `{shown}`, like {names}, which is there too; remove one of them", path, Part.KEY)
+        return Problem("misspelt-beside", path, Part.KEY, values)
     # Two misspelt names may mean the same field, which can only be used once.
     is_plain = len(near) == 1 and not _has_rivals(schema, fault, near[0])
     repair = _rename(schema, fault.value, path, name, near[0]) if is_plain else None
-    return Problem(f"unknown field `{shown}`; did you mean {names}?", path, Part.KEY, repair=repair)
+    return Problem("misspelt", path, Part.KEY, values, repair=repair)
 
 
 def _list_known(schema: RubricSchema, known: Mapping[str, Any], mapping: dict[str, Any]) -> list[str]:
@@ -266,43 +261,44 @@ _MAPS = {("score_ranges",), ("levels",)}
 """The fields that may contain a map from numbers to outcomes."""
 
 
-def _word_value(fault: SchemaFault, document: Document, path: Path) -> str:
+def _describe_value(  # noqa: PLR0911 (one return a message)
+    fault: SchemaFault, document: Document, path: Path
+) -> tuple[str, dict[str, Any]]:
+    """Return the code of the message on a wrong value, and its values."""
     schema, is_key = fault.schema, fault.is_key
     if fault.keyword == "contains":
-        return f"`{path[-1]}` holds none that counts, expected {expected_of(schema)}"
+        return "none-counts", {"field": path[-1], "expected": expected_of(schema)}
     found = f"the key `{shorten(fault.value)}`" if is_key else describe(fault.value, document.written_at(path))
     names = [step for step in path[:-1] if isinstance(step, str)]
     path = path or ("this",)
     if is_key or isinstance(path[-1], int):
         found = "an empty item" if fault.value is None else found
-        subject = f"`{names[-1]}` has {found}" if names else f"found {found}"
+        subject = f"`{names[-1]}` has" if names else "found"
     else:
-        subject = f"`{path[-1]}` is {found}"
+        subject = f"`{path[-1]}` is"
         if path[-2:-1] in _MAPS:
             subject = f"the outcome of {subject}"
     match fault.keyword:
         case "pattern" if fault.wanted == r"\S" and not is_key:
-            blank = "blank" if " is " in subject else "a blank string"
-            cure = "say what an observer sees" if "pattern" in schema.get("x-rule", {}) else "write a name"
-            return f"{subject.removesuffix(found)}{blank}; {cure}"
+            return "blank", {"subject": subject, "found": "blank" if subject.endswith(" is") else "a blank string"}
         case "minItems" | "minProperties" if not fault.value:
             expected = schema.get("x-expected") or f"at least {fault.wanted} items"
             kind = "mapping" if fault.keyword == "minProperties" else "list"
-            return f"`{path[-1]}` is an empty {kind}, expected {expected}"
+            return "empty", {"field": path[-1], "kind": kind, "expected": expected}
         case "minItems" | "minProperties" | "maxItems":
             count = len(fault.value)
             is_exact = "maxItems" in schema
             expected = expected_of(schema) if is_exact else f"at least {fault.wanted}"
-            return f"`{path[-1]}` has {count} item{'' if count == 1 else 's'}, expected {expected}"
+            told = f"{count} item{'' if count == 1 else 's'}"
+            return "items", {"field": path[-1], "count": told, "expected": expected}
         case "minimum" if "x-expected" not in schema:
-            return f"{subject}, expected at least {fault.wanted}"
+            return "minimum", {"subject": subject, "found": found, "least": fault.wanted}
         case _:
-            expected = expected_of(schema)
-            hint = ""
-            if _lacks_quotes(fault):
-                tag = _find_tag(document, path)
-                hint = f"; remove the tag `{shorten(tag)}` and put it in quotes" if tag else "; put it in quotes"
-            return f"{subject}, expected {expected}{hint}"
+            values = {"subject": subject, "found": found, "expected": expected_of(schema)}
+            if not _lacks_quotes(fault):
+                return "unexpected", values
+            tag = _find_tag(document, path)
+            return ("tagged", {**values, "tag": shorten(tag)}) if tag else ("unquoted", values)
 
 
 _TAG = re.compile(r"(!\S*)\s+(?:&\S+\s+)?\Z")

@@ -7,7 +7,8 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from rubric_lint.finding import MoveItems, Place, Problem, Repair
+from rubric_lint.edits.intents import MoveItems, Repair
+from rubric_lint.finding import Place, Problem
 from rubric_lint.format.criterion import Asked
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path

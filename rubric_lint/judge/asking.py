@@ -151,7 +151,7 @@ class Sampler:
     def _read(self, reply: Reply, answer: Answer, rubric: ScoringRubric) -> JudgeOutput:
         if reply.fault:
             raise OutputError(reply.fault)
-        return reader_of(rubric).read(reply.text, read_quotable(*answer.case), self._plan.extract).output
+        return reader_of(rubric).read(reply.text, lambda: read_quotable(*answer.case), self._plan.extract).output
 
 
 def correct(text: str, fault: OutputError) -> Iterator[Message]:

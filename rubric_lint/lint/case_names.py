@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem
+from rubric_lint.finding import Place, Problem
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import suite_lists
 from rubric_lint.messages import shorten
@@ -30,16 +30,14 @@ def find_repeated(
             (document, rubric), (above, earlier) = rubrics[at], rubrics[first]
             own, other = _read_owner(sites[at]), _read_owner(sites[first])
             if own.key != other.key and own.field and other.field and own.name == other.name:
-                called = f"a case with rubrics has the {own.field} `{shorten(own.name)}` already"
-                said = f"{called}, at line {OTHER_LINE}"
+                code, values = "second-case", {"field": own.field, "name": shorten(own.name)}
                 place, above_at = (*own.key[1], own.field), (*other.key[1], other.field)
                 part = Part.ENTRY
             else:
-                said = f"this is a second rubric named `{shorten(name)}`, after the one at line {OTHER_LINE}"
+                code, values = "second-rubric", {"name": shorten(name)}
                 place, above_at, part = rubric.path, earlier.path, Part.KEY
-            message = f"{said}; results cannot tell the two apart, so rename one"
             beside = Place("the first one", (), span=above.span(*_own_place(above, above_at, part)))
-            yield Problem(message, *_own_place(document, place, part), (beside,)), document
+            yield Problem(code, *_own_place(document, place, part), values, (beside,)), document
 
 
 def _own_place(document: Document, path: Path, part: Part) -> tuple[Path, Part]:

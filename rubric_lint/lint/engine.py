@@ -18,17 +18,7 @@ from rubric_lint.dialects.search.locate import (
     search,
     speaks_of_rubrics,
 )
-from rubric_lint.finding import (
-    OTHER_LINE,
-    Finding,
-    Place,
-    Problem,
-    Related,
-    Result,
-    Severity,
-    Unread,
-    pointer,
-)
+from rubric_lint.finding import Finding, Place, Problem, Related, Result, Severity, Unread
 from rubric_lint.format.criterion import Criterion, Shape, Thresholds
 from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.rubric import Rubric, SharedEntries, build_rubric
@@ -39,7 +29,7 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME, JUDGED_RULES, RULES
 from rubric_lint.text.deadline import Clock, check_time
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path
+from rubric_lint.text.path import Part, Path, pointer
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Source, Span, UndecodableError
 from rubric_lint.text.tree import SyntaxFaultError
@@ -85,8 +75,13 @@ class Examined(NamedTuple):
 DEFAULTS = FileSettings()
 
 
-Writer = Callable[[str, Iterable[int]], str]
-"""A function that writes the line numbers of related places into the message of a problem."""
+NameLine = Callable[[int], str]
+"""A function that names the line of a related place in a message, given its number."""
+
+
+def name_line(number: int) -> str:
+    """Name a line of the text."""
+    return f"line {number}"
 
 
 @without_collections()  # until the documents are freed: collecting them would take as long as reading them
@@ -110,7 +105,7 @@ def examine_file(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> E
     try:
         source = Source.from_bytes(name, data)
     except UndecodableError as fault:
-        return Examined(report_faults(fault.source, [(fault.message, fault.span)], settings), [], [])
+        return Examined(report_faults(fault.source, [(fault.message, fault.span)], settings, "encoding"), [], [])
     return examine(source, settings)
 
 
@@ -119,11 +114,11 @@ def examine(
     source: Source,
     settings: FileSettings = DEFAULTS,
     *,
-    write: Writer | None = None,
+    name_line: NameLine = name_line,
     look: Look | None = None,
     also: Also | None = None,
 ) -> Examined:
-    """Lint one text, or `look` at it otherwise. `write` puts the line numbers of related places into the messages.
+    """Lint one text, or `look` at it otherwise. `name_line` names the lines of related places in messages.
 
     `also` finds more than the rules do; the time limit does not apply to it.
 
@@ -145,7 +140,7 @@ def examine(
     if also is not None:
         found.extend(also(rubrics, found))
     with clock.phase():
-        findings = _make_findings(clock.take(found), rubrics, settings, write or write_lines)
+        findings = _make_findings(clock.take(_hand_over(found)), rubrics, settings, name_line)
     if told := [(fault.message, fault.span) for fault in faults if _is_of_rubrics(source, fault, among=rubrics)]:
         findings += report_faults(source, told, settings).findings
     ignored = 0
@@ -169,6 +164,13 @@ def _count_tests(documents: Sequence[Document]) -> int:
     return count_tests(documents)
 
 
+def _hand_over(found: list[Found]) -> Iterator[Found]:
+    """Yield the items of a list and forget them, so that a problem and its finding are not kept at once."""
+    found.reverse()
+    while found:
+        yield found.pop()
+
+
 def _is_of_rubrics(source: Source, fault: SyntaxFaultError, *, among: Sequence[object]) -> bool:
     """Return whether a syntax error is that of a rubric: in a file with others, or in a cell that speaks of some."""
     if fault.within is None:
@@ -181,7 +183,7 @@ def _stop(result: Result, clock: Clock, settings: FileSettings) -> Result:
     if not (result.rubrics or settings.claimed or speaks_of_rubrics(result.source)):
         return result._replace(unread=(Unread(clock.message, 1, 1, is_known=False),), is_stopped=True)
     span = Span(0, min(1, len(result.source.text)))
-    finding = Finding("syntax", Severity.ERROR, clock.message, span, "")
+    finding = _make_fault("time-limit", Severity.ERROR, clock.message, span)
     return result._replace(findings=(finding, *result.findings), is_stopped=True)
 
 
@@ -229,8 +231,8 @@ def find_duplicate_keys(document: Document, located: list[Rubric], *, is_ours: b
         return
     holders = {rubric.path: rubric for rubric in reversed(located)}
     for _, owner, key, first, second, _ in duplicates:
-        message = f"duplicate key `{key}`, first at line {OTHER_LINE}; most readers keep only the last, so remove one"
-        problem = Problem(message, (*owner, key), span=second, related=(Place("the first one", (), span=first),))
+        related = (Place("the first one", (), span=first),)
+        problem = Problem("repeated", (*owner, key), values={"key": key}, span=second, related=related)
         above = (owner[:length] for length in range(len(owner) + 1))
         holder = next((holders[path] for path in above if path in holders), None)
         yield Found("duplicate-key", problem, document, holder)
@@ -244,18 +246,17 @@ def _find_absence(documents: Sequence[Document], settings: FileSettings) -> Iter
             if (span := find_claim_span(document)) is None:
                 continue  # the comment above the first document, where it is said
             known = join_words(sorted({entry.version for entry in catalogue() if entry.name == claim.name}))
-            message = f"this rubric-lint knows only {known} of the schema, not {claim.version}; is it out of date?"
-            yield document, Problem(message, (), span=span)
+            values = {"known": known, "version": claim.version}
+            yield document, Problem("unknown-version", (), values=values, span=span)
         elif settings.is_rubric_file or (claim and claim.name == "rubric"):
-            yield document, _word_absence(document.data)
+            yield document, _find_missing(document.data)
             return
 
 
-def _word_absence(data: object) -> Problem:
-    message = f"missing field `{FIELD}`: a rubric file has it at the top level"
+def _find_missing(data: object) -> Problem:
     if isinstance(data, dict) and (near := find_near(FIELD, data)):
-        return Problem(f"{message}; is `{near[0]}` a misspelling of it?", (near[0],), Part.KEY)
-    return Problem(message, (), Part.HEAD)
+        return Problem("no-rubrics-misspelt", (near[0],), Part.KEY, {"near": near[0]})
+    return Problem("no-rubrics", (), Part.HEAD)
 
 
 class Held(NamedTuple):
@@ -328,7 +329,9 @@ def is_enabled(rule: str, settings: FileSettings) -> bool:
     return settings.enabled is None or rule in settings.enabled
 
 
-def report_faults(source: Source, faults: Iterable[tuple[str, Span]], settings: FileSettings) -> Result:
+def report_faults(
+    source: Source, faults: Iterable[tuple[str, Span]], settings: FileSettings, code: str = "unreadable"
+) -> Result:
     """Return the findings of an unreadable file, if it seems to contain rubrics."""
     if not (settings.claimed or speaks_of_rubrics(source)):
         message, span = next(iter(faults))
@@ -336,7 +339,11 @@ def report_faults(source: Source, faults: Iterable[tuple[str, Span]], settings: 
         reason, signs = f"it cannot be read: {message}", count_signs(source.name)
         return Result(source, (), unread=(Unread(reason, line, column, is_known=False, signs=signs),))
     severity = severity_of("syntax", settings)
-    return Result(source, tuple(Finding("syntax", severity, message, span, "") for message, span in faults))
+    return Result(source, tuple(_make_fault(code, severity, message, span) for message, span in faults))
+
+
+def _make_fault(code: str, severity: Severity, reason: str, span: Span) -> Finding:
+    return Finding("syntax", severity, reason, span, "", code=f"syntax.{code}", values={"reason": reason})
 
 
 def build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
@@ -401,8 +408,8 @@ def _find_misspelt(
     for name in value:
         near = [] if name in known else find_near(name, known)
         if near and near[0] not in value:
-            message = f"unknown field `{shorten(name)}`, which {view.dialect.title} ignores; did you mean `{near[0]}`?"
-            yield "unknown-field", Problem(message, (*path, name), Part.KEY)
+            values = {"field": shorten(name), "system": view.dialect.title, "near": near[0]}
+            yield "unknown-field", Problem("ignored", (*path, name), Part.KEY, values)
 
 
 def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
@@ -412,7 +419,7 @@ def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
         yield Found(rule, problem, document, rubric)
     for rule, problem in view.problems if view else ():
         yield Found(rule, problem, document, rubric)
-    for name, _, check, *_ in RULES:
+    for name, _, _, check, *_ in RULES:
         if check is None or name in without:
             continue
         try:
@@ -423,7 +430,7 @@ def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
 
 
 def _make_findings(
-    found: Iterable[Found], rubrics: list[tuple[Document, Rubric]], settings: FileSettings, write: Writer
+    found: Iterable[Found], rubrics: list[tuple[Document, Rubric]], settings: FileSettings, name_line: NameLine
 ) -> list[Finding]:
     """Turn problems into findings with places; an error that aliases repeat is one finding, at its definition."""
     mending: Mending | None = None
@@ -438,29 +445,34 @@ def _make_findings(
         if severity is None:
             continue
         span = problem.span or document.span(problem.path, problem.part)
-        name = name_criterion(problem, rubric)
-        key = (rule, span, name + problem.message if rule in JUDGED_RULES else problem.message)  # about one criterion
+        template, values = BY_NAME[rule].messages[problem.code], problem.values
+        related = _relate(document, problem) if problem.related else ()
+        if "{line}" in template:
+            line = name_line(document.source.position(related[0].span.start).line)
+            values = {**values, "line": line}
+        message, name = template.format_map(values), name_criterion(problem, rubric)
+        key = (rule, span, name + message if rule in JUDGED_RULES else message)  # about one criterion
         if key not in findings:
-            related = _relate(document, problem) if problem.related else ()
-            lines = (document.source.position(place.span.start).line for place in related)
             findings[key] = Finding(
                 rule=rule,
                 severity=severity,
-                message=name + write(problem.message, lines),
+                message=name + message,
                 span=span,
                 pointer=pointer(_number(problem.path, document)),
                 related=related,
+                code=f"{rule}.{problem.code}",
+                values=values,
             )
             if problem.repair is not None or problem.choices:
                 mending = mending or _start_mending(rubrics, settings)
                 findings[key] = mending.mend(document, problem, findings[key])
     if all(rule != "ambiguous-scalar" for rule, _, _ in findings):
         return list(findings.values())  # nothing else can be an echo
-    errors: dict[Span, list[str]] = {}
+    wanted: dict[Span, list[str]] = {}
     for finding in findings.values():
         if finding.severity is Severity.ERROR:
-            errors.setdefault(finding.span, []).append(finding.message)
-    return [finding for finding in findings.values() if not _is_echo(finding, errors.get(finding.span, []))]
+            wanted.setdefault(finding.span, []).append(str(finding.values.get("expected")))
+    return [finding for finding in findings.values() if not _is_echo(finding, wanted.get(finding.span, []))]
 
 
 def name_criterion(problem: Problem, rubric: Rubric | None) -> str:
@@ -481,13 +493,6 @@ def _find_criterion(problem: Problem, rubric: Rubric) -> Criterion | None:
     return found if found and found.shapes[0] is not Shape.HOLISTIC else None
 
 
-def write_lines(message: str, lines: Iterable[int]) -> str:
-    """Replace the placeholders in a message with the line numbers of the related places."""
-    for line in lines:
-        message = message.replace(OTHER_LINE, str(line), 1)
-    return message
-
-
 def _start_mending(rubrics: list[tuple[Document, Rubric]], settings: FileSettings) -> "Mending":
     from rubric_lint.lint.mending import Mending  # noqa: PLC0415  (clean files need no fix)
 
@@ -504,13 +509,17 @@ def _relate(document: Document, problem: Problem) -> tuple[Related, ...]:
     return tuple(Related(message, span, source) for message, span, source in places)
 
 
-def _is_echo(finding: Finding, errors: list[str]) -> bool:
-    """Return whether an ambiguous-scalar finding adds nothing to the errors on the same scalar."""
-    if finding.rule != "ambiguous-scalar" or not errors:
+def _is_echo(finding: Finding, wanted: list[str]) -> bool:
+    """Return whether an ambiguous-scalar finding adds nothing to the errors on its scalar.
+
+    `wanted` is what each of the errors expects.
+    """
+    if finding.rule != "ambiguous-scalar" or not wanted:
         return False
-    is_boolean = " is true in " in finding.message or " is false in " in finding.message
-    wanted = "true or false" if is_boolean else "number" if " is the number " in finding.message else "string"
-    return not any(f"expected {article}{wanted}" in error for error in errors for article in ("", "a "))
+    readings = f" is {finding.values['readings']}"
+    is_boolean = " is true in " in readings or " is false in " in readings
+    kind = "true or false" if is_boolean else "a number" if " is the number " in readings else "a string"
+    return not any(expected.startswith(kind) for expected in wanted)
 
 
 def _number(path: Path, document: Document) -> Path:

@@ -8,11 +8,12 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
 
-from rubric_lint.finding import Edit, Finding, Fix, Severity
+from rubric_lint.edits.intents import Fix
+from rubric_lint.finding import Finding, Severity
 from rubric_lint.messages import find_near
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
-from rubric_lint.text.source import Kind, Source, Span, kind_of
+from rubric_lint.text.source import Edit, Kind, Source, Span, kind_of
 
 
 class Name(NamedTuple):
@@ -187,20 +188,24 @@ def find_unused(
         lines.setdefault(finding.rule, []).append(source.position(finding.span.start).line)
     for ignore in ignores:
         if ignore.fault:
-            message = f"this comment silences nothing; {ignore.fault}"
-            yield Finding("unused-ignore", severity, message, ignore.comment, "")
+            yield _report("invalid", {"reason": ignore.fault}, severity, ignore.comment)
         idle = _find_idle(ignore, silenced, in_use)
         fix = _make_fix(source, ignore, idle) if idle and not kind_of(source.name).is_program else None
         for name in {name.text: name for name in reversed(ignore.names)}.values():  # each once, at its first place
             if name.text in idle:
-                message = f"`{name.text}` finds nothing here that this comment could silence; "
                 near_by = _find_near(lines.get(name.text, []), source.position(ignore.comment.start).line)
-                message += f"there is one at line {near_by}, so move the comment there" if near_by else "remove it"
-                yield Finding("unused-ignore", severity, message, name.span, "", fix=fix)
+                values = {"rule": name.text, "near": str(near_by)}
+                yield _report("too-far" if near_by else "idle", values, severity, name.span)._replace(fix=fix)
             elif name.text not in BY_NAME:
                 near = find_near(name.text, BY_NAME)
                 hint = f"did you mean `{near[0]}`?" if near else "`rubric-lint --rules` lists the rules"
-                yield Finding("unused-ignore", severity, f"unknown rule `{name.text}`; {hint}", name.span, "")
+                yield _report("unknown-rule", {"rule": name.text, "hint": hint}, severity, name.span)
+
+
+def _report(code: str, values: dict[str, str], severity: Severity, span: Span) -> Finding:
+    rule = BY_NAME["unused-ignore"]
+    message = rule.write(code, values)
+    return Finding(rule.name, severity, message, span, "", code=f"{rule.name}.{code}", values=values)
 
 
 _NEAR = 5

@@ -13,7 +13,7 @@ from rubric_lint.dialects.tables.columns import Choices, fold
 from rubric_lint.dialects.tables.reading import Asked, read_tables
 from rubric_lint.dialects.tables.rubrics import Draft, TableRubric, read_rubric, write_draft
 from rubric_lint.dialects.tables.values import parse_rescale
-from rubric_lint.finding import OTHER_LINE, Finding, Severity
+from rubric_lint.finding import Finding, Severity
 from rubric_lint.format.criterion import Thresholds
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import CURRENT
@@ -58,13 +58,11 @@ class Drafted(NamedTuple):
 def examine_draft(draft: Draft, settings: FileSettings) -> Drafted:
     """Lint a draft as a rubric file of the current version."""
 
-    def write(message: str, lines: Iterable[int]) -> str:
-        for line in lines:
-            message = message.replace(f"line {OTHER_LINE}", draft.places[line - 1].short, 1)
-        return message
+    def name_line(number: int) -> str:
+        return draft.places[number - 1].short
 
     settings = settings._replace(claimed=True, is_rubric_file=True, is_test_file=False, version=CURRENT)
-    return Drafted(draft, examine(Source(_NAME, draft.text), settings, write=write))
+    return Drafted(draft, examine(Source(_NAME, draft.text), settings, name_line=name_line))
 
 
 NOTE = "note"

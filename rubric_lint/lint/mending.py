@@ -1,11 +1,45 @@
 """Make the fixes of a file, one by one."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
-from rubric_lint.finding import Finding, Fix, Problem, Repair
-from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix
+from rubric_lint.dialects.search.locate import find_claim, find_claim_span
+from rubric_lint.edits.intents import Fix, Repair
+from rubric_lint.edits.lines import ObstacleError
+from rubric_lint.edits.making import make_fix
+from rubric_lint.edits.sharing import Sharing
+from rubric_lint.finding import Finding, Problem
+from rubric_lint.format.recognition import is_ours
+from rubric_lint.format.schema import suite_fields
+from rubric_lint.format.schema_files import BASE, CURRENT
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
+
+_COMMENT = f"# $schema: {BASE}rubric-{CURRENT}.schema.json"
+
+
+def find_sharing(document: Document, rubrics: Collection[Path] = (), *, is_claimed: bool = False) -> Sharing:
+    """Return who shares what in a document, given the paths of its rubrics.
+
+    `is_claimed`: the name of the file or the settings say that its rubrics are ours.
+    """
+
+    def check_apart(path: Path, steps: Sequence[int]) -> None:
+        claim = find_claim(document)
+        if claim and document.number and find_claim_span(document) and "$schema" not in document.data:
+            raise ObstacleError(
+                "the schema comment above them is for this document alone; put it in the first line of the file"
+            )
+        items = document.value(path)
+        for is_moved in () if claim or is_claimed else (True, False):
+            if not is_ours([item for index, item in enumerate(items) if (index in steps) is is_moved], ()):
+                what = "the strings" if is_moved else "the strings that are left"
+                raise ObstacleError(
+                    f"in a document without other criteria, {what} would not be read as a rubric; first write "
+                    f"`{_COMMENT}` in the first line of the file"
+                )
+
+    return Sharing(document, rubrics, suite_fields(), check_apart)
 
 
 class Mending:
@@ -33,7 +67,11 @@ class Mending:
     def _mend(self, document: Document, repair: Repair) -> tuple[Fix | None, str]:
         """Return one fix, or what is in its way."""
         if (sharing := self._sharings.get(document)) is None:
-            sharing = self._sharings[document] = Sharing(document, self._rubrics.get(document, ()), self._is_claimed)
+            paths = self._rubrics.get(document, ())
+            sharing = self._sharings[document] = find_sharing(document, paths, is_claimed=self._is_claimed)
+        if sharing.is_plain and all(intent.is_sure(sharing) for intent in repair.intents):
+            make = partial(make_fix, sharing, repair)
+            return Fix.later(repair.title, safe=repair.safe, choice=repair.choice, make=make), ""
         try:
             return make_fix(sharing, repair), ""
         except ObstacleError as obstacle:

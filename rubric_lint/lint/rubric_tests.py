@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import isfinite, isnan
 from typing import Any
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem
+from rubric_lint.finding import Place, Problem
 from rubric_lint.format.schema import RubricSchema, schema_of
 from rubric_lint.messages import describe
 from rubric_lint.text.document import Document
@@ -24,8 +24,7 @@ def count_tests(documents: Sequence[Document]) -> int:
 def check_tests(documents: Sequence[Document]) -> Iterator[tuple[str, Problem, Document]]:
     """Find what is wrong in the form of a file with rubric tests: the rule, the problem, and its document."""
     for document in documents[1:]:
-        message = "a file with rubric tests has one document; move this one to a file of its own"
-        yield "schema", Problem(message, (), Part.HEAD), document
+        yield "schema", Problem("second-document", (), Part.HEAD), document
     for document in documents[:1]:
         yield from ((rule, problem, document) for rule, problem in _check(document))
 
@@ -33,8 +32,10 @@ def check_tests(documents: Sequence[Document]) -> Iterator[tuple[str, Problem, D
 def _check(document: Document) -> Iterator[tuple[str, Problem]]:
     schema, data = schema_of_tests(), document.data
     if not isinstance(data, dict):
-        found = "the file is empty" if data is None else f"found {describe(data, document.written_at(()))}"
-        yield "schema", Problem(f"{found}, expected a mapping with `rubric` and `tests`", ())
+        found = describe(data, document.written_at(()))
+        subject = "the file is" if data is None else "found"
+        expected = "a mapping with `rubric` and `tests`"
+        yield "schema", Problem("unexpected", (), values={"subject": subject, "found": found, "expected": expected})
         return
     told: set[Path] = set()
     if not schema.is_valid(data):
@@ -46,22 +47,19 @@ def _check(document: Document) -> Iterator[tuple[str, Problem]]:
     for path in _list_scores(document):
         # The fast validator finds NaN within any bounds.
         if path not in told and type(value := document.value(path)) is float and isnan(value):
-            message = f"`score` is {document.written_at(path)}, expected a number from 0 to 1"
-            yield "bounds", Problem(message, path)
+            found, expected = document.written_at(path), "a number from 0 to 1"
+            values = {"subject": "`score` is", "found": found, "expected": expected}
+            yield "bounds", Problem("unexpected", path, values=values)
     for path in _list_names(document):
         # To JSON Schema 1.0 is an integer, but ids are compared as they are written: 1.0 is neither 1 nor "1.0".
         if path not in told and type(document.value(path)) is float:
-            written = document.written_at(path)
-            advice = f'write it in quotes, "{written}", or as an integer'
-            yield "schema", Problem(f"`{path[-1]}` is {written}, expected a string or an integer; {advice}", path)
+            values = {"field": str(path[-1]), "found": document.written_at(path)}
+            yield "schema", Problem("decimal-id", path, values=values)
     yield from _find_repeated_ids(document)
     for path, value in _list_ranges(document):
         low, high = (document.decimal((*path, step)) for step in (0, 1))
         if low > high:
-            yield (
-                "bounds",
-                Problem(f"the range {value} is empty: its lowest value is above its highest; swap them", path),
-            )
+            yield "bounds", Problem("empty-range", path, values={"range": value})
 
 
 def _list_tests(document: Document) -> list[Any]:
@@ -79,8 +77,7 @@ def _find_repeated_ids(document: Document) -> Iterator[tuple[str, Problem]]:
         path: Path = ("tests", number, "id")
         first = firsts.setdefault((type(name), name), path)
         if first != path:
-            message = f"a second test with the id `{name}`, after the one at line {OTHER_LINE}; give each its own"
-            yield "duplicate-id", Problem(message, path, related=(Place("the first one", first),))
+            yield "duplicate-id", Problem("test", path, values={"id": name}, related=(Place("the first one", first),))
 
 
 def _list_names(document: Document) -> Iterator[Path]:

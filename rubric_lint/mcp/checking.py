@@ -1,30 +1,36 @@
-"""Answer the tools that read and fix files: lint, show and fix."""
+"""Answer the tools that read files: lint, show, fix, score and diff."""
 
 import io
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from rubric_lint.agree.changes import compare, locate, pair_rubrics, prepare_all
 from rubric_lint.finding import Result
 from rubric_lint.fix import SAFE, Wish
 from rubric_lint.fix import fix as fix_data
 from rubric_lint.fix.changed_data import list_changed_data
-from rubric_lint.fix.run import FixRun
-from rubric_lint.fix.totals import FixOutcome, FixTotals
-from rubric_lint.mcp.answer import CRASHED, Answer
-from rubric_lint.mcp.roots import Roots, ToolError
+from rubric_lint.fix.run import FixOutcome, FixRun, FixTotals
+from rubric_lint.mcp.roots import CRASHED, Answer, Roots, ToolError
 from rubric_lint.messages import visible
-from rubric_lint.project.files import File
+from rubric_lint.project.files import STDIN, File, Unreadable, read
+from rubric_lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.project.settings import Overrides, SettingsFinder
 from rubric_lint.report import REPORTERS, Look
+from rubric_lint.report.changes import Comparison, as_json, as_text
 from rubric_lint.report.fixes import as_data, as_report, word_troubles, write_diff
+from rubric_lint.report.scores import FORMS
 from rubric_lint.report.show import SHOW_FORMATS
 from rubric_lint.run.baseline import Baselines
-from rubric_lint.run.batch import lint_bytes, lint_files
+from rubric_lint.run.batch import FileOutcome, lint_bytes, lint_files
 from rubric_lint.run.console import Progress, report_crash
-from rubric_lint.run.linting import LintRun
+from rubric_lint.run.given import Input, read_given
+from rubric_lint.run.linting import Find, LintRun
 from rubric_lint.run.summary import Failure, Reporter, Summary, Unchecked
+from rubric_lint.scoring.loading import Loaded, load_models
+from rubric_lint.scoring.run import Scoring
 from rubric_lint.show import Shown
 from rubric_lint.show.run import ShowRun
 from rubric_lint.text.source import as_bytes
@@ -78,27 +84,22 @@ def lint(roots: Roots, given: Mapping[str, Any]) -> Answer:
     finder = _find_settings(given)
     sieves = [Baselines(finder, None, renews=False)]
     reporter = _Both()
-    text = take_text(roots, given)
-    if text is None:
-        paths = _require_paths(roots, given)
-        # One process: workers would be forked from a program with threads.
-        run = LintRun(reporter, _silent_progress(), sieves, find=roots.find, lint=partial(lint_files, processes=1))
-    else:
-        name, data = text
-        file = File(name, finder.for_file(name))
-        paths = [name]
-        run = LintRun(
-            reporter,
-            _silent_progress(),
-            sieves,
-            find=lambda *_: [file],
-            lint=lambda files: ((each, lint_bytes(file, data)) for each in files),
-        )
+    paths, find, data = _take_files(roots, given, finder)
+    # One process: workers would be forked from a program with threads.
+    lint = partial(lint_files, processes=1) if data is None else partial(_lint_text, data)
+    run = LintRun(reporter, _silent_progress(), sieves, find=find, lint=lint)
     summary = run.lint_all(paths, "", finder)
     if reporter.failures and not summary.files:
         raise ToolError("\n".join(reporter.failures))
     reporter.end(summary)
     return reporter.answer([*reporter.failures, *run.explaining.word()])
+
+
+def _lint_text(data: bytes, files: Iterable[File | Unreadable]) -> Iterator[tuple[File | Unreadable, FileOutcome]]:
+    """Lint files as if they had this content."""
+    for file in files:
+        if isinstance(file, File):
+            yield file, lint_bytes(file, data)
 
 
 def show(roots: Roots, given: Mapping[str, Any]) -> Answer:
@@ -112,28 +113,15 @@ def show(roots: Roots, given: Mapping[str, Any]) -> Answer:
         for each in reports:
             each.add(shown)
 
-    text = take_text(roots, given)
-    if text is None:
-        paths = _require_paths(roots, given)
-        run = ShowRun(
-            report,
-            _silent_progress(),
-            find=roots.find,
-            refuse=refused.refuse,
-            report_crash=refused.report_crash,
-        )
-    else:
-        name, data = text
-        file = File(name, finder.for_file(name))
-        paths = [name]
-        run = ShowRun(
-            report,
-            _silent_progress(),
-            find=lambda *_: [file],
-            read=lambda _: data,
-            refuse=refused.refuse,
-            report_crash=refused.report_crash,
-        )
+    paths, find, data = _take_files(roots, given, finder)
+    run = ShowRun(
+        report,
+        _silent_progress(),
+        find=find,
+        read=read if data is None else lambda _: data,
+        refuse=refused.refuse,
+        report_crash=refused.report_crash,
+    )
     summary = run.show_all(paths, "", finder)
     if refused and not summary.files:
         raise ToolError("\n".join(refused))
@@ -235,6 +223,15 @@ def _silent_progress() -> Progress:
     return Progress(io.StringIO())
 
 
+def _take_files(roots: Roots, given: Mapping[str, Any], finder: SettingsFinder) -> tuple[list[str], Find, bytes | None]:
+    """Return the paths of a call, how to find their files, and the content if that was given as a text."""
+    if (text := take_text(roots, given)) is None:
+        return _require_paths(roots, given), roots.find, None
+    name, data = text
+    file = File(name, finder.for_file(name))
+    return [name], lambda *_: [file], data
+
+
 def _require_paths(roots: Roots, given: Mapping[str, Any]) -> list[str]:
     return [roots.require(path) for path in given.get("paths", ["."])]
 
@@ -245,3 +242,65 @@ def _find_settings(given: Mapping[str, Any]) -> SettingsFinder:
     if select and select <= ignore:
         raise ToolError("`ignore` names every rule of `select`, so none would run; remove one of them")
     return SettingsFinder(Overrides(select, ignore))
+
+
+def score(roots: Roots, given: Mapping[str, Any]) -> Answer:
+    """Score judge outputs by the rubrics of a file."""
+    rubrics = prepare_all(_load(read_one(roots, given, "rubric")))
+    written, shown = io.StringIO(), io.StringIO()
+    writer, table = FORMS["json"](written.write, Look()), FORMS["table"](shown.write, Look())
+
+    def write(results: list[str]) -> None:
+        writer.add(results)
+        table.add(results)
+
+    scoring = Scoring(rubrics, write, Progress(io.StringIO(), "scoring", "outputs"))
+    if not scoring.run("outputs", io.BytesIO(_read_outputs(roots, given))):
+        raise ToolError("no outputs found; an output is what the judge returned, as an object or a text")
+    writer.end(scoring.totals)
+    table.end(scoring.totals)
+    notes = "".join(f"{warning}\n" for warning in scoring.warnings())
+    return Answer(shown.getvalue() + notes, json.loads(written.getvalue()))
+
+
+def _read_outputs(roots: Roots, given: Mapping[str, Any]) -> bytes:
+    """Return the outputs of a file, or those of the call as JSON Lines; a text is what a judge wrote."""
+    outputs: Iterable[Any] | None = given.get("outputs")
+    path: str | None = given.get("outputs_path")
+    if (outputs is None) == (path is None):
+        raise ToolError("give either `outputs` or `outputs_path`")
+    if outputs is None:
+        return read_file(roots.require(path or ""), SMALL_LIMIT)
+    records = [{"output": output} if isinstance(output, str) else output for output in outputs]
+    return "".join(f"{json.dumps(record)}\n" for record in records).encode()
+
+
+def diff(roots: Roots, given: Mapping[str, Any]) -> Answer:
+    """Compare the meaning of the rubrics of two files."""
+    files = [read_one(roots, given, "old"), read_one(roots, given, "new")]
+    was, now = map(_load, files)
+    changes = compare(pair_rubrics(prepare_all(was), prepare_all(now)))
+    comparison = Comparison(files[0].label, files[1].label, tuple(locate(change, was, now) for change in changes))
+    return Answer("\n".join(as_text(comparison)) + "\n", json.loads(as_json(comparison)))
+
+
+def read_one(roots: Roots, given: Mapping[str, Any], which: str) -> Input:
+    """Return a file that is given by its path, as a Git revision, or as a text."""
+    path: str | None = given.get(which)
+    text = take_text(roots, given, f"{which}_")
+    if (path is None) == (text is None):
+        raise ToolError(f"give either `{which}` or `{which}_text`")
+    if text is not None:
+        return Input(text[0], text[0], text[1])
+    name = path or ""
+    if name.startswith("-") and name != STDIN:  # Git would take it for an option
+        raise ToolError(f"`{which}`: {name}: name a file, or a file in a Git revision such as HEAD:suite.yaml")
+    if "\0" in name or ":" not in name or os.path.lexists(name):
+        roots.require(name)
+    found = read_given(name)
+    roots.require(found.path)  # of a file in a revision, its place in the work tree
+    return found
+
+
+def _load(file: Input) -> dict[str, Loaded]:
+    return load_models(file.label, file.data, SettingsFinder().for_file(file.path))

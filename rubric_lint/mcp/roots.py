@@ -1,14 +1,25 @@
-"""Keep the tools inside the folders that the user allowed."""
+"""Keep the tools inside the folders that the user allowed, and read the files and texts that a call names."""
 
 # Paths are str here, as in project/files.py.
 # ruff: noqa: PTH118
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from rubric_lint.messages import join_words, visible
 from rubric_lint.project.files import STDIN, File, Skipped, Unreadable, find
 from rubric_lint.project.settings import SettingsFinder
+
+CRASHED = "rubric-lint crashed, which is a bug, please report it"
+"""What is said of a call, or of a file in it, that made a tool crash."""
+
+
+class Answer(NamedTuple):
+    """The answer of a tool: a text for the agent, and the JSON report of the command that does the same."""
+
+    text: str
+    data: dict[str, Any]
 
 
 class ToolError(Exception):

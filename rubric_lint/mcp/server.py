@@ -1,21 +1,127 @@
 """Run the server: list the tools, answer calls one at a time, and turn every error into an answer."""
 
+import gc
+import json
 import logging
 import threading
 from collections.abc import Mapping
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import anyio
 import anyio.from_thread
 from mcp import types
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
-from rubric_lint.mcp.calls import answer_call
-from rubric_lint.mcp.roots import Roots, ToolError
-from rubric_lint.mcp.tools import TOOLS, Tool
-from rubric_lint.mcp.unreadable import Answering
+from rubric_lint.mcp.roots import CRASHED, Answer, Roots, ToolError
+from rubric_lint.mcp.tools import BY_TOOL_NAME, TOOLS, Tool, check_arguments
+from rubric_lint.messages import make_whole, point_to_known, visible, whole
+from rubric_lint.project.settings import SettingsError
+from rubric_lint.project.writing import WriteError
+from rubric_lint.run.console import report_crash
+from rubric_lint.run.given import UnusableError
+from rubric_lint.scoring.loading import RubricError
 from rubric_lint.version import __version__
+
+
+class Answering:
+    """A stream of messages from `reading`; a request in it that cannot be read is answered to `writing`."""
+
+    def __init__(self, reading: Any, writing: Any) -> None:
+        self._reading = reading
+        self._writing = writing
+
+    @property
+    def last_context(self) -> Any:
+        """The context variables of the sender, which the MCP package looks for."""
+        return self._reading.last_context
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._reading.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self._reading.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._reading.__aexit__(kind, fault, trace)
+
+    def __aiter__(self) -> "Answering":
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        return await self._answer(await self._reading.__anext__())
+
+    async def receive(self) -> SessionMessage | Exception:
+        """Return the next message, or what is wrong with it."""
+        return await self._answer(await self._reading.receive())
+
+    async def _answer(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
+        if isinstance(item, Exception) and (answer := _word(item)):
+            await self._writing.send(SessionMessage(answer))
+        return item
+
+
+def _word(fault: Exception) -> types.JSONRPCError | None:
+    """Return the answer to a request that cannot be read; None for what is not a request, or has no readable id."""
+    if not isinstance(fault, ValidationError):
+        return None
+    error = fault.errors(include_url=False)[0]
+    message: Any = error["input"]
+    reason = error["msg"].removeprefix("Invalid JSON: ")
+    is_text = isinstance(message, str)
+    if is_text:
+        try:
+            message = json.loads(message)  # unlike the MCP package, it reads half characters and deep nesting
+        except (ValueError, RecursionError):
+            return None
+    number = message.get("id") if isinstance(message, dict) and "method" in message else None
+    if isinstance(number, bool) or not isinstance(number, str | int):
+        return None
+    what = "not JSON that can be read" if is_text else "not a request of JSON-RPC"
+    code = types.PARSE_ERROR if is_text else types.INVALID_REQUEST
+    error_data = types.ErrorData(code=code, message=f"rubric-lint: the request is {what}: {reason}")
+    return types.JSONRPCError(jsonrpc="2.0", id=number, error=error_data)
+
+
+def answer_call(roots: Roots, name: str, given: Mapping[str, Any]) -> Answer:
+    """Return the answer of the tool `name` to some arguments, which are not checked yet.
+
+    Raises:
+        ToolError: for whatever is wrong; no other exception, so that no call ends the server.
+    """
+    try:
+        tool = _find(name)
+        check_arguments(given, tool.schema)
+        text, data = tool.answer(roots, given)
+        # Escapes in files and names that are not UTF-8 may hold half characters, which cannot be sent.
+        return Answer(whole(text), make_whole(data))
+    except (ToolError, RubricError, UnusableError, WriteError) as wrong:
+        message = str(wrong)
+    except SettingsError as wrong:
+        message = "\n".join(wrong.lines)
+    except OSError as wrong:
+        reason = wrong.strerror or str(wrong)
+        message = f"{wrong.filename}: {reason}" if wrong.filename else reason
+    except Exception as fault:
+        report_crash(fault)
+        message = f"{CRASHED}: {type(fault).__name__}: {fault}"
+    finally:
+        gc.unfreeze()  # runs of the linter exempt from collection what they find, and this program does not end
+    raise ToolError("\n".join(map(visible, message.split("\n"))))
+
+
+def _find(name: str) -> Tool:
+    if name not in BY_TOOL_NAME:
+        raise ToolError(f"unknown tool `{name}`; {point_to_known(name, BY_TOOL_NAME)}")
+    return BY_TOOL_NAME[name]
+
 
 INSTRUCTIONS = (
     "Tools for LLM-judge rubrics in YAML and JSON. After you write or change a rubric, call lint; then fix (it shows "

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import is_current
-from rubric_lint.finding import (
+from rubric_lint.edits.intents import (
     Dissolve,
     EscapeText,
     InsertField,
@@ -17,14 +17,7 @@ from rubric_lint.finding import (
     ReplaceValue,
     UnwrapValue,
 )
-from rubric_lint.migrate.agentv_5_obstacles import (
-    find_lists_of_tests,
-    find_misshapen,
-    find_two_labels,
-    has_command,
-    is_of_five,
-)
-from rubric_lint.migrate.suite_parts import (
+from rubric_lint.migrate.agentv import (
     LISTS,
     Unmet,
     find_assertion_lists,
@@ -33,6 +26,13 @@ from rubric_lint.migrate.suite_parts import (
     find_suite_cases,
     is_named,
     is_suite,
+)
+from rubric_lint.migrate.agentv_5_suite import (
+    find_lists_of_tests,
+    find_misshapen,
+    find_two_labels,
+    has_command,
+    is_of_five,
 )
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_marks, name_variables

@@ -1,11 +1,12 @@
-"""Rewrite what is around the rubrics of a suite for AgentV 5: variables and prompts, providers, lists and types."""
+"""Rewrite what is around the rubrics of a suite for AgentV 5, and find what AgentV 5 cannot have."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from rubric_lint.dialects.search.agentv_suites import load_tables
-from rubric_lint.finding import (
+from rubric_lint.dialects.search.agentv_suites import find_read, load_tables
+from rubric_lint.edits.intents import (
     Dissolve,
     EscapeText,
     InsertField,
@@ -18,23 +19,11 @@ from rubric_lint.finding import (
     ReplaceValue,
     WrapValue,
 )
-from rubric_lint.migrate.agentv_5_obstacles import (
-    COMPOSITE,
-    JUDGES,
-    LABELS,
-    SCRIPTS,
-    find_obstacles,
-    find_rendered,
-    find_task,
-    has_escapes,
-    is_judged,
-    look_up,
-    name_criteria,
-    needs_value,
-)
-from rubric_lint.migrate.suite_parts import (
+from rubric_lint.messages import describe
+from rubric_lint.migrate.agentv import (
     CASES,
     LISTS,
+    OLD_CASES,
     Unmet,
     find_assertion_lists,
     find_assertions,
@@ -42,10 +31,274 @@ from rubric_lint.migrate.suite_parts import (
     find_suite_cases,
     is_named,
     is_suite,
+    is_template,
 )
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_marks
 from rubric_lint.text.path import Part, Path
+
+NEW_NAMES = {
+    **dict.fromkeys(OLD_CASES, CASES),
+    "input_messages": "input",
+    "expected_messages": "expected_output",
+    "expected_outcome": "criteria",
+}
+SCRIPTS = frozenset({"code", "code-grader", "code_grader", "code-judge", "code_judge", "script-grader"})
+JUDGES = {
+    **dict.fromkeys(("llm-grader", "llm_grader", "llm-judge", "llm_judge"), "llm-rubric"),
+    **dict.fromkeys(("agent-judge", "agent_judge"), "agent-rubric"),
+}
+LABELS = {"name": "metric", "target": "provider"}
+_EMPTY_SLOT = re.compile(r"\{\{\s*(?:expected_output|criteria)\s*\}\}")
+_PROVIDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*\Z")
+
+
+def find_obstacles(document: Document) -> Iterator[Unmet]:
+    """Find what of a suite cannot be rewritten for AgentV 5, with its reason; nothing is written then."""
+    if is_suite(document):
+        yield from _check_suite(document.data)
+        yield from _check_prompts(document)
+    for path, case in find_suite_cases(document):
+        yield from _check_case(document, path, case)
+        if "rubrics" in case and not isinstance(case["rubrics"], list):
+            yield Unmet("`rubrics` is not a list of criteria", (*path, "rubrics"))
+    yield from find_misshapen(document)
+    for path, assertion in find_assertions(document):
+        yield from _check_assertion(document, path, assertion)
+        yield from find_two_labels(path, assertion, LABELS)
+
+
+def find_misshapen(document: Document) -> Iterator[Unmet]:
+    """Find lists of assertions that are something else, which no release of AgentV loads."""
+    own = document.data if is_suite(document) or is_template(document) else {}
+    if "evaluators" in own:
+        yield Unmet("AgentV reads no `evaluators` here; remove it, or write `assertions` or `assert`", ("evaluators",))
+    for path, case in (((), own), *find_suite_cases(document)):
+        for name in LISTS:
+            if name in case and not isinstance(case[name], list):
+                yield Unmet(f"`{name}` is not a list of assertions", (*path, name))
+        lists = [name for name in LISTS if isinstance(case.get(name), list)]
+        for name in lists[1:]:
+            yield Unmet(f"AgentV reads only `{lists[0]}` here; join it with `{name}`", (*path, name))
+
+
+def _check_suite(suite: dict[str, Any]) -> Iterator[Unmet]:
+    execution = suite.get("execution")
+    execution = execution if isinstance(execution, dict) else {}
+    for key in execution.keys() & suite.keys():
+        yield Unmet(f"`{key}` stands at the top of the suite too; remove one", ("execution", key))
+    if "workers" in execution and "evaluate_options" in suite:
+        yield Unmet("write it as `max_concurrency` in `evaluate_options`, which is there", ("execution", "workers"))
+    yield from _check_target(suite)
+
+
+def _check_target(suite: dict[str, Any]) -> Iterator[Unmet]:
+    named = [
+        (*place, key) for place in ((), ("execution",)) for key in ("target", "targets") if key in look_up(suite, place)
+    ]
+    for path in named:
+        value = look_up(suite, path)
+        items = value if isinstance(value, list) and path[-1] == "targets" else [value]
+        if len(named) > 1 or "providers" in suite:
+            yield Unmet("AgentV 5 has `providers` for this, and the suite has two of them; join them", path)
+        elif not all(isinstance(item, str) and _PROVIDER.match(item) for item in items):
+            yield Unmet("AgentV 5 reads `providers`, and only the name of a provider can be moved there", path)
+
+
+def look_up(value: Any, path: Path) -> Any:
+    """Return the value at a path of mappings; an empty mapping if there is none."""
+    for step in path:
+        value = value.get(step, {}) if isinstance(value, dict) else {}
+    return value
+
+
+def _check_prompts(document: Document) -> Iterator[Unmet]:
+    """Check that one prompt, the input of each test, can serve all tests."""
+    suite = document.data
+    for name in (CASES, *OLD_CASES):
+        for at, case in enumerate(suite[name] if isinstance(suite.get(name), list) else ()):
+            if isinstance(case, str):
+                yield Unmet(
+                    "AgentV 5 would put `prompts` before these cases too; move them into a suite",
+                    (name, at),
+                    Part.VALUE,
+                )
+    if "prompts" in suite:
+        for path, case in find_suite_cases(document):
+            for name in ("input", "input_messages"):
+                if name in case:
+                    yield Unmet(
+                        f"AgentV 5 refuses `{name}`, and the suite has `prompts` already; move it to `vars`",
+                        (*path, name),
+                    )
+
+
+def _check_case(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
+    for key in case.keys() & NEW_NAMES.keys():
+        if NEW_NAMES[key] in case:
+            yield Unmet(f"`{NEW_NAMES[key]}` is there too; remove one", (*path, key))
+    if "description" in case and (name := name_criteria(case)) and is_judged(case) and is_suite(document):
+        yield Unmet(f"AgentV 5 refuses `{name}` beside `assert`, and `description` is there already", (*path, name))
+    yield from _check_variables(document, path, case)
+    yield from _check_templates(document, path, case)
+
+
+def name_criteria(case: dict[str, Any]) -> str:
+    """Return the name under which a test has its `criteria`; empty if it has none."""
+    return next((name for name in ("criteria", "expected_outcome") if name in case), "")
+
+
+def is_judged(case: dict[str, Any]) -> bool:
+    """Return whether a test has a list of assertions of its own."""
+    execution = case.get("execution")
+    lists = execution.keys() & {*LISTS} if isinstance(execution, dict) else set()
+    return bool(lists or case.keys() & {"rubrics", *LISTS})
+
+
+def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
+    given = case.get("vars", {})
+    if not isinstance(given, dict):
+        yield Unmet("`vars` is not a mapping", (*path, "vars"))
+        return
+    for old, new in (("input", "input"), ("input_messages", "input"), ("expected_output", "expected_output")):
+        if old in case and new in given:
+            yield Unmet(f"`vars` has `{new}` too; remove one", (*path, old))
+        elif new == "input" and old in case and not isinstance(case[old], str | list | dict):
+            told = f"AgentV skips a test with {describe(case[old], '')} as its input; write a string, or messages"
+            yield Unmet(told, (*path, old), Part.VALUE)
+        elif is_list_of_tests(value := case.get(old)) and is_suite(document):
+            made = "a test of each string in the list" if value else "no test if the list is empty"
+            yield Unmet(f"in `vars`, AgentV 5 makes {made}; write one string", (*path, old), Part.VALUE)
+    if not is_of_five(document, case):
+        yield from find_lists_of_tests(path, given)
+
+
+def is_of_five(document: Document, case: dict[str, Any]) -> bool:
+    """Return whether a test is written for AgentV 5; in a file of cases, that has an `input` as before."""
+    if is_suite(document):
+        return has_escapes(case)
+    return not case.keys() & {"rubrics", "assertions", "evaluators"}
+
+
+def is_list_of_tests(value: Any) -> bool:
+    """Return whether AgentV 5 makes several tests of a variable, or none."""
+    return isinstance(value, list) and (not value or isinstance(value[0], str))
+
+
+def find_lists_of_tests(path: Path, variables: dict[str, Any]) -> Iterator[Unmet]:
+    """Find the variables of a test by which AgentV 5 makes several tests of it, or none, and AgentV 4 does not."""
+    for name, value in variables.items():
+        if is_list_of_tests(value):
+            made = "a test of each string in the list" if value else "no test, as the list is empty"
+            yield Unmet(f"AgentV 5 makes {made}, and AgentV 4 one test; write one string", (*path, "vars", name))
+
+
+def _check_templates(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
+    """Find templates that cannot be escaped: AgentV 5 renders texts of tests with `vars`, AgentV 4 only known names."""
+    has_own = bool(case.get("vars"))
+    for place in find_rendered(document, path, case):
+        if has_own and "prompt" not in place:  # AgentV 4 fills in no variables of the test there
+            message = "AgentV 5 fills in `{{`, `{%` and `{#` here, and earlier releases only the names in `vars`"
+            yield Unmet(f"{message}; write it by hand", place, Part.VALUE)
+        elif place[-1] in ("criteria", "expected_outcome") and len(place) == len(path) + 1:
+            yield Unmet("AgentV 5 may fill in this template; write it by hand", place, Part.VALUE)
+        elif not is_suite(document):
+            yield Unmet("AgentV 5 fills in templates if the test has `vars`; write it by hand", place, Part.VALUE)
+
+
+def find_rendered(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Path]:
+    """Find the strings of a test that AgentV 5 would change. In a suite for AgentV 5, they are templates already."""
+    if is_suite(document) and "prompts" in document.data and "input" not in case:
+        return
+    names = ["input", "input_messages", "rubrics", "execution", *LISTS]
+    if not is_judged(case):
+        names += ["criteria", "expected_outcome"]
+    for name in names:
+        for place, text in find_strings((*path, name), case.get(name)):
+            if find_marks(text, has_escapes=has_escapes(case)):
+                yield place
+
+
+def has_escapes(case: dict[str, Any]) -> bool:
+    """Return whether what looks like an escape is one; in earlier releases it is a text like any other."""
+    return not case.keys() & {"input", "input_messages"}
+
+
+def _check_assertion(document: Document, path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
+    kind, place = assertion["type"], (*path, "type")
+    prompt = assertion.get("prompt")
+    if kind in JUDGES and isinstance(prompt, str) and (slot := _EMPTY_SLOT.search(prompt)):
+        told = f"AgentV 5 puts nothing in place of `{slot[0]}` in the prompt of its judge; write what it should read"
+        yield Unmet(told, (*path, "prompt"), Part.VALUE)
+    if kind in {*SCRIPTS, "script"} and not has_command(assertion):
+        yield Unmet(f"AgentV 5 has `script` with `command` for `{kind}`; write one", place)
+    elif kind in JUDGES and not isinstance(assertion.get("rubrics"), list):
+        if needs_value(assertion) and not isinstance(find_task(document, path), str):
+            yield Unmet(
+                f"AgentV 5 has `{JUDGES[kind]}` with `value` for `{kind}`, and the test has no `criteria`", place
+            )
+    elif kind == COMPOSITE:
+        yield from _check_composite(path, assertion)
+    yield from _check_new_fields(path, assertion)
+
+
+def _check_new_fields(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
+    """Find the fields that AgentV 4 ignores in a grader and AgentV 5 reads in its successor."""
+    kind = assertion["type"].replace("_", "-")
+    before, after = (table["types"] for table in load_tables())
+    new = [schema for schema in after.values() if kind in before and kind in schema.get("x-written-for", ())]
+    for key in assertion.keys() & find_read(*new[:1]) - find_read(before.get(kind, {})) - {*LABELS.values()}:
+        yield Unmet(f"AgentV 4 ignores `{key}` of `{kind}`, and AgentV 5 would read it; remove it", (*path, key))
+
+
+def needs_value(assertion: dict[str, Any]) -> bool:
+    """Return whether a free judge has nothing to judge by but the `criteria` of its test."""
+    return "value" not in assertion and not isinstance(assertion.get("prompt"), str)
+
+
+def find_two_labels(path: Path, assertion: dict[str, Any], labels: dict[str, str]) -> Iterator[Unmet]:
+    """Find the labels of an assertion that it has under the old name and the new one."""
+    for old, new in labels.items():
+        if old in assertion and new in assertion:
+            yield Unmet(f"`{new}` is there too; remove one", (*path, old))
+
+
+def has_command(assertion: dict[str, Any]) -> bool:
+    """Return whether a grader that is a program has one command, under its new or its old name."""
+    commands = [assertion[name] for name in ("script", "command") if name in assertion]
+    return len(commands) == 1 and bool(commands[0]) and isinstance(commands[0], str | list)
+
+
+def _check_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
+    """Check that a set of assertions is the plain average of its members, which AgentV 5 has as `assert-set`."""
+    aggregator = assertion.get("aggregator")
+    if not isinstance(aggregator, dict) or aggregator != {"type": "weighted_average"}:
+        told = (
+            "AgentV 5 has `assert-set` for `composite`, only with the aggregator `weighted_average` without `weights`"
+        )
+        yield Unmet(f"{told}; change it by hand", (*path, "aggregator" if "aggregator" in assertion else "type"))
+    lists = [name for name in LISTS if name in assertion]
+    if len(lists) != 1 or not isinstance(assertion[lists[0]], list):
+        yield Unmet(
+            "AgentV 5 has `assert-set` for `composite`, with one list of assertions; write one", (*path, "type")
+        )
+        return
+    for at, member in enumerate(assertion[lists[0]]):
+        place = (*path, lists[0], at)
+        if not isinstance(member, dict) or not isinstance(member.get("name"), str):
+            yield Unmet("AgentV 4 skips what has no `name` in a `composite`, and AgentV 5 does not", place, Part.HEAD)
+        elif "weight" in member:
+            yield Unmet("AgentV 5 counts the `weight` of a member, and AgentV 4 does not", (*place, "weight"))
+
+
+COMPOSITE = "composite"
+
+
+def find_task(document: Document, path: Path) -> Any:
+    """Return the `criteria` of the test that an assertion belongs to."""
+    owners = [(place, case) for place, case in find_suite_cases(document) if path[: len(place)] == place]
+    return next((case.get(name_criteria(case)) for _, case in owners), None)
+
 
 __all__ = ["AFTER", "BEFORE", "find_gaps", "find_obstacles", "tell_assumptions"]
 

@@ -8,50 +8,87 @@ from functools import partial
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.locate import find_claim_span
-from rubric_lint.finding import (
-    Edit,
-    Finding,
-    Intent,
-    Repair,
-    Replace,
-    ReplaceValue,
-    Result,
-    Severity,
-    pointer,
-)
-from rubric_lint.fix import DEPRECATIONS, Applied, Fixed, Left, Note, fix, splice
-from rubric_lint.fix.described import describe_intent
-from rubric_lint.fix.following import DataChange
+from rubric_lint.edits.intents import Intent, Repair, ReplaceValue
+from rubric_lint.edits.lines import ObstacleError
+from rubric_lint.edits.making import make_fix
+from rubric_lint.edits.sharing import Sharing
+from rubric_lint.finding import Finding, Result, Severity
+from rubric_lint.fix import DEPRECATIONS, Applied, Fixed, Left, Note, fix
+from rubric_lint.fix.following import DataChange, find_old
 from rubric_lint.fix.proof import find_doubt
-from rubric_lint.fix.tracing import Trouble, find_cause, trace_back, trace_left
 from rubric_lint.format.criterion import HIGHEST, Criterion
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import BASE
-from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix
 from rubric_lint.lint.engine import DEFAULTS, build_rubrics, lint
+from rubric_lint.lint.mending import find_sharing
 from rubric_lint.migrate import agentv_4_suite, agentv_5_suite
 from rubric_lint.migrate.agentv import (
     TARGETS,
     Rewriting,
+    Unmet,
     convert_criteria,
     find_custom,
     find_idle,
+    find_other_files,
     find_unloaded,
     find_unsaid,
     is_foreign,
+    is_of_agentv,
     is_read_as_it_is,
     move_criteria,
     rename_cases,
 )
 from rubric_lint.migrate.agentv_reading import Read, read_suite
-from rubric_lint.migrate.suite_parts import Unmet, find_other_files, is_of_agentv
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import name_variables
-from rubric_lint.text.path import Part
+from rubric_lint.text.path import Part, pointer
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source, UndecodableError
+from rubric_lint.text.source import Edit, Source, Span, UndecodableError, splice
+
+Steps = Sequence[tuple[str, Sequence[Edit]]]
+"""The text before each step, and the edits of the step, sorted."""
+
+
+class Trouble(NamedTuple):
+    """Why a rewriting is in doubt, and the offset of the cause in the original text."""
+
+    doubt: str
+    at: int
+
+
+def trace_back(at: int, history: Steps) -> int:
+    """Return the offset in the text before all steps of an offset after them."""
+    for text, edits in reversed(history):
+        at = find_old(at, edits, text)
+    return at
+
+
+def trace_left(left: Left, history: Steps) -> Left:
+    """Return a reason with its place in the text before all steps."""
+    start, end = (trace_back(at, history) for at in left.finding.span)
+    return left._replace(finding=left.finding._replace(span=Span(start, max(start, end))))
+
+
+def find_cause(source: Source, changes: Sequence[DataChange], settings: FileSettings) -> int:
+    """Return the offset of the first change that is in doubt without the others; of the first one if none is."""
+    for change in changes:
+        text = splice(source.text, sorted(change.edits))
+        if find_doubt(source, Source(source.name, text, source.encoding, source.bom), [change], settings):
+            return _find_start(source, change)
+    return _find_start(source, changes[0])
+
+
+def _find_start(source: Source, change: DataChange) -> int:
+    """Return where the value is that a change is about, or else where its first edit is."""
+    number = int(change.pointer[1:])
+    for document in read_documents(source)[0]:
+        for intent in change.intents if (document.number or 0) == number else ():
+            if (place := intent.place) is not None:
+                return document.span(place, Part.VALUE).start
+    return min((edit.span.start for edit in change.edits), default=0)
+
 
 _Step = Callable[[Document, list[Rubric], Rewriting], Iterable[Intent | Unmet]]
 _SuiteStep = Callable[[Document], Iterable[Intent]]
@@ -188,7 +225,7 @@ class _Rewriting:
                 cause = find_cause(source, changes, self.settings)
                 return self._doubt(Trouble(doubt, trace_back(cause, history)))
             applied += [
-                Applied(self.target.name, describe_intent(change.intents[0]) if change.intents else "name its schema")
+                Applied(self.target.name, change.intents[0].describe() if change.intents else "name its schema")
                 for change in changes
             ]
             history.append((source.text, edits))
@@ -287,7 +324,7 @@ class _Rewriting:
         for document in self.find_documents(source):
             rubrics = found.get(document.number, [])
             # Only the fields of criteria must not be shared with anything else; the structure around them may be.
-            sharing = Sharing(document, [rubric.path for rubric in rubrics] if step is _convert else ())
+            sharing = find_sharing(document, [rubric.path for rubric in rubrics] if step is _convert else ())
             for intent in dict.fromkeys(step(document, rubrics, self.target)):
                 yield self._make(sharing, intent)
             if step is _move:
@@ -299,7 +336,7 @@ class _Rewriting:
         """Yield the changes of one step to the parts around the rubrics, in the documents of these numbers."""
         for document in read_documents(source)[0]:
             if document.number in numbers:
-                sharing = Sharing(document)
+                sharing = find_sharing(document)
                 for intent in dict.fromkeys(step(document)):
                     yield self._make(sharing, intent)
 
@@ -308,10 +345,9 @@ class _Rewriting:
         if isinstance(intent, Unmet):
             return self._leave(document, intent)
         try:
-            made = make_fix(sharing, Repair(describe_intent(intent), (intent,), safe=False))
+            made = make_fix(sharing, Repair(intent.describe(), (intent,), safe=False))
         except ObstacleError as obstacle:
-            path = () if isinstance(intent, Replace) else intent.path
-            return self._leave(document, Unmet(str(obstacle), path, Part.VALUE))
+            return self._leave(document, Unmet(str(obstacle), intent.place or (), Part.VALUE))
         return DataChange(f"/{document.number or 0}", made.intents, made.edits, safe=False)
 
     def _claim(self, document: Document) -> Iterator[DataChange]:

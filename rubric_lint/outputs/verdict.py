@@ -13,10 +13,10 @@ from itertools import pairwise
 from types import NoneType
 from typing import Any, NamedTuple, Never
 
-from rubric_lint.finding import pointer
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.chat_tokens import break_tokens, find_token
 from rubric_lint.outputs.decoding import OutputError, decode_with_flaws, line_of, refuse_flaws, shorten
+from rubric_lint.text.path import pointer
 
 IN_LINE = (
     " \t\v\f\r\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b"
@@ -629,11 +629,6 @@ def _list_texts(given: tuple[object, ...]) -> Iterator[str]:
             pending += value
         elif hasattr(value, "tolist"):  # an array of NumPy
             pending.append(value.tolist())
-
-
-def _simplify(value: Any) -> Any:
-    """Return a value that JSON does not have as one that it has: an array of NumPy as a list, any other as a string."""
-    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def squeeze(text: str) -> str:

@@ -117,10 +117,11 @@ _OVERLAP = 1 << 10  # longer than any word that is searched for
 
 
 class File(NamedTuple):
-    """A file to read: its name as the user gave it, and its settings."""
+    """A file to read, or stdin: its name as the user gave it, and its settings."""
 
     name: str
     settings: FileSettings
+    is_stdin: bool = False
 
 
 class Unreadable(NamedTuple):
@@ -174,6 +175,8 @@ def read(file: File, *, may_be_stdin: bool = True) -> bytes | Unreadable:
     `may_be_stdin`: stdin could be named in its place, which is the advice for what is not a regular file.
     """
     name = file.name
+    if file.is_stdin:
+        return read_stdin(name)
     try:
         try:
             return read_file(name, LIMIT)
@@ -204,7 +207,7 @@ def split_stdin(paths: Iterable[str], name: str, finder: SettingsFinder) -> tupl
     """
     paths = list(paths)
     others = [path for path in paths if path != STDIN]
-    return others, [File(name, finder.for_file(name))] if len(others) < len(paths) else []
+    return others, [File(name, finder.for_file(name), is_stdin=True)] if len(others) < len(paths) else []
 
 
 class RealFolders:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.finding import Severity
 from rubric_lint.format.criterion import USUAL_THRESHOLDS
-from rubric_lint.messages import find_near
+from rubric_lint.messages import UserError, find_near
 from rubric_lint.project.gitignore import Patterns
 from rubric_lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.text.deadline import TIME_LIMIT
@@ -34,18 +34,13 @@ class Fault(NamedTuple):
     is_lack: bool = False
 
 
-class SettingsError(Exception):
+class SettingsError(UserError):
     """An invalid settings file: `faults` are its errors, and `lines` the same with the path of the file."""
 
     def __init__(self, path: str, *faults: str) -> None:
+        super().__init__(*(f"{path}: {fault}" for fault in faults))
         self.path = path
         self.faults = faults
-        super().__init__("\n".join(self.lines))
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The errors as messages, each on its own line after the path of the file."""
-        return tuple(f"{self.path}: {fault}" for fault in self.faults)
 
 
 def read_table(path: str, shown: str) -> Mapping[str, Any] | None:

@@ -33,4 +33,7 @@ REPORTERS: Mapping[str, MakeReporter] = {
 }
 """The formats, by their `--format` names."""
 
-__all__ = ["REPORTERS", "Failure", "Look", "Reporter", "Statistics", "Summary", "Write", "counted"]
+WITH_EDITS = frozenset({"json", "sarif", "agent"})
+"""The formats that show the edits of fixes; a run in another one does not make them."""
+
+__all__ = ["REPORTERS", "WITH_EDITS", "Failure", "Look", "Reporter", "Statistics", "Summary", "Write", "counted"]

@@ -10,9 +10,10 @@ from rubric_lint.report.base import Look, Write
 from rubric_lint.run.summary import Reporter
 
 if TYPE_CHECKING:
-    from rubric_lint.finding import Edit, Finding, Fix, Result
+    from rubric_lint.edits.intents import Fix
+    from rubric_lint.finding import Finding, Result
     from rubric_lint.run.summary import Summary
-    from rubric_lint.text.source import Source
+    from rubric_lint.text.source import Edit, Source
 
 LONGEST = 400
 """The most characters that the edits of a fix, before and after, may have to be written in its line.

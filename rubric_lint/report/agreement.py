@@ -1,17 +1,327 @@
-"""Write the agreement of raters: as tables for a terminal, and as JSON."""
+"""Write the agreement of raters: as tables for a terminal, as JSON, and as an HTML page."""
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
-from rubric_lint.agree.analysis import Agreement, Breach, Disagreement, Listed, Plan
-from rubric_lint.agree.reading import Invalid, LeftOut
-from rubric_lint.messages import visible_json
-from rubric_lint.report.agreement_sections import LEGEND, choose_shown, describe, is_few, name_value, sections_of
-from rubric_lint.report.columns import draw, shorten_name, wrap
+from rubric_lint.agree.analysis import LABEL, Agreement, Breach, Disagreement, Listed, PassRate, Plan
+from rubric_lint.agree.comparison import (
+    FIRM,
+    LEAST,
+    LEAST_OFF,
+    Between,
+    Compared,
+    Comparison,
+    Contest,
+    Figure,
+    Measured,
+    count_answers,
+)
+from rubric_lint.agree.intervals import Share
+from rubric_lint.agree.pass_rate import Chosen
+from rubric_lint.agree.reading import Invalid, LeftOut, list_invalid
+from rubric_lint.agree.scales import Kind, Measure
+from rubric_lint.messages import join_words, visible_json
+from rubric_lint.report.visible import Column, draw, shorten_name, wrap
 
 VERSION = 1
 """The version of the JSON report, as `schemas/agreement/v1.json` describes it."""
+
+
+LEGEND = (
+    "Checks and bands: kappa, nominal alpha, AC1. Scores, levels and verdicts: quadratic kappa, ordinal alpha, AC2.",
+    f"rough: fewer than {FIRM} answers, or fewer than {LEAST_OFF} off the commonest value.",
+)
+"""What the figures of all sections are."""
+
+
+INTERVAL = "95%"
+"""The name of a column with the intervals of the one before it."""
+
+
+class Section(NamedTuple):
+    """A part of the report: its title, empty for one that goes on with the last; a table, and notes below it."""
+
+    title: str
+    columns: Sequence[Column] = ()
+    notes: Sequence[str] = ()
+
+
+_MOST_SHOWN = 20
+"""The most rubrics to show in full."""
+
+
+def choose_shown(agreements: Sequence[Agreement]) -> tuple[Sequence[Agreement], Sequence[str]]:
+    """Return the rubrics to show, those with the most answers if there are many, and what to say of the others."""
+    if len(agreements) <= _MOST_SHOWN + 1:
+        return agreements, ()
+    together, *each = agreements
+    shown = sorted(each, key=lambda agreement: -agreement.answers)[:_MOST_SHOWN]
+    most = count_answers(shown[-1].answers)
+    left = f"{len(each) - _MOST_SHOWN:,} more rubrics, each with {most} or fewer; --format json has all of them."
+    return (together, *shown), (left,)
+
+
+def describe(agreement: Agreement) -> str:
+    """Return what was rated, and by whom."""
+    raters = join_words([f"{shorten_name(name)} ({role}, {n:,})" for name, (role, n) in agreement.raters.items()])
+    name = f"{shorten_name(agreement.name)} ({agreement.rubric.shape if agreement.rubric else 'verdicts'})"
+    return f"{name}: {count_answers(agreement.answers)}, rated by {raters}"
+
+
+def sections_of(agreement: Agreement) -> Iterator[Section]:
+    """Yield the sections of a report, without the disagreements; of few answers only counts."""
+    few = [comparison for comparison in agreement.comparisons if is_few(comparison)]
+    for comparison in agreement.comparisons:
+        if is_few(comparison):
+            yield _count(comparison, (_FEW,) if comparison is few[-1] else ())
+            continue
+        yield _compare(comparison, agreement.chosen)
+        gated = [compared for compared in comparison.measures if compared.pair and compared.pair.gate]
+        if gated:
+            yield _count_caught(gated)
+    for rate in agreement.pass_rates:
+        yield _tell_rates(rate)
+    for judges, contests in agreement.contests:
+        yield _tell_contests(judges, contests)
+    if agreement.panel and any(each.answers >= LEAST for each in agreement.panel[1]):
+        yield _tell_votes(*agreement.panel)
+    for rater, flips in agreement.flips.items():
+        yield _tell_flips(rater, flips)
+
+
+def is_few(comparison: Comparison) -> bool:
+    """Return whether there are so few answers that only counts of them mean something."""
+    return all(compared.answers < LEAST for compared in comparison.measures)
+
+
+def _count(comparison: Comparison, notes: Sequence[str]) -> Section:
+    """Return the counts of a comparison: ratings that are the same, and bad and good answers that a judge tells."""
+    measures = comparison.measures
+    pairs = [each.pair for each in measures if each.pair]
+    columns = [Column("criterion", [_name(each.measure) for each in measures])]
+    if pairs:
+        columns.append(Column("same", [_counted_share(pair.exact) for pair in pairs]))
+    else:
+        columns.append(Column("n", [f"{each.answers:,}" for each in measures]))
+    if any(pair.gate for pair in pairs):
+        columns.append(
+            Column("bad caught", [_counted_share(pair.gate.bad_caught) if pair.gate else "" for pair in pairs])
+        )
+        columns.append(
+            Column("good passed", [_counted_share(pair.gate.good_passed) if pair.gate else "" for pair in pairs])
+        )
+    return Section(_title(comparison), columns, notes)
+
+
+_FEW = f"Fewer than {LEAST} answers show no more than counts; {LEAST} give rough figures, {FIRM} firm ones."
+
+
+def _title(comparison: Comparison) -> str:
+    raters = [shorten_name(name, 30) for name in comparison.raters]
+    if comparison.between is Between.LABEL:
+        return f"{raters[1]} against the labels of {raters[0]}{_MEDIAN if comparison.raters[0] == LABEL else ''}"
+    return f"{comparison.between.capitalize()}: {join_words(raters)}"
+
+
+def _compare(comparison: Comparison, chosen: Chosen | None) -> Section:
+    measures = comparison.measures
+    figures = [(each.measure, [each.figures[name] for name in each.main]) for each in measures]
+    notes = list(_explain(figures))
+    if comparison.between is Between.LABEL and chosen is Chosen.BY_VERDICT:
+        notes.append("The labels were chosen by the judge's verdict, so no figure here holds for all answers.")
+    return Section(_title(comparison), _columns_of(measures), notes)
+
+
+def _columns_of(measures: Sequence[Compared]) -> list[Column]:
+    is_pair = any(compared.pair for compared in measures)
+    kappas, alphas, acs = ([compared.find(family) for compared in measures] for family in ("kappa", "alpha", "ac"))
+    names = [_name(compared.measure) for compared in measures]
+    found = [Column("criterion", names), Column("n", [f"{compared.answers:,}" for compared in measures])]
+    if is_pair:
+        found.append(Column("same", [_percent(compared.pair.exact) if compared.pair else "" for compared in measures]))
+        found += [Column("kappa", list(map(_value, kappas))), Column(INTERVAL, list(map(_interval, kappas)), 3)]
+    found += [Column("alpha", list(map(_value, alphas))), Column(INTERVAL, list(map(_interval, alphas)), 1)]
+    found += [Column("AC", list(map(_value, acs))), Column(INTERVAL, list(map(_interval, acs)), 4)]
+    if any("bias" in compared.figures for compared in measures):
+        found.append(Column("bias", [_signed(compared.figures.get("bias")) for compared in measures]))
+        found.append(Column("error", [_points(compared.figures.get("mean_error")) for compared in measures], 2))
+    return found
+
+
+def _count_caught(measures: Sequence[Compared]) -> Section:
+    gates = [compared.pair.gate for compared in measures if compared.pair and compared.pair.gate]
+    caught, passed = [gate.bad_caught for gate in gates], [gate.good_passed for gate in gates]
+    names = [compared.measure.name for compared in measures]
+    columns = [
+        Column("criterion", names),
+        Column("bad caught", list(map(_counted_share, caught))),
+        Column(INTERVAL, list(map(_limits, caught)), 1),
+        Column("good passed", list(map(_counted_share, passed))),
+        Column(INTERVAL, list(map(_limits, passed)), 2),
+    ]
+    notes = [f"{shorten_name(name)}: {gate.reason}" for name, gate in zip(names, gates, strict=True) if gate.reason]
+    return Section("", columns, notes)
+
+
+def _explain(figures: Iterable[tuple[Measure, Sequence[Figure]]]) -> Iterator[str]:
+    """Yield what figures leave open: each reason once, with the criteria and statistics unless it is all of them."""
+    reasons: dict[str, dict[str, list[str]]] = {}
+    total = 0
+    for measure, several in figures:
+        total += len(several)
+        for figure in several:
+            if figure.reason:
+                told = reasons.setdefault(figure.reason, {})
+                told.setdefault(shorten_name(_name(measure).strip()), []).append(_STATISTICS[figure.statistic])
+    for reason, told in reasons.items():
+        of = "; ".join(f"{measure} ({', '.join(names)})" for measure, names in told.items())
+        is_of_all = sum(map(len, told.values())) == total
+        yield f"{reason[0].upper()}{reason[1:]}{'' if is_of_all else f': {of}'}."
+
+
+_MEDIAN = " (the median of each answer)"
+_STATISTICS = {
+    "kappa": "kappa",
+    "kappa_quadratic": "kappa",
+    "alpha_nominal": "alpha",
+    "alpha_ordinal": "alpha",
+    "alpha_interval": "alpha",
+    "ac1": "AC",
+    "ac2": "AC",
+    "bias": "bias",
+    "mean_error": "error",
+    "alpha_difference": "alpha apart",
+    "independent_votes": "votes",
+    "flip_rate": "flips",
+}
+
+
+def _tell_rates(rate: PassRate) -> Section:
+    if rate.judged.n < LEAST:
+        labels = () if rate.labels_reason else (f"by the labels: {_counted_share(rate.labels)}",)
+        return Section(f"Passed by {shorten_name(rate.judge)}: {_counted_share(rate.judged)}", notes=labels)
+    title = f"Pass rate by {shorten_name(rate.judge)}: {_percent(rate.judged)} of {count_answers(rate.judged.n)}"
+    alone = f"{_percent(rate.labels)} {_limits(rate.labels)} of {count_answers(rate.labels.n)}"
+    if rate.labels_reason:
+        alone = f"- ({rate.labels_reason})"
+    value, low, high, method, reason = rate.corrected
+    corrected = f"- ({reason})"
+    if value is not None:
+        limits = "" if low is None or high is None else f" [{low:.1%}, {high:.1%}]"
+        corrected = f"{value:.1%}{limits} ({_METHODS[method or '']}{f'; {reason}' if reason else ''})"
+    return Section(title, notes=(f"labels alone: {alone}", f"corrected: {corrected}"))
+
+
+_METHODS = {
+    "ppi": "labels of a random subset",
+    "rogan-gladen": "labels of other answers",
+    "by-verdict": "labels chosen by verdict",
+}
+
+
+def _tell_contests(judges: tuple[str, str], contests: Sequence[Contest]) -> Section:
+    one, two = (shorten_name(judge, 20) for judge in judges)
+    title = f"Which is right, {one} or {two}, on {count_answers(contests[0].answers)} with a label"
+    differences = [contest.difference for contest in contests]
+    columns = [
+        Column("criterion", [_name(contest.measure) for contest in contests]),
+        Column("only first", [f"{contest.right.first:,}" for contest in contests]),
+        Column("only second", [f"{contest.right.second:,}" for contest in contests]),
+    ]
+    if contests[0].answers < LEAST:
+        return Section(title, columns)
+    columns += [
+        Column("mid-p", [_number(contest.right.mid) for contest in contests]),
+        Column("alpha apart", list(map(_signed, differences))),
+        Column(INTERVAL, list(map(_interval, differences)), 1),
+    ]
+    notes = list(_explain((contest.measure, [contest.difference]) for contest in contests))
+    if any(contest.right.mid is None for contest in contests):
+        notes.append("No mid-p where no answer is right by only one of them.")
+    return Section(title, columns, notes)
+
+
+def _tell_votes(judges: tuple[str, ...], votes: Sequence[Measured]) -> Section:
+    title = f"Independent votes of the panel {join_words([shorten_name(judge) for judge in judges])}"
+    figures = [each.figure for each in votes]
+    notes = list(_explain((each.measure, [each.figure]) for each in votes))
+    if all(figure.value is None for figure in figures):
+        return Section(title, notes=notes)
+    columns = [
+        Column("criterion", [_name(each.measure) for each in votes]),
+        Column("n", [f"{each.answers:,}" for each in votes]),
+        Column("votes", [_points(figure) for figure in figures]),
+        Column(INTERVAL, list(map(_interval, figures))),
+    ]
+    return Section(title, columns, notes)
+
+
+def _tell_flips(rater: str, flips: Sequence[Measured]) -> Section:
+    title = f"Samples of {shorten_name(rater, 20)}: how often two differ, in {count_answers(flips[0].answers)}"
+    figures = [each.figure for each in flips]
+    columns = [
+        Column("criterion", [_name(each.measure) for each in flips]),
+        Column("flips", [_number(figure.value, "{:.1%}") for figure in figures]),
+    ]
+    if flips[0].answers < LEAST:
+        return Section(title, columns)
+    columns += [
+        Column(INTERVAL, list(map(_interval, figures))),
+    ]
+    return Section(title, columns, list(_explain((each.measure, [each.figure]) for each in flips)))
+
+
+def name_value(value: bool | int) -> str:
+    """Return an answer as a word: yes, no or the number."""
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _name(measure: Measure) -> str:
+    """Return the name of a row; bands stand below their criterion."""
+    return "  same band" if measure.scale.kind is Kind.BAND else measure.name
+
+
+def _number(value: float | None, form: str = "{:.3f}") -> str:
+    """Write a coefficient, a share or a probability; one that only rounds to 0 or 1 is written as `<0.001` or so."""
+    if value is None:
+        return "-"
+    text, least = form.format(value), 0.001  # the last digit, in percent too
+    if 0 < value < 1 and text == form.format(0):
+        return f"<{form.format(least)}"
+    return f">{form.format(1 - least)}" if value < 1 and text == form.format(1) else text
+
+
+def _value(figure: Figure | None) -> str:
+    return "" if figure is None else _number(figure.value)
+
+
+def _points(figure: Figure | None, form: str = "{:.2f}") -> str:
+    """Write a figure in points or votes, which may be above 1."""
+    return "" if figure is None else "-" if figure.value is None else form.format(figure.value)
+
+
+def _signed(figure: Figure | None) -> str:
+    return _points(figure, "{:+.2f}")
+
+
+def _interval(figure: Figure | None) -> str:
+    if figure is None or figure.low is None or figure.high is None:
+        return ""
+    return f"{'rough ' if figure.rough else ''}[{figure.low:.2f}, {figure.high:.2f}]"
+
+
+def _percent(share: Share) -> str:
+    return _number(share.value, "{:.1%}")
+
+
+def _counted_share(share: Share) -> str:
+    return f"{share.x:,} of {share.n:,}" if share.n else "none"
+
+
+def _limits(share: Share) -> str:
+    return f"[{share.interval[0]:.1%}, {share.interval[1]:.1%}]" if share.interval else ""
 
 
 class Findings(NamedTuple):
@@ -83,3 +393,33 @@ def _tell_disagreement(each: Disagreement, columns: int) -> Iterator[str]:
         said = f": {' '.join(rating['reason'].split())}" if rating["reason"] else ""
         line = f"    {rating['rater']} {name_value(rating['value'])} ({rating['verdict']}){said}"
         yield shorten_name(line, columns)
+
+
+def render_agreement(findings: Findings, title: str) -> str:
+    """Render the HTML page."""
+    from rubric_lint.report.markup import close_page, render_page  # noqa: PLC0415  (loads the template engine)
+
+    found, note = describe_findings(findings), " ".join(LEGEND)
+    kind = "Agreement of judges and people"
+    return render_page("agreement.html", kind=kind, title=title, note=note, agreement=found) + close_page()
+
+
+def describe_findings(findings: Findings) -> dict[str, Any]:
+    """Return what templates show of the agreement, and what it does not rest on."""
+    shown, left = choose_shown(findings.agreements)
+    return {
+        "shown": shown,
+        "left": left,
+        "describe": describe,
+        "sections": sections_of,
+        "fold": lambda columns: list(_fold(columns)),
+        "not_compared": [*list_invalid(findings.invalid), *map(str, findings.left_out)],
+    }
+
+
+def _fold(columns: Sequence[Column]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yield the name and the cells of each column, each with its interval of the next column, or without."""
+    for column, following in zip_longest(columns, columns[1:]):
+        if column.name != INTERVAL:
+            intervals = following.cells if following and following.name == INTERVAL else [""] * len(column.cells)
+            yield column.name, list(zip(column.cells, intervals, strict=True))

@@ -17,6 +17,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from rubric_lint.agree.runs import ABSENT, OtherRun
+from rubric_lint.report.markup import name_id
 from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.scorer import Outcome
@@ -204,11 +205,6 @@ class AnswerRows:
         return f'<script type="text/x-others">{_pack(json.dumps(told).encode())}</script>\n'
 
 
-def name_id(name: Any) -> str:
-    """Return an id as the page shows it; numbers keep all their digits."""
-    return name if isinstance(name, str) else json.dumps(name, default=str)
-
-
 def _as_bytes(column: Any) -> bytes:
     """Return the bytes of an array, little-endian as browsers have them."""
     if sys.byteorder == "big":
@@ -224,6 +220,3 @@ def _pack(data: bytes) -> str:
 def as_data(value: Any) -> str:
     """Return JSON that can stand in a script element: ASCII, without `<`."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
-
-
-__all__ = ["MOST_TEXT", "AnswerRows", "as_data", "name_id"]

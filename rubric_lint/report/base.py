@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from rubric_lint.report.columns import wrap
+from rubric_lint.report.visible import wrap
 
 Write = Callable[[str], object]
 """Writes the next piece of the output."""

@@ -7,8 +7,7 @@ from typing import NamedTuple
 from rubric_lint.finding import Finding
 from rubric_lint.messages import join_words
 from rubric_lint.report.base import Look
-from rubric_lint.report.columns import wrap
-from rubric_lint.report.visible import head, shown, tail, visible, width
+from rubric_lint.report.visible import head, shown, tail, visible, width, wrap
 from rubric_lint.text.source import Source, Span
 
 _CUT = "..."

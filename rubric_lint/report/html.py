@@ -7,43 +7,26 @@ from datetime import date
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.runs import OtherRun, read_answers
-from rubric_lint.report.agreement import Findings
-from rubric_lint.report.agreement_html import render_findings
-from rubric_lint.report.agreement_sections import LEGEND
+from rubric_lint.agree.runs import CriterionPair, OtherRun, read_answers
+from rubric_lint.format.criterion import Shape
+from rubric_lint.messages import join_words
+from rubric_lint.report.agreement import LEGEND, Findings, describe_findings
 from rubric_lint.report.answer_rows import MOST_TEXT, AnswerRows, as_data
-from rubric_lint.report.answers_html import (
-    FirstRow,
-    name_answer_of,
-    name_row,
-    render_invalid,
-    render_rows,
-    render_worst,
-)
-from rubric_lint.report.charts import BINS, name_answer
-from rubric_lint.report.markup import as_html, close_page, render_page
-from rubric_lint.report.overview_html import (
-    Fact,
-    Sources,
-    choose_rubrics,
-    format_score,
-    label_criterion,
-    list_facts,
-    render_distribution,
-    render_facts,
-    render_figures,
-    render_links,
-    render_rubrics,
-)
-from rubric_lint.report.runs_html import render_comparison
-from rubric_lint.scoring.grading import ScoringRubric, Verdict
+from rubric_lint.report.markup import close_page, format_score, name_answer, name_id, render_page
+from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.scorer import Outcome
-from rubric_lint.scoring.totals import Totals
+from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
+
+BINS = 20
+"""How many columns the histogram of scores has; each is 0.05 wide, and the last one includes 1."""
 
 _RANKS = {Verdict.FAIL: 0, Verdict.BORDERLINE: 1}
-_MOST_INVALID = 20
-_MOST_FIRST = 20
+_STACK = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
+_MOST_INVALID = _MOST_FIRST = _MOST_RUBRICS = _MOST_NAMES = 20
+_MOST_MODELS = 10
+_MOST_FAULTS = 5
+_MOST_CRITERIA = 200
 
 
 class Extras(NamedTuple):
@@ -57,6 +40,38 @@ class Extras(NamedTuple):
     repeated: int = 0
     other: str = ""
     agreement: Findings | None = None
+
+
+class _FirstRow(NamedTuple):
+    """One of the first answers, for readers without the script; without a verdict it is invalid."""
+
+    name: str
+    verdict: Verdict | None
+    score: str
+    missed: Sequence[str]
+    error: str = ""
+
+
+class _Origin:
+    """What the records say of how they were judged: the models, and the first and the last day."""
+
+    def __init__(self) -> None:
+        self.models: Counter[str] = Counter()
+        self.first = self.last = ""
+
+    def add(self, about: object) -> None:
+        """Note what a record says of its judge."""
+        if not isinstance(about, Mapping):
+            return
+        model, time = about.get("model"), about.get("time")
+        if isinstance(model, str) and (model in self.models or len(self.models) <= _MOST_MODELS):
+            self.models[model] += 1
+        if isinstance(time, str):
+            try:
+                day = date.fromisoformat(time[:10]).isoformat()
+            except ValueError:
+                return
+            self.first, self.last = min(self.first or day, day), max(self.last, day)
 
 
 class HtmlReport:
@@ -79,8 +94,8 @@ class HtmlReport:
         # The best of the worst comes first, to be dropped next; the number orders equal ones.
         self._worst: list[tuple[int, Fraction, int, Outcome]] = []
         self._invalid: list[Outcome] = []
-        self._first: list[FirstRow] = []
-        self._sources = Sources()
+        self._first: list[_FirstRow] = []
+        self._origin = _Origin()
         self._rubrics = rubrics
         self._other = other
         self._rows = AnswerRows([*rubrics.values()], other, text)
@@ -88,15 +103,15 @@ class HtmlReport:
     def add(self, outcome: Outcome, text: bytes) -> None:
         """Add the outcome of one entry."""
         self._rows.add_outcome(outcome, text)
-        self._sources.add(outcome.rest.get("judge"))
+        self._origin.add(outcome.rest.get("judge"))
         result = outcome.result
         if len(self._first) < _MOST_FIRST:
-            name = name_answer_of(outcome)
+            name = name_outcome(outcome)
             if result:
                 missed = [each.criterion.id for each in result.criteria if not each.grade.gate_met]
-                self._first.append(FirstRow(name, result.verdict, format_score(result.score), missed))
+                self._first.append(_FirstRow(name, result.verdict, format_score(result.score), missed))
             else:
-                self._first.append(FirstRow(name, None, "", (), outcome.error.message if outcome.error else ""))
+                self._first.append(_FirstRow(name, None, "", (), outcome.error.message if outcome.error else ""))
         if result:
             self._add(result.score, result.verdict, 1)
             self.keep(outcome)
@@ -109,13 +124,15 @@ class HtmlReport:
         """List results that `count` counts."""
         self._rows.add_known(found, line, file, text)
         if about is not None:
-            self._sources.add(about)
-        if len(self._first) < _MOST_FIRST:
-            for place, (name, known) in enumerate(found[: _MOST_FIRST - len(self._first)]):
-                score = format_score(Fraction(known.points, known.rubric.full))
-                self._first.append(
-                    FirstRow(name_row(name, line + place, file), known.verdict, score, _find_missed(known))
-                )
+            self._origin.add(about)
+        for place, (name, known) in enumerate(found[: max(_MOST_FIRST - len(self._first), 0)]):
+            graded = [
+                (criterion.id, criterion.grade(answer))
+                for criterion, answer in zip(known.rubric.criteria, read_answers(known), strict=True)
+            ]
+            missed = [criterion for criterion, grade in graded if grade and not grade.gate_met]
+            score = format_score(Fraction(known.points, known.rubric.full))
+            self._first.append(_FirstRow(name_row(name, line + place, file), known.verdict, score, missed))
 
     def count(self, known: Known) -> None:
         """Count the results with these answers."""
@@ -158,101 +175,351 @@ class HtmlReport:
         if self._other:
             self._other.settle()
         note = f"{totals}. Spread is the standard deviation of the scores, each from 0 to 1."
-        body = "\n".join(self._render_body(totals, extras, only_there))
-        write(render_page("Scores by rubric", title, body, note, has_script=True))
+        values = self._describe_run(totals, extras) | self._describe_comparison(extras, only_there)
+        write(render_page("scores.html", has_script=True, kind="Scores by rubric", title=title, note=note, **values))
         for part in self._rows.read():
             write(part)
         write(self._rows.describe_others())
-        write(f'<script type="application/json" id="about">{as_data(self._describe(extras))}</script>\n')
+        write(f'<script type="application/json" id="about">{as_data(self._describe_rows(extras))}</script>\n')
         write(close_page(has_script=True))
 
-    def _render_body(self, totals: Totals, extras: Extras, only_there: int) -> Iterator[str]:
-        facts = [*list_facts(totals, self._sources, extras.made)]
-        if self._other:
-            facts.append(Fact("Compared with", extras.other))
-        worst = [entry[-1] for entry in sorted(self._worst, reverse=True)]
-        yield from render_facts(facts)
-        yield from render_links([*self._list_parts(totals, extras, has_worst=bool(worst))])
-        yield from render_figures(totals)
-        yield from render_distribution(totals, self._bins)
-        yield from render_rubrics(totals)
-        if self._other:
-            yield from render_comparison(self._other, extras.other, [*self._rubrics.values()], only_there)
-        if extras.agreement:
-            yield '<div id="agreement">'
-            if self._other and not self._other.is_by_our_rubrics:
-                yield (
-                    '<p class="note part">Only this run is compared with the labels: the other one has results by '
-                    "another version of the rubric.</p>"
-                )
-            yield from render_findings(extras.agreement)
-            yield f'<p class="note part">{as_html(" ".join(LEGEND))}</p>'
-            yield "</div>"
-        yield from render_worst(worst, totals)
-        yield from render_invalid(self._invalid, totals)
-        yield from render_rows(self._first, self._rows.rows, self._rows.with_text, extras.repeated)
-
-    def _list_parts(self, totals: Totals, extras: Extras, *, has_worst: bool) -> Iterator[tuple[str, str]]:
-        shown = choose_rubrics(totals)
+    def _describe_run(self, totals: Totals, extras: Extras) -> dict[str, Any]:
+        """Return what the template shows of this run."""
+        shown = [rubric for rubric in totals.rubrics.values() if rubric.scored]
+        scored, has_gates = len(shown), any(map(_has_gate, shown))
+        if scored > _MOST_RUBRICS:
+            shown = sorted(shown, key=lambda rubric: rubric.mean or 0)[:_MOST_RUBRICS]
         places = {name: place for place, name in enumerate(totals.rubrics)}
-        if shown:
-            yield "distribution", "Distribution"
-        for rubric in shown:
-            named = f"Criteria of {rubric.rubric.name}" if len(shown) > 1 else "Criteria"
-            yield f"rubric-{places[rubric.rubric.name]}", named
-        if self._other:
-            yield "comparison", "Comparison"
-        if extras.agreement:
-            yield "agreement", "Agreement"
-        if has_worst:
-            yield "worst", "Worst answers"
-        if self._invalid:
-            yield "invalid", "Invalid outputs"
-        yield "answers", "Every answer"
+        worst = [entry[-1] for entry in sorted(self._worst, reverse=True)]
+        parts = [("distribution", "Distribution")] if shown else []
+        for each in shown:
+            named = f"Criteria of {each.rubric.name}" if len(shown) > 1 else "Criteria"
+            parts.append((f"rubric-{places[each.rubric.name]}", named))
+        parts += [("comparison", "Comparison")] if self._other else []
+        parts += [("agreement", "Agreement")] if extras.agreement else []
+        parts += [("worst", "Worst answers")] if worst else []
+        parts += [("invalid", "Invalid outputs")] if self._invalid else []
+        facts = [*_list_facts(totals, self._origin, extras.made)]
+        shares = {**{str(verdict): totals.verdicts[verdict] for verdict in Verdict}, "invalid": totals.invalid}
+        return {
+            "facts": [*facts, ("Compared with", extras.other)] if self._other else facts,
+            "parts": [*parts, ("answers", "Every answer")],
+            "figures": [*_list_figures(totals)],
+            "shares": [*shares.items()],
+            "distribution": _chart_scores(self._bins, totals),
+            "has_gates": has_gates,
+            "shown": [(places[each.rubric.name], each) for each in shown],
+            "scored": scored,
+            "label": label_criterion,
+            "name_gate": _name_gate,
+            "chart_answers": _chart_answers,
+            "has_agreement": extras.agreement is not None,
+            "agreement": describe_findings(extras.agreement) if extras.agreement else {},
+            "legend": " ".join(LEGEND),
+            "worst": worst,
+            "has_passes": totals.verdicts[Verdict.PASS] > 0,
+            "name_outcome": name_outcome,
+            "find_texts": _find_texts,
+            "invalid": self._invalid,
+            "totals": totals,
+            "first": self._first,
+            "rows": self._rows.rows,
+            "with_text": self._rows.with_text,
+            "repeated": extras.repeated,
+        }
 
-    def _describe(self, extras: Extras) -> dict[str, Any]:
+    def _describe_comparison(self, extras: Extras, only_there: int) -> dict[str, Any]:
+        """Return what the template shows of the other run; `only_there` counts its further answers."""
+        other, rubrics = self._other, [*self._rubrics.values()]
+        if other is None:
+            return {"other": None}
+        counts = other.counts
+        worse, better = counts.flips()
+        figures = []
+        if both := counts.both:
+            changed = float((counts.sum_now - counts.sum_was) / both)
+            figures = [
+                ("Valid in both", f"{both:,}", "", ""),
+                ("Worse verdict", f"{worse:,}", "", "flip=worse"),
+                ("Better verdict", f"{better:,}", "", "flip=better"),
+                ("Mean score", f"{changed:+.3f}", f"{format_score(counts.sum_was / both)} before", ""),
+            ]
+        criteria = [*_compare_criteria(other, rubrics)]
+        if len(criteria) > _MOST_CRITERIA:
+            criteria.sort(key=lambda row: -row.pair.lower - row.pair.higher)
+        comparison = {
+            "versions": _word_versions(other, rubrics),
+            "figures": figures,
+            "verdicts": [name for name in (*Verdict, None) if name or any(None in pair for pair in counts.verdicts)],
+            "criteria": criteria,
+            "flips": [("worse", worse, other.worse), ("better", better, other.better)],
+            "lonely": [*_list_lonely(other, rubrics)],
+            "not_compared": [*_list_not_compared(other, only_there)],
+        }
+        return {"other": other, "other_name": extras.other, "comparison": comparison, "most_criteria": _MOST_CRITERIA}
+
+    def _describe_rows(self, extras: Extras) -> dict[str, Any]:
         """Return what the script needs besides the rows."""
         told: dict[str, Any] = {
-            "rubrics": [_describe_rubric(rubric) for rubric in self._rubrics.values()],
+            "rubrics": [
+                {
+                    "name": rubric.name,
+                    "criteria": [
+                        {
+                            "id": each.id,
+                            "label": label_criterion(rubric, each),
+                            "outcome": each.outcome or "",
+                            "grades": [
+                                [name_answer(grade.answer), grade.gate_met, grade.outcome or ""]
+                                for grade in each.grades
+                            ],
+                        }
+                        for each in rubric.criteria
+                    ],
+                }
+                for rubric in self._rubrics.values()
+            ],
             "files": self._rows.files,
             "rows": self._rows.rows,
         }
         if self._other:
-            told["other"] = {
-                "name": extras.other,
-                "rubrics": [
-                    [
-                        {
-                            "id": each.id,
-                            "grades": [[name_answer(grade.answer), grade.gate_met] for grade in each.grades],
-                        }
-                        for each in rubric.criteria
-                    ]
-                    for rubric in self._other.known.rubrics
-                ],
-            }
+            others = [
+                [
+                    {"id": each.id, "grades": [[name_answer(grade.answer), grade.gate_met] for grade in each.grades]}
+                    for each in rubric.criteria
+                ]
+                for rubric in self._other.known.rubrics
+            ]
+            told["other"] = {"name": extras.other, "rubrics": others}
         return told
 
 
-def _find_missed(known: Known) -> Sequence[str]:
-    found = []
-    for criterion, answer in zip(known.rubric.criteria, read_answers(known), strict=True):
-        grade = criterion.grade(answer)
-        if grade and not grade.gate_met:
-            found.append(criterion.id)
-    return found
+def _list_facts(totals: Totals, origin: _Origin, made: date | None) -> Iterator[tuple[str, str]]:
+    """Yield when the outputs were judged and by what, the rubric's hash and its thresholds."""
+    if origin.first:
+        yield "Judged", origin.first + ("" if origin.first == origin.last else f" to {origin.last}")
+    if origin.models:
+        named = [*origin.models][:_MOST_MODELS]
+        more = ["others"] if len(origin.models) > _MOST_MODELS else []
+        yield "Model" if len(origin.models) == 1 else "Models", join_words([*named, *more])
+    every = [*totals.rubrics.values()]
+    used = [each.rubric for each in [each for each in every if each.scored] or every]
+    if len(used) == 1:
+        yield "Rubric", used[0].name
+        yield "Rubric hash", used[0].hash
+    else:
+        yield "Rubrics", f"{len(used):,}; the criteria of each name its hash"
+    thresholds = {tuple(rubric.model.thresholds) for rubric in used}
+    if len(thresholds) == 1:
+        pass_at, borderline_at = thresholds.pop()
+        yield "Thresholds", f"pass from {pass_at}, borderline from {borderline_at}"
+    elif thresholds:
+        yield "Thresholds", "not the same for all rubrics"
+    if made:
+        yield "Page made", made.isoformat()
 
 
-def _describe_rubric(rubric: ScoringRubric) -> dict[str, Any]:
+def _list_figures(totals: Totals) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the numbers at the top: each with its name, a note and the class of its card."""
+    outputs = totals.outputs
+    yield "Outputs", f"{outputs:,}", "", ""
+    yield "Mean score", format_score(totals.mean), "of valid ones" if totals.invalid else "", ""
+    for verdict in Verdict:
+        count = totals.verdicts[verdict]
+        share = f"{_percent(count, outputs)} of all" if outputs else ""
+        yield verdict.capitalize(), f"{count:,}", share, str(verdict)
+    share = f"{_percent(totals.invalid, outputs)} of all" if totals.invalid and outputs else ""
+    yield "Invalid", f"{totals.invalid:,}", share, ""
+    if sampled := sum(rubric.sampled for rubric in totals.rubrics.values()):
+        stable = sum(rubric.stable for rubric in totals.rubrics.values())
+        yield "Stable", _percent(stable, sampled), "answers with one verdict", ""
+
+
+def _percent(count: int, whole: int) -> str:
+    """Return a part in percent; never 0 or 100 unless the part is empty or whole."""
+    percent = f"{count / whole:.0%}"
+    return {"0%": "under 1%", "100%": "over 99%"}.get(percent, percent) if 0 < count < whole else percent
+
+
+def _has_gate(totals: RubricTotals) -> bool:
+    return any(criterion.gate is not None for criterion in totals.rubric.criteria)
+
+
+def _chart_scores(bins: Mapping[tuple[int, Verdict], int], totals: Totals) -> dict[str, Any]:
+    """Return the histogram of scores by verdict, which stretches to the available width.
+
+    The thresholds are marked if they are those of all rubrics: only one if no failing score can be borderline.
+    """
+    thresholds = {tuple(each.rubric.model.thresholds) for each in totals.rubrics.values() if each.scored}
+    marks = []
+    if len(thresholds) == 1:
+        pass_at, borderline_at = thresholds.pop()
+        marks = [("pass", pass_at), ("borderline", borderline_at)][: 1 + (borderline_at < pass_at)]
+    columns = [[(verdict, bins.get((place, verdict), 0)) for verdict in _STACK] for place in range(BINS)]
+    sums = [sum(count for _, count in column) for column in columns]
+    names = [f"{place / BINS:.2f} to {(place + 1) / BINS:.2f}" for place in range(BINS)]
+    highest = max(sums) or 1
+    bars = []
+    for place, column in enumerate(columns):
+        bottom = 100.0
+        for verdict, count in column:
+            if count:
+                height = max(100 * count / highest, 0.8)
+                bottom -= height
+                y, title = max(bottom, 0), f"{names[place]}: {count:,} {verdict}"
+                x = f"{place + 0.05:.2f}"  # a tenth of the width is the gap between columns
+                bars.append({"verdict": verdict, "x": x, "y": f"{y:.2f}", "height": f"{height:.2f}", "title": title})
     return {
-        "name": rubric.name,
-        "criteria": [
+        "bins": BINS,
+        "told": "; ".join(f"{name}: {count:,}" for name, count in zip(names, sums, strict=True) if count) or "None",
+        "top": f"{len(marks) * 1.3 + 0.3:g}",
+        # The first label is to the right of its line and the others to the left, unless they would not fit.
+        "marks": [
             {
-                "id": each.id,
-                "label": label_criterion(rubric, each),
-                "outcome": each.outcome or "",
-                "grades": [[name_answer(grade.answer), grade.gate_met, grade.outcome or ""] for grade in each.grades],
+                "name": f"{name} {score}",
+                "left": f"{float(score):.1%}",
+                "top": f"{row * 1.3:g}",
+                "is_left": score > (0.3 if row else 0.85),
             }
-            for each in rubric.criteria
+            for row, (name, score) in enumerate(marks)
         ],
+        "highest": highest,
+        "bars": bars,
     }
+
+
+def _chart_answers(totals: CriterionTotals) -> dict[str, Any]:
+    """Return how often a judge gave each possible answer, one column each; those that miss the gate are red."""
+    grades = totals.criterion.grades
+    highest = max(totals.answers.values(), default=0) or 1
+    step = min(18.0 if len(grades) > 2 else 34.0, 150 / len(grades))  # so that `no` and `yes` fit
+    bars, told = [], []
+    for place, grade in enumerate(grades):
+        count = totals.answers[grade.answer]
+        height = max(30 * count / highest, 2)
+        title = f"{name_answer(grade.answer)}: {count:,}"
+        kind = "none" if not count else "plain" if grade.gate_met else "fail"
+        at = {"x": f"{place * step:.1f}", "y": f"{32 - height:.1f}", "height": f"{height:.1f}"}
+        bars.append({"kind": kind, "title": title, **at})
+        told += [title] if count else []
+    width = step * len(grades)
+    ends = {0: step / 2 - 1, len(grades) - 1: width - step / 2 - 1}
+    return {
+        "width": f"{width + 12:.0f}",
+        "bar": f"{step - 2:.1f}",
+        "told": ", ".join(told) or "none",
+        "bars": bars,
+        "labels": [(f"{at:.1f}", name_answer(grades[place].answer)) for place, at in ends.items()],
+    }
+
+
+def _name_gate(totals: CriterionTotals) -> str:
+    """Describe the gate by the lowest answer that meets it."""
+    meeting = [grade.answer for grade in totals.criterion.grades if grade.gate_met]
+    return f"at least {name_answer(meeting[0])}" if meeting and meeting[0] is not True else "must be yes"
+
+
+def label_criterion(rubric: ScoringRubric, criterion: ScoringCriterion) -> str:
+    """Return the name of a criterion for readers."""
+    return "Whole answer" if rubric.shape is Shape.HOLISTIC else criterion.id
+
+
+def _find_texts(rest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what the record of an answer quotes, each with its title."""
+    texts = [(name.capitalize(), rest.get(name)) for name in ("question", "answer", "reference")]
+    return [(name, text) for name, text in texts if isinstance(text, str) and text.strip()]
+
+
+def name_outcome(outcome: Outcome) -> str:
+    """Return the name of an answer: its id, or its place."""
+    return name_row(outcome.head.get("id"), outcome.line, outcome.file)
+
+
+def name_row(given: Any, line: int, file: str | None) -> str:
+    """Return an id, or the place of an answer without one."""
+    if given is not None and (name := name_id(given)).strip():
+        return name
+    return f"{file + ', ' if file else ''}line {line}"
+
+
+def _word_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:
+    """Say by which version of the rubric the other run was scored."""
+    ours = {rubric.hash for rubric in rubrics}
+    theirs = dict.fromkeys(each.hash for each in other.known.rubrics)
+    strange = [each for each in theirs if each and each not in ours]
+    told = "Answers are joined by rubric and id. Before is the other run, now is this one."
+    if not theirs:
+        return f"{told} No record of the other run has a score, so nothing can be compared."
+    if strange:
+        few = strange[:3] + ([f"{len(strange) - 3:,} more"] if len(strange) > 3 else [])
+        return f"{told} The other run was scored by another version of the rubric: rubric hash {join_words(few)}."
+    if "" in theirs:
+        return f"{told} The results of the other run do not say which version of the rubric they used."
+    return f"{told} Both were scored by the same version of the rubric."
+
+
+class _ComparedCriterion(NamedTuple):
+    """A criterion of both runs: the numbers of its rubric and its own, and what differs between the versions."""
+
+    pair: CriterionPair
+    at: str
+    name: str
+    versions: str
+    is_gated: bool
+
+
+def _compare_criteria(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> Iterator[_ComparedCriterion]:
+    """Yield how the answers to each criterion differ."""
+    for place, rubric in enumerate(rubrics):
+        for number, criterion in enumerate(rubric.criteria):
+            if pair := other.criteria.get((rubric.name, criterion.id)):
+                label = label_criterion(rubric, criterion)
+                name = f"{rubric.name}: {label}" if len(rubrics) > 1 else label
+                is_gated = bool(criterion.gate is not None or pair.missed_was)
+                versions = ", ".join(_list_changes(other, rubric, criterion))
+                yield _ComparedCriterion(pair, f"{place}.{number}", name, versions, is_gated)
+
+
+def _list_changes(other: OtherRun, rubric: ScoringRubric, criterion: ScoringCriterion) -> Iterator[str]:
+    """Yield what differs in weight and gate between the versions of the rubric."""
+    theirs = [each for each in other.find_criteria(rubric.name, criterion.id) if each.weight is not None]
+    if len({(each.weight, each.gate) for each in theirs}) == 1:
+        was = theirs[0]
+        if was.weight != float(criterion.weight):
+            yield f"weight {was.weight:g} to {float(criterion.weight):g}"
+        if was.gate != criterion.gate:
+            before, now = ("none" if gate is None else f"{gate}" for gate in (was.gate, criterion.gate))
+            yield f"gate {before} to {now}"
+
+
+def _list_lonely(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> Iterator[tuple[str, Sequence[str], int]]:
+    """Yield the criteria that only one of the runs has: which one, the first of them, and the number of the others."""
+    ours = {each.id for rubric in rubrics for each in rubric.criteria}
+    theirs = {each.id for rubric in other.known.rubrics for each in rubric.criteria}
+    for where, names in (("this", ours - theirs), ("the other", theirs - ours)):
+        if names and theirs:
+            yield where, sorted(names)[:_MOST_NAMES], max(len(names) - _MOST_NAMES, 0)
+
+
+def _list_not_compared(other: OtherRun, only_there: int) -> Iterator[str]:
+    """Yield which records are not compared, with the reasons."""
+    counts = other.counts
+    if counts.only_here:
+        yield f"{_count(counts.only_here, 'answer')} only in this run."
+    if only_there:
+        yield f"{_count(only_there, 'answer')} only in the other run."
+    repeated = [(counts.repeated, "this"), (other.repeated, "the other")]
+    if sides := [f"{count:,} in {where} run" for count, where in repeated if count]:
+        yield f"Records with the id of an earlier one: {join_words(sides)}. The first of each id is compared."
+    if count := counts.without_id + other.without_id:
+        yield f"{_count(count, 'record')} without an id, which cannot be joined."
+    if other.invalid:
+        yield f"{_count(other.invalid, 'record')} of the other run without a score:"
+        faults = other.faults[:_MOST_FAULTS]
+        yield from (f"line {line:,}: {message}" for line, message in faults)
+        if faults and other.invalid > len(faults):
+            yield f"and {other.invalid - len(faults):,} more"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -11,7 +11,8 @@ from rubric_lint.report.portable import dump
 from rubric_lint.run.summary import Reporter
 
 if TYPE_CHECKING:
-    from rubric_lint.finding import Finding, Fix, Result
+    from rubric_lint.edits.intents import Fix
+    from rubric_lint.finding import Finding, Result
     from rubric_lint.run.summary import Summary
     from rubric_lint.text.source import Source, Span
 
@@ -63,6 +64,7 @@ def count_all(summary: Summary) -> dict[str, int]:
 def _finding(source: Source, finding: Finding) -> dict[str, Any]:
     return {
         "rule": finding.rule,
+        "code": finding.code,
         "severity": finding.severity.value,
         "message": whole(finding.message),
         "file": whole(source.name),

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Protocol
 
 from rubric_lint.dialects.tables.csv_file import armed, is_formula
 from rubric_lint.messages import visible
-from rubric_lint.report.result_rows import Row, read_row, shorten
+from rubric_lint.report.scores import Row, read_row, shorten
 from rubric_lint.scoring.grading import ScoringRubric
 
 _ROW_GROUP = 50_000

@@ -1,6 +1,11 @@
-"""Escape text for terminals and measure its width in cells."""
+"""Escape text for terminals, measure its width in cells, wrap prose and draw tables of figures.
 
+Figures are never cut: names are shortened, and whole columns left out.
+"""
+
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from typing import NamedTuple
 from unicodedata import category, east_asian_width
 
 from rubric_lint.messages import is_obeyed, visible
@@ -61,3 +66,64 @@ def _cells(char: str) -> int:
     ):  # the latter combine with the Hangul before them
         return 0
     return 2 if east_asian_width(char) in "WF" else 1
+
+
+_SHORTEST = 12
+"""The fewest cells of a name in a table."""
+
+_LONGEST = 40
+"""The most cells of a name in prose."""
+
+
+class Column(NamedTuple):
+    """A column of a table; those with the highest `rank` are left out first where the table is too wide."""
+
+    name: str
+    cells: Sequence[str]
+    rank: int = 0
+
+
+def shorten_name(name: str, room: int = _LONGEST) -> str:
+    """Return a name as it is shown, shortened to `room` cells."""
+    shown = visible(name)
+    return shown if width(shown) <= room else head(shown, room - 1) + "…"
+
+
+def wrap(text: str, room: int, indent: str = "", *, taken: int = 0) -> Iterator[str]:
+    """Break prose between words; lines after the first are indented further. `taken` cells before it are in use."""
+    line = indent
+    for word in text.split(" "):
+        if (taken or line.strip()) and taken + width(line) + 1 + width(word) > room:
+            yield line
+            line, taken = f"{indent}  {word}", 0
+        else:
+            line += f" {word}" if line.strip() else word
+    yield line
+
+
+def draw(columns: Sequence[Column], room: int) -> Iterator[str]:
+    """Draw a table; the first column has the names of the rows. Columns without any cell are left out."""
+    columns = [column for column in columns if any(column.cells)]
+    every = len(columns)
+    while (rank := max(column.rank for column in columns)) and _measure(columns, shortest=True) > room:
+        columns = [column for column in columns if column.rank < rank]
+    names = columns[0]
+    spare = max(_SHORTEST, room - (_measure(columns) - _width(names)))
+    cells = [shorten_name(cell, spare) for cell in names.cells]
+    columns = [names._replace(cells=cells), *columns[1:]]
+    widths = [_width(column) for column in columns]
+    for row in zip(*([column.name, *column.cells] for column in columns), strict=True):
+        first, *others = [(cell, " " * (space - width(cell))) for cell, space in zip(row, widths, strict=True)]
+        yield (f"  {first[0]}{first[1]}" + "".join(f"  {blank}{cell}" for cell, blank in others)).rstrip()
+    if len(columns) < every:
+        yield from wrap("(some columns do not fit; a wider terminal and --format json show them)", room, "  ")
+
+
+def _width(column: Column) -> int:
+    return max(width(cell) for cell in (column.name, *column.cells))
+
+
+def _measure(columns: Sequence[Column], *, shortest: bool = False) -> int:
+    """Return the width of a table, with the names as short as they may become or as they are."""
+    first = min(_width(columns[0]), _SHORTEST) if shortest else _width(columns[0])
+    return first + sum(2 + _width(column) for column in columns[1:]) + 2

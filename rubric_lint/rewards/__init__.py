@@ -6,15 +6,12 @@ Neither package is imported, nor is it needed to import this module.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rubric_lint.rewards.counting import RewardCounts
-from rubric_lint.rewards.options import OnInvalid, Options, RewardError, Worth
+from rubric_lint.rewards.options import OnInvalid, Options, RewardCounts, RewardError, Worth
 
 if TYPE_CHECKING:
-    from rubric_lint.rewards.asking import Judge
-    from rubric_lint.rewards.endpoint import EndpointJudge
+    from rubric_lint.rewards.asking import EndpointJudge, Judge
+    from rubric_lint.rewards.frameworks import TrlReward, VerifiersReward, View
     from rubric_lint.rewards.rewarding import Rubrics
-    from rubric_lint.rewards.trl import TrlReward
-    from rubric_lint.rewards.verifiers import VerifiersReward, View
 
 __all__ = ["RewardCounts", "RewardError", "endpoint_judge", "trl_reward", "verifiers_reward"]
 
@@ -67,7 +64,7 @@ def trl_reward(
         SettingsError: if the settings of the file are invalid.
     """
     from rubric_lint.rewards.asking import is_async  # noqa: PLC0415  (loads the scorer)
-    from rubric_lint.rewards.trl import AsyncTrlReward, TrlReward  # noqa: PLC0415
+    from rubric_lint.rewards.frameworks import AsyncTrlReward, TrlReward  # noqa: PLC0415
 
     options = Options(
         reward=reward,
@@ -78,11 +75,13 @@ def trl_reward(
         attempts=attempts,
         concurrency=concurrency,
         patience=patience,
+        question=question,
+        reference=reference,
+        rubric_field=rubric_field,
+        name=name,
     )
     kind = AsyncTrlReward if callable(judge) and is_async(judge) else TrlReward
-    return kind(
-        rubrics, judge, outputs, options, question=question, reference=reference, rubric_field=rubric_field, name=name
-    )
+    return kind(rubrics, judge, outputs, options)
 
 
 def verifiers_reward(
@@ -122,7 +121,7 @@ def verifiers_reward(
         RubricError: as `trl_reward`.
         SettingsError: as `trl_reward`.
     """
-    from rubric_lint.rewards.verifiers import VerifiersReward  # noqa: PLC0415  (loads the scorer)
+    from rubric_lint.rewards.frameworks import VerifiersReward  # noqa: PLC0415  (loads the scorer)
 
     options = Options(
         reward=reward,
@@ -133,18 +132,12 @@ def verifiers_reward(
         attempts=attempts,
         concurrency=concurrency,
         patience=None,  # each invalid output is an error of its rollout already
-    )
-    return VerifiersReward(
-        rubrics,
-        judge,
-        outputs,
-        options,
-        view=view,
         question=question,
         reference=reference,
         rubric_field=rubric_field,
         name=name,
     )
+    return VerifiersReward(rubrics, judge, outputs, options, view)
 
 
 def endpoint_judge(
@@ -176,7 +169,7 @@ def endpoint_judge(
     import openai  # noqa: F401, PLC0415  (missing, it is an error now, not at the first completion)
 
     from rubric_lint.judge.call import RESPONSE_FORMATS, Call, is_url  # noqa: PLC0415
-    from rubric_lint.rewards.endpoint import EndpointJudge  # noqa: PLC0415  (loads the scorer)
+    from rubric_lint.rewards.asking import EndpointJudge  # noqa: PLC0415  (loads the scorer)
 
     if response_format not in RESPONSE_FORMATS:
         raise ValueError(f"response_format is {response_format!r}; expected one of {', '.join(RESPONSE_FORMATS)}")

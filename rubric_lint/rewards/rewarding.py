@@ -1,18 +1,100 @@
 """Make rewards of judge outputs: what the functions for all training frameworks share."""
 
+import hashlib
+import json
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from rubric_lint.judge.answers import is_conversation, write_conversation
 from rubric_lint.messages import list_names, point_to_known
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.rewards.asking import Asker, Item, Judge, Read, read_output
-from rubric_lint.rewards.counting import Counter, RewardCounts
-from rubric_lint.rewards.dropout import Kept, drop_criteria
-from rubric_lint.rewards.options import Options, RewardError
-from rubric_lint.scoring.grading import Scored, ScoringRubric, Verdict, combine_samples
+from rubric_lint.rewards.options import Counter, Options, RewardCounts, RewardError
+from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric, Verdict, combine_samples
 from rubric_lint.scoring.loading import read_rubrics
+
+
+def text_of(value: Any, what: str) -> str:
+    """Return a string as it is, a single message as its text, and several messages as a conversation.
+
+    Raises:
+        RewardError: if it is something else, or has parts that cannot be judged; `what` describes it.
+    """
+    if isinstance(value, str):
+        return value
+    if not is_conversation(value):
+        raise RewardError(f"{what} is of the type {type(value).__name__}; expected a string or a list of messages")
+    if len(value) == 1 and isinstance(value[0].get("content"), str):
+        (message,) = value
+        if not (message.get("tool_calls") or message.get("refusal")):
+            return str(message["content"])
+    try:
+        return write_conversation(value)
+    except OutputError as fault:
+        raise RewardError(f"{what} cannot be judged: {fault.path}: {fault.message}") from None
+
+
+def name_group(*parts: Any) -> str:
+    """Return a text that is the same for completions of one prompt: the JSON of its parts.
+
+    Of what JSON cannot express, such as an image, only the type counts.
+    """
+    return json.dumps(parts, sort_keys=True, default=lambda value: type(value).__name__)
+
+
+_RANGE = 2**64
+
+
+class Kept(NamedTuple):
+    """What is kept of a rubric: a rubric of these criteria, their places, and the ids of the dropped ones."""
+
+    rubric: ScoringRubric
+    places: tuple[int, ...]
+    dropped: tuple[str, ...]
+
+    def grade(self, output: JudgeOutput) -> Scored:
+        """Return the result of an output for the whole rubric by the criteria that are kept."""
+        if not self.dropped:
+            return self.rubric.grade(output)
+        answers = tuple(output.answers[place] for place in self.places)
+        reasons = tuple(output.reasons[place] for place in self.places)
+        return self.rubric.grade(JudgeOutput(answers, reasons, output.reasoning))
+
+
+def drop_criteria(rubric: ScoringRubric, dropout: float, seed: int, step: int | None, group: str) -> Kept:
+    """Drop each criterion with the probability `dropout`, but keep one with a positive weight.
+
+    Each criterion gets a number from 0 to 1, made of the first 8 bytes of the SHA-256 of the JSON list of `seed`,
+    `step`, `group` and its id. Those below `dropout` are dropped. If no other criterion can earn points, the one with
+    the highest number of those that can is kept. A greater `dropout` never keeps a criterion that a smaller one drops.
+    """
+    everything = tuple(range(len(rubric.criteria)))
+    if not dropout:
+        return Kept(rubric, everything, ())
+    numbers = [_draw(seed, step, group, criterion.id) for criterion in rubric.criteria]
+    earning = [place for place in everything if rubric.criteria[place].share > 0]
+    rescued = max(earning, key=numbers.__getitem__)
+    kept = tuple(place for place in everything if place == rescued or numbers[place] >= dropout * _RANGE)
+    dropped = tuple(rubric.criteria[place].id for place in everything if place not in kept)
+    return Kept(_keep(rubric, kept) if dropped else rubric, kept, dropped)
+
+
+def _draw(seed: int, step: int | None, group: str, name: str) -> int:
+    told = json.dumps([seed, step, group, name]).encode()
+    return int.from_bytes(hashlib.sha256(told).digest()[:8])
+
+
+def _keep(rubric: ScoringRubric, places: Sequence[int]) -> ScoringRubric:
+    """Return a rubric of some criteria: the score is their weighted average, and the thresholds are the same parts."""
+    criteria = tuple(rubric.criteria[place] for place in places)
+    full = int(rubric.full * sum((each.share for each in criteria if each.share > 0), Fraction(0)))
+    pass_from, borderline_from = (math.ceil(Fraction(threshold) * full) for threshold in rubric.model.thresholds)
+    return replace(rubric, criteria=criteria, full=full, pass_from=pass_from, borderline_from=borderline_from)
+
 
 Rubrics = ScoringRubric | Mapping[str, ScoringRubric] | str | os.PathLike[str]
 """A rubric, the rubrics of a file by name, or the path of the file."""
@@ -51,11 +133,6 @@ class Rewarder:
         judge: Judge | None,
         outputs: str | None,
         options: Options,
-        *,
-        question: str | None,
-        reference: str | None,
-        rubric_field: str,
-        name: str | None,
     ) -> None:
         if (judge is None) == (outputs is None):
             raise ValueError(
@@ -66,12 +143,9 @@ class Rewarder:
         self.rubrics = _take_rubrics(rubrics)
         _refuse_dropout_without_effect(self.rubrics, options.dropout)
         self.options = options
-        self.__name__ = name or (next(iter(self.rubrics)) if len(self.rubrics) == 1 else "rubric")
+        self.__name__ = options.name or (next(iter(self.rubrics)) if len(self.rubrics) == 1 else "rubric")
         self._asker = None if judge is None else Asker(judge, options)
         self._outputs = outputs or ""
-        self._question = question
-        self._reference = reference
-        self._rubric_field = rubric_field
         self._counter = Counter(self.__name__, self.noun, options.patience)
 
     @property
@@ -99,7 +173,7 @@ class Rewarder:
             return self.rubrics[name]
         if name is None:
             raise RewardError(
-                f"{what} `{self._rubric_field}` is missing: it names one of the {len(self.rubrics)} rubrics: "
+                f"{what} `{self.options.rubric_field}` is missing: it names one of the {len(self.rubrics)} rubrics: "
                 f"{list_names(self.rubrics)}"
             )
         raise RewardError(f"no rubric is named {str(name)[:80]!r}; {point_to_known(str(name), self.rubrics)}")

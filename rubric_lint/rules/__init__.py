@@ -1,10 +1,11 @@
-"""The rules, one module and one page each, in the order of their table."""
+"""The rules in the order of their table: each has a page and, unless it is one of `ROWS`, a module."""
 
 from importlib import import_module
 
+from rubric_lint.rules.rows import JUDGED, ROWS
 from rubric_lint.rules.rule import Rule
 
-_MODULES = (
+_NAMES = (
     "syntax",
     "duplicate_key",
     "schema",
@@ -49,7 +50,7 @@ _MODULES = (
     "judged_redundant",
 )
 
-RULES: tuple[Rule, ...] = tuple(import_module(f"{__name__}.{module}").RULE for module in _MODULES)
+RULES: tuple[Rule, ...] = tuple(ROWS.get(name) or import_module(f"{__name__}.{name}").RULE for name in _NAMES)
 """All rules."""
 
 BY_NAME = {rule.name: rule for rule in RULES}
@@ -57,9 +58,6 @@ BY_NAME = {rule.name: rule for rule in RULES}
 
 CHOICES: tuple[str, ...] = tuple(dict.fromkeys(name for rule in RULES for name in rule.choices))
 """The names of fixes of which only an author can pick one."""
-
-JUDGED = "rubric-lint --judged"
-"""The command of the rules on judged data."""
 
 JUDGED_RULES = frozenset(rule.name for rule in RULES if rule.command == JUDGED)
 """The names of the rules on judged data."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import Problem, Repair, ReplaceValue, Severity
+from rubric_lint.edits.intents import Repair, ReplaceValue
+from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.scalar import resolve
@@ -17,11 +18,13 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         repair = None
         if scalar == ["string"] and isinstance(resolve(text), str):
             repair = Repair(f'write `"{text}"`', (ReplaceValue(path, f'"{text}"'),), safe=False)
-        yield Problem(f"`{text}` is {readings}; {cure}", path, repair=repair)
+        yield Problem("two-readings", path, values={"text": text, "readings": readings, "cure": cure}, repair=repair)
 
 
 _NUMBER = "write it as a plain decimal number"
 _CURES = {"string": "put it in quotes", "boolean": "write true or false", "number": _NUMBER, "integer": _NUMBER}
 """The advice for each expected type."""
 
-RULE = Rule("ambiguous-scalar", Severity.WARNING, check, fix="unsafe")
+RULE = Rule(
+    "ambiguous-scalar", Severity.WARNING, {"two-readings": "`{text}` is {readings}; {cure}"}, check, fix="unsafe"
+)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.repairs import sort_bands
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
@@ -16,13 +16,17 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         sound = [band for band in scale.bands if band.scores]
         for before, band in pairwise(sound):
             if band.scores[0] < before.scores[0]:
-                message = (
-                    f"band {band.written} comes after {before.written} (line {OTHER_LINE}); "
-                    "sort the bands in ascending order"
-                )
+                values = {"band": band.written, "before": before.written}
                 related = (Place("starts higher", before.path, before.part),)
-                yield Problem(message, band.path, band.part, related, sort_bands(scale))
+                yield Problem("unsorted", band.path, band.part, values, related, sort_bands(scale))
                 break
 
 
-RULE = Rule("band-order", Severity.WARNING, check, fix="unsafe", marks=(Part.VALUE, Part.KEY))
+RULE = Rule(
+    "band-order",
+    Severity.WARNING,
+    {"unsorted": "band {band} comes after {before} ({line}); sort the bands in ascending order"},
+    check,
+    fix="unsafe",
+    marks=(Part.VALUE, Part.KEY),
+)

@@ -6,7 +6,7 @@ from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.criterion import SCORES, as_integer
 from rubric_lint.format.repairs import swap_bounds
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.rules.rule import Rule
+from rubric_lint.rules.rule import Rule, of_schema
 from rubric_lint.text.path import Part
 
 
@@ -18,8 +18,25 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 continue
             lower, upper = as_integer(band.lower), as_integer(band.upper)
             if lower in SCORES and upper in SCORES:
-                message = f"the lower bound {lower} is above the upper bound {upper}; did you mean [{upper}, {lower}]?"
-                yield Problem(message, band.path, band.part, repair=swap_bounds(band))
+                values = {"lower": lower, "upper": upper}
+                yield Problem("swapped", band.path, band.part, values, repair=swap_bounds(band))
 
 
-RULE = Rule("bounds", Severity.ERROR, check, fix="unsafe", marks=(Part.VALUE, Part.KEY))
+RULE = Rule(
+    "bounds",
+    Severity.ERROR,
+    {
+        **of_schema(),
+        "swapped": "the lower bound {lower} is above the upper bound {upper}; did you mean [{upper}, {lower}]?",
+        "threshold": (
+            "`{field}` is {found}, and scores are numbers from {lowest} to {highest}, so the {what} {effect}"
+        ),
+        "infinite-range": "`{field}` goes from {lowest} to {highest}; write two finite numbers",
+        "falling-range": "`{field}` goes from {lowest} to {highest}; {advice}",
+        "harbor-range": "`max` is {highest}, and `min` is {lowest}; Harbor asks for a `max` above `min`",
+        "empty-range": "the range {range} is empty: its lowest value is above its highest; swap them",
+    },
+    check,
+    fix="unsafe",
+    marks=(Part.VALUE, Part.KEY),
+)

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem, RemoveField, Repair, Severity
+from rubric_lint.edits.intents import RemoveField, Repair
+from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Replacement
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
@@ -26,12 +27,11 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 def _compare(mapping: Mapping[str, Any], path: Path, field: str, replacement: Replacement) -> Problem:
     name = replacement.name
     related = (Place(f"`{name}` is here", (*path, name), Part.KEY),)
+    values = {"field": field, "other": name}
     if _say_the_same(mapping[field], mapping[name], replacement):
-        message = f"`{field}` repeats `{name}` (line {OTHER_LINE}); remove `{field}`"
         repair = Repair(f"remove `{field}`", (RemoveField((*path, field), beside=name),), safe=True)
-        return Problem(message, (*path, field), Part.KEY, related, repair)
-    message = f"`{field}` contradicts `{name}` (line {OTHER_LINE}); keep `{name}` with what you mean, remove `{field}`"
-    return Problem(message, (*path, field), Part.KEY, related)
+        return Problem("repeats", (*path, field), Part.KEY, values, related, repair)
+    return Problem("contradicts", (*path, field), Part.KEY, values, related)
 
 
 def _say_the_same(old: Any, new: Any, replacement: Replacement) -> bool:
@@ -42,4 +42,14 @@ def _say_the_same(old: Any, new: Any, replacement: Replacement) -> bool:
     return bool(meant == new and type(meant) is type(new)) or (meant is None and new == 0 and new is not False)
 
 
-RULE = Rule("conflicting-field", Severity.ERROR, check, fix="safe", marks=(Part.KEY,))
+RULE = Rule(
+    "conflicting-field",
+    Severity.ERROR,
+    {
+        "repeats": "`{field}` repeats `{other}` ({line}); remove `{field}`",
+        "contradicts": "`{field}` contradicts `{other}` ({line}); keep `{other}` with what you mean, remove `{field}`",
+    },
+    check,
+    fix="safe",
+    marks=(Part.KEY,),
+)

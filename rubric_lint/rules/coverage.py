@@ -20,33 +20,34 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         gap = set(range(lowest, highest + 1)).difference(*(band.reach for band in scale.bands))
         if gap and scale.bands:
             if looks_like_levels(scale) and not rubric.view:
-                yield _word_levels(rubric, scale, gap)
+                yield _find_levels(rubric, scale, gap)
                 continue
-            hint = "start at 0" if scale.is_map else "add or widen a band"
-            message = f"no band covers {name_scores(gap)}, so no outcome is described for {_it(gap)}; {hint}"
+            code = "map-gap" if scale.is_map else "gap"
+            values = {"scores": name_scores(gap), "them": "it" if len(gap) == 1 else "them"}
             answers = fill(scale)
-            yield Problem(message, scale.path, Part.KEY, repair=answers.plain, choices=answers.choices)
+            yield Problem(code, scale.path, Part.KEY, values, repair=answers.plain, choices=answers.choices)
 
 
-def _word_levels(rubric: Rubric, scale: Scale, gap: set[int]) -> Problem:
+def _find_levels(rubric: Rubric, scale: Scale, gap: set[int]) -> Problem:
     """Describe levels that are written as bands: filling the gap would make the best of them a middling score."""
     scores = sorted(band.scores.start for band in scale.bands)
-    message = (
-        f"no band covers {name_scores(gap)}; {scores[0]} to {scores[-1]} looks like a scale of levels: "
-        "write `levels` instead of `score_ranges`, or describe bands from 0 to 10"
-    )
+    values = {"scores": name_scores(gap), "lowest": scores[0], "highest": scores[-1]}
     is_all = len(rubric.scales) == len(rubric.criteria) and all(map(looks_like_levels, rubric.scales))
     repair = turn_to_levels(rubric.scales) if is_all else None  # one rubric has one shape
-    return Problem(message, scale.path, Part.KEY, choices=(repair,) if repair else ())
-
-
-def _it(gap: set[int]) -> str:
-    return "it" if len(gap) == 1 else "them"
+    return Problem("levels-as-bands", scale.path, Part.KEY, values, choices=(repair,) if repair else ())
 
 
 RULE = Rule(
     "coverage",
     Severity.ERROR,
+    {
+        "gap": "no band covers {scores}, so no outcome is described for {them}; add or widen a band",
+        "map-gap": "no band covers {scores}, so no outcome is described for {them}; start at 0",
+        "levels-as-bands": (
+            "no band covers {scores}; {lowest} to {highest} looks like a scale of levels: write `levels` instead of "
+            "`score_ranges`, or describe bands from 0 to 10"
+        ),
+    },
     check,
     fix="unsafe",
     marks=(Part.KEY,),

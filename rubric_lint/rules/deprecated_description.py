@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.repairs import find_deprecated
+from rubric_lint.format.repairs import MESSAGES, find_deprecated
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
@@ -16,4 +16,4 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             yield from find_deprecated(mapping, path, "description", rubric.replacements.get("description"))
 
 
-RULE = Rule("deprecated-description", Severity.WARNING, check, fix="safe", marks=(Part.KEY,))
+RULE = Rule("deprecated-description", Severity.WARNING, MESSAGES, check, fix="safe", marks=(Part.KEY,))

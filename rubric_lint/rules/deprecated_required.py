@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import AddField, Intent, Problem, RenameKey, Repair, ReplaceValue, Severity, WrapText
+from rubric_lint.edits.intents import AddField, Intent, RenameKey, Repair, ReplaceValue, WrapText
+from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.criterion import LOWEST, Criterion, Shape
-from rubric_lint.format.repairs import find_deprecated
+from rubric_lint.format.repairs import MESSAGES, find_deprecated
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
@@ -24,12 +25,9 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 yield _write_out(criterion, replacement.name, str(replacement.value_for(True)))  # noqa: FBT003 (a field's value)
         elif fields:
             for problem in find_deprecated(fields, criterion.path, "required", replacement):
-                yield _warn_of_scale(problem) if shape is Shape.SCORE_RANGES and fields["required"] is True else problem
-
-
-def _warn_of_scale(problem: Problem) -> Problem:
-    """Say what `required: true` means on a scale, where authors mostly mean a lower gate."""
-    return problem._replace(message=f"{problem.message}, which only the highest score meets; lower it if you mean less")
+                # On a scale, authors mostly mean a lower gate.
+                is_high = shape is Shape.SCORE_RANGES and fields["required"] is True
+                yield problem._replace(code="replaced-on-scale") if is_high else problem
 
 
 def _write_out(criterion: Criterion, name: str, gate: str) -> Problem:
@@ -37,17 +35,31 @@ def _write_out(criterion: Criterion, name: str, gate: str) -> Problem:
     path = criterion.path
     if criterion.fields and "required" in criterion.fields:
         field = (*path, "required")
-        message = f"`required: false` is deprecated; with the setting `implicit-required`, write `{name}: {LOWEST}`"
         intents: tuple[Intent, ...] = (RenameKey(field, name), ReplaceValue(field, str(LOWEST)))
-        return Problem(message, field, Part.KEY, repair=Repair(f"write `{name}: {LOWEST}`", intents, safe=True))
-    message = f"only the setting `implicit-required` makes this criterion required; write `{name}: {gate}`"
-    title = f"write `{name}: {gate}`"
+        repair = Repair(f"write `{name}: {LOWEST}`", intents, safe=True)
+        return Problem("implicit-false", field, Part.KEY, {"name": name, "gate": LOWEST}, repair=repair)
+    title, values = f"write `{name}: {gate}`", {"name": name, "gate": gate}
     if criterion.fields is None:  # the generated id must not change
         intents = (WrapText(path, "expected_outcome", ("id", criterion.id), (name, gate)),)
-        return Problem(message, path, Part.ENTRY, repair=Repair(title, intents, safe=True))
-    return Problem(message, path, Part.HEAD, repair=Repair(title, (AddField(path, name, gate),), safe=True))
+        return Problem("implicit", path, Part.ENTRY, values, repair=Repair(title, intents, safe=True))
+    repair = Repair(title, (AddField(path, name, gate),), safe=True)
+    return Problem("implicit", path, Part.HEAD, values, repair=repair)
 
 
 _WITH_GATE = (Shape.CHECKLIST, Shape.SCORE_RANGES)
 
-RULE = Rule("deprecated-required", Severity.WARNING, check, fix="safe", marks=(Part.KEY,))
+RULE = Rule(
+    "deprecated-required",
+    Severity.WARNING,
+    {
+        **MESSAGES,
+        "replaced-on-scale": (f"{MESSAGES['replaced']}, which only the highest score meets; lower it if you mean less"),
+        "implicit": "only the setting `implicit-required` makes this criterion required; write `{name}: {gate}`",
+        "implicit-false": (
+            "`required: false` is deprecated; with the setting `implicit-required`, write `{name}: {gate}`"
+        ),
+    },
+    check,
+    fix="safe",
+    marks=(Part.KEY,),
+)

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterator
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Criterion
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
@@ -27,17 +27,12 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             if first is criterion:
                 others.append(criterion)
             else:
-                yield from _make_problems(criterion, first, _relate(criterion, first))
+                # Points below 0 turn what counts twice into nothing.
+                is_undone = ((criterion.weight or 0) < 0) != ((first.weight or 0) < 0)
+                yield _compare("undone" if is_undone else "counted-twice", criterion, first)
     together = "\n".join(["", *texts])
     if any(part in together for part in _PARTS) and any(hint in rubric.folded_outcomes for hint in _HINTS):
         yield from _find_opposites(others)
-
-
-def _relate(criterion: Criterion, first: Criterion) -> str:
-    """Say what comes of two criteria with one outcome."""
-    if ((criterion.weight or 0) < 0) != ((first.weight or 0) < 0):
-        return "says the same as that of {}, whose weight has the other sign, so one takes away what the other gives"
-    return "says the same as that of {}, which then counts twice"
 
 
 def _find_opposites(criteria: list[Criterion]) -> Iterator[Problem]:
@@ -57,7 +52,7 @@ def _find_opposites(criteria: list[Criterion]) -> Iterator[Problem]:
         own.setdefault(gist, criterion)
         opposite = others.get(gist)
         if opposite and gist[0] and _counts_up(criterion) and _counts_up(opposite):
-            yield from _make_problems(criterion, opposite, "is the opposite of that of {}, so no answer meets both")
+            yield _compare("opposites", criterion, opposite)
 
 
 def _counts_up(criterion: Criterion) -> bool:
@@ -65,13 +60,13 @@ def _counts_up(criterion: Criterion) -> bool:
     return criterion.weight is not None and criterion.weight >= 0 and not criterion.is_negated
 
 
-def _make_problems(criterion: Criterion, first: Criterion, relation: str) -> Iterator[Problem]:
-    message = f"its outcome {relation.format(f'{first.label} (line {OTHER_LINE})')}; remove one of them"
-    place = Place("the first one", first.outcome_path)
+def _compare(code: str, criterion: Criterion, first: Criterion) -> Problem:
+    values = {"other": first.label}
     if first.outcome is criterion.outcome:  # the criterion is an alias, so both are written in the same place
-        yield Problem(message, criterion.path, Part.ENTRY, (Place("the first one", first.path, Part.ENTRY),))
-    else:
-        yield Problem(message, criterion.outcome_path, related=(place,))
+        place = Place("the first one", first.path, Part.ENTRY)
+        return Problem(code, criterion.path, Part.ENTRY, values, (place,))
+    place = Place("the first one", first.outcome_path)
+    return Problem(code, criterion.outcome_path, values=values, related=(place,))
 
 
 def _scale(criterion: Criterion) -> Hashable:
@@ -103,4 +98,21 @@ def _stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
-RULE = Rule("duplicate-criterion", Severity.WARNING, check, marks=(Part.VALUE, Part.HEAD))
+RULE = Rule(
+    "duplicate-criterion",
+    Severity.WARNING,
+    {
+        "counted-twice": (
+            "its outcome says the same as that of {other} ({line}), which then counts twice; remove one of them"
+        ),
+        "undone": (
+            "its outcome says the same as that of {other} ({line}), whose weight has the other sign, so one takes away "
+            "what the other gives; remove one of them"
+        ),
+        "opposites": (
+            "its outcome is the opposite of that of {other} ({line}), so no answer meets both; remove one of them"
+        ),
+    },
+    check,
+    marks=(Part.VALUE, Part.HEAD),
+)

@@ -3,7 +3,8 @@
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem, Repair, ReplaceValue, Severity
+from rubric_lint.edits.intents import Repair, ReplaceValue
+from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Criterion
 from rubric_lint.format.rubric import Rubric, fold_id
 from rubric_lint.messages import shorten
@@ -31,9 +32,16 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         )
         renames = tuple(_rename(same, criterion, taken))
         choices = renames if same.count == 2 else renames[:1]  # a third one would share its id with the second
+        code = "taken" if criterion.has_own_id else "generated-taken"
+        if criterion.id != first.id:
+            code = "unicode-form"
         yield Problem(
-            _write_message(criterion, first),
+            code,
             *_path_of_id(criterion),
+            {
+                "id": shorten(criterion.id),
+                "origin": "" if first.has_own_id else ", where it is generated from the criterion's place",
+            },
             related=(place,),
             repair=renames[0]._replace(choice="") if len(renames) == 1 else None,
             choices=choices if len(renames) > 1 else (),
@@ -76,17 +84,6 @@ def _find_free(identifier: str, number: int, taken: Container[str]) -> int:
     return number
 
 
-def _write_message(criterion: Criterion, first: Criterion) -> str:
-    if criterion.id != first.id:
-        return f"its id differs from the one at line {OTHER_LINE} only in its Unicode form; rename one"
-    name = "this id" if criterion.has_own_id else f"its generated id `{shorten(criterion.id)}`"
-    generated = "" if first.has_own_id else ", where it is generated from the criterion's place"
-    return (
-        f"{name} is already used at line {OTHER_LINE}{generated}; "
-        "judge outputs cannot tell the two criteria apart, so rename one"
-    )
-
-
 def _path_of_id(criterion: Criterion) -> tuple[Path, Part]:
     if criterion.has_own_id and not criterion.borrows_id:
         return criterion.path_of("id"), Part.ENTRY
@@ -96,6 +93,21 @@ def _path_of_id(criterion: Criterion) -> tuple[Path, Part]:
 RULE = Rule(
     "duplicate-id",
     Severity.ERROR,
+    {
+        "taken": (
+            "this id is already used at {line}{origin}; judge outputs cannot tell the two criteria apart, so rename one"
+        ),
+        "generated-taken": (
+            "its generated id `{id}` is already used at {line}{origin}; judge outputs cannot tell the two criteria "
+            "apart, so rename one"
+        ),
+        "unicode-form": "its id differs from the one at {line} only in its Unicode form; rename one",
+        "harbor-name": (
+            "Harbor names this criterion `{name}`, like that at {line}, and {effect}: it makes names from the first 40 "
+            "characters; write a `name`"
+        ),
+        "test": "a second test with the id `{id}`, after the one at {line}; give each its own",
+    },
     check,
     fix="unsafe",
     marks=(Part.VALUE, Part.HEAD),

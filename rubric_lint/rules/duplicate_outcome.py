@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part, Path
@@ -33,13 +33,20 @@ def _compare(kind: str, outcomes: Iterable[tuple[str | None, Path]]) -> Iterator
     for outcome, path in outcomes:
         words = " ".join(outcome.casefold().split()).rstrip(".!") if outcome else ""
         if words and words in seen:
-            message = (
-                f"this outcome is the same as at line {OTHER_LINE}, so a judge cannot choose between the two {kind}; "
-                "say how they differ"
-            )
-            yield Problem(message, path, Part.ENTRY, (Place("the same outcome", seen[words], Part.ENTRY),))
+            place = Place("the same outcome", seen[words], Part.ENTRY)
+            yield Problem("repeated", path, Part.ENTRY, {"kind": kind}, (place,))
         elif words:
             seen[words] = path
 
 
-RULE = Rule("duplicate-outcome", Severity.WARNING, check)
+RULE = Rule(
+    "duplicate-outcome",
+    Severity.WARNING,
+    {
+        "repeated": (
+            "this outcome is the same as at {line}, so a judge cannot choose between the two {kind}; say how they "
+            "differ"
+        )
+    },
+    check,
+)

@@ -18,16 +18,17 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             continue
         shape = criterion.shapes[0]
         if shape is Shape.CHECKLIST and LOWEST < gate < HIGHEST:
-            full, gate_here = rubric.word_gate(HIGHEST), rubric.word_gate(gate)
-            message = f"a checklist criterion scores {full} or 0, so gate {gate_here} works like {full}; write {full}"
-            yield Problem(message, criterion.gate_path)
+            values = {"full": rubric.word_gate(HIGHEST), "gate": rubric.word_gate(gate)}
+            yield Problem("checklist", criterion.gate_path, values=values)
         elif shape is Shape.CHECKLIST and rubric.implicit_required:
             continue  # there, a gate of 0 says that the criterion is not required
         elif gate == _lowest(criterion):
-            written = str(gate) if shape is Shape.LEVELS else rubric.word_gate(gate)
-            kind = "level" if shape is Shape.LEVELS else "score"
-            message = f"gate {written} is never missed, as it is the lowest {kind}; remove it or raise it"
-            yield Problem(message, criterion.gate_path)
+            is_level = shape is Shape.LEVELS
+            values = {
+                "gate": str(gate) if is_level else rubric.word_gate(gate),
+                "kind": "level" if is_level else "score",
+            }
+            yield Problem("never-missed", criterion.gate_path, values=values)
 
 
 def _find_unread(rubric: Rubric) -> Iterator[Problem]:
@@ -43,8 +44,9 @@ def _find_unread(rubric: Rubric) -> Iterator[Problem]:
             if all(field in written for field in idle.get("with", ())) and idle.get("without") not in written:
                 beside = " and ".join(f"`{field}`" for field in idle.get("with", ()))
                 when = f"beside {beside}" if beside else f"without `{idle['without']}`"
-                message = f"{rubric.view.dialect.title} does not read `{name}` {when}; {idle['instead']}"
-                yield Problem(message, (*criterion.path, name), Part.KEY)
+                system = rubric.view.dialect.title
+                values = {"system": system, "field": name, "when": when, "advice": idle["instead"]}
+                yield Problem("not-read", (*criterion.path, name), Part.KEY, values)
 
 
 def _lowest(criterion: Criterion) -> int | None:
@@ -53,4 +55,14 @@ def _lowest(criterion: Criterion) -> int | None:
     return LOWEST
 
 
-RULE = Rule("idle-gate", Severity.WARNING, check, marks=(Part.VALUE, Part.KEY))
+RULE = Rule(
+    "idle-gate",
+    Severity.WARNING,
+    {
+        "checklist": "a checklist criterion scores {full} or 0, so gate {gate} works like {full}; write {full}",
+        "never-missed": "gate {gate} is never missed, as it is the lowest {kind}; remove it or raise it",
+        "not-read": "{system} does not read `{field}` {when}; {advice}",
+    },
+    check,
+    marks=(Part.VALUE, Part.KEY),
+)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import shorten
 from rubric_lint.rules.rule import Rule
@@ -50,12 +50,15 @@ def _compare(kind: str, steps: list[_Step]) -> Iterator[Problem]:
     ranks = [step.rank for step in steps]
     lowest, highest = steps[0], steps[-1]
     if ranks == sorted(ranks, reverse=True) and lowest.rank - highest.rank > 1 and lowest.number < highest.number:
-        message = (
-            f'{lowest.called} says "{shorten(lowest.word)}" and {highest.called} (line {OTHER_LINE}) '
-            f'says "{shorten(highest.word)}", but a higher {kind} is better; turn the numbers round'
-        )
+        values = {
+            "lowest": lowest.called,
+            "word": shorten(lowest.word),
+            "highest": highest.called,
+            "other_word": shorten(highest.word),
+            "kind": kind,
+        }
         place = Place(f"the highest {kind}", highest.path, highest.part)
-        yield Problem(message, lowest.path, lowest.part, (place,))
+        yield Problem("falling", lowest.path, lowest.part, values, (place,))
 
 
 def _make_ranks(*rows: Iterable[str]) -> dict[str, int]:
@@ -120,4 +123,19 @@ def _first(outcome: str) -> str:
     return found[1].strip() if found else ""
 
 
-RULE = Rule("inverted-scale", Severity.WARNING, check, marks=(Part.VALUE, Part.KEY))
+RULE = Rule(
+    "inverted-scale",
+    Severity.WARNING,
+    {
+        "falling": (
+            '{lowest} says "{word}" and {highest} ({line}) says "{other_word}", but a higher {kind} is better; turn '
+            "the numbers round"
+        ),
+        "falling-choices": (
+            'the first choice scores 0 and the last one 1, but they are "{first}" and "{last}"; write them from worst '
+            "to best"
+        ),
+    },
+    check,
+    marks=(Part.VALUE, Part.KEY),
+)

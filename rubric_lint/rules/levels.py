@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Criterion, Level
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import join_words
-from rubric_lint.rules.rule import Rule
+from rubric_lint.rules.rule import Rule, of_schema
 from rubric_lint.text.path import Part
 
 
@@ -17,8 +17,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             yield from _find_repeated(criterion)
             yield from _find_lost_gate(criterion)
             if rubric.view and len({level.number for level in criterion.levels}) == 1:  # the schemas of ours see to it
-                message = f"all answers are worth the same, level {criterion.levels[0].number}; give two levels or more"
-                yield Problem(message, criterion.path_of("levels"))
+                yield Problem("one-level", criterion.path_of("levels"), values={"level": criterion.levels[0].number})
 
 
 def _find_repeated(criterion: Criterion) -> Iterator[Problem]:
@@ -27,9 +26,8 @@ def _find_repeated(criterion: Criterion) -> Iterator[Problem]:
         if level.number is None:
             continue
         if first := seen.get(level.number):
-            message = f"level {level.number} is already defined at line {OTHER_LINE}; give each level its own number"
             place = Place("the first one", first.number_path, first.part)
-            yield Problem(message, level.number_path, level.part, (place,))
+            yield Problem("repeated", level.number_path, level.part, {"level": level.number}, (place,))
         else:
             seen[level.number] = level
 
@@ -42,7 +40,18 @@ def _find_lost_gate(criterion: Criterion) -> Iterator[Problem]:
     if gate is None or not is_on_levels or gate in numbers or not is_clear:
         return
     known = join_words([str(number) for number in sorted(number for number in numbers if number is not None)])
-    yield Problem(f"gate {gate} is not one of the levels {known}; choose one of them", criterion.gate_path)
+    yield Problem("lost-gate", criterion.gate_path, values={"gate": gate, "levels": known})
 
 
-RULE = Rule("levels", Severity.ERROR, check, marks=(Part.VALUE, Part.KEY))
+RULE = Rule(
+    "levels",
+    Severity.ERROR,
+    {
+        **of_schema("empty", "items"),
+        "repeated": "level {level} is already defined at {line}; give each level its own number",
+        "lost-gate": "gate {gate} is not one of the levels {levels}; choose one of them",
+        "one-level": "all answers are worth the same, level {level}; give two levels or more",
+    },
+    check,
+    marks=(Part.VALUE, Part.KEY),
+)

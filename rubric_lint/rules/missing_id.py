@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import AddField, Problem, Repair, Severity
+from rubric_lint.edits.intents import AddField, Repair
+from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import find_near
@@ -21,16 +22,20 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         # A single unknown field is a string with a colon in it, not a criterion.
         is_accident = len(fields) == 1 and not any(map(rubric.schema.knows, fields))
         if not is_accident and not any(find_near(field, ["id"]) for field in fields):
-            name = rubric.word_field("id")
-            message = (
-                f"no {name}, so judge outputs must call it `{criterion.id}`, which changes when criteria move; add one"
-            )
+            values = {"field": rubric.word_field("id"), "id": criterion.id}
             repair = None
             if not rubric.dialect:
                 add = AddField(criterion.path, "id", criterion.id)
                 title = f"write the id that it has now, `id: {criterion.id}`"
                 repair = Repair(title, (add,), safe=False, is_local=True)
-            yield Problem(message, criterion.path, Part.HEAD, repair=repair)
+            yield Problem("missing", criterion.path, Part.HEAD, values, repair=repair)
 
 
-RULE = Rule("missing-id", Severity.WARNING, check, fix="unsafe", marks=(Part.HEAD,))
+RULE = Rule(
+    "missing-id",
+    Severity.WARNING,
+    {"missing": "no {field}, so judge outputs must call it `{id}`, which changes when criteria move; add one"},
+    check,
+    fix="unsafe",
+    marks=(Part.HEAD,),
+)

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem, Repair, Severity
+from rubric_lint.edits.intents import Repair
+from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Criterion, Shape, looks_like_bands
 from rubric_lint.format.repairs import OWN_RUBRIC, move_apart
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.rules.rule import Rule
+from rubric_lint.rules.rule import Rule, of_schema
 from rubric_lint.text.path import Part
 
 _ONE = {
@@ -40,14 +41,11 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     for shape, entry in first.items():
         if shape is not rubric.shape and rubric.shape in first:
             other = first[rubric.shape]
-            message = (
-                f"a rubric cannot mix {_MANY[rubric.shape]} (line {OTHER_LINE}) with {_MANY[shape]}; "
-                "move one kind to a rubric of its own"
-            )
             yield Problem(
-                message,
+                "two-shapes",
                 entry.path,
                 Part.ENTRY,
+                {"shape": _MANY[rubric.shape], "other": _MANY[shape]},
                 (Place(_ONE[rubric.shape], other.path, Part.ENTRY),),
                 choices=tuple(_move(rubric, shape)),
             )
@@ -75,6 +73,10 @@ def _tells_its_shape(entry: Criterion) -> bool:
 RULE = Rule(
     "mixing",
     Severity.ERROR,
+    {
+        **of_schema("misplaced"),
+        "two-shapes": "a rubric cannot mix {shape} ({line}) with {other}; move one kind to a rubric of its own",
+    },
     check,
     marks=(Part.HEAD, Part.VALUE, Part.KEY),
     choices={OWN_RUBRIC: "move the criteria of the other shape to a new rubric, with a score of its own"},

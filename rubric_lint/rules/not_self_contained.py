@@ -19,18 +19,14 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         found = _ANYWHERE.search(folded) or (outcome.is_of_scale and _IN_SCALES.search(folded))
         if found:
             said = text[slice(*found.span("said"))] if len(folded) == len(text) else found["said"]
-            message = (
-                f'"{said}" points to another outcome, which a judge may not see; say in full what an observer sees'
-            )
-            yield Problem(message, outcome.path)
+            yield Problem("other-outcome", outcome.path, values={"said": said})
 
 
 def _find_unseen(rubric: Rubric) -> Iterator[Problem]:
     for entry in rubric.entries if rubric.view else ():
         for option in entry.asked.unseen if entry.asked else ():
             if found := _UNSEEN[option].search(entry.outcome or ""):
-                message = f'"{found[0]}" is not shown to the judge without `{option}: true`; set it, or write it out'
-                yield Problem(message, entry.outcome_path)
+                yield Problem("not-shown", entry.outcome_path, values={"said": found[0], "option": option})
 
 
 _UNSEEN = {
@@ -72,4 +68,14 @@ _IN_SCALES = re.compile(
     re.VERBOSE,
 )
 
-RULE = Rule("not-self-contained", Severity.WARNING, check)
+RULE = Rule(
+    "not-self-contained",
+    Severity.WARNING,
+    {
+        "other-outcome": (
+            '"{said}" points to another outcome, which a judge may not see; say in full what an observer sees'
+        ),
+        "not-shown": '"{said}" is not shown to the judge without `{option}: true`; set it, or write it out',
+    },
+    check,
+)

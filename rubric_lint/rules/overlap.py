@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem, Severity
+from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Band, Scale
 from rubric_lint.format.repairs import LOWER_KEEPS, UPPER_KEEPS, cut
 from rubric_lint.format.rubric import Rubric
@@ -37,15 +37,12 @@ def _compare(scale: Scale) -> Iterator[Problem]:
             if shared - told:  # further bands with the same shared scores would add nothing
                 told |= shared
                 verb = "is" if len(shared) == 1 else "are"
-                message = (
-                    f"{name_scores(shared)} {verb} in this band {band.written} and in {other.written} "
-                    f"(line {OTHER_LINE}); end one band before the other starts"
-                )
                 answers = cut(scale, band, other)
                 yield Problem(
-                    message,
+                    "shared-scores",
                     band.path,
                     band.part,
+                    {"scores": name_scores(shared), "are": verb, "band": band.written, "other": other.written},
                     (Place(f"also covers {list_scores(shared)}", other.path, other.part),),
                     answers.plain,
                     choices=answers.choices,
@@ -58,6 +55,11 @@ def _compare(scale: Scale) -> Iterator[Problem]:
 RULE = Rule(
     "overlap",
     Severity.ERROR,
+    {
+        "shared-scores": (
+            "{scores} {are} in this band {band} and in {other} ({line}); end one band before the other starts"
+        )
+    },
     check,
     fix="unsafe",
     choices={

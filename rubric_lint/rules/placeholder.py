@@ -12,8 +12,12 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Find placeholders among the outcomes, except those that a template engine replaces."""
     for outcome, opening in zip(rubric.outcomes, rubric.openings, strict=True):
         if may_be_placeholder(opening) and is_placeholder(outcome.text):
-            message = f'"{shorten(outcome.text.strip())}" is a placeholder; say what an observer sees'
-            yield Problem(message, outcome.path)
+            yield Problem("unfinished", outcome.path, values={"text": shorten(outcome.text.strip())})
 
 
-RULE = Rule("placeholder", Severity.WARNING, check)
+RULE = Rule(
+    "placeholder",
+    Severity.WARNING,
+    {"unfinished": '"{text}" is a placeholder; say what an observer sees'},
+    check,
+)

@@ -16,6 +16,7 @@ FixKind = Literal["safe", "unsafe"]
 class Rule(NamedTuple):
     """One kind of problem in a rubric.
 
+    `messages` are the texts of what it says, by code; names in braces are filled in with the values of a problem.
     `check` finds it; None for rules of the text, the schemas or the comments. `fix` is the kind of fix that its
     findings may have. `marks` are the parts that findings may mark of the value at their pointer. `command` is the
     program that finds it. `choices` are the fixes of which only an author can pick one, each with what it does.
@@ -23,6 +24,7 @@ class Rule(NamedTuple):
 
     name: str
     severity: Severity
+    messages: Mapping[str, str]
     check: Callable[[Rubric], Iterator[Problem]] | None = None
     fix: FixKind | None = None
     marks: tuple[Part, ...] = (Part.VALUE,)
@@ -54,6 +56,10 @@ class Rule(NamedTuple):
         """The one-sentence summary of the rule: the first paragraph of its page."""
         return self.page.split("\n\n", 2)[1].replace("\n", " ").strip()
 
+    def write(self, code: str, values: Mapping[str, object]) -> str:
+        """Return one of the messages with values filled in."""
+        return self.messages[code].format_map(values)
+
     def to_json(self) -> dict[str, Any]:
         """Return the name, severity, kind of fix, choices, summary and URL for the lists of rules in JSON."""
         return {
@@ -64,3 +70,35 @@ class Rule(NamedTuple):
             "summary": self.summary,
             "url": self.url,
         }
+
+
+_SCHEMA_MESSAGES = {
+    "unexpected": "{subject} {found}, expected {expected}",
+    "unquoted": "{subject} {found}, expected {expected}; put it in quotes",
+    "tagged": "{subject} {found}, expected {expected}; remove the tag `{tag}` and put it in quotes",
+    "minimum": "{subject} {found}, expected at least {least}",
+    "empty": "`{field}` is an empty {kind}, expected {expected}",
+    "bare-verdict": "{subject} {found}, expected {expected}; write `{field}: {{verdict: {verdict}}}`",
+    "range-string": "{subject} {found}, expected {expected}; write `{range}`",
+    "items": "`{field}` has {count}, expected {expected}",
+    "none-counts": "`{field}` holds none that counts, expected {expected}",
+    "misplaced": "`{field}` is not allowed here: {reason}",
+    "range-key": (
+        "`score_ranges` has the key `{key}`; write a list of bands with `score_range: [{low}, {high}]` and "
+        "`expected_outcome`"
+    ),
+    "range-keys": (
+        "`score_ranges` has the key `{key}`; the short form has the lowest score of each band, and ends it below the "
+        "next one: write {starts}"
+    ),
+    "named-keys": (
+        "`levels` has the keys {names}, expected integers; write 1 and so on from the worst to the best, or a list "
+        "with `level`, `name` and `expected_outcome`"
+    ),
+    "names": "`levels` is a list of names; give each its number: `levels: {{{numbered}}}`",
+}
+
+
+def of_schema(*codes: str) -> dict[str, str]:
+    """Return texts about values that violate a schema, which may leave them to several rules; without codes, all."""
+    return {code: _SCHEMA_MESSAGES[code] for code in codes or _SCHEMA_MESSAGES}

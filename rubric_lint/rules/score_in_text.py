@@ -21,14 +21,11 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         said, numbers = found
         if outcome.level is not None:
             lowest = highest = outcome.level
-            message = f'the outcome says "{said}", but it belongs to level {lowest}; correct the outcome or the level'
         else:
             lowest, highest = outcome.scores[0], outcome.scores[-1]
-            message = (
-                f'the outcome says "{said}", but its band is [{lowest}, {highest}]; correct the outcome or the band'
-            )
         if not all(lowest <= number <= highest for number in numbers):
-            yield Problem(message, outcome.path)
+            code = "other-band" if outcome.level is None else "other-level"
+            yield Problem(code, outcome.path, values={"said": said, "lowest": lowest, "highest": highest})
 
 
 # A score meant for the judge is a clause of its own. Within a sentence, a number belongs to the answer: "lists 5
@@ -90,9 +87,19 @@ def _find_other_scales(rubric: Rubric) -> Iterator[Problem]:
         if not said and (found := _OTHER_SCALE.search(entry.outcome or "")) and int(found["highest"]) != asked.highest:
             said = f'"{" ".join(found["said"].split())}"'
         if said:
-            whose = view.dialect.title if view else ""
-            message = f"the text asks for {said}, but {whose} asks its judge for {asked.words}; write the text for that"
-            yield Problem(message, entry.outcome_path)
+            values = {"said": said, "system": view.dialect.title if view else "", "asked": asked.words}
+            yield Problem("other-scale", entry.outcome_path, values=values)
 
 
-RULE = Rule("score-in-text", Severity.WARNING, check)
+RULE = Rule(
+    "score-in-text",
+    Severity.WARNING,
+    {
+        "other-band": (
+            'the outcome says "{said}", but its band is [{lowest}, {highest}]; correct the outcome or the band'
+        ),
+        "other-level": 'the outcome says "{said}", but it belongs to level {lowest}; correct the outcome or the level',
+        "other-scale": "the text asks for {said}, but {system} asks its judge for {asked}; write the text for that",
+    },
+    check,
+)

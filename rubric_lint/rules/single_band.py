@@ -13,11 +13,18 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     lowest, highest = rubric.span
     for scale in rubric.scales:
         if len(scale.bands) == 1 and len((band := scale.bands[0]).scores) == highest - lowest + 1:
-            message = (
-                f"this band covers every score from {lowest} to {highest}, so all scores mean the same; "
-                "describe at least two bands, or make it a checklist item"
-            )
-            yield Problem(message, band.path, band.part)
+            yield Problem("all-scores", band.path, band.part, {"lowest": lowest, "highest": highest})
 
 
-RULE = Rule("single-band", Severity.WARNING, check, marks=(Part.VALUE, Part.KEY))
+RULE = Rule(
+    "single-band",
+    Severity.WARNING,
+    {
+        "all-scores": (
+            "this band covers every score from {lowest} to {highest}, so all scores mean the same; describe at least "
+            "two bands, or make it a checklist item"
+        )
+    },
+    check,
+    marks=(Part.VALUE, Part.KEY),
+)

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from math import ceil
 from typing import NamedTuple
 
-from rubric_lint.finding import OTHER_LINE, Place, Problem, Repair, Severity
+from rubric_lint.edits.intents import Repair
+from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Band, Scale, looks_like_levels
 from rubric_lint.format.repairs import ADD_BAND, split, start_at
 from rubric_lint.format.rubric import Rubric
@@ -45,17 +46,23 @@ def _check_band(band: Band, scale: Scale, cuts: _Cuts | None, rubric: Rubric) ->
         return
     starts = [scores[0] for scores in list(fates.values())[1:]]
     related = (Place("the gate", scale.gate_path),) if scale.gate in starts else ()
-    told = ", ".join(f"{list_scores(scores)}: {fate}" for fate, scores in fates.items())
-    cures = join_words([str(start) for start in starts])
-    starting = "a band" if len(starts) == 1 else "bands"
-    message = (
-        f"{_word_cuts(starts, scale, cuts, rubric)} split{'s' if len(starts) == 1 else ''} this band "
-        f"{band.written}, which has one outcome ({told}); start {starting} at {cures}"
-    )
-    repair = _repair(scale, band, starts[0], cuts) if len(starts) == 1 else None
+    is_one = len(starts) == 1
+    gates = [start for start in starts if start == scale.gate or cuts is None]
+    thresholds = _name_thresholds([start for start in starts if start not in gates], cuts, rubric)
+    values = {
+        "gate": rubric.word_gate(gates[0]) if gates else "",
+        "thresholds": thresholds,
+        "split": "splits" if is_one else "split",
+        "band": band.written,
+        "verdicts": ", ".join(f"{list_scores(scores)}: {fate}" for fate, scores in fates.items()),
+        "bands": "a band" if is_one else "bands",
+        "starts": join_words([str(start) for start in starts]),
+    }
+    code = "thresholds" if not gates else "gate-and-thresholds" if thresholds else "gate"
+    repair = _repair(scale, band, starts[0], cuts) if is_one else None
     parted = split(scale, band, starts)
     choices = (parted,) if parted else ()
-    yield Problem(message, band.path, band.part, related, repair, choices=choices)
+    yield Problem(code, band.path, band.part, values, related, repair, choices=choices)
 
 
 def _group(scores: Iterable[int], scale: Scale, cuts: _Cuts | None) -> dict[str, list[int]]:
@@ -77,20 +84,14 @@ def _repair(scale: Scale, band: Band, start: int, cuts: _Cuts | None) -> Repair 
     return start_at(scale, band, following, start)
 
 
-def _word_cuts(starts: list[int], scale: Scale, cuts: _Cuts | None, rubric: Rubric) -> str:
-    """Name what begins at the given scores: the gate or the thresholds."""
-    told: list[str] = []
-    named: list[str] = []
-    for start in starts:
-        if start == scale.gate or cuts is None:
-            named.append(f"gate {rubric.word_gate(start)} (line {OTHER_LINE})")
-        elif start >= cuts.pass_from:
-            told.append(f"`pass = {rubric.thresholds.pass_at}`")
-        else:
-            told.append(f"`borderline = {rubric.thresholds.borderline_at}`")
-    if told:
-        named.append(f"the threshold{'s' if len(told) > 1 else ''} {join_words(told)}")
-    return join_words(named)
+def _name_thresholds(starts: list[int], cuts: _Cuts | None, rubric: Rubric) -> str:
+    """Name the thresholds that begin at the given scores."""
+    pass_at, borderline_at = rubric.thresholds
+    named = [
+        f"`pass = {pass_at}`" if cuts and start >= cuts.pass_from else f"`borderline = {borderline_at}`"
+        for start in starts
+    ]
+    return f"the threshold{'s' if len(named) > 1 else ''} {join_words(named)}" if named else ""
 
 
 def _judge(score: int, gate: int | None, cuts: _Cuts | None) -> str:
@@ -106,6 +107,14 @@ def _judge(score: int, gate: int | None, cuts: _Cuts | None) -> str:
 RULE = Rule(
     "split-band",
     Severity.WARNING,
+    {
+        code: f"{cut} {{split}} this band {{band}}, which has one outcome ({{verdicts}}); start {{bands}} at {{starts}}"
+        for code, cut in (
+            ("gate", "gate {gate} ({line})"),
+            ("thresholds", "{thresholds}"),
+            ("gate-and-thresholds", "gate {gate} ({line}) and {thresholds}"),
+        )
+    },
     check,
     fix="unsafe",
     marks=(Part.VALUE, Part.KEY),

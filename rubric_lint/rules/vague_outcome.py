@@ -100,8 +100,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if not (_may_begin(opening) or outcome.name is not None):
             continue
         if len(outcome.text) <= LONGEST_LABEL and outcome.of != "task" and _is_label(outcome):
-            message = f'"{outcome.text.strip()}" is a label; say what an observer sees in an answer that earns it'
-            yield Problem(message, outcome.path)
+            yield Problem("label", outcome.path, values={"text": outcome.text.strip()})
 
 
 @lru_cache(maxsize=1 << 12)
@@ -136,4 +135,9 @@ def _says_nothing(folded: str, words: list[str], *, is_of_scale: bool) -> bool:
     return any(word in _GRADES for word in words)
 
 
-RULE = Rule("vague-outcome", Severity.WARNING, check)
+RULE = Rule(
+    "vague-outcome",
+    Severity.WARNING,
+    {"label": '"{text}" is a label; say what an observer sees in an answer that earns it'},
+    check,
+)

@@ -6,24 +6,35 @@ from collections.abc import Iterator
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import describe_infinite
-from rubric_lint.rules.rule import Rule
+from rubric_lint.rules.rule import Rule, of_schema
 from rubric_lint.text.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find what JSON Schema cannot: NaN, infinity and a total of 0; the schema finds negative weights."""
     may_deduct = rubric.view is not None and rubric.view.dialect.has_deductions
-    lowest = "" if may_deduct else " of at least 0"
+    least = "" if may_deduct else " of at least 0"
     for criterion in rubric.criteria:
         value = (criterion.fields or {}).get("weight")
         if isinstance(value, float) and (math.isnan(value) or value == math.inf or (may_deduct and math.isinf(value))):
-            message = f"{rubric.word_field('weight')} is {describe_infinite(value)}, expected a finite number{lowest}"
-            yield Problem(message, criterion.path_of("weight"))
+            values = {"field": rubric.word_field("weight"), "found": describe_infinite(value), "least": least}
+            yield Problem("infinite", criterion.path_of("weight"), values=values)
     weights = [criterion.weight for criterion in rubric.criteria]
     if weights and not any(weight is None or weight != 0 for weight in weights):
-        message = "all weights are 0, so there is no average; give at least one criterion a weight above 0"
         places = tuple(Place("weighs nothing", criterion.path_of("weight")) for criterion in rubric.criteria[:3])
-        yield Problem(message, rubric.path, Part.KEY, places)
+        yield Problem("all-zero", rubric.path, Part.KEY, related=places)
 
 
-RULE = Rule("weight", Severity.ERROR, check, marks=(Part.VALUE, Part.KEY))
+RULE = Rule(
+    "weight",
+    Severity.ERROR,
+    {
+        **of_schema("unexpected", "minimum", "none-counts"),
+        "infinite": "{field} is {found}, expected a finite number{least}",
+        "all-zero": "all weights are 0, so there is no average; give at least one criterion a weight above 0",
+        "harbor-infinite": "`weight` is not a finite number",
+        "harbor-negative": '`weight` is {found}; Harbor takes one below 0 only with `aggregation = "weighted-sum"`',
+    },
+    check,
+    marks=(Part.VALUE, Part.KEY),
+)

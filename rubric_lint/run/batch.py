@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.dialects import could_hold_rubrics
-from rubric_lint.finding import Result
+from rubric_lint.finding import Finding, Result
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.text.source import Source
 
@@ -35,11 +35,16 @@ class _Taken(NamedTuple):
 
 
 def lint_files(
-    files: Iterable[File | Unreadable], *, cache: "Cache | None" = None, processes: int | None = None
+    files: Iterable[File | Unreadable],
+    *,
+    cache: "Cache | None" = None,
+    processes: int | None = None,
+    edits: bool = True,
 ) -> Iterator[tuple[File | Unreadable, FileOutcome]]:
     """Read each file, and lint it unless `cache` knows the result.
 
-    Large runs use as many processes as there are processors, or `processes`.
+    Large runs use as many processes as there are processors, or `processes`. Without `edits`, those of fixes may be
+    left out, because no report shows them.
     """
     processes = processes or count_processors()
     stream = iter(files)
@@ -50,20 +55,20 @@ def lint_files(
     while processes == 1 or to_lint < WORTH_PROCESSES:
         if (file := next(stream, None)) is None:
             return
-        taken = _take(file, cache)
-        to_lint += _keep(taken, cache)
+        taken = _take(file, cache, edits=edits)
+        to_lint += _keep(taken, cache, edits=edits)
         yield file, taken.outcome
     rest = list(stream)
-    for file, taken in _share_out(rest, processes, cache):
-        _keep(taken, cache)
+    for file, taken in _share_out(rest, processes, cache, edits=edits):
+        _keep(taken, cache, edits=edits)
         yield file, taken.outcome
 
 
-def _keep(taken: _Taken, cache: "Cache | None") -> bool:
+def _keep(taken: _Taken, cache: "Cache | None", *, edits: bool) -> bool:
     """Store a new outcome in the cache; return whether it was new."""
     outcome = taken.outcome
     if taken.key is not None and cache is not None and isinstance(outcome, Result) and not outcome.is_stopped:
-        cache.put(taken.key, outcome)
+        cache.put(taken.key, outcome, edits=edits)
     return taken.key is not None
 
 
@@ -74,7 +79,7 @@ def count_processors() -> int:
     return os.cpu_count() or 1
 
 
-def _take(file: File | Unreadable, cache: "Cache | None") -> _Taken:
+def _take(file: File | Unreadable, cache: "Cache | None", *, edits: bool) -> _Taken:
     if isinstance(file, Unreadable):
         return _Taken(file)
     data = read(file)
@@ -85,7 +90,7 @@ def _take(file: File | Unreadable, cache: "Cache | None") -> _Taken:
     if cache is None:
         return _Taken(lint_bytes(file, data), "")
     key = cache.key(file.name, data, file.settings)
-    known = cache.get(key, file.name, data)
+    known = cache.get(key, file.name, data, edits=edits)
     return _Taken(lint_bytes(file, data), key) if known is None else _Taken(known)
 
 
@@ -100,7 +105,7 @@ def lint_bytes(file: File, data: bytes) -> Result | Exception:
 
 
 def _share_out(
-    files: list[File | Unreadable], processes: int, cache: "Cache | None"
+    files: list[File | Unreadable], processes: int, cache: "Cache | None", *, edits: bool
 ) -> Iterator[tuple[File | Unreadable, _Taken]]:
     """Lint the files in chunks with several processes, and yield the results in the order of the files."""
     import multiprocessing  # noqa: PLC0415  (small runs do without)
@@ -119,7 +124,9 @@ def _share_out(
                 receiver, sender = context.Pipe(duplex=False)
                 # A forked worker inherits the reading ends too; unless it closes them, writers miss that nobody reads.
                 inherited = [*reached, receiver] if _CAN_FORK else []
-                worker = context.Process(target=_work, args=(chunks, deal, sender, inherited, cache), daemon=True)
+                worker = context.Process(
+                    target=_work, args=(chunks, deal, sender, inherited, cache), kwargs={"edits": edits}, daemon=True
+                )
                 worker.start()
                 sender.close()  # the worker has the other end now, so if it dies, the pipe ends here
                 workers.append(worker)
@@ -135,17 +142,19 @@ def _share_out(
                         del reached[receiver]
                     else:
                         taken[reached[receiver]] = found
-            yield from zip(chunk, _complete(chunk, taken.pop(number, None), cache), strict=True)
+            yield from zip(chunk, _complete(chunk, taken.pop(number, None), cache, edits=edits), strict=True)
     finally:
         for worker in workers:
             worker.terminate()
             worker.join()
 
 
-def _complete(chunk: list[File | Unreadable], taken: list[_Taken | None] | None, cache: "Cache | None") -> list[_Taken]:
+def _complete(
+    chunk: list[File | Unreadable], taken: list[_Taken | None] | None, cache: "Cache | None", *, edits: bool
+) -> list[_Taken]:
     """Complete the outcomes of a chunk; lint here what crashed in a worker, because pipes lose tracebacks."""
     found = taken or [None] * len(chunk)
-    return [_take(file, cache) if each is None else each for file, each in zip(chunk, found, strict=True)]
+    return [_take(file, cache, edits=edits) if each is None else each for file, each in zip(chunk, found, strict=True)]
 
 
 _Deal = range | tuple[int, int]
@@ -187,7 +196,13 @@ def _draw(deal: _Deal) -> Iterator[int]:
 
 
 def _work(
-    chunks: list[list[File | Unreadable]], deal: _Deal, sender: Any, inherited: list[Any], cache: "Cache | None"
+    chunks: list[list[File | Unreadable]],
+    deal: _Deal,
+    sender: Any,
+    inherited: list[Any],
+    cache: "Cache | None",
+    *,
+    edits: bool,
 ) -> None:
     import signal  # noqa: PLC0415
 
@@ -196,14 +211,21 @@ def _work(
     for receiver in inherited:
         receiver.close()
     for number in _draw(deal):
-        sender.send((number, [_pack(_take(file, cache)) for file in chunks[number]]))
+        sender.send((number, [_pack(_take(file, cache, edits=edits), edits=edits) for file in chunks[number]]))
 
 
-def _pack(taken: _Taken) -> _Taken | None:
+def _pack(taken: _Taken, *, edits: bool) -> _Taken | None:
     outcome = taken.outcome
     if isinstance(outcome, Exception):
         return None
     if isinstance(outcome, Result) and not outcome.findings:
         # The text of a clean file is not needed.
         return taken._replace(outcome=outcome._replace(source=Source(outcome.source.name, "")))
+    if isinstance(outcome, Result) and not edits:
+        return taken._replace(outcome=outcome._replace(findings=tuple(map(_without_edits, outcome.findings))))
     return taken
+
+
+def _without_edits(finding: Finding) -> Finding:
+    choices = tuple(each.unmade() for each in finding.choices)
+    return finding._replace(fix=finding.fix and finding.fix.unmade(), choices=choices)

@@ -18,9 +18,10 @@ try:  # as `random` does: hashlib loads OpenSSL, which takes longer than all has
 except ImportError:
     from hashlib import blake2b
 
-from rubric_lint.finding import Edit, Finding, Fix, Related, Result, Severity, Unread
+from rubric_lint.edits.intents import Fix
+from rubric_lint.finding import Finding, Related, Result, Severity, Unread
 from rubric_lint.project.opening import LIMIT, read_file
-from rubric_lint.text.source import Source, Span, UndecodableError
+from rubric_lint.text.source import Edit, Source, Span, UndecodableError
 
 if TYPE_CHECKING:  # `rubric-lint --help` needs no settings
     from rubric_lint.project.settings import FileSettings
@@ -122,19 +123,24 @@ class Cache:
         digest.update(data)
         return digest.hexdigest()
 
-    def get(self, key: str, name: str, data: bytes) -> Result | None:
-        """Return the cached result for a key, for the file with this name and these bytes, or None."""
+    def get(self, key: str, name: str, data: bytes, *, edits: bool = True) -> Result | None:
+        """Return the cached result for a key, for the file with this name and these bytes, or None.
+
+        A result without the edits of its fixes counts only if the run does without `edits`.
+        """
         found = self._known.get(key)
         if found is None or not _matches(found, _RESULT):
             return None
         rubrics, criteria, ignored, tests, findings, unread = found
+        if edits and any(each[2] is None for *_, fix, choices in findings for each in (fix, *choices) if each):
+            return None
         source = _decode(name, data) if findings else Source(name, "")
         places = tuple(Unread(*each) for each in unread)
         return Result(source, tuple(map(_unpack, findings)), rubrics, criteria, ignored, places, tests=tests)
 
-    def put(self, key: str, result: Result) -> None:
-        """Store a result."""
-        packed = [_pack(finding) for finding in result.findings]
+    def put(self, key: str, result: Result, *, edits: bool = True) -> None:
+        """Store a result; without `edits`, those of its fixes are left out, unless they are made anyway."""
+        packed = [_pack(finding, edits=edits) for finding in result.findings]
         counts = [result.rubrics, result.criteria, result.ignored, result.tests]
         self._fresh[key] = [*counts, packed, result.unread]
 
@@ -246,32 +252,36 @@ def _order(value: Any) -> Any:
     return [_order(item) for item in value] if isinstance(value, tuple) else value
 
 
-def _pack(finding: Finding) -> list[Any]:
-    fix = finding.fix and _pack_fix(finding.fix)
-    choices = [_pack_fix(each) for each in finding.choices]
+def _pack(finding: Finding, *, edits: bool) -> list[Any]:
+    fix = finding.fix and _pack_fix(finding.fix, edits=edits)
+    choices = [_pack_fix(each, edits=edits) for each in finding.choices]
     related = [[place.message, *place.span] for place in finding.related]
-    return [finding.rule, finding.severity, finding.message, *finding.span, finding.pointer, related, fix, choices]
+    values = [[name, str(value)] for name, value in finding.values.items()]
+    head = [finding.code, values, finding.severity, finding.message]
+    return [*head, *finding.span, finding.pointer, related, fix, choices]
 
 
-def _pack_fix(fix: Fix) -> list[Any]:
-    return [fix.title, fix.safe, [[*edit.span, edit.text] for edit in fix.edits], fix.choice]
+def _pack_fix(fix: Fix, *, edits: bool) -> list[Any]:
+    made = [[*edit.span, edit.text] for edit in fix.edits] if edits or fix.is_made else None
+    return [fix.title, fix.safe, made, fix.choice]
 
 
 # The form of cached values: a type, a list with the form of all its items, or a tuple of forms.
 _SPANNED = (int, int)
-_FIX = (str, bool, [(*_SPANNED, str)], str)
-_FINDING = (str, frozenset(Severity), str, *_SPANNED, str, [(str, *_SPANNED)], _FIX, [_FIX])
+_EDITS = [(*_SPANNED, str)]
+_FIX = (str, bool, _EDITS, str)
+_FINDING = (str, [(str, str)], frozenset(Severity), str, *_SPANNED, str, [(str, *_SPANNED)], _FIX, [_FIX])
 _UNREAD = (str, *_SPANNED, bool, int)
 _RESULT = (int, int, int, int, [_FINDING], [_UNREAD])
 
 
 def _matches(value: Any, form: Any) -> bool:
-    """Return whether a value from the file has the form that `put` gives it; a fix may be null."""
+    """Return whether a value from the file has the form that `put` gives it; a fix and its edits may be null."""
+    if value is None:
+        return form is _FIX or form is _EDITS
     if isinstance(form, list):
         return type(value) is list and all(_matches(item, form[0]) for item in value)
     if isinstance(form, tuple):
-        if value is None:
-            return form is _FIX
         return type(value) is list and len(value) == len(form) and all(map(_matches, value, form))
     if isinstance(form, frozenset):
         return type(value) is str and value in form
@@ -280,9 +290,9 @@ def _matches(value: Any, form: Any) -> bool:
 
 def _unpack(packed: list[Any]) -> Finding:
     """Unpack a finding, without the parts that only `rubric-fix` needs, which lints by itself."""
-    rule, severity, message, start, end, pointer, related, fix, choices = packed
+    code, values, severity, message, start, end, pointer, related, fix, choices = packed
     return Finding(
-        rule,
+        code.partition(".")[0],
         Severity(severity),
         message,
         Span(start, end),
@@ -290,9 +300,13 @@ def _unpack(packed: list[Any]) -> Finding:
         tuple(Related(text, Span(*span)) for text, *span in related),
         fix and _unpack_fix(fix),
         choices=tuple(_unpack_fix(each) for each in choices if each),
+        code=code,
+        values=dict(values),
     )
 
 
 def _unpack_fix(packed: list[Any]) -> Fix:
     title, is_safe, edits, choice = packed
+    if edits is None:
+        return Fix.later(title, safe=is_safe, choice=choice, make=None)
     return Fix(title, tuple(Edit(Span(*span), text) for *span, text in edits), is_safe, choice=choice)

@@ -4,6 +4,7 @@ import os
 import re
 from typing import NamedTuple
 
+from rubric_lint.messages import UserError
 from rubric_lint.project.files import STDIN, File, Unreadable, read, read_stdin
 from rubric_lint.project.opening import LIMIT
 from rubric_lint.project.settings import FileSettings
@@ -18,12 +19,8 @@ class Input(NamedTuple):
     data: bytes
 
 
-class UnusableError(Exception):
-    """A file argument that cannot be used; `faults` holds the messages."""
-
-    def __init__(self, *faults: str) -> None:
-        super().__init__("\n".join(faults))
-        self.faults = faults
+class UnusableError(UserError):
+    """A file argument that cannot be used."""
 
 
 class InvalidError(UnusableError):

@@ -1,25 +1,153 @@
-"""Run the linter over files and report each one in turn."""
+"""Go through files: read each one, work on it and report it before the next, and continue after errors."""
 
 import gc
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from itertools import chain
+from typing import Any, Generic, Protocol, TypeVar
 
 from rubric_lint.finding import Result
 from rubric_lint.messages import join_words
-from rubric_lint.project.files import File, Skipped, Unreadable, find, read_stdin, split_stdin, tidy
-from rubric_lint.project.settings import Overrides, SettingsError, SettingsFinder
+from rubric_lint.project.files import File, Skipped, Unreadable, find, read, split_stdin, tidy
+from rubric_lint.project.settings import FileSettings, Overrides, SettingsError, SettingsFinder
 from rubric_lint.run.batch import FileOutcome, lint_bytes, lint_files
 from rubric_lint.run.console import Progress, complain, report_crash
-from rubric_lint.run.filters import Filter
 from rubric_lint.run.summary import EMPTY, Failure, Reporter, Summary, Unchecked, counted
 
 Find = Callable[[Iterable[str], SettingsFinder, Skipped], Iterable[File | Unreadable]]
 Lint = Callable[[Iterable[File | Unreadable]], Iterator[tuple[File | Unreadable, FileOutcome]]]
+Outcome = TypeVar("Outcome")
 
 
-class LintRun:
-    """Lint files and pass the findings that `sieves` keep to `reporter`.
+class FileRun(Generic[Outcome]):
+    """A run over files.
+
+    A subclass says what is done to each file (`work`), what is done with the outcome (`take`), and what was done so far
+    if the run is interrupted (`word`).
+
+    A file that cannot be read, and a crash, is reported, and the run continues: `unreadable` has the names of such
+    files, and `crashes` counts the crashes. `refuse` gets a message for each file that cannot be read, `report_crash`
+    each crash.
+    """
+
+    def __init__(
+        self,
+        progress: Progress,
+        *,
+        find: Find = find,
+        read: Callable[[File], bytes | Unreadable] = read,
+        refuse: Callable[[str], object] = complain,
+        report_crash: Callable[[Exception, str], object] = report_crash,
+    ) -> None:
+        self.progress = progress
+        self.unreadable: set[str] = set()  # a settings file may have several errors
+        self.crashes = 0
+        self.skipped = Skipped()
+        self.named: frozenset[str] = frozenset()
+        self.explaining = Unchecked(())
+        self._find = find
+        self._read = read
+        self._complain = refuse
+        self._report_crash = report_crash
+
+    def work(self, file: File, data: bytes) -> Outcome:
+        """Return the outcome of a file."""
+        raise NotImplementedError
+
+    def take(self, file: File | Unreadable, outcome: Outcome) -> None:
+        """Count and report the outcome of a file."""
+        raise NotImplementedError
+
+    def word(self) -> str:
+        """Return what an interrupted run has done and what it has not."""
+        raise NotImplementedError
+
+    def wants(self, file: File | Unreadable) -> bool:  # noqa: ARG002
+        """Return whether to read a file that was found."""
+        return True
+
+    def process(
+        self, stdin: list[File], found: Iterable[File | Unreadable]
+    ) -> Iterator[tuple[File | Unreadable, Outcome | Unreadable | Exception]]:
+        """Yield each file with its outcome."""
+        return self.process_in_turn(chain(stdin, found))
+
+    def process_in_turn(
+        self, files: Iterable[File | Unreadable]
+    ) -> Iterator[tuple[File | Unreadable, Outcome | Unreadable | Exception]]:
+        """Read files and work on them one by one."""
+        for file in files:
+            outcome: Outcome | Unreadable | Exception
+            data = file if isinstance(file, Unreadable) else self._read(file)
+            if isinstance(file, Unreadable) or isinstance(data, Unreadable):
+                yield file, data  # type: ignore[misc]
+                continue
+            try:
+                outcome = self.work(file, data)
+            except Exception as fault:
+                outcome = fault
+            yield file, outcome
+
+    def go(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> None:
+        """Go through everything at `paths`; `stdin_name` is the file name of stdin.
+
+        Raises:
+            SettingsError: if the settings for stdin are invalid.
+            click.Abort: on Ctrl+C, after a message that says what was done.
+        """
+        with self.progress.reporting_interrupt(self.word):
+            paths, stdin = split_stdin(paths, stdin_name, finder)
+            self.named = frozenset([*map(tidy, paths), *(file.name for file in stdin)])
+            gc.freeze()  # objects loaded so far stay, so no collection needs to visit them
+            found = self.progress.count(filter(self.wants, self._find(paths, finder, self.skipped)))
+            for file, outcome in self.progress.over(self.process(stdin, found)):
+                if isinstance(outcome, Unreadable):
+                    self.refuse(outcome)
+                    continue
+                fault = outcome
+                if not isinstance(outcome, Exception):
+                    try:
+                        self.take(file, outcome)
+                    except (OSError, SettingsError):
+                        raise  # from stdout or a baseline, not from the file
+                    except Exception as crash:
+                        fault = crash
+                if isinstance(fault, Exception):
+                    self.crashes += 1
+                    self.crash(file.name if isinstance(file, File) else file.path, fault)
+        for line in self.skipped.word_other_kinds():
+            complain(line)
+
+    def refuse(self, what: Unreadable) -> None:
+        """Report a file that cannot be read or written."""
+        self.progress.clear()
+        self._complain(f"{what.path}: {what.reason}")
+        self.unreadable.add(what.path)
+
+    def crash(self, name: str, fault: Exception) -> None:
+        """Report a crash, which is a bug of ours."""
+        self.progress.clear()
+        self._report_crash(fault, name)
+
+
+class Filter(Protocol):
+    """Leaves out findings for one reason; the run counts them.
+
+    `counted_as` is the field of the summary for left-out findings, `skipped_as` the one for files that are not read.
+    """
+
+    counted_as: str
+    skipped_as: str
+
+    def wants(self, name: str) -> bool:
+        """Return whether the file `name` must be read at all."""
+
+    def sift(self, result: Result, settings: FileSettings) -> Result:
+        """Return the result without the findings to leave out; `settings` are those of the file."""
+
+
+class LintRun(FileRun[Result]):
+    """Lints files and passes the findings that `sieves` keep to `reporter`.
 
     `undone` says what an interrupted run did not do, and `unable` has rules for which the run has no data.
     """
@@ -35,17 +163,16 @@ class LintRun:
         undone: str = "the other files were not checked",
         unable: frozenset[str] = frozenset(),
     ) -> None:
+        super().__init__(progress, find=find)
         self._reporter = reporter
-        self._progress = progress
         self._sieves = sieves
         self._skipped: Counter[str] = Counter()
-        self._find = find
         self._lint = lint
-        self._refused: set[str] = set()
         self._undone = undone
-        self.explaining = Unchecked(())
         self._unable = unable
         self._enabled: set[frozenset[str] | None] = set()
+        self._summary = Summary()
+        self._is_stdin_empty = False
 
     def lint_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> Summary:
         """Lint everything at `paths`; `stdin_name` is the file name of stdin.
@@ -53,34 +180,69 @@ class LintRun:
         Raises:
             SettingsError: when the settings of stdin, or a baseline, cannot be used.
         """
-        summary = Summary()
-
-        def word() -> str:
-            found = [counted(summary.errors, "error"), counted(summary.warnings, "warning")]
-            return f"after {counted(summary.files, 'file')}: {join_words(found)}; {self._undone}"
-
-        with self._progress.reporting_interrupt(word):
-            paths, stdin = split_stdin(paths, stdin_name, finder)
-            self.explaining = Unchecked([*map(tidy, paths), *(file.name for file in stdin)])
-            # All objects so far stay: exempt them from garbage collection.
-            gc.freeze()
-            for file in stdin:
-                summary = summary.plus(self._lint_stdin(file))
-            skipped = Skipped()
-            files = self._progress.count(filter(self._wants, self._find(paths, finder, skipped)))
-            for found, outcome in self._progress.over(self._lint(files)):
-                summary = summary.plus(self._report(found, outcome))
-        for line in skipped.word_other_kinds():
-            complain(line)
-        summary = summary.plus(Summary(**dict[str, Any](self._skipped))).plus(Summary.left_out(skipped))
+        self.go(paths, stdin_name, finder)
+        others = Summary(unreadable=len(self.unreadable), faults=self.crashes, **dict[str, Any](self._skipped))
+        summary = self._summary.plus(others).plus(Summary.left_out(self.skipped))
         return summary._replace(**self._find_idle(finder.overrides))
+
+    def word(self) -> str:
+        """Return what an interrupted run has found."""
+        summary = self._summary
+        found = [counted(summary.errors, "error"), counted(summary.warnings, "warning")]
+        return f"after {counted(summary.files, 'file')}: {join_words(found)}; {self._undone}"
+
+    def work(self, file: File, data: bytes) -> Result:
+        """Lint stdin."""
+        self._is_stdin_empty = not data.strip()
+        outcome = lint_bytes(file, data)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def process(
+        self, stdin: list[File], found: Iterable[File | Unreadable]
+    ) -> Iterator[tuple[File | Unreadable, FileOutcome]]:
+        """Lint stdin here, and the files with as many processes as are worth it."""
+        self.explaining = Unchecked(self.named)
+        return chain(self.process_in_turn(stdin), self._lint(found))
+
+    def wants(self, file: File | Unreadable) -> bool:
+        """Return whether to lint a file; count those that a sieve leaves out."""
+        for sieve in self._sieves:
+            if isinstance(file, File) and not sieve.wants(file.name):
+                self._skipped[sieve.skipped_as] += 1
+                return False
+        return True
+
+    def take(self, file: File | Unreadable, outcome: Result) -> None:
+        """Report the findings of one file."""
+        if isinstance(file, File):
+            reason = EMPTY if file.is_stdin and self._is_stdin_empty else ""
+            self.explaining.add(file.name, outcome, reason)
+            if outcome.rubrics:
+                self._enabled.add(file.settings.enabled)
+        left, left_out = self._sift(outcome, file)
+        self._reporter.add(left)
+        counts = Summary.of(left)
+        self._summary = self._summary.plus(counts.plus(Summary(**left_out)) if any(left_out.values()) else counts)
+
+    def refuse(self, what: Unreadable) -> None:
+        """Report a file that cannot be read."""
+        super().refuse(what)
+        self._reporter.fail(Failure(what.path, what.reason))
+
+    def crash(self, name: str, fault: Exception) -> None:
+        """Report a crash."""
+        super().crash(name, fault)
+        self._reporter.fail(Failure(name, f"{type(fault).__name__}: {fault}", is_fault=True))
 
     def _find_idle(self, overrides: Overrides) -> dict[str, Any]:
         """Return the rules that were selected and ran, and those that did not run on all or some files with rubrics."""
         limits = [each for each in self._enabled if each is not None]
         if not limits:
             return {}
-        from rubric_lint.rules import BY_NAME, JUDGED  # noqa: PLC0415  (runs of all rules need no list of them)
+        from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (runs of all rules need no list of them)
+        from rubric_lint.rules.rows import JUDGED  # noqa: PLC0415
 
         of_lint = frozenset(name for name, rule in BY_NAME.items() if rule.command in ("rubric-lint", JUDGED))
         asked = frozenset(of_lint if overrides.select is None else overrides.select - overrides.ignore)
@@ -94,36 +256,6 @@ class LintRun:
         }
         return {name: tuple(sorted(rules)) for name, rules in names.items()}
 
-    def _wants(self, file: File | Unreadable) -> bool:
-        for sieve in self._sieves:
-            if isinstance(file, File) and not sieve.wants(file.name):
-                self._skipped[sieve.skipped_as] += 1
-                return False
-        return True
-
-    def _report(self, file: File | Unreadable, outcome: FileOutcome, reason: str = "") -> Summary:
-        if isinstance(outcome, Unreadable):
-            return self._refuse(outcome)
-        try:
-            if not isinstance(outcome, Exception):
-                if isinstance(file, File):
-                    self.explaining.add(file.name, outcome, reason)
-                    if outcome.rubrics:
-                        self._enabled.add(file.settings.enabled)
-                left, left_out = self._sift(outcome, file)
-                self._reporter.add(left)
-                counts = Summary.of(left)
-                return counts.plus(Summary(**left_out)) if any(left_out.values()) else counts
-        except (OSError, SettingsError):
-            raise  # from stdout or a baseline, not from the file
-        except Exception as fault:
-            outcome = fault
-        self._progress.clear()
-        name = file.name if isinstance(file, File) else file.path
-        report_crash(outcome, name)
-        self._reporter.fail(Failure(name, f"{type(outcome).__name__}: {outcome}", is_fault=True))
-        return Summary(faults=1)
-
     def _sift(self, result: Result, file: File | Unreadable) -> tuple[Result, dict[str, Any]]:
         """Return what the sieves keep, and how many findings each of them removes."""
         counts: dict[str, Any] = {}
@@ -134,17 +266,3 @@ class LintRun:
             counts[sieve.counted_as] = len(result.findings) - len(left.findings)
             result = left
         return result, counts
-
-    def _refuse(self, what: Unreadable) -> Summary:
-        self._progress.clear()
-        complain(f"{what.path}: {what.reason}")
-        self._reporter.fail(Failure(what.path, what.reason))
-        known = what.path in self._refused  # a settings file may have several errors
-        self._refused.add(what.path)
-        return Summary(unreadable=int(not known))
-
-    def _lint_stdin(self, file: File) -> Summary:
-        data = read_stdin(file.name)
-        if isinstance(data, Unreadable):
-            return self._report(file, data)
-        return self._report(file, lint_bytes(file, data), "" if data.strip() else EMPTY)

@@ -5,14 +5,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from rubric_lint.finding import pointer
 from rubric_lint.format.criterion import HIGHEST, LOWEST, Shape
 from rubric_lint.format.schema import open_validator
 from rubric_lint.format.schema_files import CURRENT, load
 from rubric_lint.messages import describe, find_near, join_words, list_scores
 from rubric_lint.outputs.decoding import MOST_DIGITS, Fractional, OutputError
 from rubric_lint.scoring.grading import AnswerValue, JudgeOutput, ScoringCriterion, ScoringRubric
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Path, pointer
 
 
 def read_object(value: Any, rubric: ScoringRubric) -> JudgeOutput:

@@ -3,9 +3,11 @@
 import math
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
 from rubric_lint.finding import Place, Problem, Result, Severity, Unread
@@ -46,18 +48,12 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
     _refuse_repeated_ids(drafts)
     whole = _as_integers([draft.weight for draft in drafts])
     total = _add_up(whole)
-    unit = math.lcm(*(answer.score.denominator for draft in drafts for answer in draft.answers))
+    unit = math.lcm(*(grade.score.denominator for draft in drafts for grade in draft.grades))
     criteria = tuple(
-        ScoringCriterion(
-            draft.id,
-            draft.weight,
-            Fraction(share, total),
-            draft.gate,
-            draft.outcome,
-            tuple(
-                Grade(answer, score, share * int(score * unit), gate_met, outcome)
-                for answer, score, gate_met, outcome in draft.answers
-            ),
+        replace(
+            draft,
+            share=Fraction(share, total),
+            grades=tuple(grade._replace(points=share * int(grade.score * unit)) for grade in draft.grades),
         )
         for draft, share in zip(drafts, whole, strict=True)
     )
@@ -68,71 +64,50 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
     return ScoringRubric(name, meaning, rubric, shape, criteria, full, pass_from, borderline_from, cuts_mean)
 
 
-class _Allowed(NamedTuple):
-    """An allowed answer, its normalised score and its outcome."""
-
-    answer: AnswerValue
-    score: Fraction
-    gate_met: bool
-    outcome: str | None
-
-
-class _Draft(NamedTuple):
-    """A criterion whose share of the total weight is not yet known."""
-
-    id: str
-    weight: Decimal
-    gate: int | None
-    outcome: str | None
-    answers: tuple[_Allowed, ...]
-
-
-def _draft(rubric: Rubric, shape: Shape) -> Iterator[_Draft]:
+def _draft(rubric: Rubric, shape: Shape) -> Iterator[ScoringCriterion]:
+    """Yield the criteria, with shares and points of 0: these depend on all weights and scores."""
+    none = Fraction(0)
     if shape is Shape.HOLISTIC:
-        yield _Draft(OVERALL, Decimal(1), None, None, _scores(rubric.scales[0], None, rubric.span))
-    for criterion in rubric.criteria:
-        if criterion.weight is None or not math.isfinite(float(criterion.weight)):
-            raise UnscorableError(f"the weight of `{criterion.id}` is not a finite number of at least 0")
-        yield _Draft(criterion.id, criterion.weight, criterion.gate, criterion.outcome, _answers(criterion))
+        yield ScoringCriterion(OVERALL, Decimal(1), none, None, None, _scores(rubric.scales[0], None, rubric.span))
+    for each in rubric.criteria:
+        if each.weight is None or not math.isfinite(float(each.weight)):
+            raise UnscorableError(f"the weight of `{each.id}` is not a finite number of at least 0")
+        yield ScoringCriterion(each.id, each.weight, none, each.gate, each.outcome, _grades(each))
 
 
-def _answers(criterion: Criterion) -> tuple[_Allowed, ...]:
+def _grades(criterion: Criterion) -> tuple[Grade, ...]:
     if criterion.scale:
         return _scores(criterion.scale, criterion.gate, (LOWEST, HIGHEST))
     if criterion.levels is not None:
-        return _levels(criterion)
+        outcomes = {level.number: level.outcome for level in criterion.levels if level.number is not None}
+        if len(outcomes) < 2:
+            raise UnscorableError(f"`{criterion.id}` has fewer than two levels")
+        return _spread(outcomes, criterion.gate, (min(outcomes), max(outcomes)))
     gate = LOWEST if criterion.gate is None else criterion.gate
     earns, loses = (False, True) if criterion.is_negated else (True, False)
-    worth = {loses: (Fraction(0), gate <= LOWEST), earns: (Fraction(1), gate <= HIGHEST)}
-    return tuple(_Allowed(answer, *worth[answer], criterion.outcome) for answer in (False, True))
+    worth = {loses: (Fraction(0), 0, gate <= LOWEST), earns: (Fraction(1), 0, gate <= HIGHEST)}
+    return tuple(Grade(answer, *worth[answer], criterion.outcome) for answer in (False, True))
 
 
-def _scores(scale: Scale, gate: int | None, span: tuple[int, int]) -> tuple[_Allowed, ...]:
-    lowest, highest = span
+def _scores(scale: Scale, gate: int | None, span: tuple[int, int]) -> tuple[Grade, ...]:
     # If bands overlap (an error that a comment may silence), the first one counts.
-    outcomes = {score: band.outcome for band in reversed(scale.bands) for score in band.scores}
+    return _spread({score: band.outcome for band in reversed(scale.bands) for score in band.scores}, gate, span)
+
+
+def _spread(outcomes: Mapping[int, str | None], gate: int | None, span: tuple[int, int]) -> tuple[Grade, ...]:
+    """Return the grades of numbers, of which the span is worth 0 to 1."""
+    lowest, highest = span
     return tuple(
-        _Allowed(score, Fraction(score - lowest, highest - lowest), gate is None or score >= gate, outcomes[score])
-        for score in sorted(outcomes)
+        Grade(number, Fraction(number - lowest, highest - lowest), 0, gate is None or number >= gate, outcomes[number])
+        for number in sorted(outcomes)
     )
 
 
-def _levels(criterion: Criterion) -> tuple[_Allowed, ...]:
-    outcomes = {level.number: level.outcome for level in criterion.levels or () if level.number is not None}
-    if len(outcomes) < 2:
-        raise UnscorableError(f"`{criterion.id}` has fewer than two levels")
-    lowest, highest, gate = min(outcomes), max(outcomes), criterion.gate
-    return tuple(
-        _Allowed(level, Fraction(level - lowest, highest - lowest), gate is None or level >= gate, outcomes[level])
-        for level in sorted(outcomes)
-    )
-
-
-def _refuse_repeated_ids(drafts: Sequence[_Draft]) -> None:
+def _refuse_repeated_ids(drafts: Sequence[ScoringCriterion]) -> None:
     ids = Counter(draft.id for draft in drafts)
     if repeated := [name for name, count in ids.items() if count > 1]:
         raise UnscorableError(f"has more than one criterion {join_words([f'`{name}`' for name in repeated])}")
-    if empty := [draft.id for draft in drafts if not draft.answers]:
+    if empty := [draft.id for draft in drafts if not draft.grades]:
         raise UnscorableError(f"`{empty[0]}` has no score that a judge can give")
 
 
@@ -423,7 +398,7 @@ class RubricPlaces:
 
     def span(self, spot: Spot) -> Span:
         """Return the span of a place in the file of the rubric; the part around it if it is not written."""
-        problem = self.problem("", spot)
+        problem = self.problem(spot)
         path, document = problem.path, self.loaded.document
         while path:
             try:
@@ -436,9 +411,9 @@ class RubricPlaces:
         """Return a related place for a problem in another file."""
         return Place(message, (), span=self.span(spot), source=self.loaded.document.source)
 
-    def problem(self, message: str, spot: Spot) -> Problem:
+    def problem(self, spot: Spot, code: str = "", values: Mapping[str, object] = MappingProxyType({})) -> Problem:
         """Return a problem at a place, with its path in the document."""
-        problem = Problem(message, *spot)
+        problem = Problem(code, *spot, values)
         return self.rubric.view.translate(problem) if self.rubric.view else problem
 
     def list_criteria(self) -> tuple[Criterion, ...]:

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import Shape
-from rubric_lint.outputs.decoding import QUOTE, OutputError, count_quotes, count_texts, read_struct
+from rubric_lint.outputs.decoding import QUOTE, OutputError, count_quotes, read_struct
 from rubric_lint.outputs.verdict import Extract, find_verdict, unwrap
 from rubric_lint.scoring.form import form_of, read_object
 from rubric_lint.scoring.grading import (
@@ -30,102 +30,32 @@ else:
     REFUSALS = (MsgspecError, ValueError, TypeError, RecursionError)
 
 
-def _refuse(_line: bytes) -> NoReturn:
-    raise ValueError
+class _Types:
+    """The types of outputs of one shape that have exactly the fields of their form, as most do.
 
-
-class _Check(NamedTuple):
-    id: str
-    answer: bool | int
-    reasoning: str | None = None
-
-
-class _Output(NamedTuple):
-    checks: list[_Check]
-    overall_reasoning: str | None = None
-
-
-class _Holistic(NamedTuple):
-    score: int
-    reasoning: str | None = None
-
-
-class PlainTypes:
-    """The types of the outputs of one shape.
-
-    `decode_record` decodes a record of just a string `id` and an output or raw text, and raises one of `REFUSALS` for
-    any other.
+    `record` is a record of just a string `id` and such an output or raw text.
     """
 
-    decode_record: Callable[[bytes], Any] = staticmethod(_refuse)
-
     def __init__(self, shape: Shape) -> None:
-        self._shape = shape
-        self.output = _define_output(shape) if IS_INSTALLED else None
-        if IS_INSTALLED:
-            self._decode_output = Decoder(self.output).decode
-            self.decode_record = Decoder(_define("Record", ("id", str), ("output", self.output | str))).decode
-
-    def convert(self, value: Any) -> Any:
-        """Convert an object to an output; return None unless it has exactly these fields."""
-        if not IS_INSTALLED:
-            return _take_output(value, self._shape)
-        try:
-            return convert(value, self.output)
-        except REFUSALS:
-            return None
-
-    def decode(self, text: str) -> Any:
-        """Decode JSON as an output; return None unless it has exactly these fields."""
-        if not IS_INSTALLED:
-            return None
-        try:
-            return self._decode_output(text)
-        except REFUSALS:
-            return None
-
-
-@cache
-def types_of(shape: Shape) -> PlainTypes:
-    """Return the types of the outputs of a shape."""
-    return PlainTypes(shape)
-
-
-def _take_output(value: Any, shape: Shape) -> Any:
-    """Convert an object to an output as msgspec would; return None if a field or a type differs."""
-    if shape is Shape.HOLISTIC:
-        return _take(value, {"score": int}, "reasoning", _Holistic)
-    output = _take(value, {"checks": list}, "overall_reasoning", _Output)
-    if output is None:
-        return None
-    fields = {"id": str, form_of(shape).field: bool if shape is Shape.CHECKLIST else int}
-    checks = [_take(check, fields, "reasoning", _Check) for check in output.checks]
-    return None if None in checks else output._replace(checks=checks)
-
-
-def _take(value: Any, fields: Mapping[str, type], reasoning: str, kind: Callable[..., Any]) -> Any:
-    """Make a `kind` of the fields of a mapping and its optional reasoning; return None for any other value."""
-    if type(value) is not dict or len(value) != len(fields) + (reasoning in value):
-        return None
-    taken = [value.get(name) for name in fields]
-    if [type(each) for each in taken] != list(fields.values()):
-        return None
-    if reasoning not in value:
-        return kind(*taken)
-    return kind(*taken, value[reasoning]) if type(value[reasoning]) is str else None
-
-
-def _define_output(shape: Shape) -> Any:
-    reason = (str, None)
-    if shape is Shape.HOLISTIC:
-        return _define("Output", ("score", int), ("reasoning", *reason))
-    kind = bool if shape is Shape.CHECKLIST else int
-    check = _define("Check", ("id", str), ("answer", kind, field(name=form_of(shape).field)), ("reasoning", *reason))
-    return _define("Output", ("checks", list[check]), ("overall_reasoning", *reason))  # type: ignore[valid-type]
+        reason = (str, None)
+        if shape is Shape.HOLISTIC:
+            self.output = _define("Output", ("score", int), ("reasoning", *reason))
+        else:
+            answer = ("answer", bool if shape is Shape.CHECKLIST else int, field(name=form_of(shape).field))
+            check = _define("Check", ("id", str), answer, ("reasoning", *reason))
+            self.output = _define("Output", ("checks", list[check]), ("overall_reasoning", *reason))  # type: ignore[valid-type]
+        self.decode = Decoder(self.output).decode
+        self.decode_record = Decoder(_define("Record", ("id", str), ("output", self.output | str))).decode
 
 
 def _define(name: str, *fields: Any) -> Any:
     return defstruct(name, fields, forbid_unknown_fields=True, gc=False)
+
+
+@cache
+def _types_of(shape: Shape) -> _Types | None:
+    """Return the types of the outputs of a shape; None without msgspec, where the schema checks each output."""
+    return _Types(shape) if IS_INSTALLED else None
 
 
 MOST_KNOWN = 20_000
@@ -207,10 +137,9 @@ Seen = tuple[str, Known]
 
 
 class Judged(NamedTuple):
-    """A valid output: the result for its answers, the number of strings in its JSON, and the output itself."""
+    """A valid output: the result for its answers, and the output itself."""
 
     known: Known
-    texts: int
     source: Any
 
     @property
@@ -232,104 +161,98 @@ class Reader:
 
     def __init__(self, rubric: ScoringRubric) -> None:
         self.rubric = rubric
-        self.types = types_of(rubric.shape)
+        self._types = _types_of(rubric.shape)
         self._ids = [criterion.id for criterion in rubric.criteria]
         self._pieces = [_render_pieces(criterion) for criterion in rubric.criteria]
         self._is_holistic = rubric.shape is Shape.HOLISTIC
         self._is_checklist = rubric.shape is Shape.CHECKLIST
-        self._field = "score" if self._is_holistic else "checks"
         self.known: dict[Answers, Known] = {}
 
-    def read(self, output: str, answer: str | None = None, extract: Extract = Extract.LAST) -> Judged:
-        """Read raw text; `answer` is the judged answer, if known: an object in prose that it contains is a quote.
+    def read(
+        self, output: str, answer: str | Callable[[], str] | None = None, extract: Extract = Extract.LAST
+    ) -> Judged:
+        """Read raw text; an object in prose that `answer` contains, or what this returns, is a quote.
 
         Raises:
             OutputError: if the text has no verdict, or it is not valid for this rubric.
         """
         if found := self._glance(unwrap(output)):
-            return Judged(found[0], 1, found[1])
-        value = find_verdict(output, self._field, answer=answer, extract=extract)
-        judged = self._convert(value)
-        return judged._replace(texts=1) if judged else self._read_checked(value, "")
+            return found
+        field = "score" if self._is_holistic else "checks"
+        shown = answer() if callable(answer) else answer
+        return self.read_object(find_verdict(output, field, answer=shown, extract=extract))
 
     def glance(self, lines: Sequence[bytes]) -> tuple[list[Seen], list[int]]:
         """Read lines that are records of just a string `id` and an output of the expected form, as an object or text.
 
         Return the id and the result of each, and the places of the other lines, which need a second look.
         """
-        decode, look_up, decode_output = self.types.decode_record, self.look_up, self.types.decode
+        if self._types is None:
+            return [], [*range(len(lines))]
+        decode, look_up, decode_output = self._types.decode_record, self._look_up, self._types.decode
         given: list[Seen] = []
         others: list[int] = []
         for place, line in enumerate(lines):
             try:
                 record = decode(line)
+                output = record.output
+                # A repeated key adds strings, and every string that was read has its quotes.
+                if type(output) is str:
+                    inner = unwrap(output)
+                    found = look_up(decode_output(inner))
+                    is_sound = found and count_quotes(line) == 8 and count_quotes(inner) == 2 * found[1]
+                else:
+                    found = look_up(output)
+                    quotes = 2 * found[1] + 6 if found else 0
+                    is_sound = line.count(QUOTE) == quotes or count_quotes(line) == quotes
             except REFUSALS:
-                others.append(place)
-                continue
-            output = record.output
-            # A repeated key adds strings, and every string that was read has its quotes.
-            if type(output) is str:
-                inner = unwrap(output)
-                found = look_up(decode_output(inner))
-                is_sound = found and count_quotes(line) == 8 and count_quotes(inner) == 2 * found[1]
-            else:
-                found = look_up(output)
-                quotes = 2 * found[1] + 6 if found else 0
-                is_sound = line.count(QUOTE) == quotes or count_quotes(line) == quotes
+                is_sound = found = None
             if found and is_sound:
                 given.append((record.id, found[0]))
             else:
                 others.append(place)
         return given, others
 
-    def _glance(self, held: str) -> tuple[Known, Any] | None:
-        plain = self.types.decode(held)
-        found = self.look_up(plain) if plain else None
-        return (found[0], plain) if found and count_quotes(held) == 2 * found[1] else None
-
-    def glance_text(self, text: str) -> Known | None:
-        """Return the result of a raw text that is just an output of the expected form, or None."""
-        found = self._glance(unwrap(text))
-        return found[0] if found else None
-
-    def glance_value(self, value: Any) -> Known | None:
-        """Return the result of an object that is an output of the expected form, or None."""
-        found = self.look_up(self.types.convert(value))
-        return found[0] if found else None
-
-    def read_value(self, value: Any) -> Judged:
-        """Read an object that may be a row of a struct column: without null fields, and with Python's numbers.
-
-        Raises:
-            OutputError: when it is not valid for this rubric.
-        """
-        if judged := self._convert(value):
-            return judged
-        return self.read_object(read_struct(value) if isinstance(value, Mapping) else value, has_halves=True)
+    def _glance(self, held: str) -> Judged | None:
+        """Read a text that is just an output of the expected form; return None for any other."""
+        if self._types is None:
+            return None
+        try:
+            plain = self._types.decode(held)
+        except REFUSALS:
+            return None
+        found = self._look_up(plain)
+        return Judged(found[0], plain) if found and count_quotes(held) == 2 * found[1] else None
 
     def _convert(self, value: Any) -> Judged | None:
-        """Read an object of the expected form without half surrogate pairs; return None for any other."""
-        plain = self.types.convert(value)
-        found = self.look_up(plain)
-        return Judged(*found, plain) if found and not _has_halves(plain) else None
+        """Read an object of exactly the expected form; return None for any other."""
+        if self._types is None:
+            return None
+        try:
+            plain = convert(value, self._types.output)
+        except REFUSALS:
+            return None
+        found = self._look_up(plain)
+        return Judged(found[0], plain) if found else None
 
-    def read_object(self, value: Any, *, has_halves: bool) -> Judged:
-        """Read an object; `has_halves` says whether it may contain half surrogate pairs.
+    def glance_at(self, output: Any) -> Known | None:
+        """Return the result of a raw text or an object that is just an output of the expected form, or None."""
+        found = self._glance(unwrap(output)) if type(output) is str else self._convert(output)
+        return found.known if found else None
+
+    def read_object(self, value: Any) -> Judged:
+        """Read an object.
 
         Raises:
             OutputError: when it is not valid for this rubric.
         """
-        if not has_halves and (plain := self.types.convert(value)) and (found := self.look_up(plain)):
-            return Judged(*found, plain)
-        return self._read_checked(value, value)
-
-    def _read_checked(self, value: Any, source: Any) -> Judged:
-        """Read an object by the schema; `source` is the JSON value that it is, or the text that holds it."""
+        if found := self._convert(value):
+            return found
         output = read_object(value, self.rubric)
-        return Judged(self.find(output.answers), count_texts(source), output)
+        return Judged(self.find(output.answers), output)
 
-    def look_up(self, output: Any) -> tuple[Known, int] | None:
-        """Return the result for an output of exactly the expected form, and its number of strings; else None."""
+    def _look_up(self, output: Any) -> tuple[Known, int] | None:
+        """Return the result for an output of the expected types, and its number of strings; None if it is not valid."""
         try:
             if self._is_holistic:
                 return self.find((output.score,)), 1 if output.reasoning is None else 3
@@ -345,7 +268,7 @@ class Reader:
                     return None
                 answers = [answers[ids.index(name)] for name in self._ids]
             return self.find(tuple(answers)), texts
-        except (AttributeError, LookupError, ValueError):  # the first for None
+        except (LookupError, ValueError):
             return None
 
     def know(self, output: JudgeOutput) -> Known:
@@ -407,20 +330,11 @@ def parse_output(
     reader = reader_of(rubric)
     if len(reader.known) > MOST_KNOWN:
         reader.known.clear()
-    if not isinstance(output, str):
-        return reader.read_value(output).output
-    return reader.read(output, answer, how).output
-
-
-def _has_halves(output: Any) -> bool:
-    """Return whether a reason in an output has half a surrogate pair, which only a Python string can have."""
-    told = [output.reasoning] if hasattr(output, "score") else [output.overall_reasoning]
-    told += [check.reasoning for check in getattr(output, "checks", ())]
-    try:
-        "".join([text for text in told if text]).encode()
-    except UnicodeEncodeError:
-        return True
-    return False
+    if isinstance(output, str):
+        return reader.read(output, answer, how).output
+    if not reader.glance_at(output):  # a row of a struct column has null fields, and numbers of NumPy
+        output = read_struct(output) if isinstance(output, Mapping) else output
+    return reader.read_object(output).output
 
 
 render = json.JSONEncoder(ensure_ascii=False).encode

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import Shape
 from rubric_lint.outputs.blocks import Block
-from rubric_lint.outputs.decoding import OutputError, read_again, refuse_flaws
+from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.mapping import RESERVED
 from rubric_lint.scoring.grading import AnswerValue, CriterionResult, JudgeOutput, Scored, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Judged, Known, Reader, render
@@ -228,7 +228,7 @@ class ResultScorer(Scorer):
         Raises:
             OutputError: if it has no score, if its rubric would not give it, or if it is not a result.
         """
-        entry = _read(text)
+        entry = decode_entry(text)
         if not is_result(entry):
             raise OutputError(_say_what_it_is(entry))
         if isinstance(error := entry.get("error"), dict):
@@ -250,12 +250,12 @@ class ResultScorer(Scorer):
             return Entry(value, True, reader.rubric, None, median)  # noqa: FBT003 (by name takes longer)
         _compare(found, known)
         output = JudgeOutput(known.answers, (None,) * len(known.answers))
-        return Entry(value, True, reader.rubric, Judged(known, 0, output))  # noqa: FBT003 (as above)
+        return Entry(value, True, reader.rubric, Judged(known, output))  # noqa: FBT003 (as above)
 
     def explain(self, text: bytes | OutputError, fault: OutputError, line: int, file: str | None = None) -> Outcome:
         """Return the full outcome of a result without a score, or of an entry that `score` refused."""
         try:
-            entry = _read(text)
+            entry = decode_entry(text)
         except OutputError:
             return super().explain(text, fault, line, file)
         if not is_result(entry):
@@ -266,18 +266,6 @@ class ResultScorer(Scorer):
         outcome = Outcome(line, file, head, named if isinstance(named, str) else None, rest, error=fault)
         place = _read_place(entry["error"], has_others=file is not None) if isinstance(fault, _KeptError) else None
         return replace(outcome, text=render({**outcome.to_json(), "error": _place(place, fault)})) if place else outcome
-
-
-def _read(text: bytes | OutputError) -> dict[str, Any]:
-    """Return an entry.
-
-    Raises:
-        OutputError: if it is not an object in JSON.
-    """
-    entry, is_sound = read_again(text)
-    if not is_sound:
-        refuse_flaws(entry)
-    return entry
 
 
 def _say_what_it_is(entry: Mapping[str, Any]) -> str:

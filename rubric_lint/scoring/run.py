@@ -331,7 +331,7 @@ class _Worker:
         self.given: deque[int] = deque()
 
 
-class Crew:
+class WorkerPool:
     """Processes that score tasks; use it as a context manager.
 
     If a process dies or cannot start, this one scores its tasks: no task is lost.
@@ -586,7 +586,7 @@ class Scoring:
         self._merges = merges
         self._scorer = PartScorer(rubrics, self.totals, extract, observer, merges=merges)
         self._jobs = 1 if observer else jobs
-        self._crew: Crew | None = None
+        self._pool: WorkerPool | None = None
         self._gathered: list[Part] = []
         self._size = self._alone = 0
         self._entries = 0
@@ -599,8 +599,8 @@ class Scoring:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._crew:
-            self._crew.close()
+        if self._pool:
+            self._pool.close()
 
     def run(self, name: str, stream: Any) -> int:
         """Score one buffered binary stream and return its number of entries.
@@ -644,18 +644,18 @@ class Scoring:
     def _give(self, interruption: "Interruption") -> None:
         """Give what is gathered to the other processes, which start with the first task; take what they have done."""
         self._flush()
-        if self._crew is None:
+        if self._pool is None:
             rubrics, extract, merges = self._setting
-            self._crew = Crew(rubrics, extract, self._jobs, merges=merges)
+            self._pool = WorkerPool(rubrics, extract, self._jobs, merges=merges)
         gathered, self._gathered, self._size = self._gathered, [], 0
-        self._collect(self._crew.give(Task(gathered, self._scorer.file)), interruption)
+        self._collect(self._pool.give(Task(gathered, self._scorer.file)), interruption)
 
     def _complete(self, interruption: "Interruption") -> None:
         """Wait for the results of everything so far."""
         if self._gathered:
             self._give(interruption)
-        if self._crew:
-            self._collect(self._crew.drain(), interruption)
+        if self._pool:
+            self._collect(self._pool.drain(), interruption)
 
     def _collect(self, counted: Iterator[tuple[Results, Totals]], interruption: "Interruption") -> None:
         for results, totals in counted:
@@ -668,7 +668,7 @@ class Scoring:
         while True:
             # Before waiting for input, write all results so far.
             self._flush()
-            if (self._crew or self._gathered) and not _has_input(stream):
+            if (self._pool or self._gathered) and not _has_input(stream):
                 self._complete(interruption)
             with interruption.at_once():
                 chunk = stream.read1(CHUNK)

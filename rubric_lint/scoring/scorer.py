@@ -1,18 +1,17 @@
 """Score the entries of OUTPUTS: judge outputs, and records that hold them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice, repeat
 from typing import Any, NamedTuple, TypeVar, cast
 
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known
 from rubric_lint.outputs.decoding import (
-    Decoded,
     OutputError,
-    count_texts,
     decode_entry,
     keys_twice,
-    read_again,
+    read_entry,
     refuse_flaws,
 )
 from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN
@@ -261,26 +260,22 @@ def explain(
 ) -> Outcome:
     """Return the outcome of a refused entry: this error, or the first value that is not valid JSON."""
     try:
-        entry, is_sound = read_again(text)
+        entry = read_entry(text)
     except OutputError as found:
         return Outcome(line, file, error=found)
-    return _explain(entry, fault, None if is_sound else _find_flaw(entry), rubrics, line=line, file=file)
+    return explain_value(entry, fault, rubrics, line=line, file=file)
 
 
-def explain_value(entry: dict[str, Any], fault: OutputError, rubrics: Mapping[str, ScoringRubric]) -> Outcome:
-    """Return the outcome of a refused entry that is decoded."""
-    return _explain(entry, fault, _find_flaw(entry), rubrics)
-
-
-def _explain(
+def explain_value(
     entry: dict[str, Any],
     fault: OutputError,
-    flaw: OutputError | None,
     rubrics: Mapping[str, ScoringRubric],
     *,
     line: int = 0,
     file: str | None = None,
 ) -> Outcome:
+    """Return the outcome of a refused entry that is decoded."""
+    flaw = _find_flaw(entry)
     if HELD.isdisjoint(entry):
         head = {"id": entry["id"]} if "id" in entry and not flaw else {}
         return Outcome(line, file, head, error=flaw or fault)
@@ -288,16 +283,11 @@ def _explain(
     head = {"id": legible["id"]} if "id" in legible else {}
     rest = {key: value for key, value in legible.items() if key not in {"id", *HELD, *RESERVED}}
     is_named = "rubric" in legible or "rubric" not in entry
-    name = _name_rubric(legible, rubrics) if is_named and (flaw or COVERING.isdisjoint(entry)) else None
+    name = None
+    if is_named and (flaw or COVERING.isdisjoint(entry)):
+        with suppress(OutputError):
+            name = find_rubric(legible, rubrics).name
     return Outcome(line, file, head, name, rest, error=flaw or fault)
-
-
-def _name_rubric(record: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) -> str | None:
-    """Return the name of the rubric of a record, or None if it is unknown."""
-    try:
-        return find_rubric(record, rubrics).name
-    except OutputError:
-        return None
 
 
 def _find_flaw(entry: dict[str, Any]) -> OutputError | None:
@@ -376,7 +366,7 @@ class Scorer:
         Raises:
             OutputError: if the entry is not valid; `tell` returns the details.
         """
-        return self._score(decode_entry(text))
+        return self.score_value(decode_entry(text))
 
     def score_value(self, value: dict[str, Any]) -> Entry:
         """Score an entry that is decoded.
@@ -384,7 +374,11 @@ class Scorer:
         Raises:
             OutputError: if the entry is not valid; `explain_value` returns the details.
         """
-        return self._score(Decoded(value, has_halves=False))
+        if not HELD.isdisjoint(value):
+            return self._score_record(value)
+        refuse_what_is_no_output(value)
+        reader = find_rubric({}, self._readers)
+        return Entry(value, False, reader.rubric, reader.read_object(value))  # noqa: FBT003 (by name takes longer)
 
     def glance(self, entry: Any) -> Known | None:
         """Return the result of a decoded entry or a raw text that has just the fields of the expected form, or None."""
@@ -398,7 +392,7 @@ class Scorer:
             entry = entry["output"]
         if reader is None:
             return None
-        return reader.glance_text(entry) if type(entry) is str else reader.glance_value(entry)
+        return reader.glance_at(entry)
 
     @property
     def only(self) -> ScoringRubric | None:
@@ -428,16 +422,6 @@ class Scorer:
         """
         return find_rubric({}, self._readers).know(output)
 
-    def _score(self, decoded: Decoded) -> Entry:
-        value = decoded.value
-        if not HELD.isdisjoint(value):
-            return self._score_record(decoded)
-        refuse_what_is_no_output(value)
-        reader = find_rubric({}, self._readers)
-        judged = reader.read_object(value, has_halves=decoded.has_halves)
-        decoded.settle(judged.texts)
-        return Entry(value, False, reader.rubric, judged)  # noqa: FBT003 (by name takes longer)
-
     def tell(self, text: bytes | OutputError, line: int, file: str | None = None) -> Outcome:
         """Score an entry and return its full outcome."""
         try:
@@ -453,15 +437,9 @@ class Scorer:
         """Return the full outcome of a decoded entry that `score_value` rejected."""
         return explain_value(value, fault, self._rubrics)
 
-    def _score_record(self, decoded: Decoded) -> Entry:
-        record = decoded.value
-        texts = len(record)
-        for name, item in record.items():
-            if name in HELD:
-                continue
-            if name in COVERING:
-                raise OutputError(f"the record's `{name}` would overwrite that of the result; rename it", f"/{name}")
-            texts += 1 if type(item) is str else count_texts(item)
+    def _score_record(self, record: dict[str, Any]) -> Entry:
+        if name := next((name for name in record if name in COVERING), None):
+            raise OutputError(f"the record's `{name}` would overwrite that of the result; rename it", f"/{name}")
         reader = self._only if self._only and "rubric" not in record else find_rubric(record, self._readers)
         output = record.get("output")
         fault = _find_fault(record) if "judge" in record else None
@@ -471,21 +449,17 @@ class Scorer:
             raise OutputError(f"invalid when it was judged: {fault}")
         judged = samples = None
         if "outputs" in record:
-            samples = self._score_samples(reader, decoded)
-            texts += count_texts(record["outputs"])
+            samples = self._score_samples(reader, record)
         else:
-            judged = self._read(reader, output, decoded)
-            texts += judged.texts
+            judged = self._read(reader, output, record)
             if not fault and "judge" in record:
                 refuse_missing_votes(read_panel(record), 1, "/output")
         if fault:  # the judge run knew more, such as how strictly to read the output
             raise OutputError(f"invalid when it was judged: {fault}")
-        decoded.settle(texts)
         return Entry(record, True, reader.rubric, judged, samples)  # noqa: FBT003 (by name takes longer)
 
-    def _score_samples(self, reader: Reader, decoded: Decoded) -> Scored:
+    def _score_samples(self, reader: Reader, record: Mapping[str, Any]) -> Scored:
         """Return the median of the outputs of a record."""
-        record = decoded.value
         if "output" in record:
             raise OutputError("`output` beside `outputs`: unclear which one counts; remove one", "/outputs")
         outputs = record["outputs"]
@@ -500,7 +474,7 @@ class Scorer:
         given: list[Scored] = []
         for number, output in enumerate(outputs, start=1):
             try:
-                given.append(reader.rubric.grade(self._read(reader, output, decoded).output))
+                given.append(reader.rubric.grade(self._read(reader, output, record).output))
             except OutputError as fault:
                 path = f"/outputs/{number - 1}{fault.path}"
                 by = f" (by `{models[number - 1]}`)" if number <= len(models) else ""
@@ -510,11 +484,11 @@ class Scorer:
         result = combine_samples(given)
         return replace(result, models=models, votes=count_votes(panel)) if len(models) == len(given) > 1 else result
 
-    def _read(self, reader: Reader, output: Any, decoded: Decoded) -> Judged:
+    def _read(self, reader: Reader, output: Any, record: Mapping[str, Any]) -> Judged:
         if not isinstance(output, str):
-            return reader.read_object(output, has_halves=decoded.has_halves)
+            return reader.read_object(output)
         try:
-            return reader.read(output, read_quotable(*map(decoded.value.get, SHOWN)), self._extract)
+            return reader.read(output, lambda: read_quotable(*map(record.get, SHOWN)), self._extract)
         except OutputError as fault:
             if not fault.path:
                 raise OutputError(f"in the raw text: {fault.message}", line=fault.line) from None
@@ -522,7 +496,7 @@ class Scorer:
 
     @property
     def is_full(self) -> bool:
-        """Whether so many combinations of answers are stored that `take_counts` should be called."""
+        """Whether so many combinations of answers are stored that `reset_counts` should be called."""
         return sum(len(reader.known) for reader in self._readers.values()) > MOST_KNOWN
 
     def forget(self) -> None:
@@ -539,14 +513,6 @@ class Scorer:
                     yield known
                     known.count = 0
         self.forget()
-
-    def take_counts(self) -> Iterator[Known]:
-        """Yield the counts since the last call, and reset them."""
-        for reader in self._readers.values():
-            for known in reader.known.values():
-                if known.count:
-                    yield known
-            reader.known.clear()
 
 
 def _is_blank(text: bytes | OutputError) -> bool:

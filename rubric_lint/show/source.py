@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 
-from rubric_lint.finding import Finding, Result, Severity, Unread, pointer
+from rubric_lint.finding import Finding, Result, Severity, Unread
 from rubric_lint.format.criterion import HIGHEST, Band, Criterion, Level, Shape, read_number
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file
@@ -26,7 +26,7 @@ from rubric_lint.scoring.meaning import read_task
 from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownLevel, ShownRubric
 from rubric_lint.show.examples import make_examples
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path
+from rubric_lint.text.path import Part, Path, pointer
 from rubric_lint.text.reading import without_collections
 
 _UNREAD = frozenset({"lost-rubric", "syntax"})

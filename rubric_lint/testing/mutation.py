@@ -459,13 +459,10 @@ def _find_met(rubric: ScoringRubric, cases: Sequence[_Case]) -> Iterator[bool]:
 
 def _word(mutant: Mutant, witness: Witness, places: RubricPlaces, failing: int) -> Problem:
     answer = _word_answer(witness.answers, mutant)
-    message = (
-        f"no {'passing test' if failing else 'test'} notices it when {mutant.change}; {answer} would: its verdict "
-        f"turns from {witness.before} to {witness.after}"
-    )
+    values = {"change": mutant.change, "answer": answer, "before": witness.before, "after": witness.after}
     if failing:
-        message += f" ({_word_failing(failing)})"
-    return places.problem(message, mutant.spot)
+        return places.problem(mutant.spot, "survives-passing", {**values, "failing": _count_failing(failing)})
+    return places.problem(mutant.spot, "survives", values)
 
 
 def _word_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
@@ -481,8 +478,8 @@ def _word_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
     return f"an answer with {join_words(named)}"
 
 
-def _word_failing(failing: int) -> str:
-    return f"{failing} failing test{'' if failing == 1 else 's'} left out"
+def _count_failing(failing: int) -> str:
+    return f"{failing} failing test{'' if failing == 1 else 's'}"
 
 
 def summarize(mutations: Sequence[Mutation]) -> str:
@@ -496,5 +493,5 @@ def summarize(mutations: Sequence[Mutation]) -> str:
         return f"Mutation: {made} changes made, and none of them can alter a verdict."
     share = f"{100 * noticed / counted:.0f}%"
     others = f"; {equivalent} more cannot alter a verdict" if equivalent else ""
-    left_out = f"; {_word_failing(failing)}" if failing else ""
+    left_out = f"; {_count_failing(failing)} left out" if failing else ""
     return f"Mutation: the tests notice {noticed} of {counted} changes ({share}){others}{left_out}."

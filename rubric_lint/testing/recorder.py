@@ -61,16 +61,18 @@ class Recorder:
             if read_checks(record) is None:
                 return  # no valid output: what is recorded of the other criteria stays
             record = self._join(record, before, need)
-        places = (number for number, each in enumerate(self._records) if self._is_same(each, record))
-        at = next(places, len(self._records))
+        name = self._tested.rubric.name
+        at = next(
+            (
+                number
+                for number, each in enumerate(self._records)  # of the same test of this rubric
+                if json.dumps(each.get("id")) == need.test.key and each.get("rubric", name) == name
+            ),
+            len(self._records),
+        )
         self._records[at : at + 1] = [record]
         with open_whole(self.path) as stream:
             stream.writelines(encode(each).decode() + "\n" for each in self._records)
-
-    def _is_same(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        """Return whether two records are of the same test of this rubric."""
-        name = self._tested.rubric.name
-        return json.dumps(one.get("id")) == json.dumps(other["id"]) and one.get("rubric", name) == name
 
     def _join(self, record: Mapping[str, Any], before: Mapping[str, Any], need: Needed) -> dict[str, Any]:
         """Return a record with the new checks and, of the criteria that have not changed, those of the one before."""

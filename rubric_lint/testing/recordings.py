@@ -56,11 +56,10 @@ def read_recordings(chunks: Iterable[bytes], rubric_name: str) -> Recordings:
     recordings = Recordings()
     for line, text in read_entries(chunks):
         try:
-            decoded = decode_entry(text)
+            record = decode_entry(text)
         except OutputError as fault:
             recordings.broken.append((line, fault.message))
             continue
-        record = decoded.value
         recordings.all.append(record)
         name = record.get("id")
         if not isinstance(name, str | int) or isinstance(name, bool):
@@ -72,7 +71,7 @@ def read_recordings(chunks: Iterable[bytes], rubric_name: str) -> Recordings:
         elif first := recordings.found.get(key):
             recordings.twice.setdefault(key, [first.line]).append(line)
         else:
-            recordings.found[key] = Recording(line, record, decoded.text)
+            recordings.found[key] = Recording(line, record, text if isinstance(text, bytes) else None)
     return recordings
 
 

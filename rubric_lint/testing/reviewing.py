@@ -1,32 +1,32 @@
 """Look at the rubrics that tests have run on: coverage, catch rate, changes that no test notices."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.intervals import Share
-from rubric_lint.finding import Problem, Result
+from rubric_lint.finding import Result
 from rubric_lint.format.criterion import Shape
 from rubric_lint.lint.engine import Found, Look, examine
 from rubric_lint.messages import join_words, name_scores
 from rubric_lint.project.files import File
-from rubric_lint.scoring.grading import AnswerValue, CriterionResult, Scored, ScoringCriterion, Verdict
+from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, Verdict
 from rubric_lint.scoring.loading import Spot
 from rubric_lint.testing import mutation
 from rubric_lint.testing.mutation import Mutation
-from rubric_lint.testing.reading import RubricTest
 from rubric_lint.testing.running import Ran, Runner, Tested, allows, read_gates, read_verdicts
 from rubric_lint.text.document import Document
 
 
 class Target(NamedTuple):
-    """Something that a test can reach: its `kind`, its place, what to say if none does, and whether one does."""
+    """Something that a test can reach: its `kind`, its place, whether one does, and the message if none does."""
 
     kind: str
     spot: Spot
-    message: str
     is_reached: bool
+    code: str
+    values: Mapping[str, object]
 
 
 def list_targets(tested: Tested) -> Iterator[Target]:
@@ -37,38 +37,26 @@ def list_targets(tested: Tested) -> Iterator[Target]:
         missed = {grade.answer for grade in criterion.grades if not grade.gate_met}
         if missed and tested.rubric.shape is not Shape.CHECKLIST:
             spot = tested.places.gate(criterion.id)
-            yield Target(
-                "gate", spot, f"no test misses the gate of `{criterion.id}`; add one that does", bool(given & missed)
-            )
-            yield Target(
-                "gate", spot, f"no test meets the gate of `{criterion.id}`; add one that does", bool(given - missed)
-            )
+            values = {"criterion": criterion.id}
+            yield Target("gate", spot, bool(given & missed), "gate-missed", values)
+            yield Target("gate", spot, bool(given - missed), "gate-met", values)
 
 
 def _list_answers(tested: Tested, criterion: ScoringCriterion, given: set[AnswerValue]) -> Iterator[Target]:
     if tested.rubric.shape is Shape.CHECKLIST:
         spot = tested.places.criterion(criterion.id)
-        yield Target("answer", spot, f"no test has an answer that meets `{criterion.id}`; add one", True in given)
-        yield Target(
-            "answer", spot, f"no test has an answer that does not meet `{criterion.id}`; add one", False in given
-        )
+        values = {"criterion": criterion.id}
+        yield Target("answer", spot, True in given, "met", values)
+        yield Target("answer", spot, False in given, "missed", values)
         return
     spots: dict[Spot, list[int]] = {}
     for grade in criterion.grades:
         spots.setdefault(tested.places.answer(criterion.id, grade.answer), []).append(int(grade.answer))
-    is_level = tested.rubric.shape is Shape.LEVELS
+    kind = "level" if tested.rubric.shape is Shape.LEVELS else "band"
     name = "" if tested.rubric.shape is Shape.HOLISTIC else f" for `{criterion.id}`"
     for spot, answers in spots.items():
-        what = f"level {answers[0]}" if is_level else f"this band ({name_scores(answers)})"
-        kind = "level" if is_level else "band"
-        yield Target(kind, spot, f"no test has an answer in {what}{name}; add one", bool(given.intersection(answers)))
-
-
-def find_untested(targets: Sequence[Target], tested: Tested) -> Iterator[Problem]:
-    """Return a problem for each target that no test reaches."""
-    for target in targets:
-        if not target.is_reached:
-            yield tested.places.problem(target.message, target.spot)
+        values = {"level": str(answers[0]), "scores": name_scores(answers), "of_criterion": name}
+        yield Target(kind, spot, bool(given.intersection(answers)), kind, values)
 
 
 _NOUNS = {"band": "bands", "level": "levels", "answer": "answers to checks", "gate": "sides of gates"}
@@ -105,13 +93,8 @@ class Catch(NamedTuple):
     def __str__(self) -> str:
         """Return the row in words."""
         low, high = self.interval
-        share = percent_of(self.caught / self.planted)
-        return f"{self.caught} of {self.planted} caught, {share} (95% interval {percent_of(low)} to {percent_of(high)})"
-
-
-def percent_of(share: float) -> str:
-    """Write a share in whole percent."""
-    return f"{100 * share:.0f}%"
+        share = self.caught / self.planted
+        return f"{self.caught} of {self.planted} caught, {share:.0%} (95% interval {low:.0%} to {high:.0%})"
 
 
 def count_catches(tested: Tested) -> Iterator[Catch]:
@@ -121,8 +104,16 @@ def count_catches(tested: Tested) -> Iterator[Catch]:
     (without a gate: that are below the highest band or level). It is planted for the verdict if its test expects a
     verdict other than pass. It is caught if what the test expects there came to be.
     """
-    for criterion in tested.rubric.criteria:
-        outcomes = [(ran, is_caught(criterion, ran)) for ran in tested.ran if is_planted(criterion, ran.test, tested)]
+    for number, criterion in enumerate(tested.rubric.criteria):
+        bad = _find_bad(criterion, tested)
+        outcomes = []
+        for ran in tested.ran:
+            gate = read_gates(ran.test).get(criterion.id)
+            given = ran.result.criteria[number].grade
+            expected = ran.test.expect.get("criteria", {}).get(criterion.id)
+            allowed = {each.answer for each in criterion.grades if expected is None or allows(expected, each.answer)}
+            if gate is False or (expected is not None and allowed <= bad):
+                outcomes.append((ran, (gate is None or given.gate_met is gate) and given.answer in allowed))
         if outcomes:
             yield _sum_up(criterion.id, outcomes)
     outcomes = [
@@ -143,18 +134,7 @@ def _sum_up(criterion: str | None, outcomes: Sequence[tuple[Ran, bool]]) -> Catc
     return Catch(criterion, len(groups), sum(groups.values()))
 
 
-def is_planted(criterion: ScoringCriterion, test: RubricTest, tested: Tested) -> bool:
-    """Return whether the answer of a test is planted to be caught by a criterion."""
-    if read_gates(test).get(criterion.id) is False:
-        return True
-    if criterion.id not in test.expect.get("criteria", {}):
-        return False
-    expected = test.expect["criteria"][criterion.id]
-    allowed = [grade.answer for grade in criterion.grades if allows(expected, grade.answer)]
-    return all(answer in find_bad(criterion, tested) for answer in allowed)
-
-
-def find_bad(criterion: ScoringCriterion, tested: Tested) -> frozenset[AnswerValue]:
+def _find_bad(criterion: ScoringCriterion, tested: Tested) -> frozenset[AnswerValue]:
     """Return what a judge gives a bad answer: what misses the gate, or what is below the highest band or level."""
     missed = frozenset(grade.answer for grade in criterion.grades if not grade.gate_met)
     if missed:
@@ -166,18 +146,6 @@ def find_bad(criterion: ScoringCriterion, tested: Tested) -> frozenset[AnswerVal
     return frozenset(
         grade.answer for grade in criterion.grades if tested.places.answer(criterion.id, grade.answer) != top
     )
-
-
-def is_caught(criterion: ScoringCriterion, ran: Ran) -> bool:
-    """Return whether what a test expects of a criterion came to be."""
-    given = _find(ran.result, criterion.id).grade
-    gate = read_gates(ran.test).get(criterion.id)
-    expected: Any = ran.test.expect.get("criteria", {}).get(criterion.id)
-    return (gate is None or given.gate_met is gate) and (expected is None or allows(expected, given.answer))
-
-
-def _find(result: Scored, name: str) -> CriterionResult:
-    return next(each for each in result.criteria if each.criterion.id == name)
 
 
 _UNTESTED, _UNNOTICED = "untested", "unnoticed-change"
@@ -196,31 +164,28 @@ def review(runner: Runner, *, coverage: bool, mutate: bool) -> Iterator[tuple[Fi
     for path, rubrics in files.items():
         settings = rubrics[0].settings
         enabled = None if settings.enabled is None else settings.enabled | rules
-        look = Look(partial(_look, runner, rubrics, rules), rules)
+        look = Look(partial(_look, rubrics, rules), rules)
         source = rubrics[0].loaded.document.source
         result = examine(source, settings._replace(enabled=enabled), look=look).result
         yield File(path, settings), result
 
 
-def _look(
-    runner: Runner, rubrics: Sequence[Tested], rules: frozenset[str], documents: Sequence[Document]
-) -> Iterator[Found]:
+def _look(rubrics: Sequence[Tested], rules: frozenset[str], documents: Sequence[Document]) -> Iterator[Found]:
     for tested in rubrics:
         document = next(each for each in documents if each.number == tested.loaded.document.number)
         if _UNTESTED in rules:
-            for problem in find_untested(list(list_targets(tested)), tested):
-                yield Found(_UNTESTED, problem, document)
+            for target in list_targets(tested):
+                if not target.is_reached:
+                    yield Found(_UNTESTED, tested.places.problem(target.spot, target.code, target.values), document)
         if _UNNOTICED in rules:
-            for problem in find_mutation(runner, tested).survivors:
+            for problem in find_mutation(tested).survivors:
                 yield Found(_UNNOTICED, problem, document)
 
 
-def find_mutation(runner: Runner, tested: Tested) -> Mutation:
+def find_mutation(tested: Tested) -> Mutation:
     """Return what changes of a rubric come to; found once in a run."""
-    key = (tested.path, tested.rubric.name)
-    found: Mutation | None = runner.mutations.get(key)
-    if found is None:
-        found = runner.mutations[key] = mutation.mutate(tested)
+    found: Mutation = tested.mutation or mutation.mutate(tested)
+    tested.mutation = found
     return found
 
 
@@ -232,7 +197,7 @@ def word_coverage(runner: Runner) -> Iterator[str]:
 
 def word_mutation(runner: Runner) -> Iterator[str]:
     """Yield the sentence on mutation, and the rubrics that could not be changed."""
-    found = [(name, find_mutation(runner, tested)) for name, tested in _name_ran(runner)]
+    found = [(name, find_mutation(tested)) for name, tested in _name_ran(runner)]
     if not found:
         yield "Mutation: no test has a result."
     if changed := [each for _, each in found if not each.refused]:
@@ -261,7 +226,7 @@ def list_figures(
     """Yield what was asked for as JSON, by name; each list has entries for each rubric with a result."""
     listers: dict[str, Callable[[Tested], Iterator[dict[str, Any]]]] = {
         "coverage": _count_targets,
-        "mutation": partial(_count_changes, runner),
+        "mutation": _count_changes,
         "catch_rate": _count_caught,
     }
     for (name, lister), is_asked in zip(listers.items(), (coverage, mutate, catch_rate), strict=True):
@@ -283,8 +248,8 @@ def _count_targets(tested: Tested) -> Iterator[dict[str, Any]]:
         yield {"kind": kind, "targets": len(reached), "reached": sum(reached)}
 
 
-def _count_changes(runner: Runner, tested: Tested) -> Iterator[dict[str, Any]]:
-    found = find_mutation(runner, tested)
+def _count_changes(tested: Tested) -> Iterator[dict[str, Any]]:
+    found = find_mutation(tested)
     counts = {name: getattr(found, name) for name in ("made", "equivalent", "noticed", "failing")}
     yield {**counts, "reason": found.refused or None}
 

@@ -79,9 +79,10 @@ def find_impossible(test: RubricTest, rubric: ScoringRubric) -> Iterator[Problem
         if criterion is None:
             yield _word_unknown(name, criteria, path)
         elif criterion.gate is None:
-            yield Problem(f"`{name}` has no gate in the rubric; remove this line, or give the criterion one", path)
+            yield Problem("no-gate", path, values={"criterion": name})
         elif not any(grade.gate_met is (state == "met") for grade in criterion.grades):
-            yield Problem(f"the gate of `{name}` is {'never' if state == 'met' else 'always'} met", path)
+            when = "never" if state == "met" else "always"
+            yield Problem("constant-gate", path, values={"criterion": name, "when": when})
     for name, expected in test.expect.get("criteria", {}).items():
         path = test.path_of("criteria", name)
         criterion = criteria.get(name)
@@ -91,11 +92,12 @@ def find_impossible(test: RubricTest, rubric: ScoringRubric) -> Iterator[Problem
             takes = "true or false"
             if rubric.shape is not Shape.CHECKLIST:
                 takes = list_scores(grade.answer for grade in criterion.grades)
-            yield Problem(f"a judge never gives this to `{name}`: it takes {takes}", path)
+            yield Problem("impossible-answer", path, values={"criterion": name, "takes": takes})
 
 
 def _word_unknown(name: str, criteria: dict[str, ScoringCriterion], path: Path) -> Problem:
-    return Problem(f"the rubric has no criterion `{name}`; {point_to_known(name, criteria)}", path, Part.KEY)
+    values = {"criterion": name, "hint": point_to_known(name, criteria)}
+    return Problem("unknown-criterion", path, Part.KEY, values)
 
 
 def find_unmet(test: RubricTest, document: Document, result: Scored, places: RubricPlaces) -> Iterator[Problem]:
@@ -103,29 +105,31 @@ def find_unmet(test: RubricTest, document: Document, result: Scored, places: Rub
     verdicts = read_verdicts(test)
     if verdicts is not None and result.verdict not in verdicts:
         wanted = join_words([verdict for verdict in Verdict if verdict in verdicts], "or")
-        message = f"expected the verdict {wanted}, but it is {result.verdict}: {_explain_verdict(result)}"
-        yield Problem(message, test.path_of("verdict"), related=tuple(_relate_verdict(result, places)))
+        values = {"expected": wanted, "verdict": result.verdict, "explanation": _explain_verdict(result)}
+        related = tuple(_relate_verdict(result, places))
+        yield Problem("verdict", test.path_of("verdict"), values=values, related=related)
     scores = read_scores(test, document)
     if scores is not None and not scores[0] <= result.score <= scores[1]:
         wanted = str(scores[0]) if scores[0] == scores[1] else f"{scores[0]} to {scores[1]}"
         heaviest = sorted(result.criteria, key=lambda each: -each.criterion.share)[:_MOST_PLACES]
         earned = tuple(_relate_answer(each, places) for each in heaviest)
-        message = f"expected the score {wanted}, but it is {word_score(result.score)}"
-        yield Problem(message, test.path_of("score"), related=earned)
+        values = {"expected": wanted, "score": word_score(result.score)}
+        yield Problem("score", test.path_of("score"), values=values, related=earned)
     given = {each.criterion.id: each for each in result.criteria}
     for name, is_met in read_gates(test).items():
         each = given[name]
         if each.grade.gate_met is not is_met:
             wanted = "met" if is_met else "missed"
-            message = f"expected the gate of `{name}` to be {wanted}, but {_word_answer(each)}"
+            values = {"criterion": name, "expected": wanted, "given": _word_answer(each)}
             related = (places.related("the gate", places.gate(name)), _relate_answer(each, places))
-            yield Problem(message, test.path_of("gates", name), related=related)
+            yield Problem("gate", test.path_of("gates", name), values=values, related=related)
     for name, expected in test.expect.get("criteria", {}).items():
         each = given[name]
         if not allows(expected, each.grade.answer):
             wanted = f"{expected[0]} to {expected[1]}" if isinstance(expected, list) else str(expected).lower()
-            message = f"expected {wanted} for `{name}`, but {_word_answer(each)}"
-            yield Problem(message, test.path_of("criteria", name), related=(_relate_answer(each, places),))
+            values = {"expected": wanted, "criterion": name, "given": _word_answer(each)}
+            related = (_relate_answer(each, places),)
+            yield Problem("criterion", test.path_of("criteria", name), values=values, related=related)
 
 
 Check = Callable[[int, int, Verdict, Sequence[Grade]], bool]
@@ -188,7 +192,7 @@ def _relate_answer(each: CriterionResult, places: RubricPlaces) -> Place:
 
 def _word_answer(each: CriterionResult) -> str:
     reason = " ".join((each.reasoning or "").split())
-    given = f"the judge gave {word_given(each.grade.answer)}"
+    given = word_given(each.grade.answer)
     return f'{given}: "{shorten(reason, _LONGEST)}"' if reason else given
 
 
@@ -233,6 +237,7 @@ class Tested:
     ran: list[Ran] = field(default_factory=list)
     needed: list[Needed] = field(default_factory=list)
     tests: int = 0
+    mutation: Any = None
 
     @property
     def path(self) -> str:
@@ -255,7 +260,6 @@ class Runner:
         self._used: dict[str, set[str]] = {}
         self.idle: dict[str, int] = {}
         self.unhashed: dict[str, int] = {}
-        self.mutations: dict[tuple[str, str], Any] = {}
 
     def run(self, file: File) -> Result | Unreadable:
         """Run the tests of a file."""
@@ -271,7 +275,7 @@ class Runner:
         try:
             source = Source.from_bytes(file.name, data)
         except UndecodableError as fault:
-            return report_faults(fault.source, [(fault.message, fault.span)], settings)
+            return report_faults(fault.source, [(fault.message, fault.span)], settings, "encoding")
         failed: set[object] = set()
         tested: list[str] = []
         look = Look(partial(self._look, file.name, failed, tested), OF_TESTS | OF_FORM)
@@ -292,7 +296,7 @@ class Runner:
         tested = self.open_rubric(file.rubric, file.rubric_name)
         if isinstance(tested, str):
             failed.update(test.key for test in file.tests)
-            yield Found("broken-test", Problem(tested, ("rubric",)), document)
+            yield Found("broken-test", Problem("untestable", ("rubric",), values={"reason": tested}), document)
             return
         recordings = self._open_recordings(file, tested)
         if isinstance(recordings, Problem):
@@ -304,7 +308,7 @@ class Runner:
             names.append(str(test.id))
             for rule, problem in self._run_test(test, file, tested, recordings):
                 failed.add(test.key)
-                yield Found(rule, problem._replace(message=f"test `{test.id}`: {problem.message}"), document)
+                yield Found(rule, problem._replace(values={"test": test.id, **problem.values}), document)
 
     def _run_test(
         self, test: RubricTest, file: RubricTests, tested: Tested, recordings: Recordings | None
@@ -314,39 +318,37 @@ class Runner:
             yield from (("broken-test", problem) for problem in impossible)
             return
         if lines := (recordings.twice.get(test.key) if recordings and test.output is None else None):
-            where = join_words([str(line) for line in lines])
-            message = f"two recorded outputs in {file.outputs} have the id `{test.id}`, in lines {where}; remove one"
-            yield "broken-test", Problem(message, (*test.path, "id"))
+            values = {"file": file.outputs, "lines": join_words([str(line) for line in lines])}
+            yield "broken-test", Problem("two-outputs", (*test.path, "id"), values=values)
             return
-        recording = self._find_recording(test, recordings)
+        if test.output is not None:
+            recording: Recording | None = Recording(1, {"id": test.id, "output": test.output, **test.texts})
+        else:
+            recording = recordings.found.get(test.key) if recordings else None
         if recording is None:
             tested.needed.append(Needed(test, file, None, tuple(tested.verifier.told)))
-            message = f"no recorded output: {self._word_absence(test, file, recordings)}"
-            yield "unrecorded-test", Problem(message, (*test.path, "id"))
+            values = {"reason": self._word_absence(test, file, recordings)}
+            yield "unrecorded-test", Problem("missing", (*test.path, "id"), values=values)
             return
         verified: Verified = tested.verifier.verify(recording, test.texts)
         if verified.result is None:
             if test.output is None:
                 tested.needed.append(Needed(test, file, recording, verified.stale))
-            advice = "correct it" if test.output is not None else "judge it again with --record"
-            step = "output" if test.output is not None else "id"
-            yield "unrecorded-test", Problem(f"{verified.fault}; {advice}", (*test.path, step))
+            code, step = ("invalid", "id") if test.output is None else ("invalid-output", "output")
+            yield "unrecorded-test", Problem(code, (*test.path, step), values={"reason": verified.fault})
             return
         unmet = list(find_unmet(test, file.document, verified.result, tested.places))
         tested.ran.append(Ran(test, file, verified.result, not unmet))
         yield from (("unmet-expectation", problem) for problem in unmet)
-
-    def _find_recording(self, test: RubricTest, recordings: Recordings | None) -> Recording | None:
-        if test.output is not None:
-            return Recording(1, {"id": test.id, "output": test.output, **test.texts})
-        return recordings.found.get(test.key) if recordings else None
 
     def _word_absence(self, test: RubricTest, file: RubricTests, recordings: Recordings | None) -> str:
         if recordings is None:
             return f"{file.outputs} does not exist; record it with --record, or add `output`"
         if other := recordings.others.get(test.key):
             return f"in {file.outputs} that id is recorded only for the rubric `{other}`"
-        other_type = str(test.id) if isinstance(test.id, int) else _as_integer(test.id)
+        other_type: str | int | None = str(test.id) if isinstance(test.id, int) else None
+        if isinstance(test.id, str) and len(test.id) < 20 and test.id.isascii() and test.id.isdecimal():
+            other_type = int(test.id)
         if other_type is not None and json.dumps(other_type) in recordings.found:
             kind = "a string; put this id in quotes" if isinstance(test.id, int) else "a number; remove the quotes"
             return f"{file.outputs} has the id {json.dumps(other_type)}, which is {kind}"
@@ -415,15 +417,14 @@ class Runner:
                 return None
             except (OSError, ValueError) as fault:
                 reason = getattr(fault, "strerror", None) or fault
-                return Problem(f"the recorded outputs in {file.outputs} cannot be read: {reason}", path)
+                return Problem("unreadable-outputs", path, values={"file": file.outputs, "reason": reason})
             self.recordings[key] = recordings
         recordings = self.recordings[key]
         if recordings.broken:
             line, fault_text = recordings.broken[0]
             more = f" ({len(recordings.broken) - 1} more like it)" if len(recordings.broken) > 1 else ""
-            return Problem(
-                f"the recorded outputs in {file.outputs} have an error in line {line}: {fault_text}{more}", path
-            )
+            values = {"file": file.outputs, "at": line, "reason": f"{fault_text}{more}"}
+            return Problem("faulty-outputs", path, values=values)
         return recordings
 
     def _count_idle(self, file: RubricTests, recordings: Recordings | None) -> None:
@@ -436,7 +437,3 @@ class Runner:
         records = [recordings.found[key].record for key in sorted(used & recordings.found.keys())]
         if unknown := sum(read_judged_by(record) is None for record in records):
             self.unhashed[file.outputs] = unknown
-
-
-def _as_integer(text: str) -> int | None:
-    return int(text) if len(text) < 20 and text.isascii() and text.isdecimal() else None

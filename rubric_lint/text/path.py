@@ -18,3 +18,11 @@ class Part(StrEnum):
     VALUE = "value"
     HEAD = "head"
     ENTRY = "entry"
+
+
+def pointer(path: Path) -> str:
+    """Return the JSON Pointer of a path (RFC 6901)."""
+    plain = "/".join(map(str, path))
+    if "~" not in plain and plain.count("/") == len(path) - 1:
+        return "/" + plain
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)

@@ -4,6 +4,7 @@ import codecs
 import os
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
@@ -63,6 +64,22 @@ class Span(NamedTuple):
 
     start: int
     end: int
+
+
+class Edit(NamedTuple):
+    """Replace the text at `span` with `text`."""
+
+    span: Span
+    text: str
+
+
+def splice(text: str, edits: Iterable[Edit]) -> str:
+    """Return the text after disjoint edits; those at one place stay in their order."""
+    pieces, before = [], 0
+    for (start, end), new in sorted(edits, key=lambda edit: edit.span):
+        pieces += [text[before:start], new]
+        before = end
+    return "".join([*pieces, text[before:]])
 
 
 class Position(NamedTuple):

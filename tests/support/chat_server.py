@@ -19,7 +19,6 @@ os.environ["NO_PROXY"] = "127.0.0.1"  # where requests go through a proxy, these
 ssl.create_default_context = cache(ssl.create_default_context)
 
 CUT = "cut the connection"
-DRIP = "send a byte now and then, for ever"
 
 
 class Asked(NamedTuple):
@@ -107,16 +106,6 @@ def serving(behave):
             if response == CUT:
                 self.close_connection = True
                 self.connection.shutdown(socket.SHUT_RDWR)
-                return
-            if response == DRIP:
-                self.send_response(200)
-                self.send_header("content-length", "100000")
-                self.end_headers()
-                for _ in range(100):
-                    self.wfile.write(b" ")
-                    self.wfile.flush()
-                    time.sleep(0.05)
-                self.close_connection = True
                 return
             time.sleep(response.delay)
             data = response.body

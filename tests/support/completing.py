@@ -69,7 +69,7 @@ ROOT = Path_(__file__).parents[2]
 def originals() -> dict[str, str]:
     """The suites and rubrics of the repository: those of tests, examples and pages."""
     found = {f"/{sample}/{each.name}": dedent(each.text) for sample, each in SAMPLES.items()}
-    for folder in ("tests/suites", "tests/agentv", "tests/shown", "examples", "playground/examples"):
+    for folder in ("tests/suites", "tests/agentv", "tests/snapshots/show", "examples", "playground/examples"):
         for path in sorted((ROOT / folder).iterdir()):
             if path.suffix in {".yaml", ".json", ".toml"} and path.name != "expected.json":
                 is_test = "rubric-test" in path.name  # its rubric is read from the file beside it
@@ -106,7 +106,9 @@ def write_in(notation: str, name: str, text: str) -> tuple[str, str] | None:
 
 def suites() -> list[str]:
     """The names of the documents that are no examples on pages."""
-    return [name for name in originals() if not re.match("/docs/|/rubric_lint/|/skills/|.*/tests/shown/", name)]
+    return [
+        name for name in originals() if not re.match("/docs/|/rubric_lint/|/skills/|.*/tests/snapshots/show/", name)
+    ]
 
 
 def tasks() -> list[tuple[str, str, str]]:

@@ -1,8 +1,11 @@
 """An editor for tests: a real server process, talked to over its standard input and output."""
 
 import asyncio
+import atexit
 import contextlib
 import sys
+import threading
+from functools import cache
 from pathlib import Path
 
 import warm
@@ -10,6 +13,7 @@ from lsprotocol import types
 from pytest_lsp import client_capabilities, make_test_lsp_client
 
 TIMEOUT = 30
+LONGEST = 300
 SERVER = (sys.executable, "-m", "rubric_lint", "lsp")
 CLIENT = "visual-studio-code"
 
@@ -144,3 +148,24 @@ async def start(
             connection._server.kill()
         await connection._server.wait()
         await connection.stop()
+
+
+@cache
+def loop():
+    """The one loop of all tests that are coroutines."""
+    found = asyncio.new_event_loop()
+    threading.Thread(target=found.run_forever, daemon=True).start()
+    return found
+
+
+def run(test):
+    """Run a coroutine on that loop, with an end."""
+    return asyncio.run_coroutine_threadsafe(asyncio.wait_for(test, LONGEST), loop()).result()
+
+
+@cache
+def common():
+    """A session outside of any folder, for all tests that need no settings; a server takes a second to start."""
+    session = start()
+    atexit.register(lambda: run(session.__aexit__(None, None, None)))
+    return run(session.__aenter__())

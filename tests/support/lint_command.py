@@ -85,5 +85,5 @@ def crash(rubric):
         raise ZeroDivisionError("no rule is perfect")
     return iter(())
 
-engine.RULES += (Rule("broken", Severity.ERROR, crash),)
+engine.RULES += (Rule("broken", Severity.ERROR, {}, crash),)
 """

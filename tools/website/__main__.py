@@ -6,6 +6,7 @@ The playground is taken from `build/playground`, where `make playground` puts it
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from website.assemble import SiteError, write_sources
@@ -24,8 +25,7 @@ def build(folder: Path, playground: Path) -> list[str]:
         SiteError: when the source is wrong, or Zensical refuses it.
     """
     pages = write_sources(folder)
-    site = folder / "site"
-    shutil.rmtree(site, ignore_errors=True)
+    shutil.rmtree(folder / "site", ignore_errors=True)
     config = folder / "zensical.toml"
     run = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--clean", "--config-file", config],
@@ -36,13 +36,19 @@ def build(folder: Path, playground: Path) -> list[str]:
     )
     if run.returncode:
         raise SiteError(f"zensical: {run.stdout}{run.stderr}".rstrip())
+    return complete(folder, playground, pages)
+
+
+def complete(folder: Path, playground: Path, pages: Mapping[str, str]) -> list[str]:
+    """Add to the site what Zensical does not build, and return what is wrong in it."""
+    site = folder / "site"
     for name, text in published_schemas().items():
         target = site / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, "utf-8")
     if (playground / "index.html").exists():
         shutil.copytree(playground, site / "playground", dirs_exist_ok=True)
-    write_twins(site, pages, config.read_text("utf-8"))
+    write_twins(site, pages, (folder / "zensical.toml").read_text("utf-8"))
     return check_site(site)
 
 

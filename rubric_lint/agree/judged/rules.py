@@ -1,150 +1,187 @@
-"""Rules about values that all answers have, or none: judged-constant and judged-unused-band."""
+"""The six rules on judged data, which share one budget of false alarms.
+
+All rules together raise a false alarm on at most 5% of rubrics with nothing wrong. Each rule gets a sixth of that,
+divided by the number of its tests on the rubric (Bonferroni), which the rubric alone fixes.
+"""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
-from math import floor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rubric_lint.agree.coefficients import Row, Statistic, alpha_nominal, as_fraction
 from rubric_lint.agree.intervals import Sides, lower_bound, lower_tail, t_quantile, upper_bound, upper_tail
-from rubric_lint.agree.judged.table import (
-    LEAST,
-    Column,
-    Decision,
-    Outcomes,
-    Spot,
-    Table,
-    Untested,
-    at_least,
-    at_most,
-    bound_absent,
-    corrected,
-    count_needed,
-    level_of,
-)
+from rubric_lint.agree.judged.table import Column, Table
 from rubric_lint.agree.ratings import name_key
-from rubric_lint.agree.scales import Kind, Measure, Scale
+from rubric_lint.agree.scales import Kind, Scale
 from rubric_lint.messages import join_words, percent
+from rubric_lint.scoring.grading import AnswerValue
 
-CONSTANT, UNUSED = "judged-constant", "judged-unused-band"
+_LEAST = 30
+"""The fewest answers for a statement about samples, and for a correlation."""
 
 _USUAL = Fraction(9, 10)
 """The share of answers that must differ for a value to be worth its place: a tenth."""
 
-_MOST_SHOWN = 3
+_MOST_UNSTABLE = 0.1
+"""The share of pairs of samples that may differ."""
+
+_OVERLAP = Fraction(4, 5)
+"""The share of the answers with one of two properties that have both, from which the two count as one."""
+
+_CAUGHT, _ALPHA = 0.8, 0.6
+"""The share of bad answers that a judge should catch, and the alpha that it should reach."""
+
+_LEAST_BAD, _LEAST_LABELS, _LEAST_EACH = 10, 60, 5
+"""The fewest bad answers, labelled answers, and answers on each side of a cut, for a statement about them."""
+
+
+class Target(NamedTuple):
+    """A place in a rubric: all of it (without a criterion), a criterion, its gate, or what one answer earns."""
+
+    criterion: str | None = None
+    is_gate: bool = False
+    answer: AnswerValue | None = None
+
+
+class Decision(NamedTuple):
+    """A statement that a rule makes: one of its messages, with its values. `other` is another place it is about."""
+
+    rule: str
+    target: Target
+    code: str
+    values: Mapping[str, object]
+    other: Target | None = None
+
+
+class Untested(NamedTuple):
+    """What a rule cannot decide with the data at hand: of which criteria, why, and how much would do."""
+
+    rule: str
+    names: tuple[str, ...]
+    reason: str
+    needed: int
+    unit: str = "answers"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        rule, names, *rest = self
+        return {"rule": rule, "of": list(names), **dict(zip(("reason", "needed", "unit"), rest, strict=True))}
+
+
+Outcomes = Iterator[Decision | Untested]
+
+
+@cache
+def level_of(tests: int) -> float:
+    """Return the probability of a false alarm that each of a rule's tests may have."""
+    return float(Fraction(1, 20) / len(FINDERS) / tests)
+
+
+@cache
+def count_needed(share: Fraction, tests: int) -> int:
+    """Return the fewest answers in a row that occur by chance with at most the allowed probability.
+
+    `share` is that of such answers, at most: the smallest n with tests * share^n at most a sixth of 5%.
+    """
+    allowed = Fraction(1, 20) / len(FINDERS) / tests
+    n, chance = 0, Fraction(1)
+    while chance > allowed:
+        n, chance = n + 1, chance * share
+    return n
+
+
+def bound_absent(n: int, tests: int) -> float:
+    """Return the upper bound of the share of something that none of `n` answers shows."""
+    return float(1 - level_of(tests) ** (1 / n))
+
+
+def _at_most(share: float) -> str:
+    """Write an upper bound, rounded up: `at most 7.4%`."""
+    return f"at most {min(math.ceil(share * 1000) / 10, 100):.1f}%"
+
+
+def _at_least(share: float) -> str:
+    """Write a lower bound, rounded down: `at least 83.1%`."""
+    return f"at least {math.floor(share * 1000) / 10:.1f}%"
+
+
+def _corrected(tests: int) -> str:
+    return f"corrected for {tests} test{'' if tests == 1 else 's'}"
+
+
+def _names(columns: Iterable[Column]) -> tuple[str, ...]:
+    return tuple(column.name for column in columns)
+
+
+def _name_answers(table: Table, numbers: Sequence[int]) -> str:
+    """Name the first answers to look at."""
+    return join_words([f"`{name_key(table.keys[number])}`" for number in numbers[:3]])
 
 
 def find_constant(table: Table) -> Outcomes:
     """Find criteria to which every output gave the same check, side of the gate, band or level."""
     tests, n = len(table.columns), table.answers
     needed = count_needed(_USUAL, tests)
-    alike = [(place, column) for place, column in enumerate(table.columns) if is_constant(column)]
+    constant = [column for column in table.columns if column.is_constant]
     if n < needed:
-        if alike:
+        if constant:
             reason = f"judged alike in all {n} answers so far"
-            yield Untested(CONSTANT, tuple(column.name for _, column in alike), reason, needed)
+            yield Untested("judged-constant", _names(constant), reason, needed)
         return
-    bound = f"{at_most(bound_absent(n, tests))} of answers {{}} ({corrected(tests)})"
-    for _, column in alike:
-        value, other, missing = _word_constant(column)
-        advice = f"so {bound.format(other)}; add answers that should {missing}, or remove the criterion if none can"
-        if differing := _find_other_labels(column):
-            labelled = len(column.labels) - column.labels.count(None)
-            look = join_words([f"`{name_key(table.keys[number])}`" for number in differing[:_MOST_SHOWN]])
-            advice = (
-                f"but {len(differing)} of {labelled} labelled ones should {missing}, so it is the judge that does not "
-                f"tell them apart; say in the outcome what it overlooks; look at {look}"
-            )
-        yield Decision(CONSTANT, Spot(column.name), f"{value} in all {n} judged answers, {advice}")
+    for column in constant:
+        value, other = _word_constant(column)
+        code, values = "alike", {"value": value, "n": n, "missing": other}
+        values |= {"bound": _at_most(bound_absent(n, tests)), "budget": _corrected(tests)}
+        given = column.side(min(column.used))
+        labels = [(number, label) for number, label in enumerate(column.labels) if label is not None]
+        if differing := [number for number, label in labels if column.side(label) != given]:
+            code, look = "labels-differ", _name_answers(table, differing)
+            values |= {"differing": len(differing), "labelled": len(labels), "look": look}
+        yield Decision("judged-constant", Target(column.name), code, values)
 
 
-def is_constant(column: Column) -> bool:
-    """Return whether all outputs give a criterion the same check, side of the gate, band or level."""
-    return len({_classify(column, position) for position in column.used}) == 1
-
-
-def _find_other_labels(column: Column) -> list[int]:
-    """Return the numbers of the answers to which people gave something else than all outputs did."""
-    value = _classify(column, min(column.used))
-    return [at for at, label in enumerate(column.labels) if label is not None and _classify(column, label) != value]
-
-
-def _classify(column: Column, position: int) -> int:
-    if column.is_gated and column.measure.meets:
-        return int(column.measure.meets[position])
-    return _band_of(column, position) if column.bands else position
-
-
-def _band_of(column: Column, position: int) -> int:
-    """Return the number of the band of a value, or of its level."""
-    if column.bands is None:
-        return position
-    return list(column.bands.positions.values())[position]
-
-
-def _word_constant(column: Column) -> tuple[str, str, str]:
-    """Return in words what all outputs gave, what the others would do, and what answers are missing."""
+def _word_constant(column: Column) -> tuple[str, str]:
+    """Return in words what all outputs gave, and what other answers would do."""
     position = min(column.used)
     meets = column.measure.meets
     if meets and (column.is_gated or column.is_check):
         what = "" if column.is_check else "the gate was "
-        return (f"{what}met", "miss it", "miss it") if meets[position] else (f"{what}missed", "meet it", "meet it")
+        return (f"{what}met", "miss it") if meets[position] else (f"{what}missed", "meet it")
     kind = "level" if column.measure.scale.kind is Kind.LEVEL else "band" if column.bands else "score"
-    name = _steps_of(column).scale.names[_band_of(column, position)]
-    return f"{kind} {name} was given", "earn another one", "earn another one"
+    name = (column.bands or column.measure).scale.names[column.step(position)]
+    return f"{kind} {name} was given", "earn another one"
 
 
 def find_unused(table: Table) -> Outcomes:
     """Find bands and levels that no output gave, except where `judged-constant` reports a single band in use."""
-    stepped = [column for column in table.columns if _has_steps(column)]
-    tests, n = sum(len(_steps_of(column).scale.names) for column in stepped), table.answers
+    tests, n = sum(len(column.steps) for column in table.columns), table.answers
     if not tests:
         return
+    unused = []
+    for column in table.columns:
+        used = set(map(column.step, column.used))
+        unused += [(column, number, name) for number, name in enumerate(column.steps) if number not in used]
     needed = count_needed(_USUAL, tests)
     if n < needed:
-        missing = [f"{column.name} {name}" for column in stepped for _, name in _list_unused(column)]
-        if missing:
-            yield Untested(UNUSED, tuple(missing), f"given in none of {n} answers so far", needed)
+        if unused:
+            missing = tuple(f"{column.name} {name}" for column, _, name in unused)
+            yield Untested("judged-unused-band", missing, f"given in none of {n} answers so far", needed)
         return
-    bound = f"{at_most(bound_absent(n, tests))} earn it, {corrected(tests)}"
-    for column in stepped:
-        if is_constant(column) and not column.is_gated:
+    bound, budget = _at_most(bound_absent(n, tests)), _corrected(tests)
+    for column, number, name in unused:
+        if column.is_constant and not column.is_gated:
             continue
-        for number, name in _list_unused(column):
-            advice = "add an answer that should earn it, or merge it with another one"
-            message = f"no output gave {_word_steps(column)} {name} in {n} judged answers ({bound}); {advice}"
-            answer = next(
-                answer
-                for answer, position in column.measure.positions.items()
-                if _band_of(column, position) == number and not isinstance(answer, str)
-            )
-            yield Decision(UNUSED, Spot(column.name, answer=answer), message)
-
-
-def _has_steps(column: Column) -> bool:
-    return column.bands is not None or column.measure.scale.kind is Kind.LEVEL
-
-
-def _steps_of(column: Column) -> Measure:
-    return column.bands or column.measure
-
-
-def _word_steps(column: Column) -> str:
-    return "level" if column.bands is None else "the band"
-
-
-def _list_unused(column: Column) -> Iterator[tuple[int, str]]:
-    """Yield the number and the name of each band or level that no output gave."""
-    used = {_band_of(column, position) for position in column.used}
-    yield from ((number, name) for number, name in enumerate(_steps_of(column).scale.names) if number not in used)
-
-
-UNSTABLE = "judged-unstable"
-
-MOST = 0.1
-"""The share of pairs of samples that may differ."""
+        step = f"{'the band' if column.bands else 'level'} {name}"
+        values = {"step": step, "n": n, "bound": bound, "budget": budget}
+        answer = next(
+            answer
+            for answer, position in column.measure.positions.items()
+            if column.step(position) == number and not isinstance(answer, str)
+        )
+        yield Decision("judged-unused-band", Target(column.name, answer=answer), "unused", values)
 
 
 def find_unstable(table: Table) -> Outcomes:
@@ -153,49 +190,29 @@ def find_unstable(table: Table) -> Outcomes:
     The number of answers that flip is the sum of their shares of differing pairs, rounded down, and its bound that of
     Clopper and Pearson.
     """
-    tests = sum(column.is_gated for column in table.columns) + 1
-    sampled = table.flips[None].answers
-    if sampled < LEAST:
-        names = tuple(column.name for column in table.columns if column.is_gated)
+    gated = [column for column in table.columns if column.is_gated]
+    tests, sampled = len(gated) + 1, table.flips[None].answers
+    if sampled < _LEAST:
         have = f"{sampled or 'no'} answer{' has' if sampled == 1 else 's have'} several samples by one judge"
-        yield Untested(UNSTABLE, (*names, "verdict"), have, LEAST, "answers with samples")
+        yield Untested("judged-unstable", (*_names(gated), "verdict"), have, _LEAST, "answers with samples")
         return
+    samples = join_words([str(size) for size in table.samples], "or")
     for place, (rate, n) in table.flips.items():
-        flipped = floor(rate * n)
-        if upper_tail(flipped, n, MOST) >= level_of(tests):
+        flipped = math.floor(rate * n)
+        if upper_tail(flipped, n, _MOST_UNSTABLE) >= level_of(tests):
             continue
-        bound = lower_bound(flipped, n, level_of(tests))
-        column = None if place is None else table.columns[place]
-        samples = join_words([str(size) for size in table.samples], "or")
-        found = f"{at_least(bound)}, {corrected(tests)}; {n} answers with {samples} samples"
-        figures = f"{percent(rate)} of pairs differ ({found})"
-        if column:
-            message = f"the gate changes between samples of one answer: {figures}; {_advise(column)}"
-            yield Decision(UNSTABLE, Spot(column.name, is_gate=True), message)
+        bound = _at_least(lower_bound(flipped, n, level_of(tests)))
+        figures = f"{percent(rate)} of pairs differ ({bound}, {_corrected(tests)}; {n} answers with {samples} samples)"
+        if place is None:
+            yield Decision("judged-unstable", Target(), "verdict", {"figures": figures})
         else:
-            advice = "start with gates that change, and with scores near a threshold"
-            yield Decision(UNSTABLE, Spot(), f"the verdict changes between samples of one answer: {figures}; {advice}")
-
-
-def _advise(column: Column) -> str:
-    names, meets = column.measure.scale.names, column.measure.meets or ()
-    if column.is_check:
-        return "say what an answer must have to meet it"
-    gate = meets.index(True)
-    return f"say what separates {names[gate - 1]} from {names[gate]}"
-
-
-REDUNDANT, INVERSE = "judged-redundant", "judged-inverse"
-
-OVERLAP = Fraction(4, 5)
-"""The share of the answers with one of two properties that have both, from which the two count as one."""
-
-
-class _Halves(NamedTuple):
-    """The answers below a cut and from it on, each as the bits of a number, and the sides in words."""
-
-    sides: tuple[int, int]
-    words: tuple[str, str]
+            column = table.columns[place]
+            names, gate = column.measure.scale.names, (column.measure.meets or ()).index(True)
+            advice = f"say what separates {names[gate - 1]} from {names[gate]}"
+            if column.is_check:
+                advice = "say what an answer must have to meet it"
+            values = {"figures": figures, "advice": advice}
+            yield Decision("judged-unstable", Target(column.name, is_gate=True), "gate", values)
 
 
 def find_cut(positions: Sequence[int], size: int) -> int | None:
@@ -210,49 +227,11 @@ def find_cut(positions: Sequence[int], size: int) -> int | None:
     return min(cuts)[1] if cuts else None
 
 
-def find_redundant(table: Table) -> Outcomes:
-    """Find criteria that are missed, or met, in nearly the same answers.
+class _Halves(NamedTuple):
+    """The answers below a cut and from it on, each as the bits of a number, and the sides in words."""
 
-    Both are cut in the middle. Of the two sides, the one counts on which fewer answers are on either. A later criterion
-    is reported with the first one that it repeats.
-    """
-    pairs = list(combinations(range(len(table.columns)), 2))
-    if not pairs:
-        return
-    tests, needed = len(pairs), count_needed(OVERLAP, len(pairs))
-    halves = [_halve(column) for column in table.columns]
-    constant = [column.name for column, half in zip(table.columns, halves, strict=True) if half is None]
-    if constant:
-        reason = f"judged alike in all {table.answers} answers, so nothing shows whether another criterion repeats it"
-        unit = "answers in which one of two criteria is on the rarer side"
-        yield Untested(REDUNDANT, tuple(constant), reason, needed, unit)
-    most = 0
-    small: list[str] = []
-    repeated: set[int] = set()
-    for first, second in pairs:
-        one, two = halves[first], halves[second]
-        if one is None or two is None:
-            continue
-        either, side = min(((one.sides[side] | two.sides[side]).bit_count(), side) for side in (0, 1))
-        if either < needed:
-            most, small = max(most, either), [*small, f"{table.columns[first].name} + {table.columns[second].name}"]
-            continue
-        both = (one.sides[side] & two.sides[side]).bit_count()
-        if second in repeated or upper_tail(both, either, float(OVERLAP)) >= level_of(tests):
-            continue
-        repeated.add(second)
-        other = table.columns[first].name
-        bound = at_least(lower_bound(both, either, level_of(tests)))
-        share = f"all {both}" if both == either else f"{both} of them"
-        message = (
-            f"in {either} of {table.answers} judged answers, this criterion was {two.words[side]} or `{other}` was "
-            f"{one.words[side]}; in {share}, both were ({bound}, {corrected(tests)}); merge the two, or add answers "
-            "in which they differ"
-        )
-        yield Decision(REDUNDANT, Spot(table.columns[second].name), message, Spot(other))
-    if small:
-        reason = f"one of two criteria is on the rarer side in at most {most} answers"
-        yield Untested(REDUNDANT, tuple(small), reason, needed, "such answers")
+    sides: tuple[int, int]
+    words: tuple[str, str]
 
 
 def _halve(column: Column) -> _Halves | None:
@@ -260,51 +239,79 @@ def _halve(column: Column) -> _Halves | None:
     cut = find_cut(column.given, len(names))
     if cut is None:
         return None
-    digits = "".join("1" if position >= cut else "0" for position in column.given)
-    above = int(digits, 2)
-    below = above ^ ((1 << len(digits)) - 1)
+    above = int("".join("1" if position >= cut else "0" for position in column.given), 2)
+    below = above ^ ((1 << len(column.given)) - 1)
     words = ("missed", "met") if column.is_check else (f"below {names[cut]}", f"{names[cut]} or more")
     return _Halves((below, above), words)
 
 
+def find_redundant(table: Table) -> Outcomes:
+    """Find criteria that are missed, or met, in nearly the same answers.
+
+    Both are cut in the middle. Of the two sides, the one counts on which fewer answers are on either. A later criterion
+    is reported with the first one that it repeats.
+    """
+    tests = math.comb(len(table.columns), 2)
+    if not tests:
+        return
+    needed = count_needed(_OVERLAP, tests)
+    halves = [(column.name, _halve(column)) for column in table.columns]
+    if constant := tuple(name for name, half in halves if half is None):
+        reason = f"judged alike in all {table.answers} answers, so nothing shows whether another criterion repeats it"
+        unit = "answers in which one of two criteria is on the rarer side"
+        yield Untested("judged-redundant", constant, reason, needed, unit)
+    most = 0
+    small: list[str] = []
+    repeated: set[str] = set()
+    for (first, one), (second, two) in combinations(halves, 2):
+        if one is None or two is None:
+            continue
+        either, side = min(((one.sides[side] | two.sides[side]).bit_count(), side) for side in (0, 1))
+        if either < needed:
+            most, small = max(most, either), [*small, f"{first} + {second}"]
+            continue
+        both = (one.sides[side] & two.sides[side]).bit_count()
+        if second in repeated or upper_tail(both, either, float(_OVERLAP)) >= level_of(tests):
+            continue
+        repeated.add(second)
+        bound = _at_least(lower_bound(both, either, level_of(tests)))
+        share = f"all {both}" if both == either else f"{both} of them"
+        values = {"either": either, "n": table.answers, "side": two.words[side], "other": first}
+        values |= {"other_side": one.words[side], "share": share, "bound": bound, "budget": _corrected(tests)}
+        yield Decision("judged-redundant", Target(second), "same-answers", values, Target(first))
+    if small:
+        reason = f"one of two criteria is on the rarer side in at most {most} answers"
+        yield Untested("judged-redundant", tuple(small), reason, needed, "such answers")
+
+
 def find_inverse(table: Table) -> Outcomes:
     """Find the criterion that falls most clearly when the mean of the others rises."""
-    columns, n = table.columns, table.answers
+    columns, n, rule = table.columns, table.answers, "judged-inverse"
     if len(columns) < 3:
         if len(columns) == 2:
-            names = tuple(column.name for column in columns)
-            yield Untested(INVERSE, names, "of two criteria the direction is unknown", 3, "criteria")
+            yield Untested(rule, _names(columns), "of two criteria the direction is unknown", 3, "criteria")
         return
-    if n < LEAST:
-        yield Untested(INVERSE, tuple(column.name for column in columns), f"{n} judged answers", LEAST)
+    if n < _LEAST:
+        yield Untested(rule, _names(columns), f"{n} judged answers", _LEAST)
         return
     tests = len(columns)
     t = t_quantile(level_of(tests), n - 2)
     critical = -t / math.sqrt(n - 2 + t * t)
     found = correlate_with_rest(columns)
-    lowest = min((r, place) for place, r in enumerate([1.0 if r is None else r for r in found]))
-    if lowest[0] < critical:
-        column = columns[lowest[1]]
+    lowest, place = min((1.0 if r is None else r, place) for place, r in enumerate(found))
+    hidden = list(zip(columns, found, strict=True))
+    if lowest < critical:
+        column, _ = hidden.pop(place)
         advice = "check its direction" if column.is_check else "check its direction and the order of its values"
-        yield Decision(
-            INVERSE,
-            Spot(column.name),
-            f"it rises when the other criteria fall: r = {lowest[0]:.2f} with their mean in {n} judged answers (chance "
-            f"alone reaches {critical:.2f}, {corrected(tests)}); {advice}",
-        )
-    seen = lowest[1] if lowest[0] < critical else None
-    yield from _list_hidden(
-        [column for place, column in enumerate(columns) if place != seen],
-        [r for place, r in enumerate(found) if place != seen],
-        n,
-    )
+        values = {"r": f"{lowest:.2f}", "n": n, "chance": f"{critical:.2f}", "budget": _corrected(tests)}
+        yield Decision(rule, Target(column.name), "correlation", {**values, "advice": advice})
+    yield from _list_hidden(hidden, n)
 
 
-def _list_hidden(columns: Sequence[Column], found: Sequence[float | None], n: int) -> Iterator[Untested]:
+def _list_hidden(hidden: Iterable[tuple[Column, float | None]], n: int) -> Iterator[Untested]:
     """Yield the criteria whose direction the answers hide, by their correlations."""
-    constant, alone, blind = list[str](), list[str](), list[str]()
-    needed = 0
-    for column, r in zip(columns, found, strict=True):
+    constant, alone, blind, needed = list[str](), list[str](), list[str](), 0
+    for column, r in hidden:
         off = n - max(column.given.count(position) for position in set(column.given))
         if r is None:
             (alone if off else constant).append(column.name)
@@ -314,13 +321,13 @@ def _list_hidden(columns: Sequence[Column], found: Sequence[float | None], n: in
             needed = max(needed, (n - 10 * off) // 9 + 1)
     if constant:
         unit = "answers with another value"
-        yield Untested(INVERSE, tuple(constant), f"judged alike in all {n} answers", n // 9 + 1, unit)
+        yield Untested("judged-inverse", tuple(constant), f"judged alike in all {n} answers", n // 9 + 1, unit)
     if alone:
         reason = f"the mean of the other criteria is the same in all {n} answers"
-        yield Untested(INVERSE, tuple(alone), reason, n // 9 + 1, "answers with another mean")
+        yield Untested("judged-inverse", tuple(alone), reason, n // 9 + 1, "answers with another mean")
     if blind:
         reason = f"one value in at least 90% of {n} answers, which hides the direction"
-        yield Untested(INVERSE, tuple(blind), reason, needed, "more answers with another value")
+        yield Untested("judged-inverse", tuple(blind), reason, needed, "more answers with another value")
 
 
 def correlate_with_rest(columns: Sequence[Column]) -> list[float | None]:
@@ -348,19 +355,6 @@ def _correlate(first: Sequence[int], second: Sequence[int]) -> float | None:
     return joint / (math.sqrt(spread_1) * math.sqrt(spread_2))
 
 
-DISAGREES = "judged-disagrees"
-
-CAUGHT, ALPHA = 0.8, 0.6
-"""The share of bad answers that a judge should catch, and the alpha that it should reach."""
-
-LEAST_BAD, LEAST_LABELS, LEAST_EACH = 10, 60, 5
-"""The fewest bad answers, labelled answers, and answers on each side of a cut, for a statement about them."""
-
-_TESTS = 3
-_TWO_SIDES = Scale(Kind.CHECK, (0, 1), ("no", "yes"))
-_ROWS: tuple[Row, ...] = ((0, 0), (0, 1), (1, 0), (1, 1))
-
-
 class _Pair(NamedTuple):
     """One answer that a judge and people judged: its number, and the positions of the label and of the judge."""
 
@@ -370,118 +364,117 @@ class _Pair(NamedTuple):
 
 
 class _Gap(NamedTuple):
-    """What one of the tests found, what to do about it, and the answers to look at."""
+    """What a test of judge against people found, what to do about it, and the answers to look at."""
 
     figure: str
     advice: str
     answers: Sequence[int]
 
 
+class _Lacking(NamedTuple):
+    """Why a test of judge against people could not be made, and how much would do."""
+
+    reason: str
+    needed: int
+    unit: str = "labelled answers"
+
+
 def find_disagreement(table: Table) -> Outcomes:
     """Find criteria on which the judge misses bad answers, is higher or lower than people, or does not agree."""
+    rule = "judged-disagrees"
     if not table.labelled:
-        yield Untested(DISAGREES, (), "no judged answer has a label", LEAST_LABELS, "labelled answers")
+        yield Untested(rule, (), "no judged answer has a label", _LEAST_LABELS, "labelled answers")
         return
-    tests = _TESTS * len(table.columns)
-    lacking: dict[tuple[str, int, str], list[str]] = {}
+    tests = 3 * len(table.columns)
+    lacking: dict[_Lacking, list[str]] = {}
     for column in table.columns:
-        pairs = [
-            _Pair(number, label, judge)
-            for number, (label, judge) in enumerate(zip(column.labels, column.given, strict=True))
-            if label is not None
-        ]
+        given = enumerate(zip(column.labels, column.given, strict=True))
+        pairs = [_Pair(number, label, judge) for number, (label, judge) in given if label is not None]
         gaps = []
-        for found in (
-            _count_caught(column, pairs, tests),
-            _compare_directions(pairs, tests),
-            _compare_sides(column, pairs, tests),
-        ):
+        for test in (_count_caught, _compare_directions, _compare_sides):
+            found = test(column, pairs, level_of(tests))
             if isinstance(found, _Gap):
                 gaps.append(found)
-            elif found is not None:
+            elif found:
                 lacking.setdefault(found, []).append(column.name)
         if gaps:
-            spot = Spot(column.name, is_gate=column.is_gated and not column.is_check)
-            yield Decision(DISAGREES, spot, _word(gaps, table, tests))
-    for (reason, needed, unit), names in lacking.items():
-        yield Untested(DISAGREES, tuple(names), reason, needed, unit)
+            shown = f"; look at {_name_answers(table, gaps[0].answers)}" if gaps[0].answers else ""
+            figures = "; ".join(gap.figure for gap in gaps)
+            target = Target(column.name, is_gate=column.is_gated and not column.is_check)
+            values = {"gaps": figures, "budget": _corrected(tests), "advice": gaps[0].advice, "look": shown}
+            yield Decision(rule, target, "gaps", values)
+    for why, names in lacking.items():
+        yield Untested(rule, tuple(names), *why)
 
 
-def _word(gaps: Sequence[_Gap], table: Table, tests: int) -> str:
-    shown = [f"`{name_key(table.keys[number])}`" for number in gaps[0].answers[:_MOST_SHOWN]]
-    look = f"; look at {join_words(shown)}" if shown else ""
-    return f"{'; '.join(gap.figure for gap in gaps)}; {corrected(tests)}; {gaps[0].advice}{look}"
-
-
-_Outcome = _Gap | tuple[str, int, str] | None
-"""What a test found, or why it could not be made with the number that would do and its unit, or nothing."""
-
-
-def _count_caught(column: Column, pairs: Sequence[_Pair], tests: int) -> _Outcome:
-    """Look at the share of the answers that people fail which the judge fails too."""
+def _count_caught(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | _Lacking | None:
+    """Test the share of the answers that people fail which the judge fails too."""
     meets = column.measure.meets
     if meets is None:
         return None
     bad = [pair for pair in pairs if not meets[pair.label]]
-    if len(bad) < LEAST_BAD:
-        return "bad answers caught: people fail fewer than 10 answers", LEAST_BAD, "answers that people fail"
+    n = len(bad)
+    if n < _LEAST_BAD:
+        reason = "bad answers caught: people fail fewer than 10 answers"
+        return _Lacking(reason, _LEAST_BAD, "answers that people fail")
     missed = [pair.number for pair in bad if meets[pair.judge]]
-    caught = len(bad) - len(missed)
-    if lower_tail(caught, len(bad), CAUGHT) >= level_of(tests):
+    caught = n - len(missed)
+    if lower_tail(caught, n, _CAUGHT) >= level:
         return None
-    bound = at_most(upper_bound(caught, len(bad), level_of(tests)))
+    share = f"{caught / n * 100:.1f}%, {_at_most(upper_bound(caught, n, level))}"
     advice = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
-    share = f"{caught / len(bad) * 100:.1f}%"
-    return _Gap(f"of {len(bad)} answers that people fail, the judge caught {caught} ({share}, {bound})", advice, missed)
+    return _Gap(f"of {n} answers that people fail, the judge caught {caught} ({share})", advice, missed)
 
 
-def _compare_directions(pairs: Sequence[_Pair], tests: int) -> _Outcome:
-    """Look at the direction of the differences between judge and people: the sign test."""
-    needed = math.ceil(math.log2(2 / level_of(tests)))
+def _compare_directions(_column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | _Lacking | None:
+    """Test the direction of the differences between judge and people: the sign test."""
+    needed = math.ceil(math.log2(2 / level))
     if len(pairs) < needed:
-        return f"direction of the differences: fewer than {needed} labelled answers", needed, "labelled answers"
+        return _Lacking(f"direction of the differences: fewer than {needed} labelled answers", needed)
     higher = [pair.number for pair in pairs if pair.judge > pair.label]
     lower = [pair.number for pair in pairs if pair.judge < pair.label]
     p = Sides(len(higher), len(lower)).exact
-    if p is None or p > level_of(tests):
+    if p is None or p > level:
         return None
-    more, word = (higher, "higher") if len(higher) > len(lower) else (lower, "lower")
+    more, word, other = (higher, "higher", "lower") if len(higher) > len(lower) else (lower, "lower", "higher")
     differing = len(higher) + len(lower)
     figure = (
         f"the judge is {word} than people in {len(more)} of the {differing} answers on which they differ "
         f"({len(pairs)} labelled; p = {p:.1g})"
     )
-    advice = f"say more exactly what earns the {'lower' if word == 'higher' else 'higher'} values"
-    return _Gap(figure, advice, more)
+    return _Gap(figure, f"say more exactly what earns the {other} values", more)
 
 
-def _compare_sides(column: Column, pairs: Sequence[_Pair], tests: int) -> _Outcome:
-    """Look at Krippendorff's alpha on which side of the gate, or of the middle of the labels, an answer is."""
+_TWO_SIDES = Scale(Kind.CHECK, (0, 1), ("no", "yes"))
+_ROWS: tuple[Row, ...] = ((0, 0), (0, 1), (1, 0), (1, 1))
+
+
+def _compare_sides(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | _Lacking | None:
+    """Test Krippendorff's alpha on which side of the gate, or of the middle of the labels, an answer is."""
     n = len(pairs)
-    if n < LEAST_LABELS:
-        return f"agreement: fewer than {LEAST_LABELS} labelled answers", LEAST_LABELS, "labelled answers"
+    if n < _LEAST_LABELS:
+        return _Lacking(f"agreement: fewer than {_LEAST_LABELS} labelled answers", _LEAST_LABELS)
     meets = column.measure.meets
-    size = len(column.measure.scale.names)
     if meets is None:
+        size = len(column.measure.scale.names)
         cut = find_cut([pair.label for pair in pairs], size)
         meets = tuple(position >= (cut or 0) for position in range(size))
-    above = sum(meets[pair.label] for pair in pairs)
-    if min(above, n - above) < LEAST_EACH:
-        unit = "labelled answers on each side"
-        return f"agreement: fewer than {LEAST_EACH} labelled answers on one side", LEAST_EACH, unit
     counts = [0, 0, 0, 0]
     for pair in pairs:
         counts[2 * meets[pair.label] + meets[pair.judge]] += 1
+    if min(counts[0] + counts[1], counts[2] + counts[3]) < _LEAST_EACH:
+        reason = f"agreement: fewer than {_LEAST_EACH} labelled answers on one side"
+        return _Lacking(reason, _LEAST_EACH, "labelled answers on each side")
     alpha, error = jackknife(alpha_nominal(_ROWS, _TWO_SIDES), counts)
-    bound = alpha + t_quantile(level_of(tests), n - 1) * error
-    if bound >= ALPHA:
+    bound = alpha + t_quantile(level, n - 1) * error
+    if bound >= _ALPHA:
         return None
     side = "gate" if column.measure.meets else "middle"
     what = "on meeting it" if column.is_check else f"on which side of the {side} an answer is"
-    apart = [pair.number for pair in pairs if meets[pair.label] != meets[pair.judge]]
     figure = (
         f"judge and people agree little {what}: alpha {alpha:.2f}, at most {math.ceil(bound * 100) / 100:.2f}, n = {n}"
     )
+    apart = [pair.number for pair in pairs if meets[pair.label] != meets[pair.judge]]
     return _Gap(figure, "let people and the judge discuss what the outcomes mean", apart)
 
 
@@ -504,3 +497,14 @@ def jackknife(statistic: Statistic, counts: Sequence[int]) -> tuple[float, float
     mean = sum(value * count for value, count in without) / n
     squares = sum((value - mean) ** 2 * count for value, count in without)
     return float(whole), math.sqrt(squares * (n - 1) / n)
+
+
+FINDERS: Mapping[str, Callable[[Table], Outcomes]] = {
+    "judged-constant": find_constant,
+    "judged-unused-band": find_unused,
+    "judged-unstable": find_unstable,
+    "judged-redundant": find_redundant,
+    "judged-inverse": find_inverse,
+    "judged-disagrees": find_disagreement,
+}
+"""The rules, each with what it decides of a table."""

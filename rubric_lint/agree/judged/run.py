@@ -2,21 +2,13 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.judged.rules import (
-    find_constant,
-    find_disagreement,
-    find_inverse,
-    find_redundant,
-    find_unstable,
-    find_unused,
-)
-from rubric_lint.agree.judged.table import Decision, Outcomes, Spot, Table, Untested, build_table
-from rubric_lint.agree.ratings import Ratings
+from rubric_lint.agree.judged.rules import FINDERS, Decision, Target, Untested
+from rubric_lint.agree.judged.table import build_table
 from rubric_lint.agree.reading import Invalid, LeftOut, Reader, UnusableError
 from rubric_lint.finding import Place, Problem, Result
 from rubric_lint.format.rubric import Rubric
@@ -25,17 +17,22 @@ from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.streams import CHUNK, read_entries
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.opening import open_stream, stat_path
-from rubric_lint.project.settings import FileSettings, SettingsFinder, shorten
+from rubric_lint.project.settings import SettingsFinder, shorten
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.run.batch import FileOutcome
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.loading import DECIDING, Loaded, RubricError, RubricPlaces, name_rubrics
-from rubric_lint.scoring.loading import Spot as WrittenSpot
+from rubric_lint.scoring.loading import DECIDING, Loaded, RubricError, RubricPlaces, Spot, name_rubrics
 from rubric_lint.scoring.scorer import read_judged_by
 from rubric_lint.text.document import Document
 from rubric_lint.text.source import Source, UndecodableError, stem_of
 
-# Paths are str here, as in settings.py.
+NO_RESULTS = "no results"
+OTHER_VERSION = "judged by another version of the rubric, as `rubric_hash` says; judge again"
+_MOST_KEPT = 1000
+
+Pair = tuple[File | Unreadable, FileOutcome]
+Paths = tuple[tuple[str, ...], tuple[str, ...]]
+"""The files of results, and those of labels."""
 
 
 class Line(NamedTuple):
@@ -46,15 +43,11 @@ class Line(NamedTuple):
     hash: str | None
 
 
-@dataclass
+@dataclass(eq=False)
 class RecordFile:
-    """The records of a file, by the name of the rubric that they state; `invalid` ones are not even objects.
-
-    `taken` has the names, or hashes of nameless records, that a rubric of this run has claimed.
-    """
+    """The records of a file, by the name of the rubric that they state; `invalid` ones are not even objects."""
 
     path: str
-    records: int = 0
     lines: dict[str | None, list[Line]] = field(default_factory=dict)
     invalid: list[Invalid] = field(default_factory=list)
 
@@ -62,16 +55,6 @@ class RecordFile:
     def stem(self) -> str:
         """The name of the file up to the first dot, which is the name of a rubric file beside it."""
         return stem_of(self.path)
-
-    def select(self, name: str, meaning: str, *, unnamed: bool) -> Iterator[Line]:
-        """Yield the records of a rubric: those with its name; of nameless ones those with its hash.
-
-        With `unnamed`, also nameless ones without a hash.
-        """
-        yield from self.lines.get(name, ())
-        for line in self.lines.get(None, ()):
-            if line.hash == meaning or (unnamed and line.hash is None):
-                yield line
 
 
 def read_records(path: str) -> RecordFile:
@@ -83,9 +66,8 @@ def read_records(path: str) -> RecordFile:
     found = RecordFile(path)
     with open_stream(path) as stream:
         for number, text in read_entries(iter(partial(stream.read, CHUNK), b"")):
-            found.records += 1
             try:
-                value = decode_entry(text).value
+                value = decode_entry(text)
             except OutputError as fault:
                 found.invalid.append(Invalid(path, number, None, fault.path, fault.message))
                 continue
@@ -93,26 +75,6 @@ def read_records(path: str) -> RecordFile:
             line = Line(number, text if isinstance(text, bytes) else b"", read_judged_by(value))
             found.lines.setdefault(name if isinstance(name, str) else None, []).append(line)
     return found
-
-
-class Shelf:
-    """Keeps files of records, and reads each again only when it has changed."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, tuple[tuple[int, ...], RecordFile]] = {}
-
-    def take(self, path: str) -> RecordFile:
-        """Return the records of a file.
-
-        Raises:
-            OSError: if it cannot be read.
-        """
-        status = stat_path(path)
-        stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-        kept = self._kept.get(path)
-        if kept is None or kept[0] != stamp:
-            kept = self._kept[path] = stamp, read_records(path)
-        return kept[1]
 
 
 class Sources(NamedTuple):
@@ -128,42 +90,34 @@ class Sources(NamedTuple):
         return (*self.results, *self.labels)
 
 
-def _word_empty(file: RecordFile) -> str:
-    """Say why a file has no records, by its first line if it has any."""
-    return "; ".join(["no records found", *(f"line {each.line}: {each.message}" for each in file.invalid[:1])])
+class RecordCache:
+    """Keeps files of records, and reads each again only when it has changed."""
 
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[tuple[int, ...], RecordFile]] = {}
 
-def open_sources(shelf: Shelf, results: Sequence[str], labels: Sequence[str]) -> Sources:
-    """Open files of results and labels; a file that cannot be read is listed with the reason."""
-    unreadable = []
-    opened: list[list[RecordFile]] = []
-    for paths in (results, labels):
-        files = []
+    def load(self, paths: Paths) -> Sources:
+        """Load files of results and labels; a file that cannot be read, or has no record, is listed with the reason."""
+        unreadable = list[tuple[str, str]]()
+        results, labels = (tuple(self._load_all(names, unreadable)) for names in paths)
+        return Sources(results, labels, tuple(unreadable))
+
+    def _load_all(self, paths: Iterable[str], unreadable: list[tuple[str, str]]) -> Iterator[RecordFile]:
         for path in dict.fromkeys(paths):
             try:
-                file = shelf.take(path)
+                status = stat_path(path)
+                stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+                if path not in self._kept or self._kept[path][0] != stamp:
+                    self._kept[path] = stamp, read_records(path)
             except OSError as fault:
                 unreadable.append((path, fault.strerror or str(fault)))
                 continue
+            _, file = self._kept[path]
             if file.lines:
-                files.append(file)
+                yield file
             else:
-                unreadable.append((path, _word_empty(file)))
-        opened.append(files)
-    return Sources(tuple(opened[0]), tuple(opened[1]), tuple(unreadable))
-
-
-FINDERS: tuple[Callable[[Table], Outcomes], ...] = (
-    find_constant,
-    find_unused,
-    find_unstable,
-    find_redundant,
-    find_inverse,
-    find_disagreement,
-)
-"""What each rule finds in a table."""
-
-OTHER_VERSION = "judged by another version of the rubric, as `rubric_hash` says; judge again"
+                first = (f"line {each.line}: {each.message}" for each in file.invalid[:1])
+                unreadable.append((path, "; ".join(["no records found", *first])))
 
 
 class Review(NamedTuple):
@@ -176,7 +130,6 @@ class Review(NamedTuple):
     hash: str = ""
     answers: int = 0
     judges: tuple[str, ...] = ()
-    samples: tuple[int, ...] = ()
     labelled: int = 0
     people: tuple[str, ...] = ()
     decisions: tuple[Decision, ...] = ()
@@ -201,9 +154,6 @@ class Review(NamedTuple):
         }
 
 
-NO_RESULTS = "no results"
-
-
 class Reviewer:
     """Reviews rubrics, and keeps the reviews while neither the meaning of a rubric nor its records change."""
 
@@ -216,17 +166,11 @@ class Reviewer:
         They are as well if their file is named as the rubric is, such as `refund.judged.jsonl`.
         """
         key = (rubric.name, rubric.hash, rubric.pass_from, rubric.borderline_from, rubric.full, takes_unnamed)
-        kept = self._kept.get(key)
-        if kept is None or any(one is not two for one, two in zip(kept[0].files, sources.files, strict=False)):
-            kept = None
-        if kept is None or len(kept[0].files) != len(sources.files):
+        if key not in self._kept or self._kept[key][0] != sources:
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
-            kept = self._kept[key] = sources, _review(rubric, sources, takes_unnamed=takes_unnamed)
-        return kept[1]
-
-
-_MOST_KEPT = 1000
+            self._kept[key] = sources, _review(rubric, sources, takes_unnamed=takes_unnamed)
+        return self._kept[key][1]
 
 
 def _review(rubric: ScoringRubric, sources: Sources, *, takes_unnamed: bool) -> Review:
@@ -234,41 +178,36 @@ def _review(rubric: ScoringRubric, sources: Sources, *, takes_unnamed: bool) -> 
     others = LeftOut(OTHER_VERSION)
     for files, are_labels in ((sources.results, False), (sources.labels, True)):
         for file in files:
-            unnamed = takes_unnamed or file.stem == rubric.name
-            lines = _keep(file, file.select(rubric.name, rubric.hash, unnamed=unnamed), rubric.hash, others)
-            reader.read_texts(file.path, ((line.number, line.text) for line in lines), labels=are_labels)
-    head = Review(rubric.name, rubric.hash)
+            is_own = takes_unnamed or file.stem == rubric.name
+            unnamed = [
+                line for line in file.lines.get(None, ()) if line.hash == rubric.hash or (is_own and line.hash is None)
+            ]
+            kept = []
+            for line in (*file.lines.get(rubric.name, ()), *unnamed):
+                if line.hash in (None, rubric.hash):
+                    kept.append((line.number, line.text))
+                else:
+                    others.add(f"{file.path}:{line.number}")
+            reader.read_texts(file.path, kept, labels=are_labels)
+    fault = ""
     try:
-        gathered = reader.gather()
-    except UnusableError as fault:
-        gathered, head = [], head._replace(fault=str(fault))
+        ratings = next(iter(reader.gather()), None)
+    except UnusableError as error:
+        ratings, fault = None, str(error)
     left_out = (*([others] if others.count else ()), *reader.left_out)
-    head = head._replace(invalid=tuple(reader.invalid), left_out=left_out)
-    ratings = gathered[0] if gathered else Ratings(rubric, {}, {})
-    if not ratings.judges:
-        return head._replace(fault=head.fault or NO_RESULTS)
+    head = Review(rubric.name, rubric.hash, invalid=tuple(reader.invalid), left_out=left_out)
+    if ratings is None or not ratings.judges:
+        return head._replace(fault=fault or NO_RESULTS)
     table = build_table(ratings, rubric)
-    outcomes = [outcome for find in FINDERS for outcome in find(table)]
+    outcomes = [outcome for find in FINDERS.values() for outcome in find(table)]
     return head._replace(
         answers=table.answers,
         judges=tuple(ratings.judges),
-        samples=table.samples,
         labelled=table.labelled,
         people=tuple(ratings.people),
         decisions=tuple(each for each in outcomes if isinstance(each, Decision)),
         untested=tuple(each for each in outcomes if isinstance(each, Untested)),
     )
-
-
-def _keep(file: RecordFile, lines: "Sequence[Line] | Any", meaning: str, others: LeftOut) -> "list[Line]":
-    """Return the records by this version of the rubric, and count the others."""
-    kept = []
-    for line in lines:
-        if line.hash in (None, meaning):
-            kept.append(line)
-        else:
-            others.add(f"{file.path}:{line.number}")
-    return kept
 
 
 class JudgedLook:
@@ -286,59 +225,48 @@ class JudgedLook:
 
     def __call__(self, rubrics: Sequence[tuple[Document, Rubric]], found: Sequence[Found]) -> Iterator[Found]:
         """Yield what judged data show; a rubric with errors that decide scores is not looked at."""
-        self.reviews = []
         named = name_rubrics(self._name, rubrics)
         counts = Counter(loaded.name for loaded in named)
-        for loaded in named:
-            review, decisions = self._review(loaded, found, counts[loaded.name])
-            self.reviews.append(review)
+        self.reviews = [self._review(loaded, found, counts[loaded.name]) for loaded in named]
+        for loaded, review in zip(named, self.reviews, strict=True):
             places = RubricPlaces(loaded)
-            for decision in decisions:
+            for decision in review.decisions:
                 yield Found(decision.rule, _place(decision, places), loaded.document, loaded.rubric)
 
-    def _review(self, loaded: Loaded, found: Sequence[Found], namesakes: int) -> tuple[Review, Sequence[Decision]]:
+    def _review(self, loaded: Loaded, found: Sequence[Found], namesakes: int) -> Review:
         if namesakes > 1:
-            return Review(loaded.name, fault=f"{namesakes} rubrics of the file have this name; give each its own"), ()
-        if rules := sorted({each.rule for each in found if _is_decisive(each, loaded)}):
-            return Review(loaded.name, fault=f"the rubric has errors ({', '.join(rules)}); fix them first"), ()
+            return Review(loaded.name, fault=f"{namesakes} rubrics of the file have this name; give each its own")
+        # An error outside all rubrics may be about any.
+        errors = {
+            each.rule
+            for each in found
+            if each.rule in DECIDING
+            and (each.rubric is loaded.rubric or (each.rubric is None and each.document is loaded.document))
+        }
+        if errors:
+            return Review(loaded.name, fault=f"the rubric has errors ({', '.join(sorted(errors))}); fix them first")
         try:
             rubric = loaded.prepare()
         except RubricError as fault:
-            return Review(loaded.name, fault=str(fault)), ()
-        review = self._reviewer.review(rubric, self._sources, takes_unnamed=self._is_only)
-        return review, review.decisions
-
-
-def _is_decisive(found: Found, loaded: Loaded) -> bool:
-    """Return whether an error makes the scores of a rubric ambiguous; one outside all rubrics may be about any."""
-    of_rubric = found.rubric is loaded.rubric or (found.rubric is None and found.document is loaded.document)
-    return found.rule in DECIDING and of_rubric
+            return Review(loaded.name, fault=str(fault))
+        return self._reviewer.review(rubric, self._sources, takes_unnamed=self._is_only)
 
 
 def _place(decision: Decision, places: RubricPlaces) -> Problem:
     """Return the problem of a decision at its place in the document."""
-    problem = places.problem(decision.message, _find_spot(decision.spot, places))
+    problem = places.problem(_find_place(decision.target, places), decision.code, decision.values)
     if decision.other is None:
         return problem
-    other = places.problem("", _find_spot(decision.other, places))
+    other = places.problem(_find_place(decision.other, places))
     return problem._replace(related=(Place("the other criterion", other.path, other.part),))
 
 
-def _find_spot(spot: Spot, places: RubricPlaces) -> WrittenSpot:
-    if spot.criterion is None:
+def _find_place(target: Target, places: RubricPlaces) -> Spot:
+    if target.criterion is None:
         return places.whole
-    if spot.answer is not None:
-        return places.answer(spot.criterion, spot.answer)
-    return places.gate(spot.criterion) if spot.is_gate else places.criterion(spot.criterion)
-
-
-# Paths are str here, as in settings.py.
-# ruff: noqa: PTH120
-
-
-Pair = tuple[File | Unreadable, FileOutcome]
-Paths = tuple[tuple[str, ...], tuple[str, ...]]
-"""The files of results, and those of labels."""
+    if target.answer is not None:
+        return places.answer(target.criterion, target.answer)
+    return places.gate(target.criterion) if target.is_gate else places.criterion(target.criterion)
 
 
 class Unmatched(NamedTuple):
@@ -364,10 +292,10 @@ class JudgedRun:
     `reviewed` has the rubrics in order, `unreadable` the files of records that could not be read, with the reasons.
     """
 
-    def __init__(self, finder: SettingsFinder, given: Paths, shelf: Shelf, reviewer: Reviewer) -> None:
+    def __init__(self, finder: SettingsFinder, given: Paths, cache: RecordCache, reviewer: Reviewer) -> None:
         self._finder = finder
         self._given = given
-        self._shelf = shelf
+        self._cache = cache
         self._reviewer = reviewer
         self._sources: dict[Paths, Sources] = {}
         self.reviewed: list[Reviewed] = []
@@ -380,12 +308,12 @@ class JudgedRun:
 
         They wait for the last one: whether a record that names no rubric has only one to belong to is known then.
         """
-        held = [(file, outcome, self._find_paths(file, outcome)) for file, outcome in outcomes]
+        waiting = [(file, outcome, self._find_paths(file, outcome)) for file, outcome in outcomes]
         counts: Counter[Paths] = Counter()
-        for _, outcome, paths in held:
+        for _, outcome, paths in waiting:
             if paths and isinstance(outcome, Result):
                 counts[paths] += outcome.rubrics
-        for file, outcome, paths in held:
+        for file, outcome, paths in waiting:
             if paths and isinstance(file, File):
                 yield file, self._judge(file, self._open(paths), is_only=counts[paths] == 1)
             else:
@@ -397,12 +325,14 @@ class JudgedRun:
             return None
         if self._given[0]:
             return self._given
-        settings = self._finder.for_folder(os.path.dirname(file.name))
-        return (_shorten(settings.judged), _shorten(settings.labels)) if settings.judged else None
+        settings = self._finder.for_folder(os.path.dirname(file.name))  # noqa: PTH120  (as in settings.py)
+        if not settings.judged:
+            return None
+        return tuple(map(shorten, settings.judged)), tuple(map(shorten, settings.labels))
 
     def _open(self, paths: Paths) -> Sources:
         if paths not in self._sources:
-            self._sources[paths] = sources = open_sources(self._shelf, *paths)
+            self._sources[paths] = sources = self._cache.load(paths)
             self.unreadable.update(sources.unreadable)
         return self._sources[paths]
 
@@ -417,9 +347,11 @@ class JudgedRun:
             return Unreadable(file.name, fault.message)
         except Exception as fault:
             return fault
-        self.reviewed += [
-            Reviewed(file.name, _keep_enabled(review, file.settings), sources, is_only) for review in look.reviews
-        ]
+        # Rules that do not run have nothing that they cannot decide.
+        enabled = JUDGED_RULES if file.settings.enabled is None else file.settings.enabled
+        for review in look.reviews:
+            untested = tuple(each for each in review.untested if each.rule in enabled)
+            self.reviewed.append(Reviewed(file.name, review._replace(untested=untested), sources, is_only))
         return result._replace(judged=list_tested(look.reviews))
 
     @property
@@ -436,19 +368,21 @@ class JudgedRun:
     @property
     def unmatched(self) -> list[Unmatched]:
         """The records that no rubric of the run has a claim to."""
-        return [each for file in self.files for each in self._find_unmatched(file)]
-
-    def _find_unmatched(self, file: RecordFile) -> Iterator[Unmatched]:
-        claims = [each for each in self.reviewed if any(file is one for one in each.sources.files)]
-        names, hashes = {each.review.rubric for each in claims}, {each.review.hash for each in claims}
-        takes_unnamed = any(each.is_only or each.review.rubric == file.stem for each in claims)
-        for name, lines in file.lines.items():
-            if name is None:
-                count = sum(line.hash not in hashes and (line.hash is not None or not takes_unnamed) for line in lines)
-            else:
-                count = 0 if name in names else len(lines)
-            if count:
-                yield Unmatched(file.path, name, count)
+        found = []
+        for file in self.files:
+            claims = [each for each in self.reviewed if file in each.sources.files]
+            names, hashes = {each.review.rubric for each in claims}, {each.review.hash for each in claims}
+            takes_unnamed = any(each.is_only or each.review.rubric == file.stem for each in claims)
+            for name, lines in file.lines.items():
+                if name is None:
+                    count = sum(
+                        line.hash not in hashes and (line.hash is not None or not takes_unnamed) for line in lines
+                    )
+                else:
+                    count = 0 if name in names else len(lines)
+                if count:
+                    found.append(Unmatched(file.path, name, count))
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as in the JSON report."""
@@ -464,13 +398,3 @@ def list_tested(reviews: Sequence[Review]) -> frozenset[str]:
     """Return the rules that had data enough for everything that they test in the rubrics of a file."""
     lacking = {untested.rule for review in reviews for untested in review.untested}
     return frozenset() if any(review.fault for review in reviews) else JUDGED_RULES - lacking
-
-
-def _keep_enabled(review: Review, settings: FileSettings) -> Review:
-    """Leave out what rules that do not run cannot decide."""
-    enabled = JUDGED_RULES if settings.enabled is None else settings.enabled
-    return review._replace(untested=tuple(each for each in review.untested if each.rule in enabled))
-
-
-def _shorten(paths: Iterable[str]) -> tuple[str, ...]:
-    return tuple(map(shorten, paths))

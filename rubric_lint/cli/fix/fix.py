@@ -5,18 +5,19 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from rubric_lint.cli.commands import CONTEXT, HELP, Exit, Program, launch, option
+from rubric_lint.cli.commands import CONTEXT, HELP, Exit, Program, launch, option, reject
 from rubric_lint.cli.options import (
     CHOICES,
     COLOR,
     FORCE_EXCLUDE,
     NAMES,
+    SOURCE_CLASHES,
     STDIN_FILENAME,
     VERSION,
     AnyPath,
     Choice,
+    SettingsOptions,
     check_names,
-    check_sources,
     choice,
     rewrite_all,
     with_settings,
@@ -26,8 +27,7 @@ from rubric_lint.run.console import Progress
 
 if TYPE_CHECKING:
     from rubric_lint.fix import Fixed
-    from rubric_lint.fix.run import Rewrite
-    from rubric_lint.fix.totals import FixOutcome, FixTotals
+    from rubric_lint.fix.run import FixOutcome, FixTotals, Rewrite
     from rubric_lint.project.settings import FileSettings
 
 
@@ -92,14 +92,13 @@ def fix(
     color: str,
     stdin_filename: str | None,
     force_exclude: bool,
-    config: str | None,
-    isolated: bool,
+    settings: SettingsOptions,
 ) -> int:
     """Update the rubrics in files and folders to the current format; change nothing else.
 
     PATHS are files and folders, by default the current folder; - fixes stdin to stdout.
     """
-    check_sources(paths, stdin_filename, config, isolated=isolated)
+    reject(SOURCE_CLASHES)
     check_names(select, ignore)
     if unsaid and not target:
         raise click.UsageError("--unsaid requires --to agentv-4 or --to agentv-5")
@@ -138,9 +137,7 @@ def fix(
         rewrite=_rewrite_for(target, unsaid, unsafe=unsafe_fixes, choices=choices) if target else None,
     )
     overrides = Overrides(select or None, ignore, force_exclude)
-    totals = rewrite_all(run, paths, stdin_filename, overrides, config, isolated=isolated)
-    if totals is None:
-        return Exit.USAGE
+    totals = rewrite_all(run, paths, stdin_filename, overrides, settings)
     if form == "json":
         click.echo(as_report(files, totals), nl=False)
     elif not quiet:

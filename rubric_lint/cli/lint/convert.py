@@ -8,19 +8,25 @@ from typing import TYPE_CHECKING
 import click
 
 from rubric_lint.cli.commands import Command, Exit, option, writes_at_the_end
-from rubric_lint.cli.options import STDIN_FILENAME, Choice, FileName, find_settings, load_given, refuse, with_settings
+from rubric_lint.cli.options import (
+    STDIN_FILENAME,
+    Choice,
+    FileName,
+    SettingsOptions,
+    load_given,
+    with_settings,
+)
 from rubric_lint.cli.output import refuse_same_file, write_result
 from rubric_lint.dialects.export import TARGETS
 from rubric_lint.messages import join_words
 from rubric_lint.project.files import STDIN
 from rubric_lint.run.console import Progress, complain
-from rubric_lint.run.given import UnusableError, read_given
+from rubric_lint.run.given import read_given
 
 if TYPE_CHECKING:
     from rubric_lint.dialects.export.carrying import Carried
     from rubric_lint.dialects.export.suite import Suite
     from rubric_lint.dialects.export.target import ExportError, ExportSource
-    from rubric_lint.project.settings import FileSettings
     from rubric_lint.scoring.loading import Loaded
 
 
@@ -69,8 +75,7 @@ def convert(
     output: str | None,
     strict: bool,
     stdin_filename: str | None,
-    config: str | None,
-    isolated: bool,
+    settings: SettingsOptions,
 ) -> int:
     """Convert the rubrics of FILE to another format.
 
@@ -86,10 +91,7 @@ def convert(
     if stdin_filename and file != STDIN:
         raise click.UsageError("--stdin-filename requires the path -, which reads stdin")
     refuse_same_file(file, output)
-    try:
-        found = load_given(read_given(file, stdin_filename), find_settings(config, isolated=isolated))
-    except UnusableError as unusable:
-        return refuse(unusable)
+    found = load_given(read_given(file, stdin_filename), settings.finder())
     if name is not None:
         found = {name: _choose(found, name)}
     if target == "xlsx":
@@ -298,8 +300,7 @@ def import_table(
     name: str | None,
     header_row: int | None,
     stdin_filename: str | None,
-    config: str | None,
-    isolated: bool,
+    settings: SettingsOptions,
 ) -> int:
     """Write the tables of FILE as a rubric file.
 
@@ -316,11 +317,9 @@ def import_table(
     try:
         choices = choose(_read_pairs(mapped), ignored, rescale, name, header_row)
         given = read_given(file, stdin_filename)
-        settings = _settings_of(given.path, config, isolated=isolated)
         with progress.reporting_interrupt(lambda: "before anything was written"):
-            imported = import_tables(TableFile(*given), settings, choices, progress.show_phase)
-    except UnusableError as unusable:
-        return refuse(unusable)
+            of_file = settings.finder().for_file(given.path)
+            imported = import_tables(TableFile(*given), of_file, choices, progress.show_phase)
     except ChoiceError as wrong:
         raise click.UsageError(str(wrong)) from None
     finally:
@@ -330,15 +329,6 @@ def import_table(
     if not imported.text:
         return Exit.USAGE if imported.is_unreadable else Exit.FOUND
     return write_result(imported.text.encode(), output)
-
-
-def _settings_of(path: str, config: str | None, *, isolated: bool) -> "FileSettings":
-    from rubric_lint.project.settings import SettingsError  # noqa: PLC0415
-
-    try:
-        return find_settings(config, isolated=isolated).for_file(path)
-    except SettingsError as wrong:
-        raise UnusableError(*wrong.lines) from None
 
 
 def _read_pairs(mapped: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -13,10 +13,9 @@ from rubric_lint.cli.options import (
     COLOR,
     STDIN_FILENAME,
     FileName,
+    SettingsOptions,
     choice,
-    find_settings,
     load_given,
-    refuse,
     with_settings,
 )
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, wants_color
@@ -66,8 +65,7 @@ def diff(
     form: str,
     color: str,
     stdin_filename: str | None,
-    config: str | None,
-    isolated: bool,
+    settings: SettingsOptions,
 ) -> int:
     """Report changes in meaning between the rubrics of two files.
 
@@ -83,17 +81,15 @@ def diff(
     from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
+    finder = settings.finder()
     try:
-        finder = find_settings(config, isolated=isolated)
         given = [read_given(each, stdin_filename) for each in (old, new)]
         loaded = [_load_old(given[0], finder), load_given(given[1], finder)]
         was, now = map(prepare_all, loaded)
         pairs = _choose(pair_rubrics(was, now), name)
         effects = _score(outputs, pairs) if outputs else None
-    except UnusableError as unusable:
-        return refuse(unusable)
     except RubricError as wrong:
-        return refuse(UnusableError(*wrong.faults))
+        raise UnusableError(*wrong.faults) from None
     changes = tuple(locate(change, *loaded) for change in compare(pairs))
     comparison = Comparison(given[0].label, given[1].label, changes, effects)
     if form == "json":
@@ -122,7 +118,7 @@ def _load_old(given: Input, finder: "SettingsFinder") -> "dict[str, Loaded]":
         advice = (
             f"OLD has errors, so its scores are undefined: {mend} (`rubric-fix --unsafe-fixes`), then compare again"
         )
-        raise UnusableError(*wrong.faults, advice) from None
+        raise UnusableError(*wrong.lines, advice) from None
 
 
 def _choose(pairs: "list[RubricPair]", name: str | None) -> "list[RubricPair]":

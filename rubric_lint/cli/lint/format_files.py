@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubric_lint.cli.commands import Command, Exit, option
+from rubric_lint.cli.commands import Command, Exit, option, reject
 from rubric_lint.cli.options import (
     COLOR,
     FORCE_EXCLUDE,
+    SOURCE_CLASHES,
     STDIN_FILENAME,
     AnyPath,
-    check_sources,
+    SettingsOptions,
     rewrite_all,
     with_settings,
 )
@@ -19,7 +20,7 @@ from rubric_lint.cli.output import escape_what_cannot_be_encoded, wants_color
 from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
-    from rubric_lint.fix.totals import FixOutcome
+    from rubric_lint.fix.run import FixOutcome
 
 
 @click.command(
@@ -53,21 +54,25 @@ def format_files(
     color: str,
     stdin_filename: str | None,
     force_exclude: bool,
-    config: str | None,
-    isolated: bool,
+    settings: SettingsOptions,
 ) -> int:
     """Put keys, bands and ranges of rubrics in order; change nothing else.
 
     PATHS are files and folders, by default the current folder; - formats stdin to stdout.
     """
-    check_sources(paths, stdin_filename, config, isolated=isolated)
+    reject(SOURCE_CLASHES)
 
     # --help and completion do not load the engine.
     from rubric_lint.fix.formatting import format_file  # noqa: PLC0415
     from rubric_lint.fix.run import FixRun  # noqa: PLC0415
     from rubric_lint.project.settings import Overrides  # noqa: PLC0415
-    from rubric_lint.report.fixes import write_diff  # noqa: PLC0415
-    from rubric_lint.report.formatting import count_foreign, word_formatted, word_totals, word_unformatted  # noqa: PLC0415
+    from rubric_lint.report.fixes import (  # noqa: PLC0415
+        count_foreign,
+        word_formatted,
+        word_totals,
+        word_unformatted,
+        write_diff,
+    )
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "formatting")
@@ -89,9 +94,7 @@ def format_files(
 
     run = FixRun(report, progress, is_dry=is_dry, rewrite=format_file)
     overrides = Overrides(force_exclude=force_exclude)
-    totals = rewrite_all(run, paths, stdin_filename, overrides, config, isolated=isolated)
-    if totals is None:
-        return Exit.USAGE
+    totals = rewrite_all(run, paths, stdin_filename, overrides, settings)
     if not quiet:
         click.echo(word_totals(totals, foreign, is_dry=is_dry), err=aside)
     if totals.crashes:

@@ -5,15 +5,15 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
-from rubric_lint.cli.commands import HELP, Command, DefaultGroup, Exit, gather_options, launch, option
+from rubric_lint.cli.commands import HELP, Command, DefaultGroup, Exit, gather_options, launch, option, reject
 from rubric_lint.cli.options import (
     ASKED,
     CHOICES,
@@ -24,13 +24,14 @@ from rubric_lint.cli.options import (
     NAMES,
     OUTPUT_FILE,
     QUIET,
+    SOURCE_CLASHES,
     STDIN_FILENAME,
     TEXT_FORMATS,
     VERSION,
     AnyPath,
     FileName,
+    SettingsOptions,
     check_names,
-    check_sources,
     check_watch,
     complete_name,
     print_page,
@@ -41,21 +42,20 @@ from rubric_lint.cli.options import (
 )
 from rubric_lint.cli.options import watch as watch_files
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_look
-from rubric_lint.messages import list_names, visible
-from rubric_lint.report import REPORTERS, Statistics, counted
+from rubric_lint.messages import UserError, list_names, visible
+from rubric_lint.report import REPORTERS, WITH_EDITS, Statistics, counted
 from rubric_lint.run.console import Progress, complain
-from rubric_lint.run.filters import Filter
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.judged.run import JudgedRun, Reviewer, Shelf
+    from rubric_lint.agree.judged.run import JudgedRun, RecordCache, Reviewer
+    from rubric_lint.fix.run import FixOutcome
     from rubric_lint.fix.silence import Silenced
-    from rubric_lint.fix.totals import FixOutcome
     from rubric_lint.project.files import File, Unreadable
     from rubric_lint.project.settings import SettingsFinder, SettingsReport
     from rubric_lint.run.baseline import Gone
     from rubric_lint.run.batch import FileOutcome
     from rubric_lint.run.cache import Cache
-    from rubric_lint.run.linting import Lint
+    from rubric_lint.run.linting import Filter, Lint
     from rubric_lint.run.summary import Summary
 
 
@@ -69,48 +69,12 @@ class Adoption(NamedTuple):
     add_ignores: bool
     reason: str | None
 
-    def check(self, paths: tuple[str, ...], *, fix: bool, has_report: bool) -> None:
-        """Reject options that contradict each other.
-
-        Raises:
-            click.UsageError: when they do.
-        """
-        if self.diff_base is not None and not self.diff_base.strip():
-            raise click.UsageError("--diff-base is empty; name a Git revision")
-        if self.diff_base is not None and "-" in paths:
-            raise click.UsageError("--diff-base compares files; it cannot be used with stdin")
-        if self.baseline is not None:
-            from rubric_lint.cli.options import require_file_name  # noqa: PLC0415
-
-            require_file_name(self.baseline, "--baseline")
-        if self.no_baseline and (self.baseline is not None or self.write_baseline):
-            raise click.UsageError("--no-baseline cannot be combined with --baseline or --write-baseline")
-        if self.write_baseline and (fix or self.diff_base is not None or self.add_ignores):
-            raise click.UsageError("--write-baseline cannot be combined with --fix, --diff-base or --add-ignores")
-        if self.reason is not None and not self.add_ignores:
-            raise click.UsageError("--reason requires --add-ignores")
-        if self.add_ignores:
-            self._check_ignores(paths, fix=fix, has_report=has_report)
-
-    def _check_ignores(self, paths: tuple[str, ...], *, fix: bool, has_report: bool) -> None:
-        if "-" in paths:
-            raise click.UsageError("--add-ignores writes files; it cannot be used with stdin")
-        if fix or self.diff_base is not None or self.baseline is not None:
-            other = "--fix" if fix else "--baseline" if self.baseline is not None else "--diff-base"
-            raise click.UsageError(f"--add-ignores silences every finding; run it without {other}")
-        if has_report:
-            raise click.UsageError("--add-ignores writes comments, not a report; remove the report options")
-        if self.reason is not None and not (self.reason.isprintable() and self.reason.strip()):
-            raise click.UsageError("--reason must be one line of text")
-        if "rubric-lint:" in (self.reason or "").lower():
-            raise click.UsageError("--reason must not contain `rubric-lint:`, which starts an ignore comment")
-
     def silence(
         self, paths: Iterable[str], finder: "SettingsFinder", progress: "Progress", *, fail_on: str, quiet: bool
     ) -> Exit:
         """Write the ignore comments and return the exit code."""
         from rubric_lint.finding import Severity  # noqa: PLC0415
-        from rubric_lint.fix.silence_run import SilenceRun  # noqa: PLC0415
+        from rubric_lint.fix.run import SilenceRun  # noqa: PLC0415
 
         run = SilenceRun(progress, (self.reason or "").strip(), partial(_report_silenced, quiet=quiet))
         totals = run.silence_all(paths, finder)
@@ -140,7 +104,7 @@ class Adoption(NamedTuple):
         if not any(finder.for_folder(os.path.dirname(name)).baseline for name in names):
             raise click.UsageError("--write-baseline: name the file with --baseline or in the settings")
 
-    def sieves(self, finder: "SettingsFinder") -> list[Filter]:
+    def sieves(self, finder: "SettingsFinder") -> "list[Filter]":
         """Return the filters that remove known or untouched findings.
 
         Raises:
@@ -156,7 +120,7 @@ class Adoption(NamedTuple):
             sieves.append(_sift_changes(self.diff_base))
         return sieves
 
-    def finish(self, sieves: list[Filter], *, quiet: bool) -> None:
+    def finish(self, sieves: "list[Filter]", *, quiet: bool) -> None:
         """Write the baselines if asked to; otherwise report the known findings that no longer occur.
 
         Raises:
@@ -217,7 +181,7 @@ with_adoption = gather_options("adoption", Adoption, _ADOPTION_OPTIONS)
 """Adds the options to a command, which receives them as one argument `adoption`."""
 
 
-def _sift_changes(revision: str) -> Filter:
+def _sift_changes(revision: str) -> "Filter":
     from rubric_lint.run.git import ChangedLinesFilter, GitError, read_changes  # noqa: PLC0415  (few runs compare)
 
     try:
@@ -226,34 +190,11 @@ def _sift_changes(revision: str) -> Filter:
         raise click.UsageError(f"--diff-base: {fault}") from None
 
 
-class UnreadableResultsError(Exception):
-    """Files named by options that cannot be read; `lines` say which and why."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self.lines = tuple(lines)
-        super().__init__("\n".join(self.lines))
-
-
 class Judging(NamedTuple):
     """The values of the options."""
 
     judged: tuple[str, ...]
     labels: tuple[str, ...]
-
-    def check(self, paths: Sequence[str], *, add_ignores: bool) -> None:
-        """Reject options that contradict each other.
-
-        Raises:
-            click.UsageError: when they do.
-        """
-        for name in (*self.judged, *self.labels):
-            require_file_name(name, "--judged" if name in self.judged else "--labels")
-        if self.labels and not self.judged:
-            raise click.UsageError("--labels requires --judged, the judge outputs for the same answers")
-        if self.judged and "-" in paths:
-            raise click.UsageError("--judged cannot be used with stdin; name the file with the rubric")
-        if self.judged and add_ignores:
-            raise click.UsageError("--add-ignores cannot be combined with --judged; write these comments yourself")
 
     def applies(self, finder: "SettingsFinder") -> bool:
         """Return whether results are named, by options or by the settings of the current folder."""
@@ -275,29 +216,29 @@ class Judges:
 
     def __init__(self, judging: Judging) -> None:
         self._judging = judging
-        self._kept: tuple[Shelf, Reviewer] | None = None
+        self._kept: tuple[RecordCache, Reviewer] | None = None
         self.run: JudgedRun | None = None
 
     def open(self, finder: "SettingsFinder") -> "JudgedRun":
         """Open a run.
 
         Raises:
-            UnreadableResultsError: if a file that an option names cannot be read.
+            UserError: if a file that an option names cannot be read.
         """
-        from rubric_lint.agree.judged.run import JudgedRun, Reviewer, Shelf  # noqa: PLC0415
+        from rubric_lint.agree.judged.run import JudgedRun, RecordCache, Reviewer  # noqa: PLC0415
 
         if self._kept is None:
-            self._kept = Shelf(), Reviewer()
+            self._kept = RecordCache(), Reviewer()
         self.run = run = JudgedRun(finder, (self._judging.judged, self._judging.labels), *self._kept)
         if run.unreadable:
-            raise UnreadableResultsError(f"{file}: {reason}" for file, reason in run.unreadable.items())
+            raise UserError(*(f"{file}: {reason}" for file, reason in run.unreadable.items()))
         return run
 
     def wrap(self, lint: "Lint", finder: "SettingsFinder") -> "Lint":
         """Return a function that lints as `lint` does, and looks at rubrics that have results.
 
         Raises:
-            UnreadableResultsError: if a file that an option names cannot be read.
+            UserError: if a file that an option names cannot be read.
         """
         self.run = self.open(finder) if self._judging.judged else None
 
@@ -361,33 +302,6 @@ with_judged = gather_options("judging", Judging, _JUDGED_OPTIONS)
 """Adds the options to a command, which receives them as one argument `judging`."""
 
 
-class Listing(Protocol):
-    """Prints something about paths instead of linting them."""
-
-    def __call__(
-        self, paths: Iterable[str], finder: "SettingsFinder", sieves: "Sequence[Filter]", *, as_json: bool
-    ) -> Exit:
-        """Print it and return the exit code."""
-
-
-def choose_listing(paths: Sequence[str], form: str | None, *, files: bool, settings: bool) -> Listing | None:
-    """Return what --show-files or --show-settings prints; None if neither is given.
-
-    Raises:
-        click.UsageError: when both are given, stdin, or a format for findings.
-    """
-    if not (files or settings):
-        return None
-    option = "--show-files" if files else "--show-settings"
-    if files and settings:
-        raise click.UsageError("--show-files cannot be combined with --show-settings")
-    if "-" in paths:
-        raise click.UsageError(f"{option} cannot be used with stdin")
-    if form not in {None, "full", "json"}:
-        raise click.UsageError(f"{option} supports only --format json")
-    return print_files if files else print_settings
-
-
 def print_files(paths: Iterable[str], finder: "SettingsFinder", sieves: "Sequence[Filter]", *, as_json: bool) -> Exit:
     """Print the files that a run would read to stdout, and to stderr what is left out and why; or all as JSON."""
     import json  # noqa: PLC0415  (lint runs need none)
@@ -419,13 +333,7 @@ def print_files(paths: Iterable[str], finder: "SettingsFinder", sieves: "Sequenc
     return Exit.USAGE if faults else Exit.CLEAN
 
 
-def print_settings(
-    paths: Iterable[str],
-    finder: "SettingsFinder",
-    sieves: "Sequence[Filter]",  # noqa: ARG001 (settings apply to unchanged files too)
-    *,
-    as_json: bool,
-) -> Exit:
+def print_settings(paths: Iterable[str], finder: "SettingsFinder", *, as_json: bool) -> Exit:
     """Print the settings in effect for each path, with where each comes from.
 
     Raises:
@@ -492,6 +400,96 @@ _EXAMPLES = {
 }
 
 
+_CLASHES: tuple[tuple[Callable[[Any], Any], str], ...] = (
+    (
+        lambda given: given.statistics and given.form not in {None, "full", "concise"},
+        "--statistics cannot be combined with --format {form}",
+    ),
+    (lambda given: given.unsafe_fixes and not given.fix, "--unsafe-fixes requires --fix"),
+    (lambda given: given.choices and not given.fix, "--choose requires --fix"),
+    (lambda given: given.fix and "-" in given.paths, "--fix cannot be used with stdin; use `rubric-fix -`"),
+    (lambda given: given.watch and "-" in given.paths, "--watch cannot be used with stdin"),
+    (lambda given: given.watch and given.fix, "--watch cannot be combined with --fix; run rubric-fix separately"),
+    (
+        lambda given: given.watch and (given.add_ignores or given.write_baseline),
+        "--watch cannot be combined with --add-ignores or --write-baseline; run them separately",
+    ),
+    *SOURCE_CLASHES,
+    (
+        lambda given: given.labels and not given.judged,
+        "--labels requires --judged, the judge outputs for the same answers",
+    ),
+    (
+        lambda given: given.judged and "-" in given.paths,
+        "--judged cannot be used with stdin; name the file with the rubric",
+    ),
+    (
+        lambda given: given.judged and given.add_ignores,
+        "--add-ignores cannot be combined with --judged; write these comments yourself",
+    ),
+    (
+        lambda given: given.diff_base is not None and not given.diff_base.strip(),
+        "--diff-base is empty; name a Git revision",
+    ),
+    (
+        lambda given: given.diff_base is not None and "-" in given.paths,
+        "--diff-base compares files; it cannot be used with stdin",
+    ),
+    (
+        lambda given: given.no_baseline and (given.baseline is not None or given.write_baseline),
+        "--no-baseline cannot be combined with --baseline or --write-baseline",
+    ),
+    (
+        lambda given: given.write_baseline and (given.fix or given.diff_base is not None or given.add_ignores),
+        "--write-baseline cannot be combined with --fix, --diff-base or --add-ignores",
+    ),
+    (lambda given: given.reason is not None and not given.add_ignores, "--reason requires --add-ignores"),
+    (
+        lambda given: given.add_ignores and "-" in given.paths,
+        "--add-ignores writes files; it cannot be used with stdin",
+    ),
+    (lambda given: given.add_ignores and given.fix, "--add-ignores silences every finding; run it without --fix"),
+    (
+        lambda given: given.add_ignores and given.baseline is not None,
+        "--add-ignores silences every finding; run it without --baseline",
+    ),
+    (
+        lambda given: given.add_ignores and given.diff_base is not None,
+        "--add-ignores silences every finding; run it without --diff-base",
+    ),
+    (
+        lambda given: (
+            given.add_ignores
+            and (given.form not in {None, "full"} or given.output_file is not None or given.statistics)
+        ),
+        "--add-ignores writes comments, not a report; remove the report options",
+    ),
+    (
+        lambda given: given.reason is not None and not (given.reason.isprintable() and given.reason.strip()),
+        "--reason must be one line of text",
+    ),
+    (
+        lambda given: "rubric-lint:" in (given.reason or "").lower(),
+        "--reason must not contain `rubric-lint:`, which starts an ignore comment",
+    ),
+    (
+        lambda given: given.show_files and given.show_settings,
+        "--show-files cannot be combined with --show-settings",
+    ),
+    (lambda given: given.show_files and "-" in given.paths, "--show-files cannot be used with stdin"),
+    (lambda given: given.show_settings and "-" in given.paths, "--show-settings cannot be used with stdin"),
+    (
+        lambda given: given.show_files and given.form not in {None, "full", "json"},
+        "--show-files supports only --format json",
+    ),
+    (
+        lambda given: given.show_settings and given.form not in {None, "full", "json"},
+        "--show-settings supports only --format json",
+    ),
+)
+"""The options of a call that contradict each other, or that lack another one."""
+
+
 @click.command(
     "check",
     cls=Command,
@@ -547,7 +545,7 @@ _EXAMPLES = {
 )
 @option(HELP, "--rules", is_flag=True, help="List the rules.")
 @option(HELP, "--version", **VERSION)
-def check(  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
+def check(  # noqa: C901, PLR0911, PLR0912, PLR0915 (several options replace the run)
     *,
     paths: tuple[str, ...],
     form: str | None,
@@ -566,8 +564,7 @@ def check(  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
     color: str,
     stdin_filename: str | None,
     force_exclude: bool,
-    config: str | None,
-    isolated: bool,
+    settings: SettingsOptions,
     no_cache: bool,
     adoption: Adoption,
     judging: Judging,
@@ -583,23 +580,17 @@ def check(  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
         print_rules(form)
         return Exit.CLEAN
     check_names(select, ignore)
-    _check_call(paths, form, statistics=statistics, fix=fix, unsafe_fixes=unsafe_fixes, choices=choices)
+    reject(_CLASHES)
     if watch:
-        _check_watch(
-            paths,
-            form,
-            fix=fix,
-            writes=adoption.add_ignores or adoption.write_baseline,
-            has_file=output_file is not None,
-        )
-    check_sources(paths, stdin_filename, config, isolated=isolated)
-    judging.check(paths, add_ignores=adoption.add_ignores)
-    listing = choose_listing(paths, form, files=show_files, settings=show_settings)
-    adoption.check(paths, fix=fix, has_report=form not in {None, "full"} or output_file is not None or statistics)
+        check_watch(form, has_file=output_file is not None)
+    for name in (*judging.judged, *judging.labels):
+        require_file_name(name, "--judged" if name in judging.judged else "--labels")
+    if adoption.baseline is not None:
+        require_file_name(adoption.baseline, "--baseline")
 
     # --help, --explain and completion do not load the engine.
     from rubric_lint.cli.output import choose_format, open_report, spare  # noqa: PLC0415
-    from rubric_lint.project.settings import Overrides, SettingsError, SettingsFinder  # noqa: PLC0415
+    from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
     from rubric_lint.run.batch import lint_files  # noqa: PLC0415
     from rubric_lint.run.linting import LintRun  # noqa: PLC0415
 
@@ -641,22 +632,19 @@ def check(  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
         return summary
 
     overrides = Overrides(select or None, ignore, force_exclude)
-    try:
-        if watch:
-            others = {"config": config, "isolated": isolated, "needs": judging.find_needed}
-            return watch_files(paths or (".",), run, progress, overrides, **others)
-        finder = SettingsFinder(overrides, file=config, isolated=isolated)
-        if listing is not None:
-            return listing(paths or (".",), finder, adoption.sieves(finder), as_json=form == "json")
-        if adoption.add_ignores:
-            return adoption.silence(paths or (".",), finder, progress, fail_on=fail_on, quiet=quiet)
-        adoption.require_baseline(paths or (".",), stdin_filename or "<stdin>", finder)
-        with nullcontext() if no_cache else _open_cache() as cache:
-            summary = run(finder, lint=spare(output_file, partial(lint_files, cache=cache)))
-    except (SettingsError, UnreadableResultsError) as wrong:
-        for line in wrong.lines:
-            complain(line)
-        return Exit.USAGE
+    if watch:
+        others = {**settings._asdict(), "needs": judging.find_needed}
+        return watch_files(paths or (".",), run, progress, overrides, **others)
+    finder = settings.finder(overrides)
+    if show_files:
+        return print_files(paths or (".",), finder, adoption.sieves(finder), as_json=form == "json")
+    if show_settings:
+        return print_settings(paths or (".",), finder, as_json=form == "json")
+    if adoption.add_ignores:
+        return adoption.silence(paths or (".",), finder, progress, fail_on=fail_on, quiet=quiet)
+    adoption.require_baseline(paths or (".",), stdin_filename or "<stdin>", finder)
+    with nullcontext() if no_cache else _open_cache() as cache:
+        summary = run(finder, lint=spare(output_file, partial(lint_files, cache=cache, edits=chosen in WITH_EDITS)))
     if output_file is not None and not quiet:
         click.echo(summary)
     if summary.faults:
@@ -703,45 +691,17 @@ def _word_missing(
         yield f"no rubrics found in {counted(bare, 'named file')}, but each is required to have one"
 
 
-def _check_call(
-    paths: tuple[str, ...],
-    form: str | None,
-    *,
-    statistics: bool,
-    fix: bool,
-    unsafe_fixes: bool,
-    choices: tuple[str, ...],
-) -> None:
-    if statistics and form not in {None, "full", "concise"}:
-        raise click.UsageError(f"--statistics cannot be combined with --format {form}")
-    if unsafe_fixes and not fix:
-        raise click.UsageError("--unsafe-fixes requires --fix")
-    if choices and not fix:
-        raise click.UsageError("--choose requires --fix")
-    if fix and "-" in paths:
-        raise click.UsageError("--fix cannot be used with stdin; use `rubric-fix -`")
-
-
 def _find_unable(select: frozenset[str], *, has_results: bool) -> frozenset[str]:
     """Return the rules for which a run has no data; reject a selection of which no rule would run."""
     if not select:
         return frozenset()
-    from rubric_lint.rules import BY_NAME, JUDGED, JUDGED_RULES  # noqa: PLC0415  (loads the rules)
+    from rubric_lint.rules import BY_NAME, JUDGED_RULES  # noqa: PLC0415  (loads the rules)
+    from rubric_lint.rules.rows import JUDGED  # noqa: PLC0415
 
     others = {BY_NAME[name].command for name in select} - {"rubric-lint", *([JUDGED] if has_results else [])}
     if others and all(BY_NAME[name].command in others for name in select):
         raise click.UsageError(f"--select: {list_names(sorted(select))}: only {min(others)} finds this; run that")
     return frozenset() if has_results else JUDGED_RULES
-
-
-def _check_watch(paths: tuple[str, ...], form: str | None, *, fix: bool, writes: bool, has_file: bool) -> None:
-    if "-" in paths:
-        raise click.UsageError("--watch cannot be used with stdin")
-    if fix:
-        raise click.UsageError("--watch cannot be combined with --fix; run rubric-fix separately")
-    if writes:
-        raise click.UsageError("--watch cannot be combined with --add-ignores or --write-baseline; run them separately")
-    check_watch(form, has_file=has_file)
 
 
 def _fix(

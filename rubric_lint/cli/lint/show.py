@@ -4,13 +4,14 @@ import sys
 
 import click
 
-from rubric_lint.cli.commands import Command, Exit, option
+from rubric_lint.cli.commands import Command, Exit, option, reject
 from rubric_lint.cli.options import (
     COLOR,
     FORCE_EXCLUDE,
+    SOURCE_CLASHES,
     STDIN_FILENAME,
     AnyPath,
-    check_sources,
+    SettingsOptions,
     choice,
     with_settings,
 )
@@ -41,34 +42,28 @@ def show(
     color: str,
     stdin_filename: str | None,
     force_exclude: bool,
-    config: str | None,
-    isolated: bool,
+    settings: SettingsOptions,
 ) -> int:
     """Show the rubrics in files and folders: criteria, shares, gates, and what examples score.
 
     Also shows what is nearly a rubric, and why it is not read. PATHS defaults to the current folder; - reads stdin.
     """
-    check_sources(paths, stdin_filename, config, isolated=isolated)
+    reject(SOURCE_CLASHES)
 
     # --help and completion do not load the engine.
     from rubric_lint.cli.output import open_report  # noqa: PLC0415
-    from rubric_lint.project.settings import Overrides, SettingsError, SettingsFinder  # noqa: PLC0415
+    from rubric_lint.project.settings import Overrides  # noqa: PLC0415
     from rubric_lint.report.show import SHOW_FORMATS, word_summary  # noqa: PLC0415
     from rubric_lint.show.run import ShowRun  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "reading")
     look = make_look(color)
-    try:
-        finder = SettingsFinder(Overrides(force_exclude=force_exclude), file=config, isolated=isolated)
-        with open_report(None, progress, look) as write:
-            report = SHOW_FORMATS[form](write, look)
-            summary = ShowRun(report.add, progress).show_all(paths or (".",), stdin_filename or "<stdin>", finder)
-            report.end(summary)
-    except SettingsError as wrong:
-        for line in wrong.lines:
-            complain(line)
-        return Exit.USAGE
+    finder = settings.finder(Overrides(force_exclude=force_exclude))
+    with open_report(None, progress, look) as write:
+        report = SHOW_FORMATS[form](write, look)
+        summary = ShowRun(report.add, progress).show_all(paths or (".",), stdin_filename or "<stdin>", finder)
+        report.end(summary)
     if form == "json" and not summary.rubrics:
         for line in word_summary(summary).splitlines():
             complain(line)

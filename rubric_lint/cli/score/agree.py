@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from rubric_lint.cli.commands import Command, Exit, option
-from rubric_lint.cli.options import Choice, FileName, choice, open_page, with_settings
+from rubric_lint.cli.options import Choice, FileName, SettingsOptions, choice, open_page, with_settings
 from rubric_lint.cli.output import columns, escape_what_cannot_be_encoded
-from rubric_lint.cli.score.options import extract_option, require, rubric_argument
+from rubric_lint.cli.score.options import extract_option, load, rubric_argument
 from rubric_lint.messages import point_to_known
 from rubric_lint.project.files import STDIN
 from rubric_lint.project.opening import open_stream
@@ -214,8 +214,7 @@ def agree(
     extract: str,
     any_version: bool,
     allow_invalid: bool,
-    config: str | None,
-    isolated: bool,
+    settings: SettingsOptions,
 ) -> int:
     """Measure how well judges agree with people and with each other.
 
@@ -232,7 +231,7 @@ def agree(
         raise click.UsageError("name a file of results or --labels")
     if [*results, *labels].count(STDIN) > 1:
         raise click.UsageError("stdin can be read only once")
-    rubrics = require(file, config=config, isolated=isolated)
+    rubrics = load(file, settings)
     known = dict.fromkeys(
         [
             "verdict",
@@ -263,7 +262,7 @@ def agree(
         findings = Findings(agreements, plan, reader.invalid, reader.left_out, breaches)
         _write(findings, form, _IN_A_TABLE if worst is None else worst)
         if page:
-            from rubric_lint.report.agreement_html import render_agreement  # noqa: PLC0415
+            from rubric_lint.report.agreement import render_agreement  # noqa: PLC0415
 
             page.write(render_agreement(findings, f"{Path(file).name}: {', '.join(map(_label, [*results, *labels]))}"))
     if form != "json":

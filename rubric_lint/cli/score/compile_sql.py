@@ -5,8 +5,8 @@ import os
 import click
 
 from rubric_lint.cli.commands import Command, Exit, option
-from rubric_lint.cli.options import Choice, FileName, choice, open_output, with_settings
-from rubric_lint.cli.score.options import extract_option, require, rubric_argument
+from rubric_lint.cli.options import Choice, FileName, SettingsOptions, choice, open_output, with_settings
+from rubric_lint.cli.score.options import extract_option, load, rubric_argument
 from rubric_lint.cli.score.prompt import NAME, choose_rubric
 from rubric_lint.run.console import complain
 
@@ -56,8 +56,7 @@ def compile_sql(
     extract: str,
     target: str,
     output: str | None,
-    config: str | None,
-    isolated: bool,
+    settings: SettingsOptions,
 ) -> int:
     """Write RUBRIC as an SQL query that scores judge outputs in a database.
 
@@ -75,7 +74,7 @@ def compile_sql(
         raise click.UsageError("--table has an invisible character; name a table without one")
     if output is not None and os.path.realpath(output) == os.path.realpath(file):
         raise click.UsageError(f"--output: {output}: is the rubric and would be overwritten; name another file")
-    rubric = choose_rubric(require(file, config=config, isolated=isolated), name)
+    rubric = choose_rubric(load(file, settings), name)
     how = Extract(extract)
     try:
         query = compile_rubric(rubric, target, table=table, extract=how, is_struct=column == "struct", extra=fields)

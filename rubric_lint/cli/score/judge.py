@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubric_lint.cli.commands import Command, Exit, option
-from rubric_lint.cli.options import SHUFFLE, FileName, choice, with_settings
+from rubric_lint.cli.options import SHUFFLE, FileName, SettingsOptions, choice, with_settings
 from rubric_lint.cli.score.judge_options import (
     FORMATS,
     MODELS,
@@ -31,7 +31,7 @@ from rubric_lint.cli.score.judge_options import (
     read_batch,
     read_fields,
 )
-from rubric_lint.cli.score.options import extract_option, require, rubric_argument
+from rubric_lint.cli.score.options import extract_option, load, rubric_argument
 from rubric_lint.messages import join_words
 from rubric_lint.project.api_key import KEY
 from rubric_lint.report.visible import visible
@@ -186,8 +186,7 @@ _CALL = "rubric-score judge examples/summary.rubric.yaml answers.jsonl"
 def judge(
     *,
     file: str,
-    config: str | None,
-    isolated: bool,
+    settings: SettingsOptions,
     answers: str,
     models: tuple[Model, ...],
     extract: str,
@@ -212,7 +211,7 @@ def judge(
     batch = read_batch(asking)
     access = find_access(models, asking, sends=batch is None)
     table = load_prices(prices)
-    rubrics = require(file, config=config, isolated=isolated)
+    rubrics = load(file, settings)
     plan = make_plan(asking, extract=Extract(extract))
     require_file_name(str(output), "--output")
     output = _name_results(answers, output)
@@ -255,7 +254,11 @@ def judge(
             code = run_judge(panel, journal, source.read(), left, plan, store=store, prices=table)
     if code == Exit.USAGE:
         return code
-    _report_scores(output, rubrics, [file, *(["--config", config] if config else ["--isolated"] * isolated)])
+    _report_scores(
+        output,
+        rubrics,
+        [file, *(["--config", settings.config] if settings.config else ["--isolated"] * settings.isolated)],
+    )
     return Exit.FOUND if earlier.invalid else code
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubric_lint.cli.commands import Exit, Function, option
-from rubric_lint.cli.options import Choice, FileName, check_settings, choice
+from rubric_lint.cli.commands import Function, option
+from rubric_lint.cli.options import Choice, FileName, SettingsOptions, choice
+from rubric_lint.messages import UserError
 from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import complain
 
@@ -43,43 +44,25 @@ def extract_option(default: str) -> Callable[[Function], Function]:
     )
 
 
-def require(path: str, *, config: str | None, isolated: bool) -> "dict[str, ScoringRubric]":
-    """Return the rubrics of a file by name; exit with a usage error if it has none that can be used."""
-    rubrics = load(path, config=config, isolated=isolated)
-    if rubrics is None:
-        raise click.exceptions.Exit(Exit.USAGE)
-    return rubrics
-
-
 def load(
-    path: str,
-    *,
-    config: str | None,
-    isolated: bool,
-    pass_at: Decimal | None = None,
-    borderline_at: Decimal | None = None,
-) -> "dict[str, ScoringRubric] | None":
-    """Return the rubrics of a file by name, or None, after printing why, if they cannot be used for scoring."""
+    path: str, settings: SettingsOptions, *, pass_at: Decimal | None = None, borderline_at: Decimal | None = None
+) -> "dict[str, ScoringRubric]":
+    """Return the rubrics of a file by name.
+
+    Raises:
+        UserError: if they cannot be used for scoring.
+    """
     from rubric_lint.project.files import File, Unreadable, read  # noqa: PLC0415
-    from rubric_lint.project.settings import SettingsError, SettingsFinder  # noqa: PLC0415
     from rubric_lint.scoring.loading import RubricError, load_rubrics  # noqa: PLC0415
 
-    check_settings(config, isolated=isolated)
+    of_file = _set_thresholds(settings.finder().for_file(path), pass_at, borderline_at)
+    data = read(File(path, of_file._replace(claimed=True)))
+    if isinstance(data, Unreadable):
+        raise UserError(f"{data.path}: {data.reason}")
     try:
-        settings = SettingsFinder(file=config, isolated=isolated).for_file(path)
-        settings = _set_thresholds(settings, pass_at, borderline_at)
-        data = read(File(path, settings._replace(claimed=True)))
-        if isinstance(data, Unreadable):
-            complain(f"{data.path}: {data.reason}")
-            return None
-        return load_rubrics(path, data, settings)
-    except SettingsError as wrong:
-        faults = [*wrong.lines]
+        return load_rubrics(path, data, of_file)
     except RubricError as wrong:
-        faults = [*wrong.faults, f"{path} cannot be used for scoring; no output was read"]
-    for fault in faults:
-        complain(fault)
-    return None
+        raise UserError(*wrong.faults, f"{path} cannot be used for scoring; no output was read") from None
 
 
 def _set_thresholds(settings: "FileSettings", pass_at: Decimal | None, borderline_at: Decimal | None) -> "FileSettings":
@@ -193,37 +176,42 @@ def read_mapping_option(_ctx: click.Context, _param: click.Parameter, values: tu
         raise click.BadParameter(str(fault)) from None
 
 
-def find_files(names: tuple[str, ...], left: list[str] | None = None) -> tuple[str, ...] | None:
-    """Return the files that the arguments name, and say what is not read; None, after saying why, if one has none.
+def find_files(names: tuple[str, ...], left: list[str] | None = None) -> tuple[str, ...]:
+    """Return the files that the arguments name, and say what is not read; what is not read in folders goes to `left`.
 
-    What is not read in folders is added to `left`.
+    Raises:
+        UserError: if an argument names no file.
     """
     from rubric_lint.project.inputs import find_inputs  # noqa: PLC0415
 
     found = find_inputs(names)
     if left is not None:
         left += found.others
-    for told in (*found.notes, *found.missing):
-        complain(told)
-    return None if found.missing else tuple(found.files)
+    if found.missing:
+        raise UserError(*found.notes, *found.missing)
+    for note in found.notes:
+        complain(note)
+    return tuple(found.files)
 
 
-def are_readable(outputs: Sequence[str]) -> bool:
-    """Return whether every file can be opened; called before the first result, so that no long run fails late."""
-    readable = True
+def require_readable(outputs: Sequence[str]) -> None:
+    """Check that every file can be opened, before the first result, so that no long run fails late.
+
+    Raises:
+        UserError: naming those that cannot.
+    """
+    faults = []
     for name in outputs:
         if name == STDIN:
-            if sys.stdin is None:
-                complain("stdin is closed")
-                readable = False
+            faults += ["stdin is closed"] if sys.stdin is None else []
             continue
         try:
             with open_stream(name):
                 pass
         except (OSError, ValueError) as fault:
-            complain(f"{name}: {getattr(fault, 'strerror', None) or fault}")
-            readable = False
-    return readable
+            faults.append(f"{name}: {getattr(fault, 'strerror', None) or fault}")
+    if faults:
+        raise UserError(*faults)
 
 
 def total_size(outputs: Sequence[str]) -> int | None:

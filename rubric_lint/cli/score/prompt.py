@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubric_lint.cli.commands import Command, Exit, option
-from rubric_lint.cli.options import SHUFFLE, FileName, choice, with_settings
+from rubric_lint.cli.options import SHUFFLE, FileName, SettingsOptions, choice, with_settings
 from rubric_lint.cli.score.judge_options import (
     FORMATS,
     STDIN,
@@ -23,7 +23,7 @@ from rubric_lint.cli.score.judge_options import (
     read_fields,
     read_models,
 )
-from rubric_lint.cli.score.options import require, rubric_argument
+from rubric_lint.cli.score.options import load, rubric_argument
 from rubric_lint.messages import visible_json
 from rubric_lint.project.opening import LIMIT, open_stream
 from rubric_lint.report.visible import visible
@@ -125,8 +125,7 @@ def prompt(
     model: str | None,
     sample: int | None,
     form: str,
-    config: str | None,
-    isolated: bool,
+    settings: SettingsOptions,
     **asking: Any,
 ) -> int:
     """Print the judge prompt for one answer by RUBRIC, or the requests for all answers of a file.
@@ -149,14 +148,14 @@ def prompt(
                     f"{option_name} cannot be combined with --answers, which has one for each answer"
                 )
 
-        rubrics = require(file, config=config, isolated=isolated)
+        rubrics = load(file, settings)
         chosen = {name: choose_rubric(rubrics, name)} if name else rubrics
         how = {"per_criterion": per_criterion, "shuffle": shuffle, "sample": sample, "model": model}
         return print_requests(answers, chosen, {**asking, **how})
     if answer is None:
         raise click.UsageError("--answer or --answers is missing")
     _check_order(shuffle, key, model, sample)
-    rubric = choose_rubric(require(file, config=config, isolated=isolated), name)
+    rubric = choose_rubric(load(file, settings), name)
     order: Sequence[str] = [criterion.id for criterion in rubric.criteria]
     if shuffle is not None:
         order = order_criteria(rubric, shuffle, json.dumps(_read_id(key or "")), model or "", sample or 1)
@@ -209,11 +208,11 @@ def _read_id(text: str) -> str | int:
 @rubric_argument
 @NAME
 @with_settings
-def schema(*, file: str, name: str | None, config: str | None, isolated: bool) -> int:
+def schema(*, file: str, name: str | None, settings: SettingsOptions) -> int:
     """Print the JSON Schema of judge outputs for RUBRIC, for structured-output APIs in strict mode."""
     from rubric_lint.judge.prompt import output_schema  # noqa: PLC0415
 
-    rubric = choose_rubric(require(file, config=config, isolated=isolated), name)
+    rubric = choose_rubric(load(file, settings), name)
     click.echo(visible_json(json.dumps(output_schema(rubric), ensure_ascii=False, indent=2)))
     return Exit.CLEAN
 

@@ -8,11 +8,10 @@ from typing import NoReturn
 import click
 
 from rubric_lint.cli.commands import HELP, Command, DefaultGroup, Exit, launch, option
-from rubric_lint.cli.options import VERSION, Choice, FileName, with_settings
+from rubric_lint.cli.options import VERSION, Choice, FileName, SettingsOptions, with_settings
 from rubric_lint.cli.score.judge import judge
 from rubric_lint.cli.score.options import (
     STDIN,
-    are_readable,
     compact_option,
     extract_option,
     find_files,
@@ -23,6 +22,7 @@ from rubric_lint.cli.score.options import (
     quiet_option,
     read_mapping_option,
     report_option,
+    require_readable,
     rubric_argument,
     verdict_options,
 )
@@ -38,8 +38,8 @@ from rubric_lint.cli.score.run import (
     score_files,
     write_all,
 )
+from rubric_lint.messages import UserError
 from rubric_lint.project.inputs import OF_ENGINE
-from rubric_lint.run.console import complain
 
 _EXAMPLES = {
     "rubric-score examples/summary.rubric.yaml examples/summary.outputs.jsonl": "Score judge outputs",
@@ -126,8 +126,7 @@ def score(
     report: str | None,
     compare: str | None,
     labels: tuple[str, ...],
-    config: str | None,
-    isolated: bool,
+    settings: SettingsOptions,
 ) -> int:
     """Score judge outputs by their rubrics.
 
@@ -137,11 +136,9 @@ def score(
     """
     _check_report(outputs, report, compare, labels)
     check_engine(engine, outputs, output, address, report=report, compact=compact, jobs=jobs, form=form)
-    rubrics = load(rubric, config=config, isolated=isolated, pass_at=pass_at, borderline_at=borderline_at)
-    found = None if rubrics is None else find_files(outputs)
-    if rubrics is None or found is None or not are_readable((*found, *([compare] if compare else []), *labels)):
-        return Exit.USAGE
-    outputs = found
+    rubrics = load(rubric, settings, pass_at=pass_at, borderline_at=borderline_at)
+    outputs = find_files(outputs)
+    require_readable((*outputs, *([compare] if compare else []), *labels))
     if engine:
         return score_by_engine(
             rubrics,
@@ -220,8 +217,7 @@ def merge(
     borderline_at: Decimal | None,
     fail_on: str,
     allow_invalid: bool,
-    config: str | None,
-    isolated: bool,
+    settings: SettingsOptions,
 ) -> int:
     """Merge RESULTS of rubric-score by RUBRIC into one file, table and page.
 
@@ -232,21 +228,23 @@ def merge(
     if results.count(STDIN) > 1:
         raise click.UsageError("stdin can be read only once")
     check_output(output, form, report, compact=compact)
-    rubrics = load(file, config=config, isolated=isolated, pass_at=pass_at, borderline_at=borderline_at)
-    if rubrics is None:
-        return Exit.USAGE
+    rubrics = load(file, settings, pass_at=pass_at, borderline_at=borderline_at)
     left: list[str] = []
     found = find_files(results, left)
-    if found is None or not are_readable(found) or not _are_complete((*found, *left)):
-        return Exit.USAGE
+    require_readable(found)
+    _require_complete((*found, *left))
     extras = prepare_extras(rubrics, found, None, (), extract="last", mapping={}) if report else None
     target = Target(form, output, report, compact, quiet)
     code, totals = score_files(rubrics, Given(file, found), target, extras, jobs=jobs, merges=True)
     return code or judge_totals(totals, fail_on, allow_invalid=allow_invalid)
 
 
-def _are_complete(names: Sequence[str]) -> bool:
-    """Return whether all runs that wrote the files were completed, and say which were not."""
+def _require_complete(names: Sequence[str]) -> None:
+    """Check that all runs that wrote the files were completed.
+
+    Raises:
+        UserError: naming those that were not.
+    """
     faults = [
         f"{name}: not complete, as its run was interrupted; run it again, or delete the file"
         for name in names
@@ -263,9 +261,8 @@ def _are_complete(names: Sequence[str]) -> bool:
                 f"{folder}: not complete, {found.rows:,} of {found.of:,} outputs are scored; run rubric-score --engine "
                 "again to score the others"
             )
-    for fault in faults:
-        complain(fault)
-    return not faults
+    if faults:
+        raise UserError(*faults)
 
 
 @click.group(cls=DefaultGroup, default=score, late={"agree": "agree:agree", "compile": "compile_sql:compile_sql"})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from rubric_lint.cli.commands import HELP, Command, DefaultGroup, Exit, launch, option
+from rubric_lint.cli.commands import HELP, Command, DefaultGroup, Exit, launch, option, reject
 from rubric_lint.cli.options import (
     COLOR,
     FAIL_ON,
@@ -18,11 +18,11 @@ from rubric_lint.cli.options import (
     FORMAT,
     OUTPUT_FILE,
     QUIET,
+    SOURCE_CLASHES,
     VERSION,
     AnyPath,
     FileName,
-    check_settings,
-    check_sources,
+    SettingsOptions,
     check_watch,
     with_settings,
     write_figures,
@@ -31,7 +31,7 @@ from rubric_lint.cli.options import watch as watch_files
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_look
 from rubric_lint.cli.score.judge import judge
 from rubric_lint.cli.score.judge_options import MODELS, Access, Model, find_access, make_plan
-from rubric_lint.messages import join_words, visible
+from rubric_lint.messages import UserError, join_words, visible
 from rubric_lint.project.files import File, Unreadable
 from rubric_lint.report import REPORTERS
 from rubric_lint.run.console import Progress, complain
@@ -66,7 +66,7 @@ _MOST_MISSING = 6
 @option("Output", "--force", is_flag=True, help="Overwrite an existing file.")
 @with_settings
 def init(  # long, because it answers for what each step cannot read
-    rubric: str, outputs: str | None, *, output: str | None, force: bool, config: str | None, isolated: bool
+    rubric: str, outputs: str | None, *, output: str | None, force: bool, settings: SettingsOptions
 ) -> int:
     """Write tests of a rubric to start from: of recorded OUTPUTS those that reach each band, level and verdict.
 
@@ -74,22 +74,16 @@ def init(  # long, because it answers for what each step cannot read
     one test for each band is written, whose answer is yours to write.
     """
     from rubric_lint.project.repository import name_schema  # noqa: PLC0415
-    from rubric_lint.project.settings import SettingsError, SettingsFinder  # noqa: PLC0415
     from rubric_lint.testing.running import Runner  # noqa: PLC0415
     from rubric_lint.testing.starting import start_from_outputs, start_outline  # noqa: PLC0415
 
-    check_settings(config, isolated=isolated)
     path, _, name = rubric.partition("#") if not Path(rubric).is_file() else (rubric, "", "")
     target = output or _name_tests(path, name)
     if target != "-" and Path(target).exists() and not force:
         raise click.UsageError(f"{target} already exists; name another file with --output, or use --force")
-    try:
-        tested = Runner(SettingsFinder(file=config, isolated=isolated)).open_rubric(path, name)
-    except SettingsError as wrong:
-        tested = "\n".join(wrong.lines)
+    tested = Runner(settings.finder()).open_rubric(path, name)
     if isinstance(tested, str):
-        complain(tested)
-        return Exit.USAGE
+        raise UserError(tested)
     reference = _relate(path, target) + (f"#{name}" if name else "")
     schema = name_schema("rubric-test", target)
     if outputs is None:
@@ -97,8 +91,7 @@ def init(  # long, because it answers for what each step cannot read
     else:
         recorded = _read(outputs, tested)
         if not recorded:
-            complain(f"{outputs}: no recorded output that counts for this rubric, so there is nothing to test")
-            return Exit.USAGE
+            raise UserError(f"{outputs}: no recorded output that counts for this rubric, so there is nothing to test")
         start = start_from_outputs(tested, recorded, reference, _name_outputs(outputs, target), schema)
     if target == "-":
         click.echo(start.text, nl=False)
@@ -315,8 +308,7 @@ def run_tests(  # long, because click passes each option by itself
     record: bool,
     models: tuple[Model, ...],
     force_exclude: bool,
-    config: str | None,
-    isolated: bool,
+    settings: SettingsOptions,
     **asking: Any,
 ) -> int:
     """Test rubrics on recorded judge outputs; only --record asks a model.
@@ -324,10 +316,10 @@ def run_tests(  # long, because click passes each option by itself
     PATHS are files named NAME.rubric-test.yaml and folders with such files, by default the current folder.
     """
     _check_call(paths, form, watch=watch, record=record, models=models, has_file=output_file is not None)
-    check_sources(paths, None, config, isolated=isolated)
+    reject(SOURCE_CLASHES[:1])
 
     from rubric_lint.cli.output import choose_format, open_report, spare  # noqa: PLC0415  (not needed by --help)
-    from rubric_lint.project.settings import Overrides, SettingsError, SettingsFinder  # noqa: PLC0415
+    from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
     from rubric_lint.run.linting import LintRun  # noqa: PLC0415
     from rubric_lint.testing.reading import find_needed  # noqa: PLC0415
     from rubric_lint.testing.reviewing import list_figures  # noqa: PLC0415
@@ -356,18 +348,13 @@ def run_tests(  # long, because click passes each option by itself
         return summary
 
     overrides = Overrides(force_exclude=force_exclude)
-    try:
-        if watch:
-            files = {"find": find_tests, "lint": _look_for_changes, "needs": lambda name, _finder: find_needed(name)}
-            return watch_files(paths, run, progress, overrides, config=config, isolated=isolated, **files)
-        finder = SettingsFinder(overrides, file=config, isolated=isolated)
-        if record:
-            code = record_outputs(find_tests(paths, finder), Runner(finder), models, **asking)
-        summary = run(finder)
-    except SettingsError as wrong:
-        for line in wrong.lines:
-            complain(line)
-        return Exit.USAGE
+    if watch:
+        files = {"find": find_tests, "lint": _look_for_changes, "needs": lambda name, _finder: find_needed(name)}
+        return watch_files(paths, run, progress, overrides, **settings._asdict(), **files)
+    finder = settings.finder(overrides)
+    if record:
+        code = record_outputs(find_tests(paths, finder), Runner(finder), models, **asking)
+    summary = run(finder)
     if output_file is not None and not quiet:
         click.echo(summary)
     return max(code, _judge_summary(summary, fail_on, may_be_empty=force_exclude))

@@ -201,7 +201,7 @@ def is_agentv(location: Location) -> bool:
 def is_agentv_suite(document: Document) -> bool:
     """Return whether a document is a suite for AgentV 5 that may have a rubric, whatever its rubrics look like."""
     text = document.quick_text
-    if not any(sign in text for sign in _OF_CURRENT) or "assert" not in text:
+    if "assert" not in text or not any(sign in text for sign in _OF_CURRENT):
         return False
     from rubric_lint.dialects.search.agentv_suites import is_current  # noqa: PLC0415  (few files have the words)
 

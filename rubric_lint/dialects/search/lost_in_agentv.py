@@ -12,7 +12,8 @@ from rubric_lint.dialects.search.agentv_suites import (
     is_of_agentv,
     speaks,
 )
-from rubric_lint.finding import EscapeText, Problem, Repair
+from rubric_lint.edits.intents import EscapeText, Repair
+from rubric_lint.finding import Problem
 from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.repairs import rename_fields
 from rubric_lint.format.view import View
@@ -38,13 +39,9 @@ def find_faulty_templates(document: Document) -> Iterator[Problem]:
             continue
         for place, text in _find_texts(path, case):
             if tag := find_broken(text):
-                message = (
-                    f"AgentV 5 renders this text with Nunjucks and fails at `{tag}`, so it does not load the suite"
-                )
-                yield Problem(f"{message}; close the tag, or escape it", place, repair=_escape(place))
+                yield Problem("agentv-template", place, values={"tag": tag}, repair=_escape(place))
             elif missing := [name for name in find_names(text) if name not in own | _find_given(place)]:
-                message = f"AgentV 5 writes nothing in place of `{missing[0]}`, which is not in `vars`"
-                yield Problem(f"{message}; add it there, or escape the text", place, repair=_escape(place))
+                yield Problem("agentv-variable", place, values={"name": missing[0]}, repair=_escape(place))
 
 
 _GIVEN = frozenset(
@@ -124,16 +121,15 @@ def _find_misplaced(document: Document, path: Path, *, is_last: bool) -> Iterato
     kind = assertion.get("type") if isinstance(assertion, dict) else None
     wanted = CONTAINERS.get(kind) if isinstance(kind, str) else None
     if field == FIELD and not isinstance(kind, str) and is_last and path[-3:-2] == ("tests",):
-        message = f"AgentV 5 does not read `{FIELD}` of a test; move it into `assert`, as `value` of an `llm-rubric`"
-        yield Problem(message, path, Part.KEY)
+        yield Problem("agentv-5-test", path, Part.KEY)
     if wanted is None or field in {wanted, "assert", "assertions"}:
         return
-    loss = f"skips a test that has them in `{field}`" if wanted == "value" else f"never from `{field}`"
-    message = f"AgentV reads the criteria of `type: {kind}` from `{wanted}`, and {loss}"
+    loss = "skips a test that has them in" if wanted == "value" else "never from"
+    values = {"type": kind, "wanted": wanted, "loss": loss, "field": field}
     if wanted in assertion:
-        yield Problem(f"{message}; both are there, so join them", path, Part.KEY)
+        yield Problem("agentv-both-fields", path, Part.KEY, values)
     else:
-        yield Problem(f"{message}; rename it", path, Part.KEY, repair=rename_fields([(path, wanted)]))
+        yield Problem("agentv-field", path, Part.KEY, values, repair=rename_fields([(path, wanted)]))
 
 
 def _find_empty(document: Document, taken: set[Path]) -> Iterator[Problem]:
@@ -145,14 +141,13 @@ def _find_empty(document: Document, taken: set[Path]) -> Iterator[Problem]:
             continue
         if wanted in assertion:
             if assertion[wanted] in (None, [], ""):
-                message = f"`{wanted}` of `{kind}` is empty, so nothing is judged by it; list its criteria"
-                yield Problem(message, (*path, wanted), Part.KEY)
+                yield Problem("agentv-empty", (*path, wanted), Part.KEY, {"wanted": wanted, "type": kind})
         elif near := [key for key in assertion if find_near(key, (wanted,))]:
-            message = f"`{near[0]}` is not read; did you mean `{wanted}`?"
-            yield Problem(message, (*path, near[0]), Part.KEY, repair=rename_fields([((*path, near[0]), wanted)]))
+            place, values = (*path, near[0]), {"key": near[0], "wanted": wanted}
+            yield Problem("misnamed", place, Part.KEY, values, repair=rename_fields([(place, wanted)]))
         elif wanted != "value":
-            message = f"`{kind}` has no `{wanted}`, so nothing is judged by it; list its criteria there"
-            yield Problem(message, (*path, "type"), keyword="dependencies")
+            values = {"wanted": wanted, "type": kind}
+            yield Problem("agentv-missing", (*path, "type"), values=values, keyword="dependencies")
 
 
 def _find_ignored(document: Document) -> Iterator[Problem]:
@@ -164,17 +159,13 @@ def _find_ignored(document: Document) -> Iterator[Problem]:
         if isinstance(value, list):
             names = [(*place, at, "criteria") for at, entry in enumerate(value) if _has_criteria_alone(entry)]
             if names and len(names) == len(value):
-                message = "AgentV takes a list of `criteria` alone as one value, not as criteria; write `outcome`"
-                yield Problem(message, names[0], Part.KEY, repair=rename_fields([(name, "outcome") for name in names]))
+                repair = rename_fields([(name, "outcome") for name in names])
+                yield Problem("agentv-criteria-alone", names[0], Part.KEY, repair=repair)
             if "score_ranges" in assertion:
-                message = "AgentV ignores `score_ranges` beside a list of criteria; move it into a criterion"
-                yield Problem(message, (*path, "score_ranges"), Part.KEY)
+                yield Problem("agentv-score-ranges", (*path, "score_ranges"), Part.KEY)
         elif isinstance(value, dict) and "id" in value and (other := [name for name in _TAKEN if name in value]):
-            message = (
-                f"AgentV takes `{other[0]}` of this mapping and drops its `id`"
-                f"{' and `outcome`' if 'outcome' in value else ''}; write a list of criteria"
-            )
-            yield Problem(message, (*place, other[0]), Part.KEY)
+            values = {"taken": other[0], "dropped": "`id` and `outcome`" if "outcome" in value else "`id`"}
+            yield Problem("agentv-one-criterion", (*place, other[0]), Part.KEY, values)
 
 
 _TAKEN = ("criteria", "rubrics")
@@ -192,19 +183,18 @@ def _find_refused(document: Document) -> Iterator[Problem]:
             continue
         held = _REFUSED.get(kind)
         if held is not None and any(isinstance(assertion.get(name), list) for name in (*held, "value")):
-            yield Problem(f"AgentV 5 refuses `type: {kind}`; write `llm-rubric` with `value`", (*path, "type"))
+            yield Problem("agentv-5-type", (*path, "type"), values={"type": kind})
     for path, case in (((), document.data), *find_cases(document)):
         for name in ("assertions", "evaluators"):
             if isinstance(case.get(name), list) and case[name] and "id" in (case if path else {"id": ""}):
                 wanted = "" if "assert" in case else "assert"
                 repair = rename_fields([((*path, name), wanted)]) if wanted else None
-                yield Problem(f"AgentV 5 refuses `{name}`; write `assert`", (*path, name), Part.KEY, repair=repair)
+                yield Problem("agentv-5-list", (*path, name), Part.KEY, {"list": name}, repair=repair)
         turns = case.get("turns") if path else None
         for at, turn in enumerate(turns if isinstance(turns, list) else ()):
             if isinstance(turn, dict) and turn.get("assertions") and "assert" not in turn:
                 place = (*path, "turns", at, "assertions")
-                message = "AgentV 5 does not read `assertions` of a turn; write `assert`"
-                yield Problem(message, place, Part.KEY, repair=rename_fields([(place, "assert")]))
+                yield Problem("agentv-5-turn", place, Part.KEY, repair=rename_fields([(place, "assert")]))
 
 
 _REFUSED = {
@@ -226,10 +216,9 @@ def _find_skipped(document: Document, *, is_late: bool) -> Iterator[Problem]:
         if kind in _SKIP_STRINGS and isinstance(entries, list) and any(isinstance(entry, dict) for entry in entries):
             for at, entry in enumerate(entries):
                 if isinstance(entry, str):
-                    message = f"AgentV 4 skips strings in the `{FIELD}` of `{kind}`; write a mapping with `outcome`"
-                    yield Problem(message, (*path, FIELD, at), Part.ENTRY)
+                    yield Problem("agentv-4-string", (*path, FIELD, at), Part.ENTRY, {"type": kind})
         if is_late and kind in _UNKNOWN and isinstance(entries, list):
-            yield Problem(f"AgentV 4 {_UNKNOWN[kind]}, so its criteria are lost; write `llm-grader`", (*path, "type"))
+            yield Problem("agentv-4-type", (*path, "type"), values={"effect": _UNKNOWN[kind]})
         if kind == "composite":
             yield from _find_strings(path, assertion.get("assertions"))
 
@@ -241,8 +230,7 @@ def _find_dropped(document: Document, taken: set[Path]) -> Iterator[Problem]:
         for at, entry in enumerate(entries if isinstance(entries, list) else ()):
             if isinstance(entry, dict) and "criteria" in entry and not entry.keys() & {"outcome", "score_ranges"}:
                 place = (*path, FIELD, at, "criteria")
-                message = f"AgentV drops a criterion with `criteria` from `{FIELD}` of a test; write `outcome`"
-                yield Problem(message, place, Part.KEY, repair=rename_fields([(place, "outcome")]))
+                yield Problem("agentv-4-dropped", place, Part.KEY, repair=rename_fields([(place, "outcome")]))
 
 
 _SKIP_STRINGS = frozenset({"rubric", "llm-grader", "llm_grader"})
@@ -252,16 +240,14 @@ _UNKNOWN = {"llm_judge": "skips `llm_judge`", "agent_judge": "does not know `age
 def _find_strings(path: Path, members: Any) -> Iterator[Problem]:
     for at, member in enumerate(members if isinstance(members, list) else ()):
         if isinstance(member, str):
-            message = "AgentV 4 skips strings in a `composite`; write `type: rubrics` with `criteria`"
-            yield Problem(message, (*path, "assertions", at), Part.ENTRY)
+            yield Problem("agentv-4-composite", (*path, "assertions", at), Part.ENTRY)
 
 
 def _find_unread_lists(document: Document, taken: set[Path], views: list[View]) -> Iterator[Problem]:
     """Find the lists that AgentV 4 does not read: `evaluators` of a suite, and all but the first list of a case."""
     name = "evaluators"
     if any(view.path[:1] == (name,) for view in views) and next(find_cases(document), None):
-        message = f"AgentV reads no `{name}` of a suite, so the criteria here are lost; write `assertions`"
-        yield Problem(message, (name,), Part.KEY)
+        yield Problem("agentv-4-evaluators", (name,), Part.KEY)
     for path, case in find_cases(document):
         first = ""
         for steps in LISTS_OF_A_CASE[:-1]:
@@ -272,8 +258,7 @@ def _find_unread_lists(document: Document, taken: set[Path], views: list[View]) 
                 continue
             place = (*path, *steps)
             if first and _holds_rubrics(place, value, taken):
-                message = f"AgentV reads only `{first}` of this test, so the criteria here are lost; join the two lists"
-                yield Problem(message, place, Part.KEY)
+                yield Problem("agentv-4-second-list", place, Part.KEY, {"first": first})
             first = first or steps[-1]
 
 
@@ -292,10 +277,10 @@ def _find_elsewhere(document: Document, *, is_last: bool) -> Iterator[Problem]:
                 and speaks(value, is_free=False)
                 and not find_near(name, (FIELD,))
             ):
-                wanted = "move it into `assert`, as `value` of an `llm-rubric`" if is_last else "rename it to `rubrics`"
+                advice = "move it into `assert`, as `value` of an `llm-rubric`" if is_last else "rename it to `rubrics`"
                 repair = None if is_last else rename_fields([((*path, name), FIELD)])
-                message = f"AgentV does not read criteria of a test from `{name}`; {wanted}"
-                yield Problem(message, (*path, name), Part.KEY, repair=repair)
+                values = {"field": name, "advice": advice}
+                yield Problem("agentv-other-field", (*path, name), Part.KEY, values, repair=repair)
 
 
 def _find_in_turns(document: Document) -> Iterator[Problem]:
@@ -307,5 +292,4 @@ def _find_in_turns(document: Document) -> Iterator[Problem]:
                 entries = turn.get(name) if isinstance(turn, dict) else None
                 for at, entry in enumerate(entries if isinstance(entries, list) else ()):
                     if isinstance(entry, dict) and CONTAINERS.get(str(entry.get("type"))) in entry:
-                        message = "AgentV reads only strings as criteria of a turn and scores this 0; write strings"
-                        yield Problem(message, (*path, "turns", number, name, at, "type"))
+                        yield Problem("agentv-turn", (*path, "turns", number, name, at, "type"))

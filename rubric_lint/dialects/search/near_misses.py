@@ -27,6 +27,7 @@ from rubric_lint.format.schema import schema_of
 from rubric_lint.format.schema_files import BASE, CURRENT
 from rubric_lint.format.view import OF_COURSES, View
 from rubric_lint.messages import describe, find_near, join_words, shorten
+from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import DATA, Kind
@@ -56,20 +57,18 @@ def _find_leftover(document: Document, path: Path, *, of_agentv: bool) -> Iterat
         is_case = document.number is not None or is_listed(path[:-1])
         is_read = _could_be_read(value, path[:-1]) or (is_case and holds_texts(value))
         if FIELD not in owner and (_is_same(key) or is_read):
-            message = f"`{key}` is not read; did you mean `{FIELD}`?"
-            yield Problem(message, path, Part.KEY, repair=rename_fields([(path, FIELD)]))
+            values = {"key": key, "wanted": FIELD}
+            yield Problem("misnamed", path, Part.KEY, values, repair=rename_fields([(path, FIELD)]))
     elif not value and not isinstance(value, bool | int | float):
-        message = f"`{FIELD}` {word_empty(value)}, so nothing is judged by it; list its criteria or remove it"
-        yield Problem(message, path, Part.KEY)
+        yield Problem("empty", path, Part.KEY, {"empty": word_empty(value)})
     elif not isinstance(value, list | dict):
         if not (isinstance(value, str) and is_reference(value)):
-            found = describe(value, document.written_at(path))
-            yield Problem(f"`{FIELD}` is {found}, expected a list of criteria", path)
+            yield Problem("not-a-list", path, values={"found": describe(value, document.written_at(path))})
     elif misspelt := list(find_misspelt(value, path, of_agentv=of_agentv)):
-        yield Problem(word_misspelt(misspelt[0]), misspelt[0][0], Part.KEY, repair=rename_fields(misspelt))
+        yield describe_misspelt(misspelt[0])._replace(repair=rename_fields(misspelt))
     elif holds_criteria(value) or (document.number is not None and holds_texts(value)):
         wanted = "outcome" if of_agentv else "expected_outcome"
-        yield Problem(f"`{FIELD}` is not read, as it is not a list of criteria with `{wanted}`", path, Part.KEY)
+        yield Problem("no-criteria", path, Part.KEY, {"wanted": wanted})
 
 
 def word_empty(value: Any) -> str:
@@ -90,11 +89,11 @@ def _could_be_read(value: Any, owner: Path) -> bool:
     return isinstance(value, list) and any(isinstance(entry, dict) and "outcome" in entry for entry in value)
 
 
-def word_misspelt(found: tuple[Path, str]) -> str:
-    """Say that rubrics are not read because of a misspelt field."""
+def describe_misspelt(found: tuple[Path, str]) -> Problem:
+    """Return the problem of rubrics that are not read because of a misspelt field, given it and what it should be."""
     path, target = found
-    fault = "holds bands, not one range" if path[-1] == "score_range" else "is not a field"
-    return f"`{FIELD}` is not read, as `{path[-1]}` {fault}; did you mean `{target}`?"
+    code = "bands-as-range" if path[-1] == "score_range" else "misspelt-field"
+    return Problem(code, path, Part.KEY, {"key": path[-1], "wanted": target})
 
 
 def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite: bool, of_agentv: bool) -> list[Unread]:
@@ -152,9 +151,11 @@ def word_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Ite
     for problem in lost:
         path = problem.path[:-1] if problem.path[-1] == "type" else problem.path
         if path not in above and not any(path[:length] in taken for length in range(len(path))):
-            yield _make_unread(document, problem.path, problem.part, problem.message, is_known=True)
+            reason = _LOST.write(problem.code, problem.values)
+            yield _make_unread(document, problem.path, problem.part, reason, is_known=True)
 
 
+_LOST = BY_NAME["lost-rubric"]
 _GUIDED = "guidance"
 _NOT_NAMED = (
     "these criteria have the fields of harbor check and others; "
@@ -250,7 +251,8 @@ def _word_leftover(document: Document, path: Path, *, is_claimed: bool, of_agent
         found = describe(value, document.written_at(path))
         return f"`{FIELD}` is {found}, not a list of criteria; write one, as `rubric-lint init -` does"
     if misspelt := next(find_misspelt(value, path, of_agentv=of_agentv), None):
-        return word_misspelt(misspelt)
+        problem = describe_misspelt(misspelt)
+        return _LOST.write(problem.code, problem.values)
     claim = _advise(document, path)
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value) and not is_holder(path[:-1]):
         return f"`{FIELD}` is a list of strings outside the cases of a suite; {claim}"

@@ -1,8 +1,8 @@
 """Write SQL expressions for each engine."""
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from textwrap import indent
 
 from rubric_lint.engines.sql.patterns import Patterns
@@ -19,12 +19,14 @@ def choose(ways: Iterable[tuple[str, str]], default: str = "") -> str:
     return "\n".join(["CASE", indent("\n".join(lines), "  "), "END"])
 
 
-def _enclose(items: Iterable[str]) -> str:
-    return "\n" + indent(",\n".join(items), "  ") + "\n"
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """The SQL of an engine, by templates; arguments and results of its methods are SQL expressions.
 
-
-class Dialect(ABC):
-    """The SQL of an engine. Arguments and results are SQL expressions unless their names say otherwise."""
+    `known_texts` matches the types of columns of texts, `unknown_types` types that JSON does not have; `is_collated` is
+    whether texts may be equal that are written in different ways. Places count from 1, `at` gives NULL without an item,
+    and `place` NULL or 0.
+    """
 
     name: str
     label: str
@@ -35,6 +37,14 @@ class Dialect(ABC):
     known_texts: str
     unknown_types: str
     is_collated: str
+    first: int
+    """The number of the first item in `transform` and `keep`."""
+    raw: str
+    """What a literal begins with in which backslashes mean nothing."""
+    templates: Mapping[str, str]
+
+    def _fill(self, name: str, *values: str) -> str:
+        return self.templates[name].format(*values)
 
     def identifier(self, name: str) -> str:
         """Return a quoted name."""
@@ -49,287 +59,154 @@ class Dialect(ABC):
         """Return a literal; a text with special characters is written in hexadecimal."""
         if _SAFE.fullmatch(value) and value.isprintable():
             return f"'{value}'"
-        return self.decode(value.encode().hex())
+        return self._fill("decode", value.encode().hex())
 
     def texts(self, values: Iterable[str]) -> str:
         """Return a list of literals."""
         return self.array(map(self.text, values))
 
-    @abstractmethod
-    def decode(self, digits: str) -> str:
-        """Return a text given as the hexadecimal digits of its UTF-8."""
-
-    @abstractmethod
     def pattern(self, pattern: str) -> str:
         """Return a literal with a regular expression."""
+        return f"{self.raw}'{pattern}'"
 
-    @abstractmethod
     def trim(self, text: str, characters: str) -> str:
         """Return a text without these characters at both ends."""
+        return self._fill("trim", text, characters)
 
-    @abstractmethod
     def trim_left(self, text: str, characters: str) -> str:
         """Return a text without these characters at its start."""
+        return self._fill("trim_left", text, characters)
 
-    @abstractmethod
     def matches(self, text: str, pattern: str) -> str:
         """Return whether a regular expression is found in a text."""
+        return self._fill("matches", text, self.pattern(pattern))
 
-    @abstractmethod
     def replace(self, text: str, pattern: str, by: str) -> str:
         """Return a text with all matches replaced by a literal text."""
+        return self._fill("replace", text, self.pattern(pattern), by)
 
-    @abstractmethod
     def extract(self, text: str, pattern: str) -> str:
         """Return the first group of the first match, empty without a match."""
+        return f"regexp_extract({text}, {self.pattern(pattern)}, 1)"
 
-    @abstractmethod
     def extract_all(self, text: str, pattern: str) -> str:
         """Return all matches."""
+        return f"regexp_extract_all({text}, {self.pattern(pattern)}, 0)"
 
-    @abstractmethod
     def array(self, items: Iterable[str]) -> str:
         """Return a list."""
+        return self._fill("array", ", ".join(items))
 
-    @abstractmethod
     def struct(self, **fields: str) -> str:
         """Return a struct."""
+        parts = ",\n".join(self._fill("field", name, value) for name, value in fields.items())
+        return self._fill("struct", f"\n{indent(parts, '  ')}\n")
 
-    @abstractmethod
     def transform(self, items: str, item: str, index: str, body: str) -> str:
-        """Return the list of what `body` makes of each item; `index` is the name of its place, see `first`."""
+        """Return the list of what `body` makes of each item; `index` is the name of its place, see `counted`."""
+        return self._fill("transform", items, item, index, body)
 
-    @abstractmethod
     def keep(self, items: str, item: str, index: str, condition: str) -> str:
         """Return the items for which the condition is true."""
+        return self._fill("keep", items, item, index, condition)
 
-    @abstractmethod
     def at(self, items: str, place: str) -> str:
-        """Return the item at a place, counted from 1, or NULL."""
+        """Return the item at a place."""
+        return self._fill("at", items, place)
 
-    @abstractmethod
     def place(self, items: str, value: str) -> str:
-        """Return the place of the first item with a value, counted from 1; NULL or 0 without one."""
+        """Return the place of the first item with a value."""
+        return self._fill("place", items, value)
 
-    @abstractmethod
     def count(self, items: str) -> str:
         """Return the number of items."""
+        return self._fill("count", items)
 
-    @abstractmethod
     def distinct(self, items: str) -> str:
         """Return the items without repetitions."""
+        return self._fill("distinct", items)
 
-    @abstractmethod
-    def ordered(self, items: str) -> str:
-        """Return the items in ascending order."""
-
-    @abstractmethod
     def join(self, items: str) -> str:
         """Return the texts of a list, one a line."""
+        return self._fill("join", items)
 
-    @abstractmethod
     def to_json(self, struct: str) -> str:
         """Return a struct as JSON text."""
+        return self._fill("to_json", struct)
 
-    @abstractmethod
     def counted(self, index: str, first: int) -> str:
         """Return the place that an index stands for, where the first item has the number `first`."""
+        return index if first == self.first else f"({index} {'+' if first else '-'} 1)"
 
 
-class DuckDB(Dialect):
-    """The SQL of DuckDB; tested with 2.0."""
-
-    name = "duckdb"
-    label = "DuckDB"
-    text_type = "VARCHAR"
-    list_type = "VARCHAR[]"
-    patterns = Patterns(backtracks=False)
-    quote = '"'
-    known_texts = r"\A(?:VARCHAR|JSON|\x22NULL\x22)\z"
-    unknown_types = (
+_DUCKDB = Dialect(  # tested with 2.0
+    name="duckdb",
+    label="DuckDB",
+    text_type="VARCHAR",
+    list_type="VARCHAR[]",
+    patterns=Patterns(backtracks=False),
+    quote='"',
+    known_texts=r"\A(?:VARCHAR|JSON|\x22NULL\x22)\z",
+    unknown_types=(
         r"\b(?:DECIMAL|U?HUGEINT|BIGNUM|VARINT|DATE|TIME\w*|INTERVAL|BLOB|BIT|UUID|ENUM|MAP|UNION|JSON|VARIANT"
         r"|GEO\w*)\b"
-    )
-    is_collated = "lower(current_setting('default_collation')) NOT IN ('', 'binary', 'c', 'posix')"
+    ),
+    is_collated="lower(current_setting('default_collation')) NOT IN ('', 'binary', 'c', 'posix')",
+    first=1,
+    raw="",
+    templates={
+        "decode": "decode(unhex('{}'))",
+        "trim": "trim({}, {})",
+        "trim_left": "ltrim({}, {})",
+        "matches": "regexp_matches({}, {})",
+        "replace": "regexp_replace({}, {}, '{}', 'g')",
+        "array": "[{}]",
+        "field": '"{}": {}',
+        "struct": "{{{}}}",
+        "transform": "list_transform({}, lambda {}, {}: {})",
+        "keep": "list_filter({}, lambda {}, {}: {})",
+        "at": "list_extract({}, {})",
+        "place": "list_position({}, {})",
+        "count": "len({})",
+        "distinct": "list_distinct({})",
+        "join": "array_to_string({}, chr(10))",
+        "to_json": "CAST(to_json({}) AS VARCHAR)",  # null fields are written
+    },
+)
 
-    def decode(self, digits: str) -> str:
-        """Return a text given as the hexadecimal digits of its UTF-8."""
-        return f"decode(unhex('{digits}'))"
-
-    def pattern(self, pattern: str) -> str:
-        """Return a literal with a regular expression; backslashes mean nothing in literals."""
-        return f"'{pattern}'"
-
-    def trim(self, text: str, characters: str) -> str:
-        """Return a text without these characters at both ends."""
-        return f"trim({text}, {characters})"
-
-    def trim_left(self, text: str, characters: str) -> str:
-        """Return a text without these characters at its start."""
-        return f"ltrim({text}, {characters})"
-
-    def matches(self, text: str, pattern: str) -> str:
-        """Return whether a regular expression is found in a text."""
-        return f"regexp_matches({text}, {self.pattern(pattern)})"
-
-    def replace(self, text: str, pattern: str, by: str) -> str:
-        """Return a text with all matches replaced by a literal text."""
-        return f"regexp_replace({text}, {self.pattern(pattern)}, '{by}', 'g')"
-
-    def extract(self, text: str, pattern: str) -> str:
-        """Return the first group of the first match, empty without a match."""
-        return f"regexp_extract({text}, {self.pattern(pattern)}, 1)"
-
-    def extract_all(self, text: str, pattern: str) -> str:
-        """Return all matches."""
-        return f"regexp_extract_all({text}, {self.pattern(pattern)}, 0)"
-
-    def array(self, items: Iterable[str]) -> str:
-        """Return a list."""
-        return f"[{', '.join(items)}]"
-
-    def struct(self, **fields: str) -> str:
-        """Return a struct."""
-        parts = _enclose(f"{self.identifier(name)}: {value}" for name, value in fields.items())
-        return f"{{{parts}}}"
-
-    def transform(self, items: str, item: str, index: str, body: str) -> str:
-        """Return the list of what `body` makes of each item."""
-        return f"list_transform({items}, lambda {item}, {index}: {body})"
-
-    def keep(self, items: str, item: str, index: str, condition: str) -> str:
-        """Return the items for which the condition is true."""
-        return f"list_filter({items}, lambda {item}, {index}: {condition})"
-
-    def at(self, items: str, place: str) -> str:
-        """Return the item at a place, counted from 1, or NULL."""
-        return f"list_extract({items}, {place})"
-
-    def place(self, items: str, value: str) -> str:
-        """Return the place of the first item with a value, counted from 1; NULL without one."""
-        return f"list_position({items}, {value})"
-
-    def count(self, items: str) -> str:
-        """Return the number of items."""
-        return f"len({items})"
-
-    def distinct(self, items: str) -> str:
-        """Return the items without repetitions."""
-        return f"list_distinct({items})"
-
-    def ordered(self, items: str) -> str:
-        """Return the items in ascending order."""
-        return f"list_sort({items})"
-
-    def join(self, items: str) -> str:
-        """Return the texts of a list, one a line."""
-        return f"array_to_string({items}, chr(10))"
-
-    def to_json(self, struct: str) -> str:
-        """Return a struct as JSON text; null fields are written."""
-        return f"CAST(to_json({struct}) AS VARCHAR)"
-
-    def counted(self, index: str, first: int) -> str:
-        """Return the place that an index, counted from 1, stands for."""
-        return index if first == 1 else f"({index} - 1)"
-
-
-class Spark(Dialect):
-    """The SQL of Spark; tested with 4.3."""
-
-    name = "spark-sql"
-    label = "Spark SQL"
-    text_type = "STRING"
-    list_type = "ARRAY<STRING>"
-    patterns = Patterns(backtracks=True)
-    quote = "`"
-    known_texts = r"\A(?:string|varchar|char|void)\b"
-    unknown_types = (
+_SPARK = Dialect(  # tested with 4.3
+    name="spark-sql",
+    label="Spark SQL",
+    text_type="STRING",
+    list_type="ARRAY<STRING>",
+    patterns=Patterns(backtracks=True),
+    quote="`",
+    known_texts=r"\A(?:string|varchar|char|void)\b",
+    unknown_types=(
         r"[:<](?:decimal|date|timestamp|timestamp_\w+|time|interval|binary|map|variant|void|char|varchar|geo\w+)\b"
-    )
-    is_collated = "collation('') <> 'SYSTEM.BUILTIN.UTF8_BINARY'"
+    ),
+    is_collated="collation('') <> 'SYSTEM.BUILTIN.UTF8_BINARY'",
+    first=0,
+    raw="r",
+    templates={
+        "decode": "decode(unhex('{}'), 'UTF-8')",
+        "trim": "trim(BOTH {1} FROM {0})",
+        "trim_left": "trim(LEADING {1} FROM {0})",
+        "matches": "regexp_like({}, {})",
+        "replace": "regexp_replace({}, {}, '{}')",
+        "array": "array({})",
+        "field": "'{}', {}",
+        "struct": "named_struct({})",
+        "transform": "transform({}, ({}, {}) -> {})",
+        "keep": "filter({}, ({}, {}) -> {})",
+        "at": "get({}, CAST({} AS INT) - 1)",
+        "place": "array_position({}, {})",
+        "count": "size({})",
+        "distinct": "array_distinct({})",
+        "join": "array_join({}, chr(10))",
+        "to_json": "to_json({})",
+    },
+)
 
-    def decode(self, digits: str) -> str:
-        """Return a text given as the hexadecimal digits of its UTF-8."""
-        return f"decode(unhex('{digits}'), 'UTF-8')"
-
-    def pattern(self, pattern: str) -> str:
-        """Return a raw literal with a regular expression."""
-        return f"r'{pattern}'"
-
-    def trim(self, text: str, characters: str) -> str:
-        """Return a text without these characters at both ends."""
-        return f"trim(BOTH {characters} FROM {text})"
-
-    def trim_left(self, text: str, characters: str) -> str:
-        """Return a text without these characters at its start."""
-        return f"trim(LEADING {characters} FROM {text})"
-
-    def matches(self, text: str, pattern: str) -> str:
-        """Return whether a regular expression is found in a text."""
-        return f"regexp_like({text}, {self.pattern(pattern)})"
-
-    def replace(self, text: str, pattern: str, by: str) -> str:
-        """Return a text with all matches replaced by a literal text."""
-        return f"regexp_replace({text}, {self.pattern(pattern)}, '{by}')"
-
-    def extract(self, text: str, pattern: str) -> str:
-        """Return the first group of the first match, empty without a match."""
-        return f"regexp_extract({text}, {self.pattern(pattern)}, 1)"
-
-    def extract_all(self, text: str, pattern: str) -> str:
-        """Return all matches."""
-        return f"regexp_extract_all({text}, {self.pattern(pattern)}, 0)"
-
-    def array(self, items: Iterable[str]) -> str:
-        """Return a list."""
-        return f"array({', '.join(items)})"
-
-    def struct(self, **fields: str) -> str:
-        """Return a struct."""
-        parts = _enclose(f"'{name}', {value}" for name, value in fields.items())
-        return f"named_struct({parts})"
-
-    def transform(self, items: str, item: str, index: str, body: str) -> str:
-        """Return the list of what `body` makes of each item."""
-        return f"transform({items}, ({item}, {index}) -> {body})"
-
-    def keep(self, items: str, item: str, index: str, condition: str) -> str:
-        """Return the items for which the condition is true."""
-        return f"filter({items}, ({item}, {index}) -> {condition})"
-
-    def at(self, items: str, place: str) -> str:
-        """Return the item at a place, counted from 1, or NULL."""
-        return f"get({items}, CAST({place} AS INT) - 1)"
-
-    def place(self, items: str, value: str) -> str:
-        """Return the place of the first item with a value, counted from 1; 0 without one."""
-        return f"array_position({items}, {value})"
-
-    def count(self, items: str) -> str:
-        """Return the number of items."""
-        return f"size({items})"
-
-    def distinct(self, items: str) -> str:
-        """Return the items without repetitions."""
-        return f"array_distinct({items})"
-
-    def ordered(self, items: str) -> str:
-        """Return the items in ascending order."""
-        return f"array_sort({items})"
-
-    def join(self, items: str) -> str:
-        """Return the texts of a list, one a line."""
-        return f"array_join({items}, chr(10))"
-
-    def to_json(self, struct: str) -> str:
-        """Return a struct as JSON text."""
-        return f"to_json({struct})"
-
-    def counted(self, index: str, first: int) -> str:
-        """Return the place that an index, counted from 0, stands for."""
-        return index if first == 0 else f"({index} + 1)"
-
-
-DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (DuckDB(), Spark())}
+DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (_DUCKDB, _SPARK)}
 """The dialects by name."""

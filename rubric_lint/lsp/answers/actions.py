@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
-from rubric_lint.finding import Edit, Finding, Fix
+from rubric_lint.edits.intents import Fix
+from rubric_lint.finding import Finding
 from rubric_lint.fix import Wish, choose, fix
 from rubric_lint.fix.silence import can_be_silenced, silence_one
 from rubric_lint.fix.single import any_unsafe, find_trouble
@@ -18,7 +19,7 @@ from rubric_lint.lsp.server.positions import find_edits
 from rubric_lint.lsp.server.protocol import as_data
 from rubric_lint.report.visible import visible
 from rubric_lint.rules import BY_NAME
-from rubric_lint.text.source import Span
+from rubric_lint.text.source import Edit, Span
 
 FIX_ALL = "source.fixAll.rubric-lint"
 """The kind of the action that makes all safe fixes, for editors that fix on save."""
@@ -226,12 +227,12 @@ async def resolve_action(documents: OpenDocuments, action: types.CodeAction) -> 
     if kind is Deferred.IGNORE:
         findings = [each for each in findings if each.pointer == pointer]
     if not found or not findings:
-        documents.connection.tell(f"the text has changed, and {rule} is no longer reported there")
+        documents.connection.show_message(f"the text has changed, and {rule} is no longer reported there")
         return action
     abilities = _read_abilities(documents)
     action.edit = await documents.run(find_edit, found, kind, findings[0], choice, abilities)
     if action.edit is None:
-        documents.connection.tell(_REFUSALS[kind].format(rule))
+        documents.connection.show_message(_REFUSALS[kind].format(rule))
     return action
 
 

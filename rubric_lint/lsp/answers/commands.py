@@ -196,14 +196,14 @@ class Commands:
         uri, name = (*map(str, arguments), "", "")[:2]
         state = await self._documents.state(uri)
         if state is None or not os.path.isfile(state.name):
-            self._connection.tell("this command needs a file on disk that is open in the editor")
+            self._connection.show_message("this command needs a file on disk that is open in the editor")
             return None
         if not CAN_RUN:
-            self._connection.tell("this command runs a program, which needs an installed rubric-lint")
+            self._connection.show_message("this command runs a program, which needs an installed rubric-lint")
             return None
         call = plan(command, state.name, name)
         if isinstance(call, str):
-            self._connection.tell(call)
+            self._connection.show_message(call)
             return None
         settings = self._documents.settings_file_for(uri)
         call = call._replace(arguments=(*call.arguments, *(("--config", settings) if settings else ())))
@@ -256,7 +256,7 @@ class Commands:
         """Open a report in the editor, or write it to the log of an editor that cannot open it."""
         if not self._connection.can("window.show_document.support"):
             self._connection.log(report, types.MessageType.Info)
-            self._connection.tell("the report is in the log of the language server")
+            self._connection.show_message("the report is in the log of the language server")
             return
         if self._reports is None:
             self._reports = TemporaryDirectory(prefix="rubric-lint-")

@@ -11,7 +11,7 @@ from rubric_lint.lint.rubric_tests import schema_of_tests
 from rubric_lint.lsp.answers.scores import describe_effects
 from rubric_lint.lsp.places.cards import list_criteria, names_criteria, word_criterion, word_field, word_rubric
 from rubric_lint.lsp.places.rooted import SETTINGS, find_roots, is_settings_file, list_rule_names
-from rubric_lint.lsp.places.schema_walk import find_field, find_spots, find_suite_field, list_fields_at
+from rubric_lint.lsp.places.schema_walk import find_field, find_subschemas, find_suite_field, list_fields_at
 from rubric_lint.lsp.places.slots import follow
 from rubric_lint.lsp.server.analysis import Analysis, Located, is_on_key
 from rubric_lint.lsp.server.documents import OpenDocuments
@@ -77,8 +77,8 @@ def _describe_setting(document: Document, path: Path, name: str, *, is_key: bool
     if (word := path[-1] if is_key else document.value(path)) in list_rule_names(roots[0], path, is_key=is_key):
         return f"**{word}**: {BY_NAME[str(word)].summary}"
     holder = follow(document.data, path[:-1])
-    spots = find_spots(SETTINGS, "", follow(document.data, roots[0].path), path[len(roots[0].path) : -1])
-    field = list_fields_at(spots, holder).get(str(path[-1]))
+    subschemas = find_subschemas(SETTINGS, "", follow(document.data, roots[0].path), path[len(roots[0].path) : -1])
+    field = list_fields_at(subschemas, holder).get(str(path[-1]))
     return word_field(field) if field and is_key else ""
 
 

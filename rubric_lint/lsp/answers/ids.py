@@ -158,10 +158,10 @@ class Uses(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """The hash of a rubric, and those of what a judge is told about each criterion; empty if it has errors."""
+    """The hash of a rubric, and those of what its criteria say to a judge; empty if it has errors."""
 
     hash: str = ""
-    told: Mapping[str, str] = MappingProxyType({})
+    criteria: Mapping[str, str] = MappingProxyType({})
 
 
 class _Linked(NamedTuple):

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple, TypeVar
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from rubric_lint.finding import Edit, Intent, RenameKey, Repair, ReplaceValue, pointer
-from rubric_lint.fix import splice
+from rubric_lint.edits.intents import Intent, RenameKey, Repair, ReplaceValue
+from rubric_lint.edits.lines import ObstacleError
+from rubric_lint.edits.making import make_fix
 from rubric_lint.fix.following import DataChange
 from rubric_lint.fix.proof import find_doubt
-from rubric_lint.lint.edits import ObstacleError, Sharing, make_fix
 from rubric_lint.lint.engine import lint
+from rubric_lint.lint.mending import find_sharing
 from rubric_lint.lsp.answers.ids import (
     Meaning,
     Site,
@@ -37,8 +38,8 @@ from rubric_lint.lsp.server.positions import replace_surrogates
 from rubric_lint.lsp.server.workspace import path_of
 from rubric_lint.testing.recordings import HASHES
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path
-from rubric_lint.text.source import Source, Span
+from rubric_lint.text.path import Part, Path, pointer
+from rubric_lint.text.source import Edit, Source, Span, splice
 
 Answer = TypeVar("Answer")
 
@@ -147,16 +148,16 @@ def _intend(site: Site, name: str) -> Intent:
 
 
 def _update_hashes(use: Use, name: str, before: Meaning, after: Meaning) -> list[Intent]:
-    """Return what makes a record that counts for the rubric before it is renamed count for it afterwards."""
+    """Return the intents that write the new hashes into a record of the rubric, so that its results stay valid."""
     if use.record is None or not before.hash or not after.hash:
         return []
     intents: list[Intent] = []
-    for path, held in ((use.at, use.record), ((*use.at, "judge"), use.record.get("judge"))):
-        if isinstance(held, dict) and held.get("rubric_hash") == before.hash:
+    for path, value in ((use.at, use.record), ((*use.at, "judge"), use.record.get("judge"))):
+        if isinstance(value, dict) and value.get("rubric_hash") == before.hash:
             intents.append(ReplaceValue((*path, "rubric_hash"), after.hash))
     path, old = use.site.path, use.site.id
-    if path[-2:] == (HASHES, old) and use.document.value(path) == before.told.get(old):
-        intents.append(ReplaceValue(path, after.told[name]))
+    if path[-2:] == (HASHES, old) and use.document.value(path) == before.criteria.get(old):
+        intents.append(ReplaceValue(path, after.criteria[name]))
     return intents
 
 
@@ -177,7 +178,7 @@ def _rewrite(reading: Reading, documents: dict[int, tuple[Document, list[Intent]
     changes: list[DataChange] = []
     for document, intents in documents.values():
         try:
-            fix = make_fix(Sharing(document), Repair("rename", tuple(intents), safe=False))
+            fix = make_fix(find_sharing(document), Repair("rename", tuple(intents), safe=False))
         except ObstacleError as fault:
             place = reading.name_line(document.span(_path_of(intents[0])).start)
             raise RefusedError(f"{place}: {fault}") from None

@@ -140,9 +140,9 @@ class Scored:
             return None
         place, is_key = found
         part = Part.KEY if is_key else part
-        held = read_key(str(place[-1])) if part is Part.KEY else self.located.document.value(place)
+        written_there = read_key(str(place[-1])) if part is Part.KEY else self.located.document.value(place)
         known = tuple(self.answers[each] for each in answers if each in self.answers)
-        return Step(place, part, known, part is Part.KEY) if known and held == written else None
+        return Step(place, part, known, part is Part.KEY) if known and written_there == written else None
 
 
 def is_sound(analysis: Analysis, located: Located) -> bool:
@@ -354,9 +354,9 @@ def word_verdicts(step: Step) -> str:
         groups.setdefault(answer.certainty, []).append(int(answer.grade.answer))
     if len(groups) == 1:
         return next(iter(groups))
-    told = [f"{list_scores(scores)} {_conjugate(word, len(scores))}" for word, scores in groups.items() if word]
+    parts = [f"{list_scores(scores)} {_conjugate(word, len(scores))}" for word, scores in groups.items() if word]
     is_one = len(next(scores for word, scores in groups.items() if word)) == 1
-    return f"{'score' if is_one else 'scores'} {', '.join(told)}"
+    return f"{'score' if is_one else 'scores'} {', '.join(parts)}"
 
 
 def _conjugate(certainty: str, count: int) -> str:

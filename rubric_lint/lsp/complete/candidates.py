@@ -18,8 +18,8 @@ from rubric_lint.lsp.places.cards import TestedCriterion, find_rubrics, list_cri
 from rubric_lint.lsp.places.rooted import Root, list_rule_names, may_hold
 from rubric_lint.lsp.places.schema_walk import (
     FieldFacts,
-    Spot,
-    find_spots,
+    Subschema,
+    find_subschemas,
     find_words,
     list_fields_at,
     load_once,
@@ -107,23 +107,24 @@ def _list_files(name: str, word: str, suffixes: tuple[str, ...]) -> Iterator[Val
 class Place(NamedTuple):
     """A slot, and the schemas of the values around it.
 
-    `is_served`: another server offers what schemas say.
+    `is_served`: another server offers what schemas say. `snippets`: the editor supports snippets with placeholders.
     """
 
     state: State
     slot: Slot
     roots: list[Root]
     is_served: bool
+    snippets: bool
 
-    def find(self, path: Path, also: str = "") -> list[Spot]:
+    def find(self, path: Path, also: str = "") -> list[Subschema]:
         """Return the subschemas for the value at a path of the document, as if it had a field `also`."""
         data = self.slot.data
         if also and isinstance(self.slot.find(path), dict):
             data = put(data, path, also, {})
-        found: list[Spot] = []
+        found: list[Subschema] = []
         for root in self.roots:
             if path[: len(root.path)] == root.path:
-                found += find_spots(root.source, root.definition, follow(data, root.path), path[len(root.path) :])
+                found += find_subschemas(root.source, root.definition, follow(data, root.path), path[len(root.path) :])
         return found
 
     @property
@@ -142,15 +143,15 @@ class Key(NamedTuple):
 
     name: str
     card: str
-    below: list[Spot]
+    below: list[Subschema]
     plan: Plan | None = None
 
 
-def list_keys(place: Place, spots: list[Spot]) -> Iterator[Key]:
-    """Yield the keys of a slot's mapping, which follows the subschemas `spots`; those that it has already, too."""
+def list_keys(place: Place, subschemas: list[Subschema]) -> Iterator[Key]:
+    """Yield the keys of a slot's mapping, which follows the subschemas `subschemas`; those that it has already, too."""
     slot = place.slot
     for each in list_tested(place.state, slot.data, slot.path) if place.is_in_tests else ():
-        yield Key(each.id, each.card, open_below(spots, each.id), _plan_answers(each, slot.path))
+        yield Key(each.id, each.card, open_below(subschemas, each.id), _plan_answers(each, slot.path))
     if place.is_served:
         return
     anywhere = {
@@ -161,11 +162,11 @@ def list_keys(place: Place, spots: list[Spot]) -> Iterator[Key]:
     }
     is_inside = place.is_in_rubric
     listed = set()
-    for name, facts in list_fields_at(spots, slot.mapping).items():
+    for name, facts in list_fields_at(subschemas, slot.mapping).items():
         if is_inside or name not in anywhere or may_hold(slot.document, slot.path, name):
             listed.add(name)
             if not facts.is_deprecated:
-                yield Key(name, word_field(facts), open_below(spots, name), _plan_named(place, name))
+                yield Key(name, word_field(facts), open_below(subschemas, name), _plan_named(place, name))
     if not is_inside:
         for name in _list_known(place):
             if name not in listed:
@@ -173,7 +174,7 @@ def list_keys(place: Place, spots: list[Spot]) -> Iterator[Key]:
                 yield Key(name, word_field(FieldFacts(name, {})), [])
     for name in list_rule_names(place.roots[-1], (*slot.path, ""), is_key=True):
         facts = FieldFacts(name, {"description": BY_NAME[name].summary})
-        yield Key(name, word_field(facts), open_below(spots, name))
+        yield Key(name, word_field(facts), open_below(subschemas, name))
 
 
 def list_urls(state: State) -> Iterator[tuple[str, str]]:
@@ -231,13 +232,15 @@ def list_values(place: Place) -> Iterator[Value]:
         return
     if slot.path == ("$schema",):
         yield from (Value(url, card) for url, card in list_urls(place.state))
-    spots, is_item = place.find(slot.path), isinstance(slot.path[-1], int)
-    words = find_words(spots) or ([] if is_item else find_words(open_below(spots, 0)))  # one instead of a list
+    subschemas, is_item = place.find(slot.path), isinstance(slot.path[-1], int)
+    words = find_words(subschemas) or (
+        [] if is_item else find_words(open_below(subschemas, 0))
+    )  # one instead of a list
     yield from (Value(word, kind=WORD) for word in (*words, *_list_kinds(place)))
     names = list_rule_names(place.roots[-1], slot.path, is_key=False)
     yield from (Value(name, BY_NAME[name].summary, WORD) for name in names)
     if place.is_in_rubric:
-        yield from (Value(gate, outcome, WORD) for gate, outcome in _list_gates(slot, merge(spots)))
+        yield from (Value(gate, outcome, WORD) for gate, outcome in _list_gates(slot, merge(subschemas)))
 
 
 def _list_kinds(place: Place) -> Iterator[str]:

@@ -8,13 +8,12 @@ from typing import Any
 
 from lsprotocol import types
 
-from rubric_lint.finding import Edit
 from rubric_lint.format.starter import RUBRICS
 from rubric_lint.lsp.complete.candidates import Key, Place, list_keys, list_urls, list_values
 from rubric_lint.lsp.complete.proof import Proof, choose_best
 from rubric_lint.lsp.complete.snippets import Plan, Writer, is_of_type, make_plan, read_body, write_value
 from rubric_lint.lsp.places.rooted import expect_rubric, find_roots, is_settings_file, recall_roots
-from rubric_lint.lsp.places.schema_walk import Spot, open_below
+from rubric_lint.lsp.places.schema_walk import Subschema, open_below
 from rubric_lint.lsp.places.slots import Slot, find_slots
 from rubric_lint.lsp.server.analysis import Analysis, State
 from rubric_lint.lsp.server.diagnostics import has_schema
@@ -22,7 +21,7 @@ from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Kind, Source, Span, kind_of
+from rubric_lint.text.source import Edit, Kind, Source, Span, kind_of
 
 _LIST = r"#\s*rubric-lint:\s*(?:ignore-file|ignore)\s*\[(?P<before>[^\]#]*,\s*|\s*)(?P<word>[\w-]*)\Z"
 _KIND = r"#\s*rubric-lint:\s*(?P<word>[\w-]*)\Z"
@@ -97,66 +96,48 @@ def _write_json(text: str) -> str:
     return json.dumps(document.data, ensure_ascii=False, indent=2) + "\n"
 
 
-def list_bodies(spots: list[Any], slot: Slot) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def list_bodies(subschemas: list[Any], slot: Slot) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield the whole mappings that the schema suggests for an empty one: label, description and fields."""
     if slot.mapping or slot.is_before_value:
         return
     known = set()
-    for spot in spots:
-        for snippet in spot.node.get("x-snippets", ()):
+    for subschema in subschemas:
+        for snippet in subschema.node.get("x-snippets", ()):
             if isinstance(snippet["body"], dict) and snippet["label"] not in known:
                 known.add(snippet["label"])
                 yield snippet["label"], snippet.get("description", ""), snippet["body"]
 
 
-def offer_by_schema(
-    state: State,
-    source: Source,
-    offset: int,
-    *,
-    snippets: bool,
-    is_served: bool = False,
-    before: Analysis | None = None,
-) -> Iterator[types.CompletionItem]:
-    """Yield what the schemas allow at an offset, and in a file with rubric tests what the tested rubric does.
+def _offer_by_schema(
+    state: State, source: Source, offset: int, *, snippets: bool, is_served: bool, before: Analysis | None
+) -> list[types.CompletionItem]:
+    """Return what the schemas allow at an offset, and in a file with rubric tests what the tested rubric does.
 
-    `is_served`: another server offers what the schemas say. `before` is the last readable state of the document: what
-    was a rubric there is one still, even if the field that shows it is the one to complete.
+    What was a rubric `before` is one still, even if the field that shows it is the one to complete.
     """
-    for slot in find_slots(source, offset):
-        items = list(_offer_in(slot, state, snippets=snippets, is_served=is_served, before=before))
-        if items:
-            yield from items
-            return
-
-
-def _offer_in(
-    slot: Slot, state: State, *, snippets: bool, is_served: bool, before: Analysis | None
-) -> Iterator[types.CompletionItem]:
     settings = state.settings or FileSettings()
-    roots = find_roots(slot.document, settings, slot.path, state.name)
-    is_found = any(root.is_rubric for root in roots)
-    recalled = [root for root in recall_roots(before, slot) if root not in roots] if before else []
-    roots = [*recalled, *roots]
-    if not any(root.is_rubric for root in roots) and (expected := expect_rubric(slot.document, settings, slot.path)):
-        roots = [expected, *roots]
-    if not roots:
-        return
-    place = Place(state, slot, roots, is_served)
-    proof = Proof(settings, slot, before if recalled and not is_found else None)
-    if slot.opening:
-        yield from _offer_tables(place, proof, snippets=snippets)
-    elif slot.is_key:
-        yield from _offer_keys(place, proof, snippets=snippets)
-    elif slot.path:
-        yield from _offer_values(place, proof)
+    for slot in find_slots(source, offset):
+        roots = find_roots(slot.document, settings, slot.path, state.name)
+        is_found = any(root.is_rubric for root in roots)
+        recalled = [root for root in recall_roots(before, slot) if root not in roots] if before else []
+        roots = [*recalled, *roots]
+        if not any(root.is_rubric for root in roots) and (new := expect_rubric(slot.document, settings, slot.path)):
+            roots = [new, *roots]
+        if not roots:
+            continue
+        place = Place(state, slot, roots, is_served, snippets)
+        proof = Proof(settings, slot, before if recalled and not is_found else None)
+        offer = _offer_tables if slot.opening else _offer_keys if slot.is_key else _offer_values
+        if items := list(offer(place, proof)):
+            return items
+    return []
 
 
-def _offer_keys(place: Place, proof: Proof, *, snippets: bool) -> Iterator[types.CompletionItem]:
-    state, slot = place.state, place.slot
-    spots = place.find(slot.path)
+def _offer_keys(place: Place, proof: Proof) -> Iterator[types.CompletionItem]:
+    state, slot, snippets = place.state, place.slot, place.snippets
+    subschemas = place.find(slot.path)
     plans: dict[str, tuple[Plan, str]] = {}
-    keys = [key for key in list_keys(place, spots) if key.name not in slot.mapping]
+    keys = [key for key in list_keys(place, subschemas) if key.name not in slot.mapping]
     if slot.value is not None:
         keys = _list_fitting(keys, slot, proof)
     for key in keys:
@@ -177,9 +158,9 @@ def _offer_keys(place: Place, proof: Proof, *, snippets: bool) -> Iterator[types
         text = writer.write_key(name) + ("" if slot.has_value else ":")
         if not slot.is_before_value:
             text = _brace(slot, writer.write_fields({name: plan}))
-        yield _make_key(place, name, card, number, name if slot.is_quoted else text, snippets=snippets)
+        yield _make_key(place, name, card, number, name if slot.is_quoted else text)
     if snippets and not place.is_served:
-        yield from _offer_whole(place, spots, {name: plan for name, (plan, _) in plans.items()}, proof)
+        yield from _offer_whole(place, subschemas, {name: plan for name, (plan, _) in plans.items()}, proof)
 
 
 def _list_fitting(keys: list[Key], slot: Slot, proof: Proof) -> list[Key]:
@@ -200,7 +181,7 @@ def _add_comma(place: Place) -> list[types.TextEdit] | None:
     return None if at is None else [place.state.text.edit(Edit(Span(at, at), ","))]
 
 
-def _offer_tables(place: Place, proof: Proof, *, snippets: bool) -> Iterator[types.CompletionItem]:
+def _offer_tables(place: Place, proof: Proof) -> Iterator[types.CompletionItem]:
     """Yield the names of TOML tables that fit what follows best, each with the fields that it still must have."""
     slot = place.slot
     found: list[tuple[tuple[int, int, int], Key, dict[str, Plan]]] = []
@@ -222,12 +203,12 @@ def _offer_tables(place: Place, proof: Proof, *, snippets: bool) -> Iterator[typ
     least = min((count for count, *_ in found), default=(0, 0, 0))
     for number, (count, key, lacking) in enumerate(found):
         if count == least:
-            writer = Writer(kind_of(place.state.name), is_flow=False, margin="", snippets=snippets)
+            writer = Writer(kind_of(place.state.name), is_flow=False, margin="", snippets=place.snippets)
             text = writer.write_table(key.name, len(slot.opening), lacking)
-            yield _make_key(place, key.name, key.card, number, text, snippets=snippets)
+            yield _make_key(place, key.name, key.card, number, text)
 
 
-def _make_key(place: Place, name: str, card: str, number: int, text: str, *, snippets: bool) -> types.CompletionItem:
+def _make_key(place: Place, name: str, card: str, number: int, text: str) -> types.CompletionItem:
     return types.CompletionItem(
         label=name,
         kind=types.CompletionItemKind.Property,
@@ -236,7 +217,7 @@ def _make_key(place: Place, name: str, card: str, number: int, text: str, *, sni
         filter_text=_filter(place, name),
         text_edit=place.state.text.edit(Edit(place.slot.word, text)),
         additional_text_edits=_add_comma(place),
-        insert_text_format=types.InsertTextFormat.Snippet if snippets else types.InsertTextFormat.PlainText,
+        insert_text_format=types.InsertTextFormat.Snippet if place.snippets else types.InsertTextFormat.PlainText,
     )
 
 
@@ -261,13 +242,13 @@ def _plan_sound(proof: Proof, name: str, plan: Plan) -> Plan | None:
 
 
 def _offer_whole(
-    place: Place, spots: list[Spot], fields: dict[str, Plan], proof: Proof
+    place: Place, subschemas: list[Subschema], fields: dict[str, Plan], proof: Proof
 ) -> Iterator[types.CompletionItem]:
     """Yield a whole band, or a whole criterion of each shape that fits the rubric, where there are no fields yet."""
     slot = place.slot
     bodies = [
         (label, card, {name: read_body(value) for name, value in body.items()})
-        for label, card, body in list_bodies(spots, slot)
+        for label, card, body in list_bodies(subschemas, slot)
     ]
     if slot.path[-2:-1] == ("score_ranges",) and fields and not slot.mapping and not slot.is_before_value:
         bodies = [("band", " and ".join(fields), fields)]
@@ -293,6 +274,8 @@ def _filter(place: Place, name: str) -> str | None:
 
 
 def _offer_values(place: Place, proof: Proof) -> Iterator[types.CompletionItem]:
+    if not place.slot.path:
+        return
     slot, kind = place.slot, kind_of(place.state.name)
     there = slot.find(slot.holder) if isinstance(slot.path[-1], int) else ()
     listed = [each for each in list_values(place) if each.value not in (there or ())]
@@ -331,7 +314,7 @@ def complete(
     """
     source, offset = Source(state.name, state.text.body), state.text.offset(position)
     if is_settings_file(state.name) and (state.settings or state.obstacle):  # also while the settings are invalid
-        return list(offer_by_schema(state, source, offset, snippets=snippets))
+        return _offer_by_schema(state, source, offset, snippets=snippets, is_served=False, before=None)
     if state.settings is None:
         return []
     if items := list(offer_in_comment(state, source, offset)):
@@ -340,7 +323,7 @@ def complete(
         return []
     if url := _find_modeline(source, offset):
         return [] if is_served else list(_offer_schemas(state, source, url))
-    found = list(offer_by_schema(state, source, offset, snippets=snippets, is_served=is_served, before=before))
+    found = _offer_by_schema(state, source, offset, snippets=snippets, is_served=is_served, before=before)
     return found if is_served else found + list(offer_rubrics(state, source, offset))
 
 

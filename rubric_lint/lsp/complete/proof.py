@@ -37,7 +37,7 @@ _OTHERS: tuple[Any, ...] = ("Says so", "says_so", 1, 0, True, [], {})
 """Values of all types, for a field whose schema does not say enough to make one."""
 
 
-class _Seen(NamedTuple):
+class _Linted(NamedTuple):
     """The errors in data, and the paths of the keys that are errors."""
 
     errors: Errors
@@ -53,14 +53,14 @@ class Proof:
     def __init__(self, settings: FileSettings, slot: Slot, before: Analysis | None = None) -> None:
         self._settings = settings
         self._slot = slot
-        self._seen: dict[tuple[str, Path], _Seen] = {}
+        self._seen: dict[tuple[str, Path], _Linted] = {}
         self._excused = {each.rule for each in before.findings} if before else set()
-        self._known = self._look(slot.data, slot.holder).errors
+        self._known = self._lint(slot.data, slot.holder).errors
 
     def find_best(self, values: Iterable[Any]) -> list[Any]:
         """Return the values that add no error in the slot; where some of them mend errors, those that mend most."""
         path = self._slot.path
-        seen = [(value, self._look(put(self._slot.data, path[:-1], path[-1], value), path)) for value in values]
+        seen = [(value, self._lint(put(self._slot.data, path[:-1], path[-1], value), path)) for value in values]
         sound = [(value, each.errors.total()) for value, each in seen if not self._compare(each)]
         least = min((count for _, count in sound), default=0)
         return [value for value, count in sound if count == least]
@@ -75,7 +75,7 @@ class Proof:
         The first are added and about its form, the second are added and others, the third are all that there are.
         """
         path = (*self._slot.holder, name)
-        seen = self._look(put(self._slot.data, path[:-1], name, value), path)
+        seen = self._lint(put(self._slot.data, path[:-1], name, value), path)
         new = self._compare(seen)
         of_form = sum(count for (rule, _), count in new.items() if rule in _OF_FORM)
         return of_form, new.total() - of_form, seen.errors.total()
@@ -98,20 +98,20 @@ class Proof:
 
     def is_sound_mapping(self, value: Mapping[str, Any]) -> bool:
         """Return whether there is no new error with a whole mapping in the slot."""
-        return not self._compare(self._look(_replace(self._slot.data, self._slot.holder, value), self._slot.holder))
+        return not self._compare(self._lint(_replace(self._slot.data, self._slot.holder, value), self._slot.holder))
 
     def _find_new(self, step: str | int, value: Any) -> tuple[Errors, frozenset[Path]]:
         """Return the errors that a field or an item adds, and the paths of all keys that are errors."""
         holder = self._slot.holder
-        seen = self._look(put(self._slot.data, holder, step, value), (*holder, step))
+        seen = self._lint(put(self._slot.data, holder, step, value), (*holder, step))
         return self._compare(seen), seen.keys
 
-    def _compare(self, seen: _Seen) -> Errors:
+    def _compare(self, seen: _Linted) -> Errors:
         new = seen.errors - self._known
         return Counter({each: count for each, count in new.items() if each[0] not in self._excused})
 
     @without_collections()
-    def _look(self, data: Any, added: Path) -> _Seen:
+    def _lint(self, data: Any, added: Path) -> _Linted:
         """Return the errors in data.
 
         What is lacking in the value that was `added` is an error; what is lacking around it is to be written next.
@@ -120,12 +120,12 @@ class Proof:
         text = write_data(data, kind_of(source.name))
         if (text, added) not in self._seen:
             if is_settings_file(source.name):
-                self._seen[text, added] = _look_at_settings(text, source.name)
+                self._seen[text, added] = _check_settings(text, source.name)
                 return self._seen[text, added]
             claim = source.text[: source.text.find("\n") + 1] if source.text[:1] == "#" else ""
             documents = read_documents(Source(source.name, claim + text))[0]
             problems = _find_errors(documents, self._settings)
-            self._seen[text, added] = _Seen(
+            self._seen[text, added] = _Linted(
                 Counter(
                     (rule, each.keyword)
                     for rule, each in problems
@@ -156,10 +156,10 @@ def _find_errors(documents: list[Document], settings: FileSettings) -> list[tupl
     ]
 
 
-def _look_at_settings(text: str, name: str) -> _Seen:
+def _check_settings(text: str, name: str) -> _Linted:
     table = follow(tomllib.loads(text, parse_float=Decimal), find_table(name))
     faults = find_faults(table) if isinstance(table, dict) else ()
-    return _Seen(Counter(("settings", ".".join(fault.way)) for fault in faults if not fault.is_lack), frozenset())
+    return _Linted(Counter(("settings", ".".join(fault.way)) for fault in faults if not fault.is_lack), frozenset())
 
 
 def _replace(data: Any, path: Path, value: Any) -> Any:

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from rubric_lint.format.criterion import HIGHEST, LOWEST, SCORES, as_integer
-from rubric_lint.lsp.places.schema_walk import Spot, find_words, list_fields_at, merge, open_below
+from rubric_lint.lsp.places.schema_walk import Subschema, find_words, list_fields_at, merge, open_below
 from rubric_lint.lsp.places.slots import Slot
 from rubric_lint.text.scalar import read_plain
 from rubric_lint.text.source import Kind
@@ -49,27 +49,27 @@ class Plan:
         return "Says so" if self.suggestion is None else self.suggestion
 
 
-def make_plan(name: str, spots: list[Spot], slot: Slot) -> Plan:
+def make_plan(name: str, subschemas: list[Subschema], slot: Slot) -> Plan:
     """Plan the value of a new field in a slot."""
-    if merge(spots).get("maxItems") == 2:
+    if merge(subschemas).get("maxItems") == 2:
         return _plan_range(*_find_gap(slot, name))
     if name == "level" and (levels := _list_numbers(slot)):
         gate = _get_gate(slot)
         free = [number for number in range(min(levels), max(levels) + 2) if number not in levels]
         return Plan(suggestion=gate if gate is not None and gate not in levels else free[0])
     if name == "levels" and (gate := as_integer(slot.mapping.get("required_min_level"))) is not None:
-        return _plan(spots, 0, gate - 2)
+        return _plan(subschemas, 0, gate - 2)
     if name == "required_min_level":
         levels = sorted(_read_levels(slot.mapping.get("levels")))
         return Plan(suggestion=levels[1] if len(levels) > 1 else 1)
-    return _plan(spots, 0, 0)
+    return _plan(subschemas, 0, 0)
 
 
-def _plan(spots: list[Spot], depth: int, index: int) -> Plan:
-    facts = merge(spots)
-    types = _list_types(spots)
+def _plan(subschemas: list[Subschema], depth: int, index: int) -> Plan:
+    facts = merge(subschemas)
+    types = _list_types(subschemas)
     suggested = _suggest(facts)
-    words = find_words(spots) or (find_words(open_below(spots, 0)) if {*types} == {"string", "array"} else [])
+    words = find_words(subschemas) or (find_words(open_below(subschemas, 0)) if {*types} == {"string", "array"} else [])
     if words:
         plan = Plan(words=tuple(words))
     elif "array" in types and facts.get("maxItems") == 2:
@@ -80,9 +80,9 @@ def _plan(spots: list[Spot], depth: int, index: int) -> Plan:
     elif "string" in types or not types:
         plan = Plan(is_text=True)
     elif "array" in types:
-        plan = _plan_list(spots, facts, depth, index)
+        plan = _plan_list(subschemas, facts, depth, index)
     elif "object" in types:
-        plan = _plan_mapping(spots, facts, depth, index)
+        plan = _plan_mapping(subschemas, facts, depth, index)
     elif {"number", "integer"} & {*types}:
         plan = Plan(suggestion=_number(facts, index) if depth else 1)
     else:
@@ -101,8 +101,8 @@ def _plan_range(lowest: int, highest: int) -> Plan:
     return Plan(items=(Plan(suggestion=lowest), Plan(suggestion=highest)), is_short=True)
 
 
-def _plan_list(spots: list[Spot], facts: Mapping[str, Any], depth: int, first: int) -> Plan:
-    below = open_below(spots, 0, {})
+def _plan_list(subschemas: list[Subschema], facts: Mapping[str, Any], depth: int, first: int) -> Plan:
+    below = open_below(subschemas, 0, {})
     items = []
     for index in range(first, first + min(max(facts.get("minItems", 1), 1), _MOST_ITEMS)):
         fields = _plan_fields(below, depth, index)
@@ -110,22 +110,24 @@ def _plan_list(spots: list[Spot], facts: Mapping[str, Any], depth: int, first: i
     return Plan(items=tuple(items))
 
 
-def _plan_mapping(spots: list[Spot], facts: Mapping[str, Any], depth: int, index: int) -> Plan:
-    fields = _plan_fields(spots, depth, index)
+def _plan_mapping(subschemas: list[Subschema], facts: Mapping[str, Any], depth: int, index: int) -> Plan:
+    fields = _plan_fields(subschemas, depth, index)
     if fields or not facts.get("minProperties"):
         return Plan(fields=fields)
-    first = next(iter(list_fields_at(spots, {})), None)
-    below = open_below(spots, first or _NAME)
+    first = next(iter(list_fields_at(subschemas, {})), None)
+    below = open_below(subschemas, first or _NAME)
     return Plan(fields={first or _NAME: _plan(below, depth + 1, index)}, is_named=first is None)
 
 
-def _plan_fields(spots: list[Spot], depth: int, index: int) -> dict[str, Plan]:
+def _plan_fields(subschemas: list[Subschema], depth: int, index: int) -> dict[str, Plan]:
     """Plan the fields that a mapping must have."""
     if depth >= _DEEPEST:
         return {}
-    needed = {name for spot in spots if not spot.is_asked for name in spot.node.get("required", ())}
+    needed = {name for subschema in subschemas if not subschema.is_asked for name in subschema.node.get("required", ())}
     return {
-        name: _plan(open_below(spots, name), depth + 1, index) for name in list_fields_at(spots, {}) if name in needed
+        name: _plan(open_below(subschemas, name), depth + 1, index)
+        for name in list_fields_at(subschemas, {})
+        if name in needed
     }
 
 
@@ -239,9 +241,9 @@ def write_value(value: Any, kind: Kind) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _list_types(spots: list[Spot]) -> list[str]:
+def _list_types(subschemas: list[Subschema]) -> list[str]:
     """Return the types that all subschemas allow."""
-    lists = [spot.node["type"] for spot in spots if "type" in spot.node and not spot.is_asked]
+    lists = [subschema.node["type"] for subschema in subschemas if "type" in subschema.node and not subschema.is_asked]
     found = [[each] if isinstance(each, str) else each for each in lists]
     return [name for name in found[0] if all(name in each for each in found)] if found else []
 
@@ -249,9 +251,9 @@ def _list_types(spots: list[Spot]) -> list[str]:
 _TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
 
 
-def is_of_type(value: Any, spots: list[Spot]) -> bool:
+def is_of_type(value: Any, subschemas: list[Subschema]) -> bool:
     """Return whether subschemas allow the type of a value."""
-    types = _list_types(spots)
+    types = _list_types(subschemas)
     return not types or _TYPES.get(type(value)) in types or (type(value) is int and "number" in types)
 
 

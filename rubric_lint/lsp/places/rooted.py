@@ -11,7 +11,7 @@ from rubric_lint.format.schema import case_lists, schema_for
 from rubric_lint.format.schema_files import CURRENT, Claim
 from rubric_lint.format.view import Dialect
 from rubric_lint.lint.rubric_tests import schema_of_tests
-from rubric_lint.lsp.places.schema_walk import find_spots, load_once, open_names
+from rubric_lint.lsp.places.schema_walk import find_subschemas, load_once, open_names
 from rubric_lint.lsp.places.slots import Slot, follow
 from rubric_lint.lsp.server.analysis import Analysis
 from rubric_lint.project.settings import NAMES, FileSettings
@@ -41,9 +41,13 @@ def list_rule_names(root: Root, path: Path, *, is_key: bool) -> list[str]:
     if root.source != SETTINGS:
         return []
     steps = path[len(root.path) :]
-    spots = open_names(find_spots(SETTINGS, "", {}, steps[:-1])) if is_key else find_spots(SETTINGS, "", {}, steps)
+    subschemas = (
+        open_names(find_subschemas(SETTINGS, "", {}, steps[:-1]))
+        if is_key
+        else find_subschemas(SETTINGS, "", {}, steps)
+    )
     rule = load_once(SETTINGS)["definitions"]["rule"]
-    return sorted(BY_NAME) if any(spot.node is rule for spot in spots) else []
+    return sorted(BY_NAME) if any(subschema.node is rule for subschema in subschemas) else []
 
 
 def is_settings_file(name: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
 from rubric_lint.format.schema import RubricSchema, python_validator, resolve
-from rubric_lint.format.schema_files import BASE, load, registry
+from rubric_lint.format.schema_files import BASE, join, load, registry
 from rubric_lint.text.path import Path
 
 _TYPES = {"array": "list", "object": "mapping"}
@@ -51,7 +51,7 @@ def find_field(schema: RubricSchema, steps: Path, name: str) -> FieldFacts | Non
 
 def find_suite_field(source: str, name: str) -> FieldFacts | None:
     """Return a field of a suite that may lead to rubrics, such as its list of cases, if a schema defines it."""
-    contents = load(source)
+    contents = join(source)
     schema = contents["definitions"].get("part", {}).get("properties", {}).get(name)
     resolved = resolve(contents, schema) if schema else {}
     return FieldFacts(name, {"description": resolved["description"]}) if "description" in resolved else None
@@ -61,7 +61,7 @@ _DEEPEST = 40
 _KEPT = ("allOf", "if", "then", "else", "$ref", "anyOf", "oneOf")
 
 
-class Spot(NamedTuple):
+class Subschema(NamedTuple):
     """A subschema, and the file that its references start from. `is_asked`: it belongs to the question of an `if`."""
 
     home: Mapping[str, Any]
@@ -75,98 +75,98 @@ def load_once(source: str) -> Mapping[str, Any]:
     return load(source)
 
 
-def find_spots(source: str, definition: str, data: Any, steps: Path) -> list[Spot]:
+def find_subschemas(source: str, definition: str, data: Any, steps: Path) -> list[Subschema]:
     """Return the subschemas for the value at `steps` below `data`, which follows a definition of a schema.
 
     Without a definition, it follows the whole schema.
     """
     home = load_once(source)
     start: Any = home["definitions"].get(definition) if definition else home
-    spots = [Spot(home, start)] if isinstance(start, dict) else []
+    subschemas = [Subschema(home, start)] if isinstance(start, dict) else []
     for step in steps:
-        spots = [below for spot in _open_all(spots, data) for below in _descend(spot, step)]
+        subschemas = [below for subschema in _open_all(subschemas, data) for below in _descend(subschema, step)]
         data = _step(data, step)
-    return list(_open_all(spots, data))
+    return list(_open_all(subschemas, data))
 
 
-def list_fields_at(spots: list[Spot], data: Any) -> dict[str, FieldFacts]:
+def list_fields_at(subschemas: list[Subschema], data: Any) -> dict[str, FieldFacts]:
     """Return the fields that a mapping may have; `data` is the mapping."""
     found: dict[str, FieldFacts] = {}
-    for spot in spots:
-        if spot.is_asked:
+    for subschema in subschemas:
+        if subschema.is_asked:
             continue
-        for name in spot.node.get("properties", {}):
+        for name in subschema.node.get("properties", {}):
             if name not in found:
-                below = [each for one in spots if not one.is_asked for each in _named(one, name)]
+                below = [each for one in subschemas if not one.is_asked for each in _named(one, name)]
                 facts = merge(list(_open_all(below, _step(data, name))))
                 found[name] = FieldFacts(name, {**facts, "deprecated": _is_deprecated(below)})
     return found
 
 
-def _is_deprecated(spots: list[Spot]) -> bool:
+def _is_deprecated(subschemas: list[Subschema]) -> bool:
     """Return whether a field is deprecated in each of the schemas that know it."""
     said: dict[str, bool] = {}
-    for spot in spots:
-        home = spot.home["$id"]
-        is_deprecated = any(each.node.get("deprecated") for each in _open_all([spot], None))
+    for subschema in subschemas:
+        home = subschema.home["$id"]
+        is_deprecated = any(each.node.get("deprecated") for each in _open_all([subschema], None))
         said[home] = said.get(home, False) or is_deprecated
     return bool(said) and all(said.values())
 
 
-def find_words(spots: list[Spot]) -> list[Any]:
+def find_words(subschemas: list[Subschema]) -> list[Any]:
     """Return the values that the schema lists for a place, or on which it makes something depend."""
     found: list[Any] = []
-    for spot in spots:
-        words = [*spot.node.get("enum", ())]
-        if "const" in spot.node:
-            words.append(spot.node["const"])
-        types = spot.node.get("type", ())
+    for subschema in subschemas:
+        words = [*subschema.node.get("enum", ())]
+        if "const" in subschema.node:
+            words.append(subschema.node["const"])
+        types = subschema.node.get("type", ())
         if types == "boolean":
             words += [True, False]
         found += [word for word in words if not any(word is each or word == each for each in found)]
     return found
 
 
-def merge(spots: list[Spot]) -> Mapping[str, Any]:
+def merge(subschemas: list[Subschema]) -> Mapping[str, Any]:
     """Return one subschema with the keywords of all, those of the first winning."""
     merged: dict[str, Any] = {}
-    for spot in spots:
-        if not spot.is_asked:
-            for keyword, value in spot.node.items():
+    for subschema in subschemas:
+        if not subschema.is_asked:
+            for keyword, value in subschema.node.items():
                 if keyword not in _KEPT:
                     merged.setdefault(keyword, value)
     return merged
 
 
-def open_below(spots: list[Spot], step: str | int, data: Any = None) -> list[Spot]:
+def open_below(subschemas: list[Subschema], step: str | int, data: Any = None) -> list[Subschema]:
     """Return the subschemas for what is below a place."""
-    return list(_open_all([below for spot in spots for below in _descend(spot, step)], data))
+    return list(_open_all([below for subschema in subschemas for below in _descend(subschema, step)], data))
 
 
-def open_names(spots: list[Spot]) -> list[Spot]:
+def open_names(subschemas: list[Subschema]) -> list[Subschema]:
     """Return the subschemas for the names of the fields of a mapping."""
-    named = [spot for spot in spots if "propertyNames" in spot.node]
-    return list(_open_all([spot._replace(node=spot.node["propertyNames"]) for spot in named], None))
+    named = [subschema for subschema in subschemas if "propertyNames" in subschema.node]
+    return list(_open_all([subschema._replace(node=subschema.node["propertyNames"]) for subschema in named], None))
 
 
-def _named(spot: Spot, name: str) -> Iterator[Spot]:
-    below = spot.node.get("properties", {}).get(name)
+def _named(subschema: Subschema, name: str) -> Iterator[Subschema]:
+    below = subschema.node.get("properties", {}).get(name)
     if isinstance(below, dict):
-        yield Spot(spot.home, below, spot.is_asked)
+        yield Subschema(subschema.home, below, subschema.is_asked)
 
 
-def _descend(spot: Spot, step: str | int) -> Iterator[Spot]:
+def _descend(subschema: Subschema, step: str | int) -> Iterator[Subschema]:
     if isinstance(step, int):
-        below = spot.node.get("items")
+        below = subschema.node.get("items")
     else:
-        below = spot.node.get("properties", {}).get(step)
+        below = subschema.node.get("properties", {}).get(step)
         if below is None:
-            patterns = spot.node.get("patternProperties", {})
+            patterns = subschema.node.get("patternProperties", {})
             below = next((each for pattern, each in patterns.items() if re.search(pattern, step)), None)
         if below is None:
-            below = spot.node.get("additionalProperties")
+            below = subschema.node.get("additionalProperties")
     if isinstance(below, dict):
-        yield Spot(spot.home, below, spot.is_asked)
+        yield Subschema(subschema.home, below, subschema.is_asked)
 
 
 def _step(data: Any, step: str | int) -> Any:
@@ -177,37 +177,37 @@ def _step(data: Any, step: str | int) -> Any:
     return None
 
 
-def _open_all(spots: list[Spot], data: Any) -> Iterator[Spot]:
+def _open_all(subschemas: list[Subschema], data: Any) -> Iterator[Subschema]:
     seen: set[tuple[int, bool]] = set()
-    for spot in spots:
-        yield from _open(spot, data, seen, 0)
+    for subschema in subschemas:
+        yield from _open(subschema, data, seen, 0)
 
 
-def _open(spot: Spot, data: Any, seen: set[tuple[int, bool]], depth: int) -> Iterator[Spot]:
+def _open(subschema: Subschema, data: Any, seen: set[tuple[int, bool]], depth: int) -> Iterator[Subschema]:
     """Yield a subschema with all that it refers to and that applies to the data."""
-    home, node, is_asked = spot
+    home, node, is_asked = subschema
     if (id(node), is_asked) in seen or depth > _DEEPEST:
         return
     seen.add((id(node), is_asked))
-    yield spot
-    inner: list[Spot] = []
+    yield subschema
+    inner: list[Subschema] = []
     if "$ref" in node:
         inner.append(_resolve(home, node["$ref"], is_asked=is_asked))
     for keyword in ("allOf", "anyOf", "oneOf"):
-        inner += [Spot(home, each, is_asked) for each in node.get(keyword, ()) if isinstance(each, dict)]
+        inner += [Subschema(home, each, is_asked) for each in node.get(keyword, ()) if isinstance(each, dict)]
     if isinstance(node.get("if"), dict):
         branch = node.get("then" if _is_met(home, node["if"], data) else "else")
-        inner.append(Spot(home, node["if"], is_asked=True))
+        inner.append(Subschema(home, node["if"], is_asked=True))
         if isinstance(branch, dict):
-            inner.append(Spot(home, branch, is_asked))
+            inner.append(Subschema(home, branch, is_asked))
     for each in inner:
         yield from _open(each, data, seen, depth + 1)
 
 
-def _resolve(home: Mapping[str, Any], reference: str, *, is_asked: bool) -> Spot:
+def _resolve(home: Mapping[str, Any], reference: str, *, is_asked: bool) -> Subschema:
     file, _, name = reference.partition("#/definitions/")
     there = load_once(urljoin(home["$id"], file).removeprefix(BASE)) if file else home
-    return Spot(there, there["definitions"][name] if name else there, is_asked)
+    return Subschema(there, there["definitions"][name] if name else there, is_asked)
 
 
 def _is_met(home: Mapping[str, Any], condition: Mapping[str, Any], data: Any) -> bool:

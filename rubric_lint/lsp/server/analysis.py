@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.finding import Finding, Result
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.lint.engine import Also, Examined, build_rubrics, examine, find_shape_problems, name_criterion
+from rubric_lint.lint.engine import Also, Examined, build_rubrics, examine, find_shape_problems
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.project.opening import LIMIT
 from rubric_lint.project.settings import FileSettings, SettingsError
@@ -45,7 +45,7 @@ class State:
         return replace(self, obstacle=f"{fault.path}: {'; '.join(fault.faults)}", obstacle_file=fault.path)
 
 
-Named = tuple[str, Span, str]
+Named = tuple[str, Span]
 """The identity of a finding: its rule, its place and its message."""
 
 
@@ -119,7 +119,7 @@ class Analysis:
         for document, rubric in self.rubrics:
             for rule, problem in find_shape_problems(document, rubric):
                 span = problem.span or document.span(problem.path, problem.part)
-                found.add((rule, span, name_criterion(problem, rubric) + problem.message))
+                found.add((f"{rule}.{problem.code}", span))
         return found
 
     def locate(self, offset: int) -> tuple[Document, Path] | None:

@@ -99,7 +99,7 @@ def _is_left_out(analysis: Analysis, finding: Finding, shape_errors: When, *, sc
     if finding.rule == "duplicate-key":
         spans = [finding.span, *(place.span for place in finding.related)]
         return is_yaml and len({analysis.source.slice(span) for span in spans}) == 1
-    return shape_errors == "never" and (finding.rule, finding.span, finding.message) in analysis.shape_findings
+    return shape_errors == "never" and (finding.code, finding.span) in analysis.shape_findings
 
 
 def has_schema(analysis: Analysis) -> bool:

@@ -27,7 +27,7 @@ from rubric_lint.text.source import Source, UndecodableError
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.judged.run import Reviewer, Shelf
+    from rubric_lint.agree.judged.run import RecordCache, Reviewer
     from rubric_lint.lint.engine import Also
 
 Answer = TypeVar("Answer")
@@ -84,7 +84,7 @@ class OpenDocuments:
         self._is_ready = asyncio.Event()
         self._threads = _Threads()
         self._running = 0
-        self._judged: tuple[Shelf, Reviewer] | None = None
+        self._judged: tuple[RecordCache, Reviewer] | None = None
         self._unreadable: dict[Any, Sequence[tuple[str, str]]] = {}
 
     @property
@@ -290,7 +290,7 @@ class OpenDocuments:
         if document.text is not text:
             return None  # superseded while it waited
         folder = self._folder_of(document)
-        sift = partial(folder.sift, document.origin) if folder.has_baseline(document.origin) else None
+        sift = partial(folder.sift, document.origin)
         state = self._read_state(document, version, text)
         paths = folder.find_judged(document.origin)
         if paths is None or state.settings is None:
@@ -308,12 +308,12 @@ class OpenDocuments:
         rubric.
         """
         # The scorer takes a while to load, and few projects name judge outputs.
-        from rubric_lint.agree.judged.run import JudgedLook, Reviewer, Shelf, open_sources  # noqa: PLC0415
+        from rubric_lint.agree.judged.run import JudgedLook, RecordCache, Reviewer  # noqa: PLC0415
 
         if self._judged is None:
-            self._judged = Shelf(), Reviewer()
-        shelf, reviewer = self._judged
-        sources = open_sources(shelf, *paths)
+            self._judged = RecordCache(), Reviewer()
+        cache, reviewer = self._judged
+        sources = cache.load(paths)
         return JudgedLook(reviewer, sources, name, is_only=False), sources.unreadable
 
     def _read_state(self, document: Open, version: int | None, text: Text) -> State:

@@ -9,8 +9,7 @@ from itertools import accumulate, pairwise, zip_longest
 
 from lsprotocol import types
 
-from rubric_lint.finding import Edit
-from rubric_lint.text.source import Span
+from rubric_lint.text.source import Edit, Span
 
 _BOM = "\ufeff"
 

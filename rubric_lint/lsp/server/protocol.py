@@ -198,7 +198,7 @@ class Connection(LanguageServer):
         """Write to the editor's log for this server, without a pop-up."""
         self.window_log_message(types.LogMessageParams(kind, message))
 
-    def tell(self, message: str) -> None:
+    def show_message(self, message: str) -> None:
         """Show a message to the user."""
         self.window_show_message(types.ShowMessageParams(types.MessageType.Info, f"rubric-lint: {message}"))
 

@@ -59,7 +59,7 @@ class Pulling:
         self._is_on = False
 
     def register(self, guard: Callable[[Handler], Handler]) -> None:
-        """Register for the requests if the client makes them and can be told to make them again."""
+        """Register for the requests if the client makes them and can be asked to make them again."""
         can = self._connection.can
         if can("text_document.diagnostic") is None or not can("workspace.diagnostics.refresh_support"):
             return
@@ -78,7 +78,7 @@ class Pulling:
         return registrations
 
     def note_files(self) -> None:
-        """Look at the files again, because some have changed."""
+        """Lint the files again, because some have changed."""
         self._news.set()
 
     def end(self) -> None:
@@ -110,7 +110,7 @@ class Pulling:
         while True:
             self._news.clear()
             items = []
-            async for item in self._look(params.work_done_token, previous, brief=token is not None):
+            async for item in self._report_files(params.work_done_token, previous, brief=token is not None):
                 items.append(item)
                 if token is not None:
                     partial = {"token": token, "value": {"items": [item]}}
@@ -120,7 +120,7 @@ class Pulling:
             await self._news.wait()
             await asyncio.sleep(_TOGETHER)
 
-    async def _look(
+    async def _report_files(
         self, token: types.ProgressToken | None, previous: Mapping[str, types.PreviousResultId], *, brief: bool
     ) -> AsyncIterator[dict[str, Any]]:
         """Lint all files once; yield the items of the answer, with `brief` only those that are new.

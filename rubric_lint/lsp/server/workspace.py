@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote, unquote_to_bytes, urlsplit
 
 from rubric_lint.finding import Result
 from rubric_lint.lsp.server.positions import replace_surrogates
-from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder
+from rubric_lint.project.settings import FileSettings, Settings, SettingsError, SettingsFinder
 from rubric_lint.run.baseline import Baselines
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
@@ -181,8 +181,6 @@ class Folder:
     path: str | None
     options: Options
     finder: SettingsFinder | SettingsError
-    _read: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """The baselines that were valid when they were last read, with their time of change and size then."""
 
     @classmethod
     def of(cls, uri: str, options: Options) -> "Folder":
@@ -222,32 +220,25 @@ class Folder:
             return None
         return settings.for_file(path)
 
+    def _find_settings(self, origin: Origin) -> Settings | None:
+        """Return the settings of the folder of a file; None for what is not a file, or if they are invalid."""
+        if origin.path is None or isinstance(self.finder, SettingsError):
+            return None
+        with suppress(SettingsError):
+            return self.finder.for_folder(os.path.dirname(origin.path))  # noqa: PTH120
+        return None
+
     def find_sources(self, origin: Origin) -> Iterator[str]:
         """Yield the files that affect the findings in a document, except settings files with standard names."""
         if self.options.configuration:
             yield self.options.configuration
-        if origin.path and not isinstance(self.finder, SettingsError):
-            with suppress(SettingsError):
-                settings = self.finder.for_folder(os.path.dirname(origin.path))  # noqa: PTH120
-                yield from filter(None, [settings.baseline, *settings.judged, *settings.labels])
+        if settings := self._find_settings(origin):
+            yield from filter(None, [settings.baseline, *settings.judged, *settings.labels])
 
     def find_judged(self, origin: Origin) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
         """Return the files of judge outputs and of labels that the settings of a document name, or None without any."""
-        if isinstance(self.finder, SettingsError) or origin.path is None:
-            return None
-        with suppress(SettingsError):
-            settings = self.finder.for_folder(os.path.dirname(origin.path))  # noqa: PTH120
-            return (settings.judged, settings.labels) if settings.judged else None
-        return None
-
-    def has_baseline(self, origin: Origin) -> bool:
-        """Return whether the settings of a document name a baseline or are invalid."""
-        if isinstance(self.finder, SettingsError) or origin.path is None:
-            return False
-        try:
-            return self.finder.for_folder(os.path.dirname(origin.path)).baseline is not None  # noqa: PTH120
-        except SettingsError:
-            return True
+        settings = self._find_settings(origin)
+        return (settings.judged, settings.labels) if settings and settings.judged else None
 
     def sift(self, origin: Origin, result: Result) -> Result:
         """Remove the findings in the baseline of the settings from a result; always read the baseline from disk.
@@ -255,25 +246,10 @@ class Folder:
         Raises:
             SettingsError: if the baseline is missing or invalid, also if there is no finding that it could hold.
         """
-        if isinstance(self.finder, SettingsError) or origin.path is None:
+        settings = self._find_settings(origin)
+        if settings is None or settings.baseline is None or isinstance(self.finder, SettingsError):
             return result
-        settings = self.finder.for_file(origin.path)
-        path = self.finder.for_folder(os.path.dirname(origin.path)).baseline or ""  # noqa: PTH120
-        state = _stat(path)
-        if not result.findings and state is not None and self._read.get(path) == state:
-            return result
-        sifted = Baselines(self.finder, None, renews=False).sift(result, settings)
-        if state is not None:
-            self._read[path] = state
-        return sifted
-
-
-def _stat(path: str) -> tuple[int, int] | None:
-    """Return the time of change and the size of a file; None if there is none."""
-    with suppress(OSError, ValueError):  # a null character in the path
-        found = os.stat(path)  # noqa: PTH116
-        return found.st_mtime_ns, found.st_size
-    return None
+        return Baselines(self.finder, None, renews=False).sift(result, settings.for_file(origin.path or ""))
 
 
 @dataclass(slots=True)

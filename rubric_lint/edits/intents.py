@@ -1,0 +1,879 @@
+"""Define the intents of repairs: what each does to the text, to the data for the proof, and to places of findings.
+
+`edit` imports what it needs when it is called: rules state repairs in every run, and few runs make one.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
+
+from rubric_lint.text.path import Path
+from rubric_lint.text.scalar import read_scalar, resolve
+from rubric_lint.text.source import Edit, Span
+
+if TYPE_CHECKING:
+    from rubric_lint.edits.sharing import Sharing
+    from rubric_lint.text.nunjucks import Marks
+
+
+@dataclass_transform(frozen_default=True)
+class Intent:
+    """What a fix does at one place of a document. The annotations of a subclass are its fields.
+
+    This base class does what `@dataclass(frozen=True)` would, which takes ten times as long to set up: all intents are
+    defined at every start.
+    """
+
+    moves_comments = False
+    """Whether comments may come before others that they were after."""
+
+    adds_document = False
+    """Whether it puts a new document at the end of the file."""
+
+    turn: ClassVar[tuple[int, ...]] = (6,)
+    """When the data change: those with a smaller one change first."""
+
+    _names: ClassVar[tuple[str, ...]]
+    _defaults: ClassVar[dict[str, Any]]
+
+    def __init_subclass__(cls) -> None:
+        cls._names = tuple(cls.__annotations__)
+        cls._defaults = {name: getattr(cls, name) for name in cls._names if hasattr(cls, name)}
+        type.__setattr__(cls, "__match_args__", cls._names)
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        self.__dict__ = {**self._defaults, **dict(zip(self._names, values, strict=False)), **named}
+
+    def replace(self, **changes: Any) -> Self:
+        """Return the intent with other values in some fields."""
+        return type(self)(**vars(self) | changes)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *map(self.__dict__.get, self._names)))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(repr(vars(self)[name]) for name in self._names)})"
+
+    @property
+    def place(self) -> Path | None:
+        """The path of the value that it is about; None for an edit of the text alone."""
+        place: Path = vars(self)["path"]
+        return place
+
+    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:
+        """Refuse what other users of a shared text would not survive; `is_renaming`: the repair only renames keys.
+
+        Raises:
+            ObstacleError: if it is impossible.
+        """
+
+    def find_sharers(self, _sharing: "Sharing") -> list[Path]:
+        """Return the other fields that the whole repair must be made for, because they share the text.
+
+        Raises:
+            ObstacleError: if one of them forbids it.
+        """
+        return []
+
+    def turn_to(self, path: Path, _sharing: "Sharing") -> "Intent":
+        """Return what the repair does to another field that shares the text.
+
+        Raises:
+            ObstacleError: if it cannot be done there.
+        """
+        return RemoveField(path)
+
+    def complete(self, _sharing: "Sharing") -> Self:
+        """Return the intent with what only the whole document tells.
+
+        Raises:
+            ObstacleError: if it is impossible.
+        """
+        return self
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        """Return the edits of the text.
+
+        Raises:
+            ObstacleError: if the notation does not allow it.
+        """
+        raise NotImplementedError
+
+    def is_sure(self, _sharing: "Sharing") -> bool:
+        """Return whether `edit` surely succeeds in a document that `is_plain`, and can wait until it is needed."""
+        return False
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        """Look up what is to change in the data, and return what changes it, to compare it with the edited text."""
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """Return in a few words what it does."""
+        return "rewrite"
+
+    def list_written(self) -> Iterator[tuple[Path, str]]:
+        """Yield the paths of the scalars that it writes, which may be placeholders, and the scalars."""
+        yield from ()
+
+    def renamed(self) -> tuple[str, str] | None:
+        """Return the key that findings below it lose, and the one that they get."""
+        return None
+
+    def inserted(self) -> tuple[str, ...]:
+        """Return the keys of the fields in which findings may be afterwards."""
+        return ()
+
+    def moved_list(self) -> Path | None:
+        """Return the list or mapping whose children change their places, as `follow` says."""
+        return None
+
+    def follow(self, place: str, _above: str) -> str:
+        """Return where the value at a JSON Pointer is afterwards; `above` is the pointer of the list that changes."""
+        return place
+
+
+class _OfField(Intent):
+    """An intent about one field."""
+
+    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
+        sharing.check_field(vars(self)["path"])
+
+
+class RenameKey(_OfField):
+    """Write the field at `path` under the key `name`."""
+
+    path: Path
+    name: str
+
+    turn = (5,)
+
+    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:
+        super().check(sharing, is_renaming=is_renaming)
+        sharing.check_merging(self.path, renamed=self.name, keeps_value=is_renaming)
+
+    def turn_to(self, path: Path, sharing: "Sharing") -> Intent:
+        sharing.check_free(path, self.name)
+        return RenameKey(path, self.name)
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        from rubric_lint.edits.fields import rename_key
+
+        return [rename_key(sharing.document, self.path, self.name)]
+
+    def is_sure(self, sharing: "Sharing") -> bool:
+        return sharing.is_plain_key(self.path)
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        holders, key = sharing.holders(self.path), self.path[-1]
+
+        def change() -> None:
+            for holder in holders:
+                # The field may be renamed by another path to it; a mapping that merges it must not lose its own.
+                if isinstance(holder, dict) and key in holder and self.name not in holder:
+                    _refill(holder, [(self.name if field == key else field, holder[field]) for field in holder])
+
+        return change
+
+    def describe(self) -> str:
+        return f"rename `{self.path[-1]}` to `{self.name}`"
+
+    def renamed(self) -> tuple[str, str]:
+        return str(self.path[-1]), self.name
+
+
+class ReplaceValue(_OfField):
+    """Replace the scalar at `path` with `text`: a scalar, or a range such as `[0, 3]`."""
+
+    path: Path
+    text: str
+
+    turn = (4,)
+
+    def find_sharers(self, sharing: "Sharing") -> list[Path]:
+        return sharing.check_sharers(self.path)
+
+    def turn_to(self, path: Path, _sharing: "Sharing") -> Intent:
+        return ReplaceValue(path, self.text)
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        from rubric_lint.edits.fields import replace_value
+
+        return [replace_value(sharing.document, self.path, self.text)]
+
+    def is_sure(self, sharing: "Sharing") -> bool:
+        return sharing.document.value(self.path) is not None
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        holders: list[Any] = sharing.holders(self.path)
+        step: Any = self.path[-1]
+
+        def change() -> None:
+            for holder in holders:
+                if isinstance(holder, list) or step in holder:
+                    holder[step] = read_scalar(self.text)
+
+        return change
+
+    def describe(self) -> str:
+        return f"write `{self.text}`"
+
+    def list_written(self) -> Iterator[tuple[Path, str]]:
+        yield self.path, self.text
+
+
+class RemoveField(_OfField):
+    """Remove the field at `path`, keeping its comments.
+
+    If it repeats the field `beside` it, it goes only if that is so in every mapping that has both from this text.
+    """
+
+    path: Path
+    beside: str = ""
+
+    turn = (4,)
+
+    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:
+        super().check(sharing, is_renaming=is_renaming)
+        sharing.check_merging(self.path, beside=self.beside, keeps_value=is_renaming)
+
+    def find_sharers(self, sharing: "Sharing") -> list[Path]:
+        return sharing.check_sharers(self.path, is_removed=True)
+
+    def turn_to(self, path: Path, _sharing: "Sharing") -> Intent:
+        return RemoveField(path, self.beside)
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        from rubric_lint.edits.fields import remove_field
+
+        return remove_field(sharing, self.path)
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        holders, key = sharing.holders(self.path), self.path[-1]
+
+        def change() -> None:
+            for holder in holders:
+                if isinstance(holder, dict):
+                    holder.pop(key, None)
+
+        return change
+
+    def describe(self) -> str:
+        return f"remove `{self.path[-1]}`"
+
+
+class AddField(Intent):
+    """Add the missing field `name` with the scalar `text` to the mapping at `path`."""
+
+    path: Path
+    name: str
+    text: str
+
+    turn = (1,)
+
+    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
+        sharing.check_collection(self.path)
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        from rubric_lint.edits.fields import add_field
+
+        return [add_field(sharing.document, self.path, self.name, self.text)]
+
+    def is_sure(self, sharing: "Sharing") -> bool:
+        return bool(sharing.document.value(self.path))
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        mappings = [sharing.document.value(self.path), *sharing.heirs(self.path)]
+
+        def change() -> None:
+            for mapping in mappings:
+                mapping.setdefault(self.name, resolve(self.text))
+
+        return change
+
+    def describe(self) -> str:
+        return f"write `{self.name}: {self.text}`"
+
+    def list_written(self) -> Iterator[tuple[Path, str]]:
+        yield (*self.path, self.name), self.text
+
+
+class InsertField(Intent):
+    """Add the field `name` whose value is written as the JSON `text`, above the field at `path`."""
+
+    path: Path
+    name: str
+    text: str
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        from rubric_lint.edits.fields import insert_field
+
+        return insert_field(sharing.document, self.path, self.name, self.text)
+
+    def is_sure(self, _sharing: "Sharing") -> bool:
+        return True
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        return _replace_field(sharing, self.path, lambda key, value: [(self.name, json.loads(self.text)), (key, value)])
+
+    def describe(self) -> str:
+        return f"write `{self.name}`"
+
+    def list_written(self) -> Iterator[tuple[Path, str]]:
+        yield (*self.path[:-1], self.name), self.text
+
+
+class WrapText(Intent):
+    """Replace the string at `path` with a mapping that has it in the field `name`, after or between others.
+
+    `before` and `after` are the names and scalars of those fields.
+    """
+
+    path: Path
+    name: str
+    before: tuple[str, str]
+    after: tuple[str, str] | None = None
+
+    turn = (2,)
+
+    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
+        sharing.check_collection(self.path[:-1])
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        from rubric_lint.edits.fields import wrap_text
+
+        return wrap_text(sharing.document, self.path, self.name, self.before, self.after)
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        owner, step = sharing.locate(self.path)
+
+        def change() -> None:
+            fields = {self.before[0]: resolve(self.before[1]), self.name: owner[step]}
+            owner[step] = fields | ({self.after[0]: resolve(self.after[1])} if self.after else {})
+
+        return change
+
+    def describe(self) -> str:
+        name, text = self.after or self.before
+        return f"write a text as `{self.name}` with `{name}: {text}`"
+
+    def inserted(self) -> tuple[str, ...]:
+        return self.name, self.before[0]
+
+
+class NestField(_OfField):
+    """Move the field at `path` to the key `inner` of a mapping, the only item of the list `name`.
+
+    `before` is the name and the scalar of the field above it in that mapping.
+    """
+
+    path: Path
+    name: str
+    before: tuple[str, str]
+    inner: str
+
+    turn = (3,)
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        from rubric_lint.edits.fields import nest_field
+
+        return nest_field(sharing.document, self.path, self.name, self.before, self.inner)
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        kind, text = self.before
+        return _replace_field(
+            sharing, self.path, lambda _, value: [(self.name, [{kind: resolve(text), self.inner: value}])]
+        )
+
+    def describe(self) -> str:
+        return f"move `{self.path[-1]}` to `{self.name}`, as `{self.before[0]}: {self.before[1]}`"
+
+
+class PutUnder(Intent):
+    """Put the field at `path` into a new mapping, which takes its place under the key `name`.
+
+    In that mapping its key is `inner`, or the one that it has.
+    """
+
+    path: Path
+    name: str
+    inner: str = ""
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        from rubric_lint.edits.fields import put_under
+
+        return put_under(sharing.document, self.path, self.name, self.inner or str(self.path[-1]))
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        return _replace_field(sharing, self.path, lambda key, value: [(self.name, {self.inner or key: value})])
+
+    def describe(self) -> str:
+        return f"move `{self.path[-1]}` into `{self.name}`"
+
+
+class Dissolve(Intent):
+    """Replace the field at `path` with the fields of its value, a mapping."""
+
+    path: Path
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        from rubric_lint.edits.fields import dissolve
+
+        return dissolve(sharing.document, self.path)
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        return _replace_field(sharing, self.path, lambda _, value: [*value.items()])
+
+    def describe(self) -> str:
+        return f"move the fields of `{self.path[-1]}` one level up"
+
+
+class MoveField(Intent):
+    """Move the field at `path` to the end of the mapping at `to`."""
+
+    path: Path
+    to: Path
+
+    moves_comments = True
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        from rubric_lint.edits.fields import move_field
+
+        return move_field(sharing.document, self.path, self.to)
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        (owner, step), target = sharing.locate(self.path), sharing.document.value(self.to)
+
+        def change() -> None:
+            target[step] = owner.pop(step)
+
+        return change
+
+    def describe(self) -> str:
+        where = f"into `{self.to[-1]}`" if isinstance(self.to[-1], str) else "up"
+        return f"move `{self.path[-1]}` {where}"
+
+
+class JoinLists(Intent):
+    """Move the items of the list at `path` to the end of the list at `to`, and remove the field at `path`."""
+
+    path: Path
+    to: Path
+
+    moves_comments = True
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        from rubric_lint.edits.items import join_lists
+
+        return join_lists(sharing.document, self.path, self.to)
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        (owner, step), target = sharing.locate(self.path), sharing.document.value(self.to)
+        return lambda: target.extend(owner.pop(step))
+
+    def describe(self) -> str:
+        return f"join `{self.path[-1]}` and `{self.to[-1]}`"
+
+
+class WrapValue(Intent):
+    """Make the scalar at `path` the only item of a list."""
+
+    path: Path
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        from rubric_lint.edits.fields import wrap_value
+
+        return wrap_value(sharing.document, self.path)
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        return _replace_scalar(sharing, self.path, lambda value: [value])
+
+    def describe(self) -> str:
+        return f"write `{self.path[-1]}` in brackets"
+
+
+class UnwrapValue(Intent):
+    """Replace the list at `path` with its only item, a scalar."""
+
+    path: Path
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        from rubric_lint.edits.fields import unwrap_value
+
+        return unwrap_value(sharing.document, self.path)
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        return _replace_scalar(sharing, self.path, lambda value: value[0])
+
+    def describe(self) -> str:
+        return f"write `{self.path[-1]}` without brackets"
+
+
+class EscapeText(Intent):
+    """Write the string at `path` so that a renderer of Nunjucks templates gives it back unchanged.
+
+    With `has_escapes`, what is escaped already stays as it is; else it is a text like any other. `marks` says what to
+    replace.
+    """
+
+    path: Path
+    has_escapes: bool = True
+    marks: "Marks" = "templates"
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        from rubric_lint.edits.fields import escape_text
+
+        return escape_text(sharing.document, self.path, has_escapes=self.has_escapes, marks=self.marks)
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        from rubric_lint.text.nunjucks import escape
+
+        return _replace_scalar(
+            sharing, self.path, lambda value: escape(value, has_escapes=self.has_escapes, marks=self.marks)
+        )
+
+    def describe(self) -> str:
+        return "escape template marks"
+
+
+class Reorder(Intent):
+    """Put the items of the list, or the fields of the mapping, at `path` in the order of `steps`."""
+
+    path: Path
+    steps: tuple[str | int, ...]
+
+    moves_comments = True
+
+    turn = (0,)
+
+    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
+        sharing.check_collection(self.path)
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        from rubric_lint.edits.items import reorder
+
+        return reorder(sharing.document, self.path, self.steps)
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        value = sharing.document.value(self.path)
+
+        def change() -> None:
+            if isinstance(value, dict):
+                _refill(value, [(step, value[step]) for step in self.steps])
+            else:
+                value[:] = [value[int(step)] for step in self.steps]
+
+        return change
+
+    def moved_list(self) -> Path:
+        return self.path
+
+    def follow(self, place: str, above: str) -> str:
+        index = _read_index(place, above)
+        return place if index not in self.steps else _put_index(place, above, self.steps.index(index))
+
+
+class InsertItems(Intent):
+    """Insert copies of the list item at `path` after it, or `before` it.
+
+    Each copy is the item with other scalars: their paths in the item, and what is written there.
+    """
+
+    path: Path
+    copies: tuple[tuple[tuple[Path, str], ...], ...]
+    before: bool = False
+
+    @property
+    def index(self) -> int:
+        """Where the copies go in the list as it is."""
+        return int(self.path[-1]) + (not self.before)
+
+    @property
+    def turn(self) -> tuple[int, ...]:  # type: ignore[override]
+        # Those that go further down are inserted first; at one place, the copies that belong to the item below it.
+        return (7, -self.index, not self.before)
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        from rubric_lint.edits.items import insert_items
+
+        return [insert_items(sharing.document, self.path, self.copies, before=self.before)]
+
+    def is_sure(self, sharing: "Sharing") -> bool:
+        document, (start, end) = sharing.document, sharing.document.span(self.path)
+        places = {place for changes in self.copies for place, _ in changes}
+        for first, last in sorted(document.span((*self.path, *place)) for place in places):
+            if not start <= first < last <= end:
+                return False
+            start = last
+        start = document.span(self.path).start
+        return document.is_flow(self.path) or document.source.text[start - 2 : start] == "- "
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        (items, index), at = sharing.locate(self.path), self.index
+        copies = [_copy(items[index], changes) for changes in self.copies]
+
+        def change() -> None:
+            items[at:at] = copies
+
+        return change
+
+    def list_written(self) -> Iterator[tuple[Path, str]]:
+        for number, changes in enumerate(self.copies, self.index):
+            for place, text in changes:
+                yield (*self.path[:-1], number, *place), text
+
+    def moved_list(self) -> Path:
+        return self.path[:-1]
+
+    def follow(self, place: str, above: str) -> str:
+        index = _read_index(place, above)
+        return place if index is None or index < self.index else _put_index(place, above, index + len(self.copies))
+
+
+class MoveItems(Intent):
+    """Move the items `steps` of the list at `path` into a copy of `holder`, whose only items there they are.
+
+    The holder is the list item that has the list, and the copy comes right after it; or it is the whole document, and
+    the copy becomes the last document of the file, with the index `number`. `changes` are the other scalars of the
+    copy: their paths in the holder, and what is written there. `complete` fills in `number` and `changes`.
+    """
+
+    path: Path
+    steps: tuple[int, ...]
+    holder: Path
+    changes: tuple[tuple[Path, str], ...] = ()
+    number: int = 0
+
+    moves_comments = True
+
+    @property
+    def adds_document(self) -> bool:  # type: ignore[override]
+        return not self.holder
+
+    def complete(self, sharing: "Sharing") -> "MoveItems":
+        from rubric_lint.edits.splitting import complete_move
+
+        changes, number = complete_move(sharing, self.path, self.steps, self.holder)
+        return self.replace(changes=changes, number=number)
+
+    def edit(self, sharing: "Sharing") -> list[Edit]:
+        from rubric_lint.edits.splitting import move_items
+
+        return move_items(sharing.document, self.path, self.steps, self.holder, self.changes)
+
+    def split_off(self, sharing: "Sharing") -> Any:
+        """Return the copy of the holder with the items that move into it; call this before the data change."""
+        items = sharing.document.value(self.path)
+        copy = deepcopy(sharing.document.value(self.holder))
+        _put(copy, self.path[len(self.holder) :], [deepcopy(items[step]) for step in self.steps])
+        for place, written in self.changes:
+            _put(copy, place, read_scalar(written))
+        return copy
+
+    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+        document = sharing.document
+        items, copy = document.value(self.path), self.split_off(sharing)
+        kept = [item for index, item in enumerate(items) if index not in self.steps]
+        holder = document.value(self.holder)
+        holders = document.value(self.holder[:-1]) if self.holder else []
+
+        def change() -> None:
+            items[:] = kept
+            at = next((index for index, each in enumerate(holders) if each is holder), None)
+            if at is not None:
+                holders.insert(at + 1, copy)
+
+        return change
+
+    def moved_list(self) -> Path:
+        return self.path
+
+    def reach(self, above: str) -> str:
+        """Return below which place something moves: the list of holders, the list, or all in a file of one document."""
+        if not self.holder:
+            return "" if self.number == 1 else above
+        return above.rsplit("/", len(self.path) - len(self.holder) + 1)[0]
+
+    def follow(self, place: str, above: str) -> str:
+        steps, depth = place.split("/"), above.count("/") + 1
+        holder = depth - len(self.path) + len(self.holder)  # the steps to the holder
+        index = _read_index(place, above)
+        is_moved = index in self.steps
+        if index is not None:
+            left = sum(step < index for step in self.steps)
+            steps[depth] = str(left if is_moved else index - left)
+        if self.holder:
+            at = _read_index("/".join(steps), "/".join(above.split("/")[: holder - 1]))
+            if at is not None and (is_moved or at > int(self.holder[-1])):
+                steps[holder - 1] = str(at + 1)
+        elif self.number == 1:  # of several documents each has a number
+            steps.insert(1, "1" if is_moved else "0")
+        elif is_moved:
+            steps[1] = str(self.number)
+        return "/".join(steps)
+
+
+class Replace(Intent):
+    """Replace `span` with `text`, for places without a path, such as a comment."""
+
+    span: Span
+    text: str
+
+    @property
+    def place(self) -> None:
+        return None
+
+    def edit(self, _sharing: "Sharing") -> list[Edit]:
+        return [Edit(self.span, self.text)]
+
+    def is_sure(self, _sharing: "Sharing") -> bool:
+        return True
+
+    def prepare(self, _sharing: "Sharing") -> Callable[[], None]:
+        return lambda: None
+
+
+def _refill(mapping: dict[Any, Any], fields: Sequence[tuple[Any, Any]]) -> None:
+    """Put fields into a mapping in the place of those that it has."""
+    mapping.clear()
+    mapping.update(fields)
+
+
+def _replace_field(
+    sharing: "Sharing", path: Path, make: Callable[[Any, Any], list[tuple[Any, Any]]]
+) -> Callable[[], None]:
+    """Return what puts others in the place of one field, given its key and its value."""
+    owner, step = sharing.locate(path)
+
+    def change() -> None:
+        _refill(
+            owner,
+            [new for key, value in owner.items() for new in (make(key, value) if key == step else [(key, value)])],
+        )
+
+    return change
+
+
+def _replace_scalar(sharing: "Sharing", path: Path, make: Callable[[Any], Any]) -> Callable[[], None]:
+    owner, step = sharing.locate(path)
+
+    def change() -> None:
+        owner[step] = make(owner[step])
+
+    return change
+
+
+def _copy(item: Any, changes: tuple[tuple[Path, str], ...]) -> Any:
+    copy = deepcopy(item)
+    for place, written in changes:
+        _put(copy, place, read_scalar(written))
+    return copy
+
+
+def _put(holder: Any, place: Path, value: Any) -> None:
+    for step in place[:-1]:
+        holder = holder[step]
+    holder[place[-1]] = value
+
+
+def _read_index(place: str, above: str) -> int | None:
+    """Return the index of the item of the list `above` that a pointer leads through; None if it leads elsewhere."""
+    if not place.startswith(f"{above}/"):
+        return None
+    index = place[len(above) + 1 :].partition("/")[0]
+    return int(index) if index.isdecimal() else None
+
+
+def _put_index(place: str, above: str, index: int) -> str:
+    _, slash, rest = place[len(above) + 1 :].partition("/")
+    return f"{above}/{index}{slash}{rest}"
+
+
+class Repair(NamedTuple):
+    """A fix as a rule states it: what to do to which paths. `safe`: it cannot change the meaning of the rubric.
+
+    `choice` is the name of this answer where several are possible. `is_local`: the fix is left out if other
+    criteria share the text through anchors.
+    """
+
+    title: str
+    intents: tuple[Intent, ...]
+    safe: bool
+    choice: str = ""
+    is_local: bool = False
+
+
+class Fix:
+    """A fix in terms of the text: sorted, disjoint edits. `safe`: it cannot change what the rubric means.
+
+    `intents` describe the same change of the data; the result of the edits is compared with it. `choice` is the name of
+    this answer where several are possible. Edits and intents may be made only when they are first looked at.
+    """
+
+    title: str
+    safe: bool
+    choice: str
+
+    def __init__(
+        self, title: str, edits: tuple[Edit, ...], safe: bool, intents: tuple[Intent, ...] = (), choice: str = ""
+    ) -> None:
+        self.title, self.safe, self.choice = title, safe, choice
+        self._made: tuple[tuple[Edit, ...], tuple[Intent, ...]] | None = edits, intents
+        self._make: Callable[[], Fix] | None = None
+
+    @classmethod
+    def later(cls, title: str, *, safe: bool, choice: str, make: "Callable[[], Fix] | None") -> "Fix":
+        """Return a fix whose edits `make` makes when they are looked at; without it, nobody may look."""
+        fix = cls(title, (), safe, (), choice)
+        fix._made, fix._make = None, make
+        return fix
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """The edits, in order."""
+        return self.make()[0]
+
+    @property
+    def intents(self) -> tuple[Intent, ...]:
+        """What they do, also to other users of a text that is shared."""
+        return self.make()[1]
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the edits are known."""
+        return self._made is not None
+
+    def make(self) -> tuple[tuple[Edit, ...], tuple[Intent, ...]]:
+        """Return the edits and intents; make them the first time."""
+        if self._made is None:
+            if self._make is None:
+                raise RuntimeError(f"the edits of {self.title!r} were left out")
+            made = self._make()
+            self._made, self._make = (made.edits, made.intents), None
+        return self._made
+
+    def with_intents(self, intents: tuple[Intent, ...]) -> "Fix":
+        """Return the same fix with other intents."""
+        return Fix(self.title, self.edits, self.safe, intents, self.choice)
+
+    def unmade(self) -> "Fix":
+        """Return the same fix without edits, at which nobody may look."""
+        return Fix.later(self.title, safe=self.safe, choice=self.choice, make=None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._made is None and self._make is None:
+            return partial(Fix.later, self.title, safe=self.safe, choice=self.choice, make=None), ()
+        return Fix, (self.title, self.edits, self.safe, self.intents, self.choice)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fix) and self.__reduce__() == other.__reduce__()
+
+    def __hash__(self) -> int:
+        return hash((self.title, self.safe, self.choice))
+
+    def __repr__(self) -> str:
+        return f"Fix({', '.join(map(repr, self.__reduce__()[1]))})"

@@ -1,0 +1,312 @@
+"""Rules without a function here: readers, schemas, the search for rubrics, tests and judged data find what they report.
+
+The texts stand here all the same, so that every message of a rule is in one place.
+"""
+
+from rubric_lint.finding import Severity
+from rubric_lint.format.repairs import FIRST_HIGHEST, FIRST_LOWEST, PLACEHOLDER
+from rubric_lint.rules.rule import Rule, of_schema
+from rubric_lint.text.path import Part
+
+_ERROR, _WARNING, _HINT = Severity.ERROR, Severity.WARNING, Severity.HINT
+_TESTS = "rubric-test"
+_VALUE, _KEY, _HEAD = Part.VALUE, Part.KEY, Part.HEAD
+
+JUDGED = "rubric-lint --judged"
+"""The command of the rules on judged data."""
+
+_OF_TEXT = (
+    Rule("syntax", _ERROR, {"unreadable": "{reason}", "encoding": "{reason}", "time-limit": "{reason}"}),
+    Rule(
+        "duplicate-key",
+        _ERROR,
+        {"repeated": "duplicate key `{key}`, first at {line}; most readers keep only the last, so remove one"},
+    ),
+    Rule(
+        "unused-ignore",
+        _WARNING,
+        {
+            "invalid": "this comment silences nothing; {reason}",
+            "idle": "`{rule}` finds nothing here that this comment could silence; remove it",
+            "too-far": (
+                "`{rule}` finds nothing here that this comment could silence; there is one at line {near}, so move the "
+                "comment there"
+            ),
+            "unknown-rule": "unknown rule `{rule}`; {hint}",
+        },
+        fix="safe",
+    ),
+)
+
+_OF_SCHEMAS = (
+    Rule(
+        "schema",
+        _ERROR,
+        {
+            **of_schema(),
+            "missing": "missing field `{field}`{meaning}",
+            "blank": "{subject} {found}; write a name",
+            "not-a-list": "{subject} {found}, expected {expected}; {form}",
+            "bands-as-range": "`score_range` holds bands, expected two integers; did you mean `score_ranges`?",
+            "colon-in-string": (
+                "a mapping with `{key}` alone is not a criterion; if it is one string with a `: ` in it, quote it"
+            ),
+            "no-rubrics": "missing field `rubrics`: a rubric file has it at the top level",
+            "no-rubrics-misspelt": (
+                "missing field `rubrics`: a rubric file has it at the top level; is `{near}` a misspelling of it?"
+            ),
+            "unknown-version": ("this rubric-lint knows only {known} of the schema, not {version}; is it out of date?"),
+            "second-document": "a file with rubric tests has one document; move this one to a file of its own",
+            "decimal-id": (
+                '`{field}` is {found}, expected a string or an integer; write it in quotes, "{found}", or as an integer'
+            ),
+            "ignored-negation": (
+                "promptfoo ignores `not-` before `{type}`: what is met passes all the same; use `not-llm-rubric`"
+            ),
+            "all-optional": (
+                "all criteria are optional, and `required-pass` asks for one that is not; Harbor refuses the file"
+            ),
+            "repeated-choice": 'the choice "{choice}" is there twice; verifiers refuses the file',
+        },
+        fix="unsafe",
+        marks=(_VALUE, _KEY, _HEAD),
+        choices={
+            FIRST_LOWEST: "number the names of levels, the first of them 1",
+            FIRST_HIGHEST: "number the names of levels, the last of them 1",
+        },
+    ),
+    Rule(
+        "unknown-field",
+        _ERROR,
+        {
+            **of_schema("unexpected"),
+            "unknown": "unknown field `{field}`; known here are {known}",
+            "misspelt": "unknown field `{field}`; did you mean {near}?",
+            "misspelt-beside": "unknown field `{field}`, like {near}, which is there too; remove one of them",
+            "later-version": "`{field}` is a field of {current}, but this file says that it follows {version}",
+            "ignored": "unknown field `{field}`, which {system} ignores; did you mean `{near}`?",
+        },
+        fix="unsafe",
+        marks=(_KEY,),
+    ),
+    Rule(
+        "empty-outcome",
+        _ERROR,
+        {**of_schema("unexpected"), "blank": "{subject} {found}; say what an observer sees"},
+        choices={PLACEHOLDER: "write a placeholder, which is reported until you replace it"},
+    ),
+)
+
+_OF_SEARCH = (
+    Rule(
+        "lost-rubric",
+        _ERROR,
+        {
+            "misnamed": "`{key}` is not read; did you mean `{wanted}`?",
+            "empty": "`rubrics` {empty}, so nothing is judged by it; list its criteria or remove it",
+            "not-a-list": "`rubrics` is {found}, expected a list of criteria",
+            "misspelt-field": "`rubrics` is not read, as `{key}` is not a field; did you mean `{wanted}`?",
+            "bands-as-range": "`rubrics` is not read, as `{key}` holds bands, not one range; did you mean `{wanted}`?",
+            "no-criteria": "`rubrics` is not read, as it is not a list of criteria with `{wanted}`",
+            "agentv-5-test": (
+                "AgentV 5 does not read `rubrics` of a test; move it into `assert`, as `value` of an `llm-rubric`"
+            ),
+            "agentv-field": (
+                "AgentV reads the criteria of `type: {type}` from `{wanted}`, and {loss} `{field}`; rename it"
+            ),
+            "agentv-both-fields": (
+                "AgentV reads the criteria of `type: {type}` from `{wanted}`, and {loss} `{field}`; both are there, "
+                "so join them"
+            ),
+            "agentv-empty": "`{wanted}` of `{type}` is empty, so nothing is judged by it; list its criteria",
+            "agentv-missing": "`{type}` has no `{wanted}`, so nothing is judged by it; list its criteria there",
+            "agentv-criteria-alone": (
+                "AgentV takes a list of `criteria` alone as one value, not as criteria; write `outcome`"
+            ),
+            "agentv-score-ranges": (
+                "AgentV ignores `score_ranges` beside a list of criteria; move it into a criterion"
+            ),
+            "agentv-one-criterion": (
+                "AgentV takes `{taken}` of this mapping and drops its {dropped}; write a list of criteria"
+            ),
+            "agentv-5-type": "AgentV 5 refuses `type: {type}`; write `llm-rubric` with `value`",
+            "agentv-5-list": "AgentV 5 refuses `{list}`; write `assert`",
+            "agentv-5-turn": "AgentV 5 does not read `assertions` of a turn; write `assert`",
+            "agentv-4-string": "AgentV 4 skips strings in the `rubrics` of `{type}`; write a mapping with `outcome`",
+            "agentv-4-composite": ("AgentV 4 skips strings in a `composite`; write `type: rubrics` with `criteria`"),
+            "agentv-4-type": "AgentV 4 {effect}, so its criteria are lost; write `llm-grader`",
+            "agentv-4-dropped": "AgentV drops a criterion with `criteria` from `rubrics` of a test; write `outcome`",
+            "agentv-4-evaluators": (
+                "AgentV reads no `evaluators` of a suite, so the criteria here are lost; write `assertions`"
+            ),
+            "agentv-4-second-list": (
+                "AgentV reads only `{first}` of this test, so the criteria here are lost; join the two lists"
+            ),
+            "agentv-other-field": "AgentV does not read criteria of a test from `{field}`; {advice}",
+            "agentv-turn": "AgentV reads only strings as criteria of a turn and scores this 0; write strings",
+            "agentv-template": (
+                "AgentV 5 renders this text with Nunjucks and fails at `{tag}`, so it does not load the suite; close "
+                "the tag, or escape it"
+            ),
+            "agentv-variable": (
+                "AgentV 5 writes nothing in place of `{name}`, which is not in `vars`; add it there, or escape the text"
+            ),
+        },
+        fix="unsafe",
+        marks=(_KEY, _VALUE),
+    ),
+    Rule(
+        "repeated-case",
+        _ERROR,
+        {
+            "second-case": (
+                "a case with rubrics has the {field} `{name}` already, at {line}; results cannot tell the two apart, "
+                "so rename one"
+            ),
+            "second-rubric": (
+                "this is a second rubric named `{name}`, after the one at {line}; results cannot tell the two apart, "
+                "so rename one"
+            ),
+        },
+        marks=(_VALUE, _KEY, _HEAD),
+    ),
+)
+
+_OF_TESTS = (
+    Rule(
+        "unmet-expectation",
+        _ERROR,
+        {
+            "verdict": "test `{test}`: expected the verdict {expected}, but it is {verdict}: {explanation}",
+            "score": "test `{test}`: expected the score {expected}, but it is {score}",
+            "gate": "test `{test}`: expected the gate of `{criterion}` to be {expected}, but the judge gave {given}",
+            "criterion": "test `{test}`: expected {expected} for `{criterion}`, but the judge gave {given}",
+        },
+        command=_TESTS,
+    ),
+    Rule(
+        "unrecorded-test",
+        _ERROR,
+        {
+            "missing": "test `{test}`: no recorded output: {reason}",
+            "invalid": "test `{test}`: {reason}; judge it again with --record",
+            "invalid-output": "test `{test}`: {reason}; correct it",
+        },
+        command=_TESTS,
+    ),
+    Rule(
+        "broken-test",
+        _ERROR,
+        {
+            "untestable": "{reason}",
+            "unreadable-outputs": "the recorded outputs in {file} cannot be read: {reason}",
+            "faulty-outputs": "the recorded outputs in {file} have an error in line {at}: {reason}",
+            "two-outputs": (
+                "test `{test}`: two recorded outputs in {file} have the id `{test}`, in lines {lines}; remove one"
+            ),
+            "unknown-criterion": "test `{test}`: the rubric has no criterion `{criterion}`; {hint}",
+            "no-gate": (
+                "test `{test}`: `{criterion}` has no gate in the rubric; remove this line, or give the criterion one"
+            ),
+            "constant-gate": "test `{test}`: the gate of `{criterion}` is {when} met",
+            "impossible-answer": "test `{test}`: a judge never gives this to `{criterion}`: it takes {takes}",
+        },
+        command=_TESTS,
+    ),
+    Rule(
+        "untested",
+        _WARNING,
+        {
+            "gate-missed": "no test misses the gate of `{criterion}`; add one that does",
+            "gate-met": "no test meets the gate of `{criterion}`; add one that does",
+            "met": "no test has an answer that meets `{criterion}`; add one",
+            "missed": "no test has an answer that does not meet `{criterion}`; add one",
+            "level": "no test has an answer in level {level}{of_criterion}; add one",
+            "band": "no test has an answer in this band ({scores}){of_criterion}; add one",
+        },
+        command=_TESTS,
+    ),
+    Rule(
+        "unnoticed-change",
+        _WARNING,
+        {
+            "survives": (
+                "no test notices it when {change}; {answer} would: its verdict turns from {before} to {after}"
+            ),
+            "survives-passing": (
+                "no passing test notices it when {change}; {answer} would: its verdict turns from {before} to {after} "
+                "({failing} left out)"
+            ),
+        },
+        command=_TESTS,
+    ),
+)
+
+_OF_JUDGED_DATA = (
+    Rule(
+        "judged-unstable",
+        _WARNING,
+        {
+            "gate": "the gate changes between samples of one answer: {figures}; {advice}",
+            "verdict": (
+                "the verdict changes between samples of one answer: {figures}; start with gates that change, and with "
+                "scores near a threshold"
+            ),
+        },
+        command=JUDGED,
+    ),
+    Rule(
+        "judged-inverse",
+        _WARNING,
+        {
+            "correlation": (
+                "it rises when the other criteria fall: r = {r} with their mean in {n} judged answers (chance alone "
+                "reaches {chance}, {budget}); {advice}"
+            )
+        },
+        command=JUDGED,
+    ),
+    Rule("judged-disagrees", _WARNING, {"gaps": "{gaps}; {budget}; {advice}{look}"}, command=JUDGED),
+    Rule(
+        "judged-constant",
+        _HINT,
+        {
+            "alike": (
+                "{value} in all {n} judged answers, so {bound} of answers {missing} ({budget}); add answers that "
+                "should {missing}, or remove the criterion if none can"
+            ),
+            "labels-differ": (
+                "{value} in all {n} judged answers, but {differing} of {labelled} labelled ones should {missing}, so "
+                "it is the judge that does not tell them apart; say in the outcome what it overlooks; look at {look}"
+            ),
+        },
+        command=JUDGED,
+    ),
+    Rule(
+        "judged-unused-band",
+        _HINT,
+        {
+            "unused": (
+                "no output gave {step} in {n} judged answers ({bound} earn it, {budget}); add an answer that should "
+                "earn it, or merge it with another one"
+            )
+        },
+        command=JUDGED,
+    ),
+    Rule(
+        "judged-redundant",
+        _HINT,
+        {
+            "same-answers": (
+                "in {either} of {n} judged answers, this criterion was {side} or `{other}` was {other_side}; in "
+                "{share}, both were ({bound}, {budget}); merge the two, or add answers in which they differ"
+            )
+        },
+        command=JUDGED,
+    ),
+)
+
+ROWS = {
+    rule.name.replace("-", "_"): rule for rule in (*_OF_TEXT, *_OF_SCHEMAS, *_OF_SEARCH, *_OF_TESTS, *_OF_JUDGED_DATA)
+}
+"""These rules by the names of their pages."""

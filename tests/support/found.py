@@ -1,0 +1,17 @@
+"""What findings say, by the codes and values of their messages; snapshots hold the words."""
+
+
+def codes(findings):
+    """Return the codes of findings, in their order."""
+    return [finding.code for finding in findings]
+
+
+def placed(result):
+    """Return the code of each finding of a result, its line and its values."""
+    at = result.source.position
+    return [(finding.code, at(finding.span.start).line, dict(finding.values)) for finding in result.findings]
+
+
+def marked(result):
+    """Return the code of each finding of a result and the text that it marks."""
+    return [(finding.code, result.source.slice(finding.span)) for finding in result.findings]

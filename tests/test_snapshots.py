@@ -1,0 +1,54 @@
+"""What the surfaces of the tools say, word for word: `snapshots/` has one file for each surface.
+
+`RENEW_SNAPSHOTS=1 pytest tests/test_snapshots.py tests/test_show.py` writes them anew; read the diff. Other tests
+assert codes, places and values.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from test_cli_help import COMMANDS, call
+
+from rubric_lint.lint.engine import lint
+from rubric_lint.report import REPORTERS, Look
+from rubric_lint.rules import RULES
+from rubric_lint.run.summary import Summary
+from rubric_lint.version import __version__
+
+FOLDER = Path(__file__).with_name("snapshots")
+INPUTS = sorted(path for path in (FOLDER / "show").iterdir() if path.suffix != ".txt")
+
+
+def check(name, text):
+    """Compare a text with its snapshot, or make it the snapshot."""
+    path = FOLDER / name
+    if os.environ.get("RENEW_SNAPSHOTS"):
+        path.write_text(text, "utf-8")
+    assert text == path.read_text("utf-8")
+
+
+def test_messages():
+    lines = [f"{rule.name}.{code}: {text}\n" for rule in RULES for code, text in rule.messages.items()]
+    check("messages.txt", "".join(lines))
+
+
+@pytest.mark.parametrize("form", ["full", "json", "agent", "sarif"])
+def test_reports(form, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    pieces, total = [], Summary()
+    report = REPORTERS[form](pieces.append, Look())
+    for path in INPUTS:
+        result = lint(path.name, path.read_bytes())
+        report.add(result)
+        total = total.plus(Summary.of(result))
+    report.end(total)
+    text = "".join(pieces).replace(tmp_path.as_uri(), "file:///repository").replace(__version__, "VERSION")
+    # The pages of the rules stand in the file already, and the fingerprints depend on nothing but what is here.
+    check(f"{form}.txt", re.sub(r'"help": \{"text": .*?\}, "helpUri"', '"helpUri"', text))
+
+
+def test_help(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    check("help.txt", "\n".join(f"$ {line} --help\n{call(f'{line} --help')[0]}" for line in COMMANDS))
