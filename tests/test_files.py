@@ -167,9 +167,9 @@ def test_named_files_of_other_kinds_are_not_read_unless_the_settings_include_the
 
 
 def test_folders_nested_deeper_than_calls():
-    deep = "/".join(["d"] * 1500)
+    deep = "/".join(["d"] * 1100)
     here = Path.cwd()
-    for _ in range(1500):
+    for _ in range(1100):
         Path("d").mkdir()
         os.chdir("d")
     grow("a.yaml")

@@ -82,7 +82,7 @@ def test_twice_the_documents_are_twice_the_work_to_fix(name):
 def test_twice_the_records_are_twice_the_work_to_rewrite_for_agentv_5():
     line = '{"id": "a", "input": "x", "rubrics": [{"id": "a", "outcome": "Names part 1"}]}\n'
     run = partial(rewrite, target="agentv-5")
-    once, twice = ("".join(line.replace('"a"', f'"a{n}"') for n in range(count)) for count in (60, 120))
+    once, twice = ("".join(line.replace('"a"', f'"a{n}"') for n in range(count)) for count in (20, 40))
     assert run("a.jsonl", twice.encode()).applied
     assert work(run, "a.jsonl", twice) < 2.2 * work(run, "a.jsonl", once)
 
@@ -110,7 +110,7 @@ MIXED = """\
     ids=["sorted", "moved"],
 )
 def test_twice_the_lists_are_twice_the_work_to_rearrange(run, case):
-    once, twice = ("tests:\n" + "".join(map(case.format, range(count))) for count in (60, 120))
+    once, twice = ("tests:\n" + "".join(map(case.format, range(count))) for count in (30, 60))
     assert run("a.yaml", twice.encode()).applied
     assert work(run, "a.yaml", twice) < 2.2 * work(run, "a.yaml", once)
 

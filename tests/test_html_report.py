@@ -418,10 +418,6 @@ def test_the_page_asks_for_nothing_from_anywhere():
     assert ("meta", "content", policy) in read.attributes
 
 
-def test_the_same_outcomes_give_the_same_page():
-    assert report(*RECORDS) == report(*RECORDS)
-
-
 @pytest.mark.slow
 def test_the_report_keeps_no_more_of_many_outcomes_than_of_few():
     page = HtmlReport(RUBRICS)

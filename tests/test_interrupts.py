@@ -122,8 +122,14 @@ BEHIND_TERMINAL = (
 )
 
 
-@pytest.mark.parametrize("stop", ["Ctrl+C", "SIGTERM"])
-@pytest.mark.parametrize("line", TOLD)
+# SIGTERM does what Ctrl+C does, in one place for all commands: a run with workers, one that writes, servers.
+STOPS = [
+    *((line, "Ctrl+C") for line in TOLD),
+    *((line, "SIGTERM") for line in [*TOLD][:1] + [*TOLD][3:4] + [*TOLD][-2:]),
+]
+
+
+@pytest.mark.parametrize(("line", "stop"), STOPS)
 def test_a_stopped_command_says_what_it_did_and_leaves_nothing_half_done(folder, line, stop):
     before = {file.name: file.read_bytes() for file in folder.iterdir() if file.stat().st_size < 1_000_000}
     program, *args = line.split()

@@ -266,3 +266,14 @@ def test_holistic_rubrics_count_as_one_criterion():
     )
     result = lint("a.yaml", text.encode())
     assert (result.rubrics, result.criteria) == (1, 1)
+
+
+def test_what_merge_keys_repeat_is_found_once_whatever_line_it_is_beside():
+    text = (
+        "base: &b {description: It, required: false}\nrubrics:\n"
+        "  - {id: a, required_min_score: 10, expected_outcome: A, <<: *b}\n"
+        "  - {id: b, required_min_score: 10, expected_outcome: B, <<: *b}\n"
+    )
+    found = [(finding.rule, finding.pointer) for finding in lint("a.rubric.yaml", text.encode()).findings]
+    assert found.count(("conflicting-field", "/rubrics/0/required")) == 1
+    assert ("conflicting-field", "/rubrics/1/required") not in found

@@ -4,6 +4,7 @@ import json
 from textwrap import dedent, indent
 
 import pytest
+from found import told
 from ruamel.yaml import YAML
 
 from rubric_lint.fix import fix
@@ -13,15 +14,13 @@ from rubric_lint.project.settings import FileSettings
 OURS = "tests:\n  - id: first\n    rubrics: [{id: a, expected_outcome: Says why}]\n  - id: second\n"
 AGENTV = OURS.replace("expected_outcome", "outcome")
 ALONE = "tests:\n  - id: second\n"
-LIST = "list its criteria or remove it"
-EMPTY = f"so nothing is judged by it; {LIST}"
 
 
 def found(text, name="a.yaml", settings=DEFAULTS):
     """The findings of the rule, and the rules of all others."""
     findings = lint(name, text.encode(), settings).findings
     return (
-        [(finding.pointer, finding.message) for finding in findings if finding.rule == "lost-rubric"],
+        [(finding.pointer, told(finding)) for finding in findings if finding.rule == "lost-rubric"],
         [finding.rule for finding in findings if finding.rule != "lost-rubric"],
     )
 
@@ -31,55 +30,55 @@ def case(fields):
 
 
 LOST = {
-    "nothing": ("rubrics:\n", "", f"`rubrics` has no value, {EMPTY}"),
-    "null": ("rubrics: null\n", "", f"`rubrics` has no value, {EMPTY}"),
-    "an empty list": ("rubrics: []\n", "", f"`rubrics` is an empty list, {EMPTY}"),
-    "an empty mapping": ("rubrics: {}\n", "", f"`rubrics` is an empty mapping, {EMPTY}"),
-    "an empty string": ("rubrics: ''\n", "", f"`rubrics` is an empty string, {EMPTY}"),
-    "a sentence": ("rubrics: Says why\n", "", '`rubrics` is the string "Says why", expected a list of criteria'),
-    "a word": ("rubrics: text\n", "", '`rubrics` is the string "text", expected a list of criteria'),
+    "nothing": ("rubrics:\n", "", ("lost-rubric.empty", "has no value")),
+    "null": ("rubrics: null\n", "", ("lost-rubric.empty", "has no value")),
+    "an empty list": ("rubrics: []\n", "", ("lost-rubric.empty", "is an empty list")),
+    "an empty mapping": ("rubrics: {}\n", "", ("lost-rubric.empty", "is an empty mapping")),
+    "an empty string": ("rubrics: ''\n", "", ("lost-rubric.empty", "is an empty string")),
+    "a sentence": ("rubrics: Says why\n", "", ("lost-rubric.not-a-list", 'the string "Says why"')),
+    "a word": ("rubrics: text\n", "", ("lost-rubric.not-a-list", 'the string "text"')),
     "a word and a full stop": (
         "rubrics: Right.\n",
         "",
-        '`rubrics` is the string "Right.", expected a list of criteria',
+        ("lost-rubric.not-a-list", 'the string "Right."'),
     ),
-    "a price": ("rubrics: Says $5\n", "", '`rubrics` is the string "Says $5", expected a list of criteria'),
-    "a number": ("rubrics: 7\n", "", "`rubrics` is 7, expected a list of criteria"),
+    "a price": ("rubrics: Says $5\n", "", ("lost-rubric.not-a-list", 'the string "Says $5"')),
+    "a number": ("rubrics: 7\n", "", ("lost-rubric.not-a-list", "7")),
     "singular": (
         "rubric: [{id: a, expected_outcome: Says how}]\n",
         "/tests/1/rubric",
-        "`rubric` is not read; did you mean `rubrics`?",
+        ("lost-rubric.misnamed", "rubric", "rubrics"),
     ),
     "singular with strings": (
         "rubric: [Says how, Says when]\n",
         "/tests/1/rubric",
-        "`rubric` is not read; did you mean `rubrics`?",
+        ("lost-rubric.misnamed", "rubric", "rubrics"),
     ),
-    "a capital": ("Rubrics: [Says how]\n", "/tests/1/Rubrics", "`Rubrics` is not read; did you mean `rubrics`?"),
+    "a capital": ("Rubrics: [Says how]\n", "/tests/1/Rubrics", ("lost-rubric.misnamed", "Rubrics", "rubrics")),
     "a slip": (
         "rubircs: [{id: a, description: Says how}]\n",
         "/tests/1/rubircs",
-        "`rubircs` is not read; did you mean `rubrics`?",
+        ("lost-rubric.misnamed", "rubircs", "rubrics"),
     ),
     "a plural": (
         "rubrics: [{id: a, expected_outcomes: Says how}]\n",
         "/tests/1/rubrics/0/expected_outcomes",
-        "`rubrics` is not read, as `expected_outcomes` is not a field; did you mean `expected_outcome`?",
+        ("lost-rubric.misspelt-field", "expected_outcomes", "expected_outcome"),
     ),
     "another case": (
         "rubrics: [{id: a, scoreRanges: {0: Wrong, 6: Right}}]\n",
         "/tests/1/rubrics/0/scoreRanges",
-        "`rubrics` is not read, as `scoreRanges` is not a field; did you mean `score_ranges`?",
+        ("lost-rubric.misspelt-field", "scoreRanges", "score_ranges"),
     ),
     "bands as a range": (
         "rubrics: [{id: a, score_range: {0-4: bad, 5-10: good}}]\n",
         "/tests/1/rubrics/0/score_range",
-        "`rubrics` is not read, as `score_range` holds bands, not one range; did you mean `score_ranges`?",
+        ("lost-rubric.bands-as-range", "score_range", "score_ranges"),
     ),
     "in an evaluator": (
         "evaluators: [{name: judge, rubrics: []}]\n",
         "/tests/1/evaluators/0/rubrics",
-        f"`rubrics` is an empty list, {EMPTY}",
+        ("lost-rubric.empty", "is an empty list"),
     ),
 }
 
@@ -128,56 +127,47 @@ AGENTV_LOST = {
     "a plural": (
         "rubrics: [{id: a, outcomes: Says how}]\n",
         "/tests/1/rubrics/0/outcomes",
-        "`rubrics` is not read, as `outcomes` is not a field; did you mean `outcome`?",
+        ("lost-rubric.misspelt-field", "outcomes", "outcome"),
     ),
     "singular": (
         "rubric: [{id: a, outcome: Says how}]\n",
         "/tests/1/rubric",
-        "`rubric` is not read; did you mean `rubrics`?",
+        ("lost-rubric.misnamed", "rubric", "rubrics"),
     ),
     "rubrics where AgentV 4 has criteria": (
         "assertions: [{type: rubrics, rubrics: [{id: a, outcome: Says how}]}]\n",
         "/tests/1/assertions/0/rubrics",
-        "AgentV reads the criteria of `type: rubrics` from `criteria`, and never from `rubrics`; rename it",
+        ("lost-rubric.agentv-field", "rubrics", "criteria", "never from", "rubrics"),
     ),
     "b1: rubrics where AgentV 5 has a value": (
         "assert: [{type: llm-rubric, rubrics: [{id: a, outcome: Says how}]}]\n",
         "/tests/1/assert/0/rubrics",
-        (
-            "AgentV reads the criteria of `type: llm-rubric` from `value`, "
-            "and skips a test that has them in `rubrics`; rename it"
-        ),
+        (("lost-rubric.agentv-field", "llm-rubric", "value", "skips a test that has them in", "rubrics")),
     ),
     "b1: strings where AgentV 5 has a value": (
         "assert: [{type: agent-rubric, rubrics: [Says how]}]\n",
         "/tests/1/assert/0/rubrics",
-        (
-            "AgentV reads the criteria of `type: agent-rubric` from `value`, "
-            "and skips a test that has them in `rubrics`; rename it"
-        ),
+        (("lost-rubric.agentv-field", "agent-rubric", "value", "skips a test that has them in", "rubrics")),
     ),
     "both": (
         "assert: [{type: llm-rubric, value: [Says when], criteria: [{id: a, outcome: Says how}]}]\n",
         "/tests/1/assert/0/criteria",
-        (
-            "AgentV reads the criteria of `type: llm-rubric` from `value`, "
-            "and skips a test that has them in `criteria`; both are there, so join them"
-        ),
+        (("lost-rubric.agentv-both-fields", "llm-rubric", "value", "skips a test that has them in", "criteria")),
     ),
     "a slip in the container": (
         "assertions: [{type: rubrics, criterias: [{id: a, outcome: Says how}]}]\n",
         "/tests/1/assertions/0/criterias",
-        "`criterias` is not read; did you mean `criteria`?",
+        ("lost-rubric.misnamed", "criterias", "criteria"),
     ),
     "no container": (
         "assertions: [{type: rubrics}]\n",
         "/tests/1/assertions/0/type",
-        "`rubrics` has no `criteria`, so nothing is judged by it; list its criteria there",
+        ("lost-rubric.agentv-missing", "rubrics", "criteria"),
     ),
     "an empty container": (
         "assert: [{type: llm-rubric, value: []}]\n",
         "/tests/1/assert/0/value",
-        "`value` of `llm-rubric` is empty, so nothing is judged by it; list its criteria",
+        ("lost-rubric.agentv-empty", "value", "llm-rubric"),
     ),
 }
 
@@ -237,7 +227,7 @@ def test_where_a_file_says_that_it_is_ours_one_fault_is_one_finding():
     head = "# yaml-language-server: $schema=suite-v2.schema.json\n"
     assert found(f"{head}{ALONE}    rubrics:\n") == ([], ["schema"])
     assert found(f"{head}{ALONE}    rubric: [Says how]\n") == (
-        [("/tests/0/rubric", "`rubric` is not read; did you mean `rubrics`?")],
+        [("/tests/0/rubric", ("lost-rubric.misnamed", "rubric", "rubrics"))],
         [],
     )
     rubric_file = FileSettings(claimed=True, is_rubric_file=True)
@@ -246,9 +236,9 @@ def test_where_a_file_says_that_it_is_ours_one_fault_is_one_finding():
 
 
 def test_the_top_counts_in_a_file_with_rubrics_and_each_document_is_a_case():
-    assert found(f"{OURS}rubrics: []\n")[0] == [("/rubrics", f"`rubrics` is an empty list, {EMPTY}")]
+    assert found(f"{OURS}rubrics: []\n")[0] == [("/rubrics", ("lost-rubric.empty", "is an empty list"))]
     lines = '{"rubrics": [{"id": "a", "description": "Says why"}]}\n{"id": 2, "rubric": ["It"], "rubrics": null}\n'
-    assert found(lines, "a.jsonl")[0] == [("/1/rubrics", f"`rubrics` has no value, {EMPTY}")]
+    assert found(lines, "a.jsonl")[0] == [("/1/rubrics", ("lost-rubric.empty", "has no value"))]
 
 
 @pytest.mark.parametrize("other", ["metrics", "healthbench", "ragas"])
@@ -286,7 +276,7 @@ def test_a_comment_silences_it():
 
 def test_agentv_5_reads_no_rubrics_of_a_test():
     text = 'prompts: ["{{ q }}"]\ntests:\n  - id: one\n    vars: {q: Why?}\n    rubrics: [{id: a, outcome: Says why}]\n'
-    message = "AgentV 5 does not read `rubrics` of a test; move it into `assert`, as `value` of an `llm-rubric`"
+    message = ("lost-rubric.agentv-5-test",)
     assert found(text) == ([("/tests/0/rubrics", message)], [])
 
 
@@ -322,9 +312,8 @@ def test_a_stray_field_hides_no_criteria_of_agentv():
 @pytest.mark.parametrize("name", ["criteria", "grading"])
 def test_criteria_in_another_field_of_a_case_are_lost(name):
     ours = f"{name}: [{{id: a, expected_outcome: Says how}}]\n"
-    message = f"`{name}` is not read; did you mean `rubrics`?"
-    assert found(OURS + case(ours)) == ([(f"/tests/1/{name}", message)], [])
-    theirs = f"AgentV does not read criteria of a test from `{name}`; rename it to `rubrics`"
+    assert found(OURS + case(ours)) == ([(f"/tests/1/{name}", ("lost-rubric.misnamed", name, "rubrics"))], [])
+    theirs = ("lost-rubric.agentv-other-field", name, "rename it to `rubrics`")
     text = AGENTV + case(f"{name}: [{{id: a, outcome: Says how, weight: 2}}]\n")
     assert found(text) == ([(f"/tests/1/{name}", theirs)], [])
     fixed = fix("a.yaml", (OURS + case(ours)).encode(), unsafe=True).text
@@ -336,13 +325,11 @@ def test_criteria_in_another_field_of_a_case_are_lost(name):
 def test_what_nothing_reads_as_criteria_is_lost_too():
     text = AGENTV + case("rubrics: [{criterion: Says how}]\n")
     assert found(text) == (
-        [("/tests/1/rubrics", "`rubrics` is not read, as it is not a list of criteria with `outcome`")],
+        [("/tests/1/rubrics", ("lost-rubric.no-criteria", "outcome"))],
         [],
     )
     lines = '{"rubrics": [{"id": "a", "description": "Says why"}]}\n{"rubrics": [{"criterion": "Says how"}]}\n'
-    assert found(lines, "a.jsonl")[0] == [
-        ("/1/rubrics", "`rubrics` is not read, as it is not a list of criteria with `expected_outcome`")
-    ]
+    assert found(lines, "a.jsonl")[0] == [("/1/rubrics", ("lost-rubric.no-criteria", "expected_outcome"))]
 
 
 RUBRIC_FILES = {

@@ -170,7 +170,6 @@ async def test_places_are_counted_as_the_editor_counts(folder, encoding):
 @pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["no BOM", "BOM"])
 async def test_fixing_all_gives_what_rubric_fix_writes(editor, folder, line_end, mark):
     text = mark + LEGACY.replace("\n", line_end)
-
     uri = uri_of(folder / "a.yaml")
     editor.open(uri, text)
     await editor.diagnostics(uri)
@@ -213,7 +212,6 @@ async def test_each_kind_of_action_is_given_to_who_asks_for_it(editor, folder):
 
 async def test_a_safe_fix_is_preferred_and_an_unsafe_one_says_so(editor, folder):
     text = "rubrics:\n  - id: a\n    description: Says so\n    wieght: 2\n"
-
     uri = uri_of(folder / "a.yaml")
     editor.open(uri, text)
     actions = await editor.actions(uri, only=["quickfix"])
@@ -261,7 +259,6 @@ async def test_unsafe_fixes_are_offered_one_by_one_and_all_of_a_rule_with_a_prev
 async def test_each_answer_is_offered_one_by_one_and_for_all_findings_of_its_rule(editor, folder):
     other = OVERLAP.replace("rubrics:\n", "").replace("id: tone", "id: b")
     text = OVERLAP + other
-
     uri = uri_of(folder / "a.yaml")
     editor.open(uri, text)
     actions = await editor.actions(uri, (5, 22), (5, 23), ["quickfix"])
@@ -317,7 +314,6 @@ async def test_criteria_of_another_shape_move_to_a_rubric_of_their_own_one_by_on
 
 async def test_a_fix_that_would_be_refused_is_not_offered(editor, folder):
     text = OVERLAP.replace("id: tone", "id: &i tone") + "  - {id: *i, expected_outcome: Says so}\n"
-
     uri = uri_of(folder / "a.yaml")
     editor.open(uri, text)
     titles = [action.title for action in await editor.actions(uri, (1, 0), (1, 20), ["quickfix"])]
@@ -376,7 +372,6 @@ async def test_a_comment_is_for_the_text_as_it_is_when_it_is_chosen(folder):
 
 async def test_a_long_selection_is_answered_in_time(editor, folder):
     text = "rubrics:\n" + "".join(f"  - id: a{number}\n    description: Says {number}\n" for number in range(100))
-
     uri = uri_of(folder / "a.yaml")
     editor.open(uri, text)
     titles = [action.title for action in await editor.actions(uri)]
@@ -610,7 +605,6 @@ async def test_a_baseline_and_settings_under_another_name_are_read_again_when_th
 
 async def test_the_editor_s_own_settings_hold_and_are_read_again(folder):
     (folder / "strict.toml").write_text('select = ["vague-outcome"]\n')
-
     uri = uri_of(folder / "a.yaml")
     async with start(folder, settings={folder: {"configuration": "strict.toml", "debounce": "soon"}}) as editor:
         editor.open(uri, OVERLAP)
@@ -710,7 +704,6 @@ async def test_a_schema_server_may_come_later(editor, folder):
 async def test_beside_a_schema_server_rubric_tests_get_only_what_the_rubric_says(folder, schema_server, expected):
     (folder / "a.rubric.yaml").write_text(LONE, "utf-8")
     text = "rubric: a.rubric.yaml\ntests:\n  - {id: a, expect: {verdict: , criteria: {}}}\n"
-
     uri = uri_of(folder / "a.rubric-test.yaml")
     async with start(folder, options={"schemaServer": schema_server}) as editor:
         editor.open(uri, text)
@@ -730,7 +723,6 @@ async def test_folders_come_and_go(tmp_path):
     one, two = tmp_path / "one", tmp_path / "two"
     one.mkdir()
     two.mkdir()
-
     uri = uri_of(two / "a.yaml")
     async with start(one, settings={"": {}, two: {"enable": False}}) as editor:
         editor.open(uri, OVERLAP)
@@ -757,7 +749,6 @@ async def settle(editor, uri, version, text):
 @pytest.mark.slow
 async def test_no_document_brings_it_down(editor, folder):
     """Every text that the engine has words for, and a quick life of each."""
-
     uri = uri_of(folder / "a.yaml")
     before = len(editor.logged)
     editor.open(uri, "")
@@ -943,7 +934,6 @@ async def test_a_fix_is_offered_for_a_case_in_the_middle_of_a_suite(editor, fold
     case = "  - id: case-{0}\n    rubrics:\n      - {{id: a, expected_outcome: Says {0}}}\n"
     text = "tests:\n" + "".join(map(case.format, range(300)))
     text = text.replace("{id: a, expected_outcome: Says 290}", "{id: 5, expected_outcome: Says 290}")
-
     uri = uri_of(folder / "a.yaml")
     editor.open(uri, text)
     line = text[: text.index("id: 5")].count("\n")

@@ -128,7 +128,6 @@ def test_tests_of_a_file_that_cannot_exist_are_in_nobody_s_way(tmp_path):
 
 async def test_a_test_is_explained_by_its_rubric_as_it_is_typed(tmp_path):
     fill(tmp_path, a_rubric_yaml=RUBRIC.format(id="acc"), a_rubric__test_yaml=TESTS.format(id="acc"))
-
     client = Client()
     await client.start(tmp_path.as_uri())
     rubric, tests = ((tmp_path / name).as_uri() for name in ("a.rubric.yaml", "a.rubric-test.yaml"))

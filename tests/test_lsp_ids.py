@@ -334,7 +334,6 @@ def test_elsewhere_there_is_nothing_to_rename(folder):
 
 async def test_what_is_typed_counts_and_a_criterion_of_a_suite_is_one_of_its_case(folder):
     change(folder, "refund.rubric-test.yaml", "refund.rubric.yaml", "suite.yaml#accuracy")
-
     async with start(folder) as editor:
         typed = (folder / "refund.rubric-test.yaml").read_text("utf-8").replace("{accuracy: missed}", "{}")
         editor.open(uri_of(folder / "refund.rubric-test.yaml"), typed)

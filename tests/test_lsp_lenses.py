@@ -197,7 +197,6 @@ async def test_a_program_ends_by_itself_even_if_it_does_more_after_it_has_printe
     path.write_text("rubrics: [Names the cause]\n", "utf-8")
     late = f"sys.stdout.flush(), os.close(1), os.close(2), time.sleep(0.2), open({str(marker)!r}, 'w').close()"
     (tmp_path / "sitecustomize.py").write_text(f"import atexit, os, sys, time\natexit.register(lambda: ({late}))\n")
-
     client = Client()
     await client.start(tmp_path.as_uri())
     client.open(path.as_uri(), path.read_text())

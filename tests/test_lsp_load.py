@@ -77,7 +77,6 @@ hover.make_hover = weigh
 async def test_memory_is_flat_over_thousands_of_edits(tmp_path):
     """The editor asks for the outline, folds and lenses after every 20 edits. When written, it grew by 0.03 MB."""
     case = "  - id: case-{0}\n    rubrics:\n      - id: a\n        expected_outcome: Says so {0} {1}\n".format
-
     path = tmp_path / "suite.yaml"
     path.write_text("rubrics: []\n")
     uri, command = uri_of(path), (sys.executable, "-c", WEIGHING, "lsp")
@@ -126,7 +125,6 @@ engine.RULES = tuple(hanging if rule.name == "overlap" else rule for rule in eng
 
 async def test_a_long_document_delays_no_short_one(tmp_path):
     """The analysis of a document of 5 MB never ends here; what is short is answered all the same."""
-
     long, short = uri_of(tmp_path / "long.yaml"), uri_of(tmp_path / "short.yaml")
     text = "rubrics:\n  - id: a\n    description: Says so\n"
     async with start(tmp_path, command=(sys.executable, "-c", HANGING, "lsp")) as editor:
@@ -200,7 +198,6 @@ def pull(capabilities):
 
 async def test_a_long_document_delays_no_answer_about_a_short_one(tmp_path):
     """The same for a client that asks: the answer about the long document never comes."""
-
     long, short = uri_of(tmp_path / "long.yaml"), uri_of(tmp_path / "short.yaml")
     text = "rubrics:\n  - id: a\n    description: Says so\n"
     command = (sys.executable, "-c", HANGING, "lsp")

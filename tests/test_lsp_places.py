@@ -93,7 +93,6 @@ async def links(editor, path):
 async def test_a_document_links_to_its_schema_and_to_files_that_exist(folder):
     schema = schemas_root() / "bundled/rubric-v2.schema.json"
     period = uri_of(folder / "docs/period.md")
-
     async with start(folder) as editor:
         assert await links(editor, folder / "a.rubric.yaml") == [
             (
@@ -114,7 +113,6 @@ async def test_a_test_file_links_to_its_rubric_and_its_recordings_and_settings_t
     (folder / "a.rubric-test.yaml").write_text(tests)
     (folder / "out puts.jsonl").write_text("")
     (folder / "rubric-lint.toml").write_text('judged = ["docs/period.md", "none.jsonl"]\n')
-
     async with start(folder) as editor:
         assert await links(editor, folder / "a.rubric-test.yaml") == [
             ("sub dir/suite.yaml#refund-period", uri_of(folder / "sub dir/suite.yaml"), "L4", "Open the rubric"),

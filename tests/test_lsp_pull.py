@@ -95,7 +95,6 @@ async def test_only_a_client_that_can_ask_again_is_not_sent_diagnostics(tmp_path
 async def test_a_document_is_reported_when_asked_for_and_only_once(tmp_path):
     path = tmp_path / "a.yaml"
     path.write_text(NAMELESS)
-
     uri = uri_of(path)
     async with asking(tmp_path) as asked, start(tmp_path) as told:
         told.open(uri, OVERLAP)
@@ -139,7 +138,6 @@ async def test_files_that_are_not_open_show_and_a_file_is_read_again_only_when_i
 async def test_an_open_document_counts_as_it_is_typed_and_as_it_is_saved_once_it_is_closed(tmp_path):
     path, uri = tmp_path / "a.yaml", uri_of(tmp_path / "a.yaml")
     path.write_text(OVERLAP)
-
     async with asking(tmp_path) as asked:
         (first,) = (await asked.workspace()).items
         asked.editor.open(uri, FINE)
@@ -153,7 +151,6 @@ async def test_findings_come_in_parts_and_a_request_waits_for_news(tmp_path):
     (tmp_path / "a.yaml").write_text(OVERLAP)
     (tmp_path / "b.yaml").write_text(FINE)
     a, b = uri_of(tmp_path / "a.yaml"), uri_of(tmp_path / "b.yaml")
-
     async with asking(tmp_path) as asked:
         assert list((await asked.workspace(stream="first")).items) == []
         assert raw_codes(asked.parts("first")) == {a: ["overlap"]}
@@ -196,7 +193,6 @@ async def test_changed_settings_are_applied_to_all_files(tmp_path):
 
 async def test_the_setting_leaves_files_that_are_not_open_out(tmp_path):
     (tmp_path / "a.yaml").write_text(OVERLAP)
-
     async with asking(tmp_path, settings={tmp_path: {"unopenedFiles": False}}) as asked:
         assert list((await asked.workspace()).items) == []
 
@@ -204,7 +200,6 @@ async def test_the_setting_leaves_files_that_are_not_open_out(tmp_path):
 async def test_a_baseline_counts_for_files_that_are_not_open(tmp_path):
     (tmp_path / "rubric-lint.toml").write_text('baseline = "known.json"\n')
     (tmp_path / "a.yaml").write_text(OVERLAP)
-
     async with asking(tmp_path) as asked:
         (before,) = (await asked.workspace()).items
         assert before.items[0].message.startswith("not checked: ")

@@ -194,9 +194,11 @@ def test_many_named_files_are_counted():
     assert call(*names)[1] == f"{told}rubric-lint: and 3 more files without rubrics\n"
 
 
-@pytest.mark.parametrize("stdin", [b"", b"\n"])
-def test_empty_standard_input_is_explained(stdin):
-    told = "rubric-lint: <stdin>: no rubrics found: it is empty\n"
+@pytest.mark.parametrize(
+    ("stdin", "why"), [(b"", "it is empty"), (b"\n", "it is empty"), (b"{", "no field of a known format found")]
+)
+def test_stdin_without_rubrics_is_explained(stdin, why):
+    told = f"rubric-lint: <stdin>: no rubrics found: {why}\n"
     assert call("-", stdin=stdin) == ("0 rubrics found in 1 file.\n", told, 0)
     missing = "rubric-lint: no rubrics found, but at least one is required\n"
     assert call("-", "--require-rubrics", stdin=stdin) == ("0 rubrics found in 1 file.\n", told + missing, 1)

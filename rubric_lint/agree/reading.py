@@ -154,9 +154,9 @@ class Invalid(NamedTuple):
 
     def __str__(self) -> str:
         """Return the record and the reason."""
-        told = "" if self.id is None else f" (id {self.id})"
+        name = "" if self.id is None else f" (id {self.id})"
         path = f" {self.path}" if self.path else ""
-        return f"{self.file}:{self.line}{told}{path}: {self.message}"
+        return f"{self.file}:{self.line}{name}{path}: {self.message}"
 
 
 class _Found(NamedTuple):
@@ -222,9 +222,9 @@ class Reader:
             try:
                 entry = self._score(text)
             except OutputError as fault:
-                told = self._scorer.explain(text, fault, line)
-                error = told.error or fault
-                self.invalid.append(Invalid(file, line, told.head.get("id"), error.path, error.message))
+                outcome = self._scorer.explain(text, fault, line)
+                error = outcome.error or fault
+                self.invalid.append(Invalid(file, line, outcome.head.get("id"), error.path, error.message))
                 continue
             self._take(entry, file, line, labels=labels)
         self._labels += count if labels else 0

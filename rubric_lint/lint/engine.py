@@ -412,6 +412,9 @@ def _find_misspelt(
             yield "unknown-field", Problem("ignored", (*path, name), Part.KEY, values)
 
 
+_CHECKS = tuple((rule.name, rule.check) for rule in RULES if rule.check)
+
+
 def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
     view = rubric.view
     without = view.dialect.without if view else ()
@@ -419,8 +422,8 @@ def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
         yield Found(rule, problem, document, rubric)
     for rule, problem in view.problems if view else ():
         yield Found(rule, problem, document, rubric)
-    for name, _, _, check, *_ in RULES:
-        if check is None or name in without:
+    for name, check in _CHECKS:
+        if name in without:
             continue
         try:
             for problem in check(rubric):
@@ -446,13 +449,15 @@ def _make_findings(
             continue
         span = problem.span or document.span(problem.path, problem.part)
         template, values = BY_NAME[rule].messages[problem.code], problem.values
-        related = _relate(document, problem) if problem.related else ()
-        if "{line}" in template:
-            line = name_line(document.source.position(related[0].span.start).line)
-            values = {**values, "line": line}
-        message, name = template.format_map(values), name_criterion(problem, rubric)
+        has_line, name = "{line}" in template, name_criterion(problem, rubric)
+        # Without the line: what several aliases of one text lack is one finding, and the line is another for each.
+        message = template.format_map({**values, "line": ""} if has_line else values)
         key = (rule, span, name + message if rule in JUDGED_RULES else message)  # about one criterion
         if key not in findings:
+            related = _relate(document, problem) if problem.related else ()
+            if has_line:
+                values = {**values, "line": name_line(document.source.position(related[0].span.start).line)}
+                message = template.format_map(values)
             findings[key] = Finding(
                 rule=rule,
                 severity=severity,

@@ -82,13 +82,13 @@ def sections_of(agreement: Agreement) -> Iterator[Section]:
         if gated:
             yield _count_caught(gated)
     for rate in agreement.pass_rates:
-        yield _tell_rates(rate)
+        yield _show_rates(rate)
     for judges, contests in agreement.contests:
-        yield _tell_contests(judges, contests)
+        yield _show_contests(judges, contests)
     if agreement.panel and any(each.answers >= LEAST for each in agreement.panel[1]):
-        yield _tell_votes(*agreement.panel)
+        yield _show_votes(*agreement.panel)
     for rater, flips in agreement.flips.items():
-        yield _tell_flips(rater, flips)
+        yield _show_flips(rater, flips)
 
 
 def is_few(comparison: Comparison) -> bool:
@@ -173,11 +173,11 @@ def _explain(figures: Iterable[tuple[Measure, Sequence[Figure]]]) -> Iterator[st
         total += len(several)
         for figure in several:
             if figure.reason:
-                told = reasons.setdefault(figure.reason, {})
-                told.setdefault(shorten_name(_name(measure).strip()), []).append(_STATISTICS[figure.statistic])
-    for reason, told in reasons.items():
-        of = "; ".join(f"{measure} ({', '.join(names)})" for measure, names in told.items())
-        is_of_all = sum(map(len, told.values())) == total
+                places = reasons.setdefault(figure.reason, {})
+                places.setdefault(shorten_name(_name(measure).strip()), []).append(_STATISTICS[figure.statistic])
+    for reason, places in reasons.items():
+        of = "; ".join(f"{measure} ({', '.join(names)})" for measure, names in places.items())
+        is_of_all = sum(map(len, places.values())) == total
         yield f"{reason[0].upper()}{reason[1:]}{'' if is_of_all else f': {of}'}."
 
 
@@ -198,7 +198,7 @@ _STATISTICS = {
 }
 
 
-def _tell_rates(rate: PassRate) -> Section:
+def _show_rates(rate: PassRate) -> Section:
     if rate.judged.n < LEAST:
         labels = () if rate.labels_reason else (f"by the labels: {_counted_share(rate.labels)}",)
         return Section(f"Passed by {shorten_name(rate.judge)}: {_counted_share(rate.judged)}", notes=labels)
@@ -221,7 +221,7 @@ _METHODS = {
 }
 
 
-def _tell_contests(judges: tuple[str, str], contests: Sequence[Contest]) -> Section:
+def _show_contests(judges: tuple[str, str], contests: Sequence[Contest]) -> Section:
     one, two = (shorten_name(judge, 20) for judge in judges)
     title = f"Which is right, {one} or {two}, on {count_answers(contests[0].answers)} with a label"
     differences = [contest.difference for contest in contests]
@@ -243,7 +243,7 @@ def _tell_contests(judges: tuple[str, str], contests: Sequence[Contest]) -> Sect
     return Section(title, columns, notes)
 
 
-def _tell_votes(judges: tuple[str, ...], votes: Sequence[Measured]) -> Section:
+def _show_votes(judges: tuple[str, ...], votes: Sequence[Measured]) -> Section:
     title = f"Independent votes of the panel {join_words([shorten_name(judge) for judge in judges])}"
     figures = [each.figure for each in votes]
     notes = list(_explain((each.measure, [each.figure]) for each in votes))
@@ -258,7 +258,7 @@ def _tell_votes(judges: tuple[str, ...], votes: Sequence[Measured]) -> Section:
     return Section(title, columns, notes)
 
 
-def _tell_flips(rater: str, flips: Sequence[Measured]) -> Section:
+def _show_flips(rater: str, flips: Sequence[Measured]) -> Section:
     title = f"Samples of {shorten_name(rater, 20)}: how often two differ, in {count_answers(flips[0].answers)}"
     figures = [each.figure for each in flips]
     columns = [
@@ -337,7 +337,7 @@ class Findings(NamedTuple):
 def as_json(findings: Findings) -> str:
     """Return the JSON report."""
     draws = findings.plan.draws
-    told = {
+    report = {
         "version": VERSION,
         "bootstrap": {"draws": draws.number, "seed": draws.seed},
         "agreements": [agreement.to_json() for agreement in findings.agreements],
@@ -345,7 +345,7 @@ def as_json(findings: Findings) -> str:
         "invalid": [invalid._asdict() for invalid in findings.invalid],
         "left_out": [left_out.to_json() for left_out in findings.left_out],
     }
-    return visible_json(json.dumps(told, ensure_ascii=False, indent=1)) + "\n"
+    return visible_json(json.dumps(report, ensure_ascii=False, indent=1)) + "\n"
 
 
 def as_text(findings: Findings, columns: int, most: int = 10) -> Iterator[str]:
@@ -365,7 +365,7 @@ def as_text(findings: Findings, columns: int, most: int = 10) -> Iterator[str]:
                 yield from wrap(note, columns, "  ")
         if agreement.rubric:
             yield ""
-            yield from _tell_disagreements(agreement.disagreements, columns, most)
+            yield from _show_disagreements(agreement.disagreements, columns, most)
     has_figures = not all(is_few(comparison) for agreement in shown for comparison in agreement.comparisons)
     legend = (*left, *(LEGEND if has_figures else ()))
     yield from [""] if legend else []
@@ -373,23 +373,23 @@ def as_text(findings: Findings, columns: int, most: int = 10) -> Iterator[str]:
         yield from wrap(line, columns)
 
 
-def _tell_disagreements(listed: Listed, columns: int, most: int) -> Iterator[str]:
+def _show_disagreements(listed: Listed, columns: int, most: int) -> Iterator[str]:
     if not listed.total:
         yield "No disagreement."
         return
     yield f"{listed.total:,} disagreement{'' if listed.total == 1 else 's'}, the worst first"
     worst = listed.worst[:most]
     for each in worst:
-        yield from _tell_disagreement(each, columns)
+        yield from _show_disagreement(each, columns)
     if listed.total > len(worst):
         more = f"... and {listed.total - len(worst):,} more; --worst N lists more, --format json all"
         yield from wrap(more, columns, "  ")
 
 
-def _tell_disagreement(each: Disagreement, columns: int) -> Iterator[str]:
-    told = each.to_json()
-    yield f"  {told['kind']}: {shorten_name(told['id'], 24)}, {shorten_name(each.measure.name, 36)}"
-    for rating in told["ratings"]:
+def _show_disagreement(each: Disagreement, columns: int) -> Iterator[str]:
+    data = each.to_json()
+    yield f"  {data['kind']}: {shorten_name(data['id'], 24)}, {shorten_name(each.measure.name, 36)}"
+    for rating in data["ratings"]:
         said = f": {' '.join(rating['reason'].split())}" if rating["reason"] else ""
         line = f"    {rating['rater']} {name_value(rating['value'])} ({rating['verdict']}){said}"
         yield shorten_name(line, columns)

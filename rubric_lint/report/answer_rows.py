@@ -157,13 +157,13 @@ class AnswerRows:
     def _flush_rows(self) -> None:
         if not self._ids:
             return
-        told = json.dumps({"ids": self._ids, "errors": self._errors}).encode()
-        sizes = len(self._ids), len(self._scores), len(self._answers), len(told)
+        extra = json.dumps({"ids": self._ids, "errors": self._errors}).encode()
+        sizes = len(self._ids), len(self._scores), len(self._answers), len(extra)
         columns = (
             *(self._scores, self._of_rows, self._lines, self._others),
             *(self._kind_rubrics, self._shown, self._verdicts, self._answers),
         )
-        block = b"".join([struct.pack("<4I", *sizes), *map(_as_bytes, columns), told])
+        block = b"".join([struct.pack("<4I", *sizes), *map(_as_bytes, columns), extra])
         self._spool.write(f'<script type="text/x-answers">{_pack(block)}</script>\n')
         self._start()
 
@@ -195,14 +195,14 @@ class AnswerRows:
         if not self._other:
             return ""
         kinds = self._other.known.kinds
-        told = {
+        data = {
             "scores": [float(kind.score) for kind in kinds],
             "shown": [int(f"{float(kind.score):.3f}".replace(".", "")) for kind in kinds],
             "verdicts": [_CODES[kind.verdict] for kind in kinds],
             "rubrics": [kind.rubric for kind in kinds],
             "answers": [kind.answers for kind in kinds],
         }
-        return f'<script type="text/x-others">{_pack(json.dumps(told).encode())}</script>\n'
+        return f'<script type="text/x-others">{_pack(json.dumps(data).encode())}</script>\n'
 
 
 def _as_bytes(column: Any) -> bytes:

@@ -40,7 +40,7 @@ class Words(NamedTuple):
 
 def word(change: Change) -> Words:
     """Return the subject of a change and both sides in words; a missing side is empty."""
-    subject, tell = _WORDS[change.what]
+    subject, describe = _WORDS[change.what]
     if change.what is What.SCORES:
         subject = name_scores(change.scores)
     elif change.what is What.SHARE and change.new and len(change.new["shares"]) > 1:
@@ -49,7 +49,7 @@ def word(change: Change) -> Words:
         subject = (change.new or change.old or {})["field"]
     elif change.what is What.LEVEL:
         subject = f"level {change.scores[0]}"
-    return Words(subject, *("" if side is None else tell(side) for side in (change.old, change.new)))
+    return Words(subject, *("" if side is None else describe(side) for side in (change.old, change.new)))
 
 
 def _outcome(side: Value) -> str:
@@ -89,8 +89,8 @@ def _thresholds(side: Value) -> str:
 
 def _criterion(side: Value) -> str:
     gate = "" if side["gate"] is None else f", gate {side['gate']}"
-    told = f"{side['outcome']}, " if side["outcome"] else ""
-    return f"{told}{_share(side)}{gate}"
+    outcome = f"{side['outcome']}, " if side["outcome"] else ""
+    return f"{outcome}{_share(side)}{gate}"
 
 
 def _level(side: Value) -> str:
@@ -197,9 +197,9 @@ def _name(effect: Effect) -> str:
 
 
 def _side(effect: Effect, which: str) -> str:
-    told = effect.to_json()[which]
-    score = "" if told["score"] is None else f" {told['score']:.3f}"
-    return f"{told['verdict']}{score}"
+    data = effect.to_json()[which]
+    score = "" if data["score"] is None else f" {data['score']:.3f}"
+    return f"{data['verdict']}{score}"
 
 
 def _reason(effect: Effect) -> str:
@@ -236,14 +236,14 @@ def _row(change: Change) -> tuple[str, ...]:
 
 def as_json(comparison: Comparison) -> str:
     """Return the JSON report, as `schemas/diff/v1.json` describes it."""
-    told = {
+    report = {
         "version": VERSION,
         "old": _whole(comparison.old),
         "new": _whole(comparison.new),
         "changes": [change.to_json() for change in comparison.changes],
         "outputs": comparison.effects.to_json() if comparison.effects else None,
     }
-    return json.dumps(told, indent=1) + "\n"
+    return json.dumps(report, indent=1) + "\n"
 
 
 def _whole(name: str) -> str:

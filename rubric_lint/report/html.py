@@ -260,7 +260,7 @@ class HtmlReport:
 
     def _describe_rows(self, extras: Extras) -> dict[str, Any]:
         """Return what the script needs besides the rows."""
-        told: dict[str, Any] = {
+        data: dict[str, Any] = {
             "rubrics": [
                 {
                     "name": rubric.name,
@@ -290,8 +290,8 @@ class HtmlReport:
                 ]
                 for rubric in self._other.known.rubrics
             ]
-            told["other"] = {"name": extras.other, "rubrics": others}
-        return told
+            data["other"] = {"name": extras.other, "rubrics": others}
+        return data
 
 
 def _list_facts(totals: Totals, origin: _Origin, made: date | None) -> Iterator[tuple[str, str]]:
@@ -371,7 +371,7 @@ def _chart_scores(bins: Mapping[tuple[int, Verdict], int], totals: Totals) -> di
                 bars.append({"verdict": verdict, "x": x, "y": f"{y:.2f}", "height": f"{height:.2f}", "title": title})
     return {
         "bins": BINS,
-        "told": "; ".join(f"{name}: {count:,}" for name, count in zip(names, sums, strict=True) if count) or "None",
+        "label": "; ".join(f"{name}: {count:,}" for name, count in zip(names, sums, strict=True) if count) or "None",
         "top": f"{len(marks) * 1.3 + 0.3:g}",
         # The first label is to the right of its line and the others to the left, unless they would not fit.
         "marks": [
@@ -393,7 +393,7 @@ def _chart_answers(totals: CriterionTotals) -> dict[str, Any]:
     grades = totals.criterion.grades
     highest = max(totals.answers.values(), default=0) or 1
     step = min(18.0 if len(grades) > 2 else 34.0, 150 / len(grades))  # so that `no` and `yes` fit
-    bars, told = [], []
+    bars, counts = [], []
     for place, grade in enumerate(grades):
         count = totals.answers[grade.answer]
         height = max(30 * count / highest, 2)
@@ -401,13 +401,13 @@ def _chart_answers(totals: CriterionTotals) -> dict[str, Any]:
         kind = "none" if not count else "plain" if grade.gate_met else "fail"
         at = {"x": f"{place * step:.1f}", "y": f"{32 - height:.1f}", "height": f"{height:.1f}"}
         bars.append({"kind": kind, "title": title, **at})
-        told += [title] if count else []
+        counts += [title] if count else []
     width = step * len(grades)
     ends = {0: step / 2 - 1, len(grades) - 1: width - step / 2 - 1}
     return {
         "width": f"{width + 12:.0f}",
         "bar": f"{step - 2:.1f}",
-        "told": ", ".join(told) or "none",
+        "label": ", ".join(counts) or "none",
         "bars": bars,
         "labels": [(f"{at:.1f}", name_answer(grades[place].answer)) for place, at in ends.items()],
     }
@@ -447,15 +447,15 @@ def _word_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:
     ours = {rubric.hash for rubric in rubrics}
     theirs = dict.fromkeys(each.hash for each in other.known.rubrics)
     strange = [each for each in theirs if each and each not in ours]
-    told = "Answers are joined by rubric and id. Before is the other run, now is this one."
+    text = "Answers are joined by rubric and id. Before is the other run, now is this one."
     if not theirs:
-        return f"{told} No record of the other run has a score, so nothing can be compared."
+        return f"{text} No record of the other run has a score, so nothing can be compared."
     if strange:
         few = strange[:3] + ([f"{len(strange) - 3:,} more"] if len(strange) > 3 else [])
-        return f"{told} The other run was scored by another version of the rubric: rubric hash {join_words(few)}."
+        return f"{text} The other run was scored by another version of the rubric: rubric hash {join_words(few)}."
     if "" in theirs:
-        return f"{told} The results of the other run do not say which version of the rubric they used."
-    return f"{told} Both were scored by the same version of the rubric."
+        return f"{text} The results of the other run do not say which version of the rubric they used."
+    return f"{text} Both were scored by the same version of the rubric."
 
 
 class _ComparedCriterion(NamedTuple):

@@ -1,5 +1,9 @@
 """What findings say, by the codes and values of their messages; snapshots hold the words."""
 
+from string import Formatter
+
+from rubric_lint.rules import BY_NAME
+
 
 def codes(findings):
     """Return the codes of findings, in their order."""
@@ -15,3 +19,10 @@ def placed(result):
 def marked(result):
     """Return the code of each finding of a result and the text that it marks."""
     return [(finding.code, result.source.slice(finding.span)) for finding in result.findings]
+
+
+def told(finding):
+    """Return the code of a finding and its values, in the order of its text."""
+    rule, _, code = finding.code.partition(".")
+    names = dict.fromkeys(name for _, name, *_ in Formatter().parse(BY_NAME[rule].messages[code]) if name)
+    return (finding.code, *(str(finding.values[name]) for name in names))

@@ -77,13 +77,11 @@ FIXABLE = "1 fixable with rubric-fix; 1 fixable with rubric-fix --choose NAME.\n
 
 BROKEN_RULE = """
 from rubric_lint.lint import engine
-from rubric_lint.rules.rule import Rule
-from rubric_lint.finding import Severity
 
 def crash(rubric):
     if rubric.entries[0].id == "accuracy":
         raise ZeroDivisionError("no rule is perfect")
     return iter(())
 
-engine.RULES += (Rule("broken", Severity.ERROR, {}, crash),)
+engine._CHECKS += (("broken", crash),)
 """

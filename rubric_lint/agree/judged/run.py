@@ -210,7 +210,7 @@ def _review(rubric: ScoringRubric, sources: Sources, *, takes_unnamed: bool) -> 
     )
 
 
-class JudgedLook:
+class JudgedFinder:
     """Finds problems in the rubrics of the file `name`; `reviews` has what each rubric's results show.
 
     `is_only`: no other rubric is meant by records that name none.
@@ -340,19 +340,19 @@ class JudgedRun:
         data = read(file)
         if isinstance(data, Unreadable):
             return data
-        look = JudgedLook(self._reviewer, sources, file.name, is_only=is_only)
+        finder = JudgedFinder(self._reviewer, sources, file.name, is_only=is_only)
         try:
-            result = examine(Source.from_bytes(file.name, data), file.settings, also=look).result
+            result = examine(Source.from_bytes(file.name, data), file.settings, also=finder).result
         except UndecodableError as fault:  # it has changed since it was linted
             return Unreadable(file.name, fault.message)
         except Exception as fault:
             return fault
         # Rules that do not run have nothing that they cannot decide.
         enabled = JUDGED_RULES if file.settings.enabled is None else file.settings.enabled
-        for review in look.reviews:
+        for review in finder.reviews:
             untested = tuple(each for each in review.untested if each.rule in enabled)
             self.reviewed.append(Reviewed(file.name, review._replace(untested=untested), sources, is_only))
-        return result._replace(judged=list_tested(look.reviews))
+        return result._replace(judged=list_tested(finder.reviews))
 
     @property
     def files(self) -> list[RecordFile]:

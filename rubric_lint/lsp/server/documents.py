@@ -308,13 +308,13 @@ class OpenDocuments:
         rubric.
         """
         # The scorer takes a while to load, and few projects name judge outputs.
-        from rubric_lint.agree.judged.run import JudgedLook, RecordCache, Reviewer  # noqa: PLC0415
+        from rubric_lint.agree.judged.run import JudgedFinder, RecordCache, Reviewer  # noqa: PLC0415
 
         if self._judged is None:
             self._judged = RecordCache(), Reviewer()
         cache, reviewer = self._judged
         sources = cache.load(paths)
-        return JudgedLook(reviewer, sources, name, is_only=False), sources.unreadable
+        return JudgedFinder(reviewer, sources, name, is_only=False), sources.unreadable
 
     def _read_state(self, document: Open, version: int | None, text: Text) -> State:
         name = document.origin.name
