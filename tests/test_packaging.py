@@ -112,7 +112,7 @@ def test_the_wheel_holds_the_package_and_the_schemas_and_no_more(packages):
 def test_every_rule_in_the_wheel_has_its_page(packages):
     with zipfile.ZipFile(packages / f"rubric_lint-{__version__}-py3-none-any.whl") as wheel:
         pages = {Path(name).stem for name in wheel.namelist() if re.fullmatch(r"rubric_lint/rules/\w+\.md", name)}
-    assert pages == {rule.name.replace("-", "_") for rule in RULES}
+    assert pages == {name.replace("-", "_") for name in BY_NAME}
 
 
 def test_the_sdist_holds_what_it_takes_to_build_and_test(packages):
