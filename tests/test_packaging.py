@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -110,10 +111,8 @@ def test_the_wheel_holds_the_package_and_the_schemas_and_no_more(packages):
 
 def test_every_rule_in_the_wheel_has_its_page(packages):
     with zipfile.ZipFile(packages / f"rubric_lint-{__version__}-py3-none-any.whl") as wheel:
-        held = {Path(name) for name in wheel.namelist() if name.startswith("rubric_lint/rules/")}
-    modules = {path.stem for path in held if path.suffix == ".py"} - {"__init__", "rule"}
-    assert modules <= {path.stem for path in held if path.suffix == ".md"}
-    assert modules
+        pages = {Path(name).stem for name in wheel.namelist() if re.fullmatch(r"rubric_lint/rules/\w+\.md", name)}
+    assert pages == {name.replace("-", "_") for name in BY_NAME}
 
 
 def test_the_sdist_holds_what_it_takes_to_build_and_test(packages):
