@@ -2,6 +2,7 @@
 
 import ast
 import graphlib
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -96,6 +97,13 @@ def test_the_page_shows_the_same_house():
     assert [line.split("  ")[0].split() for line in drawn.splitlines()] == [
         row.split() for row in FLOORS.split("\n") if row.strip() and row.strip() != "__main__"
     ]
+
+
+def test_the_page_names_only_files_that_exist():
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    there = [path.as_posix() for path in ROOT.glob("*/**/*.py") if ".venv" not in path.parts]
+    named = set(re.findall(r"`([\w/]+\.py)`", page))
+    assert [name for name in sorted(named) if not any(path.endswith(f"/{name}") for path in there)] == []
 
 
 def test_no_imports_in_a_circle():

@@ -339,6 +339,26 @@ async def test_a_finding_can_be_ignored_where_it_is(editor, folder, text, line, 
         assert apply(text, await editor.resolve(action)).replace("\r\n", "\n") == expected
 
 
+async def test_a_fix_in_a_long_rubric_is_proved_when_it_is_selected(editor, folder):
+    sound, doubtful = (f"  - {{id: a{value}, expected_outcome: Says {value}, wieght: {value}}}\n" for value in "2x")
+    long = "".join(f"  - {{id: b{number}, expected_outcome: {'Says so ' * 90}{number}}}\n" for number in range(90))
+    text = f"rubrics:\n{sound}{doubtful}{long}"
+    uri = uri_of(folder / "a.yaml")
+    editor.open(uri, text)
+    sound, *_ = await editor.actions(uri, (1, 0), (1, 99), ["quickfix"])
+    doubtful, *_ = await editor.actions(uri, (2, 0), (2, 99), ["quickfix"])
+    assert [each.title for each in (sound, doubtful)] == ["Rename `wieght` to `weight` (unsafe)"] * 2
+    assert (sound.edit, doubtful.edit) == (None, None)
+    sound = await editor.resolve(sound)
+    assert apply(text, sound) == text.replace("wieght: 2", "weight: 2")
+    assert [each.label for each in sound.edit.change_annotations.values()] == ["Rename `wieght` to `weight`"]
+    assert (await editor.resolve(doubtful)).edit is None
+    assert [each.message for each in editor.client.messages] == [
+        "rubric-lint: this fix of unknown-field would change more than it says; change the text by hand"
+    ]
+    editor.client.messages.clear()
+
+
 async def test_an_editor_that_cannot_ask_later_gets_the_comment_at_once(folder):
     def forget(capabilities):
         capabilities.text_document.code_action.resolve_support = None
@@ -785,15 +805,13 @@ async def test_it_lives_through_every_half_typed_text(editor, folder):
 
 CRASH = """
 from rubric_lint.lint import engine
-from rubric_lint.rules import overlap
 
 def crash(rubric):
     if "boom" in rubric.entries[0].id:
         raise KeyError("boom")
     return iter(())
 
-crashing = type(overlap.RULE)("overlap", overlap.RULE.severity, overlap.RULE.messages, crash)
-engine.RULES = tuple(crashing if rule.name == "overlap" else rule for rule in engine.RULES)
+engine._CHECKS += (("overlap", crash),)
 from rubric_lint.cli.commands import launch
 from rubric_lint.cli.lint.lint import cli
 launch(cli, "rubric-lint")

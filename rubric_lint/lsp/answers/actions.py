@@ -45,6 +45,7 @@ class Abilities(NamedTuple):
 class Deferred(StrEnum):
     """An action whose edit is computed only when the user selects it."""
 
+    FIX = "fix"
     IGNORE = "ignore"
     FIX_ALIKE = "fix-alike"
 
@@ -59,9 +60,11 @@ def make_actions(
     if _is_wanted(_QUICK, wanted):
         found = analysis.find_at(place)
         fixes = [(finding, repair) for finding in found for repair in _list_fixes(finding)]
-        for finding, repair in fixes[:_MOST]:
-            if _is_sound(analysis, [(finding, repair)]):
-                yield _quick_fix(analysis.state, finding, repair, abilities)
+        is_long = len(analysis.state.text.content) > _LONG
+        for finding, repair in fixes[: _FEW if is_long and not abilities.lazy else _MOST]:
+            is_later = is_long and abilities.lazy
+            if is_later or _is_sound(analysis, [(finding, repair)]):
+                yield _quick_fix(analysis.state, finding, repair, None if is_later else abilities)
         firsts = {(finding.rule, repair.choice): finding for finding, repair in reversed(fixes)}
         for (_, choice), first in reversed(firsts.items()):
             yield from _fix_alike(analysis, first, choice, abilities)
@@ -72,19 +75,29 @@ def make_actions(
 
 
 def find_edit(
-    analysis: Analysis, kind: Deferred, finding: Finding, choice: str, abilities: Abilities
+    analysis: Analysis, kind: Deferred, found: Sequence[Finding], repair: tuple[str, str], abilities: Abilities
 ) -> types.WorkspaceEdit | None:
-    """Compute the edit of a deferred action for a finding; return None if it no longer applies."""
+    """Compute the edit of a deferred action for one of some findings; return None if it no longer applies.
+
+    `repair` is the choice and the title of the fix that is meant.
+    """
     if kind is Deferred.FIX_ALIKE:
-        return _find_alike(analysis, finding, choice, abilities)
+        return _find_alike(analysis, found[0], repair[0], abilities)
+    if kind is Deferred.FIX:
+        meant = ((each, fix) for each in found for fix in _list_fixes(each) if (fix.choice, fix.title) == repair)
+        sound = (fix for finding, fix in meant if _is_sound(analysis, [(finding, fix)]))
+        return next((_edit_one(analysis.state, fix, abilities) for fix in sound), None)
     if analysis.result is None or analysis.state.settings is None:
         return None
-    text = silence_one(analysis.result, finding, analysis.state.settings)
+    text = silence_one(analysis.result, found[0], analysis.state.settings)
     return _edit(analysis.state, find_edits(analysis.source.text, text), abilities) if text else None
 
 
-_MOST = 10
-"""The most fixes and comments to offer, because proving each one reads the whole text."""
+_MOST, _FEW = 10, 2
+"""Limits for fixes and comments, because proving each one reads the whole text; in a long one only a few are proved."""
+
+_LONG = 60_000
+"""The most characters of a text whose fixes are proved before the user selects one."""
 
 
 def _is_wanted(kind: str, wanted: Sequence[str] | None) -> bool:
@@ -104,15 +117,32 @@ def _list_fixes(finding: Finding) -> list[Fix]:
     return [*([finding.fix] if finding.fix else []), *finding.choices]
 
 
-def _quick_fix(state: State, finding: Finding, repair: Fix, abilities: Abilities) -> types.CodeAction:
-    title = visible(repair.title[:1].upper() + repair.title[1:])
+def _quick_fix(state: State, finding: Finding, repair: Fix, abilities: Abilities | None) -> types.CodeAction:
+    """Return the action of a fix; without `abilities`, the fix is proved when the user selects it."""
+    title = _title(repair)
+    data = _identify(state, Deferred.FIX, finding, repair.choice) | {"title": repair.title}
     return types.CodeAction(
         title=title if repair.safe else f"{title} (unsafe)",
         kind=_QUICK,
         diagnostics=[make_diagnostic(state, finding)],
         is_preferred=True if repair.safe else None,
-        edit=_edit(state, repair.edits, abilities, confirm="" if repair.safe else title),
+        edit=_edit_one(state, repair, abilities) if abilities else None,
+        data=None if abilities else data,
     )
+
+
+def _title(repair: Fix) -> str:
+    return visible(repair.title[:1].upper() + repair.title[1:])
+
+
+def _edit_one(state: State, repair: Fix, abilities: Abilities) -> types.WorkspaceEdit:
+    return _edit(state, repair.edits, abilities, confirm="" if repair.safe else _title(repair))
+
+
+def _identify(state: State, kind: Deferred, finding: Finding, choice: str) -> dict[str, str]:
+    """Return the data by which a deferred action is found again."""
+    data = {"action": kind.value, "uri": state.uri, "rule": finding.rule, "pointer": finding.pointer}
+    return data | ({"choice": choice} if choice else {})
 
 
 def _fix_alike(analysis: Analysis, finding: Finding, choice: str, abilities: Abilities) -> Iterator[types.CodeAction]:
@@ -150,9 +180,8 @@ def _defer(
     analysis: Analysis, kind: Deferred, title: str, finding: Finding, abilities: Abilities, *, choice: str = ""
 ) -> Iterator[types.CodeAction]:
     """Yield an action: without its edit for a lazy editor, else with its edit if there is one."""
-    data = {"action": kind.value, "uri": analysis.state.uri, "rule": finding.rule, "pointer": finding.pointer}
-    data |= {"choice": choice} if choice else {}
-    edit = None if abilities.lazy else find_edit(analysis, kind, finding, choice, abilities)
+    data = _identify(analysis.state, kind, finding, choice)
+    edit = None if abilities.lazy else find_edit(analysis, kind, [finding], (choice, ""), abilities)
     if edit or abilities.lazy:
         yield types.CodeAction(
             title=title,
@@ -197,6 +226,7 @@ _CONFIRMED = "unsafe"
 
 
 _REFUSALS = {
+    Deferred.FIX: "this fix of {} would change more than it says; change the text by hand",
     Deferred.IGNORE: "no ignore comment can be placed here to silence {}",
     Deferred.FIX_ALIKE: "the fixes of {} conflict with each other; apply them one by one",
 }
@@ -221,16 +251,16 @@ async def resolve_action(documents: OpenDocuments, action: types.CodeAction) -> 
     """
     if action.edit or action.data is None:
         return action  # Neovim also sends actions that already have their edit
-    kind, uri, rule, pointer, choice = _read_data(as_data(action.data))
+    kind, uri, rule, pointer, choice, title = _read_data(as_data(action.data))
     found = await documents.analysis(uri)
     findings = found.find_of(rule) if found else []
-    if kind is Deferred.IGNORE:
+    if kind is not Deferred.FIX_ALIKE:
         findings = [each for each in findings if each.pointer == pointer]
     if not found or not findings:
         documents.connection.show_message(f"the text has changed, and {rule} is no longer reported there")
         return action
     abilities = _read_abilities(documents)
-    action.edit = await documents.run(find_edit, found, kind, findings[0], choice, abilities)
+    action.edit = await documents.run(find_edit, found, kind, findings, (choice, title), abilities)
     if action.edit is None:
         documents.connection.show_message(_REFUSALS[kind].format(rule))
     return action
@@ -246,10 +276,10 @@ def _read_abilities(documents: OpenDocuments) -> Abilities:
     )
 
 
-def _read_data(data: Any) -> tuple[Deferred, str, str, str, str]:
-    """Return what an action without an edit says about itself: its kind, document, rule, pointer and choice."""
-    given = {"choice": "", **data} if isinstance(data, Mapping) else {}
-    texts: list[Any] = [given.get(name) for name in ("uri", "rule", "pointer", "choice")]
+def _read_data(data: Any) -> tuple[Deferred, str, str, str, str, str]:
+    """Return what an action without an edit says about itself: kind, document, rule, pointer, choice and title."""
+    given = {"choice": "", "title": "", **data} if isinstance(data, Mapping) else {}
+    texts: list[Any] = [given.get(name) for name in ("uri", "rule", "pointer", "choice", "title")]
     if given.get("action") not in list(Deferred) or not all(isinstance(each, str) for each in texts):
         raise JsonRpcInvalidParams(
             "codeAction/resolve: `data` is not that of an action from rubric-lint; expected one that "
