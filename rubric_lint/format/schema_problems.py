@@ -58,7 +58,9 @@ def _find_slips(found: list[tuple[str, Problem]], entry: dict[str, Any], path: P
         place = (*path, field)
         within = [each for each in found if each[1].path[:-1] == place]
         if within and (slip := word(entry.get(field), place)):
-            yield within[0][0], slip._replace(keyword=within[0][1].keyword)
+            # A value may break another rule, which has no words for a slip in the keys.
+            rule, first = next((each for each in within if each[1].part is slip.part), within[0])
+            yield rule, slip._replace(keyword=first.keyword)
             found = [each for each in found if each not in within]
     yield from found
 

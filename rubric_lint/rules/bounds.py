@@ -26,7 +26,7 @@ RULE = Rule(
     "bounds",
     Severity.ERROR,
     {
-        **of_schema(),
+        **of_schema("unexpected", "minimum", "range-key", "range-keys"),
         "swapped": "the lower bound {lower} is above the upper bound {upper}; did you mean [{upper}, {lower}]?",
         "threshold": (
             "`{field}` is {found}, and scores are numbers from {lowest} to {highest}, so the {what} {effect}"
