@@ -133,7 +133,7 @@ def test_a_rule_needs_three_files(copy):
     text = "rubrics:\n  - id: refund\n    expected_outcome: NAMES THE REFUND WINDOW\n"
     assert copy.lint(text) == ("", 0)
     copy.follow("Add a rule")
-    message = 'criterion `refund`: "NAMES THE REFUND WIND..." is all in capitals; write it as a sentence'
+    message = 'criterion `refund`: "NAMES THE REFUND WIN..." is all in capitals; write it as a sentence'
     assert copy.lint(text, "--fail-on=warning") == (f"<stdin>:3:23 warning shouting: {message}\n", 1)
     assert copy.lint(text, "--ignore=shouting") == ("", 0)
     assert copy.python("tools/docs.py").returncode == 0

@@ -113,7 +113,7 @@ def interrupt(rubric):
         os.kill(os.getpid(), signal.SIGINT)
     return iter(())
 
-engine._CHECKS += (("interrupting", interrupt),)
+engine.RULES += (Rule("interrupting", Severity.ERROR, {{}}, interrupt),)
 sys.argv[0] = "rubric-{0}"
 from rubric_lint.cli.{0}.{0} import main
 main()

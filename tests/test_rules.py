@@ -1,4 +1,5 @@
 import importlib
+import json
 from itertools import product
 from pathlib import Path
 
@@ -7,7 +8,8 @@ from pages import apply_fixes, list_messages, read_pages, report
 
 from rubric_lint import rules
 from rubric_lint.finding import Severity
-from rubric_lint.lint.engine import lint
+from rubric_lint.format.signs import find_signs
+from rubric_lint.lint.engine import examine_file, lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME, RULES
 from rubric_lint.rules.rows import ROWS
@@ -21,6 +23,11 @@ MENDED = [example for example in FLAGGED if example.fixed is not None]
 # To take away ignore comments that silence nothing is a fix in itself.
 COMMENTED = [each for each in MENDED if each.name.endswith(".yaml") and not each.label.startswith("unused_ignore")]
 SUITES = sorted(path for path in (Path(__file__).parent / "suites").iterdir() if path.name != "expected.json")
+SHAPES = (
+    "rubrics: [{id: a, expected_outcome: TEXT}, {id: b, expected_outcome: Does not answer}]",
+    "rubrics: [{id: a, score_ranges: {0: TEXT, 7: Excellent}}]",
+    "rubrics: [{id: a, levels: [{level: 1, expected_outcome: TEXT}, {level: 2, expected_outcome: Poor}]}]",
+)
 
 
 def name_of(stem):
@@ -47,12 +54,31 @@ def test_rules_modules_and_pages_have_the_same_names():
     assert len(BY_NAME) == len(RULES) == len(PAGES)
 
 
+def test_a_rule_finds_nothing_in_rubrics_that_do_not_show_its_sign():
+    outcomes = sorted(Path(__file__).with_name("outcomes").glob("*.txt"))
+    texts = {
+        json.dumps(line.rpartition(" | ")[2]) for path in outcomes for line in path.read_text("utf-8").splitlines()
+    }
+    files = [(path.name, path.read_bytes()) for path in SUITES] + [(each.name, each.text.encode()) for each in FLAGGED]
+    files += [("a.yaml", shape.replace("TEXT", text).encode()) for shape in SHAPES for text in sorted(texts)]
+    rubrics = [rubric for name, data in files for _, rubric in examine_file(name, data).rubrics]
+    checks = [rule for rule in RULES if rule.check]
+    assert len(rubrics) > len(texts) > len(checks) > 20
+    missed = {
+        rule.name
+        for rubric in rubrics
+        for rule in checks
+        if rule.sign not in find_signs(rubric) and [*rule.check(rubric)]
+    }
+    assert missed == set()
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_says_what_its_module_says(page):
     rule = BY_NAME[name_of(page.stem)]
     if page.stem not in ROWS:
         module = importlib.import_module(f"rubric_lint.rules.{page.stem}")
-        assert (module.RULE, module.__doc__) == (rule, rule.summary)
+        assert (module.RULE.name, module.__doc__) == (rule.name, rule.summary)
     assert (page.title, page.summary) == (f"# {rule.name}", rule.summary)
     assert list(page.sections) == ["Why", "Flagged", "Accepted", "Messages"]
     assert page.sections["Why"].strip()

@@ -81,9 +81,9 @@ def read_choices(ctx: click.Context, param: click.Parameter, values: tuple[str, 
 
 
 def _choices() -> tuple[str, ...]:
-    from rubric_lint.rules import CHOICES  # noqa: PLC0415  (not needed by --help)
+    from rubric_lint.rules import list_choices  # noqa: PLC0415  (not needed by --help)
 
-    return CHOICES
+    return list_choices()
 
 
 def complete_choice(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:

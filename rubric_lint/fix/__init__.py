@@ -155,18 +155,18 @@ def fix(
         return Fixed(source, data, result)
     if source.to_bytes(source.text) != data and any(map(wish.pick, result.findings)):
         return Fixed(source, data, result, doubt="its bytes cannot be reproduced exactly")
-    examined, applied, unused = first, list[Applied](), [Reading(source, settings, first)]
+    examined, applied = first, list[Applied]()
     for _ in range(MAX_ROUNDS):
         claims = [*_renew_claims(examined.result.source, settings)] if examined.rubrics else []
         try:
-            trial, refused, left_out = _Search(examined, settings, SAFE, unused).run(claims, {})
+            trial, refused, left_out = _Search(examined, settings, SAFE).run(claims, {})
             done = trial.applied
             if wish != SAFE:  # on top of the safe fixes, so that no unsafe one can cost any of these
-                trial, refused, _ = _Search(trial.examined, settings, wish, trial.unused).run([], refused)
+                trial, refused, _ = _Search(trial.examined, settings, wish).run([], refused)
                 done = [*done, *trial.applied]
         except _StoppedError:
             return Fixed(source, data, result, doubt="the time limit was reached before its fixes were proved")
-        examined, applied, unused = trial.examined, applied + done, trial.unused
+        examined, applied = trial.examined, applied + done
         if not (done and (refused or left_out)):  # otherwise one of them may have become possible
             return Fixed(source, data, examined.result, tuple(applied), left_out=left_out, refused=refused)
     return Fixed(source, data, result, doubt=f"its fixes do not converge in {MAX_ROUNDS} rounds")
@@ -237,7 +237,7 @@ class _Trial(NamedTuple):
     """What some fixes came to: the rounds, what is examined after them, and the doubts.
 
     `left` are the places afterwards of the fixes that were left out. The places of doubts are in the text before the
-    last round, and with `is_broken` about this round only. `unused` has what is examined if no proof has used it up.
+    last round, and with `is_broken` about this round only.
     """
 
     steps: list[_Step]
@@ -245,7 +245,6 @@ class _Trial(NamedTuple):
     applied: list[Applied]
     left: dict[tuple[str, str], _Name]
     doubts: list[Doubt]
-    unused: list[Reading]
     is_broken: bool = False
 
     def suspect(self, proven: Collection[_Name], *, is_strict: bool) -> tuple[dict[_Name, str], dict[_Name, None]]:
@@ -310,7 +309,6 @@ class _Search(NamedTuple):
     first: Examined
     settings: FileSettings
     wish: Wish
-    unused: list[Reading]
 
     def run(self, claims: Sequence[_Change], given: Refused) -> tuple[_Trial, Refused, str]:
         """Try sets of fixes until all that are left have either passed the proof or been refused.
@@ -350,7 +348,7 @@ class _Search(NamedTuple):
     def _try(self, excluded: frozenset[_Name], claims: Sequence[_Change]) -> _Trial:
         """Apply all fixes but the excluded ones; prove the data after each round, and the findings at the end."""
         first, wish = self.first.result, self.wish
-        examined, reading = self.first, None
+        examined, reading = self.first, Reading(first.source, self.settings, self.first)
         known, left = name_findings(first.findings), dict[tuple[str, str], _Name]()
         steps, applied = list[_Step](), list[Applied]()
         for number in range(MAX_ROUNDS):
@@ -374,16 +372,14 @@ class _Search(NamedTuple):
             examined = examine(result.source._replace(text=text), self.settings)
             if examined.result.is_stopped:
                 raise _StoppedError
-            if reading is None:  # a proof changes the data that it starts from
-                reading = self.unused.pop() if self.unused else Reading(first.source, self.settings)
             after = Reading(examined.result.source, self.settings, examined)
             if doubts := [*find_doubts(reading, after, changes)]:
-                return _Trial(steps, examined, applied, left, doubts, [], is_broken=True)
+                return _Trial(steps, examined, applied, left, doubts, is_broken=True)
             reading, known, left = after, move(known, changes), _move_all(left, changes)
             applied += [each for each, *_ in chosen]
         else:
             doubts = [Doubt(f"its fixes do not converge in {MAX_ROUNDS} rounds")]
-            return _Trial(steps, examined, applied, left, doubts, [])
+            return _Trial(steps, examined, applied, left, doubts)
         length = len(examined.result.source.text)
         doubts = [
             Doubt(
@@ -392,8 +388,7 @@ class _Search(NamedTuple):
             )
             for finding in _list_new(first, examined.result, known, is_safe=wish == SAFE)
         ]
-        unused = [reading] if reading else self.unused
-        return _Trial(steps, examined, applied, left, doubts, unused)
+        return _Trial(steps, examined, applied, left, doubts)
 
 
 class _StoppedError(Exception):

@@ -29,7 +29,7 @@ from rubric_lint.text.tree import SyntaxFaultError
 
 
 class Reading:
-    """A text with its documents and syntax errors. A proof changes the data of the text that it starts from."""
+    """A text with its documents and syntax errors."""
 
     def __init__(self, source: Source, settings: FileSettings, examined: Examined | None = None) -> None:
         self.source = source
@@ -40,9 +40,6 @@ class Reading:
             self.documents, self.faults = read_documents(source)
         else:  # it was read to be linted
             self.documents, self.faults = examined.documents, examined.faults
-            for finding in examined.result.findings:  # before a proof changes the data that their edits depend on
-                for fix in (*([finding.fix] if finding.fix else []), *finding.choices):
-                    fix.make()
             by_document: dict[int, list[Rubric]] = {id(document): [] for document in self.documents}
             for document, rubric in examined.rubrics:
                 by_document[id(document)].append(rubric)
@@ -97,7 +94,7 @@ def find_doubt(old: Source, new: Source, changes: Sequence[DataChange], settings
 
 
 def compare(before: Reading, after: Reading, changes: Sequence[DataChange]) -> str:
-    """Return why `after` is not what `changes` should make of `before`, whose data they change; empty if it is."""
+    """Return why `after` is not what `changes` should make of `before`; empty if it is."""
     return next((doubt.reason for doubt in find_doubts(before, after, changes)), "")
 
 
@@ -109,7 +106,7 @@ class Doubt(NamedTuple):
 
 
 def find_doubts(before: Reading, after: Reading, changes: Sequence[DataChange]) -> Iterator[Doubt]:
-    """Find the reasons why `after` is not what `changes` should make of `before`, whose data they change."""
+    """Find the reasons why `after` is not what `changes` should make of `before`."""
     if _lines(before) != _lines(after):
         edits = sorted((edit for change in changes for edit in change.edits), key=attrgetter("span"))
         starts = (find_old(fault.span.start, edits) for fault in after.faults[:1])
@@ -145,24 +142,22 @@ def renumber(fix: Fix, others: int) -> Fix:
 def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange]) -> Iterator[Doubt]:
     """Find where the documents, or a new one, are not what the changes should make of them."""
     parts = _part(changes) if len(before.documents) > 1 else {}
-    models = before.models if parts or all(change.safe for change in changes) else []  # before the data changes
     for place, then in enumerate(before.documents):
         now, mine = after.documents[place], changes if then.number is None else parts.get(then.number, ())
-        moves = [intent for change in mine for intent in change.intents if isinstance(intent, MoveItems)]
+        intents = [intent for change in mine for intent in change.intents]
+        moves = [intent for intent in intents if isinstance(intent, MoveItems)]
         wanted = [*_describe_parts(before.rubrics[place], moves)] if moves else []
         adding = [intent for intent in moves if not intent.holder]
         expected = [intent.split_off(Sharing(then)) for intent in adding]
-        intents = [intent for change in mine for intent in change.intents]
-        _apply(then, intents)
         added = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
         is_different = False
-        for path in find_differences(then, now, added):
+        for path in find_differences(_apply(then, intents), now, added):
             yield Doubt(f"the value at `{pointer(path)}` would not be as intended", _find_places(then, path))
             is_different = True
         if is_different:
             continue
-        if all(change.safe for change in mine) and models[place] != after.models[place]:
-            for path in _find_rescored(models[place], after.models[place]):
+        if all(change.safe for change in mine) and before.models[place] != after.models[place]:
+            for path in _find_rescored(before.models[place], after.models[place]):
                 yield Doubt("a rubric would be scored differently", _find_places(then, path))
         for data, intent in zip(expected, adding, strict=True):
             for path in _find_differences(data, after.documents[intent.number].data, frozenset(), frozenset()):
@@ -201,7 +196,7 @@ def _find_rescored(before: Any, after: Any) -> Iterator[Path]:
 
 
 def _describe_parts(rubrics: Iterable[Rubric], moves: Iterable[MoveItems]) -> Iterator[Any]:
-    """Describe the two rubrics that each move makes of one; call this before the data changes."""
+    """Describe the two rubrics that each move makes of one."""
     by_path = {rubric.path: rubric for rubric in rubrics}
     for intent in moves:
         rubric = by_path[intent.path]
@@ -248,13 +243,17 @@ def _edited_comments(reading: Reading, changes: Iterable[DataChange]) -> list[st
     return comments
 
 
-def _apply(document: Document, intents: Iterable[Intent]) -> None:
-    """Apply the intents to the data of a document."""
-    sharing = Sharing(document)
+def _apply(document: Document, intents: Sequence[Intent]) -> Document:
+    """Return a document to whose data the intents are applied."""
+    if not intents:
+        return document
+    changed = document.with_own_data()
+    sharing = Sharing(changed)
     # All are prepared before anything changes: a path is invalid after a key in it is renamed.
     prepared = [(intent.turn, intent.prepare(sharing)) for intent in intents]
     for _, change in sorted(prepared, key=itemgetter(0)):
         change()
+    return changed
 
 
 def find_differences(expected: Document, found: Document, added: frozenset[str]) -> Iterator[Path]:

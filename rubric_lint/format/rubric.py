@@ -198,17 +198,6 @@ class Rubric(_RubricFields):
         return tuple(scales)
 
     @cached_property
-    def field_names(self) -> frozenset[str]:
-        """The names of all fields in its criteria and bands."""
-        found: set[str] = set()
-        for entry in self.entries:
-            if entry.fields is not None:
-                found.update(entry.fields)
-                if isinstance(ranges := entry.fields.get("score_ranges"), list):
-                    found.update(*(band for band in ranges if type(band) is dict))
-        return frozenset(found)
-
-    @cached_property
     def flawed_scales(self) -> tuple[Scale, ...]:
         """The scales whose bands do not cover 0 to 10 in order."""
         return tuple(scale for scale in self.scales if not scale.is_whole)
@@ -234,16 +223,6 @@ class Rubric(_RubricFields):
                     of = "task"
                 found.append(new_outcome((criterion.outcome, criterion.outcome_path, of, NO_SCORES, None, None)))
         return tuple(found)
-
-    @cached_property
-    def openings(self) -> tuple[str, ...]:
-        """The first word of each outcome in lower case, with the characters directly after it."""
-        return tuple((outcome.text.split(None, 1) or ("",))[0].casefold() for outcome in self.outcomes)
-
-    @cached_property
-    def folded_outcomes(self) -> str:
-        """All outcomes in lower case, one per line, to find out quickly that no outcome contains a word."""
-        return "\n".join(["", *(outcome.text for outcome in self.outcomes)]).casefold()
 
 
 class SharedEntries(Sequence[Criterion]):

@@ -24,6 +24,7 @@ from rubric_lint.format.recognition import FIELD
 from rubric_lint.format.rubric import Rubric, SharedEntries, build_rubric
 from rubric_lint.format.schema import RubricSchema, schema_of
 from rubric_lint.format.schema_files import catalogue
+from rubric_lint.format.signs import find_signs
 from rubric_lint.messages import find_near, join_words, shorten
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME, JUDGED_RULES, RULES
@@ -145,7 +146,7 @@ def examine(
         findings += report_faults(source, told, settings).findings
     ignored = 0
     if MARK in source.text.lower() and (findings or rubrics or settings.claimed):
-        findings, ignored = _silence(source, documents, findings, settings, _LINTED if look is None else look.rules)
+        findings, ignored = _silence(source, documents, findings, settings, look and look.rules)
     result = Result(
         source=source,
         findings=tuple(sorted(findings, key=_order)),
@@ -298,19 +299,24 @@ MARK = "rubric-lint:"
 """The start of every comment that rubric-lint reads."""
 
 
-_LINTED = frozenset(rule.name for rule in RULES if rule.command == "rubric-lint")
-
-
 def _silence(
-    source: Source, documents: list[Document], findings: list[Finding], settings: FileSettings, rules: frozenset[str]
+    source: Source,
+    documents: list[Document],
+    findings: list[Finding],
+    settings: FileSettings,
+    rules: frozenset[str] | None,
 ) -> tuple[list[Finding], int]:
-    """Remove the findings that ignore comments silence, and report comments on `rules` that silence nothing."""
+    """Remove the findings that ignore comments silence, and report comments on `rules` that silence nothing.
+
+    Without `rules`, it is about all that linting reports.
+    """
     from rubric_lint.lint.ignore_comments import apply_ignores, find_ignores, find_unused  # noqa: PLC0415  (few files have any)
 
     ignores = find_ignores(source, documents)
     kept, silenced = apply_ignores(ignores, findings)
     if is_enabled("unused-ignore", settings):
-        in_use = [name for name in rules if is_enabled(name, settings)]
+        linted = [rule.name for rule in RULES if rule.command == "rubric-lint"] if rules is None else rules
+        in_use = [name for name in linted if is_enabled(name, settings)]
         kept += find_unused(source, ignores, set(silenced), in_use, severity_of("unused-ignore", settings), kept=kept)
     return kept, len(silenced)
 
@@ -412,24 +418,22 @@ def _find_misspelt(
             yield "unknown-field", Problem("ignored", (*path, name), Part.KEY, values)
 
 
-_CHECKS = tuple((rule.name, rule.check) for rule in RULES if rule.check)
-
-
 def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
     view = rubric.view
     without = view.dialect.without if view else ()
-    for rule, problem in find_shape_problems(document, rubric):
-        yield Found(rule, problem, document, rubric)
-    for rule, problem in view.problems if view else ():
-        yield Found(rule, problem, document, rubric)
-    for name, check in _CHECKS:
-        if name in without:
+    for name, problem in find_shape_problems(document, rubric):
+        yield Found(name, problem, document, rubric)
+    for name, problem in view.problems if view else ():
+        yield Found(name, problem, document, rubric)
+    signs = find_signs(rubric)
+    for rule in RULES:
+        if rule.sign not in signs or rule.check is None or rule.name in without:
             continue
         try:
-            for problem in check(rubric):
-                yield Found(name, view.translate(problem) if view else problem, document, rubric)
+            for problem in rule.check(rubric):
+                yield Found(rule.name, view.translate(problem) if view else problem, document, rubric)
         except Exception as fault:
-            raise RuleError(f"rule {name}: {type(fault).__name__}: {fault}") from fault
+            raise RuleError(f"rule {rule.name}: {type(fault).__name__}: {fault}") from fault
 
 
 def _make_findings(
@@ -438,14 +442,8 @@ def _make_findings(
     """Turn problems into findings with places; an error that aliases repeat is one finding, at its definition."""
     mending: Mending | None = None
     findings: dict[tuple[str, Span, str], Finding] = {}
-    enabled = {
-        rule.name: settings.severities.get(rule.name) or rule.severity
-        for rule in RULES
-        if is_enabled(rule.name, settings)
-    }
     for rule, problem, document, rubric in found:
-        severity = enabled.get(rule)
-        if severity is None:
+        if not is_enabled(rule, settings):
             continue
         span = problem.span or document.span(problem.path, problem.part)
         template, values = BY_NAME[rule].messages[problem.code], problem.values
@@ -460,7 +458,7 @@ def _make_findings(
                 message = template.format_map(values)
             findings[key] = Finding(
                 rule=rule,
-                severity=severity,
+                severity=severity_of(rule, settings),
                 message=name + message,
                 span=span,
                 pointer=pointer(_number(problem.path, document)),

@@ -14,7 +14,7 @@ from rubric_lint.project.files import name_other_kind
 from rubric_lint.project.opening import SMALL_LIMIT
 from rubric_lint.project.repository import name_schema
 from rubric_lint.project.settings import SettingsFinder
-from rubric_lint.rules import BY_NAME, CHOICES
+from rubric_lint.rules import BY_NAME, list_choices
 
 Schema = Mapping[str, Any]
 
@@ -38,7 +38,7 @@ def rules(description: str) -> Schema:
 
 def choices(description: str) -> Schema:
     """Return the schema of a list of names of choices."""
-    return {"type": "array", "items": {"type": "string", "enum": list(CHOICES)}, "description": description}
+    return {"type": "array", "items": {"type": "string", "enum": list(list_choices())}, "description": description}
 
 
 PATHS: Schema = {

@@ -13,13 +13,8 @@ from rubric_lint.text.path import Part, Path
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find criteria and bands that have both fields."""
-    replacements = rubric.replacements
-    if replacements.keys().isdisjoint(rubric.field_names):
-        return
     for path, mapping in rubric.mappings:
-        if replacements.keys().isdisjoint(mapping):
-            continue
-        for field, replacement in replacements.items():
+        for field, replacement in rubric.replacements.items():
             if field in mapping and replacement.name in mapping:
                 yield _compare(mapping, path, field, replacement)
 

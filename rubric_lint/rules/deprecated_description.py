@@ -11,9 +11,8 @@ from rubric_lint.text.path import Part
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find `description` on criteria and bands."""
-    for path, mapping in rubric.mappings if "description" in rubric.field_names else ():
-        if "description" in mapping:
-            yield from find_deprecated(mapping, path, "description", rubric.replacements.get("description"))
+    for path, mapping in rubric.mappings:
+        yield from find_deprecated(mapping, path, "description", rubric.replacements.get("description"))
 
 
 RULE = Rule("deprecated-description", Severity.WARNING, MESSAGES, check, fix="safe", marks=(Part.KEY,))

@@ -14,8 +14,6 @@ from rubric_lint.text.path import Part
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find `required` on criteria that may have a score gate; elsewhere the field is misplaced, not deprecated."""
     replacement = rubric.replacements.get("required")
-    if not (rubric.implicit_required or "required" in rubric.field_names):
-        return
     for criterion in rubric.criteria:
         fields, shape = criterion.fields or {}, criterion.shapes[0]
         if replacement is None or shape not in _WITH_GATE:

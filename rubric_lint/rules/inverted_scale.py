@@ -13,8 +13,7 @@ from rubric_lint.text.path import Part, Path
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Compare the order of grade words with the order of the numbers."""
-    begins = {opening.rstrip(_ENDS) for opening in rubric.openings}
-    for scale in rubric.scales if not begins.isdisjoint(_FIRST_WORDS) else ():
+    for scale in rubric.scales:
         steps = [
             _Step(band.scores[0], rank, f"band {band.written}", word, band.path, band.part)
             for band in scale.bands

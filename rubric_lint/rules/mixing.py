@@ -32,8 +32,6 @@ _MOVED = {
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find the first entry of each shape that is not the rubric's; the schema reports two shapes in one entry."""
-    if not rubric.is_mixed:
-        return
     first: dict[Shape, Criterion] = {}
     for entry in rubric.entries:
         if _tells_its_shape(entry):

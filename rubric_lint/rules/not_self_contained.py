@@ -11,8 +11,6 @@ from rubric_lint.rules.rule import Rule
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find outcomes that only make sense beside another one, or beside what the judge is not shown."""
     yield from _find_unseen(rubric)
-    if not any(hint in rubric.folded_outcomes for hint in _HINTS):
-        return
     for outcome in rubric.outcomes:
         text = outcome.text
         folded = text.casefold()
@@ -41,7 +39,6 @@ _UNSEEN = {
 """What outcomes call something that a system shows its judge only with an option."""
 
 
-_HINTS = ("above", "below", "previous", "preceding", "ditto", "idem", "same", "level", "band", "criteri", "before")
 _BEGIN = r"(?:^\s*|[(\[]|[.:;!?,]\s)"
 _END = r"(?=\s*(?:$|[)\].,;:!?–—]|-(?!\w)|(?:but|plus|and|with|except|yet|or)\b))"  # noqa: RUF001
 _POINTER = r"(?:above|below|before|previous(?:\sone)?|preceding(?:\sone)?|prior(?:\sone)?)"

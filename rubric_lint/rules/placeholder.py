@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.rubric import Rubric, is_placeholder, may_be_placeholder
+from rubric_lint.format.rubric import Rubric, is_placeholder
 from rubric_lint.messages import shorten
 from rubric_lint.rules.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find placeholders among the outcomes, except those that a template engine replaces."""
-    for outcome, opening in zip(rubric.outcomes, rubric.openings, strict=True):
-        if may_be_placeholder(opening) and is_placeholder(outcome.text):
+    for outcome in rubric.outcomes:
+        if is_placeholder(outcome.text):
             yield Problem("unfinished", outcome.path, values={"text": shorten(outcome.text.strip())})
 
 

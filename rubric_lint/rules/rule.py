@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.signs import Sign
 from rubric_lint.messages import HOME
 from rubric_lint.text.path import Part
 
@@ -20,6 +21,8 @@ class Rule(NamedTuple):
     `check` finds it; None for rules of the text, the schemas or the comments. `fix` is the kind of fix that its
     findings may have. `marks` are the parts that findings may mark of the value at their pointer. `command` is the
     program that finds it. `choices` are the fixes of which only an author can pick one, each with what it does.
+    `check` runs on the rubrics that show the `sign`.
+    `check` runs for the rubrics that show the `sign`.
     """
 
     name: str
@@ -30,6 +33,7 @@ class Rule(NamedTuple):
     marks: tuple[Part, ...] = (Part.VALUE,)
     command: str = "rubric-lint"
     choices: Mapping[str, str] = MappingProxyType({})
+    sign: Sign = "any"
 
     @property
     def kinds(self) -> str:

@@ -12,9 +12,6 @@ from rubric_lint.rules.rule import Rule
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find scores in the outcomes of bands, level numbers in those of levels, and scales that no judge is asked for."""
     yield from _find_other_scales(rubric)
-    said_in_all = rubric.folded_outcomes
-    if not any(digit in said_in_all for digit in _DIGITS) or not any(hint in said_in_all for hint in _HINTS):
-        return
     for outcome in rubric.outcomes:
         if not (outcome.scores or outcome.level is not None) or not (found := _find_score(outcome)):
             continue
@@ -46,8 +43,6 @@ _OF_LEVELS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _NUMBERS = re.compile(_NUMBER)
-_HINTS = ("score", "point", "pt", "10", "level")
-_DIGITS = "0123456789"
 _DIGIT = re.compile(r"[0-9]")
 
 

@@ -115,6 +115,14 @@ class Document:
         other.mappings = tuple(reversed([*walk_mappings(self.data, is_backward=True)]))
         return other
 
+    def with_own_data(self) -> "Document":
+        """Return the same document with a copy of the data, which may be changed."""
+        other = copy(self)
+        for name in ("data", "mappings", "duplicates"):
+            vars(other).pop(name, None)
+        other._reader = Reader(self.source.text, has_aliases=self.has_aliases)
+        return other
+
     @property
     def quick_text(self) -> str:
         """A text that has all of the document in it: the file's, unless that may hold thousands of documents."""

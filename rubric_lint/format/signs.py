@@ -1,0 +1,145 @@
+"""Find the signs of what rules look for, so that a rule runs only where it may find something."""
+
+from functools import lru_cache
+from itertools import chain
+from typing import Literal
+
+from rubric_lint.format.rubric import LONGEST_LABEL, Rubric, fold_id, may_be_placeholder
+
+Sign = Literal[
+    "any",
+    "ambiguous",
+    "flawed scale",
+    "gate",
+    "graded",
+    "label",
+    "levels",
+    "like criteria",
+    "like outcomes",
+    "mixed",
+    "no id",
+    "odd weight",
+    "old field",
+    "one band",
+    "placeholder",
+    "pointer",
+    "same ids",
+    "score in text",
+    "threshold",
+]
+"""What a rubric may show; each shows `any`."""
+
+GRADES = frozenset(
+    """
+    good bad poor fair great excellent outstanding exceptional superb perfect average mediocre adequate inadequate
+    okay ok acceptable unacceptable satisfactory unsatisfactory sufficient insufficient decent weak strong terrible
+    awful best worst better worse high medium low pass passes passed passing fail fails failed failing failure success
+    successful unsuccessful borderline proficient competent novice expert exemplary ideal nice horrible amazing
+    brilliant fantastic wonderful flawless lacking subpar meh correct incorrect right wrong partial incomplete complete
+    suitable unsuitable appropriate inappropriate reasonable superior inferior marginal passable optimal suboptimal
+    helpful unhelpful useful useless clear unclear accurate inaccurate coherent incoherent thorough
+    """.split()  # noqa: SIM905 (a paragraph reads better than fifty lines)
+)
+"""Words that grade instead of describing: a judge who reads only these has to invent the standard."""
+
+GRADES_OF_SCALES = frozenset(
+    """
+    complete advanced intermediate beginner beginning developing accomplished limited basic minimal standard fine solid
+    expected met unmet done satisfied achieved none other default
+    """.split()  # noqa: SIM905
+)
+"""Grades too, except in a checklist, where they may quote the answer."""
+
+TRAITS = frozenset(
+    """
+    polite impolite friendly unfriendly concise professional unprofessional readable unreadable
+    precise imprecise consistent inconsistent comprehensive informative engaging insightful respectful
+    """.split()  # noqa: SIM905
+)
+"""Words that judge too, but alone they may be all that one answer has and another has not."""
+
+PADDING = frozenset(
+    """
+    a an the is are was it its this that very quite rather really extremely mostly somewhat fairly pretty not too so
+    below above enough completely totally entirely fully largely highly barely just nearly almost only overall
+    generally partially partly well moderately slightly possible model's assistant's
+    response responses answer answers output outputs result results quality performance work effort attempt submission
+    job score scores rating level grade mark tone structure style wording and but or
+    """.split()  # noqa: SIM905
+)
+"""Words that say nothing beside a grade."""
+
+_BEGINS = GRADES | GRADES_OF_SCALES | TRAITS | PADDING | frozenset(
+    """
+    approach approaches approaching as band category critical did do does eight error exactly exceed exceeded exceeding
+    exceeds extra factually false first five four full half irrelevant less major max maximum meet meeting meets min
+    minimum minor more na need needs negative nine no off on one option points positive rank require requires room
+    satisfies satisfy see serious seven six some stars ten than three thumbs tier top true two undefined unknown unsure
+    yes zero
+    """.split()  # noqa: SIM905
+)  # fmt: skip
+_ENDS = ".,;:!?()"
+_DIGITS = "0123456789"
+_SCORES = ("score", "point", "pt", "10", "level")
+_NEGATIONS = (" not ", "\nnot ", " no ", "\nno ", "never", "without", "cannot", "n't ", "n’t ")  # noqa: RUF001
+_POINTERS = ("above", "below", "previous", "preceding", "ditto", "idem", "same", "level", "band", "criteri", "before")
+
+
+@lru_cache(maxsize=1 << 12)
+def may_begin_label(word: str) -> bool:
+    """Return whether a label or a grade may begin with a word, given in lower case; most outcomes begin with others."""
+    return not word.isalpha() or len(word) == 1 or word in _BEGINS
+
+
+def find_signs(rubric: Rubric) -> frozenset[Sign]:
+    """Return the signs that a rubric shows: all whose rules would find something, and few others."""
+    criteria, scales, old = rubric.criteria, rubric.scales, rubric.replacements.keys()
+    own = [criterion.outcome for criterion in criteria if criterion.outcome is not None]
+    of_levels = [level.outcome for each in criteria for level in each.levels or () if level.outcome is not None]
+    of_scales = [[band.outcome for band in scale.bands if band.outcome is not None] for scale in scales]
+    groups = [own, of_levels, *of_scales]
+    texts = [*chain.from_iterable(groups)]
+    begins = [[_begin(text) for text in group] for group in groups]
+    distinct = set(chain.from_iterable(begins))
+    of_labels = {begin for begin in distinct if may_begin_label(begin)}
+    folded = "\n".join(["", *texts]).casefold()
+    has_levels = any(criterion.levels for criterion in criteria)
+    has_view = rubric.view is not None
+    shown: dict[Sign, bool] = {
+        "any": True,
+        "ambiguous": bool(rubric.ambiguous),
+        "flawed scale": any(not scale.is_whole for scale in scales),
+        "gate": has_view or any(criterion.gate is not None for criterion in criteria),
+        "graded": has_levels or not all(map(of_labels.isdisjoint, begins[2:])),
+        "label": has_levels
+        or any(
+            begin in of_labels and len(text) <= LONGEST_LABEL
+            for begin, text in zip(chain.from_iterable(begins), texts, strict=True)
+        ),
+        "levels": has_levels,
+        "like criteria": _repeats(begins[0]) or any(word in folded for word in _NEGATIONS),
+        "like outcomes": has_levels or any(map(_repeats, begins[2:])),
+        "mixed": rubric.is_mixed,
+        "no id": any(criterion.fields is not None and "id" not in criterion.fields for criterion in criteria),
+        "odd weight": any(criterion.weight is None or criterion.weight <= 0 for criterion in criteria),
+        "old field": bool(old)
+        and (rubric.implicit_required or any(not old.isdisjoint(mapping) for _, mapping in rubric.mappings)),
+        "one band": any(len(scale.bands) == 1 for scale in scales),
+        "placeholder": any(not begin or may_be_placeholder(begin) for begin in distinct),
+        "pointer": has_view or any(word in folded for word in _POINTERS),
+        "same ids": _repeats([fold_id(criterion.id) for criterion in criteria]),
+        "score in text": has_view
+        or (any(word in folded for word in _SCORES) and any(digit in folded for digit in _DIGITS)),
+        "threshold": (len(scales) == 1 and len(criteria) <= 1) or any(scale.gate is not None for scale in scales),
+    }
+    return frozenset(sign for sign, is_shown in shown.items() if is_shown)
+
+
+def _begin(outcome: str) -> str:
+    """Return the first word of an outcome in lower case, without the punctuation after it."""
+    words = outcome.split(None, 1)
+    return words[0].casefold().rstrip(_ENDS) if words else ""
+
+
+def _repeats(words: list[str]) -> bool:
+    return len(set(words)) < len(words)
