@@ -1,6 +1,5 @@
 """Find the signs of what rules look for, so that a rule runs only where it may find something."""
 
-import operator
 from functools import lru_cache
 from itertools import chain
 from typing import Literal
@@ -98,8 +97,11 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
     own = [criterion.outcome for criterion in criteria if criterion.outcome is not None]
     of_levels = [level.outcome for each in criteria for level in each.levels or () if level.outcome is not None]
     of_scales = [[band.outcome for band in scale.bands if band.outcome is not None] for scale in scales]
-    texts = [*own, *of_levels, *chain.from_iterable(of_scales)]
-    begins = [{_begin(text) for text in group} for group in (own, of_levels, *of_scales)]
+    groups = [own, of_levels, *of_scales]
+    texts = [*chain.from_iterable(groups)]
+    begins = [[_begin(text) for text in group] for group in groups]
+    distinct = set(chain.from_iterable(begins))
+    of_labels = {begin for begin in distinct if may_begin_label(begin)}
     folded = "\n".join(["", *texts]).casefold()
     has_levels = any(criterion.levels for criterion in criteria)
     has_view = rubric.view is not None
@@ -108,20 +110,24 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
         "ambiguous": bool(rubric.ambiguous),
         "flawed scale": any(not scale.is_whole for scale in scales),
         "gate": has_view or any(criterion.gate is not None for criterion in criteria),
-        "graded": has_levels or any(map(may_begin_label, chain.from_iterable(begins[2:]))),
-        "label": has_levels or any(len(text) <= LONGEST_LABEL and may_begin_label(_begin(text)) for text in texts),
+        "graded": has_levels or not all(map(of_labels.isdisjoint, begins[2:])),
+        "label": has_levels
+        or any(
+            begin in of_labels and len(text) <= LONGEST_LABEL
+            for begin, text in zip(chain.from_iterable(begins), texts, strict=True)
+        ),
         "levels": has_levels,
-        "like criteria": len(begins[0]) < len(own) or any(word in folded for word in _NEGATIONS),
-        "like outcomes": has_levels or any(map(operator.ne, map(len, begins[2:]), map(len, of_scales))),
+        "like criteria": _repeats(begins[0]) or any(word in folded for word in _NEGATIONS),
+        "like outcomes": has_levels or any(map(_repeats, begins[2:])),
         "mixed": rubric.is_mixed,
         "no id": any(criterion.fields is not None and "id" not in criterion.fields for criterion in criteria),
         "odd weight": any(criterion.weight is None or criterion.weight <= 0 for criterion in criteria),
         "old field": bool(old)
         and (rubric.implicit_required or any(not old.isdisjoint(mapping) for _, mapping in rubric.mappings)),
         "one band": any(len(scale.bands) == 1 for scale in scales),
-        "placeholder": any(not begin or may_be_placeholder(begin) for begin in chain.from_iterable(begins)),
+        "placeholder": any(not begin or may_be_placeholder(begin) for begin in distinct),
         "pointer": has_view or any(word in folded for word in _POINTERS),
-        "same ids": len({fold_id(criterion.id) for criterion in criteria}) < len(criteria),
+        "same ids": _repeats([fold_id(criterion.id) for criterion in criteria]),
         "score in text": has_view
         or (any(word in folded for word in _SCORES) and any(digit in folded for digit in _DIGITS)),
         "threshold": (len(scales) == 1 and len(criteria) <= 1) or any(scale.gate is not None for scale in scales),
@@ -133,3 +139,7 @@ def _begin(outcome: str) -> str:
     """Return the first word of an outcome in lower case, without the punctuation after it."""
     words = outcome.split(None, 1)
     return words[0].casefold().rstrip(_ENDS) if words else ""
+
+
+def _repeats(words: list[str]) -> bool:
+    return len(set(words)) < len(words)

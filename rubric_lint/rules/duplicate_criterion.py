@@ -30,7 +30,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 # Points below 0 turn what counts twice into nothing.
                 is_undone = ((criterion.weight or 0) < 0) != ((first.weight or 0) < 0)
                 yield _compare("undone" if is_undone else "counted-twice", criterion, first)
-    yield from _find_opposites(others)
+    if any(part in text for text in texts for part in _PARTS):
+        yield from _find_opposites(others)
 
 
 def _find_opposites(criteria: list[Criterion]) -> Iterator[Problem]:
@@ -79,6 +80,8 @@ _CONTRACTED = re.compile(r"n['’]t\b")  # noqa: RUF001 (an apostrophe of prose)
 _NEGATIONS = frozenset(["not", "no", "never", "without"])
 # Words that come or go with a negation: does not mention, no source, with a greeting.
 _DROPPED = _NEGATIONS | {"does", "do", "did", "a", "an", "the", "any", "with"}
+_PARTS = ("no", "never", "without", "n't", "n’t")  # noqa: RUF001
+"""One of these is in every outcome with a negation."""
 
 
 def _split(outcome: str) -> list[str]:
