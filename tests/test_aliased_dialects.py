@@ -10,7 +10,7 @@ from pages import read_pages
 from said import found
 
 from rubric_lint.dialects.search.locate import search
-from rubric_lint.lint.engine import examine_file
+from rubric_lint.lint.engine import examine_file, lint
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import DATA, Source, kind_of
 
@@ -70,6 +70,22 @@ def test_an_aliased_rubric_is_told_once_at_its_definition():
         "empty-outcome 3:37: criterion `a`: `description` is blank; say what an observer sees",
         "unknown-field 3:82: criterion `b`: unknown field `requird`; did you mean `required`?",
     ]
+
+
+def test_what_several_merges_of_one_field_contradict_is_told_once():
+    text = dedent("""\
+        rubrics:
+          - &first {id: a, description: Names the parcel., weight: 1}
+          - {<<: *first, id: b, expected_outcome: Names the street.}
+          - {<<: *first, id: c, expected_outcome: Names the town.}
+        """)
+    findings = lint("a.yaml", text.encode()).findings
+    ((line, related),) = (
+        (each.values["line"], [place.span for place in each.related])
+        for each in findings
+        if each.code == "conflicting-field.contradicts"
+    )
+    assert (line, len(related)) == ("line 3", 1)
 
 
 def test_a_merge_key_leaves_a_rubric_of_agentv_to_agentv():

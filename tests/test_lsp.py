@@ -122,6 +122,7 @@ async def test_a_diagnostic_says_all_that_there_is_to_say(editor, folder):
         code="overlap",
         code_description=types.CodeDescription("https://rubric-lint.github.io/rules/overlap/"),
         source="rubric-lint",
+        data={"code": "overlap.shared-scores"},
         message=FOUR,
         related_information=(
             types.DiagnosticRelatedInformation(

@@ -4,7 +4,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from pages import apply_fixes, read_pages, report
+from pages import apply_fixes, list_messages, read_pages, report
 
 from rubric_lint import rules
 from rubric_lint.finding import Severity
@@ -80,8 +80,9 @@ def test_a_page_says_what_its_module_says(page):
         module = importlib.import_module(f"rubric_lint.rules.{page.stem}")
         assert (module.RULE.name, module.__doc__) == (rule.name, rule.summary)
     assert (page.title, page.summary) == (f"# {rule.name}", rule.summary)
-    assert list(page.sections) == ["Why", "Flagged", "Accepted"]
+    assert list(page.sections) == ["Why", "Flagged", "Accepted", "Messages"]
     assert page.sections["Why"].strip()
+    assert f"\n## Messages\n{page.sections['Messages']}" == list_messages(rule)
     assert page.accepted
 
 

@@ -19,6 +19,7 @@ from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.report import REPORTERS, Look
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.rules import RULES as RULES_TABLE
+from rubric_lint.rules.rule import Rule
 from rubric_lint.testing.reviewing import review
 from rubric_lint.testing.running import Runner
 
@@ -39,6 +40,7 @@ _REPORT = rf"\n```text\n(?P<report>{_LINES})```\n(?:\nFixed:\n\n```(?P=kind)\n(?
 _FLAGGED = re.compile(_EXAMPLE + _REPORT, re.MULTILINE)
 _UNREAD = re.compile(f"{_EXAMPLE}(?:{_REPORT})?", re.MULTILINE)
 _SHOWN = re.compile(r"^## Flagged\n(?:(?!## ).*\n)*", re.MULTILINE)
+_MESSAGES = re.compile(r"\n## Messages\n(?:(?!## ).*\n)*", re.MULTILINE)
 
 
 class Example(NamedTuple):
@@ -197,8 +199,17 @@ def write_page(path: Path) -> None:
         PageError: when the page does not have the form of a page then.
     """
     renew = partial(_renew, path.stem)
-    path.write_text(_SHOWN.sub(lambda found: _UNREAD.sub(renew, found[0]), path.read_text("utf-8")), "utf-8")
+    text = _SHOWN.sub(lambda found: _UNREAD.sub(renew, found[0]), path.read_text("utf-8"))
+    rule = next((rule for rule in RULES_TABLE if rule.page_file.name == path.name), None)
+    path.write_text(_MESSAGES.sub("", text) + (list_messages(rule) if rule else ""), "utf-8")
     read_page(path)
+
+
+def list_messages(rule: Rule) -> str:
+    """The section of a page with the codes and texts of the rule's messages; braces hold what a text leaves open."""
+    texts = {code: text.replace("{{", "{").replace("}}", "}") for code, text in rule.messages.items()}
+    lines = "".join(f"{rule.name}.{code}: {text}\n" for code, text in texts.items())
+    return f"\n## Messages\n\n```text\n{lines}```\n"
 
 
 def write_all() -> None:

@@ -51,6 +51,7 @@ def _write_finding(state: State, finding: Finding) -> dict[str, Any]:
         "code": finding.rule,
         "codeDescription": {"href": rule.url},
         "source": SOURCE,
+        "data": {"code": finding.code},  # `code` is the rule, which editors show and link to its page
     }
     if finding.rule in _TAGS:
         found["tags"] = [_TAGS[finding.rule].value]
