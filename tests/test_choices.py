@@ -12,8 +12,7 @@ from test_fix_properties import read
 
 import rubric_lint
 from rubric_lint.edits.intents import ReplaceValue
-from rubric_lint.fix import fix
-from rubric_lint.fix.single import find_trouble
+from rubric_lint.fix import find_trouble, fix
 from rubric_lint.format.repairs import write_placeholder
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings

@@ -12,9 +12,8 @@ from test_fix_properties import read
 
 from rubric_lint.edits.intents import MoveItems
 from rubric_lint.finding import Severity
-from rubric_lint.fix import fix
+from rubric_lint.fix import find_trouble, fix
 from rubric_lint.fix.following import DataChange, move
-from rubric_lint.fix.single import find_trouble
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_rubrics

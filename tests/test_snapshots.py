@@ -6,10 +6,12 @@ assert codes, places and values.
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 from test_cli_help import COMMANDS, call
+from website.commands import list_commands
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.report import REPORTERS, Look
@@ -51,4 +53,20 @@ def test_reports(form, monkeypatch, tmp_path):
 
 def test_help(monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
+    for entry in list_commands():  # click keeps the help option of the first context, which other tests make bare
+        for command in (entry.command, getattr(entry.command, "default", None)):
+            if command is not None:
+                monkeypatch.setattr(command, "_help_option", None)
     check("help.txt", "\n".join(f"$ {line} --help\n{call(f'{line} --help')[0]}" for line in COMMANDS))
+
+
+def test_the_page_of_scores(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    for name in ("support.rubric.yaml", "outputs.jsonl"):
+        shutil.copy(FOLDER / "html" / name, name)
+    call("rubric-score --report page.html support.rubric.yaml outputs.jsonl")
+    text = Path("page.html").read_text("utf-8").replace(__version__, "VERSION")
+    # The script, the styles and their digest, and the packed answers change with each edit, and say nothing.
+    text = re.sub(r"(<(script|style)\b[^>]*>).*?(</\2>)", r"\1...\3", text, flags=re.DOTALL)
+    check("html/page.txt", re.sub(r"'sha256-[^']*'", "'sha256-...'", text))

@@ -7,9 +7,8 @@ from typing import Any
 import rubric_lint
 from rubric_lint.api import fix_source, lint_source, show_source
 from rubric_lint.finding import Result
-from rubric_lint.fix import Applied, Fixed
+from rubric_lint.fix import Applied, Fixed, find_trouble
 from rubric_lint.fix.run import FixOutcome
-from rubric_lint.fix.single import find_trouble
 from rubric_lint.lint.engine import DEFAULTS
 from rubric_lint.project.settings import claim_by_name
 from rubric_lint.report import REPORTERS, Look, Summary

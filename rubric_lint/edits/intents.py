@@ -1,6 +1,6 @@
-"""Define the intents of repairs: what each does to the text, to the data for the proof, and to places of findings.
+"""Define the intents of repairs: what each does to the data, for the proof, and to the places of findings.
 
-`edit` imports what it needs when it is called: rules state repairs in every run, and few runs make one.
+What they do to the text is in `rubric_lint.edits.making`: rules state repairs in every run, and few runs make one.
 """
 
 import json
@@ -96,16 +96,8 @@ class Intent:
         """
         return self
 
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        """Return the edits of the text.
-
-        Raises:
-            ObstacleError: if the notation does not allow it.
-        """
-        raise NotImplementedError
-
     def is_sure(self, _sharing: "Sharing") -> bool:
-        """Return whether `edit` surely succeeds in a document that `is_plain`, and can wait until it is needed."""
+        """Return whether it surely can be made in a document that `is_plain`, so that its edits can wait."""
         return False
 
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
@@ -160,11 +152,6 @@ class RenameKey(_OfField):
         sharing.check_free(path, self.name)
         return RenameKey(path, self.name)
 
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        from rubric_lint.edits.fields import rename_key
-
-        return [rename_key(sharing.document, self.path, self.name)]
-
     def is_sure(self, sharing: "Sharing") -> bool:
         return sharing.is_plain_key(self.path)
 
@@ -199,11 +186,6 @@ class ReplaceValue(_OfField):
 
     def turn_to(self, path: Path, _sharing: "Sharing") -> Intent:
         return ReplaceValue(path, self.text)
-
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        from rubric_lint.edits.fields import replace_value
-
-        return [replace_value(sharing.document, self.path, self.text)]
 
     def is_sure(self, sharing: "Sharing") -> bool:
         return sharing.document.value(self.path) is not None
@@ -247,11 +229,6 @@ class RemoveField(_OfField):
     def turn_to(self, path: Path, _sharing: "Sharing") -> Intent:
         return RemoveField(path, self.beside)
 
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        from rubric_lint.edits.fields import remove_field
-
-        return remove_field(sharing, self.path)
-
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
         holders, key = sharing.holders(self.path), self.path[-1]
 
@@ -278,11 +255,6 @@ class AddField(Intent):
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
         sharing.check_collection(self.path)
 
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        from rubric_lint.edits.fields import add_field
-
-        return [add_field(sharing.document, self.path, self.name, self.text)]
-
     def is_sure(self, sharing: "Sharing") -> bool:
         return bool(sharing.document.value(self.path))
 
@@ -308,11 +280,6 @@ class InsertField(Intent):
     path: Path
     name: str
     text: str
-
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        from rubric_lint.edits.fields import insert_field
-
-        return insert_field(sharing.document, self.path, self.name, self.text)
 
     def is_sure(self, _sharing: "Sharing") -> bool:
         return True
@@ -342,11 +309,6 @@ class WrapText(Intent):
 
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
         sharing.check_collection(self.path[:-1])
-
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        from rubric_lint.edits.fields import wrap_text
-
-        return wrap_text(sharing.document, self.path, self.name, self.before, self.after)
 
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
         owner, step = sharing.locate(self.path)
@@ -378,11 +340,6 @@ class NestField(_OfField):
 
     turn = (3,)
 
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        from rubric_lint.edits.fields import nest_field
-
-        return nest_field(sharing.document, self.path, self.name, self.before, self.inner)
-
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
         kind, text = self.before
         return _replace_field(
@@ -403,11 +360,6 @@ class PutUnder(Intent):
     name: str
     inner: str = ""
 
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        from rubric_lint.edits.fields import put_under
-
-        return put_under(sharing.document, self.path, self.name, self.inner or str(self.path[-1]))
-
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
         return _replace_field(sharing, self.path, lambda key, value: [(self.name, {self.inner or key: value})])
 
@@ -419,11 +371,6 @@ class Dissolve(Intent):
     """Replace the field at `path` with the fields of its value, a mapping."""
 
     path: Path
-
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        from rubric_lint.edits.fields import dissolve
-
-        return dissolve(sharing.document, self.path)
 
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
         return _replace_field(sharing, self.path, lambda _, value: [*value.items()])
@@ -439,11 +386,6 @@ class MoveField(Intent):
     to: Path
 
     moves_comments = True
-
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        from rubric_lint.edits.fields import move_field
-
-        return move_field(sharing.document, self.path, self.to)
 
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
         (owner, step), target = sharing.locate(self.path), sharing.document.value(self.to)
@@ -466,11 +408,6 @@ class JoinLists(Intent):
 
     moves_comments = True
 
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        from rubric_lint.edits.items import join_lists
-
-        return join_lists(sharing.document, self.path, self.to)
-
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
         (owner, step), target = sharing.locate(self.path), sharing.document.value(self.to)
         return lambda: target.extend(owner.pop(step))
@@ -484,11 +421,6 @@ class WrapValue(Intent):
 
     path: Path
 
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        from rubric_lint.edits.fields import wrap_value
-
-        return wrap_value(sharing.document, self.path)
-
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
         return _replace_scalar(sharing, self.path, lambda value: [value])
 
@@ -500,11 +432,6 @@ class UnwrapValue(Intent):
     """Replace the list at `path` with its only item, a scalar."""
 
     path: Path
-
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        from rubric_lint.edits.fields import unwrap_value
-
-        return unwrap_value(sharing.document, self.path)
 
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
         return _replace_scalar(sharing, self.path, lambda value: value[0])
@@ -523,11 +450,6 @@ class EscapeText(Intent):
     path: Path
     has_escapes: bool = True
     marks: "Marks" = "templates"
-
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        from rubric_lint.edits.fields import escape_text
-
-        return escape_text(sharing.document, self.path, has_escapes=self.has_escapes, marks=self.marks)
 
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
         from rubric_lint.text.nunjucks import escape
@@ -552,11 +474,6 @@ class Reorder(Intent):
 
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
         sharing.check_collection(self.path)
-
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        from rubric_lint.edits.items import reorder
-
-        return reorder(sharing.document, self.path, self.steps)
 
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
         value = sharing.document.value(self.path)
@@ -596,11 +513,6 @@ class InsertItems(Intent):
     def turn(self) -> tuple[int, ...]:  # type: ignore[override]
         # Those that go further down are inserted first; at one place, the copies that belong to the item below it.
         return (7, -self.index, not self.before)
-
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        from rubric_lint.edits.items import insert_items
-
-        return [insert_items(sharing.document, self.path, self.copies, before=self.before)]
 
     def is_sure(self, sharing: "Sharing") -> bool:
         document, (start, end) = sharing.document, sharing.document.span(self.path)
@@ -659,11 +571,6 @@ class MoveItems(Intent):
 
         changes, number = complete_move(sharing, self.path, self.steps, self.holder)
         return self.replace(changes=changes, number=number)
-
-    def edit(self, sharing: "Sharing") -> list[Edit]:
-        from rubric_lint.edits.splitting import move_items
-
-        return move_items(sharing.document, self.path, self.steps, self.holder, self.changes)
 
     def split_off(self, sharing: "Sharing") -> Any:
         """Return the copy of the holder with the items that move into it; call this before the data change."""
@@ -726,9 +633,6 @@ class Replace(Intent):
     @property
     def place(self) -> None:
         return None
-
-    def edit(self, _sharing: "Sharing") -> list[Edit]:
-        return [Edit(self.span, self.text)]
 
     def is_sure(self, _sharing: "Sharing") -> bool:
         return True

@@ -2,7 +2,30 @@
 
 from collections.abc import Iterable
 
-from rubric_lint.edits.intents import Fix, Intent, RenameKey, Repair, ReplaceValue
+from rubric_lint.edits import fields, items, splitting
+from rubric_lint.edits.intents import (
+    AddField,
+    Dissolve,
+    EscapeText,
+    Fix,
+    InsertField,
+    InsertItems,
+    Intent,
+    JoinLists,
+    MoveField,
+    MoveItems,
+    NestField,
+    PutUnder,
+    RemoveField,
+    RenameKey,
+    Reorder,
+    Repair,
+    Replace,
+    ReplaceValue,
+    UnwrapValue,
+    WrapText,
+    WrapValue,
+)
 from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.sharing import Sharing
 from rubric_lint.text.source import Edit, Kind, Span
@@ -40,8 +63,55 @@ def make_fix(sharing: Sharing, repair: Repair) -> Fix:
                 spread += [each.turn_to(other, sharing) for each in whole]
         intents = list(dict.fromkeys(spread))
     intents = [intent.complete(sharing) for intent in intents]
-    edits = dict.fromkeys(edit for intent in intents for edit in intent.edit(sharing))
+    edits = dict.fromkeys(edit for intent in intents for edit in _edit(intent, sharing))
     return Fix(repair.title, tuple(_sort(edits)), repair.safe, tuple(intents), repair.choice)
+
+
+def _edit(intent: Intent, sharing: Sharing) -> list[Edit]:  # noqa: C901, PLR0911, PLR0912 (one case for each intent)
+    """Return the edits of the text for one intent.
+
+    Raises:
+        ObstacleError: if the notation does not allow it.
+    """
+    document = sharing.document
+    match intent:
+        case RenameKey(path, name):
+            return [fields.rename_key(document, path, name)]
+        case ReplaceValue(path, text):
+            return [fields.replace_value(document, path, text)]
+        case RemoveField(path):
+            return fields.remove_field(sharing, path)
+        case AddField(path, name, text):
+            return [fields.add_field(document, path, name, text)]
+        case InsertField(path, name, text):
+            return fields.insert_field(document, path, name, text)
+        case WrapText(path, name, before, after):
+            return fields.wrap_text(document, path, name, before, after)
+        case NestField(path, name, before, inner):
+            return fields.nest_field(document, path, name, before, inner)
+        case PutUnder(path, name, inner):
+            return fields.put_under(document, path, name, inner or str(path[-1]))
+        case Dissolve(path):
+            return fields.dissolve(document, path)
+        case MoveField(path, to):
+            return fields.move_field(document, path, to)
+        case WrapValue(path):
+            return fields.wrap_value(document, path)
+        case UnwrapValue(path):
+            return fields.unwrap_value(document, path)
+        case EscapeText(path, has_escapes, marks):
+            return fields.escape_text(document, path, has_escapes=has_escapes, marks=marks)
+        case JoinLists(path, to):
+            return items.join_lists(document, path, to)
+        case Reorder(path, steps):
+            return items.reorder(document, path, steps)
+        case InsertItems(path, copies, is_before):
+            return [items.insert_items(document, path, copies, before=is_before)]
+        case MoveItems(path, steps, holder, changes):
+            return splitting.move_items(document, path, steps, holder, changes)
+        case Replace(span, text):
+            return [Edit(span, text)]
+    raise NotImplementedError(intent)
 
 
 def _sort(edits: Iterable[Edit]) -> list[Edit]:

@@ -12,7 +12,7 @@ from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.edits.intents import Fix, ReplaceValue
 from rubric_lint.finding import Finding, Result, Severity
 from rubric_lint.fix.following import DataChange, Known, find_old, move, name_findings
-from rubric_lint.fix.proof import Doubt, Reading, find_doubts, renumber
+from rubric_lint.fix.proof import Doubt, Reading, find_doubt, find_doubts, renumber
 from rubric_lint.format.schema_files import CURRENT
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine, examine_file
 from rubric_lint.messages import join_words
@@ -410,6 +410,38 @@ def _move_all(left: Mapping[tuple[str, str], _Name], changes: Sequence[DataChang
 def find_new(before: Result, after: Result, known: Known, *, is_safe: bool) -> str:
     """Return the first finding after some fixes that is not `known`, in words; empty if there is none."""
     return next((_word_new(after, finding) for finding in _list_new(before, after, known, is_safe=is_safe)), "")
+
+
+def find_trouble(result: Result, chosen: Sequence[tuple[Finding, Fix]], settings: FileSettings) -> str:
+    """Return why fixes of findings of a text must not be applied to it together; empty if they may be.
+
+    They may be if the data changes as they say and no other way, no comment is lost, their findings are gone, and no
+    finding is new. `result` has all findings of the text.
+    """
+    old = result.source
+    new = old._replace(text=splice(old.text, [edit for _, fix in chosen for edit in fix.edits]))
+    changes = [DataChange(finding.pointer, fix.intents, fix.edits, fix.safe) for finding, fix in chosen]
+    if doubt := find_doubt(old, new, changes, settings):
+        return doubt
+    after = examine(new, settings).result
+    if doubt := find_new(result, after, move(name_findings(result.findings), changes), is_safe=not any_unsafe(chosen)):
+        return doubt
+    for finding, _ in chosen:
+        first = name_findings([finding])
+        names = {name for name in move(first, changes) if name[0] == finding.rule}
+        then = sum(each in names or each in first for each in _name_all(result))
+        if sum(each in names for each in _name_all(after)) >= then:
+            return f"{finding.rule} would still be found"
+    return ""
+
+
+def any_unsafe(chosen: Sequence[tuple[Finding, Fix]]) -> bool:
+    """Return whether one of some fixes may change what a rubric means."""
+    return not all(fix.safe for _, fix in chosen)
+
+
+def _name_all(result: Result) -> list[tuple[str, str]]:
+    return [(finding.rule, finding.pointer) for finding in result.findings]
 
 
 def _list_new(before: Result, after: Result, known: Known, *, is_safe: bool) -> Iterator[Finding]:

@@ -6,7 +6,6 @@ from functools import partial
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.edits.intents import Fix, Repair
 from rubric_lint.edits.lines import ObstacleError
-from rubric_lint.edits.making import make_fix
 from rubric_lint.edits.sharing import Sharing
 from rubric_lint.finding import Finding, Problem
 from rubric_lint.format.recognition import is_ours
@@ -70,9 +69,15 @@ class Mending:
             paths = self._rubrics.get(document, ())
             sharing = self._sharings[document] = find_sharing(document, paths, is_claimed=self._is_claimed)
         if sharing.is_plain and all(intent.is_sure(sharing) for intent in repair.intents):
-            make = partial(make_fix, sharing, repair)
+            make = partial(_make_fix, sharing, repair)
             return Fix.later(repair.title, safe=repair.safe, choice=repair.choice, make=make), ""
         try:
-            return make_fix(sharing, repair), ""
+            return _make_fix(sharing, repair), ""
         except ObstacleError as obstacle:
             return None, str(obstacle)
+
+
+def _make_fix(sharing: Sharing, repair: Repair) -> Fix:
+    from rubric_lint.edits.making import make_fix  # noqa: PLC0415  (most fixes are only offered)
+
+    return make_fix(sharing, repair)

@@ -9,9 +9,8 @@ from typing import Any
 
 from rubric_lint.agree.changes import compare, locate, pair_rubrics, prepare_all
 from rubric_lint.finding import Result
-from rubric_lint.fix import SAFE, Wish
+from rubric_lint.fix import SAFE, Fixed, Wish
 from rubric_lint.fix import fix as fix_data
-from rubric_lint.fix.changed_data import list_changed_data
 from rubric_lint.fix.run import FixOutcome, FixRun, FixTotals
 from rubric_lint.mcp.roots import CRASHED, Answer, Roots, ToolError
 from rubric_lint.messages import visible
@@ -33,7 +32,9 @@ from rubric_lint.scoring.loading import Loaded, load_models
 from rubric_lint.scoring.run import Scoring
 from rubric_lint.show import Shown
 from rubric_lint.show.run import ShowRun
-from rubric_lint.text.source import as_bytes
+from rubric_lint.text.path import Path, pointer
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, as_bytes
 
 
 class _Refused(list[str]):
@@ -182,11 +183,40 @@ def _prove(outcome: FixOutcome, *, has_text: bool) -> dict[str, Any]:
     return {
         "file": report_name(outcome.name),
         "diff": write_diff(outcome, color=False),
-        "data": list_changed_data(fixed),
+        "data": _list_changed_data(fixed),
         "comments_kept": True,  # otherwise the proof fails, and the file stays as it is
         "meaning_proven_unchanged": outcome.wish == SAFE,
         **({"text": fixed.text} if has_text else {}),
     }
+
+
+def _list_changed_data(fixed: Fixed) -> dict[str, list[str]]:
+    """Return the JSON Pointers of the scalars that were added, removed and changed, each list sorted.
+
+    A renamed field counts as one removed and one added. In a file of several documents, a pointer begins with the
+    number of its document.
+    """
+    before, after = dict(_scalars(fixed.before)), dict(_scalars(fixed.result.source if fixed.applied else fixed.before))
+    return {
+        "added": sorted(after.keys() - before.keys()),
+        "removed": sorted(before.keys() - after.keys()),
+        "changed": sorted(name for name in before.keys() & after.keys() if before[name] != after[name]),
+    }
+
+
+def _scalars(source: Source) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield each scalar's pointer, and its type and value, which tell `1` from `true` and from `1.0`."""
+    for document in read_documents(source)[0]:
+        stack: list[tuple[Path, Any]] = [(() if document.number is None else (document.number,), document.data)]
+        seen: set[int] = set()  # a value that aliases share is listed where it is written
+        while stack:
+            path, value = stack.pop()
+            if not isinstance(value, dict | list):
+                yield pointer(path), (type(value).__name__, repr(value))
+            elif id(value) not in seen:
+                seen.add(id(value))
+                items = value.items() if isinstance(value, dict) else enumerate(value)
+                stack += reversed([((*path, step), item) for step, item in items])
 
 
 def _word_proof(proof: Mapping[str, Any]) -> str:

@@ -21,7 +21,6 @@ class Rule(NamedTuple):
     `check` finds it; None for rules of the text, the schemas or the comments. `fix` is the kind of fix that its
     findings may have. `marks` are the parts that findings may mark of the value at their pointer. `command` is the
     program that finds it. `choices` are the fixes of which only an author can pick one, each with what it does.
-    `check` runs on the rubrics that show the `sign`.
     `check` runs for the rubrics that show the `sign`.
     """
 

@@ -9,9 +9,8 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from rubric_lint.edits.intents import Fix
 from rubric_lint.finding import Finding
-from rubric_lint.fix import Wish, choose, fix
+from rubric_lint.fix import Wish, any_unsafe, choose, find_trouble, fix
 from rubric_lint.fix.silence import can_be_silenced, silence_one
-from rubric_lint.fix.single import any_unsafe, find_trouble
 from rubric_lint.lsp.server.analysis import Analysis, State
 from rubric_lint.lsp.server.diagnostics import make_diagnostic
 from rubric_lint.lsp.server.documents import OpenDocuments
