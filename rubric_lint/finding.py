@@ -80,6 +80,9 @@ class Finding(NamedTuple):
     code: str = ""
     values: Mapping[str, object] = {}
 
+    def __hash__(self) -> int:
+        return hash(self[:-1])  # `values` have no hash, and the message has them
+
 
 class Unread(NamedTuple):
     """A near miss, which is skipped: the reason with what to do about it, and its place.

@@ -157,3 +157,12 @@ def test_a_table_without_a_single_meaning_has_an_error_and_no_text():
 def test_import_options_that_fit_no_table_are_wrong_calls(options):
     with pytest.raises(ValueError, match=r"--map|--rescale|--ignore-column"):
         rubric_lint.import_source("r.csv", "id,outcome\na,Says it\n", **options)
+
+
+def test_a_finding_and_its_fix_do_not_change_and_can_be_in_a_set():
+    text = "rubrics:\n  - id: a\n    description: Names a source\n"
+    (first,), (second,) = lint_source("a.yaml", text).findings, lint_source("a.yaml", text).findings
+    assert {first, second} == {first}
+    assert {first.fix, second.fix} == {first.fix}
+    with pytest.raises(AttributeError):
+        first.fix.title = "x"

@@ -721,20 +721,23 @@ class Fix:
     title: str
     safe: bool
     choice: str
+    _made: tuple[tuple[Edit, ...], tuple[Intent, ...]] | None
+    _make: "Callable[[], Fix] | None"
 
     def __init__(
         self, title: str, edits: tuple[Edit, ...], safe: bool, intents: tuple[Intent, ...] = (), choice: str = ""
     ) -> None:
-        self.title, self.safe, self.choice = title, safe, choice
-        self._made: tuple[tuple[Edit, ...], tuple[Intent, ...]] | None = edits, intents
-        self._make: Callable[[], Fix] | None = None
+        vars(self).update(title=title, safe=safe, choice=choice, _made=(edits, intents), _make=None)
 
     @classmethod
     def later(cls, title: str, *, safe: bool, choice: str, make: "Callable[[], Fix] | None") -> "Fix":
         """Return a fix whose edits `make` makes when they are looked at; without it, nobody may look."""
         fix = cls(title, (), safe, (), choice)
-        fix._made, fix._make = None, make
+        vars(fix).update(_made=None, _make=make)
         return fix
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"cannot set {name}: a fix does not change")
 
     @property
     def edits(self) -> tuple[Edit, ...]:
@@ -753,12 +756,13 @@ class Fix:
 
     def make(self) -> tuple[tuple[Edit, ...], tuple[Intent, ...]]:
         """Return the edits and intents; make them the first time."""
-        if self._made is None:
+        made = self._made
+        if made is None:
             if self._make is None:
                 raise RuntimeError(f"the edits of {self.title!r} were left out")
-            made = self._make()
-            self._made, self._make = (made.edits, made.intents), None
-        return self._made
+            made = self._make().make()
+            vars(self).update(_made=made, _make=None)
+        return made
 
     def with_intents(self, intents: tuple[Intent, ...]) -> "Fix":
         """Return the same fix with other intents."""

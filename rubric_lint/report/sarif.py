@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import PurePath
-from string import Formatter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -129,7 +128,6 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "id": rule.name,
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": why},
-        "messageStrings": {code: {"text": _number_places(text)[0]} for code, text in rule.messages.items()},
         "help": {"text": page, "markdown": page},
         "helpUri": rule.url,
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
@@ -137,32 +135,15 @@ def _rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _number_places(text: str) -> tuple[str, list[str]]:
-    """Return a message with numbers in its braces, as SARIF has them, and the names that they stand for."""
-    pieces, names = [], list[str]()
-    for literal, name, *_ in Formatter().parse(text):
-        pieces.append(literal.replace("{", "{{").replace("}", "}}"))
-        if name is not None:
-            names += [name] if name not in names else []
-            pieces.append(f"{{{names.index(name)}}}")
-    return "".join(pieces), names
-
-
-def _message(finding: Finding) -> dict[str, Any]:
-    code = finding.code.rpartition(".")[2]
-    names = _number_places(RULES[_INDEX[finding.rule]].messages.get(code, ""))[1]
-    arguments = [whole(str(finding.values[name])) for name in names]
-    return {"text": whole(finding.message), "id": code, **({"arguments": arguments} if arguments else {})}
-
-
 def _result(source: Source, file: dict[str, str], finding: Finding, fingerprint: str) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": finding.rule,
         "ruleIndex": _INDEX[finding.rule],
         "level": _LEVELS[finding.severity],
-        "message": _message(finding),
+        "message": {"text": whole(finding.message)},
         "locations": [_location(source, file, finding.span)],
         "partialFingerprints": {f"rubricLint/v{VERSION}": fingerprint},
+        "properties": {"code": finding.code},
     }
     if finding.pointer:
         result["locations"][0]["logicalLocations"] = [{"fullyQualifiedName": whole(finding.pointer)}]
