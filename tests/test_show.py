@@ -4,6 +4,7 @@ import json
 from decimal import Decimal
 from functools import cache
 
+import dialect_samples
 import pytest
 from click import unstyle
 from hypothesis import given
@@ -147,7 +148,8 @@ def test_every_dialect_shape_and_oddity_is_drawn_whole(path):
 
 def test_every_dialect_is_among_them():
     formats = {rubric.dialect for path in INPUTS for rubric in show_source(path.name, path.read_bytes()).rubrics}
-    assert formats == {None, *DIALECTS}
+    sampled = {sample.dialect or name for name, sample in dialect_samples.SAMPLES.items()}
+    assert formats | sampled == {None, *DIALECTS}
 
 
 @pytest.mark.parametrize("path", INPUTS, ids=lambda path: path.name)

@@ -394,7 +394,7 @@ class Command(click.Command):
     def __init__(
         self, *args: Any, examples: Mapping[str, str] | None = None, exits: Mapping[int, str] | None = None, **more: Any
     ) -> None:
-        super().__init__(*args, **more)
+        super().__init__(*args, **{"context_settings": CONTEXT, **more})
         self.examples = dict(examples or {})
         self.exits: dict[int, str] = _EXITS | dict(exits or {})
 
@@ -501,7 +501,7 @@ class DefaultGroup(Group):
     """
 
     def __init__(self, *args: Any, default: Command, late: Mapping[str, str] | None = None, **kwargs: Any) -> None:
-        super().__init__(*args, context_settings=CONTEXT, **kwargs)
+        super().__init__(*args, **kwargs)
         self.help, self.examples, self.exits = default.help, default.examples, default.exits
         self.default = default
         self._late = late or {}

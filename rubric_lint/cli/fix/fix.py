@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from rubric_lint.cli.commands import CONTEXT, HELP, Exit, Program, launch, option, reject
+from rubric_lint.cli.commands import HELP, Exit, Program, launch, option, reject
 from rubric_lint.cli.options import (
     CHOICES,
     COLOR,
@@ -41,7 +41,6 @@ _EXAMPLES = {
 
 @click.command(
     cls=Program,
-    context_settings=CONTEXT,
     examples=_EXAMPLES,
     exits={
         Exit.FOUND: "files would change (--check), or findings are left that --to cannot convert",
