@@ -35,7 +35,7 @@ from rubric_lint.cli.score.score import score as score_command
 from rubric_lint.dialects.export import TARGETS
 from rubric_lint.fix.silence import silence
 from rubric_lint.messages import visible
-from rubric_lint.report import Look
+from rubric_lint.report import Style
 from rubric_lint.report.show import ShowText
 
 NAMES = ("a.yaml", "a.rubric.yaml", "a.json", "a.jsonl", "a.rubric.json", "a.eval.yaml")
@@ -74,7 +74,7 @@ def shows(data: bytes) -> None:
     described = show_source(name, body)
     json.dumps(described.to_json(), allow_nan=False).encode()
     drawn: list[str] = []
-    ShowText(drawn.append, Look(columns=80)).add(described)
+    ShowText(drawn.append, Style(columns=80)).add(described)
     assert "".join(drawn).strip(), "nothing is said of the file"
     assert all(visible(line) == line for line in "".join(drawn).split("\n")), "a line gives orders"
     try:

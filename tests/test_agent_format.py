@@ -13,7 +13,7 @@ from lint_command import BAD, COUNTED, DESCRIPTION, FIXABLE, OLD, OVERLAP, PROGR
 
 import rubric_lint
 from rubric_lint.cli.output import AGENTS, CI, find_agent
-from rubric_lint.report import REPORTERS, Look
+from rubric_lint.report import REPORTERS, Style
 from rubric_lint.run.summary import Summary
 from rubric_lint.text.source import Source
 
@@ -40,7 +40,7 @@ def report(name, text):
     """The lines of a file, without the summary."""
     result = rubric_lint.lint_source(name, text)
     pieces = []
-    reporter = REPORTERS["agent"](pieces.append, Look(quiet=True, color=True))
+    reporter = REPORTERS["agent"](pieces.append, Style(quiet=True, color=True))
     reporter.add(result)
     reporter.end(Summary.of(result))
     return "".join(pieces)

@@ -15,7 +15,7 @@ from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, StoppedError, to_
 from rubric_lint.outputs.reply import Tokens
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.meaning import hash_told
+from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.output import parse_output
 from rubric_lint.scoring.scorer import score_entry
 
@@ -260,7 +260,7 @@ def test_each_answer_is_judged_once_keeps_its_fields_and_says_how_it_was_judged(
                 "endpoint": server.url,
                 "response_format": "json_schema",
                 "rubric_hash": HOLISTIC.hash,
-                "criteria_hashes": hash_told(HOLISTIC.model, HOLISTIC.criteria),
+                "criteria_hashes": hash_criteria(HOLISTIC.model, HOLISTIC.criteria),
                 "tokens": {"input": 100, "output": 10},
                 "attempts": [1],
             },

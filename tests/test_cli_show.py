@@ -10,7 +10,7 @@ from lint_command import BROKEN_RULE, PROGRAM, call
 
 from rubric_lint import show_source
 from rubric_lint.format.schema_files import load_bundled
-from rubric_lint.report import Look
+from rubric_lint.report import Style
 from rubric_lint.report.show import ShowText
 
 GOOD = "rubrics:\n  - id: a\n    expected_outcome: Names the total\n"
@@ -228,7 +228,7 @@ rubrics:
   - {id: b, expected_outcome: Names the total and the day on which it was paid}
 """
     pieces = []
-    ShowText(pieces.append, Look(columns=30)).add(show_source("a.yaml", text))
+    ShowText(pieces.append, Style(columns=30)).add(show_source("a.yaml", text))
     assert "".join(pieces) == NARROW
 
 

@@ -18,7 +18,7 @@ from rubric_lint.format.schema_files import newest, schemas_root
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.meaning import hash_told
+from rubric_lint.scoring.meaning import hash_criteria
 
 RUBRIC = """\
 rubrics:
@@ -237,7 +237,7 @@ def test_selected_rules_do_not_turn_tests_off():
 
 def stamp(text=RUBRIC):
     rubric = load_rubrics("refund.rubric.yaml", text)["refund"]
-    return {"rubric_hash": rubric.hash, "criteria_hashes": hash_told(rubric.model, rubric.criteria)}
+    return {"rubric_hash": rubric.hash, "criteria_hashes": hash_criteria(rubric.model, rubric.criteria)}
 
 
 def judged(**records):

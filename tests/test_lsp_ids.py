@@ -13,7 +13,7 @@ from pygls.uris import to_fs_path
 
 from rubric_lint.cli.test.test import cli as rubric_test
 from rubric_lint.scoring.loading import read_rubrics
-from rubric_lint.scoring.meaning import hash_told
+from rubric_lint.scoring.meaning import hash_criteria
 
 RUBRIC = """\
 # accuracy first
@@ -51,7 +51,7 @@ tests:
 def make_record(folder, **more):
     rubric = read_rubrics(folder / "refund.rubric.yaml")["refund"]
     checks = [{"id": "accuracy", "satisfied": False}, {"id": "tone é", "satisfied": True}]
-    told = {"rubric_hash": rubric.hash, "criteria_hashes": hash_told(rubric.model, rubric.criteria)}
+    told = {"rubric_hash": rubric.hash, "criteria_hashes": hash_criteria(rubric.model, rubric.criteria)}
     judge = {"model": "m", **told, "attempts": [{"accuracy": 1, "tone é": 1}], "orders": [["tone é", "accuracy"]]}
     return {"id": "wrong", "output": {"checks": checks}, "judge": judge, **more}
 

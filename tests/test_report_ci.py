@@ -18,7 +18,7 @@ from pages import read_pages
 
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.lint.engine import Result, lint
-from rubric_lint.report import REPORTERS, Look
+from rubric_lint.report import REPORTERS, Style
 from rubric_lint.rules import RULES
 from rubric_lint.run.fingerprint import fingerprints
 from rubric_lint.run.summary import Failure, Summary
@@ -52,7 +52,7 @@ FILES = st.lists(st.tuples(NAMES, TEXTS), max_size=3)
 
 def render(form, *results, failures=(), **look):
     pieces = []
-    report = REPORTERS[form](pieces.append, Look(**look))
+    report = REPORTERS[form](pieces.append, Style(**look))
     total = Summary()
     for result in results:
         report.add(result)
@@ -292,7 +292,7 @@ def test_a_file_outside_the_repository_has_an_absolute_uri(folder, monkeypatch):
 
 def test_sarif_is_written_as_it_goes():
     pieces = []
-    report = REPORTERS["sarif"](pieces.append, Look())
+    report = REPORTERS["sarif"](pieces.append, Style())
     result = lint("x.yaml", ENCODINGS["LF"])
     sizes = []
     for _ in range(3):

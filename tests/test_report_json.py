@@ -7,7 +7,7 @@ from jsonschema import Draft7Validator
 from rubric_lint.edits.intents import Fix
 from rubric_lint.finding import Finding, Related, Severity
 from rubric_lint.lint.engine import Result
-from rubric_lint.report import REPORTERS, Look
+from rubric_lint.report import REPORTERS, Style
 from rubric_lint.run.summary import Summary
 from rubric_lint.text.source import Edit, Source, Span
 
@@ -43,7 +43,7 @@ FINDINGS = (
 
 def render(*results, summary=None, **look):
     pieces = []
-    report = REPORTERS["json"](pieces.append, Look(**look))
+    report = REPORTERS["json"](pieces.append, Style(**look))
     total = Summary()
     for result in results:
         report.add(result)

@@ -5,7 +5,7 @@ import pytest
 from rubric_lint.edits.intents import Fix
 from rubric_lint.finding import Finding, Related, Severity
 from rubric_lint.lint.engine import Result
-from rubric_lint.report import REPORTERS, Look, Statistics
+from rubric_lint.report import REPORTERS, Statistics, Style
 from rubric_lint.report.visible import head, tail, visible, width
 from rubric_lint.run.summary import Summary
 from rubric_lint.text.source import Edit, Source, Span
@@ -31,7 +31,7 @@ def result(text, *findings, name="suite.yaml", ignored=0):
 
 def render(reporter, *results, **look):
     pieces = []
-    report = reporter(pieces.append, Look(**look))
+    report = reporter(pieces.append, Style(**look))
     summary = Summary()
     for each in results:
         report.add(each)

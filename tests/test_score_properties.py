@@ -88,16 +88,16 @@ def test_an_entry_that_msgspec_reads_gets_what_the_strict_reader_gives_it(case, 
         assert (outcome.result, outcome.judged_by) == (expected.result, expected.judged_by)
         if outcome.result:
             assert fast.score(entry.encode()).render() == expected.render()
-        if found := glance(fast, entry):
+        if found := match_form(fast, entry):
             [(name, known)] = found
             assert (name, known.answers) == ("a", tuple(each.grade.answer for each in expected.result.criteria))
             assert json.loads(f"{{{known.text}}}") == expected.result.to_json()
         seen.append((entry, found))
-    together = glance(fast, "\n".join(entry for entry, _ in seen))
+    together = match_form(fast, "\n".join(entry for entry, _ in seen))
     assert together == [each for _, found in seen for each in found]
 
 
-def glance(scorer, lines):
+def match_form(scorer, lines):
     """The id and the result of each line that a glance scores."""
     found = scorer.scan(Block(1, lines.encode(), has_lines=True))
     return [seen for entries in found if isinstance(entries, Run) for seen in entries.found]
@@ -145,7 +145,7 @@ def test_a_line_that_takes_a_second_look_keeps_the_others_quick(line):
 @pytest.mark.skipif(not IS_INSTALLED, reason="msgspec is not installed")
 def test_lines_of_the_very_form_are_read_at_once(lines):
     rubrics = {"r": load([{"score_range": [0, 10], "expected_outcome": "Shows the result"}])}
-    found = glance(Scorer(rubrics), "\n".join(lines))
+    found = match_form(Scorer(rubrics), "\n".join(lines))
     assert [name for name, _ in found] == [json.loads(line)["id"] for line in lines]
     assert {known.answers for _, known in found} == {(7,)}
 
@@ -172,7 +172,7 @@ def test_an_output_with_a_fault_never_gets_a_score(case, fault, place):
     with pytest.raises(OutputError):
         score(rubric, output)
     text = json.dumps({"id": "a", "output": output})
-    assert glance(Scorer({"r": rubric}), text) == []
+    assert match_form(Scorer({"r": rubric}), text) == []
     assert score_entry(text.encode(), {"r": rubric}, 1).result is None
 
 

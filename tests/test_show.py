@@ -17,7 +17,7 @@ from rubric_lint import FileSettings, RubricError, ScoringRubric, load_rubrics, 
 from rubric_lint.dialects import DIALECTS
 from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.lint.engine import DEFAULTS
-from rubric_lint.report import Look
+from rubric_lint.report import Style
 from rubric_lint.report.show import ShowText
 
 
@@ -137,7 +137,7 @@ def draw(path, **look):
     """What a terminal of 80 columns shows of a file."""
     pieces = []
     shown(path.name, path.read_bytes())
-    ShowText(pieces.append, Look(**{"columns": 80, **look})).add(show_source(path.name, path.read_bytes()))
+    ShowText(pieces.append, Style(**{"columns": 80, **look})).add(show_source(path.name, path.read_bytes()))
     return "".join(pieces)
 
 

@@ -14,7 +14,7 @@ from test_cli_help import COMMANDS, call
 from website.commands import list_commands
 
 from rubric_lint.lint.engine import lint
-from rubric_lint.report import REPORTERS, Look
+from rubric_lint.report import REPORTERS, Style
 from rubric_lint.rules import RULES
 from rubric_lint.run.summary import Summary
 from rubric_lint.version import __version__
@@ -40,7 +40,7 @@ def test_messages():
 def test_reports(form, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     pieces, total = [], Summary()
-    report = REPORTERS[form](pieces.append, Look())
+    report = REPORTERS[form](pieces.append, Style())
     for path in INPUTS:
         result = lint(path.name, path.read_bytes())
         report.add(result)

@@ -216,7 +216,7 @@ def test_what_one_way_to_find_the_verdict_accepts_the_next_one_reads_as_well():
     counts = Counter()
     for text in join_pieces(5, 3_000):
         found = [None, *[None] * len(Extract)]
-        found[0] = (glance := reader.glance_at(text)) and list(glance.answers)
+        found[0] = (match_form := reader.match_output(text)) and list(match_form.answers)
         for place, extract in enumerate(Extract, 1):
             with suppress(OutputError):
                 found[place] = list(reader.read_object(find(text, extract=extract)).known.answers)

@@ -16,7 +16,7 @@ from rubric_lint.finding import Result
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.files import File
 from rubric_lint.project.settings import SettingsFinder
-from rubric_lint.report import REPORTERS, Look
+from rubric_lint.report import REPORTERS, Style
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.rules import RULES as RULES_TABLE
 from rubric_lint.rules.rule import Rule
@@ -167,7 +167,7 @@ def unnamed(message: str) -> str:
 def report(result: Result) -> str:
     """The findings as the command prints them, without colour and summary."""
     pieces: list[str] = []
-    REPORTERS["full"](pieces.append, Look(quiet=True)).add(result)
+    REPORTERS["full"](pieces.append, Style(quiet=True)).add(result)
     return "".join(pieces)
 
 

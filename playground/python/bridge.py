@@ -11,7 +11,7 @@ from rubric_lint.fix import Applied, Fixed, find_trouble
 from rubric_lint.fix.run import FixOutcome
 from rubric_lint.lint.engine import DEFAULTS
 from rubric_lint.project.settings import claim_by_name
-from rubric_lint.report import REPORTERS, Look, Summary
+from rubric_lint.report import REPORTERS, Style, Summary
 from rubric_lint.report.fixes import word_troubles, write_diff
 from rubric_lint.scoring import OutputError, RubricError, score
 from rubric_lint.scoring.loading import load_models
@@ -37,7 +37,7 @@ def lint(name: str, text: str) -> Answer:
 
 def _report(result: Result, summary: Summary) -> Any:
     written: list[str] = []
-    reporter = REPORTERS["json"](written.append, Look())
+    reporter = REPORTERS["json"](written.append, Style())
     reporter.add(result)
     reporter.end(summary)
     return json.loads("".join(written))

@@ -11,7 +11,16 @@ from rubric_lint.format.rubric import fold_id
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.loading import Loaded
-from rubric_lint.scoring.meaning import Told, read_gate, read_outcomes, read_scores, read_task, read_told, says, words
+from rubric_lint.scoring.meaning import (
+    JudgeField,
+    read_gate,
+    read_outcomes,
+    read_scores,
+    read_task,
+    read_told,
+    says,
+    words,
+)
 from rubric_lint.scoring.scorer import Outcome, Scorer
 from rubric_lint.text.path import Path
 
@@ -133,7 +142,7 @@ def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterato
     if words(old.criterion.outcome) != words(new.criterion.outcome):
         told = {"outcome": old.criterion.outcome}, {"outcome": new.criterion.outcome}
         yield Change(What.OUTCOME, rubric, name, *told, paths=_paths(old, new, "expected_outcome", "description"))
-    yield from compare_told(rubric, name, read_told(old.criterion), read_told(new.criterion))
+    yield from compare_judge_fields(rubric, name, read_told(old.criterion), read_told(new.criterion))
     if old.gate != new.gate:
         gates = {"gate": old.gate}, {"gate": new.gate}
         yield Change(What.GATE, rubric, name, *gates, paths=(old.criterion.gate_path, new.criterion.gate_path))
@@ -144,7 +153,9 @@ def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterato
         yield from compare_scores(rubric, name, (old.scoring, scales[0]), (new.scoring, scales[1]))
 
 
-def compare_told(rubric: str, name: str | None, old: Sequence[Told], new: Sequence[Told]) -> Iterator[Change]:
+def compare_judge_fields(
+    rubric: str, name: str | None, old: Sequence[JudgeField], new: Sequence[JudgeField]
+) -> Iterator[Change]:
     """Yield the differences in what fields without a form of their own tell a judge."""
     was, now = ({(each.where, each.name): each for each in side} for side in (old, new))
     for key in dict.fromkeys([*now, *was]):
@@ -154,7 +165,7 @@ def compare_told(rubric: str, name: str | None, old: Sequence[Told], new: Sequen
             yield Change(What.FIELD, rubric, name, _field_value(before), _field_value(after), paths=paths)
 
 
-def _field_value(told: Told | None) -> Value | None:
+def _field_value(told: JudgeField | None) -> Value | None:
     return told and {"field": f"{told.name} of {told.where}" if told.where else told.name, "text": told.text}
 
 
@@ -325,7 +336,7 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
         sides = (old.criteria[0], old.model.scales), (new.criteria[0], new.model.scales)
         yield from compare_scores(name, None, *sides)
         told = ([each for entry in side.model.entries for each in read_told(entry)] for side in (old, new))
-        yield from compare_told(name, None, *told)
+        yield from compare_judge_fields(name, None, *told)
         return
     pairs = pair_up(_judged(old), _judged(new))
     for before, after in pairs:

@@ -11,7 +11,7 @@ import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import open_output
-from rubric_lint.report import Look, Write
+from rubric_lint.report import Style, Write
 from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
@@ -98,11 +98,11 @@ def wants_color(choice: str) -> bool:
     return sys.stdout.isatty() and given("TERM") != "dumb" and given("CLICOLOR") != "0"
 
 
-def make_look(color: str = "auto", *, quiet: bool = False, is_file: bool = False) -> Look:
+def make_style(color: str = "auto", *, quiet: bool = False, is_file: bool = False) -> Style:
     """Return the look of a report on stdout or, with `is_file`, in a file."""
     if is_file:
-        return Look(color == "always", quiet)
-    return Look(wants_color(color), quiet, columns(), wraps=sys.stdout.isatty())
+        return Style(color == "always", quiet)
+    return Style(wants_color(color), quiet, columns(), wraps=sys.stdout.isatty())
 
 
 def columns() -> int:
@@ -132,7 +132,7 @@ def choose_format(asked: str | None, output_file: str | None) -> str:
 
 
 @contextmanager
-def open_report(name: str | None, progress: Progress, look: Look) -> Iterator[Write]:
+def open_report(name: str | None, progress: Progress, look: Style) -> Iterator[Write]:
     """Yield a function that writes the report; replace the file `name` at the end unless an error is raised.
 
     Raises:

@@ -30,10 +30,10 @@ class Columns(NamedTuple):
     outputs: pa.ChunkedArray
     id_type: Any
 
-    def glance(self, scorer: Scorer) -> list[Known | None]:
+    def match_form(self, scorer: Scorer) -> list[Known | None]:
         """Return the result of each row that has just the fields of the expected form, else None."""
         if self.outputs.type in _TEXTS:
-            return [*map(scorer.glance, list_values(self.outputs))]
+            return [*map(scorer.match_form, list_values(self.outputs))]
         rubric = scorer.only
         if rubric is None or not _is_plain(self.outputs.type, rubric):
             return [None] * len(self.ids)

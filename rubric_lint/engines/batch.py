@@ -289,7 +289,7 @@ class Collector:
 
     def _add_plain(self, portion: Plain) -> None:
         """Add records by their columns, and what needs a second look one by one."""
-        found = portion.glance(self._scorer)
+        found = portion.match_form(self._scorer)
         others = [place for place, known in enumerate(found) if known is None]
         done = 0
         for place, record in zip(others, portion.gather(others), strict=True):
@@ -309,7 +309,7 @@ class Collector:
 
     def _add_item(self, item: Any) -> None:
         """Add an output of any form."""
-        if known := self._scorer.glance(item):
+        if known := self._scorer.match_form(item):
             self._add(item.get("id") if type(item) is dict else None, known)
             return
         item = _simplify(item)

@@ -94,7 +94,7 @@ class Plain(Protocol):
     def id_type(self) -> Any:
         """The Arrow type of the ids."""
 
-    def glance(self, scorer: Scorer) -> list[Known | None]:
+    def match_form(self, scorer: Scorer) -> list[Known | None]:
         """Return the result of each that has just the fields of the expected form, else None."""
 
     def gather(self, places: list[int]) -> list[Any]:

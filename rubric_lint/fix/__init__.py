@@ -25,7 +25,7 @@ MAX_ROUNDS = 20
 """The maximum number of rounds in which a text is fixed and linted; three are enough unless a rule has a bug."""
 
 
-class Wish(NamedTuple):
+class FixSelection(NamedTuple):
     """Which fixes to apply besides the safe ones: the plain `unsafe` ones, and those that are named in `choices`.
 
     Where a finding has several of the named choices, the one that is named first is applied.
@@ -43,7 +43,7 @@ class Wish(NamedTuple):
         return finding.fix if finding.fix and (self.unsafe or finding.fix.safe) else None
 
 
-SAFE = Wish()
+SAFE = FixSelection()
 """Only the safe fixes."""
 
 
@@ -115,7 +115,7 @@ class Fixed:
 
     def left(self, *, unsafe: bool = False, choices: Sequence[str] = ()) -> Iterator[Left]:
         """Find the findings that a user may expect to be fixed, with the reason why they are not."""
-        wish = Wish(unsafe, tuple(choices))
+        wish = FixSelection(unsafe, tuple(choices))
         yield from self.unmet
         for finding in self.result.findings:
             if wish.pick(finding):
@@ -149,7 +149,7 @@ def fix(
     Raises:
         RuleError: if a rule crashes, which no `data` should cause.
     """
-    first, wish = examine_file(name, data, settings), Wish(unsafe, tuple(choices))
+    first, wish = examine_file(name, data, settings), FixSelection(unsafe, tuple(choices))
     source, result = first.result.source, first.result
     if result.is_stopped:  # without all findings, nothing proves that a fix causes no new one
         return Fixed(source, data, result)
@@ -308,7 +308,7 @@ class _Search(NamedTuple):
 
     first: Examined
     settings: FileSettings
-    wish: Wish
+    wish: FixSelection
 
     def run(self, claims: Sequence[_Change], given: Refused) -> tuple[_Trial, Refused, str]:
         """Try sets of fixes until all that are left have either passed the proof or been refused.
@@ -491,7 +491,7 @@ def _renew_claims(source: Source, settings: FileSettings) -> Iterator[_Change]:
         )
 
 
-def choose(findings: Iterable[Finding], wish: Wish) -> Iterator[tuple[Finding, Fix]]:
+def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Finding, Fix]]:
     """Choose the fixes that can be applied at once: of those that touch the same text, the first.
 
     Each may add a document to the end of the file, after those that the others before it add.

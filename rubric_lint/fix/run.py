@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rubric_lint.finding import Severity
-from rubric_lint.fix import SAFE, Fixed, Wish, fix
+from rubric_lint.fix import SAFE, Fixed, FixSelection, fix
 from rubric_lint.fix.silence import Silenced, silence
 from rubric_lint.project.files import File, Skipped, Unreadable
 from rubric_lint.project.settings import FileSettings, SettingsFinder
@@ -27,7 +27,7 @@ class FixOutcome:
     """
 
     fixed: Fixed
-    wish: Wish = SAFE
+    wish: FixSelection = SAFE
     failure: str = ""
     others: int = 0
 
@@ -143,7 +143,7 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
         super().__init__(progress, **how)
         self._report = report
         self._is_dry = is_dry
-        self._wish = Wish(unsafe, tuple(choices))
+        self._wish = FixSelection(unsafe, tuple(choices))
         self._rewrite = rewrite
         self._totals = FixTotals(skipped=self.skipped)
 

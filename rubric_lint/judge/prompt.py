@@ -14,7 +14,7 @@ from rubric_lint.messages import list_scores
 from rubric_lint.outputs.chat_tokens import break_tokens, escape_tokens
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import JudgeOutput, ScoringCriterion, ScoringRubric
-from rubric_lint.scoring.meaning import Told, read_told
+from rubric_lint.scoring.meaning import JudgeField, read_told
 from rubric_lint.text.path import Path
 
 
@@ -156,14 +156,14 @@ def _describe(criterion: Criterion) -> Iterator[str]:
     yield from _list_levels(criterion.levels or (), told)
 
 
-def _list_told(told: Iterable[Told], path: Path, margin: str = "") -> Iterator[str]:
+def _list_told(told: Iterable[JudgeField], path: Path, margin: str = "") -> Iterator[str]:
     """Yield the fields of the entry, the band or the level at a path that the schema has a judge told."""
     for each in told:
         if each.path == path:
             yield _indent(f"{margin}{each.name.replace('_', ' ').capitalize()}: ", each.text)
 
 
-def _list_bands(bands: Iterable[Band], told: Iterable[Told]) -> Iterator[str]:
+def _list_bands(bands: Iterable[Band], told: Iterable[JudgeField]) -> Iterator[str]:
     for band in sorted((band for band in bands if band.scores), key=lambda band: band.scores.start):
         first, last = band.scores[0], band.scores[-1]
         scores = f"{first}" if first == last else f"{first} to {last}"
@@ -171,7 +171,7 @@ def _list_bands(bands: Iterable[Band], told: Iterable[Told]) -> Iterator[str]:
         yield from _list_told(told, band.path[:-1], "  ")
 
 
-def _list_levels(levels: Sequence[Level], told: Iterable[Told]) -> Iterator[str]:
+def _list_levels(levels: Sequence[Level], told: Iterable[JudgeField]) -> Iterator[str]:
     for level in sorted(levels, key=lambda level: level.number or 0):
         name = f" ({level.name})" if level.name else ""
         yield _indent(f"- {level.number}{name}: ", level.outcome or "")

@@ -17,7 +17,7 @@ from rubric_lint.judge.store import ReplyStore
 from rubric_lint.outputs.reply import Tokens, is_other_model
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
-from rubric_lint.scoring.meaning import hash_told
+from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.scorer import count_votes, name_models, read_panel
 
 
@@ -125,7 +125,7 @@ def _describe(answer: Answer, panel: Panel, plan: Plan, taken: Samples) -> dict[
         **({"per_criterion": True} if plan.per_criterion else {}),
         **({} if plan.shuffle is None else {"shuffle": plan.shuffle}),
         "rubric_hash": answer.rubric.hash,
-        "criteria_hashes": hash_told(answer.rubric.model, answer.rubric.criteria),
+        "criteria_hashes": hash_criteria(answer.rubric.model, answer.rubric.criteria),
     }
     pairs = list(zip(panel.endpoints, taken, strict=True))
     if panel.is_single:

@@ -49,7 +49,7 @@ class Found(NamedTuple):
     rubric: Rubric | None = None
 
 
-class Look(NamedTuple):
+class Finder(NamedTuple):
     """Another way to look at a text: `find` yields problems in its documents, which rules named in `rules` report."""
 
     find: Callable[[Sequence[Document]], Iterable[Found]]
@@ -116,7 +116,7 @@ def examine(
     settings: FileSettings = DEFAULTS,
     *,
     name_line: NameLine = name_line,
-    look: Look | None = None,
+    look: Finder | None = None,
     also: Also | None = None,
 ) -> Examined:
     """Lint one text, or `look` at it otherwise. `name_line` names the lines of related places in messages.
@@ -126,7 +126,7 @@ def examine(
     Raises:
         RuleError: if a rule crashes; no content of the text should cause this.
     """
-    clock, held = Clock(settings.time_limit), Held([], [])
+    clock, held = Clock(settings.time_limit), Located([], [])
     documents, faults, found, findings = list[Document](), list[SyntaxFaultError](), list[Found](), list[Finding]()
     rubrics = held.rubrics
     with clock.phase():
@@ -188,10 +188,10 @@ def _stop(result: Result, clock: Clock, settings: FileSettings) -> Result:
     return result._replace(findings=(finding, *result.findings), is_stopped=True)
 
 
-def find_problems(documents: Sequence[Document], settings: FileSettings, held: "Held") -> Iterator[Found]:
+def find_problems(documents: Sequence[Document], settings: FileSettings, held: "Located") -> Iterator[Found]:
     """Find the problems in the documents of a file; add their rubrics to `held`."""
     if settings.is_test_file:
-        yield from look_at_tests(documents)
+        yield from check_test_files(documents)
         return
     searches = [search(document, version=settings.version, claimed=settings.claimed) for document in documents]
     for document, found in zip(documents, searches, strict=True):
@@ -214,7 +214,7 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
         yield from (Found("repeated-case", *each) for each in find_repeated(held.rubrics, known))
 
 
-def look_at_tests(documents: Sequence[Document]) -> Iterator[Found]:
+def check_test_files(documents: Sequence[Document]) -> Iterator[Found]:
     """Find what is wrong in the form of a file with rubric tests."""
     from rubric_lint.lint.rubric_tests import check_tests  # noqa: PLC0415  (most files hold no tests)
 
@@ -260,7 +260,7 @@ def _find_missing(data: object) -> Problem:
     return Problem("no-rubrics", (), Part.HEAD)
 
 
-class Held(NamedTuple):
+class Located(NamedTuple):
     """The rubrics and near-rubrics in the documents of a file."""
 
     rubrics: list[tuple[Document, Rubric]]
@@ -268,7 +268,7 @@ class Held(NamedTuple):
 
 
 def _find_lost(
-    documents: Sequence[Document], searches: Sequence[Search], held: Held, *, is_told: bool
+    documents: Sequence[Document], searches: Sequence[Search], held: Located, *, is_told: bool
 ) -> Iterator[Found]:
     """Find the containers that lose their rubrics; add those that are not findings to `held`.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from rubric_lint.agree.changes import compare, locate, pair_rubrics, prepare_all
 from rubric_lint.finding import Result
-from rubric_lint.fix import SAFE, Fixed, Wish
+from rubric_lint.fix import SAFE, Fixed, FixSelection
 from rubric_lint.fix import fix as fix_data
 from rubric_lint.fix.run import FixOutcome, FixRun, FixTotals
 from rubric_lint.mcp.roots import CRASHED, Answer, Roots, ToolError
@@ -17,7 +17,7 @@ from rubric_lint.messages import visible
 from rubric_lint.project.files import STDIN, File, Unreadable, read
 from rubric_lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.project.settings import Overrides, SettingsFinder
-from rubric_lint.report import REPORTERS, Look
+from rubric_lint.report import REPORTERS, Style
 from rubric_lint.report.changes import Comparison, as_json, as_text
 from rubric_lint.report.fixes import as_data, as_report, word_troubles, write_diff
 from rubric_lint.report.scores import FORMS
@@ -56,7 +56,7 @@ class _Both(Reporter):
     def __init__(self) -> None:
         self.failures: list[str] = []
         self._data, self._lines = io.StringIO(), io.StringIO()
-        look = Look()
+        look = Style()
         self._reporters = REPORTERS["json"](self._data.write, look), REPORTERS["agent"](self._lines.write, look)
 
     def add(self, result: Result) -> None:
@@ -108,7 +108,7 @@ def show(roots: Roots, given: Mapping[str, Any]) -> Answer:
     finder = SettingsFinder()
     refused = _Refused()
     written = {form: io.StringIO() for form in SHOW_FORMATS}
-    reports = [make(written[form].write, Look()) for form, make in SHOW_FORMATS.items()]
+    reports = [make(written[form].write, Style()) for form, make in SHOW_FORMATS.items()]
 
     def report(shown: Shown) -> None:
         for each in reports:
@@ -135,7 +135,7 @@ def show(roots: Roots, given: Mapping[str, Any]) -> Answer:
 def fix(roots: Roots, given: Mapping[str, Any]) -> Answer:
     """Fix a text, or files; write files only with `write`."""
     finder = _find_settings(given)
-    wish = Wish(given.get("unsafe", False), tuple(given.get("choose", ())))
+    wish = FixSelection(given.get("unsafe", False), tuple(given.get("choose", ())))
     writes = given.get("write", False)
     outcomes: list[FixOutcome] = []
     refused = _Refused()
@@ -278,7 +278,7 @@ def score(roots: Roots, given: Mapping[str, Any]) -> Answer:
     """Score judge outputs by the rubrics of a file."""
     rubrics = prepare_all(_load(read_one(roots, given, "rubric")))
     written, shown = io.StringIO(), io.StringIO()
-    writer, table = FORMS["json"](written.write, Look()), FORMS["table"](shown.write, Look())
+    writer, table = FORMS["json"](written.write, Style()), FORMS["table"](shown.write, Style())
 
     def write(results: list[str]) -> None:
         writer.add(results)

@@ -211,7 +211,7 @@ AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
 """The steps before and after the rubrics are rewritten."""
 
 
-def tell_assumptions(document: Document) -> Iterator[str]:
+def list_assumptions(document: Document) -> Iterator[str]:
     """Say what AgentV 4 will read otherwise though it loads: its judges see more of a test."""
     count = sum(
         isinstance(given := case.get("vars"), dict) and "expected_output" in given

@@ -300,7 +300,7 @@ def find_task(document: Document, path: Path) -> Any:
     return next((case.get(name_criteria(case)) for _, case in owners), None)
 
 
-__all__ = ["AFTER", "BEFORE", "find_gaps", "find_obstacles", "tell_assumptions"]
+__all__ = ["AFTER", "BEFORE", "find_gaps", "find_obstacles", "list_assumptions"]
 
 _PROMPTS = '["{{ input }}"]'
 
@@ -439,7 +439,7 @@ AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
 """The steps before and after the rubrics are rewritten."""
 
 
-def tell_assumptions(document: Document) -> Iterator[str]:
+def list_assumptions(document: Document) -> Iterator[str]:
     """Say what AgentV 5 will read otherwise though it loads: judges see less of a test."""
     cases = [case for _, case in find_suite_cases(document)]
     if not is_suite(document):

@@ -296,7 +296,7 @@ class _Rewriting:
         """Yield what the target reads otherwise, and what is in other files, which stay as they are."""
         yield from map(Note, self._tell_unsaid(source))
         for document in documents:
-            yield from map(Note, _SUITES[self.target.name].tell_assumptions(document))
+            yield from map(Note, _SUITES[self.target.name].list_assumptions(document))
             for outside in (*find_other_files(document), *find_custom(document)):
                 yield Note(outside.reason, document.span(outside.path, outside.part).start)
 

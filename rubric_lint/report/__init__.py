@@ -3,17 +3,17 @@
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-from rubric_lint.report.base import Look, Write
+from rubric_lint.report.base import Style, Write
 from rubric_lint.report.text import Concise, Full, Statistics
 from rubric_lint.run.summary import Failure, Reporter, Summary, counted
 
-MakeReporter = Callable[[Write, Look], Reporter]
+MakeReporter = Callable[[Write, Style], Reporter]
 
 
 def _late(module: str, name: str) -> MakeReporter:
     """Return a reporter factory that imports its module on first use."""
 
-    def make(write: Write, look: Look) -> Reporter:
+    def make(write: Write, look: Style) -> Reporter:
         reporter: Reporter = getattr(import_module(f"rubric_lint.report.{module}"), name)(write, look)
         return reporter
 
@@ -36,4 +36,4 @@ REPORTERS: Mapping[str, MakeReporter] = {
 WITH_EDITS = frozenset({"json", "sarif", "agent"})
 """The formats that show the edits of fixes; a run in another one does not make them."""
 
-__all__ = ["REPORTERS", "WITH_EDITS", "Failure", "Look", "Reporter", "Statistics", "Summary", "Write", "counted"]
+__all__ = ["REPORTERS", "WITH_EDITS", "Failure", "Reporter", "Statistics", "Style", "Summary", "Write", "counted"]

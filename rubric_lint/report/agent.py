@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from rubric_lint.messages import visible, visible_json
-from rubric_lint.report.base import Look, Write
+from rubric_lint.report.base import Style, Write
 from rubric_lint.run.summary import Reporter
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ A larger fix moves or rewrites whole blocks; `rubric-fix` makes it more reliably
 class Agent(Reporter):
     """Write `file:line:column severity rule: message`, then in brackets the fix, its edits and whether it is safe."""
 
-    def __init__(self, write: Write, look: Look) -> None:
+    def __init__(self, write: Write, look: Style) -> None:
         self._write = write
         self._look = look
 

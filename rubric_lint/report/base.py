@@ -25,7 +25,7 @@ VERDICT_ROLES = {"pass": "fix", "borderline": "warning", "fail": "error", "inval
 """The roles of verdicts."""
 
 
-class Look(NamedTuple):
+class Style(NamedTuple):
     """The appearance of a report for humans; `columns` is the width of tables and code frames in cells.
 
     With `wraps`, as on a terminal, prose is wrapped at words too; elsewhere a message is one line, for other programs.

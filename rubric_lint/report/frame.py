@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rubric_lint.finding import Finding
 from rubric_lint.messages import join_words
-from rubric_lint.report.base import Look
+from rubric_lint.report.base import Style
 from rubric_lint.report.visible import head, shown, tail, visible, width, wrap
 from rubric_lint.text.source import Source, Span
 
@@ -32,7 +32,7 @@ class _Excerpt(NamedTuple):
     after: str
 
 
-def frame(source: Source, finding: Finding, style: Look) -> Iterator[str]:
+def frame(source: Source, finding: Finding, style: Style) -> Iterator[str]:
     """Yield the rows of a finding's code frame, as wide as the terminal without labels.
 
     Related places in other files follow below the name of their file.
@@ -62,7 +62,7 @@ def frame(source: Source, finding: Finding, style: Look) -> Iterator[str]:
 class _Gutter(NamedTuple):
     """The look of the rows of a frame: `digits` is the width of line numbers."""
 
-    style: Look
+    style: Style
     digits: int
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rubric_lint.finding import Severity
 from rubric_lint.project.repository import repository_path
-from rubric_lint.report.base import Look, Write
+from rubric_lint.report.base import Style, Write
 from rubric_lint.report.portable import Range
 from rubric_lint.report.visible import visible
 from rubric_lint.run.summary import Failure, NearMisses, Reporter, counted
@@ -26,7 +26,7 @@ _KINDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "
 class GitHub(Reporter):
     """Write one workflow command per finding. The message begins with the place, because the log shows nothing else."""
 
-    def __init__(self, write: Write, look: Look) -> None:
+    def __init__(self, write: Write, look: Style) -> None:
         self._write = write
         self._look = look
         self._counts: Counter[str] = Counter()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rubric_lint.finding import Severity
 from rubric_lint.messages import whole
 from rubric_lint.project.repository import repository_path
-from rubric_lint.report.base import Look, Write
+from rubric_lint.report.base import Style, Write
 from rubric_lint.report.portable import Range, dump
 from rubric_lint.run.fingerprint import fingerprints
 from rubric_lint.run.summary import Failure, NearMisses, Reporter
@@ -23,7 +23,7 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.HINT
 class GitLab(Reporter):
     """Write the list item by item."""
 
-    def __init__(self, write: Write, _look: Look) -> None:
+    def __init__(self, write: Write, _look: Style) -> None:
         self._write = write
         self._before = "["
 

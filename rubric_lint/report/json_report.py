@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rubric_lint.messages import whole
-from rubric_lint.report.base import Look, Write
+from rubric_lint.report.base import Style, Write
 from rubric_lint.report.portable import dump
 from rubric_lint.run.summary import Reporter
 
@@ -28,7 +28,7 @@ _RARE_COUNTS = (
 class Json(Reporter):
     """Write one JSON object with a line per finding, in ASCII, which every stdout encoding supports."""
 
-    def __init__(self, write: Write, _look: Look) -> None:
+    def __init__(self, write: Write, _look: Style) -> None:
         self._write = write
         self._findings: list[str] = []
         self._unread: list[tuple[tuple[bool, int], str]] = []

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from rubric_lint.finding import Severity
 from rubric_lint.project.repository import repository_path
-from rubric_lint.report.base import Look, Write
+from rubric_lint.report.base import Style, Write
 from rubric_lint.report.portable import Range
 from rubric_lint.report.visible import visible
 from rubric_lint.run.summary import Failure, NearMisses, Reporter, word_severities
@@ -26,7 +26,7 @@ _OF_TEST = re.compile(r"/tests/(\d+)(?:/|$)")
 class JUnit(Reporter):
     """Write one test suite; its head contains totals, so the cases are kept as text until the end."""
 
-    def __init__(self, write: Write, _look: Look) -> None:
+    def __init__(self, write: Write, _look: Style) -> None:
         self._write = write
         self._cases: list[str] = []
         self._failures = 0

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from rubric_lint.finding import Severity
 from rubric_lint.messages import HOME, whole
 from rubric_lint.project.repository import find_root, repository_path
-from rubric_lint.report.base import Look, Write
+from rubric_lint.report.base import Style, Write
 from rubric_lint.report.portable import Range, dump
 from rubric_lint.rules import RULES
 from rubric_lint.run.fingerprint import VERSION, fingerprints
@@ -40,7 +40,7 @@ _PRIORITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HI
 class Sarif(Reporter):
     """Write one run piece by piece: the tool, then one line per result, then the invocation."""
 
-    def __init__(self, write: Write, _look: Look) -> None:
+    def __init__(self, write: Write, _look: Style) -> None:
         self._write = write
         self._before = ""
         self._notifications: list[dict[str, Any]] = []

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from rubric_lint.messages import join_words, visible_json
-from rubric_lint.report.base import VERDICT_ROLES, Look, Write
+from rubric_lint.report.base import VERDICT_ROLES, Style, Write
 from rubric_lint.report.visible import cut, visible, width
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
 from rubric_lint.scoring.totals import CriterionTotals, Panel, RubricTotals, Totals
@@ -60,7 +60,7 @@ def _join(results: list[str], between: str) -> str:
 class Lines:
     """A writer of one result per line."""
 
-    def __init__(self, write: Write, _look: Look | None = None) -> None:
+    def __init__(self, write: Write, _look: Style | None = None) -> None:
         self._write = write
 
     def add(self, results: list[str]) -> None:
@@ -86,7 +86,7 @@ class Compact(Lines):
 class Whole:
     """A writer of one object with the results and the totals."""
 
-    def __init__(self, write: Write, _look: Look) -> None:
+    def __init__(self, write: Write, _look: Style) -> None:
         self._write = write
         self._before = '{"results": [\n'
 
@@ -119,7 +119,7 @@ _OTHERS = re.compile(r" \(and [0-9]+ more errors?\)\Z")
 class Table:
     """Tables for readers: the totals after the first invalid outputs, and each output if there are few."""
 
-    def __init__(self, write: Write, look: Look) -> None:
+    def __init__(self, write: Write, look: Style) -> None:
         self._write = write
         self._look = look
         self._first: list[str] = []
@@ -178,7 +178,7 @@ class Table:
         self._tell(str(totals))
 
 
-def _tabulate(rubric: RubricTotals, look: Look) -> str:
+def _tabulate(rubric: RubricTotals, look: Style) -> str:
     head = ("criterion", "weight", "mean", "spread", "lowest", "highest", "gate", "missed")
     rows = [head, *map(_row, rubric.criteria)]
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
@@ -229,7 +229,7 @@ def _read_listed(results: Sequence[Mapping[str, Any]], *, has_several: bool) -> 
     return listed
 
 
-def _list_outputs(outputs: Sequence[_Listed], look: Look) -> Iterator[str]:
+def _list_outputs(outputs: Sequence[_Listed], look: Style) -> Iterator[str]:
     """Yield a row for each output; missed gates have lines of their own if they do not fit beside it."""
     head = _Listed("output", "score", "verdict", "missed gates")
     name, score, verdict, missed = (max(map(width, column)) for column in zip(head, *outputs, strict=True))
@@ -260,5 +260,5 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     )
 
 
-FORMS: dict[str, Callable[[Write, Look], ScoreFormat]] = {"jsonl": Lines, "json": Whole, "table": Table}
+FORMS: dict[str, Callable[[Write, Style], ScoreFormat]] = {"jsonl": Lines, "json": Whole, "table": Table}
 """The formats by name: each takes where to write, and the look of tables."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 from rubric_lint.finding import Unread
 from rubric_lint.format.criterion import Shape, Thresholds
 from rubric_lint.messages import join_words, percent
-from rubric_lint.report.base import VERDICT_ROLES, Look, Write
+from rubric_lint.report.base import VERDICT_ROLES, Style, Write
 from rubric_lint.report.json_report import count_all
 from rubric_lint.report.portable import dump
 from rubric_lint.report.visible import cut, visible, width
@@ -25,7 +25,7 @@ _MOST_REASONS = 3
 class ShowJson:
     """A writer of one object with all files, in ASCII, which every stdout encoding supports."""
 
-    def __init__(self, write: Write, _look: Look) -> None:
+    def __init__(self, write: Write, _look: Style) -> None:
         self._write = write
         self._files: list[str] = []
 
@@ -42,7 +42,7 @@ class ShowJson:
 class ShowText:
     """A writer of a block for each rubric, with a table of its criteria and one of its example scores."""
 
-    def __init__(self, write: Write, look: Look) -> None:
+    def __init__(self, write: Write, look: Style) -> None:
         self._write = write
         self._look = look
         self._gap = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rubric_lint.report.base import Look, Write
+from rubric_lint.report.base import Style, Write
 from rubric_lint.report.frame import frame
 from rubric_lint.report.visible import visible, width
 from rubric_lint.run.summary import Reporter
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Concise(Reporter):
     """Write one line per finding: `file:line:column severity rule: message`."""
 
-    def __init__(self, write: Write, look: Look) -> None:
+    def __init__(self, write: Write, look: Style) -> None:
         self._write = write
         self._look = look
 
@@ -38,7 +38,7 @@ class Concise(Reporter):
 class Full(Reporter):
     """Write each finding with its code frame and its fix."""
 
-    def __init__(self, write: Write, look: Look) -> None:
+    def __init__(self, write: Write, look: Style) -> None:
         self._write = write
         self._look = look
         self._gap = ""
@@ -64,7 +64,7 @@ class Full(Reporter):
 class Statistics(Reporter):
     """Write the number of findings per rule, most frequent first."""
 
-    def __init__(self, write: Write, look: Look) -> None:
+    def __init__(self, write: Write, look: Style) -> None:
         self._write = write
         self._look = look
         self._counts: Counter[tuple[str, Severity]] = Counter()
@@ -83,7 +83,7 @@ class Statistics(Reporter):
             self._write(f"\n{summary}\n" if rows else f"{summary}\n")
 
 
-def _lines(source: Source, finding: Finding, look: Look) -> list[str]:
+def _lines(source: Source, finding: Finding, look: Style) -> list[str]:
     line, column, _ = source.position(finding.span.start)
     place = f"{visible(source.name)}:{line}:{column}"
     taken = width(f"{place} {finding.severity} {finding.rule}: ")

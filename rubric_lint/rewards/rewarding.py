@@ -49,7 +49,7 @@ def name_group(*parts: Any) -> str:
 _RANGE = 2**64
 
 
-class Kept(NamedTuple):
+class KeptCriteria(NamedTuple):
     """What is kept of a rubric: a rubric of these criteria, their places, and the ids of the dropped ones."""
 
     rubric: ScoringRubric
@@ -65,7 +65,7 @@ class Kept(NamedTuple):
         return self.rubric.grade(JudgeOutput(answers, reasons, output.reasoning))
 
 
-def drop_criteria(rubric: ScoringRubric, dropout: float, seed: int, step: int | None, group: str) -> Kept:
+def drop_criteria(rubric: ScoringRubric, dropout: float, seed: int, step: int | None, group: str) -> KeptCriteria:
     """Drop each criterion with the probability `dropout`, but keep one with a positive weight.
 
     Each criterion gets a number from 0 to 1, made of the first 8 bytes of the SHA-256 of the JSON list of `seed`,
@@ -74,13 +74,13 @@ def drop_criteria(rubric: ScoringRubric, dropout: float, seed: int, step: int | 
     """
     everything = tuple(range(len(rubric.criteria)))
     if not dropout:
-        return Kept(rubric, everything, ())
+        return KeptCriteria(rubric, everything, ())
     numbers = [_draw(seed, step, group, criterion.id) for criterion in rubric.criteria]
     earning = [place for place in everything if rubric.criteria[place].share > 0]
     rescued = max(earning, key=numbers.__getitem__)
     kept = tuple(place for place in everything if place == rescued or numbers[place] >= dropout * _RANGE)
     dropped = tuple(rubric.criteria[place].id for place in everything if place not in kept)
-    return Kept(_keep(rubric, kept) if dropped else rubric, kept, dropped)
+    return KeptCriteria(_keep(rubric, kept) if dropped else rubric, kept, dropped)
 
 
 def _draw(seed: int, step: int | None, group: str, name: str) -> int:
@@ -107,7 +107,7 @@ class Rewarded(NamedTuple):
 
     reward: float
     whole: Scored
-    kept: Kept
+    kept: KeptCriteria
 
 
 class Settled(NamedTuple):

@@ -346,7 +346,7 @@ def name_rubrics(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[
     ]
 
 
-class Spot(NamedTuple):
+class RubricPart(NamedTuple):
     """A part of a rubric: its path in the words of version 2, and which part of the value there."""
 
     path: Path
@@ -362,41 +362,41 @@ class RubricPlaces:
         self._criteria = {criterion.id: criterion for criterion in self.rubric.criteria}
 
     @property
-    def whole(self) -> Spot:
+    def whole(self) -> RubricPart:
         """The place of the rubric: its field."""
-        return Spot(self.rubric.path, Part.KEY)
+        return RubricPart(self.rubric.path, Part.KEY)
 
-    def criterion(self, name: str) -> Spot:
+    def criterion(self, name: str) -> RubricPart:
         """Return the place of a criterion; of the one scale for a holistic rubric."""
         criterion = self._criteria.get(name)
-        return Spot(criterion.path, Part.HEAD) if criterion else self.whole
+        return RubricPart(criterion.path, Part.HEAD) if criterion else self.whole
 
-    def field(self, name: str, field: str) -> Spot:
+    def field(self, name: str, field: str) -> RubricPart:
         """Return the place of a field of a criterion, or of the criterion if it is not written."""
         criterion = self._criteria[name]
         path = criterion.path_of(field)
-        return self.criterion(name) if path == criterion.path else Spot(path)
+        return self.criterion(name) if path == criterion.path else RubricPart(path)
 
-    def gate(self, name: str) -> Spot:
+    def gate(self, name: str) -> RubricPart:
         """Return the place of the gate of a criterion, or of the criterion if the gate is not written."""
         criterion = self._criteria[name]
         field = str(criterion.gate_path[-1])
         return self.field(name, field)
 
-    def answer(self, name: str, answer: AnswerValue) -> Spot:
+    def answer(self, name: str, answer: AnswerValue) -> RubricPart:
         """Return the place of the band, the level or the outcome that an answer earns."""
         criterion = self._criteria.get(name)
         scale = criterion.scale if criterion else next(iter(self.rubric.scales), None)
         if scale and not isinstance(answer, bool):
             for band in scale.bands:
                 if answer in band.scores:
-                    return Spot(band.path, band.part)
+                    return RubricPart(band.path, band.part)
         for level in (criterion.levels if criterion else None) or ():
             if level.number == answer:
-                return Spot(level.number_path, level.part)
+                return RubricPart(level.number_path, level.part)
         return self.criterion(name)
 
-    def span(self, spot: Spot) -> Span:
+    def span(self, spot: RubricPart) -> Span:
         """Return the span of a place in the file of the rubric; the part around it if it is not written."""
         problem = self.problem(spot)
         path, document = problem.path, self.loaded.document
@@ -407,11 +407,11 @@ class RubricPlaces:
                 path = path[:-1]
         return document.span(path, Part.HEAD)
 
-    def related(self, message: str, spot: Spot) -> Place:
+    def related(self, message: str, spot: RubricPart) -> Place:
         """Return a related place for a problem in another file."""
         return Place(message, (), span=self.span(spot), source=self.loaded.document.source)
 
-    def problem(self, spot: Spot, code: str = "", values: Mapping[str, object] = MappingProxyType({})) -> Problem:
+    def problem(self, spot: RubricPart, code: str = "", values: Mapping[str, object] = MappingProxyType({})) -> Problem:
         """Return a problem at a place, with its path in the document."""
         problem = Problem(code, *spot, values)
         return self.rubric.view.translate(problem) if self.rubric.view else problem

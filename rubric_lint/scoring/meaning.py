@@ -48,7 +48,7 @@ def read_levels(criterion: Criterion) -> tuple[tuple[int, str | None, Words], ..
     return tuple(sorted(levels, key=lambda level: level[0]))
 
 
-class Told(NamedTuple):
+class JudgeField(NamedTuple):
     """The text of a field that a judge is told as it is: of an entry, or of a band or level, which `where` names.
 
     `path` is the path of the entry, the band or the level.
@@ -75,7 +75,7 @@ def _list_told(kind: str) -> tuple[str, ...]:
     return tuple(name for name, field in fields.items() if field.get("x-told-to-judge") and name not in _IN_FORM[kind])
 
 
-def read_told(entry: Criterion) -> tuple[Told, ...]:
+def read_told(entry: Criterion) -> tuple[JudgeField, ...]:
     """Return what a judge is told of an entry besides the fields with a form of their own, in order of the fields."""
     fields = entry.fields or {}
     band = json.dumps(fields["score_range"], default=str) if "score_range" in fields else ""
@@ -88,13 +88,13 @@ def read_told(entry: Criterion) -> tuple[Told, ...]:
     return tuple(found)
 
 
-def _take(kind: str, fields: Mapping[str, Any], where: str, path: Path) -> list[Told]:
+def _take(kind: str, fields: Mapping[str, Any], where: str, path: Path) -> list[JudgeField]:
     given = [(name, fields[name]) for name in _list_told(kind) if fields.get(name) is not None]
     texts = [(name, value if isinstance(value, str) else json.dumps(value, default=str)) for name, value in given]
-    return [Told(where, name, text, path) for name, text in texts]
+    return [JudgeField(where, name, text, path) for name, text in texts]
 
 
-def list_words(told: Sequence[Told]) -> list[tuple[str, str, Words]]:
+def list_words(told: Sequence[JudgeField]) -> list[tuple[str, str, Words]]:
     """Return the words of what a judge is told in fields, whatever their order."""
     return sorted((each.where, each.name, words(each.text)) for each in told)
 
@@ -122,7 +122,7 @@ def hash_meaning(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> str:
     return _hash(_describe(rubric, criteria))
 
 
-def hash_told(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[str, str]:
+def hash_criteria(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[str, str]:
     """Return a hash of what a judge is told about each criterion, by its id.
 
     Weights, gates and thresholds do not change it: a judge does not see them, so its outputs stay valid.
@@ -170,6 +170,6 @@ def _describe_criterion(criterion: Criterion, scoring: ScoringCriterion) -> Mapp
     }
 
 
-def _describe_told(told: Sequence[Told]) -> Mapping[str, Any]:
+def _describe_told(told: Sequence[JudgeField]) -> Mapping[str, Any]:
     """Return what fields tell a judge, or nothing: a rubric without such fields keeps its hash."""
     return {"told": list_words(told)} if told else {}

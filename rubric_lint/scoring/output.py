@@ -176,13 +176,13 @@ class Reader:
         Raises:
             OutputError: if the text has no verdict, or it is not valid for this rubric.
         """
-        if found := self._glance(unwrap(output)):
+        if found := self._match_text(unwrap(output)):
             return found
         field = "score" if self._is_holistic else "checks"
         shown = answer() if callable(answer) else answer
         return self.read_object(find_verdict(output, field, answer=shown, extract=extract))
 
-    def glance(self, lines: Sequence[bytes]) -> tuple[list[Seen], list[int]]:
+    def match_form(self, lines: Sequence[bytes]) -> tuple[list[Seen], list[int]]:
         """Read lines that are records of just a string `id` and an output of the expected form, as an object or text.
 
         Return the id and the result of each, and the places of the other lines, which need a second look.
@@ -213,7 +213,7 @@ class Reader:
                 others.append(place)
         return given, others
 
-    def _glance(self, held: str) -> Judged | None:
+    def _match_text(self, held: str) -> Judged | None:
         """Read a text that is just an output of the expected form; return None for any other."""
         if self._types is None:
             return None
@@ -235,9 +235,9 @@ class Reader:
         found = self._look_up(plain)
         return Judged(found[0], plain) if found else None
 
-    def glance_at(self, output: Any) -> Known | None:
+    def match_output(self, output: Any) -> Known | None:
         """Return the result of a raw text or an object that is just an output of the expected form, or None."""
-        found = self._glance(unwrap(output)) if type(output) is str else self._convert(output)
+        found = self._match_text(unwrap(output)) if type(output) is str else self._convert(output)
         return found.known if found else None
 
     def read_object(self, value: Any) -> Judged:
@@ -332,7 +332,7 @@ def parse_output(
         reader.known.clear()
     if isinstance(output, str):
         return reader.read(output, answer, how).output
-    if not reader.glance_at(output):  # a row of a struct column has null fields, and numbers of NumPy
+    if not reader.match_output(output):  # a row of a struct column has null fields, and numbers of NumPy
         output = read_struct(output) if isinstance(output, Mapping) else output
     return reader.read_object(output).output
 

@@ -351,7 +351,7 @@ class Scorer:
 
     def scan_lines(self, lines: Sequence[bytes], line: int = 1) -> Iterator[Run | Unclear]:
         """Yield the entries of lines as `scan`, blank ones too; `line` is the number of the first one."""
-        found, others = self._only.glance(lines) if self._only else ([], range(len(lines)))
+        found, others = self._only.match_form(lines) if self._only else ([], range(len(lines)))
         first = 0
         for number, place in enumerate([*others, len(lines)]):
             if first < place:
@@ -380,7 +380,7 @@ class Scorer:
         reader = find_rubric({}, self._readers)
         return Entry(value, False, reader.rubric, reader.read_object(value))  # noqa: FBT003 (by name takes longer)
 
-    def glance(self, entry: Any) -> Known | None:
+    def match_form(self, entry: Any) -> Known | None:
         """Return the result of a decoded entry or a raw text that has just the fields of the expected form, or None."""
         reader = self._only
         if type(entry) is dict and "output" in entry:
@@ -392,7 +392,7 @@ class Scorer:
             entry = entry["output"]
         if reader is None:
             return None
-        return reader.glance_at(entry)
+        return reader.match_output(entry)
 
     @property
     def only(self) -> ScoringRubric | None:

@@ -26,7 +26,7 @@ from rubric_lint.scoring.grading import (
     Verdict,
     combine_samples,
 )
-from rubric_lint.scoring.loading import RubricPlaces, Spot
+from rubric_lint.scoring.loading import RubricPart, RubricPlaces
 from rubric_lint.testing.running import Check, Tested, make_check, word_given
 
 MOST_BITS = 1 << 24
@@ -140,7 +140,7 @@ class Mutant(NamedTuple):
     """
 
     change: str
-    spot: Spot
+    spot: RubricPart
     rubric: ScoringRubric
     number: int | None = None
     scale: int = 1

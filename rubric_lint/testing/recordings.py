@@ -11,7 +11,7 @@ from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.streams import read_entries
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.grading import Scored, ScoringRubric
-from rubric_lint.scoring.meaning import hash_told
+from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.scorer import Scorer, read_judged_by
 
 HASHES = "criteria_hashes"
@@ -85,7 +85,7 @@ class Verifier:
     @cached_property
     def told(self) -> dict[str, str]:
         """The hash of what a judge is told about each criterion now."""
-        return hash_told(self._rubric.model, self._rubric.criteria)
+        return hash_criteria(self._rubric.model, self._rubric.criteria)
 
     def verify(self, recording: Recording, texts: Mapping[str, str] | None = None) -> Verified:
         """Score a record, unless its judge was told something else or saw other texts than those of its test."""

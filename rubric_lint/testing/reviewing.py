@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from rubric_lint.agree.intervals import Share
 from rubric_lint.finding import Result
 from rubric_lint.format.criterion import Shape
-from rubric_lint.lint.engine import Found, Look, examine
+from rubric_lint.lint.engine import Finder, Found, examine
 from rubric_lint.messages import join_words, name_scores
 from rubric_lint.project.files import File
 from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, Verdict
-from rubric_lint.scoring.loading import Spot
+from rubric_lint.scoring.loading import RubricPart
 from rubric_lint.testing import mutation
 from rubric_lint.testing.mutation import Mutation
 from rubric_lint.testing.running import Ran, Runner, Tested, allows, read_gates, read_verdicts
@@ -23,7 +23,7 @@ class Target(NamedTuple):
     """Something that a test can reach: its `kind`, its place, whether one does, and the message if none does."""
 
     kind: str
-    spot: Spot
+    spot: RubricPart
     is_reached: bool
     code: str
     values: Mapping[str, object]
@@ -49,7 +49,7 @@ def _list_answers(tested: Tested, criterion: ScoringCriterion, given: set[Answer
         yield Target("answer", spot, True in given, "met", values)
         yield Target("answer", spot, False in given, "missed", values)
         return
-    spots: dict[Spot, list[int]] = {}
+    spots: dict[RubricPart, list[int]] = {}
     for grade in criterion.grades:
         spots.setdefault(tested.places.answer(criterion.id, grade.answer), []).append(int(grade.answer))
     kind = "level" if tested.rubric.shape is Shape.LEVELS else "band"
@@ -164,7 +164,7 @@ def review(runner: Runner, *, coverage: bool, mutate: bool) -> Iterator[tuple[Fi
     for path, rubrics in files.items():
         settings = rubrics[0].settings
         enabled = None if settings.enabled is None else settings.enabled | rules
-        look = Look(partial(_look, rubrics, rules), rules)
+        look = Finder(partial(_look, rubrics, rules), rules)
         source = rubrics[0].loaded.document.source
         result = examine(source, settings._replace(enabled=enabled), look=look).result
         yield File(path, settings), result

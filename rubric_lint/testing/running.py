@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.finding import Place, Problem, Result
 from rubric_lint.format.criterion import Shape
-from rubric_lint.lint.engine import Found, Look, examine, look_at_tests, report_faults
+from rubric_lint.lint.engine import Finder, Found, check_test_files, examine, report_faults
 from rubric_lint.lint.rubric_tests import count_tests
 from rubric_lint.messages import join_words, list_names, list_scores, point_to_known, shorten
 from rubric_lint.project.files import File, Unreadable, read
@@ -278,7 +278,7 @@ class Runner:
             return report_faults(fault.source, [(fault.message, fault.span)], settings, "encoding")
         failed: set[object] = set()
         tested: list[str] = []
-        look = Look(partial(self._look, file.name, failed, tested), OF_TESTS | OF_FORM)
+        look = Finder(partial(self._look, file.name, failed, tested), OF_TESTS | OF_FORM)
         examined = examine(source, settings, look=look)
         tests = count_tests(examined.documents)
         if any(finding.rule in OF_FORM for finding in examined.result.findings):
@@ -287,7 +287,7 @@ class Runner:
 
     def _look(self, name: str, failed: set[object], names: list[str], documents: Sequence[Document]) -> Iterator[Found]:
         """Find the problems of a file; add the ids of the tests that fail to `failed`, of all that run to `names`."""
-        problems = list(look_at_tests(documents))
+        problems = list(check_test_files(documents))
         yield from problems
         if problems or not documents:
             return

@@ -7,7 +7,7 @@ from rubric_lint.dialects.export.texts import to_yaml
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import is_placeholder
 from rubric_lint.scoring.grading import AnswerValue, CriterionResult, Scored, ScoringCriterion
-from rubric_lint.scoring.loading import Spot
+from rubric_lint.scoring.loading import RubricPart
 from rubric_lint.testing.running import Tested
 
 _TO_WRITE = "TODO: write an answer"
@@ -68,7 +68,7 @@ def _write_file(tests: list[dict[str, Any]], rubric: str, outputs: str | None, s
     return f"# yaml-language-server: $schema={schema}\n{to_yaml(data)}"
 
 
-_Target = tuple[str, Spot | bool | str]
+_Target = tuple[str, RubricPart | bool | str]
 
 
 def _choose(tested: Tested, recorded: Sequence[Recorded]) -> list[Recorded]:
@@ -105,7 +105,7 @@ def _list_targets(tested: Tested) -> Iterator[tuple[_Target, str]]:
 
 def _split(tested: Tested, criterion: ScoringCriterion) -> list[list[int]]:
     """Return the scores of each band, or each level; none for a check."""
-    found: dict[Spot, list[int]] = {}
+    found: dict[RubricPart, list[int]] = {}
     for grade in criterion.grades:
         if not isinstance(grade.answer, bool):
             found.setdefault(tested.places.answer(criterion.id, grade.answer), []).append(grade.answer)

@@ -21,7 +21,7 @@ from rubric_lint.project.settings import SettingsFinder, shorten
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.run.batch import FileOutcome
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.loading import DECIDING, Loaded, RubricError, RubricPlaces, Spot, name_rubrics
+from rubric_lint.scoring.loading import DECIDING, Loaded, RubricError, RubricPart, RubricPlaces, name_rubrics
 from rubric_lint.scoring.scorer import read_judged_by
 from rubric_lint.text.document import Document
 from rubric_lint.text.source import Source, UndecodableError, stem_of
@@ -261,7 +261,7 @@ def _place(decision: Decision, places: RubricPlaces) -> Problem:
     return problem._replace(related=(Place("the other criterion", other.path, other.part),))
 
 
-def _find_place(target: Target, places: RubricPlaces) -> Spot:
+def _find_place(target: Target, places: RubricPlaces) -> RubricPart:
     if target.criterion is None:
         return places.whole
     if target.answer is not None:

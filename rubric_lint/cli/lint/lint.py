@@ -41,7 +41,7 @@ from rubric_lint.cli.options import (
     write_figures,
 )
 from rubric_lint.cli.options import watch as watch_files
-from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_look
+from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
 from rubric_lint.messages import UserError, list_names, visible
 from rubric_lint.report import REPORTERS, WITH_EDITS, Statistics, counted
 from rubric_lint.run.console import Progress, complain
@@ -596,7 +596,7 @@ def check(  # noqa: C901, PLR0911, PLR0912, PLR0915 (several options replace the
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr)
-    look = make_look(color, quiet=quiet, is_file=output_file is not None)
+    look = make_style(color, quiet=quiet, is_file=output_file is not None)
     chosen = "statistics" if statistics else choose_format(form, output_file)
     make_reporter = Statistics if statistics else REPORTERS[chosen]
     judges = Judges(judging)

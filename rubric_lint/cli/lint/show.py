@@ -15,7 +15,7 @@ from rubric_lint.cli.options import (
     choice,
     with_settings,
 )
-from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_look
+from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
 from rubric_lint.run.console import Progress, complain
 
 
@@ -58,7 +58,7 @@ def show(
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "reading")
-    look = make_look(color)
+    look = make_style(color)
     finder = settings.finder(Overrides(force_exclude=force_exclude))
     with open_report(None, progress, look) as write:
         report = SHOW_FORMATS[form](write, look)

@@ -13,7 +13,7 @@ import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import open_page, require_file_name
-from rubric_lint.cli.output import make_look
+from rubric_lint.cli.output import make_style
 from rubric_lint.cli.score.options import STDIN, label, total_size
 from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import Progress, complain
@@ -85,7 +85,7 @@ def score_files(
             progress.clear()
         write_all(text.encode("utf-8", "backslashreplace"))
 
-    writer = results or (Compact(write, rubrics) if compact else FORMS[form](write, make_look()))
+    writer = results or (Compact(write, rubrics) if compact else FORMS[form](write, make_style()))
     page = start_report(rubrics, extras) if extras else None
     scoring = Scoring(
         rubrics,
@@ -387,13 +387,13 @@ def score_by_engine(
         complain(NEEDS_RAY)
         return Exit.USAGE
     from rubric_lint.arrow import map_batches  # noqa: PLC0415
-    from rubric_lint.cli.output import make_look  # noqa: PLC0415
+    from rubric_lint.cli.output import make_style  # noqa: PLC0415
     from rubric_lint.project.writing import WriteError  # noqa: PLC0415
     from rubric_lint.report.scores import FORMS  # noqa: PLC0415
     from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
 
     form = form or ("table" if sys.stdout.isatty() else "jsonl")
-    writer = FORMS[form](lambda text: write(text.encode("utf-8", "backslashreplace")), make_look())
+    writer = FORMS[form](lambda text: write(text.encode("utf-8", "backslashreplace")), make_style())
     try:
         score = map_batches(rubrics, extract=extract)
         plan = make_plan(files, score, rubrics, extract=extract, mapping=mapping)

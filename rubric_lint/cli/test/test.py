@@ -28,7 +28,7 @@ from rubric_lint.cli.options import (
     write_figures,
 )
 from rubric_lint.cli.options import watch as watch_files
-from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_look
+from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
 from rubric_lint.cli.score.judge import judge
 from rubric_lint.cli.score.judge_options import MODELS, Access, Model, find_access, make_plan
 from rubric_lint.messages import UserError, join_words, visible
@@ -328,7 +328,7 @@ def run_tests(  # long, because click passes each option by itself
     escape_what_cannot_be_encoded()
     paths = paths or (".",)
     progress = Progress(sys.stderr)
-    look = make_look(color, quiet=quiet, is_file=output_file is not None)
+    look = make_style(color, quiet=quiet, is_file=output_file is not None)
     chosen = choose_format(form, output_file)
     asked = {"coverage": coverage, "catch_rate": catch_rate, "mutate": mutate}
     code = Exit.CLEAN

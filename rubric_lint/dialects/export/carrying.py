@@ -146,13 +146,13 @@ def _unescape(value: Any) -> Any:
     return value
 
 
-Told = list[tuple[Path, str]]
+JudgeField = list[tuple[Path, str]]
 """What is lost: paths in the assertion, with messages."""
 
 _NOT = "not-"
 
 
-def carry_check(value: Any, source: str, target: str, title: str) -> tuple[dict[str, Any] | None, Told]:
+def carry_check(value: Any, source: str, target: str, title: str) -> tuple[dict[str, Any] | None, JudgeField]:
     """Return an assertion in the words of a target, and what is lost; None if the target has none like it."""
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         return None, [((), f"an assertion without a type: {title} has no field for it")]
@@ -161,7 +161,7 @@ def carry_check(value: Any, source: str, target: str, title: str) -> tuple[dict[
         kind, is_negated = kind.removeprefix(_NOT), True
     if reason := _find_difference(value, kind, source, target, title):
         return None, [((), f"the assertion `{value['type']}`: {reason}")]
-    told: Told = []
+    told: JudgeField = []
     names: set[str] = {"type", "negate"}
     written: dict[str, Any] = {"type": f"{_NOT}{kind}" if is_negated and target == PROMPTFOO else kind}
     for own, name, content in _rename(value, kind, source, target):

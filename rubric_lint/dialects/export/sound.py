@@ -16,13 +16,13 @@ class _Holder(Protocol):
     def rubric(self) -> Rubric: ...
 
 
-Held = TypeVar("Held", bound=_Holder)
+Item = TypeVar("Item", bound=_Holder)
 """What holds a rubric, as it was loaded."""
 
 _SILENCED = "which a comment or a setting silences; fix that first"
 
 
-def find_written(found: Mapping[str, Held], target: str, shapes: Collection[Shape]) -> dict[str, Held]:
+def find_written(found: Mapping[str, Item], target: str, shapes: Collection[Shape]) -> dict[str, Item]:
     """Return what is written as rubrics, by name: all but texts of AgentV that stay assertions.
 
     AgentV itself gets a text as it is. Another target gets the rubric that it holds, but is not refused because of one

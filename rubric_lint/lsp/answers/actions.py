@@ -9,7 +9,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from rubric_lint.edits.intents import Fix
 from rubric_lint.finding import Finding
-from rubric_lint.fix import Wish, any_unsafe, choose, find_trouble, fix
+from rubric_lint.fix import FixSelection, any_unsafe, choose, find_trouble, fix
 from rubric_lint.fix.silence import can_be_silenced, silence_one
 from rubric_lint.lsp.server.analysis import Analysis, State
 from rubric_lint.lsp.server.diagnostics import make_diagnostic
@@ -156,7 +156,7 @@ def _fix_alike(analysis: Analysis, finding: Finding, choice: str, abilities: Abi
 
 def _choose_alike(analysis: Analysis, rule: str, choice: str) -> list[tuple[Finding, Fix]]:
     """Return the compatible fixes of a rule by one choice, or the plain ones."""
-    chosen = choose(analysis.find_of(rule), Wish(not choice, (choice,) if choice else ()))
+    chosen = choose(analysis.find_of(rule), FixSelection(not choice, (choice,) if choice else ()))
     return [(finding, repair) for finding, repair in chosen if repair.choice == choice]
 
 

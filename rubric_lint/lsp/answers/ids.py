@@ -14,7 +14,7 @@ from rubric_lint.lsp.places.cards import names_criteria
 from rubric_lint.lsp.server.library import Library, Reading, UnreadError
 from rubric_lint.lsp.server.workspace import identify
 from rubric_lint.scoring.loading import Loaded, RubricError, load_models, name_rubrics
-from rubric_lint.scoring.meaning import hash_told
+from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.scorer import read_judged_by
 from rubric_lint.testing.reading import find_recordings, is_test_file, list_needed, split_reference
 from rubric_lint.testing.recordings import HASHES, read_outputs
@@ -229,7 +229,7 @@ def read_meaning(reading: Reading, name: str, data: str | None = None) -> Meanin
         rubric = load_models(reading.path, text.encode(), reading.settings)[name].prepare()
     except (RubricError, KeyError):
         return Meaning()
-    return Meaning(rubric.hash, hash_told(rubric.model, rubric.criteria))
+    return Meaning(rubric.hash, hash_criteria(rubric.model, rubric.criteria))
 
 
 def _find_place(loaded: Loaded, criterion: Criterion) -> Path | None:

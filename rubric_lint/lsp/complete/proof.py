@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.lint.engine import Held, find_problems, is_enabled, severity_of
+from rubric_lint.lint.engine import Located, find_problems, is_enabled, severity_of
 from rubric_lint.lsp.places.rooted import find_table, is_settings_file
 from rubric_lint.lsp.places.slots import Slot, follow, write_data
 from rubric_lint.lsp.server.analysis import Analysis
@@ -151,7 +151,7 @@ def choose_best(source: Source, at: Span, texts: Iterable[str], settings: FileSe
 def _find_errors(documents: list[Document], settings: FileSettings) -> list[tuple[str, Problem]]:
     return [
         (rule, problem)
-        for rule, problem, *_ in find_problems(documents, settings, Held([], []))
+        for rule, problem, *_ in find_problems(documents, settings, Located([], []))
         if is_enabled(rule, settings) and severity_of(rule, settings) is Severity.ERROR
     ]
 
