@@ -98,7 +98,7 @@ def test_an_entry_that_msgspec_reads_gets_what_the_strict_reader_gives_it(case, 
 
 
 def match_form(scorer, lines):
-    """The id and the result of each line that a glance scores."""
+    """The id and the result of each line in the expected form."""
     found = scorer.scan(Block(1, lines.encode(), has_lines=True))
     return [seen for entries in found if isinstance(entries, Run) for seen in entries.found]
 

@@ -211,7 +211,7 @@ def test_an_object_of_the_answer_is_a_quote_where_the_answer_may_have_ended_the_
 
 
 def test_what_one_way_to_find_the_verdict_accepts_the_next_one_reads_as_well():
-    """A glance, the whole text, its end and the only object in it: each accepts what the one before does, and more."""
+    """The expected form, the whole text, its end, the only object in it: each accepts what the one before does."""
     reader = reader_of(RUBRICS["whole"])
     counts = Counter()
     for text in join_pieces(5, 3_000):
@@ -223,7 +223,7 @@ def test_what_one_way_to_find_the_verdict_accepts_the_next_one_reads_as_well():
         read = [answers for answers in found if answers]
         assert found == [None] * (len(found) - len(read)) + read[:1] * len(read), text
         counts[len(read)] += 1
-    ways = 5 if IS_INSTALLED else 4  # without the fast reader, no text is read at a glance
+    ways = 5 if IS_INSTALLED else 4  # without the fast reader, no text is matched with the expected form
     assert min(counts[number] for number in range(ways)) > 5, counts
 
 

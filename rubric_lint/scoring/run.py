@@ -238,7 +238,7 @@ class PartScorer:
                 self._observer.count(known)
 
     def _take_run(self, run: Run) -> None:
-        """Count a run of records that a glance scored."""
+        """Count a run of records in the expected form."""
         found, line = run.found, run.line
         rubric = found[0][1].rubric.name
         self._line = line + len(found) - 1

@@ -310,7 +310,7 @@ def _is_legible(entry: dict[str, Any], key: str) -> bool:
 
 
 _PLAIN = frozenset({"id", "rubric", "output", *SHOWN})
-"""The fields of a record that a glance is enough for."""
+"""The fields of a record that is in the expected form."""
 
 
 class Run(NamedTuple):
@@ -338,7 +338,7 @@ class Scorer:
         self._extract = extract
 
     def scan(self, block: Block) -> Iterator[Run | Unclear]:
-        """Yield the entries of a block: runs of records that a glance scores, and each of the others, to `score`.
+        """Yield the entries of a block: runs of records in the expected form, and each of the others, to `score`.
 
         Blank lines are skipped.
         """
