@@ -24,7 +24,7 @@ from ruamel.yaml import YAML
 
 from rubric_lint.dialects.search.locate import find_claim_span
 from rubric_lint.format.schema_files import BASE, load
-from rubric_lint.lint.engine import Held, build_rubrics, find_problems, lint
+from rubric_lint.lint.engine import Located, build_rubrics, find_problems, lint
 from rubric_lint.lsp.complete.completion import complete
 from rubric_lint.lsp.server.analysis import Analysis, State, analyse
 from rubric_lint.lsp.server.positions import Text
@@ -191,7 +191,7 @@ BESIDE = "dependencies"
 
 def see(name: str, text: str) -> Said:
     """What the linter says of a text, with the places in the data."""
-    held = Held([], [])
+    held = Located([], [])
     documents, faults = read_documents(Source(name, text))
     found: list[tuple[str, str, Path]] = [("syntax", "", ()) for _ in faults]
     for rule, problem, *_ in find_problems(documents, FINDER.for_file(name), held):
