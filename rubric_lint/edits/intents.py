@@ -711,12 +711,17 @@ class Repair(NamedTuple):
     is_local: bool = False
 
 
+_set = object.__setattr__
+
+
 class Fix:
     """A fix in terms of the text: sorted, disjoint edits. `safe`: it cannot change what the rubric means.
 
     `intents` describe the same change of the data; the result of the edits is compared with it. `choice` is the name of
     this answer where several are possible. Edits and intents may be made only when they are first looked at.
     """
+
+    __slots__ = ("_made", "_make", "choice", "safe", "title")
 
     title: str
     safe: bool
@@ -727,13 +732,18 @@ class Fix:
     def __init__(
         self, title: str, edits: tuple[Edit, ...], safe: bool, intents: tuple[Intent, ...] = (), choice: str = ""
     ) -> None:
-        vars(self).update(title=title, safe=safe, choice=choice, _made=(edits, intents), _make=None)
+        _set(self, "title", title)
+        _set(self, "safe", safe)
+        _set(self, "choice", choice)
+        _set(self, "_made", (edits, intents))
+        _set(self, "_make", None)
 
     @classmethod
     def later(cls, title: str, *, safe: bool, choice: str, make: "Callable[[], Fix] | None") -> "Fix":
         """Return a fix whose edits `make` makes when they are looked at; without it, nobody may look."""
         fix = cls(title, (), safe, (), choice)
-        vars(fix).update(_made=None, _make=make)
+        _set(fix, "_made", None)
+        _set(fix, "_make", make)
         return fix
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -761,7 +771,8 @@ class Fix:
             if self._make is None:
                 raise RuntimeError(f"the edits of {self.title!r} were left out")
             made = self._make().make()
-            vars(self).update(_made=made, _make=None)
+            _set(self, "_made", made)
+            _set(self, "_make", None)
         return made
 
     def with_intents(self, intents: tuple[Intent, ...]) -> "Fix":
