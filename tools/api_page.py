@@ -69,7 +69,7 @@ def _members(value: type) -> Iterator[str]:
     members = [(member, source) for node, source in found for member in node.body]
     for member, source in members:
         match member:
-            case ast.AnnAssign() | ast.Assign():
+            case ast.AnnAssign(target=ast.Name(name)) | ast.Assign(targets=[ast.Name(name)]) if name[0] != "_":
                 yield f"    {ast.get_source_segment(source, member)}".partition("  #")[0]
             case ast.FunctionDef(name="__init__") if issubclass(value, Exception):
                 yield from (f"    {each}" for each in _attributes(member))
