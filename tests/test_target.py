@@ -317,6 +317,14 @@ def test_what_the_target_cannot_say_is_told_and_nothing_is_changed(text, reason)
     assert rewritten(text, "agentv-4") == (text, [reason], "")
 
 
+@pytest.mark.parametrize("target", ["agentv-4", "agentv-5"])
+def test_a_rubric_that_is_a_whole_file_of_another_system_stays(target):
+    text = """{"id": "r", "requirements": "It runs", "weight": 1, "sub_tasks": [
+      {"id": "a", "requirements": "The code runs", "weight": 1, "sub_tasks": [], "task_category": "Code Execution"}]}"""
+    title = target.replace("agentv-", "AgentV ")
+    assert rewritten(text, target, "a.json") == (text, [f"a rubric of PaperBench, which {title} does not read"], "")
+
+
 @pytest.mark.parametrize("other", ["assertions: []", "execution: {evaluators: []}"])
 def test_beside_what_else_judges_a_case(other):
     text = case("      - {id: a, expected_outcome: Says why}\n", f"    {other}\n")

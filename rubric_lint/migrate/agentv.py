@@ -384,11 +384,11 @@ def move_criteria(document: Document, rubric: Rubric, target: Rewriting) -> Iter
     if rubric.view and rubric.view.definition:
         return  # read in the same place only
     owner = document.value(path[:-1])
-    if path[-1] in LISTS:
+    if path[-1:] and path[-1] in LISTS:
         yield from _rename_list(document, path, target)  # strings among assertions stay there
     elif path[-3:-2] and path[-3] in LISTS:
         yield from _rename_assertion(document, path, owner, target)
-    elif any(path[:-1] == place for place, _ in find_suite_cases(document)):
+    elif path and any(path[:-1] == place for place, _ in find_suite_cases(document)):
         execution = owner.get("execution")
         beside = [name for name in LISTS if name in owner]
         beside += ["execution"] if isinstance(execution, dict) and execution.keys() & {*LISTS} else []
