@@ -164,10 +164,11 @@ def test_ids_of_arrow_keep_their_type_and_others_become_text():
     table = pa.table({"id": pa.array([1, None], pa.uint8()), "output": ['{"score": 7}', "No."]})
     assert score_batch(LENGTH, table).to_arrow()["id"] == table["id"]
     ids = ["a", 1, None, [1, "ä"], "\ud800", b"\xff", {"b": None}]
-    records = [{"id": each, "output": {"score": 7}} for each in ids]
-    assert score_batch(LENGTH, records).to_arrow()["id"].to_pylist() == [
-        *("a", "1", None, '[1, "ä"]', "\\ud800", "\\xff", '{"b": null}')
-    ]
+    for output in ({"score": 7}, 'Good.\n{"score": 7}', None):
+        records = [{"id": each, "output": output} for each in ids]
+        assert score_batch(LENGTH, records).to_arrow()["id"].to_pylist() == [
+            *("a", "1", None, '[1, "ä"]', "\\ud800", "\\xff", '{"b": null}')
+        ]
 
 
 @settings(max_examples=25)

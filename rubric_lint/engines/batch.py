@@ -335,7 +335,10 @@ class Collector:
     def _add_value(self, value: dict[str, Any]) -> None:
         """Add a decoded entry."""
         try:
-            value = read_struct({name: item for name, item in value.items() if not is_null(item)})
+            given = {name: item for name, item in value.items() if not is_null(item)}
+            value = read_struct(given)
+            if isinstance(given.get("id"), dict | list):
+                value["id"] = given["id"]  # an id keeps its nulls
         except OutputError as fault:  # the rest is not read again: it may hold itself
             flat = {name: None if isinstance(item, list | dict) else item for name, item in value.items()}
             self._refuse(self._scorer.explain_value(flat, fault))
