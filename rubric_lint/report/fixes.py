@@ -38,14 +38,9 @@ def word_outcome(outcome: FixOutcome, *, is_dry: bool) -> Iterator[str]:
 def word_troubles(outcome: FixOutcome) -> Iterator[str]:
     """Yield a line for each thing that could not be fixed in a file."""
     fixed, name = outcome.fixed, visible(outcome.name)
-    if fixed.doubt:
-        yield f"{name}{write_place(fixed, fixed.doubt_at)}: left unchanged: {visible(fixed.doubt)}"
-    elif fixed.left_out:
+    if fixed.left_out and not fixed.doubt:
         yield f"{name}: some fixes were skipped; with them, {visible(fixed.left_out)}"
-    if outcome.failure:
-        yield f"{name}: left unchanged: {visible(outcome.failure)}"
-    if outcome.others:
-        yield f"{name}: warning: {word_hard_links(outcome.others)}"
+    yield from _word_refusals(outcome, "left unchanged")
     for note in fixed.notes:
         yield f"{name}{write_place(fixed, note.at)}: {visible(note.message)}"
     if not fixed.doubt:
@@ -163,11 +158,16 @@ def word_formatted(outcome: FixOutcome, *, is_dry: bool) -> Iterator[str]:
 
 def word_unformatted(outcome: FixOutcome) -> Iterator[str]:
     """Yield a line for each reason why a file, or a part of it, is left alone."""
+    yield from _word_refusals(outcome, "not formatted")
+
+
+def _word_refusals(outcome: FixOutcome, what: str) -> Iterator[str]:
+    """Yield a line for each reason why a file is as it was, which `what` says, and for its hard links."""
     fixed, name = outcome.fixed, visible(outcome.name)
     if fixed.doubt:
-        yield f"{name}{write_place(fixed, fixed.doubt_at)}: not formatted: {visible(fixed.doubt)}"
+        yield f"{name}{write_place(fixed, fixed.doubt_at)}: {what}: {visible(fixed.doubt)}"
     if outcome.failure:
-        yield f"{name}: not formatted: {visible(outcome.failure)}"
+        yield f"{name}: {what}: {visible(outcome.failure)}"
     if outcome.others:
         yield f"{name}: warning: {word_hard_links(outcome.others)}"
 

@@ -30,6 +30,16 @@ if TYPE_CHECKING:
     from rubric_lint.scoring.loading import Loaded
 
 
+_output_option = option(
+    "Output",
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=FileName(),
+    help="File to write or replace.  [default: stdout]",
+)
+
+
 @click.command(
     "convert",
     cls=Command,
@@ -54,14 +64,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Format to write.",
 )
-@option(
-    "Output",
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=FileName(),
-    help="File to write or replace.  [default: stdout]",
-)
+@_output_option
 @option("Output", "--strict", is_flag=True, help="If anything would be lost, write nothing and exit with 1.")
 @option("Input", "--rubric", "name", metavar="NAME", help="Convert only this rubric of a suite.")
 @option("Input", "--stdin-filename", **STDIN_FILENAME)
@@ -263,14 +266,7 @@ def _choose(found: "dict[str, Loaded]", name: str) -> "Loaded":
     },
 )
 @click.argument("file", type=click.Path(allow_dash=True))
-@option(
-    "Output",
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=FileName(),
-    help="File to write or replace.  [default: stdout]",
-)
+@_output_option
 @option(
     "Columns",
     "--map",
