@@ -1,6 +1,7 @@
 """Go through files: read each one, work on it and report it before the next, and continue after errors."""
 
 import gc
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
@@ -19,7 +20,7 @@ Lint = Callable[[Iterable[File | Unreadable]], Iterator[tuple[File | Unreadable,
 Outcome = TypeVar("Outcome")
 
 
-class FileRun(Generic[Outcome]):
+class FileRun(ABC, Generic[Outcome]):
     """A run over files.
 
     A subclass says what is done to each file (`work`), what is done with the outcome (`take`), and what was done so far
@@ -50,17 +51,17 @@ class FileRun(Generic[Outcome]):
         self._complain = refuse
         self._report_crash = report_crash
 
+    @abstractmethod
     def work(self, file: File, data: bytes) -> Outcome:
         """Return the outcome of a file."""
-        raise NotImplementedError
 
+    @abstractmethod
     def take(self, file: File | Unreadable, outcome: Outcome) -> None:
         """Count and report the outcome of a file."""
-        raise NotImplementedError
 
+    @abstractmethod
     def word(self) -> str:
         """Return what an interrupted run has done and what it has not."""
-        raise NotImplementedError
 
     def wants(self, file: File | Unreadable) -> bool:  # noqa: ARG002
         """Return whether to read a file that was found."""
