@@ -3,9 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Exact versions with hashes, the same on every machine; `make lock` writes them.
+# Exact versions with hashes, the same on every machine; `make lock` writes them, whole, so pip need resolve nothing.
 INSTALL := -m pip install --quiet --disable-pip-version-check
-LOCKED := $(INSTALL) --require-hashes --requirement .ci/lock
+LOCKED := $(INSTALL) --no-deps --require-hashes --requirement .ci/lock
 
 # Many tests wait for a server, a process or a terminal, so there are two for each core at once.
 PYTEST = $(BIN)/pytest --dist worksteal -n $$(($$(getconf _NPROCESSORS_ONLN) * 2))
