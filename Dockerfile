@@ -5,7 +5,7 @@ FROM python:3.14-slim-trixie@sha256:51dafde81dbdb6ebde285137a295cf18a47ca95234fe
 WORKDIR /src
 RUN python -m venv /opt/rubric-lint
 COPY .ci/lock/run.txt .
-RUN /opt/rubric-lint/bin/python -m pip install --no-cache-dir --require-hashes --requirement run.txt
+RUN /opt/rubric-lint/bin/python -m pip install --no-cache-dir --no-deps --require-hashes --requirement run.txt
 COPY LICENSE README.md pyproject.toml ./
 COPY rubric_lint ./rubric_lint
 COPY schemas ./schemas
