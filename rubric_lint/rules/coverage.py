@@ -49,8 +49,8 @@ RULE = Rule(
             "`score_ranges`, or describe bands from 0 to 10"
         ),
         "levels-among-bands": (
-            "no band covers {scores}; {lowest} to {highest} looks like a scale of levels, and other criteria have bands: "
-            "describe bands from 0 to 10, or write `levels` in a rubric of its own"
+            "no band covers {scores}; {lowest} to {highest} looks like a scale of levels, and other criteria have "
+            "bands: describe bands from 0 to 10, or write `levels` in a rubric of its own"
         ),
     },
     check,
