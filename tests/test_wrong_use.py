@@ -30,6 +30,14 @@ JUDGE = "rubric-score judge r.rubric.yaml answers.jsonl --base-url http://127.0.
 # The command line after its beginning, and what the message says, in parts.
 WRONG = {
     "rubric-lint": r"""
+        --exlpain overlap | unknown option `--exlpain`; did you mean `--explain`?
+        --list-rules | unknown option `--list-rules`; did you mean `--rules`?
+        --rule overlap | unknown option `--rule`; did you mean `--select`?
+        --json | unknown option `--json`; did you mean `--format json`?
+        -o a | unknown option `-o`; did you mean `--output-file`?
+        --dry-run | unknown option `--dry-run`; did you mean `rubric-fix --diff`?
+        convert --output-file a b | unknown option `--output-file`; did you mean `--output`?
+        diff --format markdwon a b | --format | did you mean `markdown`?
         --select overlop | --select | did you mean `overlap`?
         --ignore overlap,qqq | --ignore | 'qqq' | rubric-lint --rules
         --explain mixin | --explain | did you mean `mixing`?
@@ -106,10 +114,15 @@ WRONG = {
         import r.csv -o r.csv | --output is the input file
         import r.csv --stdin-filename x.csv | --stdin-filename requires the path -
         init notes.md | notes.md would not be checked, as it is Markdown
+        schema path suit | unknown schema 'suit'; did you mean `suite`?
         schema print answers | 'NAME[@VERSION]' | unknown schema 'answers'; expected
         schema path report --form strict | report@v1 has one form only; leave out --form
     """,
     "rubric-fix": r"""
+        --dry-run | unknown option `--dry-run`; did you mean `--diff`?
+        --unsafe | unknown option `--unsafe`; did you mean `--unsafe-fixes`?
+        --unsafe-fix a | unknown option `--unsafe-fix`; did you mean `--unsafe-fixes`?
+        --format jsn | --format | 'jsn' is not one of text, json; did you mean `json`?
         nowhere.yaml | nowhere.yaml: does not exist
         --select deprecated | --select | unknown rule 'deprecated'
         --select=overlap --ignore=weight,overlap | none would run
@@ -132,6 +145,8 @@ WRONG = {
         init suite.yaml | suite.yaml has 2 rubrics | `first` and `Café`
     """,
     "rubric-score": r"""
+        judge --modle x a b | unknown option `--modle`; did you mean `--model`?
+        --fail-on nevr a b | --fail-on | 'nevr' is not one of fail, borderline, never; did you mean `never`?
         r.rubric.yaml | 'OUTPUTS...'
         r.rubric.yaml - --pass 2 | --pass | '2' is not a score
         r.rubric.yaml - --pass nan | --pass | 'nan' is not a score
