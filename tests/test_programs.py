@@ -456,8 +456,7 @@ def test_a_grader_that_is_computed_in_part_is_told(part):
     assert (line, reason) == (2, "a part of this `label_model` is computed; only literal ones are checked")
 
 
-IN_WORDS = (
-    """\
+IN_WORDS = '''\
 from deepeval.metrics import ConversationalGEval, GEval
 
 a = GEval(name="A", criteria="Names the cause of the delay", threshold={threshold})
@@ -465,18 +464,13 @@ suite = [
     GEval(name="B", evaluation_steps=["Compare the dates", "compare the  dates", " ", "TODO", 3]),
     ConversationalGEval(name="B", criteria="good"),
     GEval(name="C", criteria="  "),
-    GEval(name="D", criteria="""
-    + '"""'
-    + """Rate the tone on a scale.
+    GEval(name="D", criteria="""Rate the tone on a scale.
         1: rude
         2: plain
-        3: kind"""
-    + '"""'
-    + """),
+        3: kind"""),
     GEval(name="E", evaluation_steps=[]),
 ]
-"""
-)
+'''
 WORDS_FOUND = [
     ("bounds.threshold", "5"),
     ("duplicate-outcome.step", '"compare the  dates"'),
@@ -506,12 +500,24 @@ def test_a_metric_without_bands_gives_a_tenth_of_its_score():
     ("code", "rubrics", "said"),
     [
         ("criteria=CRITERIA", 0, "1:20: `criteria` of this `GEval` is computed; only literal texts are checked"),
-        ("criteria='Is it right?', evaluation_steps=make()", 0, "1:53: `evaluation_steps` of this `GEval` is computed; only literal texts are checked"),
-        ("evaluation_steps=['Names it', f'{x}']", 1, "1:28: a part of `evaluation_steps` is computed; only its literal texts are checked"),
-        ("criteria='Names it', score_range=(1, 5)", 0, "1:5: this `GEval` is that of pydantic-evals; in Python, only that of DeepEval is checked"),
+        (
+            "criteria='Is it right?', evaluation_steps=make()",
+            0,
+            "1:53: `evaluation_steps` of this `GEval` is computed; only literal texts are checked",
+        ),
+        (
+            "evaluation_steps=['Names it', f'{x}']",
+            1,
+            "1:28: a part of `evaluation_steps` is computed; only its literal texts are checked",
+        ),
+        (
+            "criteria='Names it', score_range=(1, 5)",
+            0,
+            "1:5: this `GEval` is that of pydantic-evals; in Python, only that of DeepEval is checked",
+        ),
         ("name='a', model=m", 0, None),
     ],
-)  # fmt: skip
+)
 def test_metrics_in_computed_words_or_of_other_packages_are_told(code, rubrics, said):
     result = lint("a.py", f"m = GEval({code})\n".encode())
     assert (result.findings, result.rubrics) == ((), rubrics)
