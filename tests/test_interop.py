@@ -630,14 +630,3 @@ def test_each_target_gets_what_it_can_read_or_a_refusal(dialect, tmp_path, monke
         assert {each.severity for each in lint(made, data).findings} <= {Severity.WARNING, Severity.HINT}, target
         if target not in _NOT_READ:
             assert load_rubrics(made, data), target
-
-
-@pytest.mark.parametrize(
-    ("points", "said"),
-    [((9, -8), "one takes away what the other gives"), ((9, 8), "counts twice"), ((-9, -8), "twice")],
-)
-def test_a_text_that_is_there_twice_counts_by_its_signs(points, said):
-    items = [{"criterion": "Names the dose", "points": each, "tags": ["a"]} for each in points]
-    text = json.dumps({"rubrics": [*items, {"criterion": "Is short", "points": 1}]})
-    (finding,) = (each for each in lint("a.json", text.encode()).findings if each.rule == "duplicate-criterion")
-    assert said in finding.message
