@@ -121,6 +121,10 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
             noticed.append((path, Part.KEY, reason, is_known))
     forms = _find_unread_forms(document, taken, of_agentv=of_agentv)
     noticed += [(path, part, reason, True) for path, part, reason in forms if path not in told]
+    if _EVALS in document.quick_text:
+        from rubric_lint.dialects import agent_skills  # noqa: PLC0415  (few files have the word)
+
+        noticed += [(path, Part.HEAD, reason, False) for path, reason in agent_skills.find_unread(document)]
     if not taken and not noticed and _GUIDED in document.quick_text:
         from rubric_lint.dialects import harbor_check  # noqa: PLC0415  (few files have the word)
 
@@ -135,7 +139,7 @@ def _find_others(document: Document, view: View) -> Iterator[tuple[Path, Part, s
     """Find the fields of criteria that a dialect does not have, and that are not nearly fields of it."""
     known, value, firsts = schema_of(view.schema).entry_fields, document.value(view.path), dict[str, Path]()
     for index, entry in enumerate(value if view.dialect.tells_others and isinstance(value, list) else ()):
-        for name in entry if isinstance(entry, dict) else ():
+        for name in entry if isinstance(entry, dict) and (*view.path, index) in view.sources else ():
             if name not in known and not find_near(name, known):
                 firsts.setdefault(name, (*view.path, index, name))
     if firsts:
@@ -157,6 +161,7 @@ def word_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Ite
 
 _LOST = BY_NAME["lost-rubric"]
 _GUIDED = "guidance"
+_EVALS = '"evals"'
 _NOT_NAMED = (
     "these criteria have the fields of harbor check and others; "
     "if a judge reads them, name the file for it, such as `rubric.toml`"
