@@ -147,19 +147,6 @@ def test_each_value_is_that_of_the_schema_or_of_the_file():
     }
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (["--show-files", "-"], "--show-files cannot be used with stdin"),
-        (["--show-settings", "--format", "sarif"], "--show-settings supports only --format json"),
-        (["--show-settings", "--show-files"], "--show-files cannot be combined with --show-settings"),
-    ],
-)
-def test_wrong_use_is_explained(args, message):
-    done = CliRunner().invoke(cli, args)
-    assert (done.stderr.splitlines()[-1], done.exit_code) == (f"Error: {message}", 2)
-
-
 def test_broken_settings_are_named():
     Path("rubric-lint.toml").write_text("pas = 1\n")
     told = 'rubric-lint: rubric-lint.toml: "pas" is not a setting; did you mean "pass"?\n'

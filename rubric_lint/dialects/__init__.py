@@ -81,7 +81,7 @@ FAMILIES = (
     Family(
         "deepeval",
         ("deepeval",),
-        (("score_range",),),
+        (("score_range",), ("GEval(", "criteria"), ("GEval(", "evaluation_steps")),
         programs_have=(b"score_range", b"expected_outcome"),
         in_data=False,
     ),

@@ -175,10 +175,16 @@ def _is_another_tools(document: Document, path: Path) -> bool:
         return False
     if isinstance(value, dict) or (isinstance(value, str) and not is_holder(path[:-1])):
         texts = value if isinstance(value, dict) else document.value(path[:-1])
-        return len(texts) > 1 and all(isinstance(text, str) for text in texts.values()) and not tells(texts)
+        plain = {key: text for key, text in texts.items() if isinstance(text, str)}
+        return len(texts) > 1 and _are_texts(texts) and not tells(plain)
     return isinstance(value, list) and any(
         isinstance(item, dict) and len(item.keys() & OF_COURSES) > 1 for item in value
     )
+
+
+def _are_texts(texts: dict[str, Any]) -> bool:
+    """Return whether a mapping holds strings only, at any depth, as translations do."""
+    return all(_are_texts(each) if isinstance(each, dict) else isinstance(each, str) for each in texts.values())
 
 
 def _is_name(path: Path, value: Any) -> bool:
