@@ -7,6 +7,7 @@ from click.testing import CliRunner
 from exports import load, write
 
 from rubric_lint.cli.score.prompt import prompt
+from rubric_lint.cli.test.test import cli
 from rubric_lint.judge.answers import read_answers
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
@@ -123,6 +124,24 @@ def test_a_judge_is_shown_the_prompt_of_the_case_unless_the_answer_has_a_questio
         CliRunner().invoke(prompt, [str(path), "--answer", "120", *asked]).stdout for asked in ([], ["--question", "?"])
     ]
     assert [("What do I owe?" in text, "\n?\n" in text) for text in shown] == [(True, False), (False, True)]
+
+
+@pytest.mark.parametrize(("question", "code"), [("What do I owe?", 0), ("What did I owe?", 1)])
+def test_a_recording_counts_for_a_test_only_if_the_judge_saw_the_prompt_of_the_case(
+    tmp_path, monkeypatch, question, code
+):
+    monkeypatch.chdir(tmp_path)
+    name, data = evals(case(assertions=["Names it"]), name="evals.json")
+    (rubric,) = load_rubrics(name, data).values()
+    checks = [{"id": "rubric-1", "reasoning": "It does.", "satisfied": True}]
+    texts = {"answer": "120", "question": question}
+    record = {"id": "a", **texts, "output": {"checks": checks}, "judge": {"rubric_hash": rubric.hash}}
+    (tmp_path / name).write_bytes(data)
+    (tmp_path / "owed.judged.jsonl").write_text(json.dumps(record))
+    test = {"id": "a", "answer": "120", "expect": {"verdict": "pass"}}
+    (tmp_path / "owed.rubric-test.yaml").write_text(json.dumps({"rubric": "evals.json#1", "tests": [test]}))
+    done = CliRunner().invoke(cli, ["owed.rubric-test.yaml"], standalone_mode=False)
+    assert (done.return_value, "error unrecorded-test:" in done.stdout) == (code, bool(code))
 
 
 def test_for_agent_skills():
