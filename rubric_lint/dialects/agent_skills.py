@@ -40,13 +40,14 @@ def find(document: Document) -> Iterator[View]:
             yield _view(document, told, _ALL_OF_THEM if len(told) < len(read) else "", read_text(case, "prompt"))
 
 
-def find_unread(document: Document) -> Iterator[tuple[Path, str]]:
-    """Find what a file of evals holds besides: cases without criteria, and assertions that no judge can read."""
+def find_unread(document: Document) -> Iterator[tuple[Path, str, str]]:
+    """Find cases without criteria, and assertions that no judge can read; yield place, problem and advice."""
     cases = list(_find_cases(document))
     bare = [path for path, case in cases if "expected_output" in case and not any(case.get(each) for each in _LISTS)]
     if bare:
         some = f"{len(bare)} of {len(cases)} cases" if len(bare) < len(cases) else "any case"
-        yield bare[0], f"no criteria in {some}, only an `expected_output`; list what a judge checks in `assertions`"
+        problem = f"no criteria in {some}, only an `expected_output`"
+        yield bare[0], problem, "list what a judge checks in `assertions`"
     coded = [
         (*path, name, at)
         for path, case in cases
@@ -56,7 +57,7 @@ def find_unread(document: Document) -> Iterator[tuple[Path, str]]:
     ]
     if coded:
         many = f"{len(coded)} assertions" if len(coded) > 1 else "an assertion"
-        yield coded[0], f"no text for a judge in {many}; write it in `text`, unless code is to check it"
+        yield coded[0], f"no text for a judge in {many}", "write it in `text`, unless code is to check it"
 
 
 def _find_cases(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
