@@ -209,6 +209,11 @@ class Draft:
         """Record that the value at `own` in the data is written at `source`, or in the key there."""
         self._places[*self.path, *own] = source, is_key
 
+    def place_of(self, own: Path) -> Path | None:
+        """Return the place of the value at `own` in the data, if it is known."""
+        found = self._places.get((*self.path, *own))
+        return found and found[0]
+
     def rename(self, mapping: Mapping[str, Any], names: Mapping[str, str], own: Path) -> dict[str, Any]:
         """Return the fields of a mapping that are in `names`, renamed; `own` is the path of both in their lists.
 

@@ -81,6 +81,9 @@ def _says_nothing(folded: str, words: list[str], *, is_of_scale: bool) -> bool:
 RULE = Rule(
     "vague-outcome",
     Severity.WARNING,
-    {"label": '"{text}" is a label; say what an observer sees in an answer that earns it'},
+    {
+        "label": '"{text}" is a label; say what an observer sees in an answer that earns it',
+        "undescribed": "{levels} {are} not described on the scale from {scale}; say what an observer sees there",
+    },
     check,
 )
