@@ -560,6 +560,7 @@ _SUFFIXES = {
     "harbor": ".toml",
     "adk": ".json",
     "trpc-agent": ".json",
+    "agent-skills": ".json",
 }
 _TABLES = {"markdown": ".md", "csv": ".csv", "xlsx": ".xlsx"}
 
