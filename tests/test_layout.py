@@ -31,6 +31,7 @@ FLOORS = """
     lint
     project
     dialects
+    shapes
     rules
     format
     finding messages

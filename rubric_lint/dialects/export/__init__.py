@@ -28,6 +28,7 @@ _TARGETS: Mapping[str, tuple[str, str]] = {
     "trpc-agent": ("criteria", "TRPC_AGENT"),
     "tolokaforge": ("criteria", "TOLOKAFORGE"),
     "autoevals": ("criteria", "AUTOEVALS"),
+    "agent-skills": ("criteria", "AGENT_SKILLS"),
 }
 """The module and the variable of each target."""
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from rubric_lint.dialects.export.entries import as_number, bounds, sort_levels, uncovered, word_band
+from rubric_lint.dialects.export.suites import group_cases
 from rubric_lint.dialects.export.target import ExportError, ExportTarget, Writing, is_plain
 from rubric_lint.dialects.export.texts import to_json, to_toml, to_yaml
 from rubric_lint.format.criterion import SCORES, Criterion, Level, Scale, Shape
@@ -120,6 +121,35 @@ def _write_pydantic_evals(writing: Writing) -> str:
 def _write_judge(criterion: Criterion) -> dict[str, Any]:
     reported = {"evaluation_name": criterion.id, "include_reason": True}
     return {"LLMJudge": {"rubric": criterion.outcome or "", "include_input": True, "assertion": reported}}
+
+
+def _write_agent_skills(writing: Writing) -> str:
+    """Write an eval for each case, with the criteria of all its rubrics."""
+    evals: list[dict[str, Any]] = []
+    asks_nothing: list[str] = []
+    has_ids = False
+    for case in group_cases(writing):
+        if not case.members:
+            continue
+        texts = dict(case.carried.fields)
+        if "input" not in texts:
+            asks_nothing.append(case.name)
+        items: list[str | dict[str, str]] = []
+        criteria = (criterion for member in case.members for criterion in member.rubric.criteria)
+        for number, criterion in enumerate(criteria, 1):
+            text = criterion.outcome or ""
+            is_plain_text = criterion.id == f"rubric-{number}"
+            items.append(text if is_plain_text else {"id": criterion.id, "text": text})
+            has_ids = has_ids or not is_plain_text
+        called = int(case.name) if case.name.isdecimal() else case.name
+        evals.append({"id": called, "prompt": texts.pop("input", ""), **texts, "assertions": items})
+    writing.need("`skill_name`: write the name of the skill, as in its `SKILL.md`")
+    if asks_nothing:
+        writing.need(f"`prompt` of {', '.join(asks_nothing)}: it is not one plain text, so it is left empty")
+    if has_ids:
+        reason = "AgentV and promptfoo read only assertions that are plain texts"
+        writing.need(f"{reason}: remove the ids if one of them is to run this")
+    return to_json({"skill_name": "", "evals": evals})
 
 
 def _write_tolokaforge(writing: Writing) -> str:
@@ -331,6 +361,17 @@ PYDANTIC_EVALS = ExportTarget(
     limit="its judge says yes or no",
     shows=frozenset({"input"}),
     average="reports each verdict, and counts each once",
+    gates=_NO_GATES,
+)
+AGENT_SKILLS = ExportTarget(
+    "agent-skills",
+    "Agent Skills",
+    "evals of a skill (evals.json), as JSON",
+    _write_agent_skills,
+    shapes=_YES_OR_NO,
+    limit="its judge passes or fails each assertion",
+    shows=frozenset({"id", "input", "expected_output"}),
+    weights="counts each criterion once",
     gates=_NO_GATES,
 )
 TOLOKAFORGE = ExportTarget(
