@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Without bytecode on disk, each of the thousand programs that tests start would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 # Exact versions with hashes, the same on every machine; `make lock` writes them, whole, so pip need resolve nothing.
 INSTALL := -m pip install --quiet --disable-pip-version-check
 LOCKED := $(INSTALL) --no-deps --require-hashes --requirement .ci/lock

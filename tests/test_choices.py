@@ -5,6 +5,7 @@ import re
 
 import pytest
 from faulty_rubrics import faulty_rubrics
+from found import codes
 from hypothesis import given
 from lint_command import call
 from ruamel.yaml import YAML
@@ -64,6 +65,31 @@ CASES = {
                 "      - {score_range: [9, 10], expected_outcome: TODO - say what earns scores 9 and 10}\n"
             )
         },
+    ),
+    "two criteria for two actions": (
+        """\
+rubrics:
+  # what to ask
+  - id: age
+    weight: 3
+    expected_outcome: Asks for the age, and then recommends a doctor  # twice
+  - Is signed
+""",
+        "split",
+        {
+            "weight: 3": "weight: 1.5",
+            "Asks for the age, and then recommends a doctor  # twice\n": (
+                '"Asks for the age"  # twice\n'
+                "  - id: age-2\n"
+                "    weight: 1.5\n"
+                '    expected_outcome: "Then recommends a doctor"\n'
+            ),
+        },
+    ),
+    "two strings for two actions": (
+        "rubrics:\n  - Asks for the age and recommends a doctor\n  - Is signed\n",
+        "split",
+        {"Asks for the age and recommends a doctor": '"Asks for the age"\n  - "Recommends a doctor"'},
     ),
     "a new band in the short form": (
         HEAD + '      "3": Names none\n      "7": Names two\n',
@@ -444,17 +470,20 @@ def test_a_scale_of_its_own_written_as_bands_becomes_levels_by_choice_and_nothin
 
 
 @pytest.mark.parametrize(
-    "criteria",
+    ("criteria", "code"),
     [
-        [f"{{id: a, score_ranges: {ONE_TO_FIVE}}}", "{id: b, score_ranges: {0: Names none, 6: Names one}}"],
-        [f"{{id: a, required_min_score: 8, score_ranges: {ONE_TO_FIVE}}}"],
-        [f"{{id: a, required: true, score_ranges: {ONE_TO_FIVE}}}"],
+        (
+            [f"{{id: a, score_ranges: {ONE_TO_FIVE}}}", "{id: b, score_ranges: {0: Names none, 6: Names one}}"],
+            "coverage.levels-among-bands",
+        ),
+        ([f"{{id: a, required_min_score: 8, score_ranges: {ONE_TO_FIVE}}}"], "coverage.levels-as-bands"),
+        ([f"{{id: a, required: true, score_ranges: {ONE_TO_FIVE}}}"], "coverage.levels-as-bands"),
     ],
     ids=["bands beside it", "a gate that is no level", "a gate of 10"],
 )
-def test_bands_become_levels_only_where_the_whole_rubric_does(criteria):
+def test_bands_become_levels_only_where_the_whole_rubric_does(criteria, code):
     (found,) = (each for each in lint("a.yaml", scale(criteria).encode(), OURS).findings if each.rule == "coverage")
-    assert (found.fix, found.choices) == (None, ())
+    assert (found.code, found.fix, found.choices) == (code, None, ())
 
 
 @pytest.mark.parametrize("bands", ["{1: a, 6: b, 8: c}", "{2: a, 3: b, 4: c}"])
@@ -507,7 +536,7 @@ def test_other_keys_of_the_short_form_are_not_taken_for_ranges(keys):
     assert [each.fix for each in found if each.rule == "bounds"] in ([None], [None, None])
 
 
-@pytest.mark.parametrize(("choice", "numbers"), [("first-lowest", "123"), ("first-highest", "321")])
+@pytest.mark.parametrize(("choice", "numbers"), [("first-lowest", "012"), ("first-highest", "210")])
 @pytest.mark.parametrize("form", ["flow", "block", "json"])
 def test_names_as_levels_are_one_error_with_a_choice_of_their_order(form, choice, numbers):
     item = ', {"id": "b", "levels": [{"level": 1, "expected_outcome": "x"}, {"level": 2, "expected_outcome": "y"}]}]}'
@@ -528,3 +557,10 @@ def test_names_as_levels_are_one_error_with_a_choice_of_their_order(form, choice
         {"level": int(number), "expected_outcome": outcome}
         for number, outcome in zip(numbers, ("none", "some", "all"), strict=True)
     ]
+
+
+def test_a_name_in_place_of_the_id_is_one_error():
+    text = scale(["{name: a, expected_outcome: Says who it was}", "{name: b, id: b, expected_outcome: Says when}"])
+    found = lint("a.yaml", text.encode()).findings
+    assert codes(found) == ["unknown-field.misspelt", "unknown-field.misspelt-beside"]
+    assert fix("a.yaml", text.encode(), unsafe=True).text == text.replace("{name: a", "{id: a")

@@ -33,6 +33,7 @@ FLOORS = """
     lint
     project
     dialects
+    shapes
     rules
     format
     finding messages

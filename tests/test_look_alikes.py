@@ -1,6 +1,11 @@
 """Files of other tools that look like a dialect: no rubric is found in them, and nothing is said about them."""
 
+import json
+from io import StringIO
+from pathlib import Path
+
 import pytest
+from ruamel.yaml import YAML
 
 from rubric_lint.lint.engine import lint
 
@@ -45,6 +50,22 @@ def test_a_look_alike_is_left_alone(text, name):
         name = "b.yml"
     result = lint(name, text.encode())
     assert (result.rubrics, result.findings, [each for each in result.unread if each.is_known]) == (0, (), [])
+
+
+OTHER_PURPOSES = YAML(typ="safe").load((Path(__file__).parent / "data/look_alikes.yaml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("ending", ["json", "yaml"])
+@pytest.mark.parametrize("what", OTHER_PURPOSES)
+def test_a_file_of_another_purpose_is_no_near_miss(what, ending):
+    sample = OTHER_PURPOSES[what]
+    text = StringIO()
+    if ending == "yaml":
+        YAML(typ="safe").dump(sample["data"], text)
+    else:
+        json.dump(sample["data"], text, default=str)
+    result = lint(f"{sample['file']}.{ending}", text.getvalue().encode())
+    assert (result.rubrics, result.findings, result.unread) == (0, (), ())
 
 
 SOURCES = {

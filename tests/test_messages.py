@@ -30,6 +30,7 @@ OWNERS = {
     "lint/engine:find_duplicate_keys": ["duplicate-key"],
     "lint/engine": ["schema"],
     "lint/ignore_comments": ["unused-ignore"],
+    "shapes/reading": ["schema"],
     "testing/mutation": ["unnoticed-change"],
     "testing/reviewing": ["untested"],
     "testing/running:find_unmet": ["unmet-expectation"],

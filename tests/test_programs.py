@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import said
+from found import marked
 from lint_command import call, folder  # noqa: F401 (a fixture)
 from pages import report
 
@@ -455,9 +456,77 @@ def test_a_grader_that_is_computed_in_part_is_told(part):
     assert (line, reason) == (2, "a part of this `label_model` is computed; only literal ones are checked")
 
 
-def test_a_metric_without_bands_is_told_by_what_it_has():
-    code = 'm = GEval(name="a", criteria="Is it right?", evaluation_steps=["Compare them"], threshold=5)\n'
-    (unread,) = lint("a.py", code.encode()).unread
-    said = "`GEval` has `criteria`, `evaluation_steps` and `threshold`, but no bands in `rubric`"
-    assert (unread.reason.startswith(said), unread.line) == (True, 1)
-    assert lint("a.py", b"m = GEval(name='a', model=m)\n").unread == ()
+IN_WORDS = '''\
+from deepeval.metrics import ConversationalGEval, GEval
+
+a = GEval(name="A", criteria="Names the cause of the delay", threshold={threshold})
+suite = [
+    GEval(name="B", evaluation_steps=["Compare the dates", "compare the  dates", " ", "TODO", 3]),
+    ConversationalGEval(name="B", criteria="good"),
+    GEval(name="C", criteria="  "),
+    GEval(name="D", criteria="""Rate the tone on a scale.
+        1: rude
+        2: plain
+        3: kind"""),
+    GEval(name="E", evaluation_steps=[]),
+]
+'''
+WORDS_FOUND = [
+    ("bounds.threshold", "5"),
+    ("duplicate-outcome.step", '"compare the  dates"'),
+    ("empty-outcome.blank", '" "'),
+    ("placeholder.unfinished", '"TODO"'),
+    ("schema.unquoted", "3"),
+    ("duplicate-id.metric", '"B"'),
+    ("vague-outcome.label", '"good"'),
+    ("empty-outcome.blank", '"  "'),
+    ("score-in-text.other-scale", '"""Rate the tone on a scale.'),
+    ("schema.empty", "[]"),
+]
+
+
+def test_metrics_without_bands_are_read_by_their_words():
+    result = lint("a.py", IN_WORDS.format(threshold=5).encode())
+    assert [(code, text.partition("\n")[0]) for code, text in marked(result)] == WORDS_FOUND
+    assert (result.rubrics, result.unread) == (6, ())
+
+
+def test_a_metric_without_bands_gives_a_tenth_of_its_score():
+    text = IN_WORDS.format(threshold="0.7").partition("suite")[0]
+    assert ([*load_rubrics("a.py", text.encode())], worth(text)) == (["A"], ([*TENTHS], "0.7"))
+
+
+@pytest.mark.parametrize(
+    ("code", "rubrics", "said"),
+    [
+        ("criteria=CRITERIA", 0, "1:20: `criteria` of this `GEval` is computed; only literal texts are checked"),
+        (
+            "criteria='Is it right?', evaluation_steps=make()",
+            0,
+            "1:53: `evaluation_steps` of this `GEval` is computed; only literal texts are checked",
+        ),
+        (
+            "evaluation_steps=['Names it', f'{x}']",
+            1,
+            "1:28: a part of `evaluation_steps` is computed; only its literal texts are checked",
+        ),
+        (
+            "criteria='Names it', score_range=(1, 5)",
+            0,
+            "1:5: this `GEval` is that of pydantic-evals; in Python, only that of DeepEval is checked",
+        ),
+        ("name='a', model=m", 0, None),
+    ],
+)
+def test_metrics_in_computed_words_or_of_other_packages_are_told(code, rubrics, said):
+    result = lint("a.py", f"m = GEval({code})\n".encode())
+    assert (result.findings, result.rubrics) == ((), rubrics)
+    assert [f"{each.line}:{each.column}: {each.reason}" for each in result.unread] == ([said] if said else [])
+
+
+def test_a_metric_of_another_package_or_that_gives_no_score_is_told():
+    code = 'from opik.evaluation.metrics import GEval\nm = {}(criteria="Names it", threshold=7)\n'
+    assert [lint("a.py", code.format(name).encode()).unread[0].reason for name in ("GEval", "ArenaGEval")] == [
+        "this `GEval` is that of opik.evaluation.metrics; in Python, only that of DeepEval is checked",
+        "`ArenaGEval` is not checked, as only `GEval` and `ConversationalGEval` give a score",
+    ]

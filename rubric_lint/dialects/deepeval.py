@@ -1,23 +1,31 @@
-"""Read rubrics of DeepEval in Python: lists of calls that have `score_range` and `expected_outcome`."""
+"""Read rubrics of DeepEval in Python: lists of bands, and metrics that tell a judge what to score in words alone."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from rubric_lint.finding import Problem
-from rubric_lint.format.criterion import SCORES, as_integer
+from rubric_lint.dialects.search.scales_in_text import find_scale
+from rubric_lint.finding import Place, Problem
+from rubric_lint.format.criterion import ASKED, HIGHEST, LOWEST, SCORES, Asked, as_integer
+from rubric_lint.format.rubric import is_placeholder
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
-from rubric_lint.messages import describe, write_number
+from rubric_lint.messages import describe, join_words, shorten, write_number
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path
-from rubric_lint.text.python_tree import CALL, COMPUTED
+from rubric_lint.text.path import Part, Path
+from rubric_lint.text.python_tree import CALL, COMPUTED, has_unpacked
 
 DEEPEVAL = Dialect("deepeval", "DeepEval", "deepeval/v1.json")
 DIALECTS = (DEEPEVAL,)
 
 # Of bands without their metric, nobody knows which scores pass.
 _LOOSE = replace(DEEPEVAL, without=frozenset({"split-band"}))
+
+# What is judged is told in words, and the judge gives one score from 0 to 10 for all of it.
+_IN_WORDS = replace(DEEPEVAL, without=frozenset({"split-band", "single-band", "not-self-contained"}))
+_TEN = Asked("a score from 0 to 10", HIGHEST)
+_STEPS = "evaluation_steps"
 
 _NAMES = {"score_range": "score_range", "expected_outcome": "expected_outcome"}
 _METRIC = "GEval"
@@ -28,7 +36,7 @@ _PASSES_AT = Decimal("0.5")
 
 
 def find(document: Document) -> Iterator[View]:
-    """Find the lists of bands of which at least one range is a literal."""
+    """Find the lists of bands of which at least one range is a literal, and the metrics without bands."""
     is_told = mentions_deepeval(document)
     lists = [
         (path, items)
@@ -38,6 +46,7 @@ def find(document: Document) -> Iterator[View]:
     metrics = dict(_find_metrics_by_name(document)) if lists else {}
     for path, items in lists:
         yield _view(document, path, items, metrics)
+    yield from _find_in_words(document)
 
 
 def is_metric(call: Mapping[str, Any]) -> bool:
@@ -123,6 +132,112 @@ def _view(document: Document, path: Path, items: list[Any], metrics: Mapping[str
         problems=problems,
         unscorable=STRICT if is_strict else _word_computed(items),
     )
+
+
+def read_words(call: Mapping[str, Any]) -> tuple[str, Any]:
+    """Return the argument by which the judge of a metric is told what to score, and its value.
+
+    DeepEval makes steps of `criteria` only where it is given none.
+    """
+    field = _STEPS if call.get(_STEPS) is not None else "criteria"
+    return field, call.get(field)
+
+
+def word_other_metric(document: Document, call: Mapping[str, Any]) -> str:
+    """Say why a metric that has the name of DeepEval's is not read as one; empty if it is."""
+    found = _IMPORTED.search(document.quick_text)
+    name = read_text(call, CALL)
+    if name not in _SCORING:
+        return f"`{name}` is not checked, as only {join_words([f'`{each}`' for each in _SCORING])} give a score"
+    if "score_range" in call or found:
+        whose = shorten(found[1]) if found else "pydantic-evals"
+        return f"this `{name}` is that of {whose}; in Python, only that of DeepEval is checked"
+    return ""
+
+
+_SCORING = (_METRIC, _CONVERSATIONAL)
+_IMPORTED = re.compile(r"(?m)^[ \t]*from[ \t]+(?!deepeval\b)([\w.]+)[ \t]+import[ \t][^\n]*\bGEval\b")
+
+
+def _find_in_words(document: Document) -> Iterator[View]:
+    """Find the metrics of DeepEval that have no bands, and at least a part of whose words is a literal."""
+    named: dict[tuple[Path, str], Path] = {}
+    for path, call in document.mappings:
+        if not is_metric(call) or call.get("rubric") or word_other_metric(document, call):
+            continue
+        field, words = read_words(call)
+        if isinstance(words, str) or (isinstance(words, list) and not (words and all(map(_is_dict, words)))):
+            problems = (
+                *find_idle_threshold(call, path),
+                *_find_faulty_steps(call, path),
+                *_find_repeated_name(document, path, named),
+            )
+            yield _view_words(document, path, field, words, problems)
+
+
+def _is_dict(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _view_words(
+    document: Document, path: Path, field: str, words: str | list[Any], problems: tuple[tuple[str, Problem], ...]
+) -> View:
+    """Return a metric without bands as one band of all scores, or as the bands that are written into its words."""
+    call, place, draft = document.value(path), (*path, field), Draft(document, path)
+    steps = words if isinstance(words, list) else [words]
+    text = "\n".join(step for step in steps if isinstance(step, str))
+    scale = find_scale(text)
+    data: list[Any] = [{"score_range": [LOWEST, HIGHEST], "expected_outcome": text, ASKED: _TEN}]
+    bands = scale.bands if scale else None
+    if bands:
+        data = [{"score_range": [low, high], "expected_outcome": said, ASKED: _TEN} for low, high, said in bands]
+    elif scale and scale.steps[-1].high != HIGHEST:
+        data[0][ASKED] = _TEN._replace(said=f"{scale.steps[0].low} to {scale.steps[-1].high}")
+    for index in range(len(data)):
+        draft.put((index,), place)
+        draft.put((index, "expected_outcome"), place)
+    settings = [call.get(name) for name in ("threshold", "strict_mode", *([] if field == _STEPS else [_STEPS]))]
+    is_known = not has_unpacked(call) and not any(map(_is_dict, [*settings, *steps]))
+    return draft.finish(
+        _IN_WORDS,
+        data,
+        name=read_text(call, "name") or str(path[0]).rpartition(".")[2].partition("#")[0],
+        task=scale.task if scale and bands else "",
+        threshold=read_threshold(document, (*path, "threshold"), _PASSES_AT),
+        definition="deepeval/v1.json#/definitions/metric",
+        problems=problems,
+        unscorable=STRICT if call.get("strict_mode") is True else "" if is_known else _COMPUTED_WORDS,
+    )
+
+
+_COMPUTED_WORDS = "a part of its call is computed, so its meaning is not known"
+
+
+def _find_repeated_name(
+    document: Document, path: Path, named: dict[tuple[Path, str], Path]
+) -> Iterator[tuple[str, Problem]]:
+    """Find the name that another metric of the same list has; `named` are those so far."""
+    name = read_text(document.value(path), "name")
+    if name.strip() and isinstance(document.value(path[:-1]), list):
+        first = named.setdefault((path[:-1], name), path)
+        if first != path:
+            place = Place("the first one", (*first, "name"), Part.ENTRY)
+            yield "duplicate-id", Problem("metric", (*path, "name"), Part.ENTRY, {"name": shorten(name)}, (place,))
+
+
+def _find_faulty_steps(call: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Problem]]:
+    """Find steps that are placeholders, or that another one says already."""
+    seen: dict[str, Path] = {}
+    steps = call.get(_STEPS)
+    for index, step in enumerate(steps if isinstance(steps, list) else ()):
+        place = (*path, _STEPS, index)
+        said = " ".join(step.casefold().split()) if isinstance(step, str) else ""
+        if is_placeholder(said):
+            yield "placeholder", Problem("unfinished", place, values={"text": shorten(step.strip())})
+        elif said and said in seen:
+            yield "duplicate-outcome", Problem("step", place, related=(Place("the same step", seen[said]),))
+        elif said:
+            seen[said] = place
 
 
 def find_idle_threshold(metric: Mapping[str, Any], holder: Path) -> Iterator[tuple[str, Problem]]:

@@ -306,7 +306,7 @@ def quote(place: Path, written: str) -> Repair:
 
 def number_levels(place: Path, count: int) -> tuple[Repair, Repair]:
     """Give each name in a list its number, from the lowest or from the highest level on."""
-    return _number(place, range(1, count + 1), FIRST_LOWEST), _number(place, range(count, 0, -1), FIRST_HIGHEST)
+    return _number(place, range(count), FIRST_LOWEST), _number(place, range(count - 1, -1, -1), FIRST_HIGHEST)
 
 
 def _number(place: Path, numbers: range, choice: str) -> Repair:

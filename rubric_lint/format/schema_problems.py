@@ -90,7 +90,7 @@ def _word_names(levels: Any, place: Path) -> Problem | None:
         return Problem("named-keys", (*place, next(iter(levels))), Part.KEY, {"names": names})
     if not isinstance(levels, list) or len(levels) < 2 or not all(isinstance(name, str) for name in levels):
         return None
-    shown = ", ".join(f"{number}: {shorten(name)}" for number, name in enumerate(levels[:3], 1))
+    shown = ", ".join(f"{number}: {shorten(name)}" for number, name in enumerate(levels[:3]))
     more = ", ..." if len(levels) > 3 else ""
     return Problem("names", place, Part.KEY, {"numbered": f"{shown}{more}"}, choices=number_levels(place, len(levels)))
 

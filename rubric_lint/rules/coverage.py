@@ -34,7 +34,8 @@ def _find_levels(rubric: Rubric, scale: Scale, gap: set[int]) -> Problem:
     values = {"scores": name_scores(gap), "lowest": scores[0], "highest": scores[-1]}
     is_all = len(rubric.scales) == len(rubric.criteria) and all(map(looks_like_levels, rubric.scales))
     repair = turn_to_levels(rubric.scales) if is_all else None  # one rubric has one shape
-    return Problem("levels-as-bands", scale.path, Part.KEY, values, choices=(repair,) if repair else ())
+    code = "levels-as-bands" if is_all else "levels-among-bands"
+    return Problem(code, scale.path, Part.KEY, values, choices=(repair,) if repair else ())
 
 
 RULE = Rule(
@@ -46,6 +47,10 @@ RULE = Rule(
         "levels-as-bands": (
             "no band covers {scores}; {lowest} to {highest} looks like a scale of levels: write `levels` instead of "
             "`score_ranges`, or describe bands from 0 to 10"
+        ),
+        "levels-among-bands": (
+            "no band covers {scores}; {lowest} to {highest} looks like a scale of levels, and other criteria have "
+            "bands: describe bands from 0 to 10, or write `levels` in a rubric of its own"
         ),
     },
     check,

@@ -106,6 +106,10 @@ RULE = Rule(
             "Harbor names this criterion `{name}`, like that at {line}, and {effect}: it makes names from the first 40 "
             "characters; write a `name`"
         ),
+        "metric": (
+            "a second metric named `{name}` in this list, after the one at {line}; results cannot tell them apart, so "
+            "rename one"
+        ),
         "test": "a second test with the id `{id}`, after the one at {line}; give each its own",
     },
     check,

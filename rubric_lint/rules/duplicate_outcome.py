@@ -46,7 +46,8 @@ RULE = Rule(
         "repeated": (
             "this outcome is the same as at {line}, so a judge cannot choose between the two {kind}; say how they "
             "differ"
-        )
+        ),
+        "step": "this step is the same as at {line}; leave one out, or say how they differ",
     },
     check,
 )

@@ -6,7 +6,6 @@ from rubric_lint.edits.intents import AddField, Repair
 from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.messages import find_near
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
 
@@ -21,7 +20,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         seen.add(id(fields))
         # A single unknown field is a string with a colon in it, not a criterion.
         is_accident = len(fields) == 1 and not any(map(rubric.schema.knows, fields))
-        if not is_accident and not any(find_near(field, ["id"]) for field in fields):
+        if not is_accident and not any(rubric.schema.suggest(field, ["id"]) for field in fields):
             values = {"field": rubric.word_field("id"), "id": criterion.id}
             repair = None
             if not rubric.dialect:

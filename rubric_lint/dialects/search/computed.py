@@ -4,11 +4,17 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rubric_lint.dialects.deepeval import is_band, is_likely_band, is_metric, mentions_deepeval
+from rubric_lint.dialects.deepeval import (
+    is_band,
+    is_likely_band,
+    is_metric,
+    mentions_deepeval,
+    read_words,
+    word_other_metric,
+)
 from rubric_lint.dialects.openai_graders import is_computed, is_grader
 from rubric_lint.dialects.ragas import Uses, find_uses, holds_levels
 from rubric_lint.format.view import read_text
-from rubric_lint.messages import join_words
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.python_tree import CALL, COMPUTED, has_unpacked
@@ -16,7 +22,6 @@ from rubric_lint.text.python_tree import CALL, COMPUTED, has_unpacked
 _UNPACKED = re.compile(r"Rubric\(\s*\*\*")
 _NAMED = re.compile(r"[\w.]+")
 _MADE = "partial"
-_TOLD = ("criteria", "evaluation_steps", "threshold")
 _KEY = r"score(?:-?\d{1,4}|\{[^{}]*\}|%[ds])_description"
 _ASSIGNED = re.compile(rf"(?<![\w.])(?P<name>[\w.]+)\[\s*[rf]?[\"']{_KEY}[\"']")
 _COMPREHENSION = re.compile(rf"\{{\s*[rf]?[\"']{_KEY}[\"']")
@@ -47,13 +52,26 @@ def _find_bands(document: Document, taken: set[Path]) -> Iterator[tuple[Path, st
                     yield path, "this band is computed, or not in a list; only literal bands in a list are checked"
             elif any(isinstance(field, dict) for field in _fields(mapping)):
                 yield path, "a part of this band is computed; only its literal parts are checked"
-        elif is_metric(mapping) and "rubric" not in mapping and (told := [name for name in _TOLD if name in mapping]):
-            names = join_words([f"`{name}`" for name in told])
-            yield path, f"`{mapping[CALL]}` has {names}, but no bands in `rubric`, so there is no scale to check"
+        elif is_metric(mapping) and not mapping.get("rubric"):
+            yield from _find_computed_words(document, path, is_read=path in taken)
         elif is_metric(mapping) and place not in taken and (reason := _word_bands(mapping.get("rubric"))):
             yield place, reason
         elif mapping.get(CALL) == _MADE and is_told and _makes_bands(mapping):
             yield path, f"bands that `{_MADE}` makes are computed; only literal bands in a list are checked"
+
+
+def _find_computed_words(document: Document, path: Path, *, is_read: bool) -> Iterator[tuple[Path, str]]:
+    """Find the metrics whose words are computed, or that are not DeepEval's."""
+    call = document.value(path)
+    field, words = read_words(call)
+    if words is None:
+        return
+    if other := word_other_metric(document, call):
+        yield path, other
+    elif not is_read:
+        yield (*path, field), f"`{field}` of this `{call[CALL]}` is computed; only literal texts are checked"
+    elif isinstance(words, list) and any(isinstance(step, dict) for step in words):
+        yield (*path, field), f"a part of `{field}` is computed; only its literal texts are checked"
 
 
 def _word_bands(bands: Any) -> str:

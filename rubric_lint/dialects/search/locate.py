@@ -1,7 +1,7 @@
 """Locate the rubrics in a document, with their format and version."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,6 +30,7 @@ from rubric_lint.text.tree import walk_mappings
 if TYPE_CHECKING:
     from rubric_lint.dialects import Family
     from rubric_lint.format.view import View
+    from rubric_lint.shapes.shape import Shape
 
 _MODELINE = re.compile(
     r"(?:^|(?<=\r))[ \t]*#[ \t]*(?:yaml-language-server:[ \t]*)?\$schema[ \t]*[:=][ \t]*(?P<url>\S+)", re.MULTILINE
@@ -211,17 +212,26 @@ def is_agentv_suite(document: Document) -> bool:
 _OF_CURRENT = ("prompts", "default_test", "evaluate_options")
 
 
-def locate(document: Document, *, version: str | None = None, claimed: bool = False) -> list[Location]:
+def locate(
+    document: Document, *, version: str | None = None, claimed: bool = False, shapes: "Sequence[Shape]" = ()
+) -> list[Location]:
     """Return the rubrics of a document, in document order; see `search`."""
-    return search(document, version=version, claimed=claimed).rubrics
+    return search(document, version=version, claimed=claimed, shapes=shapes).rubrics
 
 
-def search(document: Document, *, version: str | None = None, claimed: bool = False) -> Search:
+def search(
+    document: Document, *, version: str | None = None, claimed: bool = False, shapes: "Sequence[Shape]" = ()
+) -> Search:
     """Find the rubrics of a document; also those of dialects, unless the file declares our schema.
 
     `version` is from the settings; a schema declared in the file overrides it. `claimed`: the file name or the settings
-    say that its rubrics are in our format, whatever their shape.
+    say that its rubrics are in our format, whatever their shape. `shapes`: the tables that describe its rubrics, which
+    then are all that it has.
     """
+    if shapes and not document.kind.is_program:
+        from rubric_lint.shapes.reading import find_shapes  # noqa: PLC0415  (few settings describe a format)
+
+        return Search(_in_order(document, find_shapes(document, shapes)), [])
     if document.kind not in DATA:
         return Search(_find_views(document, find_families(document.quick_text, document.kind)), [])
     claim = find_claim(document)
@@ -268,7 +278,11 @@ def _is_placed(document: Document, path: Path) -> bool:
 
 
 def _find_views(document: Document, families: "Iterable[Family]") -> list[Location]:
-    found = [Location(view.path, CURRENT, view) for view in find_views(document, families)]
+    return _in_order(document, find_views(document, families))
+
+
+def _in_order(document: Document, views: "Iterable[View]") -> list[Location]:
+    found = [Location(view.path, CURRENT, view) for view in views]
     return sorted(found, key=lambda location: document.span(location.path).start)
 
 
