@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from rubric_lint.dialects.search.locate import Search, count_signs, has_signs_of_forms, is_agentv
+from rubric_lint.dialects.search.locate import Search, count_signs, has_signs_of_forms, has_signs_of_home, is_agentv
 from rubric_lint.finding import Problem, Step, Unread
 from rubric_lint.format.recognition import (
     FIELD,
@@ -112,7 +112,11 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     views = [location.view for location in found.rubrics if location.view] if found.leftovers else []
     read = {place for view in views for place in view.sources}
     borrowed = {id(document.value(path)) for path in taken} if found.leftovers and document.may_borrow else set()
+    home = [] if taken or found.is_claimed or document.kind not in DATA else _find_home(document)
+    around = {path[:length] for paths, _ in home for path in paths for length in range(len(path) + 1)}
     for path in found.leftovers:
+        if path in around:
+            continue
         is_known = in_suite and is_place(path[:-1], in_suite=in_suite)
         value = document.value(path)
         if path in told or path in read or _is_name(path, value):
@@ -129,9 +133,20 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
 
         named = harbor_check.find(document, is_named=True)
         noticed += [(view.path, Part.KEY, _NOT_NAMED, False) for view in named]
+    if not noticed and not lost:
+        noticed += [(paths[0], Part.KEY if paths[0] else Part.HEAD, reason, False) for paths, reason in home]
     if not taken and not noticed and not lost and not found.is_claimed:
         noticed += _find_outside(document) if document.kind in DATA else _find_in_other_kinds(document)
     return [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
+
+
+def _find_home(document: Document) -> list[tuple[list[Path], str]]:
+    """Find what is nearly a home-made rubric: its places, and why it is not read."""
+    if not has_signs_of_home(document):
+        return []
+    from rubric_lint.dialects.search.home_made import find_near as find  # noqa: PLC0415  (few files have the words)
+
+    return list(find(document))
 
 
 def _find_others(document: Document, view: View) -> Iterator[tuple[Path, Part, str, bool]]:
