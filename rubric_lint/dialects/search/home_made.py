@@ -4,11 +4,12 @@ They are read where their structure and a second sign agree, and only what is wr
 """
 
 import re
-import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
+from rubric_lint.finding import Step
 from rubric_lint.format.view import View
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.rules import RULES
@@ -61,11 +62,19 @@ def _relax(view: View) -> View:
     return replace(view, dialect=replace(view.dialect, without=without, tells_others=False), problems=problems)
 
 
-def find_near(document: Document) -> Iterator[tuple[list[Path], str]]:
-    """Find what is nearly a home-made rubric: its places, and the reason why it is not read."""
+class Near(NamedTuple):
+    """What is nearly a home-made rubric: its places, the reason why it is not read, and the steps to have it read."""
+
+    places: list[Path]
+    reason: str
+    steps: tuple[Step, ...]
+
+
+def find_near(document: Document) -> Iterator[Near]:
+    """Find what is nearly a home-made rubric."""
     if document.kind is Kind.JSON_LINES:
         return
-    name, is_own = document.source.name, _is_own(document)
+    is_own = _is_own(document)
     tables = infer([document], TITLE)
     is_read = any(each.is_certain for each in tables)
     if is_own and not any(map(_is_marked, tables)):
@@ -73,7 +82,7 @@ def find_near(document: Document) -> Iterator[tuple[list[Path], str]]:
     for each in tables:
         _, found, signs = each.criteria[0]
         if not is_read and _is_near(found, signs, is_own=is_own):
-            yield [criteria.path for _, criteria, _ in each.criteria], _word(found, name)
+            yield Near([criteria.path for _, criteria, _ in each.criteria], *_word(found))
 
 
 def _is_marked(inferred: Inferred) -> bool:
@@ -91,16 +100,16 @@ def _is_near(found: Criteria, signs: Signs, *, is_own: bool) -> bool:
 _TELLING = ("pass", "scale", "lowest", "highest")
 
 
-def _word(found: Criteria, name: str) -> str:
-    """Return why criteria are not read, and how they will be."""
+def _word(found: Criteria) -> tuple[str, tuple[Step, ...]]:
+    """Return why criteria are not read, and the steps to have them read."""
     key = shorten(str(next((step for step in reversed(found.path) if isinstance(step, str)), "")))
-    start = f"`{key}` holds" if key else "this file holds"
-    adopt = f"run `rubric-lint adopt {shlex.quote(name)}`"
+    start, adopt = f"`{key}` holds" if key else "this file holds", Step("run", "adopt")
     if not found.has_text:
-        return f"{start} criteria that do not say in words what is judged; add a `description` to each, then {adopt}"
+        steps = (Step("rewrite", "add a `description` to each criterion"), adopt)
+        return f"{start} criteria that do not say in words what is judged;", steps
     told = {"outcome": "texts", "levels": "levels", "weight": "weights", "words": "words as weights", "gate": "gates"}
     fields = [f"{told[ours]} (`{shorten(names[0])}`)" for ours, names in found.fields.items() if ours in told]
     lack = "but nothing else shows that a judge reads them" if found.is_scored else "but no weights, levels or gates"
     if any(not are_levels(entry[name]) for entry in found.items.values() for name in found.levels if name in entry):
         lack = "but some of those levels are none"
-    return f"{start} criteria with {join_words(fields)}, {lack}; if a judge reads them, {adopt}"
+    return f"{start} criteria with {join_words(fields)}, {lack}; if a judge reads them,", (adopt,)
