@@ -88,6 +88,13 @@ FAMILIES = (
     Family("healthbench", ("healthbench",), (("criterion", "points", "rubrics"),)),
     Family("autoevals", ("autoevals",), (("choice_scores", "prompt"),), files_have=((b"choice_scores",),)),
     Family(
+        "agent_skills",
+        ("agent-skills",),
+        (('"evals"', '"prompt"'),),
+        files_have=((b'"expected_output"', b'"evals"'), (b"assert", b'"evals"'), (b'"expectations"', b'"evals"')),
+        in_yaml=False,
+    ),
+    Family(
         "agentv",
         ("agentv-a3", "agentv-a4", "agentv-a6", "agentv-a7"),
         (

@@ -121,11 +121,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
             noticed.append((path, Part.KEY, reason, is_known))
     forms = _find_unread_forms(document, taken, of_agentv=of_agentv)
     noticed += [(path, part, reason, True) for path, part, reason in forms if path not in told]
-    if not taken and not noticed and _GUIDED in document.quick_text:
-        from rubric_lint.dialects import harbor_check  # noqa: PLC0415  (few files have the word)
-
-        named = harbor_check.find(document, is_named=True)
-        noticed += [(view.path, Part.KEY, _NOT_NAMED, False) for view in named]
+    noticed += _find_by_dialects(document, is_told=bool(taken or noticed))
     if not noticed and not lost:
         for (path, *_), reason, steps in home:
             noticed.append((path, Part.KEY if path else Part.HEAD, _Advice(reason, steps), False))
@@ -160,7 +156,7 @@ def _find_others(document: Document, view: View) -> Iterator[tuple[Path, Part, s
     """Find the fields of criteria that a dialect does not have, and that are not nearly fields of it."""
     known, value, firsts = schema_of(view.schema).entry_fields, document.value(view.path), dict[str, Path]()
     for index, entry in enumerate(value if view.dialect.tells_others and isinstance(value, list) else ()):
-        for name in entry if isinstance(entry, dict) else ():
+        for name in entry if isinstance(entry, dict) and (*view.path, index) in view.sources else ():
             if name not in known and not find_near(name, known):
                 firsts.setdefault(name, (*view.path, index, name))
     if firsts:
@@ -182,6 +178,7 @@ def word_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Ite
 
 _LOST = BY_NAME["lost-rubric"]
 _GUIDED = "guidance"
+_EVALS = '"evals"'
 _NOT_NAMED = (
     "these criteria have the fields of harbor check and others; "
     "if a judge reads them, name the file for it, such as `rubric.toml`"
@@ -224,6 +221,20 @@ class _Advice(NamedTuple):
         *others, last = map(str, self.steps)
         joint = ", and " if any(step.do == "rewrite" for step in self.steps[:-1]) else " and "
         return f"{self.problem} {', '.join(others)}{joint if others else ''}{last}"
+
+
+def _find_by_dialects(document: Document, *, is_told: bool) -> Iterator[tuple[Path, Part, str | _Advice, bool]]:
+    """Find what only a dialect knows as a near miss; with `is_told`, something else of the file is read or told."""
+    if _EVALS in document.quick_text:
+        from rubric_lint.dialects import agent_skills  # noqa: PLC0415  (few files have the word)
+
+        for path, problem, step in agent_skills.find_unread(document):
+            yield path, Part.HEAD, _Advice(f"{problem};", (Step("rewrite", step),)), False
+    if not is_told and _GUIDED in document.quick_text:
+        from rubric_lint.dialects import harbor_check  # noqa: PLC0415  (few files have the word)
+
+        for view in harbor_check.find(document, is_named=True):
+            yield view.path, Part.KEY, _NOT_NAMED, False
 
 
 def _make_unread(document: Document, path: Path, part: Part, reason: str | _Advice, *, is_known: bool) -> Unread:
