@@ -46,7 +46,7 @@ def _read_scale(_ctx: click.Context, _param: click.Parameter, value: str | None)
     examples={
         "rubric-lint adopt evals/rubric.yaml": "Describe the format of a file in the settings",
         "rubric-lint adopt --output - evals/rubric.yaml": "Print the table instead",
-        "rubric-lint adopt --check evals/*.yaml": "Fail in CI if the settings do not describe the files whole",
+        "rubric-lint adopt --check evals/rubric.yaml": "Fail in CI if the settings do not describe it whole",
     },
     exits={
         Exit.CLEAN: "the settings describe the files",

@@ -15,6 +15,7 @@ from rubric_lint.messages import join_words, shorten
 from rubric_lint.rules import RULES
 from rubric_lint.shapes.infer import Criteria, Inferred, Signs, are_levels, find_criteria, infer, words
 from rubric_lint.shapes.reading import read_shape
+from rubric_lint.shapes.shape import YES_NO
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Kind
@@ -25,10 +26,14 @@ TITLE = "home-made rubrics"
 _HOLD = frozenset(
     {
         *("duplicate-id", "duplicate-criterion", "duplicate-outcome", "empty-outcome", "placeholder", "vague-outcome"),
-        *("weight", "levels", "bounds", "band-order", "inverted-scale"),
+        *("weight", "levels", "bounds", "band-order", "inverted-scale", "undescribed-scale"),
+        *("cancelling-criterion", "mirrored-criterion"),
     }
 )
 """The rules that hold in any format."""
+
+_HOLD_FOR_ANSWERS = frozenset({"negated-penalty", "two-actions", "bundled-list"})
+"""The rules that hold as well where the file says that criteria are met or not."""
 
 _MISSING = frozenset({"lacking"})
 """Problems of those rules that are none where a table does not ask for the field."""
@@ -41,7 +46,11 @@ def read_home(document: Document) -> list[View]:
     if not tables and _is_own(document):  # its name and two marks do without a word for the container
         every = infer([document], TITLE, partial(find_criteria, anywhere=True))
         found = [each for each in every if each.is_certain and _count_marks(each) > 1]
-    return [_relax(view) for each in found for view in read_shape(document, each.shape)]
+    return [
+        _relax(view, _HOLD | (_HOLD_FOR_ANSWERS if each.shape.scale == YES_NO else ()))
+        for each in found
+        for view in read_shape(document, each.shape)
+    ]
 
 
 def _count_marks(inferred: Inferred) -> int:
@@ -53,12 +62,10 @@ def _is_own(document: Document) -> bool:
     return re.search(words().files["own"], document.source.name, re.IGNORECASE) is not None
 
 
-def _relax(view: View) -> View:
-    """Return a rubric to which only the rules apply that hold in any format."""
-    without = frozenset({"schema", "unknown-field", *(rule.name for rule in RULES)}) - _HOLD
-    problems = tuple(
-        (rule, problem) for rule, problem in view.problems if rule in _HOLD and problem.code not in _MISSING
-    )
+def _relax(view: View, rules: frozenset[str]) -> View:
+    """Return a rubric to which only some rules apply."""
+    without = frozenset({"schema", "unknown-field", *(rule.name for rule in RULES)}) - rules
+    problems = tuple(each for each in view.problems if each[0] in rules and each[1].code not in _MISSING)
     return replace(view, dialect=replace(view.dialect, without=without, tells_others=False), problems=problems)
 
 
