@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rubric_lint.edits.intents import Fix, Repair
 from rubric_lint.text.path import Part, Path
@@ -125,15 +125,16 @@ class Unread(NamedTuple):
         """The order in which to list near misses: the smallest is the likeliest rubric."""
         return not self.is_known, -self.signs
 
-    def to_json(self, file: str) -> dict[str, str | int | bool]:
+    def to_json(self, file: str) -> dict[str, Any]:
         """Return it as the JSON reports have it."""
-        return {
+        told = {
             "file": file,
             "reason": self.reason,
             "line": self.line,
             "column": self.column,
             "is_known": self.is_known,
         }
+        return {**told, "steps": [step._asdict() for step in self.steps]} if self.steps else told
 
 
 class Result(NamedTuple):
