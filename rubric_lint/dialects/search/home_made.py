@@ -32,7 +32,7 @@ _HOLD = frozenset(
 )
 """The rules that hold in any format."""
 
-_HOLD_FOR_ANSWERS = frozenset({"negated-penalty", "two-actions", "bundled-list"})
+_HOLD_FOR_ANSWERS = _HOLD | frozenset({"negated-penalty", "two-actions", "bundled-list"})
 """The rules that hold as well where the file says that criteria are met or not."""
 
 _MISSING = frozenset({"lacking"})
@@ -47,7 +47,7 @@ def read_home(document: Document) -> list[View]:
         every = infer([document], TITLE, partial(find_criteria, anywhere=True))
         found = [each for each in every if each.is_certain and _count_marks(each) > 1]
     return [
-        _relax(view, _HOLD | (_HOLD_FOR_ANSWERS if each.shape.scale == YES_NO else ()))
+        _relax(view, _HOLD_FOR_ANSWERS if each.shape.scale == YES_NO else _HOLD)
         for each in found
         for view in read_shape(document, each.shape)
     ]
