@@ -7,6 +7,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
+from rubric_lint.dialects.search.documents import SUFFIXES as DOCUMENTS
+from rubric_lint.dialects.search.documents import could_hold_criteria, is_document
 from rubric_lint.text.source import DATA, Kind, kind_of
 
 if TYPE_CHECKING:
@@ -198,6 +200,8 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
     kind = kind_of(name)
     if data.startswith(_OTHER_UNICODE):
         return True  # its words have other bytes
+    if name.endswith(DOCUMENTS) and is_document(name):
+        return could_hold_criteria(data, name)
     if kind not in DATA and (b"ubric" in data or b"UBRIC" in data) and _OURS_ELSEWHERE.search(data):
         return True
     if kind.is_program:
