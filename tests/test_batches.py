@@ -384,31 +384,6 @@ def test_results_of_anthropic_become_records(folder):
     )
 
 
-@pytest.mark.parametrize(
-    ("options", "message_"),
-    [
-        (["--batch-format", "anthropic"], "Anthropic requires --max-tokens"),
-        ([*CLAUDE, "--seed", "1"], "Anthropic takes no --seed"),
-        (
-            [*CLAUDE, "--response-format", "json_object"],
-            "Anthropic has no --response-format json_object; use json_schema or text",
-        ),
-        (
-            [*CLAUDE, "--extra-body", '{"system": "Be kind."}'],
-            "--extra-body cannot set `system` for Anthropic; the rubric and the options set it",
-        ),
-        (
-            [*CLAUDE, "--extra-body", '{"output_config": {"effort": "low"}}'],
-            "--extra-body cannot set `output_config` for Anthropic; the rubric and the options set it",
-        ),
-        (["--header", "x=1"], "a batch has no headers for its requests; remove --header"),
-    ],
-)
-def test_what_a_batch_cannot_say_is_refused(folder, options, message_):
-    assert judge("--batch-requests", "batch.jsonl", *options) == (2, "", message_)
-    assert not (folder / "batch.jsonl").exists()
-
-
 def test_no_key_is_needed_and_none_is_written(folder):
     run("judge", "a.rubric.yaml", "answers.jsonl", "--model", "m", "--batch-requests", "b.jsonl", OPENAI_API_KEY=KEY)
     assert KEY not in (folder / "b.jsonl").read_text("utf-8")

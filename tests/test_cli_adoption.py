@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-import pytest
 from lint_command import BAD, BROKEN, OLD, call, folder  # noqa: F401 (a fixture)
 
 
@@ -67,28 +66,3 @@ def test_a_link_that_shares_the_text_is_told_of():
         0,
     )
     assert err == "rubric-lint: old.yaml: warning: 1 other hard link to the file still holds the old text\n"
-
-
-WRONG = {
-    "standard input": (["--add-ignores", "-"], "--add-ignores writes files; it cannot be used with stdin"),
-    "with fixes": (["--add-ignores", "--fix"], "--add-ignores silences every finding; run it without --fix"),
-    "with a format": (
-        ["--add-ignores", "--format=json"],
-        "--add-ignores writes comments, not a report; remove the report options",
-    ),
-    "no revision": (["--diff-base="], "--diff-base is empty; name a Git revision"),
-    "a blank revision": (["--diff-base= "], "--diff-base is empty; name a Git revision"),
-    "a reason alone": (["--reason=x"], "--reason requires --add-ignores"),
-    "a reason of two lines": (["--add-ignores", "--reason=a\nb"], "--reason must be one line of text"),
-    "an empty reason": (["--add-ignores", "--reason="], "--reason must be one line of text"),
-    "a reason that is a comment": (
-        ["--add-ignores", "--reason=# Rubric-Lint: ignore"],
-        "--reason must not contain `rubric-lint:`, which starts an ignore comment",
-    ),
-}
-
-
-@pytest.mark.parametrize(("args", "told"), WRONG.values(), ids=WRONG)
-def test_wrong_use_is_explained(args, told):
-    out, err, code = call(*args)
-    assert (out, err.splitlines()[-1], code) == ("", f"Error: {told}", 2)

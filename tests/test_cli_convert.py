@@ -177,28 +177,6 @@ def test_a_new_file_has_the_mode_of_any_new_file(run, tmp_path):
     assert (tmp_path / "out.yaml").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (("r.yaml", "-o", "./r.yaml"), "--output is the input file; name another file"),
-        (("r.yaml", "-o", "no/such/folder.yaml"), "no/such/folder.yaml: cannot be written: No such file or directory"),
-        (("r.yaml", "-o", "."), ".: is not a regular file; only regular files can be written"),
-        (("none.yaml",), "none.yaml: does not exist"),
-        ((".",), ".: cannot be read: it is a folder"),
-        (("r.yaml", "--to", "excel"), "'excel' is not one of"),
-        (("r.yaml", "--stdin-filename", "x.yaml"), "--stdin-filename requires the path -"),
-        (("r.yaml", "--config", "none.toml"), "none.toml"),
-        (("r.yaml", "--config", "x.toml", "--isolated"), "--config cannot be combined with --isolated"),
-        (("HEAD:r.yaml",), "HEAD:r.yaml: no such file, and not a file in a Git revision"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
-)
-def test_wrong_use(run, arguments, reason):
-    code, text, said = run(*arguments)
-    assert (code, text) == (2, "")
-    assert reason in said
-
-
 def test_an_odd_file_comes_out_as_what_it_says(run, tmp_path):
     text = "\ufeffrubrics:\r\n  - &a {id: \N{GRINNING FACE}, expected_outcome: 'a: #b'}\r\n  - {<<: *a, id: 'yes'}\r\n"
     (tmp_path / "odd.yaml").write_bytes(text.encode())

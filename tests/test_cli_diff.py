@@ -247,27 +247,6 @@ def test_texts_of_a_rubric_command_no_terminal(run, tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (("old.yaml",), "Missing argument 'NEW'"),
-        (("old.yaml", "none.yaml"), "none.yaml: does not exist"),
-        (("old.yaml", "outputs.jsonl"), "outputs.jsonl: no rubrics found"),
-        (("nowhere:old.yaml", "new.yaml"), "nowhere:old.yaml: no such file, and not a file in a Git revision"),
-        (("-", "-"), "stdin can be read only once"),
-        (("old.yaml", "new.yaml", "--rubric", "other"), "no rubric is named `other`; there are `old` and `new`"),
-        (("old.yaml", "new.yaml", "--outputs", "none.jsonl"), "none.jsonl: No such file or directory"),
-        (("old.yaml", "new.yaml", "--outputs", "/dev/null"), "/dev/null: it is a device"),
-        (("old.yaml", "new.yaml", "--stdin-filename", "x"), "--stdin-filename requires the path -"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
-)
-def test_wrong_use(run, arguments, reason):
-    code, text, said = run(*arguments)
-    assert (code, text) == (2, "")
-    assert reason in said
-
-
 def test_an_old_file_with_errors_says_how_to_compare_all_the_same(run, tmp_path, repository):
     broken = OLD.replace("{0: Wrong", "{5: Nearly, 0: Wrong").replace("weight: 3", "weight: -3")
     (tmp_path / "broken.yaml").write_text(broken, "utf-8")

@@ -5,12 +5,10 @@ import shutil
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 import warm
 
-ROOT = Path(__file__).parent.parent
 OLD = """\
 # État
 rubrics:
@@ -295,27 +293,6 @@ def test_unsafe_fixes_are_made_on_request(program):
     assert program() == (0, "Nothing to fix safely in 1 file.\nUp to 1 fixable with rubric-fix --unsafe-fixes.\n", "")
     assert program("--unsafe-fixes", "-q") == (0, "", "")
     assert file.read_text() == "rubrics:\n- {id: a, expected_outcome: It, weight: 2}\n"
-
-
-@pytest.mark.parametrize(
-    ("args", "told"),
-    [
-        pytest.param(["nowhere.yaml"], "rubric-fix: nowhere.yaml: does not exist", id="no-file"),
-        pytest.param(["--select", "deprecated"], "unknown rule 'deprecated'", id="no-rule"),
-        pytest.param(["--diff", "--format=json"], "--diff cannot be combined with --format json", id="diff-json"),
-        pytest.param(["-", "--format=json"], "stdout cannot carry both the fixed text", id="stdin-json"),
-        pytest.param(
-            ["--config", "a.toml", "--isolated"], "--config cannot be combined with --isolated", id="config-isolated"
-        ),
-        pytest.param(["--config", "a.toml"], "a.toml: ", id="no-settings"),
-        pytest.param(["--stdin-filename", "a.yaml"], "--stdin-filename requires the path -", id="stdin-filename"),
-    ],
-)
-def test_wrong_use_is_told_and_nothing_is_written(program, suite, args, told):
-    code, _, err = program(*args)
-    assert code == 2
-    assert told in err
-    assert suite.read_text() == OLD
 
 
 def test_lint_fixes_first_and_then_lints(program, suite):

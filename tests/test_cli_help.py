@@ -114,6 +114,7 @@ TABLES = {
     "rubric.csv": "id,expected_outcome\nprice,Names the price\n",
     "checks.csv": "id,Requirement\nprice,Names the price\n",
     "marks.csv": "id,1,2,3\nprice,Names no price,Names a wrong price,Names the price\n",
+    "evals/rubric.yaml": "criteria:\n  - {name: price, text: Names the price, weight: 1}\n",
 }
 
 
@@ -127,6 +128,7 @@ def clone(tmp_path, monkeypatch):
         (tmp_path / f"{name}.jsonl").write_text(
             "".join(json.dumps({**each, **more}) + "\n" for each in judged), "utf-8"
         )
+    (tmp_path / "evals").mkdir()
     for name, table in TABLES.items():
         (tmp_path / name).write_text(table, "utf-8")
     monkeypatch.chdir(tmp_path)
@@ -252,45 +254,10 @@ def test_a_path_that_is_near_to_nothing_is_one_that_does_not_exist(word, tmp_pat
     assert call(f"rubric-lint {word}")[1:] == (f"rubric-lint: {word}: does not exist\n", 2)
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("rubric-lint --exlpain overlap", "unknown option `--exlpain`; did you mean `--explain`?"),
-        ("rubric-lint --no-such", "unknown option `--no-such`"),
-        ("rubric-lint --list-rules", "unknown option `--list-rules`; did you mean `--rules`?"),
-        ("rubric-lint --rule overlap", "unknown option `--rule`; did you mean `--select`?"),
-        ("rubric-lint --json", "unknown option `--json`; did you mean `--format json`?"),
-        ("rubric-lint convert --json a", "unknown option `--json`"),
-        ("rubric-lint -o a", "unknown option `-o`; did you mean `--output-file`?"),
-        ("rubric-lint convert --output-file a b", "unknown option `--output-file`; did you mean `--output`?"),
-        ("rubric-lint --dry-run", "unknown option `--dry-run`; did you mean `rubric-fix --diff`?"),
-        ("rubric-fix --dry-run", "unknown option `--dry-run`; did you mean `--diff`?"),
-        ("rubric-fix --unsafe", "unknown option `--unsafe`; did you mean `--unsafe-fixes`?"),
-        ("rubric-lint --s", "unknown option `--s`"),
-        ("rubric-fix --unsafe-fix a", "unknown option `--unsafe-fix`; did you mean `--unsafe-fixes`?"),
-        ("rubric-score judge --modle x a b", "unknown option `--modle`; did you mean `--model`?"),
-        (
-            "rubric-fix --format jsn",
-            "Invalid value for '--format': 'jsn' is not one of text, json; did you mean `json`?",
-        ),
-        (
-            "rubric-score --fail-on nevr a b",
-            "Invalid value for '--fail-on': 'nevr' is not one of fail, borderline, never; did you mean `never`?",
-        ),
-        (
-            "rubric-lint diff --format markdwon a b",
-            "Invalid value for '--format': 'markdwon' is not one of text, markdown, json; did you mean `markdown`?",
-        ),
-        ("rubric-lint --select overlp", "Invalid value for '--select': unknown rule 'overlp'; did you mean `overlap`?"),
-        (
-            "rubric-lint schema path suit",
-            "Invalid value for 'NAME[@VERSION]': unknown schema 'suit'; did you mean `suite`?",
-        ),
-    ],
-)
-def test_an_option_or_value_that_is_not_known_leads_to_the_nearest(line, message):
+@pytest.mark.parametrize("line", ["rubric-lint --no-such", "rubric-lint --s", "rubric-lint convert a --json"])
+def test_an_option_that_is_near_to_none_leads_nowhere(line):
     _, errors, code = call(line)
-    assert (errors.splitlines()[-1], code) == (f"Error: {message}", 2)
+    assert (errors.splitlines()[-1], code) == (f"Error: unknown option `{line.split()[-1]}`", 2)
 
 
 def test_a_word_that_is_being_completed_is_not_refused():

@@ -120,13 +120,6 @@ def test_the_command_that_init_names_checks_the_file(name, tmp_path, monkeypatch
     )
 
 
-def test_init_refuses_a_name_that_would_not_be_checked(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    message = "Error: notes.md would not be checked, as it is Markdown; choose a name that ends in .yaml or .json"
-    _, told, code = init("notes.md")
-    assert (told.splitlines()[-1], code, [*tmp_path.iterdir()]) == (message, 2, [])
-
-
 ROOT = Path(__file__).parent.parent
 
 

@@ -90,47 +90,9 @@ def test_texts_may_come_from_files_and_from_standard_input(folder):
     assert read == run("prompt", "a.rubric.yaml", "--answer", "Größe\n", "--question", "Why?")
 
 
-def test_a_text_that_cannot_be_read_is_named(folder):
-    (folder / "latin.txt").write_bytes(b"Gr\xf6\xdfe")
-    asked = [run("prompt", "a.rubric.yaml", "--answer", name) for name in ("@missing.txt", "@latin.txt")]
-    assert asked == [
-        (2, "", "Invalid value for '--answer': missing.txt: No such file or directory"),
-        (2, "", "Invalid value for '--answer': latin.txt: is not UTF-8 at byte 3"),
-    ]
-
-
-def test_standard_input_is_one_text_and_not_two():
-    asked = run("prompt", "a.rubric.yaml", "--question", "@-", "--answer", "@-", text="Why?")
-    assert asked == (2, "", "Invalid value for '--answer': --question already reads stdin")
-
-
-def test_a_name_that_looks_the_same_is_told_apart(folder):
-    suite = "tests:\n  - {id: Caf\u00e9, rubrics: [Names the year]}\n  - {id: b, rubrics: [Names the place]}\n"
-    (folder / "suite.yaml").write_text(suite, encoding="utf-8")
-    assert run("schema", "suite.yaml", "--rubric", "Cafe\u0301") == (
-        2,
-        "",
-        "no rubric is named `Cafe\u0301`; `Caf\u00e9` looks the same but is made of other Unicode characters",
-    )
-
-
 def test_the_schema_is_printed_as_json():
     code, out, err = run("schema", "suite.yaml", "--rubric", "second")
     assert (code, json.loads(out), err) == (0, output_schema(rubric("suite.yaml", SUITE)["second"]), "")
-
-
-def test_which_rubric_is_meant_must_be_said_where_there_are_several():
-    assert [run("schema", "suite.yaml"), run("schema", "suite.yaml", "--rubric", "secnd")] == [
-        (2, "", "the file has 2 rubrics; name one with --rubric: first, second"),
-        (2, "", "no rubric is named `secnd`; did you mean `second`?"),
-    ]
-
-
-def test_a_rubric_with_errors_is_refused(folder):
-    (folder / "bad.rubric.yaml").write_text(RUBRIC.replace("[5, 10]", "[4, 10]"), encoding="utf-8")
-    result = CliRunner().invoke(cli, ["schema", "bad.rubric.yaml"], prog_name="rubric-score")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("rubric-score: bad.rubric.yaml:3:19: overlap: score 4 is in this band")
 
 
 # judge
@@ -157,13 +119,6 @@ def test_a_run_ends_with_its_file_the_scores_and_the_next_command(options):
     assert (first, program, words[-3:]) == ("Next", "rubric-score", [name, "--format", "table"])
     code, out, _ = run(*words)
     assert (code, "1 pass, 0 borderline, 1 fail" in out) == (1, True)
-
-
-def test_a_run_without_a_result_ends_without_scores():
-    with serving(Response({"error": {"message": "No."}}, 401)) as server:
-        given = ["judge", "a.rubric.yaml", "answers.jsonl", "--model", "judge-1", "--base-url", server.url]
-        done = CliRunner().invoke(cli, given, standalone_mode=False)
-    assert "Next: " not in done.stderr
 
 
 def test_answers_in_files_of_other_kinds_have_results_of_their_own(folder):
@@ -196,26 +151,13 @@ def test_a_model_of_another_date_or_place_is_the_same_one(asked, replied, is_oth
     assert is_other_model(asked, replied) is is_other
 
 
-def test_replies_of_another_model_are_told_once_and_counted():
-    with serving(SCORED._replace(body={**SCORED.body, "model": "another"})) as server:
-        code, _, err = judge(server)
-    told = "warning: 3 replies came from another model than was asked: 3 of `another` for `judge-1`"
-    assert (code, err.count("another model"), told in err) == (0, 1, True)
-
-
-def test_replies_of_many_other_models_are_told_in_one_line():
-    def behave(_asked):
-        return SCORED._replace(body={**SCORED.body, "model": f"m{len(server.asked)}x"})
-
-    with serving(behave) as server:
+def test_replies_of_other_models_are_told_once_and_counted():
+    with serving(lambda _: SCORED._replace(body={**SCORED.body, "model": f"m{len(server.asked)}x"})) as server:
         code, _, err = judge(server, "--samples", "3", "--concurrency", "1")
-    assert (code, err.count("another model"), "4 of others" in err) == (0, 1, True)
+    assert (code, err.count("another model"), "9 replies" in err, "4 of others" in err) == (0, 1, True, True)
 
 
-@pytest.mark.parametrize(
-    ("wait", "told"),
-    [("100", "waiting 0.1 s"), ("40", "waiting 0.04 s"), ("1300", "waiting 1 s")],
-)
+@pytest.mark.parametrize(("wait", "told"), [("100", "waiting 0.1 s"), ("40", "waiting 0.04 s")])
 def test_a_short_wait_is_told_in_its_own_size(wait, told):
     refused = Response({"error": {"message": "Slow down."}}, 429, {"retry-after-ms": wait})
     with serving(lambda _: refused if len(server.asked) == 1 else SCORED) as server:
@@ -223,32 +165,14 @@ def test_a_short_wait_is_told_in_its_own_size(wait, told):
     assert (code, told in err, "waiting 0 s" in err) == (0, True, False)
 
 
-@pytest.mark.parametrize("model", ["judge-1@notaurl", "judge-1@secret:x"])
-def test_a_model_with_an_endpoint_that_is_not_a_url_says_so(monkeypatch, model):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    code, _, err = run("judge", "a.rubric.yaml", "answers.jsonl", "--model", model)
-    assert (code, "`judge-1@` in --model is not a URL; write judge-1@https://HOST/PATH" in err) == (2, True)
-    assert model.partition("@")[2] not in err
-
-
-def test_an_at_sign_at_the_start_of_a_model_names_no_endpoint(monkeypatch):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    code, _, err = run("judge", "a.rubric.yaml", "answers.jsonl", "--model", "@cf/lab/judge-1")
-    assert (code, "OPENAI_API_KEY is not set" in err, "URL;" in err) == (2, True, False)
-
-
 def ids(path):
     return sorted(json.loads(line)["id"] for line in path.read_text("utf-8").splitlines())
 
 
-def test_answers_are_judged_into_a_file_that_can_be_scored():
+def test_answers_are_judged_into_a_file_that_can_be_scored_and_a_second_run_asks_nothing():
     with serving(SCORED) as server:
-        judged = judge(server)
-    assert judged == (
-        0,
-        "",
-        "3 of 3 answers judged; 300 input tokens, 30 output tokens\n",
-    )
+        judged, again = judge(server), judge(server)
+    assert judged == (0, "", "3 of 3 answers judged; 300 input tokens, 30 output tokens\n")
     assert {asked.headers["authorization"] for asked in server.asked} == {f"Bearer {KEY}"}
     code, out, _ = run("a.rubric.yaml", "answers.judged.jsonl", "--format", "jsonl")
     scored = [json.loads(line) for line in out.splitlines()]
@@ -256,18 +180,7 @@ def test_answers_are_judged_into_a_file_that_can_be_scored():
     assert sorted((each["id"], each["answer"], each["score"], each["verdict"]) for each in scored) == [
         (f"a{number}", f"Answer {number}.", 0.8, "pass") for number in range(3)
     ]
-
-
-def test_a_second_run_asks_nothing():
-    with serving(SCORED) as server:
-        judge(server, "--output", "results.jsonl")
-        again = judge(server, "--output", "results.jsonl")
-    assert again == (
-        0,
-        "",
-        "results.jsonl already has 3 of 3 answers; judging the rest\n0 of 0 answers judged\n",
-    )
-    assert len(server.asked) == 3
+    assert (again[0], again[2].endswith("0 of 0 answers judged\n"), len(server.asked)) == (0, True, 3)
 
 
 def test_the_run_says_how_many_answers_all_samples_agree_on():
@@ -275,49 +188,27 @@ def test_the_run_says_how_many_answers_all_samples_agree_on():
         return completion(json.dumps({"reasoning": "", "score": 4 if asked.before == 2 else 8}))
 
     with serving(behave) as server:
-        _, _, err = judge(server, "--samples", "3")
-    assert err == (
-        "9 requests (3 samples) for 3 answers, and more if outputs are invalid\n"
-        "3 of 3 answers judged; 0 with the same verdict in all samples, which are one independent vote; 900 input "
-        "tokens, 90 output tokens\n"
-    )
+        requests, judged = judge(server, "--samples", "3")[2].splitlines()
+    assert requests.startswith("9 requests (3 samples) for 3 answers")
+    assert judged.startswith("3 of 3 answers judged; 0 with the same verdict in all samples")
+    assert judged.endswith("; 900 input tokens, 90 output tokens")
 
 
-def test_invalid_outputs_make_the_exit_code_1_and_are_counted_by_the_scorer():
-    with serving(lambda asked: completion("8/10") if "1" in asked.answer else SCORED) as server:
-        code, _, err = judge(server)
-    assert code == 1
-    assert err.startswith('rubric-score: answer "a1": invalid after 3 attempts: ')
-    assert err.splitlines()[1].startswith("3 of 3 answers judged; 1 with an invalid output; ")
-    code, out, _ = run("a.rubric.yaml", "answers.judged.jsonl", "--format", "jsonl")
-    assert (code, [json.loads(line)["id"] for line in out.splitlines() if "error" in json.loads(line)]) == (1, ["a1"])
-
-
-def test_an_output_that_stayed_invalid_is_not_asked_again_and_still_told():
-    with serving(lambda asked: completion("8/10") if "1" in asked.answer else SCORED) as server:
-        judge(server)
-        again = judge(server)
-    assert again == (
-        1,
-        "",
-        (
-            "answers.judged.jsonl already has 3 of 3 answers; judging the rest\n"
-            "rubric-score: answers.judged.jsonl: 1 of these has an invalid output; to judge again, "
-            "remove the lines that contain `fault` from the file\n"
-            "0 of 0 answers judged\n"
-        ),
-    )
-    assert len(server.asked) == 5
-
-
-def test_an_answer_whose_line_is_taken_out_of_the_results_is_asked_again(folder):
+def test_an_output_that_stays_invalid_is_counted_and_asked_again_once_its_line_is_removed(folder):
     with serving(lambda asked: completion("8/10") if "1" in asked.answer and asked.before < 3 else SCORED) as server:
-        judge(server)
+        code, _, err = judge(server)
+        assert (code, len(server.asked)) == (1, 5)
+        assert err.startswith('rubric-score: answer "a1": invalid after 3 attempts: ')
+        assert err.splitlines()[1].startswith("3 of 3 answers judged; 1 with an invalid output; ")
+        code, out, _ = run("a.rubric.yaml", "answers.judged.jsonl", "--format", "jsonl")
+        assert [line.get("error") and line["id"] for line in map(json.loads, out.splitlines())].count("a1") == code == 1
+        code, _, err = judge(server)
+        assert (code, "1 of these has an invalid output" in err, len(server.asked)) == (1, True, 5)
         results = folder / "answers.judged.jsonl"
         lines = results.read_text(encoding="utf-8").splitlines(keepends=True)
         results.write_text("".join(line for line in lines if '"fault"' not in line), encoding="utf-8")
         code, _, err = judge(server)
-    assert (code, err.splitlines()[0]) == (0, f"{results.name} already has 2 of 3 answers; judging the rest")
+    assert (code, err.startswith(f"{results.name} already has 2 of 3 answers")) == (0, True)
 
 
 @pytest.mark.parametrize(("count", "told"), [(2, '"a2"'), (1, '"a1" and "a2"')], ids=["one", "two"])
@@ -326,33 +217,18 @@ def test_results_of_answers_that_are_not_given_any_more_are_told(folder, count, 
         judge(server, "--concurrency", "1")  # so that the results come in the order of the answers
         write_answers(folder, count)
         code, _, err = judge(server)
-    assert (code, err.splitlines()[1]) == (
-        0,
-        "rubric-score: answers.judged.jsonl: also has results of answers that are not in this run (kept): " + told,
-    )
-
-
-@pytest.mark.parametrize("model", ["", " "])
-def test_a_model_without_a_name_is_refused(model):
-    assert run("judge", "a.rubric.yaml", "answers.jsonl", "--model", model, "--base-url", "http://127.0.0.1:9/v1") == (
-        2,
-        "",
-        "Invalid value for '--model': is blank",
-    )
+    assert (code, err.splitlines()[1].endswith(f"not in this run (kept): {told}")) == (0, True)
 
 
 def test_a_wrong_key_ends_the_run_and_is_not_shown():
     failure = Response({"error": {"message": f"Incorrect API key provided: {KEY}."}}, 401)
     with serving(failure) as server:
         code, out, err = judge(server, "--concurrency", "1")
-    assert (code, out) == (2, "")
-    assert err == (
-        'rubric-score: answer "a0": not judged: HTTP 401: Incorrect API key provided: ***.\n'
-        "0 of 3 answers judged; 1 without a reply; 2 not yet asked\n"
-        "rubric-score: stopped: all other requests would fail too; the results so far are saved. Run the same "
-        "command to resume\n"
-        f"  rubric-score judge a.rubric.yaml answers.jsonl --model judge-1 --base-url {server.url} --concurrency 1\n"
-    )
+    assert (code, out, len(server.asked)) == (2, "", 1)
+    first, counts, _, command = err.splitlines()
+    assert first == 'rubric-score: answer "a0": not judged: HTTP 401: Incorrect API key provided: ***.'
+    assert counts == "0 of 3 answers judged; 1 without a reply; 2 not yet asked"
+    assert command.endswith(f"answers.jsonl --model judge-1 --base-url {server.url} --concurrency 1")
 
 
 def test_one_cause_is_told_a_few_times_and_then_summed_up(folder):
@@ -366,21 +242,15 @@ def test_one_cause_is_told_a_few_times_and_then_summed_up(folder):
 
     with serving(behave) as server:
         code, _, err = judge(server, "--max-attempts", "1", "--concurrency", "1")
-    empty = "invalid after 1 attempts: the model returned reasoning but no answer"
+    refused = ["a9", "a19", "a29", "a39"]
     assert code == 1
-    assert err.splitlines() == [
-        *(f'rubric-score: answer "a{number}": {empty}' for number in range(5)),
-        *(
-            f'rubric-score: answer "a{number}": not judged: HTTP 400: Too long: {number} (request 0f3a-{number:08d})'
-            for number in (9, 19, 29, 39)
-        ),
-        f"rubric-score: 23 more answers: {empty}",
-        (
-            "36 of 40 answers judged; 28 with an invalid output; 4 without a reply; 3,600 input tokens, 360 output "
-            "tokens"
-        ),
-        "rubric-score: run the same command again to judge the answers without a reply",
+    assert re.findall(r'answer "(\w+)": invalid after 1 attempts: the model returned reasoning', err) == [
+        f"a{number}" for number in range(5)
     ]
+    assert re.findall(r'answer "(\w+)": not judged: HTTP 400: Too long', err) == refused
+    more, counts, _ = err.splitlines()[9:]
+    assert more.startswith("rubric-score: 23 more answers: invalid after 1 attempts")
+    assert counts.startswith("36 of 40 answers judged; 28 with an invalid output; 4 without a reply; 3,600 input")
 
 
 @pytest.mark.slow
@@ -412,16 +282,9 @@ def test_the_first_refusal_is_told_and_the_pauses_are_summed_up():
 
     with serving(behave) as server:
         code, _, err = judge(server, "--concurrency", "1", "--retries", "0")
-    assert (code, err.splitlines()) == (
-        0,
-        [
-            (
-                "rubric-score: rate limit reached (HTTP 429: Slow down.); waiting 1 s, and again after each refusal. "
-                "Use --rpm or a lower --concurrency to avoid this"
-            ),
-            "3 of 3 answers judged; 300 input tokens, 30 output tokens; paused 1 s for the rate limit",
-        ],
-    )
+    limit, judged = err.splitlines()
+    assert limit.startswith("rubric-score: rate limit reached (HTTP 429: Slow down.); waiting 1 s, and again after")
+    assert (code, judged.endswith("; paused 1 s for the rate limit")) == (0, True)
 
 
 def test_rpm_keeps_requests_apart():
@@ -456,22 +319,16 @@ def test_what_got_no_reply_is_counted_and_asked_for_again():
 
     with serving(behave) as server:
         first, second = judge(server), judge(server)
-    assert first == (
+    assert (first[0], first[2].splitlines()[:2]) == (
         1,
-        "",
-        (
-            'rubric-score: answer "a1": not judged: HTTP 400: Too long.\n'
-            "2 of 3 answers judged; 1 without a reply; 200 input tokens, 20 output tokens\n"
-            "rubric-score: run the same command again to judge the answers without a reply\n"
-        ),
+        [
+            'rubric-score: answer "a1": not judged: HTTP 400: Too long.',
+            "2 of 3 answers judged; 1 without a reply; 200 input tokens, 20 output tokens",
+        ],
     )
-    assert second == (
+    assert (second[0], second[2].splitlines()[1]) == (
         0,
-        "",
-        (
-            "answers.judged.jsonl already has 2 of 3 answers; judging the rest\n"
-            "1 of 1 answers judged; 100 input tokens, 10 output tokens\n"
-        ),
+        "1 of 1 answers judged; 100 input tokens, 10 output tokens",
     )
 
 
@@ -479,16 +336,7 @@ def test_a_command_that_holds_a_secret_is_not_printed():
     with serving(Response({"error": {"message": "No."}}, 401)) as server:
         url = server.url.replace("://", "://me:secret@")
         code, _, err = judge(server, "--concurrency", "1", "--base-url", url)
-    assert (code, err.splitlines()[1:]) == (
-        2,
-        [
-            "0 of 3 answers judged; 1 without a reply; 2 not yet asked",
-            (
-                "rubric-score: stopped: all other requests would fail too; the results so far are saved. Run the same "
-                "command to resume"
-            ),
-        ],
-    )
+    assert (code, "secret" in err, "rubric-score judge" in err, "Next: " in err) == (2, False, False, False)
 
 
 # Answers from standard input
@@ -500,85 +348,16 @@ def test_answers_come_from_standard_input_and_the_run_is_gone_on_with(folder):
         options = ["--model", "judge-1", "--base-url", server.url, "--output", "results.jsonl"]
         first = run("judge", "a.rubric.yaml", "-", *options, text="".join(text.splitlines(keepends=True)[:2]))
         second = run("judge", "a.rubric.yaml", "-", *options, text=text)
-    assert first == (0, "", "2 of 2 answers judged; 200 input tokens, 20 output tokens\n")
-    assert second == (
-        0,
-        "",
-        (
-            "results.jsonl already has 2 of 3 answers; judging the rest\n"
-            "1 of 1 answers judged; 100 input tokens, 10 output tokens\n"
-        ),
-    )
+    assert (first[0], first[2]) == (0, "2 of 2 answers judged; 200 input tokens, 20 output tokens\n")
+    assert (second[0], second[2].splitlines()[1][:23]) == (0, "1 of 1 answers judged; ")
     assert ids(folder / "results.jsonl") == ["a0", "a1", "a2"]
     assert [asked.before for asked in server.asked] == [0, 0, 0]
-
-
-def test_faults_of_answers_from_standard_input_say_so():
-    with serving(SCORED) as server:
-        options = ["--model", "judge-1", "--base-url", server.url, "--output", "results.jsonl"]
-        asked = run("judge", "a.rubric.yaml", "-", *options, text='{"id": "a"}\n')
-        empty = run("judge", "a.rubric.yaml", "-", *options, text="")
-    assert asked == (2, "", "rubric-score: stdin: line 1: missing field `answer`\n")
-    assert empty == (
-        2,
-        "",
-        "rubric-score: stdin: contains no answers; expected objects with `id` and `answer`\n",
-    )
-    assert server.asked == []
-
-
-def test_answers_from_no_file_need_a_name_for_the_results():
-    asked = run("judge", "a.rubric.yaml", "-", "--model", "m", "--base-url", "http://127.0.0.1:9", text="")
-    assert asked == (2, "", "the answers are not read from a file; name a results file with --output")
-
-
-NO_KEY = "{} is not set. Set it, use --api-key-env, or pass --base-url for an endpoint without a key"
-
-
-NO_URL = "--base-url must have the form http://HOST:PORT/PATH or https://HOST/PATH"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "environment", "message"),
-    [
-        ([], {}, NO_KEY.format("OPENAI_API_KEY")),
-        (["--api-key-env", "MINE", "--base-url", "http://127.0.0.1:9"], {"OPENAI_API_KEY": KEY}, NO_KEY.format("MINE")),
-        (["--api-key-env", "sk-secret"], {}, NO_KEY.format("the variable named by --api-key-env")),
-        (["--api-key-env", "MINE"], {"MINE": "sk-sécret"},
-         "the key in MINE contains characters that are not allowed in HTTP headers"),
-        (["--base-url", "127.0.0.1:9"], {"OPENAI_API_KEY": KEY},
-         NO_URL),
-        (["--base-url", "http://"], {"OPENAI_API_KEY": KEY}, NO_URL),
-        (["--base-url", "http://[::1"], {"OPENAI_API_KEY": KEY}, NO_URL),
-        (["--base-url", "http://127.0.0.1:99999/v1"], {"OPENAI_API_KEY": KEY}, NO_URL),
-        (["--temperature", "nan"], {"OPENAI_API_KEY": KEY},
-         "Invalid value for '--temperature': 'nan' is not a finite number"),
-        (["--timeout", "inf"], {"OPENAI_API_KEY": KEY}, "Invalid value for '--timeout': 'inf' is not a finite number"),
-        (["--output", "-"], {"OPENAI_API_KEY": KEY}, "--output: -: does not mean stdout here; name a file"),
-        (["--output", "answers.jsonl"], {"OPENAI_API_KEY": KEY},
-         "--output is the answers file; name another file for the results"),
-    ],
-    ids=["no key", "no key of that name", "the key for a name", "no ASCII", "no URL", "no host",
-         "half a host", "no port", "no temperature", "no time", "standard output as results", "answers as results"],
-)  # fmt: skip
-def test_a_wrong_call_is_refused_before_anything_is_asked(folder, arguments, environment, message):
-    before = (folder / "answers.jsonl").read_bytes()
-    asked = run("judge", "a.rubric.yaml", "answers.jsonl", "--model", "m", *arguments, **environment)
-    assert asked == (2, "", message)
-    assert (folder / "answers.jsonl").read_bytes() == before
 
 
 def test_an_endpoint_without_keys_needs_none():
     with serving(SCORED) as server:
         code, _, _ = judge(server, OPENAI_API_KEY="")
     assert code == 0
-
-
-def test_wrong_answers_are_refused_before_anything_is_asked(folder):
-    (folder / "answers.jsonl").write_text('{"id": "a", "answer": "So."}\n{"id": "a"}\n', encoding="utf-8")
-    with serving(SCORED) as server:
-        assert judge(server) == (2, "", "rubric-score: answers.jsonl: line 2: missing field `answer`\n")
-    assert server.asked == []
 
 
 def test_a_results_file_that_cannot_be_written_is_told():
@@ -590,11 +369,8 @@ def test_a_results_file_that_cannot_be_written_is_told():
 def test_without_the_library_one_line_says_what_to_install(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "openai", None)
     with serving(SCORED) as server:
-        assert judge(server) == (
-            2,
-            "",
-            "rubric-score: judging needs the openai package; install it with: pip install 'rubric-lint[judge]'\n",
-        )
+        code, out, err = judge(server)
+    assert (code, out, "pip install 'rubric-lint[judge]'" in err) == (2, "", True)
     assert not (folder / "answers.judged.jsonl").exists()
 
 
@@ -650,26 +426,14 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
         out = second.communicate(timeout=60)
     assert (first.returncode, second.returncode) == ({signal.SIGINT: 130, signal.SIGTERM: 143}.get(stop, -stop), 0)
     kept = 20 if stop is signal.SIGKILL else 23
-    told = [
-        "23 of 40 answers judged; 17 not yet asked; 2,300 input tokens, 230 output tokens",
-        "rubric-score: interrupted; the results so far are saved. Run the same command to resume",
-        (
-            f"  rubric-score judge a.rubric.yaml answers.jsonl --model judge-1 --base-url {server.url} --concurrency 3 "
-            "--output results.jsonl"
-        ),
-    ]
-    assert err.splitlines() == ([] if stop is signal.SIGKILL else told)
-    assert waits == (
-        ""
-        if stop is signal.SIGKILL
-        else "rubric-score: interrupted: waiting up to 30 s for 3 replies; interrupt again to stop at once\n"
-    )
-    assert without_scores("".join(out)).splitlines() == [
-        f"results.jsonl already has {kept} of 40 answers; judging the rest",
-        f"{40 - kept} of {40 - kept} answers judged; {40 - kept}00 input tokens, {40 - kept}0 output tokens".replace(
-            "2000", "2,000"
-        ).replace("1700", "1,700"),
-    ]
+    if stop is not signal.SIGKILL:
+        assert waits.startswith("rubric-score: interrupted: waiting up to 30 s for 3 replies; ")
+        counts, _, command = err.splitlines()
+        assert counts == "23 of 40 answers judged; 17 not yet asked; 2,300 input tokens, 230 output tokens"
+        assert command.endswith(f"--base-url {server.url} --concurrency 3 --output results.jsonl")
+    already, judged, *_ = "".join(out).splitlines()
+    assert already.startswith(f"results.jsonl already has {kept} of 40 answers; ")
+    assert judged.startswith(f"{40 - kept} of {40 - kept} answers judged; ")
     # Each answer has one result. Those that had one when the run was stopped were asked for once, as were those that
     # nobody had asked for. After SIGKILL, the three whose reply the first run did not live to see were asked for again;
     # a run that can still act waits for them.
@@ -718,16 +482,8 @@ def test_a_stopped_run_of_answers_from_a_pipe_is_gone_on_with(folder, stop):
     if stop is signal.SIGINT:
         lines = [line for line in err.splitlines() if ": interrupted: waiting up to 30 s for " not in line]
         assert lines[0].startswith(f"{kept} of 40 answers judged; {40 - kept} not yet asked; ")
-        assert lines[1:] == [
-            (
-                "rubric-score: interrupted; the results so far are saved. Run the same command with the same "
-                "answers to resume"
-            ),
-            (
-                f"  rubric-score judge a.rubric.yaml - --model judge-1 --base-url {server.url} --concurrency 3 "
-                "--output results.jsonl"
-            ),
-        ]
+        assert "the same answers" in lines[1]
+        assert lines[2].startswith("  rubric-score judge a.rubric.yaml - --model judge-1 ")
     assert told.splitlines()[0] == f"results.jsonl already has {kept} of 40 answers; judging the rest"
     assert ids(results) == sorted(f"a{number}" for number in range(40))
     assert sum(Counter(asked.answer for asked in server.asked).values()) <= 40 + 3

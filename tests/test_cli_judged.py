@@ -457,25 +457,6 @@ def test_a_selection_of_these_rules_needs_results(run):
     assert run("a.rubric.yaml", "--select", "judged-constant", files=files)[:1] == (0,)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("a.rubric.yaml", "--labels", "l"), "--labels requires --judged, the judge outputs for the same answers"),
-        (("-", "--judged", "j"), "--judged cannot be used with stdin; name the file with the rubric"),
-        (("a.rubric.yaml", "--judged", "-"), "--judged: -: does not mean stdout here; name a file"),
-        (("a.rubric.yaml", "--judged", ""), "--judged is empty; name a file"),
-    ],
-)
-def test_options_that_contradict_each_other(run, arguments, message):
-    assert run(*arguments) == ("UsageError", [message], [])
-
-
-@pytest.mark.usefixtures("run")
-def test_ignore_comments_are_not_added_for_judged_findings():
-    done = CliRunner().invoke(cli, ["a.rubric.yaml", "--judged", "j", "--add-ignores"], standalone_mode=False)
-    assert str(done.exception) == "--add-ignores cannot be combined with --judged; write these comments yourself"
-
-
 def test_the_cache_never_answers_for_results(run):
     for records, expected in ((constant(), CONSTANT), (constant(20), FOUND.replace("Found 1 hint", "No findings"))):
         for _ in range(2):

@@ -138,40 +138,6 @@ def test_json():
     }
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (["--select", "overlop"], "Invalid value for '--select': unknown rule 'overlop'; did you mean `overlap`?"),
-        (
-            ["--ignore", "overlap,qqq"],
-            "Invalid value for '--ignore': unknown rule 'qqq'; `rubric-lint --rules` lists them",
-        ),
-        (["--explain", "mixin"], "Invalid value for '--explain': unknown rule 'mixin'; did you mean `mixing`?"),
-        (
-            ["--format", "xml"],
-            f"Invalid value for '--format': 'xml' is not one of {', '.join(REPORTERS)}",
-        ),
-        (
-            ["--rules", "--format=sarif"],
-            "--rules supports only --format json",
-        ),
-        (
-            ["--statistics", "--format=json"],
-            "--statistics cannot be combined with --format json",
-        ),
-        (["--config=x", "--isolated"], "--config cannot be combined with --isolated"),
-        (
-            ["--stdin-filename=a.yaml"],
-            "--stdin-filename requires the path -, which reads stdin",
-        ),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_wrong_use_is_explained(args, message):
-    output, errors, code = call(*args)
-    assert ("", f"Error: {message}", 2) == (output, errors.splitlines()[-1], code)
-
-
 def test_a_path_that_cannot_be_read_hides_no_other():
     Path("sub").mkdir()
     Path("sub/link.yaml").symlink_to("nowhere.yaml")
@@ -213,13 +179,6 @@ def test_broken_settings_hide_no_file_of_other_folders():
         2,
     )
     assert [line.startswith("rubric-lint: sub/rubric-lint.toml: ") for line in errors.splitlines()] == [True]
-
-
-def test_broken_settings_that_are_named():
-    Path("mine.toml").write_text("select = 1", "utf-8")
-    output, errors, code = call("--config", "mine.toml")
-    assert (output, code) == ("", 2)
-    assert errors.startswith("rubric-lint: mine.toml: ")
 
 
 def test_settings_and_isolation():
@@ -273,14 +232,6 @@ def test_a_file_that_cannot_be_read_is_reported_whatever_rules_run(settings, opt
         assert (output.split()[1:3], errors, code) == (["error", "syntax:"], "", 1)
 
 
-@pytest.mark.parametrize(
-    "program", [PROGRAM, PROGRAM.replace("cli.lint.lint", "cli.fix.fix")], ids=["rubric-lint", "rubric-fix"]
-)
-def test_a_selection_that_is_ignored_is_refused(program):
-    output, errors, code = call("--select=overlap", "--ignore=weight,overlap", program=program)
-    assert (output, "none would run" in errors, code) == ("", True, 2)
-
-
 def test_explain_prints_the_page_and_rules_lists_all():
     page, *rest = call("--explain", "overlap")
     text = (ROOT / "rubric_lint/rules/overlap.md").read_text("utf-8")
@@ -309,16 +260,6 @@ def test_the_version_is_one_line():
     output, errors, code = call("--version")
     assert (errors, code) == ("", 0)
     assert re.fullmatch(r"rubric-lint \d+\.\d+\.\d+\n", output)
-
-
-def test_help_shows_the_options_and_the_commands():
-    output, errors, code = call("--help")
-    assert (errors, code) == ("", 0)
-    assert output.splitlines()[:2] == [
-        "Usage: rubric-lint [OPTIONS] [PATHS]...",
-        "       rubric-lint COMMAND [ARGS]...",
-    ]
-    assert {"--format", "--explain", "check", "schema"} <= set(output.split())
 
 
 def test_a_fault_of_the_tool_is_reported_and_hides_no_other_file():
@@ -423,14 +364,6 @@ def test_frames_fit_the_terminal():
     assert max(map(len, written.splitlines())) == 80
 
 
-@pytest.mark.parametrize("words", [[], ["check"]], ids=" ".join)
-def test_a_usage_error_repeats_the_words_that_were_typed(words):
-    _, errors, code = call(*words, "--fail-on=x")
-    typed = " ".join(["rubric-lint", *words])
-    assert errors.splitlines()[:2] == [f"Usage: {typed} [OPTIONS] [PATHS]...", f"Try '{typed} --help' for help."]
-    assert code == 2
-
-
 @pytest.mark.slow
 def test_a_long_run_shows_how_far_it_is_and_cleans_up():
     criterion = "  - id: c{0}\n    expected_outcome: States result {0}.\n"
@@ -471,13 +404,6 @@ def test_completion(args, incomplete, expected):
     assert expected == complete(*args, incomplete=incomplete)
 
 
-def test_completion_through_the_shell():
-    words = {"COMP_WORDS": "rubric-lint --explain ove", "COMP_CWORD": "2", "_RUBRIC_LINT_COMPLETE": "bash_complete"}
-    assert call(**words) == ("plain,overlap\n", "", 0)
-    script, errors, code = call(_RUBRIC_LINT_COMPLETE="zsh_source")
-    assert ("#compdef rubric-lint" in script, errors, code) == (True, "", 0)
-
-
 @pytest.mark.parametrize(
     "words",
     ["bad", "--config bad", "--output-file bad", "--baseline bad", "convert a.yaml -o bad", "init bad"],
@@ -506,33 +432,6 @@ def test_workers_end_when_nobody_reads_what_they_found():
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     pytest.fail("a worker is left")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        pytest.param([""], "a path is empty", id="path"),
-        pytest.param(["--select", ","], "is empty; name a rule", id="select"),
-        pytest.param(["--config="], "Error: --config is empty; name a file\n", id="config"),
-        pytest.param(["--output-file="], "Error: --output-file is empty; name a file\n", id="output file"),
-        pytest.param(
-            ["diff", "bad.yaml", "bad.yaml", "--outputs="], "Error: --outputs is empty; name a file\n", id="outputs"
-        ),
-        pytest.param(["convert", "good.yaml", "-o", ""], "Error: --output is empty; name a file\n", id="output"),
-        pytest.param(
-            ["convert", "good.yaml", "--config="], "Error: --config is empty; name a file\n", id="config to convert"
-        ),
-    ],
-)
-def test_an_empty_value_is_no_wish(arguments, told):
-    output, errors, code = call(*arguments)
-    assert (output, told in errors, code) == ("", True, 2)
-
-
-def test_what_cannot_be_read_is_reported_whatever_is_selected():
-    Path("broken.yaml").write_text('rubrics:\n  - expected_outcome: "x\n', "utf-8")
-    output, _, code = call("--select=overlap", "--format=concise", "--quiet", "broken.yaml")
-    assert (output, code) == ("broken.yaml:2:23 error syntax: this quote is never closed\n", 1)
 
 
 def test_the_command_line_goes_before_the_settings():

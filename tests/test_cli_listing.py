@@ -122,6 +122,7 @@ sub/d.json: settings of rubric-lint.toml
   time-limit         30                       default
   pass               0.7                      rubric-lint.toml
   borderline         0.6                      default
+  shape              not set                  default
   {len(BY_NAME) - 4} of {len(BY_NAME)} rules run; off: overlap, coverage, mixing, levels
   read as format version v1
 """,
@@ -145,19 +146,6 @@ def test_each_value_is_that_of_the_schema_or_of_the_file():
     assert {name: each["value"] for name, each in found["settings"].items()} == {
         name: each.get("default") for name, each in schema.items()
     }
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (["--show-files", "-"], "--show-files cannot be used with stdin"),
-        (["--show-settings", "--format", "sarif"], "--show-settings supports only --format json"),
-        (["--show-settings", "--show-files"], "--show-files cannot be combined with --show-settings"),
-    ],
-)
-def test_wrong_use_is_explained(args, message):
-    done = CliRunner().invoke(cli, args)
-    assert (done.stderr.splitlines()[-1], done.exit_code) == (f"Error: {message}", 2)
 
 
 def test_broken_settings_are_named():

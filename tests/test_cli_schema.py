@@ -40,18 +40,6 @@ def test_a_schema_is_printed_and_located(name, file):
     assert json.loads(printed)["$id"] == f"https://rubric-lint.github.io/schemas/{path.name}"
 
 
-def test_an_unknown_schema_is_a_usage_error():
-    done = CliRunner().invoke(cli, ["schema", "print", "answers"])
-    known = ", ".join(f"{entry.name}@{entry.version}" for entry in catalogue())
-    message = f"Error: Invalid value for 'NAME[@VERSION]': unknown schema 'answers'; expected {known}"
-    assert (message, 2) == (done.stderr.splitlines()[-1], done.exit_code)
-
-
-def test_only_schemas_of_files_that_people_write_have_several_forms():
-    done = CliRunner().invoke(cli, ["schema", "path", "report", "--form", "strict"])
-    assert ("Error: report@v1 has one form only; leave out --form", 2) == (done.stderr.splitlines()[-1], done.exit_code)
-
-
 def test_every_form_can_be_named():
     entry = next(entry for entry in catalogue() if entry.name == "suite")
     paths = [call("path", "suite@v1", "--form", form)[0].strip() for form in FORMS]

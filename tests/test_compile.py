@@ -494,37 +494,6 @@ def test_the_command_prints_the_query_or_writes_it(tmp_path):
     assert (tmp_path / "r.sql").read_text("utf-8") == expected
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (("r.rubric.yaml",), "Missing option '--to'"),
-        (("r.rubric.yaml", "--to", "duckd"), "did you mean `duckdb`?"),
-        (("none.yaml", "--to", "duckdb"), "File 'none.yaml' does not exist"),
-        (("r.rubric.yaml", "--to", "duckdb", "--table", " "), "--table is empty; name a table"),
-        (
-            ("r.rubric.yaml", "--to", "duckdb", "--field", "grade"),
-            "--field: `grade` may decide the score or contradict it",
-        ),
-        (("r.rubric.yaml", "--to", "duckdb", "--table", "a\x1bb"), "--table has an invisible character"),
-        (("r.rubric.yaml", "--to", "duckdb", "--rubric", "s"), "no rubric is named `s`"),
-        (("r.rubric.yaml", "--to", "duckdb", "-o", "r.rubric.yaml"), "is the rubric and would be overwritten"),
-        (("bad.rubric.yaml", "--to", "duckdb"), "bad.rubric.yaml cannot be used for scoring"),
-        (
-            ("huge.rubric.yaml", "--to", "duckdb"),
-            "huge.rubric.yaml: rubric `huge`: the points of its answers have up to",
-        ),
-    ],
-)
-def test_a_wrong_call_is_a_usage_error(tmp_path, arguments, told):
-    (tmp_path / "r.rubric.yaml").write_text(RANGES, "utf-8")
-    (tmp_path / "bad.rubric.yaml").write_text(RANGES.replace("weight", "wieght"), "utf-8")
-    (tmp_path / "huge.rubric.yaml").write_text(RANGES.replace("weight: 2", "weight: 1.2345678901234567890123"), "utf-8")
-    code, out, error = call(*arguments, folder=tmp_path)
-    assert (code, out) == (2, "")
-    assert told in error.replace("\n", " ")
-    assert (tmp_path / "r.rubric.yaml").read_text("utf-8") == RANGES
-
-
 @pytest.mark.slow
 def test_50_000_random_outputs_score_as_by_score_batch_in_duckdb(database):
     counted, shapes = Counter(), Counter()

@@ -519,25 +519,6 @@ def test_a_file_of_another_kind_is_refused_by_what_it_is(name, content, said):
     assert import_file(name, content) == (2, "", said)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--map", "weight"), "--map weight: expected FIELD=COLUMN, such as weight=Points"),
-        (("--map", "weight=a", "--map", "id=A"), "--map: column `A` cannot hold both `weight` and `id`"),
-        (("--map", "weight=b"), "--map: no table has a column `b`"),
-        (("--ignore-column", "b"), "--ignore-column: no table has a column `b`"),
-        (("--map", "weight=id", "--ignore-column", "Id"), "--map and --ignore-column both name the column `id`"),
-        (("--rescale", "5..1"), "--rescale 5..1: expected the lowest and the highest score, such as 1..5"),
-        (("--rescale", "good"), "--rescale good: expected the lowest and the highest score, such as 1..5"),
-        (("-o", "r.csv"), "--output is the input file; name another file, or use rubric-fix"),
-        (("--stdin-filename", "x.csv"), "--stdin-filename requires the path -, which reads stdin"),
-    ],
-)
-def test_wrong_use(options, said):
-    code, written, told = import_file("r.csv", "id,expected_outcome\na,b\n", *options)
-    assert (code, written, told.splitlines()[-1]) == (2, "", f"Error: {said}")
-
-
 def test_stdin_has_the_kind_that_its_name_says():
     text = "id,expected_outcome\na,Says it\n"
     said = "<stdin>: is not a file with tables; expected a name that ends in .csv, .tsv, .xlsx, .xlsm, .md or .markdown"

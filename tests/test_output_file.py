@@ -40,17 +40,6 @@ def test_quiet_leaves_standard_output_empty():
     assert json.loads(Path("x.sarif").read_text("utf-8"))["version"] == "2.1.0"
 
 
-@pytest.mark.parametrize("name", ["bad.yaml", "link.yaml"])
-@pytest.mark.parametrize("args", [(), ("--fail-on=never", ".")])
-def test_a_file_that_holds_rubrics_is_not_replaced_by_the_report_on_it(name, args):
-    Path("link.yaml").symlink_to("bad.yaml")
-    out, err, code = call("--format=sarif", "--output-file", name, *args)
-    told = f"Error: --output-file: {name} contains rubrics and would be overwritten; name another file"
-    assert (out, err.splitlines()[-1], code) == ("", told, 2)
-    assert Path("bad.yaml").read_text("utf-8") == BAD
-    assert names() == ["bad.yaml", "good.yaml", "link.yaml", "old.yaml"]
-
-
 def test_an_earlier_report_among_the_files_is_replaced():
     first = [call(f"--format={form}", f"--output-file={form}.json", "-q") for form in ("json", "sarif", "gitlab")]
     again = [call(f"--format={form}", f"--output-file={form}.json", "-q") for form in ("json", "sarif", "gitlab")]
@@ -66,23 +55,6 @@ def test_a_file_is_never_in_colour_unless_that_is_asked_for():
 def test_statistics_go_to_the_file_too():
     assert call("--statistics", "--output-file=x", "bad.yaml", "-q") == ("", "", 1)
     assert Path("x").read_text("utf-8") == "1 error   overlap\n"
-
-
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("none/x.sarif", "the folder none does not exist; create it first"),
-        ("bad.yaml/x.sarif", "bad.yaml is not a folder"),
-        (".", "is a folder; name a file in it"),
-        ("circle", "cannot be written: "),
-    ],
-)
-def test_a_file_that_cannot_be_written_is_wrong_use_before_anything_is_done(name, reason):
-    Path("circle").symlink_to("circle")
-    output, errors, code = call("--output-file", name, "--fix")
-    assert ("", 2) == (output, code)
-    assert errors.splitlines()[-1].startswith(f"Error: --output-file: {name}: {reason}")
-    assert Path("old.yaml").read_text("utf-8") == OLD
 
 
 def test_a_run_that_does_not_come_about_leaves_the_old_report():

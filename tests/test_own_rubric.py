@@ -315,32 +315,7 @@ tests:
 }
 """,
     ),
-    "in a line of JSON Lines": (
-        "suite.jsonl",
-        (
-            '{"id": "t", "assert": [{"rubrics": ["Names it", "Names two", '
-            '{"id": "a", "levels": {"1": "One", "2": "Two"}}]}]}\n'
-        ),
-        (
-            '{"id": "t", "assert": [{"rubrics": ["Names it", "Names two"]}, '
-            '{"rubrics": [{"id": "a", "levels": {"1": "One", "2": "Two"}}]}]}\n'
-        ),
-    ),
-}
-
-
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_criteria_move_with_their_comments_and_nothing_else_changes(case, line_end):
-    name, text, expected = case
-    settings = FileSettings(claimed=".rubric." in name)
-    fixed = fix(name, text.replace("\n", line_end).encode("utf-16"), settings, choices=[OWN])
-    assert (fixed.doubt, fixed.data.decode("utf-16")) == ("", expected.replace("\n", line_end))
-    assert [finding.rule for finding in fixed.result.findings if finding.rule == "mixing"] == []
-
-
-TEXTS = {
-    "to a new document": (
+    "with a text that keeps the blank lines at its end": (
         "a.rubric.yaml",
         """\
 rubrics:
@@ -375,38 +350,7 @@ rubrics:
 
 """,
     ),
-    "from between others": (
-        "a.rubric.yaml",
-        """\
-rubrics:
-- |+
-  Names one
-
-- {id: b, levels: {1: No, 2: Yes}}
-
-- |+
-  Names two
-
-- {id: c, levels: {1: No, 2: Yes}}
-
-- Names three
-""",
-        """\
-rubrics:
-- |+
-  Names one
-
-- |+
-  Names two
-
-- Names three
----
-rubrics:
-- {id: b, levels: {1: No, 2: Yes}}
-- {id: c, levels: {1: No, 2: Yes}}
-""",
-    ),
-    "to a new evaluator": (
+    "from between texts that keep the blank lines at their end": (
         "a.yaml",
         """\
 tests:
@@ -440,12 +384,13 @@ tests:
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
-@pytest.mark.parametrize("case", TEXTS.values(), ids=TEXTS)
-def test_text_blocks_keep_the_blank_lines_at_their_end(case, line_end):
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_criteria_move_with_their_comments_and_nothing_else_changes(case, line_end):
     name, text, expected = case
-    data = text.replace("\n", line_end).encode()
-    fixed = fix(name, data, FileSettings(claimed=".rubric." in name), choices=[OWN])
-    assert (fixed.doubt, fixed.data.decode()) == ("", expected.replace("\n", line_end))
+    settings = FileSettings(claimed=".rubric." in name)
+    fixed = fix(name, text.replace("\n", line_end).encode("utf-16"), settings, choices=[OWN])
+    assert (fixed.doubt, fixed.data.decode("utf-16")) == ("", expected.replace("\n", line_end))
+    assert "mixing" not in {finding.rule for finding in fixed.result.findings}
     assert [*fixed.left(choices=[OWN])] == []
 
 
@@ -513,12 +458,7 @@ rubrics:
 def test_it_is_done_only_if_asked_for_and_the_title_says_that_scores_change():
     fixed = fix("a.rubric.yaml", MIXED.encode(), FileSettings(claimed=True), unsafe=True)
     assert fixed.text == MIXED
-    assert [left.reason for left in fixed.left(unsafe=True)] == [
-        (
-            "only you can choose: move criterion `c` to a new rubric in a document of its own, with a score of its own "
-            "(--choose own-rubric)"
-        )
-    ]
+    assert ["--choose own-rubric" in left.reason for left in fixed.left(unsafe=True)] == [True]
     suite = f"tests:\n  - evaluators:\n      - {MIXED.replace(chr(10), chr(10) + '        ')}"
     bands = suite.replace(
         "- id: c\n            score_ranges: {0: Names none, 6: Names one}", "- {score_range: [0, 10]}"
@@ -527,9 +467,7 @@ def test_it_is_done_only_if_asked_for_and_the_title_says_that_scores_change():
     several = suite.replace(MIXED.replace("\n", "\n        "), several)
     for text, what in {suite: "criterion `c`", bands: "this band", several: "the 2 criteria with `levels`"}.items():
         (finding,) = (each for each in lint("a.yaml", text.encode()).findings if each.rule == "mixing")
-        assert [each.title for each in finding.choices] == [
-            f"move {what} to a new rubric beside this one, with a score of its own"
-        ]
+        assert [each.title.startswith(f"move {what} to a new rubric") for each in finding.choices] == [True]
 
 
 def test_each_rubric_has_a_name_and_a_score_of_its_own():
@@ -558,103 +496,92 @@ tests:
             score_ranges: {0: Names none, 6: Names one}
 """
 STRINGS = "rubrics: [{id: a, score_ranges: {0: No, 6: Yes}}, Names it]\n"
-NAME_IT = (
-    "first write `# $schema: https://rubric-lint.github.io/schemas/rubric-v2.schema.json` in the first line of the file"
-)
 MOVED = "- id: c\n            score_ranges"
+SIGNED = "# $schema: rubric-v2.schema.json"
 REFUSED = {
-    "an anchor in what moves": (
-        "a.yaml",
-        SUITE.replace("ranges: {", "ranges: &s {"),
-        "line 9 has the anchor `&s`, which cannot be moved; write it out",
-    ),
+    "an anchor in what moves": ("a.yaml", SUITE.replace("ranges: {", "ranges: &s {"), "line 9 has the anchor `&s`"),
     "an anchor in what is copied": (
         "a.yaml",
         SUITE.replace("name: grade", "name: &n grade"),
-        "line 4 has the anchor `&n`, which cannot be moved; write it out",
+        "line 4 has the anchor `&n`",
     ),
     "an evaluator that others repeat": (
         "a.yaml",
         SUITE.replace("- name", "- &e\n        name") + "      - *e\n",
-        "an anchor shares it with line 11; write it out there, or change it by hand",
+        "an anchor shares it with line 11",
     ),
     "a name that is an alias": (
         "a.yaml",
         SUITE.replace("id: t", "id: &n t").replace("name: grade", "name: *n"),
-        "a part of it is written elsewhere; write it out",
+        "a part of it is written elsewhere",
     ),
     "an alias in what moves to another document": (
         "a.rubric.yaml",
         MIXED.replace("Names two", "&two Names two").replace("6: Names one", "6: *two"),
-        "line 7 uses an alias, which no other document can; write out what it stands for",
+        "line 7 uses an alias",
     ),
     "a comment above the first criterion": (
         "a.yaml",
         SUITE.replace("          - Names one\n          - Names two\n", "          # All of them\n").rstrip()
         + "\n          - Names one\n          - Names two\n",
-        "the comment above the first criterion may be about all of them; move them by hand",
+        "the comment above the first criterion",
     ),
     "a comment between two criteria": (
         "a.yaml",
         SUITE.replace(f"          {MOVED}", f"          # Of the text\n\n          {MOVED}"),
-        "it is unclear which criterion a comment is about; move them by hand",
+        "it is unclear which criterion",
     ),
     "a comment below the last criterion": (
         "a.yaml",
         f"{SUITE}          # Of the last one?\n",
-        "it is unclear whether the comment below them is about the last one; move them by hand",
+        "it is unclear whether the comment below them",
     ),
     "a file of JSON": (
         "a.rubric.json",
         '{"rubrics": ["Names one", "Names two", {"id": "c", "score_ranges": {"0": "Names none", "6": "Names one"}}]}',
-        "only YAML holds several documents; move the criteria to a file of their own",
+        "only YAML holds several documents",
     ),
-    "strings in a file that names no schema": (
-        "a.yaml",
-        f"# Of the text\n{STRINGS}",
-        f"in a document without other criteria, the strings would not be read as a rubric; {NAME_IT}",
-    ),
+    "strings in a file that names no schema": ("a.yaml", f"# Of the text\n{STRINGS}", "in a document without other"),
     "criteria that leave strings in a file that names no schema": (
         "a.yaml",
         STRINGS.replace("Names it]", "Names it, Names two]"),
-        f"in a document without other criteria, the strings that are left would not be read as a rubric; {NAME_IT}",
+        "in a document without other criteria, the strings that are left",
     ),
     "criteria of a document that alone names its schema in a comment": (
         "a.yaml",
-        f"rubrics: [Names it]\n---\n# $schema: rubric-v2.schema.json\n{STRINGS}",
-        "the schema comment above them is for this document alone; put it in the first line of the file",
+        f"rubrics: [Names it]\n---\n{SIGNED}\n{STRINGS}",
+        "the schema comment above them",
     ),
     "a text that would get blank lines at its end": (
         "a.yaml",
         SUITE.replace("- Names two", "- |+\n            Names two\n\n") + "\n      - {name: b, rubrics: [Names it]}\n",
-        "a text block would take over the blank lines that follow; move the criteria by hand",
-    ),
-    "a text at the end of a file without a last line end": (
-        "a.rubric.yaml",
-        MIXED.rstrip() + "\n  - |\n    Names three",
-        "the file ends without a line end; add one",
+        "a text block would take over the blank lines",
     ),
     "a text where a comment ends the file without a line end": (
         "a.rubric.yaml",
         MIXED.rstrip() + "\n  - |\n    Names three\n# the end",
-        "the file ends without a line end; add one",
+        "the file ends without a line end",
     ),
-    "a suite with rubrics at the top": (
-        "a.rubric.yaml",
-        MIXED + "tests: []\n",
-        "the file has `tests` too; move the criteria to a file of their own",
-    ),
+    "a suite with rubrics at the top": ("a.rubric.yaml", MIXED + "tests: []\n", "the file has `tests` too"),
     "an evaluator with two rubrics": (
         "a.yaml",
         SUITE + "        then:\n          rubrics: [{id: d, expected_outcome: Names it}]\n",
-        "there is another rubric beside it; move the criteria by hand",
+        "there is another rubric beside it",
+    ),
+    "bands with a gap, by the proof": (
+        "a.yaml",
+        SUITE.replace("id: c", "score_range: [0, 4]").replace(BANDS, "expected_outcome: Names it"),
+        "line 9 would be a new finding, coverage: ",
+    ),
+    "an error beside the criteria, by the proof": (
+        "a.yaml",
+        SUITE.replace("name: grade", "name: grade\n        name: grade"),
+        "line 10 would be a new finding, duplicate-key: ",
     ),
 }
 
 
-@pytest.mark.parametrize(
-    ("head", "copied"), [("# $schema: rubric-v2.schema.json\n", ""), ("$schema: rubric-v2.schema.json\n",) * 2]
-)
+@pytest.mark.parametrize(("head", "copied"), [(f"{SIGNED}\n", ""), ("$schema: rubric-v2.schema.json\n",) * 2])
 def test_strings_move_if_what_names_the_schema_covers_a_new_document_too(head, copied):
     fixed = fix("a.yaml", f"{head}{STRINGS}".encode(), choices=[OWN])
     assert fixed.text == f"{head}{STRINGS.replace(', Names it', '')}---\n{copied}rubrics: [Names it]\n"
@@ -664,40 +591,9 @@ def test_strings_move_if_what_names_the_schema_covers_a_new_document_too(head, c
 @pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
 def test_what_cannot_move_stays_with_the_reason(case):
     name, text, reason = case
-    settings = FileSettings(claimed=".rubric." in name)
-    fixed = fix(name, text.encode(), settings, choices=[OWN])
-    reasons = [left.reason for left in fixed.left(choices=[OWN]) if left.finding.rule == "mixing"]
-    assert (fixed.text, reasons) == (text, [reason])
-
-
-DOUBTFUL = {
-    "bands with a gap": (
-        "a.yaml",
-        SUITE.replace("id: c", "score_range: [0, 4]").replace(
-            "score_ranges: {0: Names none, 6: Names one}", "expected_outcome: Names it"
-        ),
-        (
-            "line 9 would be a new finding, coverage: no band covers scores 5 to 10, so no outcome is described for "
-            "them; add or widen a band"
-        ),
-    ),
-    "an error beside the criteria": (
-        "a.yaml",
-        SUITE.replace("name: grade", "name: grade\n        name: grade"),
-        (
-            "line 10 would be a new finding, duplicate-key: duplicate key `name`, first at line 9; "
-            "most readers keep only the last, so remove one"
-        ),
-    ),
-}
-
-
-@pytest.mark.parametrize("case", DOUBTFUL.values(), ids=DOUBTFUL)
-def test_what_would_be_read_otherwise_or_be_a_new_error_is_refused_by_the_proof(case):
-    name, text, reason = case
     fixed = fix(name, text.encode(), FileSettings(claimed=".rubric." in name), choices=[OWN])
-    reasons = [left.reason for left in fixed.left(choices=[OWN]) if left.finding.rule == "mixing"]
-    assert (fixed.text, reasons) == (text, [reason])
+    (found,) = (left.reason for left in fixed.left(choices=[OWN]) if left.finding.rule == "mixing")
+    assert (fixed.text, found[: len(reason)]) == (text, reason)
 
 
 @pytest.mark.parametrize(
@@ -808,11 +704,7 @@ def mixed_rubrics(draw):
     return name, text.encode(encoding), [data], expected
 
 
-UNCLEAR = {
-    "it is unclear whether the comment below them is about the last one; move them by hand",
-    "it is unclear which criterion a comment is about; move them by hand",
-    "the comment above the first criterion may be about all of them; move them by hand",
-}
+UNCLEAR = ("it is unclear whether", "it is unclear which", "the comment above the first criterion may be about all")
 
 
 @given(mixed_rubrics())
@@ -823,7 +715,7 @@ def test_the_data_is_what_it_should_be_and_all_other_lines_stay(mixed):
     result = lint(name, data, settings)
     (finding,) = (each for each in result.findings if each.rule == "mixing")
     if not finding.choices:
-        assert finding.obstacle in UNCLEAR
+        assert finding.obstacle.startswith(UNCLEAR)
         return
     (repair,) = finding.choices
     assert find_trouble(result, [(finding, repair)], settings) == ""

@@ -12,7 +12,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from hashlib import sha256
-from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -21,7 +20,6 @@ from test_api import modules_after
 
 from rubric_lint import JudgedCase, load_rubrics, output_schema, score, write_prompt
 from rubric_lint.rewards import RewardCounts, RewardError, endpoint_judge, trl_reward, verifiers_reward
-from rubric_lint.rewards.asking import PerLoop
 
 BANDS = "{0: Bad, 3: Poor, 6: Fair, 9: Good}"
 CRITERIA = {
@@ -44,11 +42,6 @@ CHAT = [{"role": "user", "content": "Why?"}]
 
 def output(*scores, names=tuple(CRITERIA)):
     return json.dumps({"checks": [{"id": name, "score": each} for name, each in zip(names, scores, strict=False)]})
-
-
-def answer_of(messages):
-    """Return the text in the tags of the answer in the last message of a prompt."""
-    return messages[1]["content"].rpartition("<answer-")[0].rpartition("</answer-")[0].partition(">\n")[2].strip()
 
 
 def told(messages):
@@ -146,12 +139,10 @@ def test_several_samples_are_combined_to_their_median():
 
 
 def test_each_prompt_may_have_a_rubric_of_its_own():
+    short = '{"checks": [{"id": "short", "satisfied": true}]}'
+
     def judge(messages):
-        return (
-            '{"checks": [{"id": "short", "satisfied": true}]}'
-            if "ten words" in messages[0]["content"]
-            else SAYING["fair"]
-        )
+        return short if "ten words" in messages[0]["content"] else SAYING["fair"]
 
     reward = trl_reward({"summary": RUBRIC, "short": SHORT}, judge)
     assert reward.__name__ == "rubric"
@@ -254,9 +245,7 @@ def test_a_judge_that_raises_gives_no_reward_and_is_not_asked_again():
     reward = trl_reward(RUBRIC, judge, on_invalid="raise")
     with pytest.raises(RewardError) as caught:
         rate(reward, ["x", "x"])
-    assert str(caught.value) == (
-        "summary: invalid judge output for completion 1 of 2: the judge raised TimeoutError: no reply within 3 s"
-    )
+    assert "completion 1 of 2: the judge raised TimeoutError: no reply within 3 s" in str(caught.value)
     assert isinstance(caught.value.__cause__.__cause__, TimeoutError)
     assert len(asked) == 2
 
@@ -354,54 +343,36 @@ def test_calls_with_invalid_outputs_are_logged_seldom_and_lost_ones_always(caplo
         rate(reward, ["good", "half"])
     first, *rest = [record.getMessage() for record in caplog.records]
     assert len(rest) == 3  # the second, the fourth and the eighth
-    assert first == (
-        "summary: invalid judge output for 1 of 2 completions, without a reward; so far 1 of 2. The first reason: "
-        '/checks: no check for "tone"'
-    )
+    assert first.startswith("summary: invalid judge output for 1 of 2 completions, without a reward; so far 1 of 2.")
+    assert first.endswith('/checks: no check for "tone"')
     caplog.clear()
     for _ in range(3):
         rate(reward, ["half", "broken"])
-    assert [record.getMessage().partition(";")[0] for record in caplog.records] == [
-        "summary: invalid judge output for all 2 of 2 completions, without a reward"
-    ] * 3
+    assert [" all 2 of 2 completions" in record.getMessage() for record in caplog.records] == [True] * 3
     assert {(record.name, record.levelno) for record in caplog.records} == {("rubric_lint.rewards", logging.WARNING)}
 
 
 def test_skipped_completions_are_in_the_warning(caplog):
     rate(trl_reward(RUBRIC, told), MIXED, PROMPTS)
-    assert (
-        "for 2 of 5 completions, without a reward (2 more skipped with them); so far 2 of 5 (2 more skipped)."
-        in caplog.text
-    )
+    assert "for 2 of 5 completions, without a reward (2 more skipped with them); so far 2 of 5" in caplog.text
 
 
 def test_a_run_that_learns_nothing_ends():
     reward = trl_reward(RUBRIC, told, attempts=1, patience=3)
     for completions in (["broken"], ["half"], ["good"], ["broken"], ["broken"]):
         rate(reward, completions)
-    with pytest.raises(RewardError) as caught:
+    with pytest.raises(RewardError, match=r"^summary: 3 calls in a row without a valid judge output.*I like it"):
         rate(reward, ["broken", "half"])
-    assert str(caught.value) == (
-        "summary: 3 calls in a row without a valid judge output, so there is nothing to learn from; the first reason "
-        'of the last call: no JSON object in this text: "I like it."'
-    )
 
 
 def test_the_trainer_logs_shares_criteria_and_reasons():
     metrics, extra = {}, {}
-    state = SimpleNamespace(global_step=3)
+    state, logs = SimpleNamespace(global_step=3), {"log_metric": metrics.__setitem__, "log_extra": extra.__setitem__}
     reward = trl_reward(RUBRIC, told, name="quality")
-    found = rate(
-        reward, MIXED, PROMPTS, trainer_state=state, log_metric=metrics.__setitem__, log_extra=extra.__setitem__
-    )
-    assert found == [None, None, 0.6, None, None]
-    assert metrics == {
-        "quality/invalid": 0.4,
-        "quality/skipped": 0.4,
-        "quality/criteria/accuracy": float(Fraction(16, 30)),
-        "quality/criteria/length": float(Fraction(16, 30)),
-        "quality/criteria/tone": float(Fraction(16, 30)),
-    }
+    assert rate(reward, MIXED, PROMPTS, trainer_state=state, **logs) == [None, None, 0.6, None, None]
+    mean = float(Fraction(16, 30))
+    criteria = {f"quality/criteria/{name}": mean for name in ("accuracy", "length", "tone")}
+    assert metrics == {"quality/invalid": 0.4, "quality/skipped": 0.4, **criteria}
     assert [bool(each) for each in extra["quality/invalid"]] == [False, True, False, True, False]
     assert reward.__name__ == "quality"
 
@@ -445,16 +416,6 @@ def test_dropout_scores_as_a_rubric_of_the_other_criteria():
     assert len(seen) > 8
 
 
-def test_dropout_depends_on_seed_prompt_and_step_and_on_nothing_else():
-    prompts = [f"Question {number}" for number in range(12)]
-    first = drawn_subsets(0.5, [1], prompts, step=4)
-    assert first == drawn_subsets(0.5, [1], prompts, step=4)
-    assert drawn_subsets(0.5, [1], [*reversed(prompts)], step=4) == first
-    assert len(set(first.values())) > 4
-    for other in (drawn_subsets(0.5, [2], prompts, step=4), drawn_subsets(0.5, [1], prompts, step=5)):
-        assert [*other.values()] != [*first.values()]
-
-
 def test_the_same_criteria_are_dropped_on_every_machine():
     group = '["summary", "Why?", "Why?", null]'
 
@@ -479,24 +440,6 @@ def test_a_criterion_that_earns_points_stays_and_each_is_dropped_as_often_as_sai
     assert [share[name] for name in ("accuracy", "length", "tone")] == pytest.approx([earning] * 3, abs=0.05)
 
 
-def test_more_dropout_never_keeps_what_less_drops():
-    for seed in range(30):
-        sets = [set(*drawn_subsets(dropout, [seed]).values()) for dropout in (0, 0.3, 0.6, 0.99)]
-        assert sets[0] == set(CRITERIA)
-        assert all(more <= less for less, more in pairwise(sets))
-
-
-def test_dropout_of_a_pickled_rubric_is_the_same():
-    rubric = pickle.loads(pickle.dumps(FOUR))  # noqa: S301
-    judged = [output(3, 5, 7, 9)] * 10
-    prompts = [str(number) for number in range(10)]
-    rewards = [
-        rate(trl_reward(each, outputs="judged", dropout=0.5, reward="verdict"), prompts, prompts, judged=judged)
-        for each in (FOUR, rubric)
-    ]
-    assert rewards[0] == rewards[1]
-
-
 # As a function
 
 
@@ -506,17 +449,6 @@ def test_a_function_can_be_pickled_with_its_counts():
     copy = pickle.loads(pickle.dumps(reward))  # noqa: S301
     assert (copy.__name__, copy.totals, rate(copy, ["fair"])) == ("quality", RewardCounts(1, 2, 0, 0), [0.6])
     assert (copy.totals, reward.totals) == (RewardCounts(2, 3, 0, 0), RewardCounts(1, 2, 0, 0))
-
-
-def test_each_event_loop_has_one_value_and_a_pickle_has_none():
-    made, values = iter("abcd"), PerLoop()
-
-    async def find_twice(values):
-        return values.find(lambda: next(made)), values.find(lambda: next(made))
-
-    found = [asyncio.run(find_twice(values)), asyncio.run(find_twice(values))]
-    copy = pickle.loads(pickle.dumps(values))  # noqa: S301
-    assert [*found, asyncio.run(find_twice(copy))] == [("a", "a"), ("b", "b"), ("c", "c")]
 
 
 def test_threads_may_share_a_function():
@@ -530,72 +462,44 @@ def test_threads_may_share_a_function():
 @pytest.mark.parametrize(
     ("options", "fault", "message"),
     [
-        ({}, ValueError, "pass either `judge`, a function that judges, or `outputs`"),
+        ({}, ValueError, "pass either `judge`"),
         ({"judge": told, "outputs": "o"}, ValueError, "pass either `judge`"),
-        ({"judge": "gpt-5"}, TypeError, "judge is a value of the type str; expected a function"),
+        ({"judge": "gpt-5"}, TypeError, "judge is a value of the type str"),
         ({"outputs": "o", "samples": 2}, ValueError, "`samples` needs a judge"),
-        ({"judge": told, "on_invalid": "zero"}, ValueError, "on_invalid is 'zero'; expected 'skip', 'none' or 'raise'"),
-        ({"judge": told, "reward": "points"}, ValueError, "reward is 'points'; expected 'score', 'gated' or 'verdict'"),
-        ({"judge": told, "dropout": 1}, ValueError, "dropout is 1; expected a number of at least 0 and below 1"),
-        ({"judge": told, "dropout": float("nan")}, ValueError, "dropout is nan; expected a number"),
-        ({"judge": told, "seed": "a"}, ValueError, "seed is 'a'; expected an integer"),
-        ({"judge": told, "samples": 0}, ValueError, "samples is 0; expected an integer of at least 1"),
-        ({"judge": told, "patience": True}, ValueError, "patience is True; expected an integer of at least 1"),
+        ({"judge": told, "on_invalid": "zero"}, ValueError, "on_invalid is 'zero'"),
+        ({"judge": told, "reward": "points"}, ValueError, "reward is 'points'"),
+        ({"judge": told, "dropout": 1}, ValueError, "dropout is 1"),
+        ({"judge": told, "dropout": float("nan")}, ValueError, "dropout is nan"),
+        ({"judge": told, "seed": "a"}, ValueError, "seed is 'a'"),
+        ({"judge": told, "samples": 0}, ValueError, "samples is 0"),
+        ({"judge": told, "patience": True}, ValueError, "patience is True"),
+        ({"rubrics": {}, "judge": told}, TypeError, "rubrics is a value of the type dict"),
+        ({"rubrics": SHORT, "judge": told, "dropout": 0.5}, ValueError, "dropout is 0.5, but no rubric has two"),
     ],
 )
 def test_wrong_options_are_refused_at_once(options, fault, message):
-    with pytest.raises(fault) as caught:
-        trl_reward(RUBRIC, **options)
-    assert str(caught.value).startswith(message)
-
-
-def test_wrong_rubrics_are_refused_at_once():
-    with pytest.raises(TypeError, match=r"^rubrics is a value of the type dict; expected a rubric"):
-        trl_reward({}, told)
-    with pytest.raises(ValueError, match=r"^dropout is 0\.5, but no rubric has two criteria"):
-        trl_reward(SHORT, told, dropout=0.5)
+    with pytest.raises(fault, match=f"^{message}"):
+        trl_reward(**{"rubrics": RUBRIC, **options})
 
 
 @pytest.mark.parametrize(
     ("options", "columns", "message"),
     [
-        (
-            {"reference": "answer"},
-            {"answers": ["x"]},
-            "summary: no column `answer` in the dataset; did you mean `answers`?",
-        ),
-        (
-            {"question": "log_metric"},
-            {"log_metric": print},
-            "summary: no column `log_metric` in the dataset; the trainer",
-        ),
-        (
-            {"reference": "answer"},
-            {"answer": ["x", "y"]},
-            "summary: the column `answer` does not have one value for each",
-        ),
-        (
-            {"reference": "answer"},
-            {"answer": [7]},
-            "a value of `answer` is of the type int; expected a string or a list",
-        ),
+        ({"reference": "answer"}, {"answers": ["x"]}, "summary: no column `answer`.*did you mean `answers`"),
+        ({"question": "log_metric"}, {"log_metric": print}, "summary: no column `log_metric`"),
+        ({"reference": "answer"}, {"answer": ["x", "y"]}, "summary: the column `answer` does not have one value"),
+        ({"reference": "answer"}, {"answer": [7]}, "a value of `answer` is of the type int"),
     ],
 )
 def test_wrong_columns_are_errors(options, columns, message):
-    with pytest.raises(RewardError) as caught:
+    with pytest.raises(RewardError, match=f"^{message}"):
         rate(trl_reward(RUBRIC, told, **options), ["good"], **columns)
-    assert str(caught.value).startswith(message)
 
 
 def test_the_import_is_light():
     loaded = modules_after("import rubric_lint.rewards")
-    assert not [
-        name
-        for name in loaded
-        if name.startswith(
-            ("rubric_lint.scoring", "rubric_lint.outputs", "rubric_lint.judge", "trl", "torch", "verifiers", "openai")
-        )
-    ]
+    heavy = ("rubric_lint.scoring", "rubric_lint.outputs", "rubric_lint.judge", "trl", "torch", "verifiers", "openai")
+    assert not [name for name in loaded if name.startswith(heavy)]
 
 
 # verifiers

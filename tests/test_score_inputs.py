@@ -359,21 +359,6 @@ def test_mapping_keeps_every_value_as_written():
     assert results == plain
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["output"], "'output' is not FIELD=COLUMN, such as output=response"),
-        (["output=a", "output=b"], "the field `output` has two columns, `a` and `b`"),
-        (["score=a"], "the field `score` would overwrite that of the result; choose another name"),
-        (["ouput=a"], "unknown field `ouput`; did you mean `output`?"),
-    ],
-)
-def test_mappings_that_cannot_be_meant_are_refused(options, told):
-    args = [arg for option in options for arg in ("--map", option)]
-    done = CliRunner().invoke(score, ["r.rubric.yaml", "-", *args], input="")
-    assert (done.exit_code, told in done.stderr) == (2, True)
-
-
 def test_folders_and_patterns_are_searched_and_say_what_is_not_read():
     for name in ("d/b.jsonl", "d/a/z.csv.gz", "d/a/README.md", "d/_SUCCESS", "d/.x.jsonl", "e.jsonl", "[x].jsonl"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)

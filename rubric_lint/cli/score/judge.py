@@ -202,7 +202,7 @@ def judge(
     are read and checked before the first request.
     """
     from rubric_lint.cli.options import require_file_name  # noqa: PLC0415
-    from rubric_lint.cli.score.judging import load_prices, open_store, run_judge  # noqa: PLC0415
+    from rubric_lint.cli.score.judging import check_batch, load_prices, open_store, run_judge  # noqa: PLC0415
     from rubric_lint.judge.answers import AnswersError  # noqa: PLC0415
     from rubric_lint.judge.journal import Journal, JournalError, StaleError, check_journal  # noqa: PLC0415
     from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
@@ -210,6 +210,8 @@ def judge(
     fields = read_fields(asking)
     batch = read_batch(asking)
     access = find_access(models, asking, sends=batch is None)
+    if batch:
+        check_batch(batch, access.calls)
     table = load_prices(prices)
     rubrics = load(file, settings)
     plan = make_plan(asking, extract=Extract(extract))

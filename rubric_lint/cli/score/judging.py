@@ -7,7 +7,7 @@ import shlex
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -333,18 +333,23 @@ class _Noting:
         self._written.add(json.dumps(record["id"]))
 
 
+def check_batch(batch: Batch, calls: Iterable[Call]) -> None:
+    """Refuse requests that cannot be written as a batch.
+
+    Raises:
+        click.UsageError: naming the option.
+    """
+    try:
+        check_form(batch.form, calls)
+    except BatchError as fault:
+        raise click.UsageError(str(fault)) from None
+
+
 def run_batch(batch: Batch, work: BatchWork, left: int, prices: Prices | None) -> Exit:
     """Read the results of a batch, then write the requests that are left, as far as the options ask for it.
 
     `left` is the number of answers without a record.
-
-    Raises:
-        click.UsageError: if requests cannot be written as a batch.
     """
-    try:
-        check_form(batch.form, work.calls)
-    except BatchError as fault:
-        raise click.UsageError(str(fault)) from None
     code = Exit.CLEAN
     with ExitStack() as opened:
         results = opened.enter_context(BatchResults(batch.results)) if batch.results else None

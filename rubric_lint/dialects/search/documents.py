@@ -2,7 +2,7 @@
 
 import re
 
-from rubric_lint.finding import Unread
+from rubric_lint.finding import Step, Unread
 from rubric_lint.text.source import Source
 
 SUFFIXES = (".md", ".markdown")
@@ -54,4 +54,4 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
     command = f"rubric-lint import {name} -o {name[: name.rfind('.')]}{RUBRIC_FILE}"
     criteria = "its criterion is" if count == 1 else f"its {count} criteria are"
     reason = f"{criteria} in Markdown, which is not checked; `{command}` writes a rubric file"
-    return (Unread(reason, line, 1, is_known=False, signs=2),)
+    return (Unread(reason, line, 1, is_known=False, signs=2, steps=(Step("run", "import"),)),)
