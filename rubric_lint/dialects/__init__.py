@@ -204,12 +204,13 @@ _SIGNS = tuple(_group().items())
 
 def could_hold_rubrics(data: bytes, name: str) -> bool:
     """Return whether a file with these bytes may contain a rubric of a known format; its `name` selects the kind."""
-    kind = kind_of(name)
-    if data.startswith(_OTHER_UNICODE):
-        return True  # its words have other bytes
     if name.endswith(DOCUMENTS) and is_document(name):
         return could_hold_criteria(data, name)
-    if kind not in DATA and (b"ubric" in data or b"UBRIC" in data) and _OURS_ELSEWHERE.search(data):
+    kind = kind_of(name)
+    is_in_other_bytes = data.startswith(_OTHER_UNICODE)
+    if is_in_other_bytes or (
+        kind not in DATA and (b"ubric" in data or b"UBRIC" in data) and _OURS_ELSEWHERE.search(data)
+    ):
         return True
     if kind.is_program:
         return b"GEval(" in data or any(family.may_be_in_program(data) for family in FAMILIES)
