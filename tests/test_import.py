@@ -472,10 +472,16 @@ def test_a_table_that_belongs_to_nothing_is_refused_unless_another_is_chosen():
     assert import_file("r.md", STRANGE, "--rubric", "A") == (0, expected, f"{where}not read: {told}\n")
 
 
+NO_CRITERIA = (
+    "no criteria found; expected a table with a header such as `| id | expected_outcome |` and `|---|---|` below it, or "
+    "headings with a weight or a scale each, such as `5: ...`"
+)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a\n", "r.md:1:1: no table found; expected a header such as `| id | expected_outcome |` with `|---|---|` below it\n"),
+        ("a\n", f"r.md:1:1: {NO_CRITERIA}\n"),
         ("|id|outcome|\n|-|-|\n|a|b|c|\n", "r.md:3:6: this row has more cells than the header; escape each inner pipe as \\|\n"),
         (
             "# A\n\n|id|outcome|\n|-|-|\n|a|b|\n\n# A\n\n|id|outcome|\n|-|-|\n|c|d|\n",
