@@ -181,7 +181,7 @@ criteria:
 """
 OURS = "rubrics: [{id: owner, expected_outcome: Names the owner}]\n"
 CASES = "tests: [{vars: {q: Why?}, assert: [{type: llm-rubric, value: Names the owner of the shop}]}]\n"
-AXES = (
+AXES = "scale: [1, 5]\naxes: {owner: {weight: 2, description: Names it}, tone: {weight: 1, description: Is kind}}\n"
     "scale: [1, 5]\naxes: {owner: {weight: 2, description: Names it}, tone: {weight: 1, description: Gives thanks}}\n"
 )
 SHAPES = {
