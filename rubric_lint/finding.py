@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rubric_lint.edits.intents import Fix, Repair
 from rubric_lint.text.path import Part, Path
@@ -84,11 +84,33 @@ class Finding(NamedTuple):
         return hash(self[:-1])  # `values` have no hash, and the message has them
 
 
+_STEPS = {
+    "rename": "rename it to `{}`",
+    "rewrite": "{}",
+    "comment": "put the comment `# $schema: {}` at the top of the file",
+    "key": 'add `"$schema": "{}"` at the top level',
+    "key-of-lines": 'add `"$schema": "{}"` at the top level of each line',
+    "setting": "name the file in the setting `{}`",
+    "file-name": "name the file `{}`",
+    "run": "run `rubric-lint {} FILE`",
+}
+
+
+class Step(NamedTuple):
+    """One step of the way to get a near miss read: what to `do`, and with what; `str` puts it into words."""
+
+    do: str
+    what: str
+
+    def __str__(self) -> str:
+        return _STEPS[self.do].format(self.what)
+
+
 class Unread(NamedTuple):
     """A near miss, which is skipped: the reason with what to do about it, and its place.
 
     `is_known`: it certainly is a rubric, in an unsupported form; otherwise it may belong to another tool. `signs`
-    counts what else makes a rubric likely; reports list the likeliest first.
+    counts what else makes a rubric likely; reports list the likeliest first. `steps` say to a program what to do.
     """
 
     reason: str
@@ -96,21 +118,23 @@ class Unread(NamedTuple):
     column: int
     is_known: bool
     signs: int = 0
+    steps: tuple[Step, ...] = ()
 
     @property
     def rank(self) -> tuple[bool, int]:
         """The order in which to list near misses: the smallest is the likeliest rubric."""
         return not self.is_known, -self.signs
 
-    def to_json(self, file: str) -> dict[str, str | int | bool]:
+    def to_json(self, file: str) -> dict[str, Any]:
         """Return it as the JSON reports have it."""
-        return {
+        told = {
             "file": file,
             "reason": self.reason,
             "line": self.line,
             "column": self.column,
             "is_known": self.is_known,
         }
+        return {**told, "steps": [step._asdict() for step in self.steps]} if self.steps else told
 
 
 class Result(NamedTuple):

@@ -153,6 +153,11 @@ def test_nothing_is_served_under_another_name(folder):
     assert "syntax" in run("a.json")
 
 
+def test_nothing_is_served_for_the_same_file_in_another_folder():
+    keys = [Cache("").key(f"{folder}/a.json", b"{}", FileSettings()) for folder in ("docs", "evals")]
+    assert len(set(keys)) == 2  # the name of a folder may say that a judge reads what is in it
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("file", ["rubric_lint/__init__.py", "rubric_lint/rules/rows.py", "schemas/v2/rubric.json"])
 def test_nothing_is_served_after_a_change_of_the_tool(file, tmp_path):

@@ -66,6 +66,31 @@ CASES = {
             )
         },
     ),
+    "two criteria for two actions": (
+        """\
+rubrics:
+  # what to ask
+  - id: age
+    weight: 3
+    expected_outcome: Asks for the age, and then recommends a doctor  # twice
+  - Is signed
+""",
+        "split",
+        {
+            "weight: 3": "weight: 1.5",
+            "Asks for the age, and then recommends a doctor  # twice\n": (
+                '"Asks for the age"  # twice\n'
+                "  - id: age-2\n"
+                "    weight: 1.5\n"
+                '    expected_outcome: "Then recommends a doctor"\n'
+            ),
+        },
+    ),
+    "two strings for two actions": (
+        "rubrics:\n  - Asks for the age and recommends a doctor\n  - Is signed\n",
+        "split",
+        {"Asks for the age and recommends a doctor": '"Asks for the age"\n  - "Recommends a doctor"'},
+    ),
     "a new band in the short form": (
         HEAD + '      "3": Names none\n      "7": Names two\n',
         "add-band",

@@ -122,6 +122,7 @@ sub/d.json: settings of rubric-lint.toml
   time-limit         30                       default
   pass               0.7                      rubric-lint.toml
   borderline         0.6                      default
+  shape              not set                  default
   {len(BY_NAME) - 4} of {len(BY_NAME)} rules run; off: overlap, coverage, mixing, levels
   read as format version v1
 """,

@@ -197,7 +197,7 @@ SETTINGS = (
     '"select", "ignore", "severity", "include", "exclude", '
     '"baseline", "judged", "labels", "require-rubrics", "fail-on-unread", '
     '"per-file-ignores", "versions", "implicit-required", '
-    '"time-limit", "pass" and "borderline"'
+    '"time-limit", "pass", "borderline" and "shape"'
 )
 
 

@@ -85,6 +85,7 @@ FORMS = {
     "trpc-agent": {"checklist"},
     "tolokaforge": {"checklist"},
     "autoevals": {"levels"},
+    "agent-skills": {"checklist"},
 }
 
 
@@ -479,7 +480,7 @@ def test_what_lints_is_written_or_refused_and_never_a_fault(data, target):
     except ExportError:
         assert target in {"verifiers", "ragas", "harbor", "tolokaforge", "autoevals"}
         return
-    if target in {"deepeval-json", "ragas", "verifiers", "adk", "trpc-agent"}:
+    if target in {"deepeval-json", "ragas", "verifiers", "adk", "trpc-agent", "agent-skills"}:
         json.loads(text)
     elif target == "harbor":
         tomllib.loads(text)

@@ -323,6 +323,7 @@ FILES = {
     "pydantic-evals": ("data.yaml", ("checklist",), ()),
     "requirement": ("r.yaml", ("checklist", "levels"), ("weight",)),
     "trpc-agent": ("a.metrics.json", ("checklist",), ()),
+    "agent-skills": ("evals.json", ("checklist",), ()),
     "tolokaforge": ("grading.yaml", ("checklist",), ("weight", "required_min_score")),
     "autoevals": ("scorer.yaml", ("levels",), ()),
 }
@@ -354,7 +355,8 @@ def test_what_is_written_is_read_again_with_the_same_scores(target, data, chance
         assert float(before) == pytest.approx(float(after), abs=1e-15)
         if not any("rounded" in loss.message for loss in export.losses):
             assert before == after
-    if target in {"adk", "trpc-agent"} or (target == "tolokaforge" and (loses_share or not export.losses)):
+    is_same = target == "tolokaforge" and (loses_share or not export.losses)
+    if is_same or target in {"adk", "trpc-agent", "agent-skills"}:
         assert one == other
     if target != "autoevals" and "levels" not in entries[0]:
         said = [criterion.outcome for criterion in back.criteria]

@@ -38,6 +38,11 @@ FILES = {
         "cases:\n"
         + "".join(f"- {{rubric: [It], evaluators: [{{LLMJudge: {{rubric: Cites {n}}}}}]}}\n" for n in range(count))
     ),
+    "penalties.yaml": lambda count: "".join(
+        f"- {{name: a{n}, weight: 5, requirement: States dose {n}}}\n"
+        f"- {{name: b{n}, weight: -5, requirement: Fails to state dose {n}}}\n"
+        for n in range(count // 2)
+    ),
     "c.yaml": lambda count: "rubrics:\n" + "- Yes # rubric-lint: ignore[vague-outcome]\n" * count,
 }
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.repository
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "rubric_lint"
 
@@ -31,6 +33,7 @@ FLOORS = """
     lint
     project
     dialects
+    shapes
     rules
     format
     finding messages

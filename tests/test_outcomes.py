@@ -49,7 +49,7 @@ def split(line):
 def test_labels_are_vague_and_short_outcomes_are_not(where):
     labels, sound = read("labels"), read("sound")
     vague = [text for text in (*labels, *sound) if "vague-outcome" in found(rubric(where, text))]
-    assert (len(labels), len(sound), vague) == (115, 120, labels)
+    assert (len(labels), len(sound), vague) == (125, 120, labels)
 
 
 def test_what_may_be_an_answer_is_vague_in_a_scale_alone():
@@ -266,3 +266,63 @@ def test_one_band_for_all_scores(ranges, is_found):
 
 def test_one_band_of_a_holistic_scale():
     assert "single-band" in found({"score_range": [0, 10], "expected_outcome": OTHER})
+
+
+@pytest.mark.parametrize(
+    ("rule", "faulty", "sound"), [("two-actions", 8, 13), ("bundled-list", 5, 6)], ids=["two-actions", "bundled-list"]
+)
+def test_a_yes_or_no_criterion_that_asks_for_several_things_is_found(rule, faulty, sound):
+    name = rule.replace("-", "_")
+    lines = [*read(name), *read(f"{name}_sound")]
+    assert [text for text in lines if rule in found(rubric("checklist", text))] == lines[:faulty]
+    assert [text for text in lines if rule in found(rubric("bands", text)) | found(rubric("level", text))] == []
+    assert len(lines) == faulty + sound
+
+
+# The weight and the outcome of two criteria, and what is found about the second.
+PAIRS = [
+    ((5, "States the dose"), (-5, "states the dose."), "cancelling-criterion"),
+    ((5, "States the dose"), (5, "states the dose."), "duplicate-criterion"),
+    ((-5, "States the dose"), (-3, "states the dose."), "duplicate-criterion"),
+    ((5, "States the dose"), (0, "states the dose."), "duplicate-criterion"),
+    ((5, "States the daily dose"), (-5, "Fails to state the daily dose"), "mirrored-criterion"),
+    ((5, "States the daily dose"), (-2, "Does not state the daily dose of it"), "mirrored-criterion"),
+    ((5, "Doesn't blame the customer"), (-5, "Blames the customer"), "mirrored-criterion"),
+    ((5, "Names a source for each number"), (-5, "Gives numbers without a source"), ""),
+    ((5, "States the daily dose"), (-5, "States a daily dose above 3 g"), ""),
+    ((5, "States the daily dose"), (5, "Fails to state the daily dose"), ""),
+    ((5, "Does not promise a refund"), (-5, "Does not say who pays"), ""),
+]
+RULES_OF_PAIRS = {"cancelling-criterion", "mirrored-criterion", "duplicate-criterion"}
+
+
+@pytest.mark.parametrize(("first", "second", "rule"), PAIRS)
+def test_a_penalty_for_what_another_criterion_gives_points_for_is_found(first, second, rule):
+    entries = [(1, "Is signed by a doctor"), first, second]
+    items = [{"name": f"c{at}", "weight": weight, "requirement": text} for at, (weight, text) in enumerate(entries)]
+    findings = lint("a.json", json.dumps(items).encode()).findings
+    assert [(each.rule, each.pointer) for each in findings if each.rule in RULES_OF_PAIRS] == (
+        [(rule, "/2/requirement")] if rule else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("weight", "text", "is_found"),
+    [
+        (-1, "Fails to name a source", True),
+        (-1, "The response does not name a source", True),
+        (-1, "Never asks for the age", True),
+        (-1, "Gives numbers and does not name a source", False),
+        (-1, "Blames the customer", False),
+        (1, "Does not blame the customer", False),
+    ],
+)
+def test_a_penalty_whose_main_verb_is_negated_is_hinted_at(weight, text, is_found):
+    items = [
+        {"name": "a", "weight": 2, "requirement": "Is signed"},
+        {"name": "b", "weight": weight, "requirement": text},
+    ]
+    findings = lint("a.json", json.dumps(items).encode()).findings
+    assert [(each.severity, each.pointer) for each in findings if each.rule == "negated-penalty"] == (
+        [("hint", "/1/requirement")] if is_found else []
+    )

@@ -168,6 +168,7 @@ CONVERTED = [
     "requirement",
     "trpc-agent",
     "tolokaforge",
+    "agent-skills",
 ]
 
 

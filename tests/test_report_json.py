@@ -83,7 +83,7 @@ def test_the_schema_is_a_schema_and_closed():
     optional = {name for node in objects for name in node["properties"].keys() - set(node["required"])}
     counts = {"known", "untouched", "unchanged_files", "passed_over", "outside", "tests", "passed", "failed"}
     counts |= {"other_kinds", "excluded_files", "excluded_folders", "unread", "near_misses", "hints", "failing"}
-    assert optional == counts | {"review", "coverage", "mutation", "catch_rate", "judged", "choices"}
+    assert optional == counts | {"review", "coverage", "mutation", "catch_rate", "judged", "choices", "steps"}
 
 
 def test_every_property_is_described():

@@ -50,6 +50,7 @@ DIALECTS = [
     ("pydantic-evals", "pydantic-evals", "data.yaml", ("checklist",)),
     ("requirement", "requirement", "r.yaml", ("checklist", "levels")),
     ("trpc-agent", "trpc-agent", "a.metrics.json", ("checklist",)),
+    ("agent-skills", "agent-skills", "evals.json", ("checklist",)),
 ]
 
 

@@ -4,8 +4,8 @@ import math
 import re
 from collections.abc import Collection, Iterator
 from decimal import Decimal
-from fractions import Fraction
 
+from rubric_lint.format.criterion import as_levels
 from rubric_lint.format.view import Dialect, Draft, View, read_text
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
@@ -68,23 +68,6 @@ def view_choices(dialect: Dialect, document: Document, place: Path, *, name: str
     draft.put((0, "levels"), place)
     data = [{"levels": levels}]
     return draft.finish(dialect, data, name=name, task=prompt)
-
-
-def as_levels(scores: list[Decimal]) -> dict[Decimal, int]:
-    """Return the scores as the smallest integers in the same proportion.
-
-    A score too small for exact arithmetic, such as `1e-99999999`, counts as the float that its system reads.
-    """
-    if not scores:
-        return {}
-    shares = {score: Fraction(score if score.adjusted() >= _SMALLEST else float(score)) for score in scores}
-    unit = math.lcm(*(share.denominator for share in shares.values()))
-    whole = {score: int(share * unit) for score, share in shares.items()}
-    divisor = math.gcd(*whole.values()) or 1
-    return {score: number // divisor for score, number in whole.items()}
-
-
-_SMALLEST = -1000
 
 
 def describe_choices(prompt: str, choices: Collection[str]) -> dict[str, str]:

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from rubric_lint.dialects.autoevals import as_levels
-from rubric_lint.format.criterion import ASKED, Asked
+from rubric_lint.format.criterion import ASKED, Asked, as_levels
 from rubric_lint.format.view import OF_FILES, Dialect, Draft, View
 from rubric_lint.messages import find_near
 from rubric_lint.text.document import Document

@@ -497,7 +497,7 @@ class Reorder(Intent):
 class InsertItems(Intent):
     """Insert copies of the list item at `path` after it, or `before` it.
 
-    Each copy is the item with other scalars: their paths in the item, and what is written there.
+    Each copy is the item with other scalars: their paths in the item, empty if it is one, and what is written there.
     """
 
     path: Path
@@ -674,6 +674,8 @@ def _replace_scalar(sharing: "Sharing", path: Path, make: Callable[[Any], Any]) 
 def _copy(item: Any, changes: tuple[tuple[Path, str], ...]) -> Any:
     copy = deepcopy(item)
     for place, written in changes:
+        if not place:  # the item is a scalar
+            return read_scalar(written)
         _put(copy, place, read_scalar(written))
     return copy
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from enum import StrEnum
+from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, Protocol
 
@@ -275,6 +276,10 @@ ASKED = "asked"
 """The field of a criterion in a view that holds what its system asks the judge; in documents it is an unknown field."""
 
 
+SPAN = "span"
+"""The field of a criterion in a view that holds the levels that are worth 0 and 1, if not its lowest and highest."""
+
+
 class Level(NamedTuple):
     """A level of a named scale; `number` is None if it is not an integer.
 
@@ -453,9 +458,9 @@ def _read_weight(document: Reader, entry: dict[str, Any], path: Path, *, deducts
     if document.has_exact_numbers:
         return to_decimal(weight)
     written = document.decimal((*path, "weight"))
-    return (
-        written.copy_abs() if written is not None and weight >= 0 else written
-    )  # a view may turn points to lose round
+    if written is None:
+        return None
+    return written.copy_abs() if weight >= 0 else written.copy_abs().copy_negate()  # a view may turn points round
 
 
 @lru_cache(maxsize=1 << 10, typed=True)  # 1 and 1.0 are different decimals
@@ -495,3 +500,20 @@ def _read_level(level: dict[str, Any], path: Path) -> Level:
         part=Part.VALUE if "level" in level else Part.HEAD,
         outcome_path=(*path, field) if field in level else path,
     )
+
+
+def as_levels(scores: list[Decimal]) -> dict[Decimal, int]:
+    """Return the scores as the smallest integers in the same proportion.
+
+    A score too small for exact arithmetic, such as `1e-99999999`, counts as the float that its system reads.
+    """
+    if not scores:
+        return {}
+    shares = {score: Fraction(score if score.adjusted() >= _SMALLEST else float(score)) for score in scores}
+    unit = math.lcm(*(share.denominator for share in shares.values()))
+    whole = {score: int(share * unit) for score, share in shares.items()}
+    divisor = math.gcd(*whole.values()) or 1
+    return {score: number // divisor for score, number in whole.items()}
+
+
+_SMALLEST = -1000

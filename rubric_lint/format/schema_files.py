@@ -90,8 +90,17 @@ def newest(name: str) -> SchemaFile:
 
 
 def load(source: str) -> dict[str, Any]:
-    """Return the authored schema `source`, such as `v2/rubric.json`."""
-    return json.loads((schemas_root() / source).read_text("utf-8"))  # type: ignore[no-any-return]
+    """Return the authored schema `source`, such as `v2/rubric.json`, or an added one."""
+    return _ADDED.get(source) or json.loads((schemas_root() / source).read_text("utf-8"))
+
+
+_ADDED: dict[str, dict[str, Any]] = {}
+
+
+def add_schema(source: str, schema: dict[str, Any]) -> str:
+    """Add a schema that is in no file, for this process; return its source."""
+    _ADDED[source] = schema
+    return source
 
 
 def load_bundled(source: str) -> dict[str, Any]:
@@ -131,7 +140,10 @@ def registry() -> "Registry[Any]":
     """Return all authored schemas by `$id`, for references between them."""
     from referencing import Registry, Resource  # noqa: PLC0415  (30 ms that a clean file does not need)
 
-    return Registry().with_resources(
+    def find_added(uri: str) -> Any:
+        return Resource.from_contents(_ADDED[uri.removeprefix(BASE)])
+
+    return Registry(retrieve=find_added).with_resources(  # type: ignore[call-arg]
         (schema["$id"], Resource.from_contents(schema)) for schema in (load(entry.source) for entry in catalogue())
     )
 

@@ -1,5 +1,6 @@
 """Find the signs of what rules look for, so that a rule runs only where it may find something."""
 
+import re
 from functools import lru_cache
 from itertools import chain
 from typing import Literal
@@ -9,11 +10,13 @@ from rubric_lint.format.rubric import LONGEST_LABEL, Rubric, fold_id, may_be_pla
 Sign = Literal[
     "any",
     "ambiguous",
+    "conjunction",
     "flawed scale",
     "gate",
     "graded",
     "label",
     "levels",
+    "list",
     "like criteria",
     "like outcomes",
     "mixed",
@@ -21,6 +24,7 @@ Sign = Literal[
     "odd weight",
     "old field",
     "one band",
+    "penalty",
     "placeholder",
     "pointer",
     "same ids",
@@ -45,7 +49,7 @@ GRADES = frozenset(
 GRADES_OF_SCALES = frozenset(
     """
     complete advanced intermediate beginner beginning developing accomplished limited basic minimal standard fine solid
-    expected met unmet done satisfied achieved none other default
+    expected met unmet done satisfied achieved none other otherwise default
     """.split()  # noqa: SIM905
 )
 """Grades too, except in a checklist, where they may quote the answer."""
@@ -69,16 +73,23 @@ PADDING = frozenset(
 )
 """Words that say nothing beside a grade."""
 
+SUBJECT = r"(?:(?:the|this|an?)\s+(?:[\w'’]+\s+)?(?:response|answer|model|assistant|output|ai|agent|reply|text)\s+)?"  # noqa: RUF001
+"""A pattern of what an outcome may begin with before its verb."""
+
 _BEGINS = GRADES | GRADES_OF_SCALES | TRAITS | PADDING | frozenset(
     """
     approach approaches approaching as band category critical did do does eight error exactly exceed exceeded exceeding
     exceeds extra factually false first five four full half irrelevant less major max maximum meet meeting meets min
     minimum minor more na need needs negative nine no off on one option points positive rank require requires room
     satisfies satisfy see serious seven six some stars ten than three thumbs tier top true two undefined unknown unsure
-    yes zero
+    yes zero demonstrates displays exhibits feels follows looks maintains must reads remains shall should show shows
+    sounds uses explanation summary code text reply of with few minor several many serious significant relevant
+    otherwise
     """.split()  # noqa: SIM905
 )  # fmt: skip
 _ENDS = ".,;:!?()"
+# What an answer does, as in "asks" or "recommends", behind "and".
+_ACTION = re.compile(r" and (?:(?:also|then|[a-z]+ly) )?[a-z]{2,}s \w")
 _DIGITS = "0123456789"
 _SCORES = ("score", "point", "pt", "10", "level")
 _NEGATIONS = (" not ", "\nnot ", " no ", "\nno ", "never", "without", "cannot", "n't ", "n’t ")  # noqa: RUF001
@@ -108,6 +119,7 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
     shown: dict[Sign, bool] = {
         "any": True,
         "ambiguous": bool(rubric.ambiguous),
+        "conjunction": _ACTION.search("\n".join(own)) is not None,
         "flawed scale": any(not scale.is_whole for scale in scales),
         "gate": has_view or any(criterion.gate is not None for criterion in criteria),
         "graded": has_levels or not all(map(of_labels.isdisjoint, begins[2:])),
@@ -117,6 +129,7 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
             for begin, text in zip(chain.from_iterable(begins), texts, strict=True)
         ),
         "levels": has_levels,
+        "list": "following" in folded,
         "like criteria": _repeats(begins[0]) or any(word in folded for word in _NEGATIONS),
         "like outcomes": has_levels or any(map(_repeats, begins[2:])),
         "mixed": rubric.is_mixed,
@@ -125,6 +138,7 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
         "old field": bool(old)
         and (rubric.implicit_required or any(not old.isdisjoint(mapping) for _, mapping in rubric.mappings)),
         "one band": any(len(scale.bands) == 1 for scale in scales),
+        "penalty": any(criterion.weight is not None and criterion.weight < 0 for criterion in criteria),
         "placeholder": any(not begin or may_be_placeholder(begin) for begin in distinct),
         "pointer": has_view or any(word in folded for word in _POINTERS),
         "same ids": _repeats([fold_id(criterion.id) for criterion in criteria]),

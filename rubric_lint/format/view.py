@@ -25,7 +25,7 @@ class Dialect:
     pass and fail. With `has_deductions`, weights below 0 are points that a criterion costs if it is met; with
     `cuts_mean` too, a mean counts scores below 0, and only the mean is at least 0. `asked` is what the system asks its
     judge about each criterion, `beside` the definition that the mapping around a rubric follows. With `tells_others`,
-    fields that it does not have are told as not read.
+    fields that it does not have are told as not read. `cases` are the lists whose items name the rubrics in them.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Dialect:
     asked: Asked | None = None
     beside: str = ""
     tells_others: bool = False
+    cases: frozenset[str] = frozenset()
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -52,15 +53,15 @@ class Dialect:
 class View:
     """One rubric of a dialect; `data` is its list under `rubrics:` in the words of version 2, valid or not.
 
-    `name` is the name of the rubric and `task` what is judged as a whole; both may be empty. `threshold` is the lowest
-    score in 0..1 that passes, and `threshold_path` its place, if not beside the rubric. `span` are the scores that are
-    worth 0 and 1, if not 0 and 10. `unscorable` says why the rubric can be linted, but neither scored nor converted.
-    `around` is set if the list holds more than the rubric: the definition that the whole list follows. `holder` is the
-    call that uses the rubric in a program. `beside` overrides that of the dialect; `beside_at` is the mapping that
-    follows it, if that is not the one around the list. `definition` is that of the value at `path`, if it is not a list
-    of criteria. With `is_text`, the rubric is written into one string. `problems` are those that only the dialect
-    knows, with the names of their rules and their places in the document. `place` maps a path in `data` to the
-    document.
+    `name` is the name of the rubric, `task` what is judged as a whole and `question` what its case asks, which a judge
+    sees; each may be empty. `threshold` is the lowest score in 0..1 that passes, and `threshold_path` its place, if not
+    beside the rubric. `span` are the scores that are worth 0 and 1, if not 0 and 10. `unscorable` says why the rubric
+    can be linted, but neither scored nor converted. `around` is set if the list holds more than the rubric: the
+    definition that the whole list follows. `holder` is the call that uses the rubric in a program. `beside` overrides
+    that of the dialect; `beside_at` is the mapping that follows it, if that is not the one around the list.
+    `definition` is that of the value at `path`, if it is not a list of criteria. With `is_text`, the rubric is written
+    into one string. `problems` are those that only the dialect knows, with the names of their rules and their places in
+    the document. `place` maps a path in `data` to the document.
     """
 
     dialect: Dialect
@@ -69,6 +70,7 @@ class View:
     data: list[Any]
     name: str = ""
     task: str = ""
+    question: str = ""
     threshold: Decimal | None = None
     threshold_path: Path | None = None
     span: tuple[int, int] | None = None
@@ -206,6 +208,11 @@ class Draft:
     def put(self, own: Path, source: Path, *, is_key: bool = False) -> None:
         """Record that the value at `own` in the data is written at `source`, or in the key there."""
         self._places[*self.path, *own] = source, is_key
+
+    def place_of(self, own: Path) -> Path | None:
+        """Return the place of the value at `own` in the data, if it is known."""
+        found = self._places.get((*self.path, *own))
+        return found and found[0]
 
     def rename(self, mapping: Mapping[str, Any], names: Mapping[str, str], own: Path) -> dict[str, Any]:
         """Return the fields of a mapping that are in `names`, renamed; `own` is the path of both in their lists.

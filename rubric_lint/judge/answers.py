@@ -263,8 +263,11 @@ def _read_answer(entry: bytes | OutputError, rubrics: Mapping[str, ScoringRubric
     for field, near in _find_misspelt(tuple(record)) if fields == Fields() else ():
         raise OutputError(f"unknown field `{near}`; did you mean `{field}`? If not, rename it")
     texts = {name: _text(record, name, fields, given) for name in JudgedCase._fields}
+    rubric = _find_rubric(record, rubrics, fields)
+    if texts["question"] is None:
+        texts["question"] = rubric.question
     record.update({name: text for name, text in texts.items() if text is not None})
-    return Answer(json.dumps(key), _find_rubric(record, rubrics, fields), JudgedCase(**texts), record)
+    return Answer(json.dumps(key), rubric, JudgedCase(**texts), record)
 
 
 def _text(record: dict[str, Any], name: str, fields: Fields, given: dict[str, Any]) -> Any:

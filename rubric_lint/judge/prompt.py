@@ -134,8 +134,14 @@ _TASKS = {
 }
 
 
+_BETWEEN = " A number that is not described is for an answer between those that are, or at the end of the scale."
+
+
 def _instruct(rubric: ScoringRubric) -> str:
-    parts = [_OPENING, f"# Rubric\n\n{_TASKS[rubric.shape]}"]
+    between = (
+        _BETWEEN if any(each.outcome is None for item in rubric.model.criteria for each in item.levels or ()) else ""
+    )
+    parts = [_OPENING, f"# Rubric\n\n{_TASKS[rubric.shape]}{between}"]
     if rubric.shape is Shape.HOLISTIC:
         told = [each for entry in rubric.model.entries for each in read_told(entry)]
         parts += ["\n".join(_list_bands(scale.bands, told)) for scale in rubric.model.scales]
@@ -173,6 +179,8 @@ def _list_bands(bands: Iterable[Band], told: Iterable[JudgeField]) -> Iterator[s
 
 def _list_levels(levels: Sequence[Level], told: Iterable[JudgeField]) -> Iterator[str]:
     for level in sorted(levels, key=lambda level: level.number or 0):
+        if level.outcome is None:
+            continue  # a score between those that are described
         name = f" ({level.name})" if level.name else ""
         yield _indent(f"- {level.number}{name}: ", level.outcome or "")
         yield from _list_told(told, level.path, "  ")

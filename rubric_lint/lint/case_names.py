@@ -49,18 +49,21 @@ def _own_place(document: Document, path: Path, part: Part) -> tuple[Path, Part]:
 class RubricSite(NamedTuple):
     """What the name of a rubric depends on.
 
-    That is the number and the data of its document, its path in it, and the name in its view; None if it has no view.
+    That is the number and the data of its document, its path in it, the name in its view, None if it has no view, and
+    the lists of cases that only its dialect has.
     """
 
     number: int | None
     data: Any
     path: Path
     view: str | None
+    lists: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, document: Document, rubric: Rubric) -> "RubricSite":
         """Return that of a rubric of a document."""
-        return cls(document.number, document.data, rubric.path, (rubric.view.name or "") if rubric.view else None)
+        view, about = rubric.view, (document.number, document.data, rubric.path)
+        return cls(*about, view.name or "", view.dialect.cases) if view else cls(*about, None)
 
 
 class RubricName(NamedTuple):
@@ -121,7 +124,7 @@ def _read_owner(site: RubricSite) -> _Owner:
             continue
         field = path[depth - 2] if depth > 1 else ""
         place = f"{field}/{step}" if field else str(step)
-        if field in suite_lists("cases") or depth == 1:
+        if field in suite_lists("cases") or field in site.lists or depth == 1:
             (name, named), key, inner = _label(value, _OF_CASES, place), path[:depth], []
         else:
             inner.append(_label(value, ("name", "id"), place)[0])

@@ -13,7 +13,6 @@ from rubric_lint.dialects.search.locate import (
     find_claim_span,
     find_meant,
     holds_rubrics,
-    locate,
     may_be_missed,
     search,
     speaks_of_rubrics,
@@ -101,7 +100,7 @@ def examine_file(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> E
     Raises:
         RuleError: if a rule crashes; no content of `data` should cause this.
     """
-    if not settings.claimed and not could_hold_rubrics(data, name):
+    if not settings.is_named and not could_hold_rubrics(data, name):
         return Examined(Result(Source(name, ""), ()), [], [])
     try:
         source = Source.from_bytes(name, data)
@@ -145,7 +144,7 @@ def examine(
     if told := [(fault.message, fault.span) for fault in faults if _is_of_rubrics(source, fault, among=rubrics)]:
         findings += report_faults(source, told, settings).findings
     ignored = 0
-    if MARK in source.text.lower() and (findings or rubrics or settings.claimed):
+    if MARK in source.text.lower() and (findings or rubrics or settings.is_named):
         findings, ignored = _silence(source, documents, findings, settings, look and look.rules)
     result = Result(
         source=source,
@@ -181,7 +180,7 @@ def _is_of_rubrics(source: Source, fault: SyntaxFaultError, *, among: Sequence[o
 
 def _stop(result: Result, clock: Clock, settings: FileSettings) -> Result:
     """Mark the result as incomplete because time is up; if the file has rubrics, also add a finding."""
-    if not (result.rubrics or settings.claimed or speaks_of_rubrics(result.source)):
+    if not (result.rubrics or settings.is_named or speaks_of_rubrics(result.source)):
         return result._replace(unread=(Unread(clock.message, 1, 1, is_known=False),), is_stopped=True)
     span = Span(0, min(1, len(result.source.text)))
     finding = _make_fault("time-limit", Severity.ERROR, clock.message, span)
@@ -193,7 +192,7 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
     if settings.is_test_file:
         yield from check_test_files(documents)
         return
-    searches = [search(document, version=settings.version, claimed=settings.claimed) for document in documents]
+    searches = [_search(document, settings) for document in documents]
     for document, found in zip(documents, searches, strict=True):
         located = _build(document, found.rubrics, settings)
         held.rubrics.extend((document, rubric) for rubric in located)
@@ -212,6 +211,10 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
 
         known = {(each.document, each.problem.path) for each in lost}
         yield from (Found("repeated-case", *each) for each in find_repeated(held.rubrics, known))
+
+
+def _search(document: Document, settings: FileSettings) -> Search:
+    return search(document, version=settings.version, claimed=settings.claimed, shapes=settings.shapes)
 
 
 def check_test_files(documents: Sequence[Document]) -> Iterator[Found]:
@@ -241,6 +244,11 @@ def find_duplicate_keys(document: Document, located: list[Rubric], *, is_ours: b
 
 def _find_absence(documents: Sequence[Document], settings: FileSettings) -> Iterator[tuple[Document, Problem]]:
     """Find documents without rubrics whose file name or schema promises some, or whose schema version is unknown."""
+    if settings.shapes:
+        from rubric_lint.shapes.reading import find_lack  # noqa: PLC0415  (few settings describe a format)
+
+        yield from ((document, find_lack(document, settings.shapes[0])) for document in documents[:1])
+        return
     for document in documents:
         claim = find_claim(document)
         if claim and not claim.is_known:
@@ -339,7 +347,7 @@ def report_faults(
     source: Source, faults: Iterable[tuple[str, Span]], settings: FileSettings, code: str = "unreadable"
 ) -> Result:
     """Return the findings of an unreadable file, if it seems to contain rubrics."""
-    if not (settings.claimed or speaks_of_rubrics(source)):
+    if not (settings.is_named or speaks_of_rubrics(source)):
         message, span = next(iter(faults))
         line, column, _ = source.position(span.start)
         reason, signs = f"it cannot be read: {message}", count_signs(source.name)
@@ -354,7 +362,7 @@ def _make_fault(code: str, severity: Severity, reason: str, span: Span) -> Findi
 
 def build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
     """Build the models of the rubrics of a document, in document order."""
-    return _build(document, locate(document, version=settings.version, claimed=settings.claimed), settings)
+    return _build(document, _search(document, settings).rubrics, settings)
 
 
 def _build(document: Document, locations: Iterable[Location], settings: FileSettings) -> list[Rubric]:
@@ -422,7 +430,8 @@ def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
     view = rubric.view
     without = view.dialect.without if view else ()
     for name, problem in find_shape_problems(document, rubric):
-        yield Found(name, problem, document, rubric)
+        if name not in without:
+            yield Found(name, problem, document, rubric)
     for name, problem in view.problems if view else ():
         yield Found(name, problem, document, rubric)
     signs = find_signs(rubric)

@@ -100,6 +100,12 @@ _WHOLE = (
 _SUITES = {"agentv-4": agentv_4_suite, "agentv-5": agentv_5_suite}
 
 
+def find_unread(document: Document, target: Rewriting) -> Iterator[Unmet]:
+    """Find what a release refuses, skips or never reads of a suite as it stands."""
+    yield from find_unloaded(document, target)
+    yield from _SUITES[target.name].find_gaps(document)
+
+
 def rewrite(
     name: str,
     data: bytes,

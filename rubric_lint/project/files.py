@@ -181,7 +181,7 @@ def read(file: File, *, may_be_stdin: bool = True) -> bytes | Unreadable:
         try:
             return read_file(name, LIMIT)
         except RefusedError as refused:
-            if refused.size and not file.settings.claimed and not _could_hold_rubrics(read_head(name, LIMIT), name):
+            if refused.size and not file.settings.is_named and not _could_hold_rubrics(read_head(name, LIMIT), name):
                 return b""
             advice = "; split it into smaller ones" if refused.size else "; use `-` for stdin" if may_be_stdin else ""
             return Unreadable(name, _explain_os_error(name, refused) + advice)

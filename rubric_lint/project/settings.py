@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.finding import Severity
 from rubric_lint.format.criterion import USUAL_THRESHOLDS
@@ -19,6 +19,9 @@ from rubric_lint.project.gitignore import Patterns
 from rubric_lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.text.deadline import TIME_LIMIT
 from rubric_lint.text.source import Source, UndecodableError
+
+if TYPE_CHECKING:
+    from rubric_lint.shapes.shape import Shape
 
 NAMES = ("rubric-lint.toml", "pyproject.toml")
 """The names of settings files; if a folder has both, the first is used."""
@@ -132,11 +135,12 @@ def find_faults(table: Any) -> Iterator[Fault]:
     from rubric_lint.format.schema_files import load  # noqa: PLC0415  (only for those who have settings)
 
     schema = load("config/v1.json")
-    faults = [*_find_shape_faults(table, schema)]
+    faults = dict.fromkeys(_find_shape_faults(table, schema))  # each missing key is an error that names them all
     yield from faults
     if not faults:
         yield from _find_rule_faults(table)
         yield from _find_threshold_faults(table, schema["properties"])
+        yield from _find_contradictions(table.get("shape", ()))
         if table.get("labels") and not table.get("judged"):
             yield Fault(("labels",), "requires `judged`, the judge outputs for the same answers", is_lack=True)
 
@@ -152,12 +156,32 @@ def _find_shape_faults(table: Any, schema: dict[str, Any]) -> Iterator[Fault]:
     checker = Draft7Validator.TYPE_CHECKER.redefine("number", lambda _, value: _is_number(value))
     validator: Any = validators.extend(Draft7Validator, type_checker=checker)  # type: ignore[no-untyped-call]
     for error in validator(schema).iter_errors(table):
-        way = tuple(step for step in error.absolute_path if isinstance(step, str))
+        way = tuple(step for step in _name_steps(error.absolute_path, table))
         if error.validator == "additionalProperties":
             known = list(error.schema["properties"])
             yield from (Fault(way, _word_unknown(key, known)) for key in error.instance if key not in known)
         else:
             yield Fault(way, _explain_violation(error.validator, error.instance, error.schema))
+
+
+def _name_steps(path: Iterable[str | int], table: Any) -> Iterator[str]:
+    """Return the keys of a path in the settings; a table of a list has its name as a key, if it has one."""
+    for step in path:
+        table = table[step]
+        if isinstance(step, str):
+            yield step
+        elif isinstance(table, dict):
+            yield str(table.get("name", step + 1))
+
+
+def _find_contradictions(tables: Iterable[Mapping[str, Any]]) -> Iterator[Fault]:
+    if not tables:
+        return
+    from rubric_lint.shapes.shape import find_contradictions  # noqa: PLC0415  (few settings describe a format)
+
+    for table in tables:
+        for key, text in find_contradictions(table):
+            yield Fault(("shape", table["name"], *filter(None, (key,))), text)
 
 
 def _find_rule_faults(table: Mapping[str, Any]) -> Iterator[Fault]:
@@ -198,8 +222,11 @@ def _explain_violation(keyword: str, value: Any, schema: Mapping[str, Any]) -> s
             return f"{_show(value)} is outside {schema['minimum']}..{schema['maximum']}"
         case "minItems":
             return "the list is empty; name at least one, or leave the setting out"
+        case "required":
+            lacking = [name for name in schema["required"] if name not in value]
+            return f"lacks {_join(lacking, 'and')}"
         case _:  # a type, or the pattern of a string
-            return f"{_show(value)} is not {_TYPES.get(schema['type']) or schema['title']}"
+            return f"{_show(value)} is not {_TYPES.get(schema.get('type', '')) or schema['title']}"
 
 
 def _dot(way: tuple[str, ...]) -> str:
@@ -237,7 +264,7 @@ class FileSettings(NamedTuple):
 
     `enabled`: the rules that run (None: all). `version`: from `versions` (None: not set). `claimed`: every `rubrics` in
     the file is a rubric. `is_rubric_file`: the file must have `rubrics` at its top level. `is_test_file`: it has rubric
-    tests instead.
+    tests instead. `shapes`: the tables that say how it writes rubrics.
     """
 
     enabled: frozenset[str] | None = None
@@ -250,6 +277,12 @@ class FileSettings(NamedTuple):
     borderline_at: Decimal = BORDERLINE_AT
     time_limit: float = TIME_LIMIT
     is_test_file: bool = False
+    shapes: "tuple[Shape, ...]" = ()
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the name of the file or the settings say that it holds rubrics."""
+        return self.claimed or bool(self.shapes)
 
 
 def claim_by_name(name: str, settings: FileSettings) -> FileSettings:
@@ -289,6 +322,7 @@ class _SettingsFields(NamedTuple):
     exclude: Patterns = _NOTHING
     per_file_ignores: tuple[tuple[Patterns, frozenset[str]], ...] = ()
     versions: tuple[tuple[Patterns, str], ...] = ()
+    shapes: "tuple[tuple[Patterns, Shape], ...]" = ()
     everywhere: FileSettings = FileSettings()
     table: Mapping[str, Any] = {}
 
@@ -305,6 +339,7 @@ class Settings(_SettingsFields):
     def from_table(cls, root: str, origin: str, table: Mapping[str, Any]) -> "Settings":
         """Return the settings of a valid table."""
         severity = table.get("severity", {})
+        shapes = _read_shapes(root, table.get("shape", ()))
         return cls(
             root=root,
             origin=origin,
@@ -315,7 +350,9 @@ class Settings(_SettingsFields):
             fail_on_unread=table.get("fail-on-unread", False),
             select=frozenset(table["select"]) if "select" in table else None,
             ignore=frozenset(table.get("ignore", ())) | {rule for rule, level in severity.items() if level == "off"},
-            include=Patterns.parse(root, table.get("include", ())),
+            include=Patterns.parse(
+                root, [*table.get("include", ()), *(file for _, shape in shapes for file in shape.files)]
+            ),
             exclude=Patterns.parse(root, table.get("exclude", ())),
             per_file_ignores=tuple(
                 (Patterns.parse(root, [pattern]), frozenset(rules))
@@ -325,6 +362,7 @@ class Settings(_SettingsFields):
                 (Patterns.parse(root, [pattern]), version) for pattern, version in table.get("versions", {}).items()
             ),
             table=table,
+            shapes=shapes,
             everywhere=FileSettings(
                 severities={rule: Severity(level) for rule, level in severity.items() if level != "off"},
                 implicit_required=table.get("implicit-required", False),
@@ -346,23 +384,30 @@ class Settings(_SettingsFields):
         name = os.fspath(path)
         ignored: frozenset[str] = frozenset()
         version = None
-        if self.per_file_ignores or self.versions:
+        shapes: tuple[Shape, ...] = ()
+        if self.per_file_ignores or self.versions or self.shapes:
             file = os.path.abspath(name)
             ignored = ignored.union(*(rules for patterns, rules in self.per_file_ignores if patterns.covers(file)))
             version = next((version for patterns, version in reversed(self.versions) if patterns.covers(file)), None)
+            shapes = tuple(shape for patterns, shape in self.shapes if patterns.covers(file))
         suffixed = name.lower()
-        key = (ignored, version, suffixed.endswith(_RUBRIC_SUFFIXES), suffixed.endswith(TEST_SUFFIXES))
+        key = (ignored, version, suffixed.endswith(_RUBRIC_SUFFIXES), suffixed.endswith(TEST_SUFFIXES), shapes)
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self._combine(*key)
         return found
 
     @cached_property
-    def _known(self) -> dict[tuple[frozenset[str], str | None, bool, bool], FileSettings]:
+    def _known(self) -> dict[tuple[object, ...], FileSettings]:
         return {}
 
     def _combine(
-        self, ignored: frozenset[str], version: str | None, is_rubric_file: bool, is_test_file: bool
+        self,
+        ignored: frozenset[str],
+        version: str | None,
+        is_rubric_file: bool,
+        is_test_file: bool,
+        shapes: "tuple[Shape, ...]",
     ) -> FileSettings:
         enabled = self.select
         ignored |= self.ignore
@@ -378,7 +423,17 @@ class Settings(_SettingsFields):
             claimed=is_rubric_file or is_test_file or version is not None,
             is_rubric_file=is_rubric_file,
             is_test_file=is_test_file,
+            shapes=shapes,
         )
+
+
+def _read_shapes(root: str, tables: Iterable[Mapping[str, Any]]) -> "tuple[tuple[Patterns, Shape], ...]":
+    if not tables:
+        return ()
+    from rubric_lint.shapes.shape import Shape  # noqa: PLC0415  (few settings describe a format)
+
+    shapes = map(Shape.from_table, tables)
+    return tuple((Patterns.parse(root, shape.files), shape) for shape in shapes)
 
 
 def _find_files(origin: str, names: Iterable[str]) -> tuple[str, ...]:

@@ -25,7 +25,10 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 RULE = Rule(
     "band-order",
     Severity.WARNING,
-    {"unsorted": "band {band} comes after {before} ({line}); sort the bands in ascending order"},
+    {
+        "unsorted": "band {band} comes after {before} ({line}); sort the bands in ascending order",
+        "levels-unsorted": "level {level} comes after level {before} ({line}); sort the levels",
+    },
     check,
     fix="unsafe",
     marks=(Part.VALUE, Part.KEY),

@@ -27,9 +27,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             if first is criterion:
                 others.append(criterion)
             else:
-                # Points below 0 turn what counts twice into nothing.
-                is_undone = ((criterion.weight or 0) < 0) != ((first.weight or 0) < 0)
-                yield _compare("undone" if is_undone else "counted-twice", criterion, first)
+                yield _compare("counted-twice", criterion, first)
     if any(part in text for text in texts for part in _PARTS):
         yield from _find_opposites(others)
 
@@ -73,7 +71,8 @@ def _scale(criterion: Criterion) -> Hashable:
     bands = criterion.scale.bands if criterion.scale else ()
     said = tuple((band.lower, band.upper, band.outcome) for band in bands)
     apart = criterion.asked.apart if criterion.asked else ""
-    return said, tuple((level.number, level.outcome) for level in criterion.levels or ()), apart
+    takes = criterion.weight is not None and criterion.weight < 0  # the rule `cancelling-criterion` compares these
+    return takes, said, tuple((level.number, level.outcome) for level in criterion.levels or ()), apart
 
 
 _CONTRACTED = re.compile(r"n['’]t\b")  # noqa: RUF001 (an apostrophe of prose)
@@ -100,10 +99,6 @@ RULE = Rule(
     {
         "counted-twice": (
             "its outcome says the same as that of {other} ({line}), which then counts twice; remove one of them"
-        ),
-        "undone": (
-            "its outcome says the same as that of {other} ({line}), whose weight has the other sign, so one takes away "
-            "what the other gives; remove one of them"
         ),
         "opposites": (
             "its outcome is the opposite of that of {other} ({line}), so no answer meets both; remove one of them"

@@ -16,7 +16,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if criterion.levels:
             yield from _find_repeated(criterion)
             yield from _find_lost_gate(criterion)
-            if rubric.view and len({level.number for level in criterion.levels}) == 1:  # the schemas of ours see to it
+            numbers = {level.number for level in criterion.levels}
+            if rubric.view and len(numbers) == 1 and None not in numbers:  # the schemas of ours see to it
                 yield Problem("one-level", criterion.path_of("levels"), values={"level": criterion.levels[0].number})
 
 

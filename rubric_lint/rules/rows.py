@@ -45,6 +45,15 @@ _OF_SCHEMAS = (
         {
             **of_schema(),
             "missing": "missing field `{field}`{meaning}",
+            "no-criteria": (
+                "no criteria: the settings say that `{shape}` has them at `{pointer}`; correct the file or the pointer"
+            ),
+            "no-setting": (
+                "the settings say that `{shape}` has its `{setting}` at `{pointer}`, which is not there; correct the "
+                "file or the pointer"
+            ),
+            "no-text": "no {fields}, so nothing says what is judged",
+            "scale": "`{field}` {found}, which is no scale; write its lowest and highest score, such as [1, 5]",
             "blank": "{subject} {found}; write a name",
             "not-a-list": "{subject} {found}, expected {expected}; {form}",
             "bands-as-range": "`score_range` holds bands, expected two integers; did you mean `score_ranges`?",

@@ -11,6 +11,30 @@ from rubric_lint.rules.rule import Rule
 _JUDGING = GRADES | TRAITS | PADDING
 """The words of which a label consists; one of them at least is a grade."""
 
+_VERBS = frozenset(
+    """
+    should must shall needs need has have be to shows show demonstrates uses use follows follow provides gives maintains
+    keeps displays exhibits contains remains reads sounds feels looks
+    """.split()  # noqa: SIM905
+)
+_ESSENCES = frozenset(
+    """
+    understanding clarity professionalism insight professionally clearly correctly expected
+    """.split()  # noqa: SIM905
+)
+"""Words that a sentence praises with, and that are no grades when they stand alone."""
+_AROUND = frozenset(
+    """
+    as of for in with by way manner context audience task question purpose situation user reader language information
+    content relevant practices standards needed necessary appropriate explanation summary code text reply written done
+    long short
+    """.split()  # noqa: SIM905
+)
+"""Words that say nothing in a sentence that only praises."""
+
+_MANNERS = frozenset({"tone", "style", "language", "manner", "way"})
+_OF_PRAISE = _JUDGING | _VERBS | _AROUND | _ESSENCES
+
 _PHRASES = frozenset(
     phrase.strip()
     for line in """
@@ -42,6 +66,9 @@ _NUMERIC = re.compile(
     rf"(?:{_NUMBER}\s?/\s?\d{{1,4}}|{_NUMBER}\s?(?:out\s)?of\s\d{{1,4}}|{_NUMBER}[\s-]?{_UNIT}|[a-f][+-]"
     rf"|{_COUNTED}\s?(?:of|=|:|\#)?\s?(?:{_NUMBER}|[a-f][+-]?\b))(?:\s{_UNIT})?[.!]?"
 )
+_FLAWS = re.compile(
+    r"(?:major|minor|some|no|few|many|several|significant|serious|critical)\s(?:issues|errors|problems|mistakes|flaws)"
+)
 _BARE = re.compile(r"(?:\d{1,4}(?:\.\d{1,2})?|[a-f])[.!]?")
 _WORD = re.compile(r"[^\W_]+(?:['/][^\W_]+)*")
 
@@ -49,8 +76,11 @@ _WORD = re.compile(r"[^\W_]+(?:['/][^\W_]+)*")
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find labels among the short outcomes; the task of a scale may be a single word."""
     for outcome in rubric.outcomes:
-        if len(outcome.text) <= LONGEST_LABEL and outcome.of != "task" and _is_label(outcome):
-            yield Problem("label", outcome.path, values={"text": outcome.text.strip()})
+        if len(outcome.text) <= LONGEST_LABEL and outcome.of != "task":
+            if _is_label(outcome):
+                yield Problem("label", outcome.path, values={"text": outcome.text.strip()})
+            elif _only_praises(outcome.text) and not (is_template(outcome.text) or is_placeholder(outcome.text)):
+                yield Problem("praise", outcome.path, values={"text": outcome.text.strip()})
 
 
 def _is_label(outcome: Outcome) -> bool:
@@ -71,16 +101,31 @@ def _says_nothing(folded: str, words: list[str], *, is_of_scale: bool) -> bool:
     said = " ".join(words)
     if said in _PHRASES or _NUMERIC.fullmatch(folded) or _FORMS.fullmatch(said):
         return True
-    if is_of_scale and (said in GRADES_OF_SCALES or _BARE.fullmatch(folded)):
+    if is_of_scale and (said in GRADES_OF_SCALES or _BARE.fullmatch(folded) or _FLAWS.fullmatch(said)):
         return True
     if said in GRADES_OF_SCALES or not all(word in _JUDGING for word in words):
         return False
     return any(word in GRADES for word in words)
 
 
+def _only_praises(text: str) -> bool:
+    """Return whether a sentence holds words of praise and no word that could be seen in an answer."""
+    words = _WORD.findall(text.casefold().replace("’", "'"))  # noqa: RUF001 (an apostrophe of prose)
+    if not (words and may_begin_label(words[0])) or words[0] in GRADES_OF_SCALES:
+        return False
+    grades = GRADES | _ESSENCES
+    if words[0] in _VERBS and not _MANNERS.isdisjoint(words):
+        grades |= TRAITS
+    return not grades.isdisjoint(words) and _OF_PRAISE.issuperset(words)
+
+
 RULE = Rule(
     "vague-outcome",
     Severity.WARNING,
-    {"label": '"{text}" is a label; say what an observer sees in an answer that earns it'},
+    {
+        "label": '"{text}" is a label; say what an observer sees in an answer that earns it',
+        "praise": '"{text}" only praises; say what an observer sees in an answer that earns it',
+        "undescribed": "{levels} {are} not described on the scale from {scale}; say what an observer sees there",
+    },
     check,
 )

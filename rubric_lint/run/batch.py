@@ -85,7 +85,7 @@ def _take(file: File | Unreadable, cache: "Cache | None", *, edits: bool) -> _Ta
     data = read(file)
     if isinstance(data, Unreadable):
         return _Taken(data)
-    if not file.settings.claimed and not could_hold_rubrics(data, file.name):
+    if not file.settings.is_named and not could_hold_rubrics(data, file.name):
         return _Taken(Result(Source(file.name, ""), ()))
     if cache is None:
         return _Taken(lint_bytes(file, data), "")

@@ -5,7 +5,7 @@ empty, and write errors are ignored. The cache folder may contain files of other
 """
 
 # Paths are str, see project/settings.py.
-# ruff: noqa: PTH100, PTH103, PTH105, PTH106, PTH108, PTH109, PTH111, PTH112, PTH117, PTH118, PTH119, PTH120, PTH123, PTH208
+# ruff: noqa: PTH100, PTH103, PTH105, PTH106, PTH108, PTH109, PTH111, PTH112, PTH117, PTH118, PTH120, PTH123, PTH208
 
 import os
 import sys
@@ -19,7 +19,7 @@ except ImportError:
     from hashlib import blake2b
 
 from rubric_lint.edits.intents import Fix
-from rubric_lint.finding import Finding, Related, Result, Severity, Unread
+from rubric_lint.finding import Finding, Related, Result, Severity, Step, Unread
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.text.source import Edit, Source, Span, UndecodableError
 
@@ -119,7 +119,7 @@ class Cache:
         if known is None:
             known = self._settings[id(settings)] = settings, _digest(repr(_order(settings)).encode())
         digest = known[1].copy()
-        digest.update(os.path.basename(name).encode("utf-8", "surrogateescape") + b"\0")
+        digest.update(name.encode("utf-8", "surrogateescape") + b"\0")  # its folder may show what it is
         digest.update(data)
         return digest.hexdigest()
 
@@ -135,7 +135,7 @@ class Cache:
         if edits and any(each[2] is None for *_, fix, choices in findings for each in (fix, *choices) if each):
             return None
         source = _decode(name, data) if findings else Source(name, "")
-        places = tuple(Unread(*each) for each in unread)
+        places = tuple(Unread(*each)._replace(steps=tuple(Step(*step) for step in each[-1])) for each in unread)
         return Result(source, tuple(map(_unpack, findings)), rubrics, criteria, ignored, places, tests=tests)
 
     def put(self, key: str, result: Result, *, edits: bool = True) -> None:
@@ -271,7 +271,7 @@ _SPANNED = (int, int)
 _EDITS = [(*_SPANNED, str)]
 _FIX = (str, bool, _EDITS, str)
 _FINDING = (str, [(str, str)], frozenset(Severity), str, *_SPANNED, str, [(str, *_SPANNED)], _FIX, [_FIX])
-_UNREAD = (str, *_SPANNED, bool, int)
+_UNREAD = (str, *_SPANNED, bool, int, [(str, str)])
 _RESULT = (int, int, int, int, [_FINDING], [_UNREAD])
 
 

@@ -196,6 +196,11 @@ class ScoringRubric:
         model = self.model._replace(replacements={}, ambiguous=(), view=None)
         return [model if each.name == "model" else getattr(self, each.name) for each in fields(self)]
 
+    @property
+    def question(self) -> str | None:
+        """What the case of the rubric asks, which a judge sees of answers without a question of their own."""
+        return (self.model.view.question if self.model.view else "") or None
+
     def to_json(self) -> dict[str, Any]:
         """Return the rubric as it appears in results."""
         return {"rubric": self.name, "rubric_hash": self.hash, "shape": str(self.shape)}

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rubric_lint.finding import Place, Problem, Result, Severity, Unread
-from rubric_lint.format.criterion import HIGHEST, LOWEST, Criterion, Scale, Shape
+from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.case_names import RubricSite, find_names
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file, find_shape_problems
@@ -82,7 +82,8 @@ def _grades(criterion: Criterion) -> tuple[Grade, ...]:
         outcomes = {level.number: level.outcome for level in criterion.levels if level.number is not None}
         if len(outcomes) < 2:
             raise UnscorableError(f"`{criterion.id}` has fewer than two levels")
-        return _spread(outcomes, criterion.gate, (min(outcomes), max(outcomes)))
+        span = (criterion.fields or {}).get(SPAN) or (min(outcomes), max(outcomes))
+        return _spread(outcomes, criterion.gate, span)
     gate = LOWEST if criterion.gate is None else criterion.gate
     earns, loses = (False, True) if criterion.is_negated else (True, False)
     worth = {loses: (Fraction(0), 0, gate <= LOWEST), earns: (Fraction(1), 0, gate <= HIGHEST)}

@@ -36,6 +36,12 @@ class RubricTest(NamedTuple):
         """The id as JSON."""
         return json.dumps(self.id)
 
+    def asking(self, question: str | None) -> "RubricTest":
+        """Return the test with the question of its case, unless it has no answer or a question of its own."""
+        if question is None or "answer" not in self.texts:
+            return self
+        return self._replace(texts={"question": question, **self.texts})
+
     def path_of(self, *steps: str | int) -> Path:
         """Return the path of a part of its expectations, such as `"gates", "accuracy"`."""
         return (*self.path, "expect", *steps)

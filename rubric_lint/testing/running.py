@@ -304,7 +304,7 @@ class Runner:
             yield Found("broken-test", recordings, document)
             return
         self._count_idle(file, recordings)
-        for test in file.tests:
+        for test in (each.asking(tested.rubric.question) for each in file.tests):
             names.append(str(test.id))
             for rule, problem in self._run_test(test, file, tested, recordings):
                 failed.add(test.key)

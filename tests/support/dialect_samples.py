@@ -107,6 +107,55 @@ SAMPLES: dict[str, Sample] = {
             """,
         schema="adk/v1",
     ),
+    "agent-skills": Sample(
+        text="""\
+            {"skill_name": "invoices", "evals": [
+              {"id": 1, "prompt": "What do I owe?", "expected_output": "The total", "assertions": [
+                "Names the total with its currency",
+                {"id": "due", "text": "Names the due date"},
+                {"name": "late", "description": "Says how late the invoice is"},
+                {"type": "contains", "value": "EUR"}]}]}
+            """,
+        name="evals.json",
+        path=("evals", 0, "assertions"),
+        shape=Shape.CHECKLIST,
+        criteria=[
+            item(1, "Names the total with its currency"),
+            item(2, "Names the due date", called="due"),
+            item(3, "Says how late the invoice is", called="late"),
+        ],
+        lost="""\
+            {"skill_name": "mark-skill", "evals": [
+              {"id": "mark-case",
+               "prompt": "mark-prompt",
+               "expected_output": "mark-output",
+               "files": ["mark-file"],
+               "expectations": [
+                 {
+                 "id": "mark-id",
+                 "text": "mark-outcome",
+                 "severity": "mark-severity"},
+                 {
+                 "name": "mark-name",
+                 "description": "mark-description"},
+                 {
+                 "name": "mark-one",
+                 "check": "mark-check"},
+                 {
+                 "name": "mark-two",
+                 "assertion": "mark-assertion"},
+                 {
+                 "name": "mark-three",
+                 "expectation": "mark-expectation"},
+                 {
+                 "name": "mark-four",
+                 "criterion": "mark-criterion"},
+                 {
+                 "name": "mark-five",
+                 "statement": "mark-statement"}]}]}
+            """,
+        schema="agent-skills/v1",
+    ),
     "pydantic-evals": Sample(
         text="""\
             cases:

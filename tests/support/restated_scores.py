@@ -210,6 +210,14 @@ def pydantic_evals(draw: Any) -> Case:
 
 
 @st.composite
+def agent_skills(draw: Any) -> Case:
+    told, form = draw(some(texts)), draw(st.sampled_from(["text", "description", ""]))
+    items: list[Any] = [{"id": f"a{at}", form: text} if form else text for at, text in enumerate(told)]
+    case = {"id": 1, "prompt": "x", draw(st.sampled_from(["assertions", "expectations"])): items}
+    return Case("evals.json", json.dumps({"skill_name": "s", "evals": [case]}), [2] * len(told), share(None))
+
+
+@st.composite
 def harbor_check(draw: Any) -> Case:
     told = draw(some(texts))
     items = [{"name": f"c{at}", "description": text, "guidance": text} for at, text in enumerate(told)]
@@ -507,6 +515,7 @@ def promptfoo_scale(draw: Any) -> Case:
 CASES: dict[str, st.SearchStrategy[Case]] = {
     "adk": adk(),
     "adk-vertex": vertex(),
+    "agent-skills": agent_skills(),
     "autoevals": choices(is_evals=False),
     "confident-ai": bands_of("json"),
     "deepeval": bands_of("geval"),

@@ -23,6 +23,7 @@ _ASKED = {
 """The packages whose scores `tests/test_agreement.py` asks for, by the module of the dialect."""
 
 _RESTATED = {
+    "agent_skills": "`pass_rate` of the standard",
     "confident_ai": "GEval of `deepeval`, for bands from 0 to 10",
     "deepeval_data": "GEval of `deepeval`",
     "harbor_check": "no score there: the average here",

@@ -58,9 +58,20 @@ def list_settings() -> str:
     """Return a section for each setting: its type, its default, what it does."""
     schema = load("config/v1.json")
     return "\n\n".join(
-        f"### `{name}`\n\n{value['description']}\n\n{_facts(value, schema)}"
+        f"### `{name}`\n\n{value['description']}\n\n{_facts(value, schema)}{_list_keys(value, schema)}"
         for name, value in schema["properties"].items()
     )
+
+
+def _list_keys(value: dict[str, Any], schema: dict[str, Any]) -> str:
+    """Return the table of the keys of a setting that is a list of tables; nothing for others."""
+    items = value.get("items", {})
+    target = _target(items, schema) if "$ref" in items else {}
+    rows = [
+        f"| `{key}` | {_cell(_type(each, schema))} | {_cell(each['description'])} |"
+        for key, each in target.get("properties", {}).items()
+    ]
+    return "\n".join(["", "", "| key | type | what it says |", "|---|---|---|", *rows]) if rows else ""
 
 
 def _facts(value: dict[str, Any], schema: dict[str, Any]) -> str:
@@ -143,7 +154,7 @@ def _type(value: dict[str, Any], schema: dict[str, Any]) -> str:  # noqa: PLR091
         target = _target(value, schema)
         return (
             f"[`{name}`](#{name}-{schema['part of']})"
-            if "properties" in target
+            if "properties" in target and "part of" in schema
             else target.get("title", _type(target, schema))
         )
     if "const" in value:

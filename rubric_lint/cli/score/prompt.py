@@ -92,7 +92,12 @@ _EXITS = {Exit.USAGE: "usage error, or a file that cannot be read or has errors"
 @option(
     "Input", "--answers", metavar="FILE", type=FileName(), help="Print the requests for all answers of FILE instead."
 )
-@option("Input", "--question", **_TEXT, help="The question that the answer is for.")
+@option(
+    "Input",
+    "--question",
+    **_TEXT,
+    help="The question that the answer is for.  [default: that of the case, in Agent Skills]",
+)
 @option("Input", "--reference", **_TEXT, help="A reference answer, known to be good.")
 @option("Requests", "--per-criterion", is_flag=True, help="Print one prompt for each criterion.")
 @option("Requests", "--shuffle", **SHUFFLE, help="Print the criteria in shuffled order.  [seed: 1]")
@@ -160,7 +165,8 @@ def prompt(
     if shuffle is not None:
         order = order_criteria(rubric, shuffle, json.dumps(_read_id(key or "")), model or "", sample or 1)
     parts = divide(rubric, order, per_criterion=per_criterion)
-    prompts = [write_prompt(part, JudgedCase(answer, question, reference)) for part in parts]
+    case = JudgedCase(answer, rubric.question if question is None else question, reference)
+    prompts = [write_prompt(part, case) for part in parts]
     if form == "messages":
         listed = [[message._asdict() for message in messages] for messages in prompts]
         told: Any = listed if per_criterion else listed[0]

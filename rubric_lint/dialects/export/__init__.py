@@ -28,6 +28,7 @@ _TARGETS: Mapping[str, tuple[str, str]] = {
     "trpc-agent": ("trpc_agent", "TARGET"),
     "tolokaforge": ("tolokaforge", "TARGET"),
     "autoevals": ("autoevals", "TARGET"),
+    "agent-skills": ("agent_skills", "TARGET"),
 }
 
 TARGETS = tuple(_TARGETS)

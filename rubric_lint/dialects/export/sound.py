@@ -1,6 +1,7 @@
 """Refuse to export rubrics with errors that a comment or a setting has silenced."""
 
 import math
+from bisect import bisect
 from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol, TypeVar
 
@@ -62,6 +63,7 @@ def make_sound(name: str, rubric: Rubric, *, has_deductions: bool = False) -> tu
         raise ExportError(name, rubric.path, f"the rubric mixes shapes, {_SILENCED}")
     for scale in rubric.scales:
         _check_bands(name, scale.bands)
+    rubric = rubric._replace(entries=tuple(map(_describe_between, rubric.entries)))
     for criterion in rubric.criteria:
         if criterion.levels is not None:
             _check_levels(name, criterion)
@@ -74,6 +76,21 @@ def make_sound(name: str, rubric: Rubric, *, has_deductions: bool = False) -> tu
     if not kept:
         raise ExportError(name, rubric.path, "no criterion has a weight of at least 0 and is not negated")
     return rubric._replace(entries=kept), losses
+
+
+def _describe_between(criterion: Criterion) -> Criterion:
+    """Return a criterion whose levels without a text say between which levels with one they are, if they are."""
+    levels = criterion.levels or ()
+    described = sorted(level.number for level in levels if level.outcome is not None and level.number is not None)
+    if len(described) in (0, len(levels)):
+        return criterion
+    told = []
+    for level in levels:
+        at = bisect(described, level.number or 0)
+        is_between = level.outcome is None and 0 < at < len(described)
+        text = f"Between {described[at - 1]} and {described[at]}" if is_between else level.outcome
+        told.append(level._replace(outcome=text))
+    return criterion._replace(levels=tuple(told))
 
 
 def _find_counted(rubric: Rubric, *, has_deductions: bool) -> list[bool]:

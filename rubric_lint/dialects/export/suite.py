@@ -20,13 +20,13 @@ AGENTV_4, AGENTV_5, PROMPTFOO, OURS = "agentv-4", "agentv-5", "promptfoo", "rubr
 
 MARKDOWN = "markdown"
 
-WITH_TEXTS = frozenset({MARKDOWN, "lightspeed"})
+WITH_TEXTS = frozenset({MARKDOWN, "lightspeed", "agent-skills"})
 """The targets that have the question and the reference of a case, as plain texts, and nothing else of it."""
 
 WITH_QUESTION = frozenset({"pydantic-evals"})
 """The targets that have the question of a case, whatever its type, and nothing else of it."""
 
-NAMED_BY_CASE = frozenset({MARKDOWN, "xlsx", "lightspeed"})
+NAMED_BY_CASE = frozenset({MARKDOWN, "xlsx", "lightspeed", "agent-skills"})
 """The targets without cases that show the name of the case of a rubric."""
 
 OLDER_WORDS: Mapping[str, str] = MappingProxyType(

@@ -1,7 +1,7 @@
 """Locate the rubrics in a document, with their format and version."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,6 +30,7 @@ from rubric_lint.text.tree import walk_mappings
 if TYPE_CHECKING:
     from rubric_lint.dialects import Family
     from rubric_lint.format.view import View
+    from rubric_lint.shapes.shape import Shape
 
 _MODELINE = re.compile(
     r"(?:^|(?<=\r))[ \t]*#[ \t]*(?:yaml-language-server:[ \t]*)?\$schema[ \t]*[:=][ \t]*(?P<url>\S+)", re.MULTILINE
@@ -211,17 +212,26 @@ def is_agentv_suite(document: Document) -> bool:
 _OF_CURRENT = ("prompts", "default_test", "evaluate_options")
 
 
-def locate(document: Document, *, version: str | None = None, claimed: bool = False) -> list[Location]:
+def locate(
+    document: Document, *, version: str | None = None, claimed: bool = False, shapes: "Sequence[Shape]" = ()
+) -> list[Location]:
     """Return the rubrics of a document, in document order; see `search`."""
-    return search(document, version=version, claimed=claimed).rubrics
+    return search(document, version=version, claimed=claimed, shapes=shapes).rubrics
 
 
-def search(document: Document, *, version: str | None = None, claimed: bool = False) -> Search:
+def search(
+    document: Document, *, version: str | None = None, claimed: bool = False, shapes: "Sequence[Shape]" = ()
+) -> Search:
     """Find the rubrics of a document; also those of dialects, unless the file declares our schema.
 
     `version` is from the settings; a schema declared in the file overrides it. `claimed`: the file name or the settings
-    say that its rubrics are in our format, whatever their shape.
+    say that its rubrics are in our format, whatever their shape. `shapes`: the tables that describe its rubrics, which
+    then are all that it has.
     """
+    if shapes and not document.kind.is_program:
+        from rubric_lint.shapes.reading import find_shapes  # noqa: PLC0415  (few settings describe a format)
+
+        return Search(_in_order(document, find_shapes(document, shapes)), [])
     if document.kind not in DATA:
         return Search(_find_views(document, find_families(document.quick_text, document.kind)), [])
     claim = find_claim(document)
@@ -248,7 +258,24 @@ def search(document: Document, *, version: str | None = None, claimed: bool = Fa
         leftovers = [path for path in leftovers if not any(path[:at] in read for at in range(len(path) + 1))]
         rubrics += [Location(path, follows) for path in placed]
         rubrics.sort(key=lambda location: document.span(location.path).start)
+    if not rubrics and not is_claimed and has_signs_of_home(document):
+        from rubric_lint.dialects.search.home_made import read_home  # noqa: PLC0415  (few files have the words)
+
+        rubrics = _in_order(document, read_home(document))
+        above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
+        leftovers = [path for path in leftovers if path not in above]
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
+
+
+_CONTAINERS = ("criteri", "dimension", "axes", "rubric", "items", "sections", "questions", "aspects", "factors")
+_SCORED = ("weight", "points", "score", "levels", "anchors", "scale", "threshold", "description")
+
+
+def has_signs_of_home(document: Document) -> bool:
+    """Return whether a document has words of home-made criteria; in a list, or a file of rubrics, under any key."""
+    text = document.quick_text
+    is_under = any(map(text.__contains__, _CONTAINERS)) or text[:1] in "[-" or count_signs(document.source.name) > 0
+    return is_under and any(map(text.__contains__, _SCORED))
 
 
 def _is_others(document: Document) -> bool:
@@ -268,7 +295,11 @@ def _is_placed(document: Document, path: Path) -> bool:
 
 
 def _find_views(document: Document, families: "Iterable[Family]") -> list[Location]:
-    found = [Location(view.path, CURRENT, view) for view in find_views(document, families)]
+    return _in_order(document, find_views(document, families))
+
+
+def _in_order(document: Document, views: "Iterable[View]") -> list[Location]:
+    found = [Location(view.path, CURRENT, view) for view in views]
     return sorted(found, key=lambda location: document.span(location.path).start)
 
 

@@ -1,10 +1,10 @@
 """Find what looks like a rubric but is not read: lost criteria, which are findings, and near misses with a reason."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.dialects.search.locate import Search, count_signs, has_signs_of_forms, is_agentv
-from rubric_lint.finding import Problem, Unread
+from rubric_lint.dialects.search.locate import Search, count_signs, has_signs_of_forms, has_signs_of_home, is_agentv
+from rubric_lint.finding import Problem, Step, Unread
 from rubric_lint.format.recognition import (
     FIELD,
     are_levels,
@@ -31,6 +31,9 @@ from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import DATA, Kind
+
+if TYPE_CHECKING:
+    from rubric_lint.dialects.search.home_made import Near
 
 
 def find_lost(document: Document, found: Search, *, in_suite: bool, of_agentv: bool) -> Iterator[Problem]:
@@ -104,38 +107,56 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     taken = {location.path for location in found.rubrics}
     if found.is_foreign and not taken:
         return [_make_unread(document, (), Part.HEAD, _word_foreign(document), is_known=True)]
-    noticed = [each for location in found.rubrics if location.view for each in _find_others(document, location.view)]
+    noticed: list[tuple[Path, Part, str | _Advice, bool]] = []
+    for location in found.rubrics:
+        if location.view:
+            noticed += _find_others(document, location.view)
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
-    views = [location.view for location in found.rubrics if location.view] if found.leftovers else []
-    read = {place for view in views for place in view.sources}
-    borrowed = {id(document.value(path)) for path in taken} if found.leftovers and document.may_borrow else set()
-    for path in found.leftovers:
+    home = [] if taken or found.is_claimed or document.kind not in DATA else _find_home(document)
+    around = {path[:length] for near in home for path in near.places for length in range(len(path) + 1)}
+    for path in _find_leftovers_to_tell(document, found, taken, told | around):
         is_known = in_suite and is_place(path[:-1], in_suite=in_suite)
-        value = document.value(path)
-        if path in told or path in read or _is_name(path, value):
-            continue
-        if path[-1] == FIELD and isinstance(value, list | dict) and id(value) in borrowed:
-            continue  # an alias or a merge key brings it to where it is read
         if is_known or not _is_another_tools(document, path):
             reason = _word_leftover(document, path, is_claimed=found.is_claimed, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, is_known))
     forms = _find_unread_forms(document, taken, of_agentv=of_agentv)
     noticed += [(path, part, reason, True) for path, part, reason in forms if path not in told]
-    if not taken and not noticed and _GUIDED in document.quick_text:
-        from rubric_lint.dialects import harbor_check  # noqa: PLC0415  (few files have the word)
-
-        named = harbor_check.find(document, is_named=True)
-        noticed += [(view.path, Part.KEY, _NOT_NAMED, False) for view in named]
+    noticed += _find_by_dialects(document, is_told=bool(taken or noticed))
+    if not noticed and not lost:
+        for (path, *_), reason, steps in home:
+            noticed.append((path, Part.KEY if path else Part.HEAD, _Advice(reason, steps), False))
     if not taken and not noticed and not lost and not found.is_claimed:
         noticed += _find_outside(document) if document.kind in DATA else _find_in_other_kinds(document)
     return [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
+
+
+def _find_leftovers_to_tell(document: Document, found: Search, taken: set[Path], told: set[Path]) -> Iterator[Path]:
+    """Yield the near-rubrics that are not told already, and that are neither read elsewhere nor names."""
+    views = [location.view for location in found.rubrics if location.view] if found.leftovers else []
+    read = {place for view in views for place in view.sources}
+    borrowed = {id(document.value(path)) for path in taken} if found.leftovers and document.may_borrow else set()
+    for path in found.leftovers:
+        value = document.value(path)
+        if path in told or path in read or _is_name(path, value):
+            continue
+        if not (path[-1] == FIELD and isinstance(value, list | dict) and id(value) in borrowed):
+            yield path  # an alias or a merge key would bring it to where it is read
+
+
+def _find_home(document: Document) -> "list[Near]":
+    """Find what is nearly a home-made rubric."""
+    if not has_signs_of_home(document):
+        return []
+    from rubric_lint.dialects.search.home_made import find_near as find  # noqa: PLC0415  (few files have the words)
+
+    return list(find(document))
 
 
 def _find_others(document: Document, view: View) -> Iterator[tuple[Path, Part, str, bool]]:
     """Find the fields of criteria that a dialect does not have, and that are not nearly fields of it."""
     known, value, firsts = schema_of(view.schema).entry_fields, document.value(view.path), dict[str, Path]()
     for index, entry in enumerate(value if view.dialect.tells_others and isinstance(value, list) else ()):
-        for name in entry if isinstance(entry, dict) else ():
+        for name in entry if isinstance(entry, dict) and (*view.path, index) in view.sources else ():
             if name not in known and not find_near(name, known):
                 firsts.setdefault(name, (*view.path, index, name))
     if firsts:
@@ -157,6 +178,7 @@ def word_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Ite
 
 _LOST = BY_NAME["lost-rubric"]
 _GUIDED = "guidance"
+_EVALS = '"evals"'
 _NOT_NAMED = (
     "these criteria have the fields of harbor check and others; "
     "if a judge reads them, name the file for it, such as `rubric.toml`"
@@ -189,10 +211,37 @@ def _is_name(path: Path, value: Any) -> bool:
     return isinstance(value, bool | int | float) and not is_holder(path[:-1])
 
 
-def _make_unread(document: Document, path: Path, part: Part, reason: str, *, is_known: bool) -> Unread:
+class _Advice(NamedTuple):
+    """The reason for a near miss, with the steps of what to do about it."""
+
+    problem: str
+    steps: tuple[Step, ...]
+
+    def __str__(self) -> str:
+        *others, last = map(str, self.steps)
+        joint = ", and " if any(step.do == "rewrite" for step in self.steps[:-1]) else " and "
+        return f"{self.problem} {', '.join(others)}{joint if others else ''}{last}"
+
+
+def _find_by_dialects(document: Document, *, is_told: bool) -> Iterator[tuple[Path, Part, str | _Advice, bool]]:
+    """Find what only a dialect knows as a near miss; with `is_told`, something else of the file is read or told."""
+    if _EVALS in document.quick_text:
+        from rubric_lint.dialects import agent_skills  # noqa: PLC0415  (few files have the word)
+
+        for path, problem, step in agent_skills.find_unread(document):
+            yield path, Part.HEAD, _Advice(f"{problem};", (Step("rewrite", step),)), False
+    if not is_told and _GUIDED in document.quick_text:
+        from rubric_lint.dialects import harbor_check  # noqa: PLC0415  (few files have the word)
+
+        for view in harbor_check.find(document, is_named=True):
+            yield view.path, Part.KEY, _NOT_NAMED, False
+
+
+def _make_unread(document: Document, path: Path, part: Part, reason: str | _Advice, *, is_known: bool) -> Unread:
     line, column, _ = document.source.position(document.span(path, part).start)
     signs = 0 if is_known else count_signs(document.source.name) + 2 * _has_criteria(document.value(path))
-    return Unread(reason, line, column, is_known, signs)
+    steps = reason.steps if isinstance(reason, _Advice) else ()
+    return Unread(str(reason), line, column, is_known, signs, steps)
 
 
 def _has_criteria(value: Any) -> bool:
@@ -206,63 +255,63 @@ def _has_criteria(value: Any) -> bool:
 _OF_OUTPUTS = ("reasoning", "reason", "satisfied")
 
 
-def _declare(document: Document, path: Path) -> str:
+def _declare(document: Document, path: Path) -> Step:
     """Return what to do so that the rubric at `path` is read, whatever its fields are."""
     url = f"{BASE}{'rubric' if len(path) == 1 else 'suite'}-{CURRENT}.schema.json"
     if document.kind is Kind.YAML:
-        return f"put the comment `# $schema: {url}` at the top of the file"
+        return Step("comment", url)
     if isinstance(document.data, dict) and "$schema" not in document.data:
-        of = "" if document.number is None else " of each line"
-        return f'add `"$schema": "{url}"` at the top level{of}'
-    return "name the file in the setting `versions`"
+        return Step("key" if document.number is None else "key-of-lines", url)
+    return Step("setting", "versions")
 
 
-def _advise(document: Document, path: Path) -> str:
+def _advise(document: Document, path: Path, problem: str) -> _Advice:
     """Return what to do so that the value at `path` is read, as a list of criteria in our field."""
     value = document.value(path)
-    form = word_list_form(value)
-    steps = [step for step in ("" if path[-1] == FIELD else f"rename it to `{FIELD}`", form) if step]
+    steps = [] if path[-1] == FIELD else [Step("rename", FIELD)]
+    if form := word_list_form(value):
+        steps.append(Step("rewrite", form))
     if not (is_scored(value) or are_levels(value)):  # otherwise the new fields show that it is ours
         steps.append(_declare(document, path))
-    *others, last = steps
-    joint = ", and " if form and last != form else " and "
-    return f"if it is a rubric, {', '.join(others)}{joint if others else ''}{last}"
+    return _Advice(f"{problem}; if it is a rubric,", tuple(steps))
 
 
-def _word_foreign(document: Document) -> str:
+def _word_foreign(document: Document) -> _Advice:
     data = document.data
     names = [f"`{shorten(key)}`" for key in data][:3] if isinstance(data, dict) and FIELD not in data else []
     content = f"no `{FIELD}`, but {join_words(names)}" if names else f"`{FIELD}` whose fields are unknown"
     named = "the name is that of a rubric file, but the content is another tool's"
-    return f"{named} ({content}); if it is for rubric-lint, {_declare(document, (FIELD,))}"
+    return _Advice(f"{named} ({content}); if it is for rubric-lint,", (_declare(document, (FIELD,)),))
 
 
 _BANDS = ({"score_range", "expected_outcome"}, {"scoreRange", "expectedOutcome"})
 """The fields of a band in DeepEval and Confident AI."""
 
 
-def _word_leftover(document: Document, path: Path, *, is_claimed: bool, of_agentv: bool) -> str:  # noqa: PLR0911 (one return a reason)
+def _word_leftover(  # noqa: PLR0911 (one return a reason)
+    document: Document, path: Path, *, is_claimed: bool, of_agentv: bool
+) -> str | _Advice:
     value, key = document.value(path), str(path[-1])
     if isinstance(value, dict) and any(band <= value.keys() for band in _BANDS):
-        return f"`{key}` is one band, not a list of bands; put it in a list"
+        return _Advice(f"`{key}` is one band, not a list of bands;", (Step("rewrite", "put it in a list"),))
     if key != FIELD:
         if not (isinstance(value, list | dict) and value):
             return f"`{key}` is not read; write a list of criteria in a field `{FIELD}`, as `rubric-lint init -` does"
         if is_claimed or is_ours(value, path[:-1]):
-            return f"`{key}` is not read; rename it to `{FIELD}`"
-        return f"`{key}` is not read; {_advise(document, path)}"
+            return _Advice(f"`{key}` is not read;", (Step("rename", FIELD),))
+        return _advise(document, path, f"`{key}` is not read")
     if value is None or value in ([], {}, ""):
         return f"`{FIELD}` {word_empty(value)}; list its criteria or remove it"
     if not isinstance(value, list | dict):
         found = describe(value, document.written_at(path))
         return f"`{FIELD}` is {found}, not a list of criteria; write one, as `rubric-lint init -` does"
     if misspelt := next(find_misspelt(value, path, of_agentv=of_agentv), None):
-        problem = describe_misspelt(misspelt)
-        return _LOST.write(problem.code, problem.values)
-    claim = _advise(document, path)
+        lost = describe_misspelt(misspelt)
+        return _LOST.write(lost.code, lost.values)
+    problem = f"`{FIELD}` has no field that only rubrics have, such as `expected_outcome`"
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value) and not is_holder(path[:-1]):
-        return f"`{FIELD}` is a list of strings outside the cases of a suite; {claim}"
-    return f"`{FIELD}` has no field that only rubrics have, such as `expected_outcome`; {claim}"
+        problem = f"`{FIELD}` is a list of strings outside the cases of a suite"
+    return _advise(document, path, problem)
 
 
 def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:

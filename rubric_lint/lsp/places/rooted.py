@@ -77,7 +77,7 @@ def find_roots(document: Document, settings: FileSettings, path: Path, name: str
 
 
 def _find(document: Document, settings: FileSettings, path: Path, claim: Claim | None) -> Iterator[Root]:
-    located = locate(document, version=settings.version, claimed=settings.claimed)
+    located = locate(document, version=settings.version, claimed=settings.claimed, shapes=settings.shapes)
     sources: dict[str, None] = {}
     for place in located:
         is_inside = path[: len(place.path)] == place.path
@@ -134,7 +134,7 @@ def expect_rubric(document: Document, settings: FileSettings, path: Path) -> Roo
     if settings.is_test_file or document.kind not in DATA or (claim and not claim.is_known):
         return None
     schema = schema_for(claim.version if claim else settings.version or CURRENT)
-    located = locate(document, version=settings.version, claimed=settings.claimed)
+    located = locate(document, version=settings.version, claimed=settings.claimed, shapes=settings.shapes)
     for at in range(len(path) - 1, 0, -1):
         if path[at - 1] == FIELD and isinstance(path[at], int):
             start = path[:at]

@@ -158,7 +158,7 @@ def analyse(state: State, sift: Sift | None = None, also: Also | None = None) ->
     if len(data) > LIMIT:
         return Analysis(state, notice=f"the file has {len(data) / 1e6:.1f} MB, the limit is {LIMIT / 1e6:.0f} MB")
     source = Source(state.name, state.text.body)
-    if not state.settings.claimed and not could_hold_rubrics(data, state.name):
+    if not state.settings.is_named and not could_hold_rubrics(data, state.name):
         return Analysis(state, Result(source, ()))
     try:
         examined = examine(source, state.settings, also=also)

@@ -236,7 +236,7 @@ class OpenDocuments:
         data = read(File(path, state.settings), may_be_stdin=False)
         if isinstance(data, Unreadable):
             return self._write(document, Analysis(state, notice=data.reason))
-        if not state.settings.claimed and not could_hold_rubrics(data, path):
+        if not state.settings.is_named and not could_hold_rubrics(data, path):
             return []
         try:
             source = Source.from_bytes(path, data)

@@ -141,7 +141,7 @@ class Library:
             UnreadError: if it cannot be read.
         """
         data, settings = self._read_bytes(path), self._settings_for(path)
-        if settings is None or not (settings.claimed or could_hold_rubrics(data, path)):
+        if settings is None or not (settings.is_named or could_hold_rubrics(data, path)):
             return None
         uri, version, text, _ = self._decode(path)
         return State(uri, path, "", version, text, settings)

@@ -1,0 +1,95 @@
+"""Read the evals of Agent Skills: cases with a `prompt`, and `assertions` that a judge passes or fails."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rubric_lint.format.criterion import Asked
+from rubric_lint.format.view import Dialect, Draft, View, is_named_for_judges, read_text
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path
+
+AGENT_SKILLS = Dialect(
+    "agent-skills",
+    "Agent Skills",
+    "agent-skills/v1.json",
+    {"expected_outcome": "text"},
+    without=frozenset({"missing-id"}),
+    asked=Asked("pass or fail", 0),
+    tells_others=True,
+    cases=frozenset({"evals"}),
+)
+DIALECTS = (AGENT_SKILLS,)
+
+_EVALS = "evals"
+_LISTS = ("assertions", "expectations", "expected_behavior")
+_TEXTS = ("text", "description", "check", "assertion", "expectation", "criterion", "statement")
+_NAMES = ("id", "name")
+_ALL_OF_THEM = "agent-skills/v1.json#/definitions/rubrics"
+_BOTH = "agent-skills/v1.json#/definitions/case"
+
+
+def find(document: Document) -> Iterator[View]:
+    """Find the criteria of each case; those that say whether they `passed` are the results of a judge."""
+    for path, case in _find_cases(document):
+        lists = [(name, items) for name in _LISTS if isinstance(items := case.get(name), list)]
+        read = [((*path, name, at), item) for name, items in lists for at, item in enumerate(items)]
+        if any(isinstance(item, dict) and isinstance(item.get("passed"), bool) for _, item in read):
+            continue
+        told = [(place, item) for place, item in read if not isinstance(item, dict) or _find_text(item)]
+        if any(isinstance(item, str | dict) for _, item in told):
+            yield _view(document, told, _ALL_OF_THEM if len(told) < len(read) else "", read_text(case, "prompt"))
+
+
+def find_unread(document: Document) -> Iterator[tuple[Path, str, str]]:
+    """Find cases without criteria, and assertions that no judge can read; yield place, problem and advice."""
+    cases = list(_find_cases(document))
+    bare = [path for path, case in cases if "expected_output" in case and not any(case.get(each) for each in _LISTS)]
+    if bare:
+        some = f"{len(bare)} of {len(cases)} cases" if len(bare) < len(cases) else "any case"
+        problem = f"no criteria in {some}, only an `expected_output`"
+        yield bare[0], problem, "list what a judge checks in `assertions`"
+    coded = [
+        (*path, name, at)
+        for path, case in cases
+        for name in _LISTS
+        for at, item in enumerate(case[name] if isinstance(case.get(name), list) else ())
+        if isinstance(item, dict) and not _find_text(item)
+    ]
+    if coded:
+        many = f"{len(coded)} assertions" if len(coded) > 1 else "an assertion"
+        yield coded[0], f"no text for a judge in {many}", "write it in `text`, unless code is to check it"
+
+
+def _find_cases(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
+    is_named = is_named_for_judges(document)
+    for path, mapping in document.mappings:
+        evals = mapping.get(_EVALS)
+        if isinstance(evals, list) and (is_named or any(name.startswith("skill") for name in mapping)):
+            for at, case in enumerate(evals):
+                if isinstance(case, dict) and "prompt" in case:
+                    yield (*path, _EVALS, at), case
+
+
+def _find_text(item: dict[str, Any]) -> str:
+    """Return the name of the field that says what must be true; empty if there is none."""
+    return next((name for name in _TEXTS if name in item), "")
+
+
+def _view(document: Document, told: list[tuple[Path, Any]], around: str, prompt: str) -> View:
+    """Return the criteria of a case, which may be in two lists: the view has the place of the first one."""
+    draft = Draft(document, told[0][0][:-1])
+    data: list[Any] = []
+    for index, (place, item) in enumerate(told):
+        draft.put((index,), place)
+        if not isinstance(item, dict):
+            data.append(item)
+            continue
+        named = next((name for name in _NAMES if isinstance(item.get(name), str | int)), "")
+        entry: dict[str, Any] = {}
+        for ours, theirs in (("id", named), ("expected_outcome", _find_text(item))):
+            if theirs in item:
+                entry[ours] = str(item[theirs]) if ours == "id" else item[theirs]
+                draft.put((index, ours), (*place, theirs))
+        data.append(entry)
+    beside = _BOTH if any(place[:-1] != draft.path for place, _ in told) else ""
+    return draft.finish(AGENT_SKILLS, data, around=_ALL_OF_THEM if beside else around, beside=beside, question=prompt)

@@ -1,0 +1,40 @@
+"""Two criteria with one outcome and opposite signs."""
+
+from collections.abc import Iterator
+
+from rubric_lint.finding import Place, Problem, Severity
+from rubric_lint.format.criterion import Criterion
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.rules.rule import Rule
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Find a criterion that takes points for an outcome that another gives points for."""
+    seen: dict[tuple[str, bool], Criterion] = {}
+    for criterion in rubric.criteria:
+        if criterion.outcome is None or not criterion.weight or criterion.is_negated:
+            continue
+        text, takes = fold_outcome(criterion.outcome), criterion.weight < 0
+        seen.setdefault((text, takes), criterion)
+        if other := seen.get((text, not takes)):
+            place = Place("the other one", other.outcome_path)
+            values = {"weight": criterion.weight, "other": other.label, "other_weight": other.weight}
+            yield Problem("opposite-signs", criterion.outcome_path, values=values, related=(place,))
+
+
+def fold_outcome(outcome: str) -> str:
+    """Return an outcome without what does not change what it says: case, spaces and the mark at its end."""
+    return " ".join(outcome.casefold().split()).rstrip(" .!")
+
+
+RULE = Rule(
+    "cancelling-criterion",
+    Severity.ERROR,
+    {
+        "opposite-signs": (
+            "its weight is {weight}, and {other} ({line}) has the same outcome with the weight {other_weight}, so one "
+            "takes what the other gives; remove one of them"
+        )
+    },
+    check,
+)

@@ -1,0 +1,95 @@
+"""One yes-or-no criterion that asks for two actions."""
+
+import json
+import re
+from collections.abc import Iterator
+
+from rubric_lint.edits.intents import InsertItems, Intent, Repair, ReplaceValue
+from rubric_lint.finding import Problem, Severity
+from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.signs import SUBJECT
+from rubric_lint.rules.rule import Rule
+from rubric_lint.text.scalar import write_numbered
+
+# What an answer does, as a criterion says it. The words of the second set are nouns as well.
+_VERBS = frozenset(
+    """
+    acknowledges admits advises affirms apologizes apologises argues asks assesses avoids calculates cites clarifies
+    classifies compares computes concludes confirms considers corrects defines demonstrates describes determines
+    discusses distinguishes emphasizes emphasises encourages evaluates explains expresses gives highlights identifies
+    illustrates includes indicates informs inquires instructs interprets introduces invites justifies mentions notifies
+    prioritizes prioritises proposes provides reassures recognizes recognises recommends refers refuses reminds responds
+    says specifies stresses suggests summarizes summarises tells translates urges validates verifies warns writes
+    """.split()  # noqa: SIM905
+)
+_NOUNS_TOO = frozenset(
+    """
+    addresses checks lists names notes offers outlines points quotes reports requests states
+    """.split()  # noqa: SIM905
+)
+_ADVERB = r"(?:(?:also|then|[a-z]+ly)\s+)?"
+_FIRST = re.compile(rf"\s*{SUBJECT}{_ADVERB}(?P<verb>[A-Za-z]+s)\s", re.IGNORECASE)
+_SECOND = re.compile(rf",?\s+and\s+(?P<rest>{_ADVERB}(?P<verb>[a-z]+s)\s+(?P<next>[\w'’]+))")  # noqa: RUF001
+_OBJECTS = frozenset(
+    """
+    the a an that whether how why what when which who at it its their his her this these those them any each every
+    """.split()  # noqa: SIM905
+)
+_END = re.compile(r"[.;:?!](?:\s|\Z)|\(")
+SPLIT = "split"
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Find an outcome that begins with what an answer does, and has a second such verb behind "and"."""
+    for criterion in rubric.criteria:
+        text = criterion.outcome
+        if not text or criterion.shapes != (Shape.CHECKLIST,):
+            continue
+        first = _FIRST.match(text)
+        if first is None or not _is_verb(first["verb"].lower()):
+            continue
+        end = found.start() if (found := _END.search(text)) else len(text)
+        for second in _SECOND.finditer(text, first.end() - 1, end):
+            if _is_verb(second["verb"], second["next"]):
+                values = {"first": first["verb"], "second": second["verb"]}
+                choices = tuple(_split(rubric, criterion, text[: second.start()], text[second.start("rest") :]))
+                yield Problem("both", criterion.outcome_path, values=values, choices=choices)
+                break
+
+
+def _is_verb(word: str, following: str = "the") -> bool:
+    return word in _VERBS or (word in _NOUNS_TOO and following in _OBJECTS)
+
+
+def _split(rubric: Rubric, criterion: Criterion, first: str, second: str) -> Iterator[Repair]:
+    """Yield the repair that makes a criterion of each part; a weight that is written is shared."""
+    if rubric.view is not None or criterion.weight is None or criterion.borrows_id:
+        return
+    outcome, own = criterion.outcome_path, criterion.outcome_path[len(criterion.path) :]
+    intents: list[Intent] = [ReplaceValue(outcome, json.dumps(first, ensure_ascii=False))]
+    copy = [(own, json.dumps(second[:1].upper() + second[1:], ensure_ascii=False))]
+    shared = "two criteria of the weight 1"
+    if criterion.fields is not None and "weight" in criterion.fields:
+        half = f"{(criterion.weight / 2).normalize():f}"
+        shared = f"two criteria of half the weight, {half}"
+        intents.append(ReplaceValue(criterion.path_of("weight"), half))
+        copy.append((("weight",), half))
+    if criterion.has_own_id:
+        copy.append((("id",), write_numbered(criterion.id, 2)))
+    intents.append(InsertItems(criterion.path, (tuple(sorted(copy)),)))
+    yield Repair(f"split it into {shared}", tuple(intents), safe=False, choice=SPLIT)
+
+
+RULE = Rule(
+    "two-actions",
+    Severity.WARNING,
+    {
+        "both": (
+            'it asks for two things, "{first}" and "{second}", and an answer may do one of them; split it into two '
+            "criteria"
+        )
+    },
+    check,
+    choices={SPLIT: "make a criterion of each of the two things; a weight is shared between them"},
+)

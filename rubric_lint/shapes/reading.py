@@ -1,0 +1,670 @@
+"""Read the rubrics of a document as a table describes them, each part with its place."""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from decimal import ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from rubric_lint.finding import Place, Problem
+from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels
+from rubric_lint.format.view import Draft, View
+from rubric_lint.messages import describe, join_words, list_scores, shorten
+from rubric_lint.shapes.shape import YES_NO, Marks, Names, Shape, dialect_of, expand, split_pointer
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part, Path
+
+_WIDEST = 1000
+"""The widest scale of which each score is a level."""
+
+_RANGE = re.compile(r"\s*(-?\d{1,4})\s*(?:-|\u2013|\.\.\.?|to|/)\s*(-?\d{1,4})\s*")
+_NUMBERED = re.compile(r"\s*(?:[^\W\d]+[\s_-]*)?(-?\d{1,4}(?:\.\d{1,4})?)(?:[\s:_)(-].*)?", re.DOTALL)
+_SCALES_OF_TWO = frozenset({"binary", "boolean", "bool", "yes/no", "yes-no", "yes or no", "pass/fail", "pass-fail"})
+_ENDS = (("min", "max"), ("minimum", "maximum"), ("low", "high"), ("lowest", "highest"), ("from", "to"))
+_NOT_MET = Asked("yes or no", 0, is_negated=True)
+_EXACT = Context(prec=20, rounding=ROUND_FLOOR)
+
+Ends = tuple[Fraction, Fraction]
+
+
+class Written(NamedTuple):
+    """A value and its place in the document."""
+
+    value: Any
+    place: Path
+
+
+class _Level(NamedTuple):
+    """A level as it is written: its number if it has one, its text, and their places; a key may hold the number."""
+
+    number: Decimal | None
+    name: str
+    text: Any
+    place: Path
+    number_place: Path
+    text_place: Path
+    is_key: bool = False
+
+    @property
+    def part(self) -> Part:
+        """The part of the value at its place that holds the number."""
+        return Part.KEY if self.is_key else Part.VALUE
+
+
+class _Leaf(NamedTuple):
+    """A criterion as it is written: its place, its value, its key in a map, the ids above it, and its share of them."""
+
+    place: Path
+    value: Any
+    key: str | None
+    above: tuple[str, ...] = ()
+    share: Fraction | None = None
+
+
+def find_shapes(document: Document, shapes: Iterable[Shape]) -> list[View]:
+    """Return the rubrics of a document that tables describe; each place belongs to the first table."""
+    found: dict[Path, View] = {}
+    for shape in shapes:
+        for view in read_shape(document, shape):
+            found.setdefault(view.path, view)
+    return list(found.values())
+
+
+def read_shape(document: Document, shape: Shape) -> Iterator[View]:
+    """Read the rubrics that a table describes."""
+    for path, bound in expand(document.data, shape.criteria):
+        value = document.value(path)
+        if isinstance(value, list | dict) and any(isinstance(each, str | dict) for each in _values(value)):
+            yield _Reading(document, shape, path, bound).read(value)
+
+
+def find_lack(document: Document, shape: Shape) -> Problem:
+    """Say that a document has no criteria where a table looks for them, at the nearest place that it has."""
+    place: Path = ()
+    for step in split_pointer(shape.criteria):
+        below = document.value(place)
+        key = int(step) if isinstance(below, list) and step.isdigit() else step
+        is_there = key in below if isinstance(below, dict) else isinstance(key, int) and key < len(below)
+        if not is_there:
+            break
+        place = (*place, key)
+    values = {"shape": shape.name, "pointer": shape.criteria or "the top"}
+    return Problem("no-criteria", place, Part.HEAD, values)
+
+
+def _values(holder: Any) -> Iterable[Any]:
+    return holder.values() if isinstance(holder, dict) else holder
+
+
+class _Reading:
+    """Reads one rubric."""
+
+    def __init__(self, document: Document, shape: Shape, path: Path, bound: tuple[str | int, ...]) -> None:
+        self.document, self.shape, self.path, self.bound = document, shape, path, bound
+        self.draft = Draft(document, path)
+        self.problems: list[tuple[str, Problem]] = []
+        self.refusal = ""
+        self.data: list[Any] = []
+        self.ends: list[Ends | None] = []
+        """The ends of the scale of each criterion, None for one that is met or not."""
+        self.points = Fraction(0)
+        self.passes = self._read_setting("pass", shape.passes)
+
+    def read(self, value: Any) -> View:
+        leaves = list(self._list_leaves(self.path, value))
+        for index, leaf in enumerate(leaves):
+            self._put((index,), leaf.place)
+            self.data.append(self._read_entry(index, leaf) if isinstance(leaf.value, str | dict) else leaf.value)
+        self._unify()
+        self._weigh(leaves)
+        threshold, place = self._find_threshold()
+        dialect = dialect_of(self.shape)
+        used = {"expected_outcome": self.shape.outcome, "id": self.shape.id, "weight": self.shape.weight}
+        names = {ours: self._name_used(theirs, leaves) for ours, theirs in used.items() if len(theirs) > 1}
+        return self.draft.finish(
+            replace(dialect, fields={**dialect.fields, **names}) if names else dialect,
+            self.data,
+            name=self._read_text(self.shape.rubric),
+            task=self._read_text(self.shape.task),
+            threshold=threshold,
+            threshold_path=place,
+            unscorable=self.refusal,
+            problems=tuple(self.problems),
+        )
+
+    def _name_used(self, names: Names, leaves: Sequence[_Leaf]) -> str:
+        return next((name for name in names if any(self._find(leaf, (name,)) for leaf in leaves)), names[0])
+
+    # Places and values.
+
+    def _put(self, own: Path, place: Path, *, is_key: bool = False) -> None:
+        self.draft.put(own, place, is_key=is_key)
+
+    def _refuse(self, reason: str) -> None:
+        self.refusal = self.refusal or reason
+
+    def _follow(self, text: str) -> Written | None:
+        """Return what a pointer from the top leads to; a `*` in it stands for what it stands for in `criteria`."""
+        place: Path = ()
+        stars = iter(self.bound)
+        value = self.document.data
+        for step in split_pointer(text):
+            key: str | int = next(stars) if step == "*" else step
+            if isinstance(value, list) and isinstance(key, str) and key.isdigit():
+                key = int(key)
+            is_there = key in value if isinstance(value, dict) else isinstance(value, list) and key in range(len(value))
+            if not is_there:
+                return None
+            value, place = value[key], (*place, key)
+        return Written(value, place)
+
+    def _find(self, leaf: _Leaf, names: Iterable[str]) -> Written | None:
+        """Return the first of some fields that an entry has, unless it is null."""
+        for name in names:
+            found = self._follow(name) if name.startswith("/") else _look(leaf.value, leaf.place, name)
+            if found is not None and found.value is not None:
+                return found
+        return None
+
+    def _read_text(self, text: str) -> str:
+        found = self._follow(text) if text else None
+        return str(found.value) if found and isinstance(found.value, str | int) else ""
+
+    def _read_number(self, found: Written) -> Fraction | None:
+        value = found.value
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            return None
+        return Fraction(self.document.decimal(found.place))
+
+    # Criteria.
+
+    def _list_leaves(
+        self, place: Path, holder: Any, above: tuple[str, ...] = (), share: Fraction | None = None
+    ) -> Iterator[_Leaf]:
+        """Yield the criteria of a list or a map; those that have parts are not judged, but their parts are."""
+        is_map = isinstance(holder, dict)
+        has_mappings = any(isinstance(each, dict) for each in _values(holder))
+        leaves = []
+        for key, value in holder.items() if is_map else enumerate(holder):
+            if is_map and not isinstance(value, dict if has_mappings else str):
+                continue  # what is said beside the criteria
+            leaves.append(_Leaf((*place, key), value, str(key) if is_map else None, above, share))
+        split = {leaf.place: found for leaf in leaves if (found := self._find_parts(leaf))}
+        for leaf in leaves:
+            if parts := split.get(leaf.place):
+                yield from self._list_parts(leaf, parts)
+            else:
+                yield leaf
+
+    def _find_parts(self, leaf: _Leaf) -> Written | None:
+        found = self._find(leaf, self.shape.parts) if isinstance(leaf.value, dict) else None
+        is_held = found is not None and isinstance(found.value, list | dict) and bool(found.value)
+        return found if is_held else None
+
+    def _list_parts(self, leaf: _Leaf, found: Written) -> Iterator[_Leaf]:
+        """Yield the parts of a criterion, which share its weight if it has one."""
+        below = list(self._list_leaves(found.place, found.value, (*leaf.above, self._name(leaf)[0])))
+        written = self._find(leaf, self.shape.weight)
+        whole = self._read_weight(written) if written else None
+        if whole is not None:
+            whole *= 1 if leaf.share is None else leaf.share
+            written_below = (self._find(part, self.shape.weight) for part in below)
+            own = [self._read_weight(each) if each else 1 for each in written_below]
+            total = sum(weight for weight in own if weight)
+            below = [part._replace(share=whole / total if total else Fraction(0)) for part in below]
+        yield from below
+
+    def _name(self, leaf: _Leaf) -> tuple[str, Path, bool]:
+        """Return the id of an entry, empty if it has none, with its place, and whether that is a key."""
+        found = self._find(leaf, self.shape.id) if isinstance(leaf.value, dict) else None
+        if found and isinstance(found.value, str | int) and not isinstance(found.value, bool):
+            return str(found.value), found.place, False
+        return leaf.key or "", leaf.place, True
+
+    def _read_entry(self, index: int, leaf: _Leaf) -> dict[str, Any]:
+        entry: dict[str, Any] = {}
+        name, place, is_key = self._name(leaf)
+        if name:
+            entry["id"] = "/".join((*filter(None, leaf.above), name))
+            self._put((index, "id"), place, is_key=is_key)
+        told = self._find(leaf, self.shape.outcome) if isinstance(leaf.value, dict) else Written(leaf.value, leaf.place)
+        if told:
+            entry["expected_outcome"] = told.value
+            self._put((index, "expected_outcome"), told.place)
+        ends = self._read_scale(leaf)
+        levels = self._read_levels(leaf, ends)
+        if levels or isinstance(ends, tuple):
+            self._add_levels(index, entry, levels, ends if isinstance(ends, tuple) else None, leaf)
+        else:
+            self.ends.append(None)
+            if not told:
+                wanted = [f"`{each}`" for each in (*self.shape.outcome, *self.shape.levels)]
+                self.problems.append(
+                    ("schema", Problem("no-text", leaf.place, Part.HEAD, {"fields": join_words(wanted, "or")}))
+                )
+            if ends != YES_NO:
+                self._refuse("neither its file nor its table says on which scale a criterion is scored")
+        self._add_gate(index, entry, leaf)
+        return entry
+
+    # Scales and levels.
+
+    def _read_scale(self, leaf: _Leaf) -> Ends | str | None:
+        """Return the ends of the scale of an entry, YES_NO, or None if nothing says it."""
+        scale = self.shape.scale
+        if isinstance(scale, tuple):
+            low, high = (self._read_part(part, leaf) for part in scale)
+            if low is None or high is None:
+                return None
+            return self._check_ends(low, high, leaf.place)
+        if scale == YES_NO or scale is None:
+            return scale
+        found = self._find(leaf, (scale,))
+        if found is None:
+            return None
+        ends = _understand(found.value)
+        if ends is None:
+            text = describe(found.value, self.document.written_at(found.place))
+            self.problems.append(
+                ("schema", Problem("scale", found.place, Part.VALUE, {"field": found.place[-1], "found": f"is {text}"}))
+            )
+            return None
+        return ends if isinstance(ends, str) else self._check_ends(*ends, found.place)
+
+    def _read_part(self, part: int | Decimal | str, leaf: _Leaf) -> Fraction | None:
+        if not isinstance(part, str):
+            return Fraction(part)
+        found = self._find(leaf, (part,))
+        return self._read_number(found) if found else None
+
+    def _check_ends(self, low: Fraction, high: Fraction, place: Path) -> Ends | None:
+        self._put(("scale", *place), place)  # it is read, though it is no part of a criterion
+        if low < high <= low + _WIDEST:
+            return low, high
+        self.problems.append(
+            ("bounds", Problem("empty-range", place, Part.VALUE, {"range": f"{_show(low)} to {_show(high)}"}))
+        )
+        return None
+
+    def _read_levels(self, leaf: _Leaf, ends: Ends | str | None) -> list[_Level]:
+        """Return the levels of an entry as they are written."""
+        if not isinstance(leaf.value, dict):
+            return []
+        stars = [name for name in self.shape.levels if "*" in name and not name.startswith("/")]
+        for name in stars:
+            form = re.compile(re.escape(name).replace(r"\*", r"(-?\d{1,4})"))
+            found = {key: match[1] for key in leaf.value if (match := form.fullmatch(key))}
+            if found:
+                return [
+                    self._level((*leaf.place, key), number, leaf.value[key], is_key=True)
+                    for key, number in found.items()
+                ]
+        written = self._find(leaf, (name for name in self.shape.levels if name not in stars))
+        if written is None:
+            return []
+        value, place = written
+        if isinstance(value, dict):
+            return [self._level((*place, key), key, text, is_key=True) for key, text in value.items()]
+        if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
+            first = ends[0] if isinstance(ends, tuple) and ends[1] - ends[0] == len(value) - 1 else None
+            return [
+                self._level((*place, at), None if first is None else str(first + at), text, is_key=False)
+                for at, text in enumerate(value)
+            ]
+        items = value if isinstance(value, list) else []
+        return [self._level_of((*place, at), item) for at, item in enumerate(items) if isinstance(item, dict)]
+
+    def _level(self, place: Path, key: str | None, value: Any, *, is_key: bool) -> _Level:
+        text, text_place = value, place
+        if isinstance(value, dict):
+            found = _look_for(value, place, self.shape.level_text)
+            text, text_place = found or (None, place)
+        if isinstance(text, list) and text and all(isinstance(each, str) for each in text):
+            text = "\n".join(text)
+        number = _NUMBERED.fullmatch(key) if key is not None else None
+        name = key if key is not None and number is None else ""
+        return _Level(Decimal(number[1]) if number else None, name, text, place, place, text_place, is_key)
+
+    def _level_of(self, place: Path, item: dict[str, Any]) -> _Level:
+        score = _look_for(item, place, self.shape.level_score)
+        number = self._read_number(score) if score else None
+        if score and number is None and isinstance(score.value, str) and (found := _NUMBERED.fullmatch(score.value)):
+            number = Fraction(found[1])
+        told = _look_for(item, place, self.shape.level_text)
+        name = next((item[key] for key in ("name", "label") if isinstance(item.get(key), str)), "")
+        text, text_place = told or (None, place)
+        exact = None if number is None else Decimal(number.numerator) / Decimal(number.denominator)
+        return _Level(exact, name if name != text else "", text, place, score.place if score else place, text_place)
+
+    def _add_levels(
+        self, index: int, entry: dict[str, Any], levels: list[_Level], ends: Ends | None, leaf: _Leaf
+    ) -> None:
+        """Add the levels of an entry: each score of its scale is one, described or not."""
+        field = self._find(leaf, self.shape.levels)
+        at = field.place if field else leaf.place
+        spread = [each for level in levels for each in self._spread(level)]
+        numbers = [level.number for level in spread if level.number is not None]
+        if len(numbers) < len(spread):
+            unnumbered = next(level for level in spread if level.number is None)
+            called = shorten(str(unnumbered.name or unnumbered.text))
+            self._refuse(f"nothing says which score the level `{called}` is")
+            ends = None
+        low, high = ends or (Fraction(min(numbers, default=0)), Fraction(max(numbers, default=0)))
+        self.ends.append((low, high))
+        self._check_order(spread)
+        if all(Fraction(number).denominator == 1 for number in numbers) and low.denominator == high.denominator == 1:
+            units = {number: int(number) for number in numbers}
+            if ends:
+                spread = self._complete(spread, range(int(low), int(high) + 1), at)
+            if self.shape.combine == "share":
+                entry[SPAN] = (min(0, int(low)), int(high))
+        else:
+            units = as_levels([*numbers, *map(_decimal, ends or ())])
+        self._put((index, "levels"), at)
+        entry["levels"] = []
+        for level in spread:
+            own = (index, "levels", len(entry["levels"]))
+            unit = None if level.number is None else units.get(level.number, int(level.number))
+            name = level.name or (str(level.number) if level.number is not None and unit != level.number else "")
+            told = {} if level.place == at else {"expected_outcome": level.text}
+            entry["levels"].append({"level": unit, **({"name": name} if name else {}), **told})
+            self._put(own, level.place)
+            self._put((*own, "level"), level.number_place, is_key=level.is_key)
+            self._put((*own, "expected_outcome"), level.text_place)
+            if told:
+                self._check_text(level)
+
+    def _check_text(self, level: _Level) -> None:
+        if level.text is None or (isinstance(level.text, str) and not level.text.strip()):
+            values = {"subject": "the text of this level is", "found": "blank"}
+            self.problems.append(("empty-outcome", Problem("blank", level.text_place, Part.VALUE, values)))
+        elif not isinstance(level.text, str):
+            text = describe(level.text, self.document.written_at(level.text_place))
+            values = {"subject": "the text of this level is", "found": text, "expected": "a string"}
+            self.problems.append(("schema", Problem("unexpected", level.text_place, Part.VALUE, values)))
+
+    def _complete(self, levels: list[_Level], scale: range, at: Path) -> list[_Level]:
+        """Return the levels with those of the scale that have no text; report these, and levels beside the scale."""
+        numbers = {level.number for level in levels}
+        for level in levels:
+            if level.number not in scale:
+                values = {"level": level.number, "lowest": scale[0], "highest": scale[-1]}
+                self.problems.append(("bounds", Problem("level-outside", level.number_place, level.part, values)))
+        rest = [number for number in scale if number not in numbers]
+        if rest and levels:
+            are, whole = "is" if len(rest) == 1 else "are", f"{scale[0]} to {scale[-1]}"
+            part = Part.KEY if at else Part.HEAD
+            self.problems.append(
+                (
+                    "vague-outcome",
+                    Problem("undescribed", at, part, {"levels": list_scores(rest), "are": are, "scale": whole}),
+                )
+            )
+        added = [*levels, *(_Level(Decimal(number), "", None, at, at, at) for number in rest)]
+        return added if len(numbers) < len(levels) else sorted(added, key=lambda level: level.number or 0)
+
+    def _spread(self, level: _Level) -> list[_Level]:
+        """Return a level for each score of a level that is a range of scores."""
+        key = level.place[-1]
+        found = _RANGE.fullmatch(key) if level.is_key and isinstance(key, str) else None
+        if found is None or not 0 <= int(found[2]) - int(found[1]) <= _WIDEST:
+            return [level]
+        return [level._replace(number=Decimal(number)) for number in range(int(found[1]), int(found[2]) + 1)]
+
+    def _check_order(self, levels: list[_Level]) -> None:
+        numbered = [level for level in levels if level.number is not None]
+        numbers = [level.number or 0 for level in numbered]
+        if numbers in (sorted(numbers), sorted(numbers, reverse=True)):
+            return
+        sign = -1 if numbers[-1] < numbers[0] else 1
+        for before, level in pairwise(numbered):
+            if ((level.number or 0) - (before.number or 0)) * sign < 0:
+                part = level.part
+                related = (Place("the one before", before.number_place, part),)
+                values = {"level": level.number, "before": before.number}
+                self.problems.append(
+                    ("band-order", Problem("levels-unsorted", level.number_place, part, values, related))
+                )
+                return
+
+    def _unify(self) -> None:
+        """Make yes and no levels too if other criteria have levels, as one rubric has one shape."""
+        if not any(self.ends):
+            return
+        entries = [(index, entry) for index, entry in enumerate(self.data) if isinstance(entry, dict)]
+        for (index, entry), ends in zip(entries, self.ends, strict=True):
+            if ends is None and "levels" not in entry:
+                entry["levels"] = [{"level": 0, "expected_outcome": "no"}, {"level": 1, "expected_outcome": "yes"}]
+                self._put((index, "levels"), self.path)
+                if "required_min_score" in entry:
+                    entry["required_min_level"] = 1 if entry.pop("required_min_score") else 0
+                    place = self.draft.place_of((index, "required_min_score"))
+                    self._put((index, "required_min_level"), place or self.path)
+
+    # Gates, weights and the threshold.
+
+    def _add_gate(self, index: int, entry: dict[str, Any], leaf: _Leaf) -> None:
+        marked = self._find_mark(leaf, self.shape.gate)
+        if self._find_mark(leaf, self.shape.negative) and self.shape.combine == "all":
+            entry[ASKED] = _NOT_MET
+        if marked is None:
+            if self.shape.combine != "all":
+                return
+            marked = Written(value=True, place=leaf.place)
+        levels = [each["level"] for each in entry.get("levels", ()) if each["level"] is not None]
+        gate = None if isinstance(marked.value, bool) else self._read_number(marked)
+        ends = self.ends[-1]
+        if ends is None:
+            lowest, highest = Fraction(0), Fraction(1)
+        else:
+            lowest, highest = ends
+        if gate is None and ends is not None:
+            gate = self.passes[0] if self.passes and lowest < self.passes[0] <= highest else None
+            if gate is None:
+                called = entry.get("id", f"rubric-{index + 1}")
+                self._refuse(f"nothing says which score `{called}` must reach, as its gate has no number")
+                return
+        if gate is not None and not lowest <= gate <= highest:
+            effect = "is never met" if gate > highest else "is always met"
+            self._report_threshold(marked.place, gate, (lowest, highest), f"gate {effect}")
+            return
+        field = "required_min_score" if ends is None else "required_min_level"
+        if ends is None:
+            entry[field] = 0 if gate == 0 else HIGHEST
+        elif levels:
+            unit = Fraction(max(levels) - min(levels)) / (highest - lowest) if highest > lowest else Fraction(1)
+            wanted = min(levels) + (gate - lowest) * unit if gate is not None else max(levels)
+            entry[field] = min((level for level in levels if level >= wanted), default=max(levels))
+        self._put((index, field), marked.place)
+
+    def _find_mark(self, leaf: _Leaf, marks: Marks) -> Written | None:
+        """Return the first field of an entry that marks it: one that is true, a number, or one of the values."""
+        for name, values in marks:
+            found = self._find(leaf, (name,)) if isinstance(leaf.value, dict) else None
+            if found is None:
+                continue
+            if values is None:
+                is_number = isinstance(found.value, int | float) and not isinstance(found.value, bool)
+                if found.value is True or is_number:
+                    return found
+            elif any(type(found.value) is type(value) and found.value == value for value in values):
+                return Written(value=True, place=found.place)
+        return None
+
+    def _read_weight(self, found: Written) -> Fraction | None:
+        if isinstance(found.value, str):
+            return next((Fraction(weight) for word, weight in self.shape.weights if word == found.value), None)
+        return self._read_number(found)
+
+    def _weigh(self, leaves: Sequence[_Leaf]) -> None:
+        """Give each criterion its weight: as it is written, by its words, or by its points."""
+        pairs = [(index, leaf) for index, leaf in enumerate(leaves) if isinstance(self.data[index], dict)]
+        found = {index: self._find(leaf, self.shape.weight) for index, leaf in pairs if isinstance(leaf.value, dict)}
+        weighed = {leaves[index].place[:-1] for index, written in found.items() if written}
+        weights: dict[int, Fraction] = {}
+        is_computed = False  # then integers in the same proportion stand for them
+        for (index, leaf), ends in zip(pairs, self.ends, strict=True):
+            written = found.get(index)
+            if written is None and leaf.place[:-1] in weighed:
+                self.problems.append(
+                    ("weight", Problem("lacking", leaf.place, Part.HEAD, {"field": self.shape.weight[0]}))
+                )
+            points = ends[1] if self.shape.combine == "share" and ends else Fraction(1)
+            weight = self._take_weight(index, leaf, written, points)
+            if weight is not None:
+                weights[index] = weight if leaf.share is None else weight * leaf.share
+                own = self.data[index].get("weight", 1)
+                is_computed = is_computed or not _is_number(own) or weights[index] != Fraction(str(own))
+                if weight < 0 and ends is not None and written:
+                    text = describe(written.value, self.document.written_at(written.place))
+                    values = {"subject": f"`{written.place[-1]}` is", "found": text, "least": 0}
+                    self.problems.append(("weight", Problem("minimum", written.place, Part.VALUE, values)))
+        if is_computed:
+            unit = math.lcm(*(weight.denominator for weight in weights.values()))
+            for index, weight in weights.items():
+                self.data[index]["weight"] = int(weight * unit)
+                place = self.draft.place_of((index, "weight")) or leaves[index].place
+                self._put((index, "weight"), place, is_key=True)
+        self.points = sum((weight for weight in weights.values() if weight > 0), Fraction(0))
+        if any(weights.values()) and not self.points:
+            expected = "one criterion at least with a weight above 0"
+            field = self.path[-1] if self.path else "this"
+            self.problems.append(
+                ("weight", Problem("none-counts", self.path, Part.KEY, {"field": field, "expected": expected}))
+            )
+        if len(weights) == len(pairs):
+            self._check_total(sum(weights.values(), Fraction(0)))
+
+    def _take_weight(self, index: int, leaf: _Leaf, written: Written | None, otherwise: Fraction) -> Fraction | None:
+        """Put the weight of a criterion into its data, and return it; None if it is no weight."""
+        entry = self.data[index]
+        weight: Fraction | None = otherwise
+        if written:
+            entry["weight"] = written.value
+            self._put((index, "weight"), written.place)
+            weight = self._read_weight(written)
+            if weight is None and isinstance(written.value, str) and self.shape.weights:
+                known = join_words([f"`{word}`" for word, _ in self.shape.weights])
+                values = {"field": written.place[-1], "word": shorten(written.value), "known": known}
+                self.problems.append(("weight", Problem("unknown-word", written.place, Part.VALUE, values)))
+        mark = self._find_mark(leaf, self.shape.negative)
+        if mark and weight is not None:
+            self._put((index, "negative"), mark.place)
+            sign = 1 if ASKED in entry else -1
+            weight = sign * abs(weight)
+            if _is_number(own := entry.get("weight", 1)):
+                entry["weight"] = sign * abs(own)
+        return weight
+
+    def _check_total(self, whole: Fraction) -> None:
+        read = self._read_setting("total", self.shape.total)
+        if read is None or read[0] in (whole, self.points):
+            return
+        place, part = (self.path, Part.KEY) if read[1] is None else (read[1], Part.VALUE)
+        self._put(("total",), place)
+        values = {"sum": _show(self.points), "total": _show(read[0])}
+        self.problems.append(("weight", Problem("total", place, part, values)))
+
+    def _read_setting(self, name: str, written: object) -> tuple[Fraction, Path | None] | None:
+        """Return the number that a setting is or points to, with its place in the document."""
+        if not isinstance(written, str):
+            return None if written is None else (Fraction(str(written)), None)
+        found = self._follow(written)
+        if found is None:
+            values = {"setting": name, "pointer": written, "shape": self.shape.name}
+            self.problems.append(("schema", Problem("no-setting", self.path, Part.HEAD, values)))
+            return None
+        number = self._read_number(found)
+        if number is not None:
+            return number, found.place
+        text = describe(found.value, self.document.written_at(found.place))
+        values = {"subject": f"`{found.place[-1]}` is", "found": text, "expected": "a number"}
+        self.problems.append(("schema", Problem("unexpected", found.place, Part.VALUE, values)))
+        return None
+
+    def _find_threshold(self) -> tuple[Decimal | None, Path | None]:
+        """Return the threshold as a share, and its place."""
+        if self.shape.combine == "all":
+            return Decimal(0), None
+        if self.passes is None:
+            return None, None
+        passes, place = self.passes
+        scales = {ends or (Fraction(0), Fraction(1)) for ends in self.ends}
+        if self.shape.combine == "share":
+            low, high = Fraction(0), self.points if passes > 1 else Fraction(1)
+        elif len(scales) == 1:
+            low, high = next(iter(scales))
+        elif passes <= 1:
+            low, high = Fraction(0), Fraction(1)
+        else:
+            self._refuse(f"its criteria have several scales, so no score is {_show(passes)}, the threshold")
+            return None, place
+        if high <= low:
+            return None, place
+        if not low <= passes <= high:
+            effect = "is never met" if passes > high else "is always met"
+            self._report_threshold(place, passes, (low, high), f"threshold {effect}")
+            return None, place
+        share = (passes - low) / (high - low)
+        return _decimal(share), place
+
+    def _report_threshold(self, place: Path | None, found: Fraction, ends: Ends, effect: str) -> None:
+        what, _, effect = effect.partition(" ")
+        values = {"lowest": _show(ends[0]), "highest": _show(ends[1]), "what": what, "effect": effect}
+        field = "pass" if place is None else place[-1]
+        at, part = (self.path, Part.KEY) if place is None else (place, Part.VALUE)
+        self.problems.append(
+            ("bounds", Problem("threshold", at, part, {"field": field, "found": _show(found), **values}))
+        )
+
+
+def _look(value: Any, place: Path, name: str) -> Written | None:
+    """Return the value of a field, whose name may lead through mappings: `scoring.levels`."""
+    for step in (name,) if isinstance(value, dict) and name in value else name.split("."):
+        if not isinstance(value, dict) or step not in value:
+            return None
+        value, place = value[step], (*place, step)
+    return Written(value, place)
+
+
+def _look_for(value: Any, place: Path, names: Names) -> Written | None:
+    found = (_look(value, place, name) for name in names)
+    return next((each for each in found if each is not None and each.value is not None), None)
+
+
+def _understand(value: Any) -> Ends | str | None:
+    """Return the ends of a scale as people write it: `[1, 5]`, `1-5`, `{min: 1, max: 5}`, `{1: ..., 5: ...}`."""
+    match value:
+        case str():
+            if value.strip().casefold() in _SCALES_OF_TWO:
+                return YES_NO
+            found = _RANGE.fullmatch(value)
+            return (Fraction(found[1]), Fraction(found[2])) if found else None
+        case list() if len(value) > 1 and all(_is_number(each) for each in value):
+            ends = [Fraction(str(each)) for each in value]
+            return (ends[0], ends[1]) if len(ends) == 2 else (min(ends), max(ends))
+        case dict():
+            for low, high in _ENDS:
+                if _is_number(value.get(low)) and _is_number(value.get(high)):
+                    return Fraction(str(value[low])), Fraction(str(value[high]))
+            numbers = [found for key in value if (found := _NUMBERED.fullmatch(key))]
+            if len(numbers) == len(value) > 1:
+                scores = [Fraction(found[1]) for found in numbers]
+                return min(scores), max(scores)
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _decimal(number: Fraction) -> Decimal:
+    """Return a number as a decimal, rounded down if it has no end: a score just reaches it as it reaches the number."""
+    return _EXACT.divide(Decimal(number.numerator), Decimal(number.denominator))
+
+
+def _show(number: Fraction | Decimal) -> str:
+    return f"{_decimal(Fraction(number)).normalize():f}" if Fraction(number).denominator < 10**6 else str(number)

@@ -1,0 +1,208 @@
+"""The table that describes how a team writes its rubrics: where the criteria are, and what each field means."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from hashlib import blake2b
+from typing import Any
+
+from rubric_lint.format.schema_files import BASE, add_schema
+from rubric_lint.format.view import Dialect
+from rubric_lint.text.path import Path
+
+Names = tuple[str, ...]
+"""Names of a field, of which the first that an entry has counts: a key, keys with dots, or a pointer from the top."""
+
+Marks = tuple[tuple[str, tuple[Any, ...] | None], ...]
+"""Fields that mark a criterion, each with the values that do; None for a number, or true."""
+
+Part = int | Decimal | str
+"""A number, or where the file says it: a field of a criterion, or a pointer from the top."""
+
+YES_NO = "yes-no"
+"""The scale of criteria that are met or not."""
+
+COMBINES = ("mean", "share", "all")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a format writes rubrics; docs/shapes.md explains each setting of the same name.
+
+    `criteria` is the pointer to the criteria of each rubric; a `*` in another pointer stands for what the same one is
+    there. `passes` is the setting `pass`.
+    """
+
+    name: str
+    criteria: str
+    files: tuple[str, ...] = ()
+    id: Names = ()
+    outcome: Names = ()
+    weight: Names = ()
+    weights: tuple[tuple[str, Decimal], ...] = ()
+    levels: Names = ()
+    level_score: Names = ("score", "level", "points", "value", "rating")
+    level_text: Names = ("description", "text", "rule", "criteria", "label", "outcome", "definition")
+    gate: Marks = ()
+    negative: Marks = ()
+    parts: Names = ()
+    scale: tuple[Part, Part] | str | None = None
+    passes: Part | None = None
+    total: Part | None = None
+    combine: str = "mean"
+    rubric: str = ""
+    task: str = ""
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any]) -> "Shape":
+        """Return the shape of a valid table."""
+        names: dict[str, Any] = {
+            key: table[key] for key in ("name", "criteria", "combine", "rubric", "task", "total") if key in table
+        }
+        lists: dict[str, Any] = {
+            key.replace("-", "_"): _as_names(table[key])
+            for key in ("files", "id", "outcome", "weight", "levels", "level-score", "level-text", "parts")
+            if key in table
+        }
+        marks: dict[str, Any] = {key: _as_marks(table[key]) for key in ("gate", "negative") if key in table}
+        scale = table.get("scale")
+        weights = tuple((word, Decimal(str(weight))) for word, weight in table.get("weights", {}).items())
+        return cls(
+            **names,
+            **lists,
+            **marks,
+            weights=weights,
+            scale=tuple(scale) if isinstance(scale, list) else scale,
+            passes=table.get("pass"),
+        )
+
+
+@cache
+def dialect_of(shape: Shape) -> Dialect:
+    """Return a shape as a dialect: its fields in messages, its schema, and the rules that hold for it."""
+    source = f"shape/{blake2b(repr(shape).encode(), digest_size=8).hexdigest()}.json"
+    fields = {"id": shape.id, "expected_outcome": shape.outcome, "weight": shape.weight, "levels": shape.levels}
+    gates = tuple(name for name, _ in shape.gate)
+    fields |= {"required_min_score": gates, "required_min_level": gates}
+    without = {"mixing", "not-self-contained", "score-in-text", *(() if shape.id else ("missing-id",))}
+    return Dialect(
+        "shape",
+        shape.name,
+        add_schema(source, _write_schema(shape, source)),
+        {ours: theirs[0] for ours, theirs in fields.items() if theirs},
+        without=frozenset(without),
+        has_deductions=True,
+        tells_others=True,
+    )
+
+
+def _as_names(value: str | list[str]) -> Names:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _as_marks(value: Any) -> Marks:
+    if not isinstance(value, dict):
+        return tuple((name, None) for name in _as_names(value))
+    return tuple((name, tuple(each) if isinstance(each, list) else (each,)) for name, each in value.items())
+
+
+def split_pointer(pointer: str) -> tuple[str, ...]:
+    """Return the steps of a JSON pointer."""
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+
+
+def is_plain(name: str) -> bool:
+    """Return whether a name is the key of a field: no pointer, no pattern, and no way through mappings."""
+    return not name.startswith("/") and not set(name) & {"*", "."}
+
+
+def _write_schema(shape: Shape, source: str) -> dict[str, Any]:
+    """Return the schema of a list of criteria: types that our words need, under the names of the shape."""
+    outcome = {"$ref": "../v2/rubric.json#/definitions/outcome"}
+    words = {"type": ["number", "string"]} if shape.weights else {"type": "number"}
+    entries = {"$ref": "#/definitions/rubrics"}
+    known = {
+        **dict.fromkeys(name for name, _ in (*shape.gate, *shape.negative)),
+        **dict.fromkeys(shape.levels),
+        **dict.fromkeys(shape.parts, ("The parts of a criterion, which are judged one by one.", entries, "")),
+        **dict.fromkeys(shape.weight, ("How much the criterion counts.", words, "weight")),
+        **dict.fromkeys(shape.outcome, ("What is judged.", {"allOf": [outcome]}, "expected_outcome")),
+        **dict.fromkeys(shape.id, ("The name of the criterion.", {"type": ["string", "integer"]}, "id")),
+    }
+    fields: dict[str, Any] = {}
+    for name in filter(is_plain, known):
+        told, schema, ours = known[name] or (f"A field that `{shape.name}` uses.", {}, "")
+        fields[name] = {"description": told, **schema, **({"x-reads-as": ours} if ours else {})}
+    entry = {"$ref": "#/definitions/entry"}
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": f"{BASE}{source}",
+        "title": f"Rubrics of {shape.name}",
+        "definitions": {
+            "rubrics": {
+                "description": "The criteria.",
+                "x-expected": "a list of criteria, or a mapping of them",
+                "type": ["array", "object"],
+                "minItems": 1,
+                "minProperties": 1,
+                "items": entry,
+                "additionalProperties": {"$ref": "#/definitions/named"},
+            },
+            "entry": {
+                "description": "A criterion.",
+                "x-expected": "a mapping or a string",
+                "type": ["object", "string"],
+                "properties": fields,
+            },
+            "named": {"description": "A criterion, or what is said beside the criteria.", "properties": fields},
+        },
+    }
+
+
+def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find the settings of a valid table that contradict each other: the setting, and what is wrong."""
+    if not table.keys() & {"outcome", "levels"}:
+        yield "", "has neither `outcome` nor `levels`, so nothing says what a criterion asks for; name one of them"
+    scale, passes, combine = table.get("scale"), table.get("pass"), table.get("combine", "mean")
+    ends = scale if isinstance(scale, list) and not any(isinstance(end, str) for end in scale) else None
+    if ends and ends[0] >= ends[1]:
+        yield "scale", f"goes from {ends[0]} to {ends[1]}; write the lowest score first"
+    elif ends and combine == "mean" and _is_number(passes) and not ends[0] < passes <= ends[1]:
+        yield "pass", f"{passes} is not a score above {ends[0]} and up to {ends[1]}, the `scale`"
+    for key, need in (("weights", "weight"), ("level-score", "levels"), ("level-text", "levels")):
+        if key in table and need not in table:
+            yield key, f"says how to read `{need}`, which is missing"
+    stars = table["criteria"].count("*")
+    for key in ("rubric", "task", "scale", "pass", "total"):
+        parts = table.get(key) if isinstance(table.get(key), list) else [table.get(key)]
+        for part in parts or ():
+            if isinstance(part, str) and part.startswith("/") and part.count("*") > stars:
+                yield key, f'"{part}" has more `*` than `criteria`, which has {stars}'
+            elif isinstance(part, str) and key != "scale" and not part.startswith("/"):
+                yield key, f'"{part}" is not a pointer from the top of the file, such as "/{part}"'
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | Decimal) and not isinstance(value, bool)
+
+
+def expand(data: Any, pointer: str) -> Iterator[tuple[Path, tuple[str | int, ...]]]:
+    """Find the places that a pointer leads to, each with what its `*` stand for there."""
+    found: list[tuple[Path, tuple[str | int, ...], Any]] = [((), (), data)]
+    for step in split_pointer(pointer):
+        found = [
+            ((*path, key), (*bound, key) if step == "*" else bound, value)
+            for path, bound, holder in found
+            for key, value in _children(holder, step)
+        ]
+    yield from ((path, bound) for path, bound, _ in found)
+
+
+def _children(holder: Any, step: str) -> Iterator[tuple[str | int, Any]]:
+    if isinstance(holder, dict):
+        yield from holder.items() if step == "*" else ((step, holder[step]) for _ in (0,) if step in holder)
+    elif isinstance(holder, list):
+        items = enumerate(holder)
+        yield from ((at, item) for at, item in items if step == "*" or (re.fullmatch(r"\d+", step) and int(step) == at))

@@ -1,0 +1,170 @@
+"""What a near miss advises, done step by step, ends in a rubric that is read or in a true finding."""
+
+import json
+import shutil
+from functools import reduce
+from operator import getitem
+from pathlib import Path
+
+import pytest
+from lint_command import call
+from ruamel.yaml import YAML
+
+from rubric_lint.text.path import Part
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
+
+PLACES = (each / "shared/corpus/home" for each in Path(__file__).parents)
+HOME = next(filter(Path.is_dir, PLACES), None)
+FOLDERS = {"evals", "eval", "config", "configs", "rubrics", "skills", "prompts", "benchmark", "criteria", "data"}
+"""The folders in which teams have these files; a stored name has `_` in the place of `/`."""
+
+SAMPLES = YAML(typ="safe").load((Path(__file__).parent / "data/home_made.yaml").read_text("utf-8"))
+OPEN = {"S1", "S10", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9"}
+NO_RUBRICS = {"not", "S12", "S13"}
+"""The shapes of files that only look like rubrics, of tests by keywords, and of the settings of judges."""
+
+
+def find_files():
+    """The files of teams, without those that are no rubrics."""
+    for path in sorted(HOME.glob("*/*")) if HOME else []:
+        if path.parent.name not in NO_RUBRICS:
+            marks = pytest.mark.xfail(strict=False) if path.parent.name in OPEN else ()
+            yield pytest.param(path, id=f"{path.parent.name}-{path.name}", marks=marks)
+
+
+def place(stored):
+    """The name that a file had in its repository."""
+    *parts, last = stored.name.partition("__")[2].split("_")
+    return "".join(part + ("/" if part in FOLDERS or "-" in part else "_") for part in parts) + last
+
+
+def look(name):
+    """What the tool says of a file that is named to it."""
+    output, errors, _ = call("--format=json", name)
+    return json.loads(output) if output else {"findings": [], "summary": {"rubrics": 0}, "unread": [], "errors": errors}
+
+
+def rewrite(value, form):  # noqa: PLR0911 (one return a form)
+    """A value in the form that a step asks for."""
+    if form.startswith("write a list with one criterion that has an `id` and these as"):
+        return [{"id": "a", "score_ranges": value}]
+    if form.startswith("write a list with one criterion whose `levels`"):
+        numbers = [next(each for each in entry.values() if type(each) is int) for entry in value]
+        texts = [next(each for each in entry.values() if isinstance(each, str)) for entry in value]
+        pairs = zip(numbers, texts, strict=True)
+        return [{"id": "a", "levels": [{"level": number, "expected_outcome": text} for number, text in pairs]}]
+    if form.startswith("list what a judge checks in"):
+        return {**value, form.split("`")[1]: ["Names the period of 30 days"]}
+    if form.startswith("add a "):
+        parts = value.values() if isinstance(value, dict) else value
+        for part in parts:
+            part[form.split("`")[1]] = "Names the period of 30 days"
+        return value
+    if form.startswith("put "):
+        return [value]
+    if form.startswith("write the list in"):
+        return value[form.split("`")[1]]
+    assert form.startswith("write a list, with each key as the `id`")
+    parts = value.items()
+    if form.endswith("its scores as `levels`"):
+        return [{"id": key, "levels": part} for key, part in parts]
+    return [{"id": key, **(part if isinstance(part, dict) else {"items": part})} for key, part in parts]
+
+
+def follow(name, unread):
+    """Do what a near miss says, and return the file to look at then."""
+    place = find_value(name, (unread["line"], unread["column"]))
+    for step in unread["steps"]:
+        do, what = step["do"], step["what"]
+        if do == "run":
+            out = [] if what == "adopt" else ["-o", "new.rubric.yaml"]
+            _, errors, code = call(what, name, *out)
+            assert code == 0, errors
+            name = out[-1] if out else name
+        elif do == "file-name":
+            name = str(Path(name).rename(Path(name).parent / what))
+        elif do == "setting":
+            Path("rubric-lint.toml").write_text(f'[versions]\n"{name}" = "v2"\n', "utf-8")
+        elif do == "comment":
+            Path(name).write_text(f"# $schema: {what}\n" + Path(name).read_text("utf-8"), "utf-8")
+        else:
+            place = change(name, place, do, what)
+    return name
+
+
+def change(name, place, do, what):
+    """Change the data of a file, and return the new path of the value at `place`."""
+    data = read(name).data
+    if place and not isinstance(reduce(getitem, place, data), dict | list):
+        place = place[:-1]  # a mapping begins where its first field does
+    owner = reduce(getitem, place[:-1], data)
+    if do == "key":
+        data = {"$schema": what, **data}
+    elif do == "rename":
+        fields = [(what if key == place[-1] else key, value) for key, value in owner.items()]
+        owner.clear()
+        owner.update(fields)
+        place = (*place[:-1], what)
+    else:
+        assert do == "rewrite"
+        owner[place[-1]] = rewrite(owner[place[-1]], what)
+    Path(name).write_text(json.dumps(data, ensure_ascii=False), "utf-8")
+    return place
+
+
+def read(name):
+    return read_documents(Source.from_bytes(name, Path(name).read_bytes()))[0][0]
+
+
+def find_value(name, at):
+    """The path of the value whose key is at a line and a column."""
+    if name.endswith(".md"):
+        return ()
+    document = read(name)
+    places = (path for path, _ in walk(document.data) if path)
+    return next(
+        (path for path in places if document.source.position(document.span(path, Part.KEY).start)[:2] == at), ()
+    )
+
+
+def walk(value, path=()):
+    """Each value in data, with its path."""
+    yield path, value
+    for step, each in value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ()):
+        yield from walk(each, (*path, step))
+
+
+def judge(name):
+    """How it ends: `read`, `led to a rubric`, or what is wrong with the advice."""
+    report = look(name)
+    if report["findings"] or report["summary"]["rubrics"]:
+        return "read"
+    if not report.get("unread"):
+        return f"silent: {report.get('errors')}"
+    first = report["unread"][0]
+    if not first.get("steps"):
+        return f"no steps: {first['reason']}"
+    after = look(follow(name, first))
+    is_done = after["findings"] or after["summary"]["rubrics"]
+    return "led to a rubric" if is_done else f"a dead end: {first['reason']}; then {after.get('unread')}"
+
+
+@pytest.mark.skipif(HOME is None, reason="the files of teams, `shared/corpus/home` beside the project, are not here")
+@pytest.mark.parametrize("stored", [*find_files()])
+def test_the_advice_on_a_file_of_a_team_ends_in_a_rubric(stored, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = place(stored)
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(stored, name)
+    assert judge(name) in ("read", "led to a rubric")
+
+
+@pytest.mark.xfail(strict=False)
+@pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
+def test_the_advice_on_a_home_made_rubric_ends_in_a_rubric(sample, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = sample["file"]
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text(sample["text"], "utf-8")
+    assert judge(name) in ("read", "led to a rubric")

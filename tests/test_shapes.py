@@ -1,0 +1,312 @@
+"""Files that a table of the settings describes: what they mean, and what is wrong in them or in the table."""
+
+import tomllib
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from found import told
+
+from rubric_lint.lint.engine import examine_file
+from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder
+from rubric_lint.scoring.loading import RubricError, load_rubrics
+from rubric_lint.shapes.shape import Shape
+
+
+def settings(table):
+    return FileSettings(shapes=(Shape.from_table({"name": "ours", "files": ["x"], **tomllib.loads(table)}),))
+
+
+def mean(text, table, name="rubric.yaml"):
+    """Return what each rubric of a file means: its threshold, and of each criterion the id, share, gate and scores."""
+    return {
+        called: (
+            rubric.model.thresholds.pass_at,
+            [
+                (each.id, str(each.share), each.gate, [(grade.answer, str(grade.score)) for grade in each.grades])
+                for each in rubric.criteria
+            ],
+        )
+        for called, rubric in load_rubrics(name, text.encode(), settings(table)).items()
+    }
+
+
+def found(text, table, name="rubric.yaml"):
+    result = examine_file(name, text.encode(), settings(table)).result
+    return [(result.source.slice(each.span), *told(each)) for each in result.findings]
+
+
+YES_NO = [(False, "0"), (True, "1")]
+GUIDE = """\
+criteria = "/dimensions"
+outcome = "description"
+weight = "weight"
+levels = "guide"
+gate = "min"
+scale = "/scale"
+pass = "/pass_mark"
+"""
+SCALED = """\
+scale: {scale}
+pass_mark: {passes}
+dimensions:
+  facts: {{description: Are the facts right, weight: 0.5, min: {gate}, guide: {{1: All invented, 5: All sourced}}}}
+  tone: {{description: Is it kind, weight: 0.5, guide: {{1: Rude, 2: Cold, 3: Flat, 4: Warm, 5: Very warm}}}}
+"""
+FIVE = [(1, "0"), (2, "1/4"), (3, "1/2"), (4, "3/4"), (5, "1")]
+
+
+@pytest.mark.parametrize(
+    "scale", ["[1, 5]", "1-5", "1 to 5", "{min: 1, max: 5}", "[1, 2, 3, 4, 5]", "{1: bad, 5: fine}"]
+)
+def test_scores_gates_and_the_threshold_are_those_of_the_scale_of_the_file(scale):
+    text = SCALED.format(scale=scale, passes=3.5, gate=2.5)
+    assert mean(text, GUIDE) == {"rubric": (Decimal("0.625"), [("facts", "1/2", 3, FIVE), ("tone", "1/2", None, FIVE)])}
+
+
+BARE = ('criteria = ""\noutcome = "x"\nscale = "yes-no"', "[Names the cause, Is short]")
+WORDS = (
+    """
+criteria = "/rubric"
+id = "n"
+outcome = ["must", "criterion"]
+scale = "yes-no"
+weight = "importance"
+weights = {high = 2.5, low = 1}
+negative = {is_positive = false}
+""",
+    """
+rubric:
+  - {n: 1, must: Cites a source, importance: high}
+  - {n: 2, criterion: Blames, importance: low, is_positive: false}
+""",
+)
+POINTS = (
+    'criteria = "/criteria"\nid = "name"\nlevels = "items"\ncombine = "share"\npass = 3',
+    """
+criteria:
+  - {name: a, items: [{points: 1, rule: One}, {points: 2, rule: Two}]}
+  - {name: b, items: [{score: 0, text: None of it}, {score: 4, text: All of it}]}
+""",
+)
+HALVES = (
+    'criteria = "/criteria"\nid = "name"\nlevels = "items"\ngate = "min"\npass = 0.5',
+    "criteria: [{name: a, min: 0.5, items: {0: No, 0.5: In part, 1: Yes}}]",
+)
+PARTS = (
+    """
+criteria = "/areas"
+id = "id"
+outcome = "text"
+parts = "checks"
+weight = ["weight", "w"]
+scale = "yes-no"
+combine = "share"
+pass = "/mark"
+total = 100
+""",
+    """
+mark: 70
+areas:
+  facts: {weight: 60, checks: [{id: a, text: A, w: 2}, {id: b, text: B, w: 1}]}
+  form: {weight: 40, checks: [{id: a, text: C}]}
+""",
+)
+ALL = (
+    'criteria = "/c"\noutcome = "text"\nscale = "range"\ncombine = "all"\npass = 2\nlevels = "score_*"',
+    """
+c:
+  a: {text: A, range: 0-3, score_0: None, score_1: One, score_2: Two, score_3: Three}
+  b: {text: B, range: binary}
+""",
+)
+SEVERE = (
+    'criteria = "/c"\noutcome = "text"\nscale = "yes-no"\ngate = {severity = ["critical", "blocker"]}',
+    "c: {a: {text: A, severity: blocker}, b: {text: B, severity: minor}}",
+)
+USUAL = Decimal("0.8")
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (BARE, (USUAL, [("rubric-1", "1/2", None, YES_NO), ("rubric-2", "1/2", None, YES_NO)])),
+        (WORDS, (USUAL, [("1", "1", None, YES_NO), ("2", "-2/5", None, YES_NO)])),
+        (  # a criterion is worth its highest level, and levels may skip scores
+            POINTS,
+            (Decimal("0.5"), [("a", "1/3", None, [(1, "1/2"), (2, "1")]), ("b", "2/3", None, [(0, "0"), (4, "1")])]),
+        ),
+        (HALVES, (Decimal("0.5"), [("a", "1", 1, [(0, "0"), (1, "1/2"), (2, "1")])])),  # numbered by proportion
+        (
+            PARTS,
+            (
+                Decimal("0.7"),
+                [("facts/a", "2/5", None, YES_NO), ("facts/b", "1/5", None, YES_NO), ("form/a", "2/5", None, YES_NO)],
+            ),
+        ),
+        (  # each must reach the threshold, and yes and no are levels beside levels
+            ALL,
+            (
+                Decimal(0),
+                [("a", "1/2", 2, [(0, "0"), (1, "1/3"), (2, "2/3"), (3, "1")]), ("b", "1/2", 1, [(0, "0"), (1, "1")])],
+            ),
+        ),
+        (SEVERE, (USUAL, [("a", "1/2", 10, YES_NO), ("b", "1/2", None, YES_NO)])),
+    ],
+)
+def test_a_file_means_what_its_table_says(given, expected):
+    table, text = given
+    assert mean(text, table) == {"rubric": expected}
+
+
+def test_each_match_of_a_star_is_a_rubric_with_its_own_name_and_task():
+    table = 'criteria = "/cases/*/checks"\noutcome = "t"\nscale = "yes-no"\n'
+    table += 'rubric = "/cases/*/id"\ntask = "/cases/*/prompt"'
+    text = '{"cases": [{"id": "one", "prompt": "Why?", "checks": ["A"]}, {"id": "two", "checks": [{"t": "B"}]}]}'
+    rubrics = load_rubrics("cases.json", text.encode(), settings(table))
+    assert {name: each.model.view.task for name, each in rubrics.items()} == {"one": "Why?", "two": ""}
+
+
+TOTALS = """
+scale: 1 - 3
+pass_mark: 2
+total: 1
+dimensions:
+  a: {description: Is it right, weight: 0.7, guide: {1: Wrong facts, 3: Right facts, 2: Half of them, 4: More}}
+  b: {description: Is it kind, weight: 0.5, guide: {1: Rude, 2: Cold, 3: ''}}
+  c: {weight: a lot}
+"""
+LACKING = """
+criteria = "/c"
+outcome = "text"
+levels = "anchors"
+weight = "w"
+weights = {high = 1}
+scale = "yes-no"
+total = 2
+"""
+LOST = 'criteria = "/c"\noutcome = "text"\nweight = "w"\nscale = "yes-no"\ntotal = "/total"\npass = "/mark"'
+
+
+@pytest.mark.parametrize(
+    ("table", "text", "expected"),
+    [
+        (
+            GUIDE,
+            SCALED.format(scale="1-5", passes=6, gate=7),
+            [
+                ("6", "bounds.threshold", "pass_mark", "6", "1", "5", "threshold", "is never met"),
+                ("7", "bounds.threshold", "min", "7", "1", "5", "gate", "is never met"),
+                ("guide", "vague-outcome.undescribed", "2 to 4", "are", "1 to 5"),
+            ],
+        ),
+        (
+            GUIDE + 'total = "/total"',
+            TOTALS,
+            [
+                ("2", "band-order.levels-unsorted", "2", "3", "line 6"),
+                ("4", "bounds.level-outside", "4", "1", "3"),
+                ("''", "empty-outcome.blank", "the text of this level is", "blank"),
+                ("a lot", "schema.unexpected", "`weight` is", 'the string "a lot"', "a number"),
+            ],
+        ),
+        (
+            LACKING,
+            "c: [{text: A b c, w: high}, {text: '', w: low}, {w: high}, {text: D e f}, 5]",
+            [
+                ("''", "empty-outcome.blank", "`text` is", "blank"),
+                ("low", "weight.unknown-word", "w", "low", "`high`"),
+                ("w", "schema.no-text", "`text` or `anchors`"),
+                ("text", "weight.lacking", "w"),
+                ("5", "schema.unexpected", "`c` has", "5", "a mapping or a string"),
+            ],
+        ),
+        (
+            LOST,
+            "total: 100\nc: {a: {text: Names the cause, w: 60}, b: {text: Is short, w: 50}}",
+            [
+                ("100", "weight.total", "110", "100"),
+                ("a", "schema.no-setting", "ours", "pass", "/mark"),
+            ],
+        ),
+        (
+            'criteria = "/rubric/items"\noutcome = "text"',
+            "rubric: {criteria: []}",
+            [("criteria", "schema.no-criteria", "ours", "/rubric/items")],
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said_in_its_own_words_at_its_place(table, text, expected):
+    assert found(text, table) == expected
+
+
+@pytest.mark.parametrize(
+    ("table", "text", "reason"),
+    [
+        (
+            'criteria = "/c"\noutcome = "t"',
+            "c: [{t: A}]",
+            "neither its file nor its table says on which scale a criterion is scored",
+        ),
+        (
+            'criteria = "/c"\nlevels = "l"',
+            "c: [{l: {good: A b, bad: C d}}]",
+            "nothing says which score the level `good` is",
+        ),
+        (
+            'criteria = "/c"\noutcome = "t"\ngate = "hard"\nscale = [1, 5]',
+            "c: [{t: A, hard: true}]",
+            "nothing says which score `rubric-1` must reach, as its gate has no number",
+        ),
+        (
+            'criteria = "/c"\noutcome = "t"\nscale = "s"\npass = 3',
+            "c: [{t: A, s: 1-5}, {t: B, s: 1-3}]",
+            "its criteria have several scales, so no score is 3, the threshold",
+        ),
+    ],
+)
+def test_a_rubric_whose_score_nothing_says_is_refused_with_the_reason(table, text, reason):
+    with pytest.raises(RubricError) as caught:
+        mean(text, table)
+    assert str(caught.value).endswith(f"the rubric cannot be scored: {reason}")
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ("", ['lacks "files" and "criteria"']),
+        ('files = ["a"]\ncriteria = "c"', ['criteria: "c" is not a pointer, such as "/criteria"']),
+        ('files = ["a"]\ncriteria = "/c"\nwieght = "w"', ['"wieght" is not a setting; did you mean "weight"?']),
+        (
+            'files = ["a"]\ncriteria = "/c"\nscale = [5, 1]',
+            [
+                "has neither `outcome` nor `levels`, so nothing says what a criterion asks for; name one of them",
+                "scale: goes from 5 to 1; write the lowest score first",
+            ],
+        ),
+        (
+            'files = ["a"]\ncriteria = "/c"\noutcome = "t"\nscale = [1, 5]\npass = 7\nweights.a = 1\nrubric = "/*/id"',
+            [
+                "pass: 7 is not a score above 1 and up to 5, the `scale`",
+                "weights: says how to read `weight`, which is missing",
+                'rubric: "/*/id" has more `*` than `criteria`, which has 0',
+            ],
+        ),
+        ('files = ["a"]\ncriteria = "/c"\noutcome = 3', ["outcome: 3 is not the name of a field, or a list of names"]),
+    ],
+)
+def test_a_table_that_contradicts_itself_is_an_error_of_the_settings(table, expected, tmp_path):
+    (tmp_path / "rubric-lint.toml").write_text(f'[[shape]]\nname = "ours"\n{table}\n')
+    with pytest.raises(SettingsError) as caught:
+        SettingsFinder().for_file(tmp_path / "a.yaml")
+    places = [fault.removeprefix("shape.ours").removeprefix(".").removeprefix(": ") for fault in caught.value.faults]
+    assert places == expected
+
+
+def test_a_table_counts_for_its_files_alone(tmp_path):
+    (tmp_path / "pyproject.toml").write_text(
+        '[[tool.rubric-lint.shape]]\nname = "ours"\nfiles = ["eval/*.conf"]\ncriteria = "/c"\noutcome = "t"\n'
+    )
+    finder = SettingsFinder()
+    inside, outside = (finder.for_file(Path(tmp_path, name)) for name in ("eval/a.conf", "a.yaml"))
+    assert ([each.name for each in inside.shapes], inside.is_named, outside) == (["ours"], True, FileSettings())
