@@ -255,7 +255,8 @@ def listed_by_git():
 
 
 NAMES = [
-    "a.yaml", "b.yaml", "keep.yaml", "x.json", "#x.yaml", "!x.yaml", "sp ace.yaml", "trail.yaml ", "[x].yaml", "für.yaml",
+    "a.yaml", "b.yaml", "keep.yaml", "x.json", "#x.yaml", "!x.yaml", "sp ace.yaml", "trail.yaml ", "[x].yaml",
+    "für.yaml",
 ]  # fmt: skip
 FOLDERS = ["", "build/", "build/deep/", "src/", "src/build/", "src/keep/", "src/keep/deep/", "a.yaml.d/", "*/"]
 

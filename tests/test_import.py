@@ -31,11 +31,11 @@ def levels(*entries):
 
 
 ONE = "  - id: a\n    expected_outcome: Says it\n"
-ROWS = "a,0-5,Wrong in it\na,6-7,Half right\na,8-10,Right in it\n"
-THREE = ("0, 5", "Wrong in it"), ("6, 7", "Half right"), ("8, 10", "Right in it")
+ROWS = "a,0-5,Wrong in a number\na,6-7,Half right\na,8-10,Right in each number\n"
+THREE = ("0, 5", "Wrong in a number"), ("6, 7", "Half right"), ("8, 10", "Right in each number")
 RANGES = "    score_ranges:\n" + bands(*THREE)
-GOOD_POOR = levels((2, "Good", "Right in it"), (1, "Poor", "Wrong in it"))
-POOR_GOOD = levels((1, "Poor", "Wrong in it"), (2, "Good", "Right in it"))
+GOOD_POOR = levels((2, "Good", "Right in each number"), (1, "Poor", "Wrong in a number"))
+POOR_GOOD = levels((1, "Poor", "Wrong in a number"), (2, "Good", "Right in each number"))
 MAPPED = ("--map", "id=aspect", "--map", "level 2=Top", "--map", "level 1=Low", "--ignore-column", "NOTES")
 # The table, options, the criteria that it becomes, and how what is said begins.
 READ = {
@@ -48,7 +48,7 @@ READ = {
         "",
     ),
     "a holistic scale": (
-        "Score,Outcome\n0 to 5,Wrong in it\n6–7,Half right\n8..10,Right in it\n",
+        "Score,Outcome\n0 to 5,Wrong in a number\n6–7,Half right\n8..10,Right in each number\n",
         (),
         bands(*THREE, indent="  "),
         "",
@@ -60,37 +60,37 @@ READ = {
         "",
     ),
     "levels, a row each": (
-        "id,what is judged,level,name,outcome,minimum\nq,Its depth,1,Poor,Wrong in it,2\nq,,2,Good,Right in it,\n",
+        "id,what is judged,level,name,outcome,minimum\nq,Its depth,1,Poor,Wrong in a number,2\nq,,2,Good,Right in each number,\n",
         (),
         f"  - id: q\n    expected_outcome: Its depth\n    required_min_level: 2\n{POOR_GOOD}",
         "",
     ),
     "rows that call their level a level": (
-        "id,level,name,outcome\na,Level 1,Poor,Wrong in it\na,Good (2),,Right in it\n",
+        "id,level,name,outcome\na,Level 1,Poor,Wrong in a number\na,Good (2),,Right in each number\n",
         (),
         f"  - id: a\n{POOR_GOOD}",
         "",
     ),
     "cells that name their level": (
-        "id,level,outcome\na,Poor (1),Wrong in it\na,2: Good,Right in it\n",
+        "id,level,outcome\na,Poor (1),Wrong in a number\na,2: Good,Right in each number\n",
         (),
         f"  - id: a\n{POOR_GOOD}",
         "",
     ),
     "a column for each level": (
-        "Criterion,Description,Weight,Poor (1),Good (2)\nThesis,Its claim,30%,Wrong in it,Right in it\n",
+        "Criterion,Description,Weight,Poor (1),Good (2)\nThesis,Its claim,30%,Wrong in a number,Right in each number\n",
         (),
         f"  - id: Thesis\n    expected_outcome: Its claim\n    weight: 0.3\n{GOOD_POOR}",
         "1:30: read as levels: 1 Poor and 2 Good\n",
     ),
     "a column for each band": (
-        "id,8-10,6-7,0-5,minimum\na,Right in it,Half right,Wrong in it,6 of 10\n",
+        "id,8-10,6-7,0-5,minimum\na,Right in each number,Half right,Wrong in a number,6 of 10\n",
         (),
         f"  - id: a\n    required_min_score: 6\n{RANGES}",
         "1:4: read as scores: 8 to 10, 6 to 7 and 0 to 5\n",
     ),
     "columns that options map and ignore": (
-        "Aspect,Low,Top,Notes\nThesis,Wrong in it,Right in it,ask Ann\n",
+        "Aspect,Low,Top,Notes\nThesis,Wrong in a number,Right in each number,ask Ann\n",
         MAPPED,
         "  - id: Thesis\n" + GOOD_POOR.replace("Poor", "Low").replace("Good", "Top"),
         "1:16: column `Notes` is not read, as --ignore-column says\nr.csv:1:8: read as levels: 1 Low and 2 Top\n",
@@ -122,13 +122,13 @@ READ = {
     ),
     "white space": ('id ,Outcome, Weight\n a ,"Says it\n", 2 \n', (), f"{ONE}    weight: 2\n", ""),
     "ranges of another scale": (
-        "id,score,minimum,outcome\na,0-59,60,Wrong in it\na,60-79,,Half right\na,80-100,,Right in it\n",
+        "id,score,minimum,outcome\na,0-59,60,Wrong in a number\na,60-79,,Half right\na,80-100,,Right in each number\n",
         ("--rescale", "0..100"),
         f"  - id: a\n    required_min_score: 6\n{RANGES}",
         "2:3: --rescale 0..100: 0 to 59 becomes 0 to 5 (worth 0 to 50); 60 to 79 becomes 6 to 7 (worth 60 to 70); 80 to ",
     ),
     "levels of another scale": (
-        "id,level,name,outcome\na,0,Bad,Wrong in it\na,1,Fair,Half right\na,2,Good,Right in it\n",
+        "id,level,name,outcome\na,0,Bad,Wrong in a number\na,1,Fair,Half right\na,2,Good,Right in each number\n",
         ("--rescale", "0..2"),
         f"  - id: a\n{RANGES}".replace("0, 5", "0, 2").replace("6, 7", "3, 7"),
         "2:3: not imported: the names `Bad`, `Fair` and `Good`",
@@ -322,9 +322,9 @@ Tone
 
 Score | Outcome
 --- | ---
-0-5 | Wrong in it
+0-5 | Wrong in a number
 6-7 | Half right
-8-10 | Right in it
+8-10 | Right in each number
 """
 
 

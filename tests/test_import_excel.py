@@ -117,9 +117,11 @@ def test_numbers_and_texts_are_read_as_they_show():
     data = with_rows(rows, lambda sheet: setattr(sheet["C3"], "data_type", "s"))
     assert load(data) == (
         0,
-        ('  - id: "1"\n    expected_outcome: Names it\n    weight: 2\n'
-        '  - id: "2.5"\n    expected_outcome: =not a formula\n    weight: 0.25\n'
-        '  - id: "3"\n    expected_outcome: Says why\n    weight: 1\n'),
+        (
+            '  - id: "1"\n    expected_outcome: Names it\n    weight: 2\n'
+            '  - id: "2.5"\n    expected_outcome: =not a formula\n    weight: 0.25\n'
+            '  - id: "3"\n    expected_outcome: Says why\n    weight: 1\n'
+        ),
         "",
     )
 

@@ -263,14 +263,18 @@ def test_colours():
         ),
         (
             Summary(files=1, unread=2, other_kinds=1, excluded_files=2, excluded_folders=1),
-            "0 rubrics found in 1 file.\n2 rubrics not checked, or only in part; "
-            "1 file skipped: not YAML, JSON, TOML or Python; 1 folder and 2 files skipped by `exclude`.",
+            (
+                "0 rubrics found in 1 file.\n2 rubrics not checked, or only in part; "
+                "1 file skipped: not YAML, JSON, TOML or Python; 1 folder and 2 files skipped by `exclude`."
+            ),
         ),
         (
             Summary(5, 2, 2, 5, 14, 3, 1, ignored=2, safe_fixes=2, unsafe_fixes=1, unreadable=2, faults=1),
-            "Found 3 errors and 1 warning in 2 of 5 files (2 files with rubrics, 5 rubrics, 14 criteria).\n"
-            "2 fixable with rubric-fix; 1 fixable with rubric-fix --unsafe-fixes; 2 findings ignored; "
-            "2 files could not be read; 1 file not linted because rubric-lint crashed.",
+            (
+                "Found 3 errors and 1 warning in 2 of 5 files (2 files with rubrics, 5 rubrics, 14 criteria).\n"
+                "2 fixable with rubric-fix; 1 fixable with rubric-fix --unsafe-fixes; 2 findings ignored; "
+                "2 files could not be read; 1 file not linted because rubric-lint crashed."
+            ),
         ),
     ],
 )
