@@ -28,16 +28,16 @@ check: $(VENV)/installed-dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-# Without the tests that are marked as slow, which CI runs too.
+# Without the tests that are marked as slow or as about the repository, which CI runs too.
 test: check
-	$(PYTEST) -m "not slow" </dev/null
+	$(PYTEST) -m "not slow and not repository" </dev/null
 
 test-all: check test-pure
 	$(PYTEST) --hypothesis-profile thorough </dev/null
 
 # Without the libraries that are compiled: the C parser of YAML, jsonschema-rs and msgspec.
 test-pure: $(VENV)/installed-dev
-	PYTHONPATH=tests/pure $(PYTEST) -m "not slow" </dev/null
+	PYTHONPATH=tests/pure $(PYTEST) -m "not slow and not repository" </dev/null
 
 # The core of the tests with each supported Python that is here, and the wheel.
 matrix: $(VENV)/installed-dev

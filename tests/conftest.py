@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import warm
+from _pytest.runner import runtestprotocol
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
@@ -56,14 +57,28 @@ def pytest_configure(config):
         providers.is_local_module_file = lambda _path: False
 
 
+def pytest_collection():
+    gc.disable()
+
+
 def pytest_collection_finish():
     """Spare the garbage collector the millions of objects that are there for all tests."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_sessionfinish():
     warm.end()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    """Report a test that passes once, not for its setup and teardown too: reports cost workers more than most tests."""
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 def pytest_runtest_teardown():

@@ -9,6 +9,8 @@ import pytest
 from rubric_lint.lint.engine import examine, lint
 from rubric_lint.text.source import Source
 
+pytestmark = pytest.mark.repository
+
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
 

@@ -53,6 +53,7 @@ def find_openings():
                     yield name if name == "project/opening.py" else f"{name}: {'os.' if owner == 'os' else ''}{called}"
 
 
+@pytest.mark.repository
 def test_no_other_module_opens_a_file_of_a_user():
     found = {each for each in find_openings() if not each.startswith("lsp/") and not each.startswith("dialects/")}
     assert found == set(OURS)

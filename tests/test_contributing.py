@@ -191,6 +191,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 def test_what_the_schema_has_a_judge_told_reaches_the_prompt_the_hash_and_the_diff(copy):
     for name, (shape, _) in SHAPES.items():
         for kind, text in (("plain", ""), ("old", ", sample: Forty days"), ("new", ", sample: Sixty days")):

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from documented import Block, agrees, clone, environment, read_blocks, read_commands, run_page
 
+pytestmark = pytest.mark.repository
+
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 
@@ -62,7 +64,6 @@ def test_the_commands_of_the_readme_write_what_it_shows(fresh_clone, tmp_path):
     check_page("README.md", fresh_clone, tmp_path)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if page != "README.md"])
 def test_the_commands_of_a_page_write_what_it_shows(page, fresh_clone, tmp_path):
     check_page(page, fresh_clone, tmp_path)

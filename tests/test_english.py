@@ -9,6 +9,8 @@ import click
 import pytest
 from website.commands import list_commands
 
+pytestmark = pytest.mark.repository
+
 ROOT = Path(__file__).parent.parent
 
 # Each habit, and what to write instead.

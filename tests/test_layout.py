@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.repository
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "rubric_lint"
 

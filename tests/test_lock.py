@@ -12,6 +12,8 @@ from packaging.markers import Marker, default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+pytestmark = pytest.mark.repository
+
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / ".ci"))
 from lock import FOLDER, HEADER, LOCKS  # noqa: E402 (a script beside the package)

@@ -14,7 +14,6 @@ from lint_command import BAD, GOOD, OLD, PROGRAM, call
 from rubric_lint.finding import Severity
 from rubric_lint.lint import engine
 from rubric_lint.mcp.roots import Roots, ToolError
-from rubric_lint.mcp.server import answer_call
 from rubric_lint.mcp.tools import TOOLS
 from rubric_lint.rules import BY_NAME
 from rubric_lint.rules.rule import Rule
@@ -34,16 +33,22 @@ def folder(tmp_path, monkeypatch):
     return root
 
 
+def answer_call(tool, given, roots=(".",)):
+    from rubric_lint.mcp import server  # noqa: PLC0415  (takes a second, which only these tests shall take)
+
+    return server.answer_call(Roots(roots), tool, given)
+
+
 def ask(tool, **given):
     """The text and the data that a tool answers."""
-    answer = answer_call(Roots(["."]), tool, given)
+    answer = answer_call(tool, given)
     json.dumps(answer.data)
     return answer.text, answer.data
 
 
 def refusal(tool, **given):
     with pytest.raises(ToolError) as refused:
-        answer_call(Roots(["."]), tool, given)
+        answer_call(tool, given)
     return str(refused.value)
 
 
@@ -309,8 +314,8 @@ def test_a_crash_names_its_file_and_is_never_a_clean_answer(tool, monkeypatch):
 
 
 def test_other_roots_are_allowed_where_they_are_named():
-    roots = Roots([".", ".."])
-    assert answer_call(roots, "lint", {"paths": ["../secret.yaml"]}).data["summary"]["errors"] == 1
+    answer = answer_call("lint", {"paths": ["../secret.yaml"]}, [".", ".."])
+    assert answer.data["summary"]["errors"] == 1
 
 
 @pytest.mark.parametrize("text", ["\ud800", "\0", "", "a: &a [*a]", "[" * 10_000, "{" * 3, "rubrics:\n- \u202e: 1\n"])

@@ -1,6 +1,7 @@
 """Each message that the package yields is declared by the rule that yields it, with the values of its text."""
 
 import json
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from string import Formatter
@@ -10,6 +11,8 @@ from messages_of import read_messages
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.rules import BY_NAME, RULES
+
+pytestmark = pytest.mark.repository
 
 SCHEMAS = [path for path in Path("schemas").rglob("*.json") if path.parent.name != "bundled"]
 
@@ -80,37 +83,37 @@ def owners(message):
     return OWNERS.get(f"{message.module}:{message.function}") or OWNERS.get(message.module, [])
 
 
+@cache
 def yielded():
-    """Yield each message in the source with the rule that yields it."""
+    """Return each message in the source with the rule that yields it."""
+    pairs = []
     found = sorted(read_messages(), key=lambda each: (each.module, each.line))
     for _, group in groupby(found, key=lambda each: (each.module, each.line)):
         messages = list(group)
         named = [each for each in messages if each.rule]
         for message in named or messages:
             if f"{message.module}:{message.function}" not in HANDED_ON:
-                yield from ((rule, message) for rule in owners(message) or [None])
+                pairs += ((rule, message) for rule in owners(message) or [None])
+    return pairs
 
 
 def names(rule, code):
     return {name for _, name, *_ in Formatter().parse(BY_NAME[rule].messages[code]) if name}
 
 
-YIELDED = list(yielded())
-
-
 def test_every_message_in_the_source_has_a_known_code_and_rule():
-    assert [message for rule, message in YIELDED if rule is None or message.code is None] == []
-    assert len(YIELDED) > 150
+    assert [message for rule, message in yielded() if rule is None or message.code is None] == []
+    assert len(yielded()) > 150
 
 
 def test_each_rule_declares_the_messages_that_it_yields_and_no_other():
-    found = {(rule, message.code) for rule, message in YIELDED} | set(messages_of_schemas()) | OF_SYNTAX
+    found = {(rule, message.code) for rule, message in yielded()} | set(messages_of_schemas()) | OF_SYNTAX
     declared = {(rule.name, code) for rule in RULES for code in rule.messages}
     assert found == declared
 
 
 def test_each_message_has_the_values_that_its_text_names():
-    for rule, message in YIELDED:
+    for rule, message in yielded():
         if message.values is not None:
             held = message.values | {"line"} | NAMED_LATER.get(rule, set())
             assert names(rule, message.code) <= held, message
@@ -119,7 +122,7 @@ def test_each_message_has_the_values_that_its_text_names():
 
 
 def test_a_message_with_a_line_has_a_related_place():
-    told = [message for rule, message in YIELDED if "line" in names(rule, message.code)]
+    told = [message for rule, message in yielded() if "line" in names(rule, message.code)]
     assert len(told) > 10
     assert [message for message in told if not message.has_related] == []
 

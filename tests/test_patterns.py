@@ -19,6 +19,8 @@ import pytest
 
 import rubric_lint
 
+pytestmark = pytest.mark.repository
+
 PACKAGE = Path(rubric_lint.__file__).parent
 ANCHORED = {"match", "fullmatch"}
 USES = ANCHORED | {"search", "finditer", "findall", "sub", "subn", "split"}
@@ -184,7 +186,6 @@ def test_every_expression_is_tried_or_known():
     assert {path for path, *_ in patterns} <= {*TRIED, *BOUNDED}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", TRIED)
 def test_the_time_of_an_expression_grows_no_faster_than_the_text(path):
     keys = [key for key in find_patterns()[0] if key[0] == path]
@@ -194,7 +195,6 @@ def test_the_time_of_an_expression_grows_no_faster_than_the_text(path):
     assert {pattern: slow[:3] for pattern, slow in found.items() if slow} == {}
 
 
-@pytest.mark.slow
 def test_a_slow_expression_would_be_found():
     assert next(find_slow(r"[ \t]*\t[ \t]*(?=[\r\n#])", 0, is_anchored=False), None)
     assert next(find_slow(r'"(?:[^"\\]|\\.)*"', 0, is_anchored=False), None)

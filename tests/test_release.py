@@ -18,7 +18,10 @@ GITHUB = ROOT / ".github"
 ACTION = ROOT / "action.yml"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 
-pytestmark = pytest.mark.skipif(not GITHUB.exists(), reason="the workflows are not part of the sdist")
+pytestmark = [
+    pytest.mark.repository,
+    pytest.mark.skipif(not GITHUB.exists(), reason="the workflows are not part of the sdist"),
+]
 
 OVERLAP = """\
 rubrics:
@@ -191,7 +194,6 @@ def test_the_action_says_which_python_it_needs(runner):
     assert runner.run("Install rubric-lint", python=str(old)) == (2, told, "")
 
 
-@pytest.mark.slow
 def test_the_action_installs_itself_and_lints(runner):
     assert runner.run("Install rubric-lint", python=sys.executable)[:2] == (0, "")
     lint = "Check rubrics"
@@ -293,7 +295,6 @@ class Image:
         )  # fmt: skip
 
 
-@pytest.mark.slow
 def test_the_steps_of_the_image_install_what_lints(tmp_path):
     image = Image(tmp_path)
     image.follow((ROOT / "Dockerfile").read_text("utf-8"))

@@ -19,6 +19,8 @@ from rubric_lint.format.schema_files import catalogue, load
 from rubric_lint.messages import HOME
 from rubric_lint.rules import RULES
 
+pytestmark = pytest.mark.repository
+
 if not (ROOT / "zensical.toml").exists():
     pytest.skip("the site is not part of the sdist", allow_module_level=True)
 PAGES = make_pages()
@@ -249,7 +251,6 @@ def test_a_planted_fault_is_found(small_site, name, text, fault):
     assert check_site(small_site) == [fault]
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not find_spec("zensical"), reason="Zensical builds the site")
 def test_the_site_is_built_without_a_fault_and_takes_the_playground_if_there_is_one(tmp_path):
     site, playground = tmp_path / "site", tmp_path / "made"

@@ -10,6 +10,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import runpy
 import select
 import signal
@@ -21,29 +22,10 @@ import time
 from functools import cache
 from pathlib import Path
 
-LOADED = (
-    *(
-        "cli.lint.lint",
-        "cli.fix.fix",
-        "cli.score.score",
-        "run.watching",
-        "cli.options",
-        "run.batch",
-        "lint.engine",
-        "project.writing",
-        "format.schema",
-        "run.cache",
-    ),
-    *(
-        "format.schema_problems",
-        "outputs.streams",
-        "report.text",
-        "report.html",
-        "run.git",
-        "lsp.features",
-        "judge.run",
-    ),
-)
+import rubric_lint
+
+NOT_LOADED = tuple(f"rubric_lint.{name}" for name in ("__main__", "mcp", "arrow", "engines", "outputs.parquet"))
+USUAL = (b"rubrics: [{id: a, description: b, wieght: 1}]", b"rubrics: [{id: a, outcome: b, weight: 1}]", b"tests: [{")
 OTHERS = ("jsonschema", "jsonschema_rs", "msgspec", "openai", "watchfiles")
 ONLY_AT_THE_START = ("PYTHONPATH", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONHASHSEED", "PYTHONWARNINGS", "LC_ALL")
 """What an interpreter reads once, before it runs anything: who changes one of these gets a new interpreter."""
@@ -142,7 +124,7 @@ for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(number, lambda number, _: os.kill(program, number))
 for stream in range(3):
     os.close(stream)
-end = os.waitstatus_to_exitcode(int(answers.readline()))
+end = os.waitstatus_to_exitcode(int(answers.readline() or signal.SIGKILL))
 if end < 0 and end != -signal.SIGKILL:
     signal.signal(-end, signal.SIG_DFL)
 if end < 0:
@@ -208,51 +190,73 @@ def read_all(end, printed, place):
 # What follows runs in the loaded interpreter and in its copies.
 
 
-def serve(wishes):
-    """Start what is wished for, until nobody is there to wish."""
-    for name in LOADED:
-        importlib.import_module(f"rubric_lint.{name}")
-    for name in OTHERS:
+def load():
+    """Load what programs load, and let it read what it keeps: schemas, patterns."""
+    ours = (module.name for module in pkgutil.walk_packages(rubric_lint.__path__, "rubric_lint."))
+    for name in (*(each for each in ours if not each.startswith(NOT_LOADED)), *OTHERS):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    for text in USUAL:
+        rubric_lint.fix_source("a.rubric.yaml", text)
+        rubric_lint.show_source("a.rubric.yaml", text)
     gc.freeze()  # what is loaded stays shared
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    while True:
-        head, streams, *_ = socket.recv_fds(wishes, SIZE, 4)
-        if not head:
-            return
-        while len(head) < SIZE:
-            head += wishes.recv(SIZE - len(head))
-        body, size = b"", int.from_bytes(head, "big")
-        while len(body) < size:
-            body += wishes.recv(size - len(body))
-        if not os.fork():
-            attend(json.loads(body), streams)
-        for each in streams:
-            os.close(each)
 
 
-def attend(wish, streams):
-    """Start a program; tell its number, and in the end what became of it. It ends with the one who asked for it."""
+def serve(wishes):
+    """Start what is wished for, until nobody is there to wish. A program ends with the one who asked for it."""
     ended, tell = os.pipe()
     os.set_blocking(tell, False)
     signal.set_wakeup_fd(tell)
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    running = {}  # where to answer, by program
+    while True:
+        ready = select.select([wishes, ended, *running.values()], [], [])[0]
+        if ended in ready:
+            os.read(ended, 1024)
+        for program, answers in list(running.items()):
+            if answers in ready:
+                os.kill(program, signal.SIGKILL)
+            number, state = os.waitpid(program, 0 if answers in ready else os.WNOHANG)
+            if number:
+                tell_of(answers, state)
+                os.close(running.pop(program))
+        if wishes in ready:
+            wish, streams = receive(wishes)
+            if not wish:
+                break
+            program = begin(wish, streams)
+            running[program] = streams[3]
+            tell_of(streams[3], program)
+    for program in running:
+        os.kill(program, signal.SIGKILL)
+
+
+def receive(wishes):
+    """Return the next wish, and its streams."""
+    head, streams, *_ = socket.recv_fds(wishes, SIZE, 4)
+    body = b""
+    while head and len(head) < SIZE:
+        head += wishes.recv(SIZE - len(head))
+    while len(body) < int.from_bytes(head, "big"):
+        body += wishes.recv(int.from_bytes(head, "big") - len(body))
+    return json.loads(body or b"null"), streams
+
+
+def begin(wish, streams):
+    """Start a program; return its number."""
     program = os.fork()
     if not program:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         become(wish, streams)
-    *theirs, answers = streams
-    for each in theirs:
+    for each in streams[:3]:
         os.close(each)
+    return program
+
+
+def tell_of(answers, number):
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        os.write(answers, b"%d\n" % program)
-    if answers in select.select([ended, answers], [], [])[0]:
-        os.kill(program, signal.SIGKILL)
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        os.write(answers, b"%d\n" % os.waitpid(program, 0)[1])
-    os._exit(0)
+        os.write(answers, b"%d\n" % number)
 
 
 def become(wish, streams):
@@ -311,4 +315,5 @@ def execute(args):
 
 if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as asked:
+        load()
         serve(asked)
