@@ -163,7 +163,7 @@ FAMILIES = (
     Family(
         "openai_graders",
         ("openai-graders",),
-        (("label_model", "passing_labels"), ("score_model",)),
+        (("label_model", "passing_labels"), ("score_model",), ("Grader(",)),
         files_have=((b"label_model",), (b"score_model",)),
         programs_have=(b"_model",),
         programs_match=rb"""["'](?:label|score)_model["']""",
@@ -213,7 +213,12 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
     ):
         return True
     if kind.is_program:
-        return b"GEval(" in data or any(family.may_be_in_program(data) for family in FAMILIES)
+        return (
+            b"GEval(" in data
+            or b"LabelGrader(" in data
+            or b"ModelGrader(" in data
+            or any(family.may_be_in_program(data) for family in FAMILIES)
+        )
     if kind is Kind.TOML:
         return any(all(map(data.__contains__, words)) for words in _SIGNS_OF_TOML)
     if any(core in data and any(all(map(data.__contains__, words)) for words in signs) for core, signs in _SIGNS):
