@@ -430,7 +430,8 @@ def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
     view = rubric.view
     without = view.dialect.without if view else ()
     for name, problem in find_shape_problems(document, rubric):
-        yield Found(name, problem, document, rubric)
+        if name not in without:
+            yield Found(name, problem, document, rubric)
     for name, problem in view.problems if view else ():
         yield Found(name, problem, document, rubric)
     signs = find_signs(rubric)
