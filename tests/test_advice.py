@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from copy import deepcopy
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -21,13 +20,15 @@ FOLDERS = {"evals", "eval", "config", "configs", "rubrics", "skills", "prompts",
 """The folders in which teams have these files; a stored name has `_` in the place of `/`."""
 
 SAMPLES = YAML(typ="safe").load((Path(__file__).parent / "data/home_made.yaml").read_text("utf-8"))
-OPEN = {"S1", "S10", "S12", "S13", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9"}
+OPEN = {"S1", "S10", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9"}
+NO_RUBRICS = {"not", "S12", "S13"}
+"""The shapes of files that only look like rubrics, of tests by keywords, and of the settings of judges."""
 
 
 def find_files():
     """The files of teams, without those that are no rubrics."""
     for path in sorted(HOME.glob("*/*")) if HOME else []:
-        if path.parent.name != "not":
+        if path.parent.name not in NO_RUBRICS:
             marks = pytest.mark.xfail(strict=False) if path.parent.name in OPEN else ()
             yield pytest.param(path, id=f"{path.parent.name}-{path.name}", marks=marks)
 
@@ -44,8 +45,8 @@ def look(name):
     return json.loads(output) if output else {"findings": [], "summary": {"rubrics": 0}, "unread": [], "errors": errors}
 
 
-def rewrite(value, form):
-    """A value in the list form that a step asks for."""
+def rewrite(value, form):  # noqa: PLR0911 (one return a form)
+    """A value in the form that a step asks for."""
     if form.startswith("write a list with one criterion that has an `id` and these as"):
         return [{"id": "a", "score_ranges": value}]
     if form.startswith("write a list with one criterion whose `levels`"):
@@ -53,6 +54,13 @@ def rewrite(value, form):
         texts = [next(each for each in entry.values() if isinstance(each, str)) for entry in value]
         pairs = zip(numbers, texts, strict=True)
         return [{"id": "a", "levels": [{"level": number, "expected_outcome": text} for number, text in pairs]}]
+    if form.startswith("list what a judge checks in"):
+        return {**value, form.split("`")[1]: ["Names the period of 30 days"]}
+    if form.startswith("add a "):
+        parts = value.values() if isinstance(value, dict) else value
+        for part in parts:
+            part[form.split("`")[1]] = "Names the period of 30 days"
+        return value
     if form.startswith("put "):
         return [value]
     if form.startswith("write the list in"):
@@ -66,44 +74,62 @@ def rewrite(value, form):
 
 def follow(name, unread):
     """Do what a near miss says, and return the file to look at then."""
-    (do, what), *_ = steps = [(step["do"], step["what"]) for step in unread["steps"]]
-    if do == "run":
-        out = [] if what == "adopt" else ["-o", "new.rubric.yaml"]
-        _, errors, code = call(what, name, *out)
-        assert code == 0, errors
-        return out[-1] if out else name
-    if do == "file-name":
-        return str(Path(name).rename(Path(name).parent / what))
-    data, place = find_value(name, (unread["line"], unread["column"]))
-    comment = ""
-    for do, what in steps:
-        owner = reduce(getitem, place[:-1], data)
-        if do == "rename":
-            fields = [(what if key == place[-1] else key, value) for key, value in owner.items()]
-            owner.clear()
-            owner.update(fields)
-            place = (*place[:-1], what)
-        elif do == "rewrite":
-            owner[place[-1]] = rewrite(owner[place[-1]], what)
-        elif do == "comment":
-            comment = f"# $schema: {what}\n"
-        elif do == "key":
-            data = {"$schema": what, **data}
-        else:
-            assert do == "setting"
+    place = find_value(name, (unread["line"], unread["column"]))
+    for step in unread["steps"]:
+        do, what = step["do"], step["what"]
+        if do == "run":
+            out = [] if what == "adopt" else ["-o", "new.rubric.yaml"]
+            _, errors, code = call(what, name, *out)
+            assert code == 0, errors
+            name = out[-1] if out else name
+        elif do == "move":
+            data = {key: value for key, value in read(name).data.items() if key not in ("rubrics", "tests", "evals")}
+            name = str(Path(name).parent / "moved.yaml")
+            Path(name).write_text(json.dumps(data), "utf-8")
+        elif do == "file-name":
+            name = str(Path(name).rename(Path(name).parent / what))
+        elif do == "setting":
             Path("rubric-lint.toml").write_text(f'[versions]\n"{name}" = "v2"\n', "utf-8")
-    Path(name).write_text(comment + json.dumps(data, ensure_ascii=False), "utf-8")
+        elif do == "comment":
+            Path(name).write_text(f"# $schema: {what}\n" + Path(name).read_text("utf-8"), "utf-8")
+        else:
+            place = change(name, place, do, what)
     return name
 
 
+def change(name, place, do, what):
+    """Change the data of a file, and return the new path of the value at `place`."""
+    data = read(name).data
+    if place and not isinstance(reduce(getitem, place, data), dict | list):
+        place = place[:-1]  # a mapping begins where its first field does
+    owner = reduce(getitem, place[:-1], data)
+    if do == "key":
+        data = {"$schema": what, **data}
+    elif do == "rename":
+        fields = [(what if key == place[-1] else key, value) for key, value in owner.items()]
+        owner.clear()
+        owner.update(fields)
+        place = (*place[:-1], what)
+    else:
+        assert do == "rewrite"
+        owner[place[-1]] = rewrite(owner[place[-1]], what)
+    Path(name).write_text(json.dumps(data, ensure_ascii=False), "utf-8")
+    return place
+
+
+def read(name):
+    return read_documents(Source.from_bytes(name, Path(name).read_bytes()))[0][0]
+
+
 def find_value(name, at):
-    """The data of a file, and the path of the value whose key is at a line and a column."""
-    source = Source.from_bytes(name, Path(name).read_bytes())
-    document = read_documents(source)[0][0]
-    for path, _ in walk(document.data):
-        if path and source.position(document.span(path, Part.KEY).start)[:2] == at:
-            return deepcopy(document.data), path
-    return deepcopy(document.data), ()
+    """The path of the value whose key is at a line and a column."""
+    if name.endswith(".md"):
+        return ()
+    document = read(name)
+    places = (path for path, _ in walk(document.data) if path)
+    return next(
+        (path for path in places if document.source.position(document.span(path, Part.KEY).start)[:2] == at), ()
+    )
 
 
 def walk(value, path=()):
@@ -115,17 +141,17 @@ def walk(value, path=()):
 
 def judge(name):
     """How it ends: `read`, `led to a rubric`, or what is wrong with the advice."""
-    report = look(name)
-    if report["findings"] or report["summary"]["rubrics"]:
-        return "read"
-    if not report.get("unread"):
-        return f"silent: {report.get('errors')}"
-    first = report["unread"][0]
-    if not first.get("steps"):
-        return f"no steps: {first['reason']}"
-    after = look(follow(name, first))
-    is_done = after["findings"] or after["summary"]["rubrics"]
-    return "led to a rubric" if is_done else f"a dead end: {first['reason']}; then {after.get('unread')}"
+    report, end = look(name), "read"
+    while not (report["findings"] or report["summary"]["rubrics"]):
+        if not report.get("unread"):
+            return f"silent: {report.get('errors')}"
+        first = report["unread"][0]
+        if not first.get("steps") or first["reason"] == end:
+            return f"a dead end: {first['reason']}"
+        end = first["reason"]
+        name = follow(name, first)
+        report = look(name)
+    return "read" if end == "read" else "led to a rubric"
 
 
 @pytest.mark.skipif(HOME is None, reason="the files of teams, `shared/corpus/home` beside the project, are not here")
@@ -146,3 +172,34 @@ def test_the_advice_on_a_home_made_rubric_ends_in_a_rubric(sample, tmp_path, mon
     Path(name).parent.mkdir(parents=True, exist_ok=True)
     Path(name).write_text(sample["text"], "utf-8")
     assert judge(name) in ("read", "led to a rubric")
+
+
+HOME_MADE = """
+criteria:
+  - {name: period, description: Names the period of 30 days, weight: 2}
+  - {name: tone, description: Thanks the reader, weight: 1}
+"""
+OURS = "rubrics: [{id: owner, expected_outcome: Names the owner}]\n"
+CASES = "tests: [{vars: {q: Why?}, assert: [{type: llm-rubric, value: Names the owner of the shop}]}]\n"
+AXES = "scale: [1, 5]\naxes: {owner: {weight: 2, description: Names it}, tone: {weight: 1, description: Is kind}}\n"
+SHAPES = {
+    "ours beside criteria": ("a.yaml", f"{OURS}{HOME_MADE}", 1, ["move"]),
+    "ours beside criteria in a folder of judges": ("evals/a.yaml", f"version: 1\n{OURS}{HOME_MADE}", 1, ["move"]),
+    "assertions beside criteria": ("promptfooconfig.yaml", f"prompts: [x]\n{CASES}{HOME_MADE}", 1, ["move"]),
+    "ours and criteria in two documents": ("evals/a.yaml", f"{OURS}---\nversion: 1\n{HOME_MADE}", 2, []),
+    "axes and criteria": ("evals/a.yaml", f"version: 1\n{AXES}{HOME_MADE}", 2, []),
+    "ours beside a filter": ("a.yaml", f"{OURS}criteria: [{{field: due, operator: less, value: 3}}]\n", 1, []),
+    "ours beside names of criteria": ("a.yaml", f"{OURS}criteria: [accuracy, tone]\n", 1, []),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "count", "steps"), SHAPES.values(), ids=SHAPES)
+def test_a_file_of_two_shapes_has_both_read_or_one_reported(name, text, count, steps, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(exist_ok=True)
+    Path(name).write_text(text, "utf-8")
+    report = look(name)
+    unread = report.get("unread", [])
+    found = [step["do"] for each in unread for step in each["steps"]]
+    assert (report["summary"]["rubrics"], report["findings"], found) == (count, [], steps)
+    assert all(judge(follow(name, each)) in ("read", "led to a rubric") for each in unread)

@@ -114,6 +114,7 @@ TABLES = {
     "rubric.csv": "id,expected_outcome\nprice,Names the price\n",
     "checks.csv": "id,Requirement\nprice,Names the price\n",
     "marks.csv": "id,1,2,3\nprice,Names no price,Names a wrong price,Names the price\n",
+    "evals/rubric.yaml": "criteria:\n  - {name: price, text: Names the price, weight: 1}\n",
 }
 
 
@@ -127,6 +128,7 @@ def clone(tmp_path, monkeypatch):
         (tmp_path / f"{name}.jsonl").write_text(
             "".join(json.dumps({**each, **more}) + "\n" for each in judged), "utf-8"
         )
+    (tmp_path / "evals").mkdir()
     for name, table in TABLES.items():
         (tmp_path / name).write_text(table, "utf-8")
     monkeypatch.chdir(tmp_path)

@@ -3,6 +3,8 @@
 import json
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
+from unittest.mock import ANY
 
 import dialect_samples
 import pytest
@@ -17,6 +19,7 @@ from rubric_lint import FileSettings, RubricError, ScoringRubric, load_rubrics, 
 from rubric_lint.dialects import DIALECTS
 from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.lint.engine import DEFAULTS
+from rubric_lint.migrate.target import rewrite
 from rubric_lint.report import Style
 from rubric_lint.report.show import ShowText
 
@@ -119,8 +122,36 @@ def test_a_suite_is_described_whole():
             }
         ],
         "unscorable": [],
+        "releases": [],
         "unread": [],
     }
+
+
+SUITE_OF_4 = """\
+tests:
+  - {id: a, input: Why?, assertions: [{type: rubrics, criteria: [Names the cause]}]}
+"""
+
+
+def test_releases_of_agentv_that_read_a_suite_whole_are_told():
+    assert shown("a.yaml", SUITE_OF_4)["releases"] == [
+        {"name": "agentv-4", "title": "AgentV 4", "loads": True, "unread": []},
+        {
+            "name": "agentv-5",
+            "title": "AgentV 5",
+            "loads": False,
+            "unread": [{"line": 2, "column": column, "reason": ANY} for column in (6, 13, 26, 40)],
+        },
+    ]
+    assert shown("a.yaml", "tests:\n  - {id: a, rubrics: [{id: b, expected_outcome: Names it}]}\n")["releases"] == []
+
+
+@pytest.mark.parametrize("target", ["agentv-4", "agentv-5"])
+@pytest.mark.parametrize("path", sorted((Path(__file__).parent / "agentv").iterdir()), ids=lambda path: path.name)
+def test_what_is_rewritten_for_a_release_is_read_whole_by_it(path, target):
+    rewritten = rewrite(path.name, path.read_bytes(), target)
+    releases = {each["name"]: each["loads"] for each in shown(path.name, rewritten.result.source.text)["releases"]}
+    assert releases.get(target, False) == (not rewritten.unmet and not rewritten.doubt)
 
 
 def test_a_level_that_alone_prevents_a_pass_is_an_example():

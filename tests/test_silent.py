@@ -445,10 +445,6 @@ ADVICE = {
         *("a.py", LEVELS % (1, "Rude") + LEVELS % (2, "Polite"), "write one dictionary"),
         *("a.py", 'rubrics = {"score1_description": "Rude", "score2_description": "Polite"}\n'),
     ),
-    "a named file of another shape": (
-        *("a.rubric.yaml", f"criteria:\n  {ANCHORS}scale: {{min: 1, max: 5}}\n", AT_THE_TOP),
-        *("a.rubric.yaml", f"criteria:\n  {ANCHORS}scale: {{min: 1, max: 5}}\n"),
-    ),
     "anchors": ("a.yaml", f"rubric:\n  {ANCHORS}", AT_THE_TOP, "a.yaml", f"rubrics:\n  {ANCHORS}"),
     "points": (
         *("a.yaml", "rubrics: [{name: tone, points: 5, description: Polite}]\n", AT_THE_TOP),

@@ -7,6 +7,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
+from rubric_lint.dialects.search.documents import SUFFIXES as DOCUMENTS
+from rubric_lint.dialects.search.documents import could_hold_criteria, is_document
 from rubric_lint.text.source import DATA, Kind, kind_of
 
 if TYPE_CHECKING:
@@ -161,7 +163,7 @@ FAMILIES = (
     Family(
         "openai_graders",
         ("openai-graders",),
-        (("label_model", "passing_labels"), ("score_model",)),
+        (("label_model", "passing_labels"), ("score_model",), ("Grader(",)),
         files_have=((b"label_model",), (b"score_model",)),
         programs_have=(b"_model",),
         programs_match=rb"""["'](?:label|score)_model["']""",
@@ -202,16 +204,44 @@ _SIGNS = tuple(_group().items())
 
 def could_hold_rubrics(data: bytes, name: str) -> bool:
     """Return whether a file with these bytes may contain a rubric of a known format; its `name` selects the kind."""
+    if name.endswith(DOCUMENTS) and is_document(name):
+        return could_hold_criteria(data, name)
     kind = kind_of(name)
-    if data.startswith(_OTHER_UNICODE):
-        return True  # its words have other bytes
-    if kind not in DATA and (b"ubric" in data or b"UBRIC" in data) and _OURS_ELSEWHERE.search(data):
+    is_in_other_bytes = data.startswith(_OTHER_UNICODE)
+    if is_in_other_bytes or (
+        kind not in DATA and (b"ubric" in data or b"UBRIC" in data) and _OURS_ELSEWHERE.search(data)
+    ):
         return True
     if kind.is_program:
-        return b"GEval(" in data or any(family.may_be_in_program(data) for family in FAMILIES)
+        return (
+            b"GEval(" in data
+            or b"LabelGrader(" in data
+            or b"ModelGrader(" in data
+            or any(family.may_be_in_program(data) for family in FAMILIES)
+        )
     if kind is Kind.TOML:
         return any(all(map(data.__contains__, words)) for words in _SIGNS_OF_TOML)
-    return any(core in data and any(all(map(data.__contains__, words)) for words in signs) for core, signs in _SIGNS)
+    if any(core in data and any(all(map(data.__contains__, words)) for words in signs) for core, signs in _SIGNS):
+        return True
+    return kind is not Kind.JSON_LINES and _could_be_home_made(data, name)
+
+
+_CONTAINERS = (b"criteria", b"dimensions", b"axes")
+_CONTAINER = re.compile(rb"""(?:criteria|dimensions|axes)["']?[ \t]*:""")
+_COMMON_CONTAINER = re.compile(rb"""\b(?:items|sections|questions|aspects|factors|checklist)["']?[ \t]*:""")
+_SCORED = (b"weight", b"points", b"score", b"levels", b"anchors", b"scale", b"threshold", b"descriptions")
+_OWN_NAME = re.compile(r"(?:rubric|judge|criteria|dimension)[^/\\]*\Z", re.IGNORECASE)
+_NAMED = re.compile(r"(?:rubric|judge|eval)[^/\\]*(?:[/\\][^/\\]*)?\Z", re.IGNORECASE)
+
+
+def _could_be_home_made(data: bytes, name: str) -> bool:
+    """Return whether bytes have the words of home-made criteria, in a file named for them or under a word of theirs."""
+    if any(word in data for word in _CONTAINERS) and _CONTAINER.search(data):
+        return any(mark in data for mark in _SCORED) or b"description" in data
+    is_own = _OWN_NAME.search(name) is not None
+    if not (is_own or _NAMED.search(name)) or not any(mark in data for mark in _SCORED):
+        return False
+    return is_own or _COMMON_CONTAINER.search(data) is not None
 
 
 DIALECTS: tuple[str, ...] = tuple(name for family in FAMILIES for name in family.dialects)

@@ -100,6 +100,12 @@ _WHOLE = (
 _SUITES = {"agentv-4": agentv_4_suite, "agentv-5": agentv_5_suite}
 
 
+def find_unread(document: Document, target: Rewriting) -> Iterator[Unmet]:
+    """Find what a release refuses, skips or never reads of a suite as it stands."""
+    yield from find_unloaded(document, target)
+    yield from _SUITES[target.name].find_gaps(document)
+
+
 def rewrite(
     name: str,
     data: bytes,
@@ -126,9 +132,10 @@ def rewrite(
         with suppress(UndecodableError):
             source = Source.from_bytes(name, data)
             fixed = replace(fixed, before=source, result=fixed.result._replace(source=source))
-    rewriting = _Rewriting(fixed, wanted, settings)
+    rewriting = _Rewriting(replace(fixed, is_suite=True), wanted, settings)
     if fixed.doubt or not rewriting.find_documents(fixed.result.source):
         return fixed
+    fixed = rewriting.fixed
     if errors := [*_find_obstacles(fixed.result, settings)]:
         reason = f"not rewritten for {wanted.title} before its errors are fixed"
         return replace(fixed, unmet=tuple(Left(finding, f"{finding.message}; {reason}") for finding in errors))

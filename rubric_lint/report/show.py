@@ -12,7 +12,7 @@ from rubric_lint.report.json_report import count_all
 from rubric_lint.report.portable import dump
 from rubric_lint.report.visible import cut, visible, width
 from rubric_lint.run.summary import Summary, counted, word_nothing_read
-from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownExample, ShownLevel, ShownRubric
+from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownExample, ShownLevel, ShownRelease, ShownRubric
 
 VERSION = 1
 _LEAST = 20
@@ -135,6 +135,8 @@ class ShowText:
             yield f"{place}: not read: {visible(reason)}{more}"
         if faults := self._count(shown.errors, shown.warnings):
             yield f"{start} {faults}; for details, run: {_command(shown.file)}"
+        for release in shown.releases:
+            yield from self._wrap("", f"{file}: {_word_release(release)}")
         if shown.unscorable:
             until = " until the errors are fixed" if shown.errors else ""
             yield f"{start} no example scores: rubric-score refuses this file{until}"
@@ -175,6 +177,15 @@ def _sum_up(rubric: ShownRubric) -> str:
     pass_at, borderline_at = rubric.thresholds
     borderline = f", borderline >= {borderline_at}" if borderline_at < pass_at else ""
     return f"{shape} ({rubric.format}); pass >= {pass_at}{borderline}"
+
+
+def _word_release(release: ShownRelease) -> str:
+    """Return whether a release reads a suite: `AgentV 5 does not read it whole: 3 places, the first in line 2: ...`."""
+    if not release.unread:
+        return f"{release.title} reads it whole"
+    line, _, reason = release.unread[0]
+    first = f"line {line}" if len(release.unread) == 1 else f"{len(release.unread)} places, the first in line {line}"
+    return f"{release.title} does not read it whole: {first}: {reason}"
 
 
 def _command(file: str) -> str:

@@ -122,13 +122,26 @@ class ShownRubric(NamedTuple):
         }
 
 
+class ShownRelease(NamedTuple):
+    """A release of AgentV, and what of a suite it does not read: line, column and reason of each place."""
+
+    name: str
+    title: str
+    unread: tuple[tuple[int, int, str], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the release as it appears in reports."""
+        places = [{"line": line, "column": column, "reason": reason} for line, column, reason in self.unread]
+        return {"name": self.name, "title": self.title, "loads": not places, "unread": places}
+
+
 class Shown(NamedTuple):
     """What a file holds.
 
     `unread` lists what is nearly a rubric or cannot be parsed, each with the reason; a finding may say the same.
     `reason` says why the file has no rubrics; empty if it has some, or if `unread` or the findings say it. `unscorable`
-    lists why rubric-score refuses the file, so that its rubrics have no examples. `errors`, `warnings` and `ignored`
-    count findings.
+    lists why rubric-score refuses the file, so that its rubrics have no examples. `releases` are those of AgentV, if
+    the file is a suite for it. `errors`, `warnings` and `ignored` count findings.
     """
 
     file: str
@@ -136,6 +149,7 @@ class Shown(NamedTuple):
     unread: tuple[Unread, ...] = ()
     reason: str = ""
     unscorable: tuple[str, ...] = ()
+    releases: tuple[ShownRelease, ...] = ()
     errors: int = 0
     warnings: int = 0
     ignored: int = 0
@@ -149,6 +163,7 @@ class Shown(NamedTuple):
             "warnings": self.warnings,
             "rubrics": [rubric.to_json() for rubric in self.rubrics],
             "unscorable": list(self.unscorable),
+            "releases": [release.to_json() for release in self.releases],
             "unread": [each.to_json(self.file) for each in self.unread],
         }
         return {name: make_whole(value) for name, value in described.items()}

@@ -9,6 +9,8 @@ from rubric_lint.finding import Finding, Result, Severity, Unread
 from rubric_lint.format.criterion import HIGHEST, Band, Criterion, Level, Shape, read_number
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file
+from rubric_lint.migrate.agentv import TARGETS, is_of_agentv
+from rubric_lint.migrate.target import find_unread
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.run.summary import EMPTY, TESTS, UNKNOWN
 from rubric_lint.scoring.grading import OVERALL, ScoringCriterion, ScoringRubric
@@ -23,11 +25,12 @@ from rubric_lint.scoring.loading import (
     with_deciding,
 )
 from rubric_lint.scoring.meaning import read_task
-from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownLevel, ShownRubric
+from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownLevel, ShownRelease, ShownRubric
 from rubric_lint.show.examples import make_examples
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, pointer
-from rubric_lint.text.reading import without_collections
+from rubric_lint.text.reading import read_documents, without_collections
+from rubric_lint.text.source import DATA, Source, UndecodableError, kind_of
 
 _UNREAD = frozenset({"lost-rubric", "syntax"})
 """The rules whose findings say that something is not read."""
@@ -54,10 +57,32 @@ def show(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Shown:
         unread=unread,
         reason="" if shown or unread or result.findings else _explain(result, data),
         unscorable=unscorable,
+        releases=() if result.is_stopped else tuple(_list_releases(name, data, rubrics)),
         errors=errors,
         warnings=len(result.findings) - errors,
         ignored=result.ignored,
     )
+
+
+def _list_releases(name: str, data: bytes, rubrics: Iterable[tuple[Document, Rubric]]) -> Iterator[ShownRelease]:
+    """Yield the releases of AgentV, each with what it does not read of the file, if that is a suite for AgentV.
+
+    Suites in our own format have the words of its early releases too, so only those without rubrics are known by them.
+    """
+    owners = {document: "agentv" in rubric.dialect for document, rubric in rubrics}
+    if not owners and kind_of(name) in DATA and any(word in data for word in _OF_SUITES):
+        with suppress(UndecodableError):
+            owners = {each: is_of_agentv(each) for each in read_documents(Source.from_bytes(name, data))[0]}
+    for target in TARGETS.values() if any(owners.values()) else ():
+        unread = {
+            (*document.source.position(document.span(unmet.path, unmet.part).start)[:2], unmet.reason)
+            for document, is_suite in owners.items()
+            for unmet in (find_unread(document, target) if is_suite else ())
+        }
+        yield ShownRelease(target.name, target.title, tuple(sorted(unread)))
+
+
+_OF_SUITES = (b"tests", b"cases", b"scenarios", b"assert", b"evaluators")
 
 
 def _explain(result: Result, data: bytes) -> str:

@@ -731,6 +731,7 @@ def _fix(
 
 
 _LATE = {
+    "adopt": "adopt:adopt",
     "cache": "cache:cache",
     "convert": "convert:convert",
     "diff": "diff:diff",

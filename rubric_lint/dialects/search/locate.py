@@ -155,6 +155,7 @@ def may_be_missed(document: Document, found: Search) -> bool:
         or not found.rubrics
         or any(location.view for location in found.rubrics)
         or has_signs_of_forms(document)
+        or has_home_beside(document)
     )
 
 
@@ -164,6 +165,12 @@ def has_signs_of_forms(document: Document) -> bool:
     return any(sign in text for sign in _SIGNS_OF_FORMS)
 
 
+def has_home_beside(document: Document) -> bool:
+    """Return whether a document that has rubrics may have home-made ones beside them."""
+    return isinstance(document.data, dict) and not _BESIDE.isdisjoint(document.data)
+
+
+_BESIDE = frozenset({"criteria", "dimensions", "axes"})
 _SIGNS_OF_FORMS = ("assert", "llm-rubric", "agent-rubric", "calculate_output")
 
 
@@ -258,7 +265,35 @@ def search(
         leftovers = [path for path in leftovers if not any(path[:at] in read for at in range(len(path) + 1))]
         rubrics += [Location(path, follows) for path in placed]
         rubrics.sort(key=lambda location: document.span(location.path).start)
+    if not rubrics and not is_claimed and has_signs_of_home(document):
+        from rubric_lint.dialects.search.home_made import read_home  # noqa: PLC0415  (few files have the words)
+
+        rubrics = _in_order(document, read_home(document))
+        above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
+        leftovers = [path for path in leftovers if path not in above]
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
+
+
+_CONTAINERS = (
+    "criteri",
+    "dimension",
+    "axes",
+    "rubric",
+    "items",
+    "sections",
+    "questions",
+    "aspects",
+    "factors",
+    "checklist",
+)
+_SCORED = ("weight", "points", "score", "levels", "anchors", "scale", "threshold", "description")
+
+
+def has_signs_of_home(document: Document) -> bool:
+    """Return whether a document has words of home-made criteria; in a list, or a file of rubrics, under any key."""
+    text = document.quick_text
+    is_under = any(map(text.__contains__, _CONTAINERS)) or text[:1] in "[-" or count_signs(document.source.name) > 0
+    return is_under and any(map(text.__contains__, _SCORED))
 
 
 def _is_others(document: Document) -> bool:

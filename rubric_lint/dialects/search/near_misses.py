@@ -1,9 +1,16 @@
 """Find what looks like a rubric but is not read: lost criteria, which are findings, and near misses with a reason."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.dialects.search.locate import Search, count_signs, has_signs_of_forms, is_agentv
+from rubric_lint.dialects.search.locate import (
+    Search,
+    count_signs,
+    has_home_beside,
+    has_signs_of_forms,
+    has_signs_of_home,
+    is_agentv,
+)
 from rubric_lint.finding import Problem, Step, Unread
 from rubric_lint.format.recognition import (
     FIELD,
@@ -31,6 +38,9 @@ from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import DATA, Kind
+
+if TYPE_CHECKING:
+    from rubric_lint.dialects.search.home_made import Near
 
 
 def find_lost(document: Document, found: Search, *, in_suite: bool, of_agentv: bool) -> Iterator[Problem]:
@@ -101,6 +111,8 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
 
     With `in_suite`, the file has rubrics in our format; with `of_agentv`, some of AgentV.
     """
+    if _is_schema(document.data):
+        return []
     taken = {location.path for location in found.rubrics}
     if found.is_foreign and not taken:
         return [_make_unread(document, (), Part.HEAD, _word_foreign(document), is_known=True)]
@@ -109,25 +121,52 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
         if location.view:
             noticed += _find_others(document, location.view)
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
-    views = [location.view for location in found.rubrics if location.view] if found.leftovers else []
-    read = {place for view in views for place in view.sources}
-    borrowed = {id(document.value(path)) for path in taken} if found.leftovers and document.may_borrow else set()
-    for path in found.leftovers:
+    home = [] if found.is_claimed or document.kind not in DATA else _find_home(document, taken)
+    around = {path[:length] for near in home for path in near.places for length in range(len(path) + 1)}
+    for path in _find_leftovers_to_tell(document, found, taken, told | around):
         is_known = in_suite and is_place(path[:-1], in_suite=in_suite)
-        value = document.value(path)
-        if path in told or path in read or _is_name(path, value):
-            continue
-        if path[-1] == FIELD and isinstance(value, list | dict) and id(value) in borrowed:
-            continue  # an alias or a merge key brings it to where it is read
         if is_known or not _is_another_tools(document, path):
             reason = _word_leftover(document, path, is_claimed=found.is_claimed, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, is_known))
     forms = _find_unread_forms(document, taken, of_agentv=of_agentv)
     noticed += [(path, part, reason, True) for path, part, reason in forms if path not in told]
     noticed += _find_by_dialects(document, is_told=bool(taken or noticed))
+    if taken or not (noticed or lost):
+        for (path, *_), reason, steps in home:
+            noticed.append((path, Part.KEY if path else Part.HEAD, _Advice(reason, steps), False))
     if not taken and not noticed and not lost and not found.is_claimed:
         noticed += _find_outside(document) if document.kind in DATA else _find_in_other_kinds(document)
     return [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
+
+
+def _is_schema(data: Any) -> bool:
+    """Return whether data is a JSON Schema, whose fields may have the names of rubrics."""
+    return isinstance(data, dict) and _SCHEMAS in str(data.get("$schema", ""))
+
+
+_SCHEMAS = "json-schema.org"
+
+
+def _find_leftovers_to_tell(document: Document, found: Search, taken: set[Path], told: set[Path]) -> Iterator[Path]:
+    """Yield the near-rubrics that are not told already, and that are neither read elsewhere nor names."""
+    views = [location.view for location in found.rubrics if location.view] if found.leftovers else []
+    read = {place for view in views for place in view.sources}
+    borrowed = {id(document.value(path)) for path in taken} if found.leftovers and document.may_borrow else set()
+    for path in found.leftovers:
+        value = document.value(path)
+        if path in told or path in read or _is_name(path, value):
+            continue
+        if not (path[-1] == FIELD and isinstance(value, list | dict) and id(value) in borrowed):
+            yield path  # an alias or a merge key would bring it to where it is read
+
+
+def _find_home(document: Document, taken: set[Path]) -> "list[Near]":
+    """Find what is nearly a home-made rubric, or is one beside the rubrics at the paths `taken`."""
+    if not (has_home_beside(document) if taken else has_signs_of_home(document)):
+        return []
+    from rubric_lint.dialects.search import home_made  # noqa: PLC0415  (few files have the words)
+
+    return list(home_made.find_beside(document, taken) if taken else home_made.find_near(document))
 
 
 def _find_others(document: Document, view: View) -> Iterator[tuple[Path, Part, str, bool]]:

@@ -1,0 +1,319 @@
+"""Define `rubric-lint adopt`, which describes a home-made format by a table in the settings."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path as File
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from rubric_lint.cli.commands import Command, Exit, option, reject
+from rubric_lint.cli.options import COLOR, STDIN_FILENAME, AnyPath, FileName, SettingsOptions, with_settings
+from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
+from rubric_lint.messages import UserError, join_words, list_names, visible
+from rubric_lint.project.files import STDIN
+from rubric_lint.run.console import complain
+
+if TYPE_CHECKING:
+    from rubric_lint.project.settings import FileSettings, SettingsFinder
+    from rubric_lint.run.given import Input
+    from rubric_lint.shapes.infer import Inferred
+    from rubric_lint.shapes.shape import Shape
+    from rubric_lint.text.document import Document
+
+
+class _Given(NamedTuple):
+    """A file to adopt: as it was given, with its documents, its settings, and how it is read now, if it is."""
+
+    input: "Input"
+    documents: "Sequence[Document]"
+    settings: "FileSettings"
+    title: str
+
+
+def _read_scale(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | list[int] | None:
+    found = re.fullmatch(r"(-?\d{1,4})-(\d{1,4})", value or "")
+    if found and int(found[1]) < int(found[2]):
+        return [int(found[1]), int(found[2])]
+    if value in {None, "yes-no"}:
+        return value
+    raise click.BadParameter(f"{value!r} is not a scale; write the lowest and the highest score, 1-5, or yes-no")
+
+
+@click.command(
+    "adopt",
+    cls=Command,
+    examples={
+        "rubric-lint adopt evals/rubric.yaml": "Describe the format of a file in the settings",
+        "rubric-lint adopt --output - evals/rubric.yaml": "Print the table instead",
+        "rubric-lint adopt --check evals/rubric.yaml": "Fail in CI if the settings do not describe it whole",
+    },
+    exits={
+        Exit.CLEAN: "the settings describe the files",
+        Exit.FOUND: "no criteria found; or with --check, the settings do not describe a file whole",
+    },
+)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=AnyPath())
+@option("Output", "--check", is_flag=True, help="Write nothing; exit with 1 if a file is not described whole.")
+@option("Output", "-o", "--output", metavar="FILE", type=FileName(), help="Settings file to write; - prints tables.")
+@option("Output", "--color", **COLOR)
+@option("Format", "--name", metavar="NAME", type=FileName(), help="What messages call the format.  [default: the file]")
+@option("Format", "--scale", metavar="LOW-HIGH", callback=_read_scale, help="Scale of the scores: 1-5, or yes-no.")
+@option("Input", "--stdin-filename", **STDIN_FILENAME)
+@with_settings
+def adopt(
+    *,
+    files: tuple[str, ...],
+    check: bool,
+    output: str | None,
+    color: str,
+    name: str | None,
+    scale: Any,
+    stdin_filename: str | None,
+    settings: SettingsOptions,
+) -> int:
+    """Describe the format of files in the settings, so that all commands and editors read them.
+
+    FILE is YAML, JSON or TOML with criteria in a format of your own; several files may share one. Shows what is
+    understood, names each key that is not used, and adds a table to the nearest settings file.
+    """
+    reject(_CLASHES)
+
+    from rubric_lint.project.adoption import choose_file  # noqa: PLC0415  (--help needs none of this)
+    from rubric_lint.project.settings import shorten  # noqa: PLC0415
+
+    escape_what_cannot_be_encoded()
+    finder = settings.finder()
+    given = [_read(file, stdin_filename, finder) for file in dict.fromkeys(files)]
+    if check:
+        return _check(given)
+    is_again = bool(scale) and all(len(each.settings.shapes) == 1 for each in given)
+    for each in given if not is_again else ():
+        if each.title:
+            complain(f"{each.input.label}: is read already, as {each.title}; it needs no table")
+    new = [each for each in given if is_again or not each.title]
+    if not new:
+        return Exit.CLEAN
+    places = {choose_file(_find_settings(each, finder, output, settings)) for each in new}
+    if len(places) > 1:
+        listed = list_names([shorten(place) for place in sorted(places)], 3)
+        raise click.UsageError(f"these files have different settings ({listed}); name one with --output")
+    file = places.pop()
+    instead = _find_table(new, finder) if is_again else None
+    tables = _make_tables(new, file, finder, _Wish(name, scale, instead))
+    if not tables:
+        complain("nothing was written")
+        return Exit.FOUND
+    for each in new:
+        _show(each, tables, color, err=output == STDIN)
+    return _write([table.table for table in tables], file, output, instead)
+
+
+_CLASHES = (
+    (lambda given: "" in given.files, "FILE is empty; name a file"),
+    (lambda given: given.stdin_filename and STDIN not in given.files, "--stdin-filename requires the path -"),
+    (
+        lambda given: STDIN in given.files and not given.stdin_filename,
+        "- requires --stdin-filename, because the table names its files",
+    ),
+    (lambda given: given.check and given.output, "--check writes nothing, so it cannot be combined with --output"),
+)
+
+
+def _read(file: str, stdin_filename: str | None, finder: "SettingsFinder") -> _Given:
+    """Read a file.
+
+    Raises:
+        UserError: when it cannot be read or parsed, or is a program.
+    """
+    from rubric_lint.dialects.search.home_made import TITLE  # noqa: PLC0415
+    from rubric_lint.lint.engine import examine_file  # noqa: PLC0415
+    from rubric_lint.run.given import read_given  # noqa: PLC0415
+    from rubric_lint.text.reading import read_documents  # noqa: PLC0415
+    from rubric_lint.text.source import Source, UndecodableError, kind_of  # noqa: PLC0415
+
+    found = read_given(file, stdin_filename)
+    if kind_of(found.path).is_program:
+        raise UserError(f"{found.label}: is a program; a table describes YAML, JSON and TOML")
+    try:
+        source = Source.from_bytes(found.path, found.data)
+        documents, faults = read_documents(source)
+        wrong = [(source.position(fault.span.start), fault.message) for fault in faults]
+    except UndecodableError as fault:
+        documents, wrong = [], [(fault.source.position(fault.span.start), fault.message)]
+    if wrong:
+        (line, column, *_), message = wrong[0]
+        raise UserError(f"{found.label}:{line}:{column}: cannot be read: {message}")
+    settings = finder.for_file(found.path)
+    examined = examine_file(found.path, found.data, settings)
+    titles = dict.fromkeys(
+        rubric.view.dialect.title if rubric.view else "rubric-lint's own format"
+        for _, rubric in examined.rubrics
+        if settings.shapes or not (rubric.view and rubric.view.dialect.title == TITLE)
+    )
+    return _Given(found, documents, settings, join_words(list(titles)))
+
+
+def _find_settings(
+    given: _Given, finder: "SettingsFinder", output: str | None, settings: SettingsOptions
+) -> str | None:
+    """Return the path of the settings file to write; None for a new one."""
+    if output not in {None, STDIN}:
+        return str(File(str(output)).absolute())
+    if settings.config:
+        return str(File(settings.config).absolute())
+    return finder.for_folder(str(File(given.input.path).parent)).origin
+
+
+def _find_table(given: Sequence[_Given], finder: "SettingsFinder") -> Mapping[str, Any]:
+    """Return the table of the settings that describes files, to be inferred again.
+
+    Raises:
+        click.UsageError: when they have several.
+    """
+    names = {each.settings.shapes[0].name for each in given}
+    if len(names) > 1:
+        raise click.UsageError("--scale: these files have several tables; name those of one")
+    tables = finder.for_folder(str(File(given[0].input.path).parent)).table["shape"]
+    return next(table for table in tables if table["name"] in names)
+
+
+class _Wish(NamedTuple):
+    """What the user says about a table: its name, its scale, and the table that it replaces."""
+
+    name: str | None
+    scale: Any
+    instead: Mapping[str, Any] | None
+
+
+def _make_tables(given: Sequence[_Given], file: str, finder: "SettingsFinder", wish: _Wish) -> "list[Inferred]":
+    """Return the tables of files; none if one of them has no criteria, which is said."""
+    from rubric_lint.project.adoption import name_files  # noqa: PLC0415
+    from rubric_lint.shapes.infer import find_likeliest, infer  # noqa: PLC0415
+    from rubric_lint.shapes.shape import find_contradictions  # noqa: PLC0415
+
+    first = File(given[0].input.path)
+    documents = {document: each for each in given for document in each.documents}
+    found = infer(documents, "", find_likeliest, scale=wish.scale)
+    held = {document for table in found for document, *_ in table.criteria}
+    lacking = [each for each in given if held.isdisjoint(each.documents)]
+    for without in lacking:
+        complain(f"{without.input.label}: no criteria found: {_WANTED}")
+    if lacking:
+        return []
+    known = {shape["name"] for shape in finder.for_folder(str(first.parent)).table.get("shape", ())}
+    tables: list[Inferred] = []
+    for each in found:
+        names = dict.fromkeys(documents[document].input.path for document, *_ in each.criteria)
+        called = wish.name or (File(next(iter(names))).stem if len(names) == 1 else first.absolute().parent.name)
+        title = next(title for title in _number(called) if title not in known)
+        known.add(title)
+        head = {"name": title, "files": name_files(names, file)}
+        head |= {key: wish.instead[key] for key in head} if wish.instead and not tables else {}
+        tables.append(each._replace(table={**each.table, **head}))
+        for _, wrong in find_contradictions(each.table):
+            complain(f"{list_names(list(names), 3)}: the criteria at `{each.table['criteria']}`: the table {wrong}")
+            return []
+    return tables
+
+
+_WANTED = (
+    "expected a list or a mapping of criteria, each with a text such as `description`, and a weight, points or levels"
+)
+
+
+def _number(name: str) -> Iterator[str]:
+    yield name
+    number = 2
+    while True:
+        yield f"{name}-{number}"
+        number += 1
+
+
+def _show(given: _Given, tables: "Sequence[Inferred]", color: str, *, err: bool) -> None:
+    """Show what is understood of a file, and what is not used."""
+    from rubric_lint.report.show import ShowText  # noqa: PLC0415
+    from rubric_lint.show.source import show  # noqa: PLC0415
+
+    own = [each for each in tables if any(document in given.documents for document, *_ in each.criteria)]
+    shapes = tuple(each.shape for each in own)
+    shown = show(given.input.path, given.input.data, given.settings._replace(shapes=shapes))
+    ShowText(lambda text: click.echo(text, nl=False, err=err), make_style(color)).add(shown)
+    for line in _word_unused(given, own):
+        click.echo(line, err=err)
+    if any("scale" not in each.table and "levels" not in each.table for each in own):
+        told = "nothing says on which scale its criteria are scored, so gates and thresholds are not used"
+        click.echo(f"{given.input.label}: {told}; run this again with --scale 1-5 or --scale yes-no", err=err)
+
+
+def _word_unused(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
+    from rubric_lint.text.path import pointer  # noqa: PLC0415
+
+    for each in tables:
+        paths = [(document, path) for document, path in each.unused if document in given.documents]
+        inside = {criteria.path for _, criteria, _ in each.criteria}
+        own = dict.fromkeys(str(path[-1]) for _, path in paths if path[:-2] in inside)
+        beside = dict.fromkeys(pointer(path) for _, path in paths if path[:-2] not in inside)
+        for where, names in (("of the criteria", own), ("beside them", beside)):
+            if names:
+                listed = join_words([f"`{visible(name)}`" for name in names])
+                yield f"{given.input.label}: not used {where}: {listed}"
+
+
+def _write(
+    tables: Sequence[Mapping[str, Any]], file: str, output: str | None, instead: Mapping[str, Any] | None
+) -> int:
+    from rubric_lint.project.adoption import add_tables, write_tables  # noqa: PLC0415
+    from rubric_lint.project.settings import shorten  # noqa: PLC0415
+
+    if output == STDIN:
+        click.echo(write_tables(tables, file), nl=False)
+        return Exit.CLEAN
+    add_tables(tables, file, instead)
+    named = list_names([visible(str(table["name"])) for table in tables])
+    click.echo(f"\nAdded the format {named} to {visible(shorten(file))}. All commands and editors now read the files.")
+    return Exit.CLEAN
+
+
+def _check(given: Iterable[_Given]) -> int:
+    """Report the files that the settings do not describe whole."""
+    code = Exit.CLEAN
+    for each in given:
+        for fault in _find_lacks(each):
+            complain(f"{each.input.label}: {fault}")
+            code = Exit.FOUND
+    return code
+
+
+def _find_lacks(given: _Given) -> Iterator[str]:
+    from rubric_lint.shapes.infer import find_likeliest, infer  # noqa: PLC0415
+    from rubric_lint.shapes.reading import find_shapes  # noqa: PLC0415
+    from rubric_lint.text.path import pointer  # noqa: PLC0415
+
+    shapes = given.settings.shapes
+    if not shapes:
+        if not given.title:
+            yield "no table of the settings describes it; run `rubric-lint adopt` with this file"
+        return
+    views = [view for document in given.documents for view in find_shapes(document, shapes)]
+    if not views:
+        yield f"the table `{shapes[0].name}` finds no criteria at `{shapes[0].criteria}`"
+    read = {(view.document, view.path) for view in views}
+    used = {name for shape in shapes for name in _list_names(shape)}
+    for each in infer(given.documents, "", find_likeliest):
+        for document, criteria, _ in each.criteria:
+            if (document, criteria.path) not in read:
+                yield f"no table reads the criteria at `{pointer(criteria.path)}`"
+                continue
+            for ours, names in criteria.fields.items():
+                for name in names:
+                    if name not in used and ours not in {"words", "id", "outcome"}:
+                        yield f"the table does not use `{visible(name)}` of the criteria at `{pointer(criteria.path)}`"
+
+
+def _list_names(shape: "Shape") -> Iterator[str]:
+    yield from (*shape.id, *shape.outcome, *shape.weight, *shape.levels, *shape.parts)
+    yield from (name for name, _ in (*shape.gate, *shape.negative))
+    yield from (
+        part for part in (shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)) if isinstance(part, str)
+    )

@@ -1,0 +1,156 @@
+"""Read home-made rubrics that no table describes, and report what nearly is one.
+
+They are read where their structure and a second sign agree, and only what is wrong in any format is found in them.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+from rubric_lint.finding import Step
+from rubric_lint.format.view import View
+from rubric_lint.messages import join_words, shorten
+from rubric_lint.rules import RULES
+from rubric_lint.shapes.infer import (
+    Criteria,
+    Inferred,
+    Signs,
+    are_levels,
+    find_criteria,
+    find_texts,
+    infer,
+    is_container,
+    words,
+)
+from rubric_lint.shapes.reading import read_shape
+from rubric_lint.shapes.shape import YES_NO
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path
+from rubric_lint.text.source import Kind
+
+TITLE = "home-made rubrics"
+"""What messages call the format."""
+
+_HOLD = frozenset(
+    {
+        *("duplicate-id", "duplicate-criterion", "duplicate-outcome", "empty-outcome", "placeholder", "vague-outcome"),
+        *("weight", "levels", "bounds", "band-order", "inverted-scale", "undescribed-scale"),
+        *("cancelling-criterion", "mirrored-criterion"),
+    }
+)
+"""The rules that hold in any format."""
+
+_HOLD_FOR_ANSWERS = _HOLD | frozenset({"negated-penalty", "two-actions", "bundled-list"})
+"""The rules that hold as well where the file says that criteria are met or not."""
+
+_MISSING = frozenset({"lacking"})
+"""Problems of those rules that are none where a table does not ask for the field."""
+
+
+def read_home(document: Document) -> list[View]:
+    """Return the home-made rubrics of a document."""
+    tables = [] if document.kind is Kind.JSON_LINES else infer([document], TITLE)
+    found = [each for each in tables if each.is_certain]
+    if not tables and _is_own(document):  # its name and two marks do without a word for the container
+        every = infer([document], TITLE, partial(find_criteria, anywhere=True))
+        found = [each for each in every if each.is_certain and _count_marks(each) > 1]
+    return [
+        _relax(view, _HOLD_FOR_ANSWERS if each.shape.scale == YES_NO else _HOLD)
+        for each in found
+        for view in read_shape(document, each.shape)
+    ]
+
+
+def _count_marks(inferred: Inferred) -> int:
+    return min(len({"weight", "levels", "gate"} & each.fields.keys()) for _, each, _ in inferred.criteria)
+
+
+def _is_own(document: Document) -> bool:
+    """Return whether the name of a file says that it is a rubric."""
+    return re.search(words().files["own"], document.source.name, re.IGNORECASE) is not None
+
+
+def _relax(view: View, rules: frozenset[str]) -> View:
+    """Return a rubric to which only some rules apply."""
+    without = frozenset({"schema", "unknown-field", *(rule.name for rule in RULES)}) - rules
+    problems = tuple(each for each in view.problems if each[0] in rules and each[1].code not in _MISSING)
+    return replace(view, dialect=replace(view.dialect, without=without, tells_others=False), problems=problems)
+
+
+class Near(NamedTuple):
+    """What is nearly a home-made rubric: its places, the reason why it is not read, and the steps to have it read."""
+
+    places: list[Path]
+    reason: str
+    steps: tuple[Step, ...]
+
+
+def find_near(document: Document) -> Iterator[Near]:
+    """Find what is nearly a home-made rubric."""
+    if document.kind is Kind.JSON_LINES:
+        return
+    is_own = _is_own(document)
+    tables = infer([document], TITLE)
+    is_read = any(each.is_certain for each in tables)
+    if is_own and not any(map(_is_marked, tables)):
+        tables = [*filter(_is_marked, infer([document], TITLE, partial(find_criteria, anywhere=True)))] or tables
+    if is_own and not tables:
+        tables = [each for each in infer([document], TITLE, find_texts) if _is_declared(document, each)]
+    for each in tables:
+        _, found, signs = each.criteria[0]
+        if not is_read and _is_near(found, signs, is_own=is_own):
+            yield Near([criteria.path for _, criteria, _ in each.criteria], *_word(found))
+
+
+def _is_declared(document: Document, inferred: Inferred) -> bool:
+    """Return whether texts are under a word of containers, or beside what declares a scale or a threshold."""
+    path = inferred.criteria[0][1].path
+    beside = document.value(path[:-1]) if path else ()
+    known = {*words().beside["scale"], *words().beside["pass"]}
+    return bool(path) and (is_container(str(path[-1])) or not known.isdisjoint(beside))
+
+
+def find_beside(document: Document, taken: set[Path]) -> Iterator[Near]:
+    """Find home-made rubrics beside others, at the paths `taken`: a file is read in one format."""
+    for each in infer([document], TITLE) if document.kind is not Kind.JSON_LINES else ():
+        _, found, signs = each.criteria[0]
+        is_other = len(found.path) == 1 and not any(path[:1] == found.path for path in taken)
+        if is_other and found.has_text and found.is_scored and not signs.is_foreign:
+            reason = (
+                f"`{shorten(str(found.path[0]))}` holds criteria beside rubrics of another format, so it is not read;"
+            )
+            yield Near([found.path], reason, (Step("move", "to a file of its own"),))
+
+
+def _is_marked(inferred: Inferred) -> bool:
+    return inferred.criteria[0][1].is_marked
+
+
+def _is_near(found: Criteria, signs: Signs, *, is_own: bool) -> bool:
+    """Return whether criteria that are not read are worth a note; `is_own`: the file is named for a rubric."""
+    if signs.is_foreign:
+        return found.is_scored and found.has_text and signs.is_named and not signs.beside.keys().isdisjoint(_TELLING)
+    is_plain = found.is_scored and found.has_text and len(found.items) > 1 and not signs.is_common
+    return is_plain or (is_own and bool(found.path))
+
+
+_TELLING = ("pass", "scale", "lowest", "highest")
+
+
+def _word(found: Criteria) -> tuple[str, tuple[Step, ...]]:
+    """Return why criteria are not read, and the steps to have them read."""
+    key = shorten(str(next((step for step in reversed(found.path) if isinstance(step, str)), "")))
+    start, adopt = f"`{key}` holds" if key else "this file holds", Step("run", "adopt")
+    if not found.has_text:
+        steps = (Step("rewrite", "add a `description` to each criterion"), adopt)
+        return f"{start} criteria that do not say in words what is judged;", steps
+    if found.are_texts:
+        return f"{start} {len(found.items)} texts; if a judge takes each for a criterion,", (adopt,)
+    told = {"outcome": "texts", "levels": "levels", "weight": "weights", "words": "words as weights", "gate": "gates"}
+    fields = [f"{told[ours]} (`{shorten(names[0])}`)" for ours, names in found.fields.items() if ours in told]
+    lack = "but nothing else shows that a judge reads them" if found.is_scored else "but no weights, levels or gates"
+    if any(not are_levels(entry[name]) for entry in found.items.values() for name in found.levels if name in entry):
+        lack = "but some of those levels are none"
+    return f"{start} criteria with {join_words(fields)}, {lack}; if a judge reads them,", (adopt,)

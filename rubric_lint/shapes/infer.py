@@ -1,0 +1,502 @@
+"""Infer the table of a home-made format: where its criteria are, and which field of ours each of its keys is.
+
+Structure decides: most items of a list, or values of a map, have a text and a weight, points, levels or a gate. The
+words that teams use are data, in `words.toml`. Only `rubric-lint adopt` and files with such words load this module.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path as File
+from typing import Any, NamedTuple
+
+from rubric_lint.format.criterion import read_key
+from rubric_lint.shapes.reading import _understand
+from rubric_lint.shapes.shape import Shape
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Path, pointer
+
+Entry = Mapping[str, Any]
+
+
+class Words(NamedTuple):
+    """The vocabulary of `words.toml`."""
+
+    containers: list[str]
+    common: list[str]
+    fields: dict[str, list[str]]
+    levels: dict[str, list[str]]
+    beside: dict[str, list[str]]
+    foreign: dict[str, list[str]]
+    files: dict[str, str]
+    points: frozenset[str]
+    most: frozenset[str]
+
+
+@cache
+def words() -> Words:
+    """Return the vocabulary."""
+    table = tomllib.loads(File(__file__).with_name("words.toml").read_text("utf-8"))
+    table |= {key: frozenset(table[key]) for key in ("points", "most")}
+    return Words(**table)
+
+
+class Criteria(NamedTuple):
+    """Criteria found in a document: their path, their items by step, and the names of their fields by ours.
+
+    With `are_texts`, each is a text alone.
+    """
+
+    path: Path
+    items: Mapping[str | int, Entry]
+    fields: Mapping[str, tuple[str, ...]]
+    are_texts: bool = False
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The names of fields with levels."""
+        return self.fields.get("levels", ())
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether most items have a weight, points, levels, a gate or a scale of their own."""
+        return not self.fields.keys().isdisjoint(_MARKS)
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether they have one of those that is a number."""
+        return not self.fields.keys().isdisjoint(_NUMBERS)
+
+    @property
+    def has_text(self) -> bool:
+        """Whether most items say in words what is judged."""
+        return not self.fields.keys().isdisjoint(("outcome", "levels"))
+
+
+_NUMBERS = ("weight", "levels", "gate", "scale", "most")
+_MARKS = (*_NUMBERS, "words")
+
+
+def find_criteria(document: Document, *, anywhere: bool = False) -> list[Criteria]:
+    """Find the lists and maps of criteria in a document, the innermost of nested ones that have weights or levels.
+
+    They are under one of the words of containers, with `anywhere` under any key, or they are the whole document.
+    """
+    found: dict[Path, Criteria] = {}
+    for path, value in _list_places(document, anywhere=anywhere):
+        items = _read_items(value)
+        if items and (fields := _read_fields(list(items.values()), is_map=isinstance(value, dict))):
+            found[path] = Criteria(path, items, fields)
+    return list(_choose_nested(found).values())
+
+
+def find_likeliest(document: Document) -> list[Criteria]:
+    """Find criteria in a document of which the user says that it has some, under any key if need be."""
+    named, every = find_criteria(document), find_criteria(document, anywhere=True)
+    choices = ([each for each in found if each.has_text and each.is_marked] for found in (named, every))
+    return next(filter(None, choices), [each for each in named if each.has_text] or find_texts(document) or named)
+
+
+def find_texts(document: Document) -> list[Criteria]:
+    """Find the list or map with the most texts, each a criterion; one under a word of containers comes first."""
+    found = []
+    for path, value in _list_places(document, anywhere=True):
+        pairs = list(enumerate(value) if isinstance(value, list) else value.items())
+        if len(pairs) >= _LEAST_TEXTS and all(_is_prose(text) for _, text in pairs):
+            items = {step: {"description": text} for step, text in pairs}
+            found.append(Criteria(path, items, {"outcome": ("description",)}, are_texts=True))
+    is_named = [each for each in found if each.path and is_container(str(each.path[-1]))]
+    return sorted(is_named or found, key=lambda each: -len(each.items))[:1]
+
+
+_LEAST_TEXTS = 3
+
+
+def _choose_nested(found: dict[Path, Criteria]) -> dict[Path, Criteria]:
+    """Return the criteria without those around or within others: what most of some hold are the criteria."""
+    inner: dict[Path, list[Path]] = {}
+    kept = dict(found)
+    for path in found:
+        for length in range(len(path)):
+            if path[:length] in found:
+                inner.setdefault(path[:length], []).append(path)
+    for path, below in inner.items():
+        holding = {each[: len(path) + 1] for each in below if found[each].is_marked}
+        dropped = [path] if 2 * len(holding) > len(found[path].items) else below
+        for each in dropped:
+            kept.pop(each, None)
+    return kept
+
+
+def _list_places(document: Document, *, anywhere: bool) -> Iterator[tuple[Path, Any]]:
+    if isinstance(document.data, list) or (anywhere and isinstance(document.data, dict)):
+        yield (), document.data
+    for path, mapping in document.mappings:
+        for key, value in mapping.items():
+            if isinstance(value, list | dict) and (anywhere or is_container(key)):
+                yield (*path, key), value
+
+
+def is_container(key: str) -> bool:
+    """Return whether a key is one of the words for containers, or ends with one: `common_criteria`."""
+    last = re.split(r"[\W_]+", key.lower())[-1]
+    return last in words().containers or last in words().common
+
+
+def _read_items(value: Any) -> Mapping[str | int, Entry]:
+    """Return the mappings of a list or a map by their steps; none of levels, or of what mostly holds something else."""
+    pairs: Iterable[tuple[str | int, Any]]
+    pairs = enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ()
+    items = {step: item for step, item in pairs if isinstance(item, dict)}
+    least = 1 if isinstance(value, list) else 2
+    return {} if len(items) < max(least, len(value) / 2) or are_levels(value) else items
+
+
+def _read_fields(entries: Sequence[Entry], *, is_map: bool) -> Mapping[str, tuple[str, ...]]:
+    """Return their names by ours; nothing if most entries have neither a text nor levels."""
+    fields: dict[str, tuple[str, ...]] = {}
+    for ours, suits in _SUITS.items():
+        if not (ours == "id" and is_map):
+            taken = {name for names in fields.values() for name in names}
+            known = words().fields[_AS.get(ours, ours)]
+            names = _choose(entries, [name for name in known if name not in taken], suits)
+            if names and (ours in _ANY or _is_most(entries, names, suits)):
+                fields[ours] = names
+    if "levels" not in fields and 2 * sum(map(_has_numbered, entries)) > len(entries):
+        fields["levels"] = (NUMBERED,)
+    if "levels" in fields and not is_map and "id" not in fields and _NAMES.issuperset(fields.get("outcome", ())):
+        fields["id"] = fields.pop("outcome", ())  # the levels say what is judged
+    is_any = not fields.keys().isdisjoint(("outcome", "levels", "weight"))
+    return {ours: names for ours, names in fields.items() if names} if is_any else {}
+
+
+def _choose(entries: Sequence[Entry], names: Iterable[str], suits: Callable[[Any], bool]) -> tuple[str, ...]:
+    """Return the fewest names that the entries have, the most frequent first: each has values where the others lack."""
+    having = {name: {at for at, entry in enumerate(entries) if name in entry and suits(entry[name])} for name in names}
+    chosen: list[str] = []
+    covered: set[int] = set()
+    for name in sorted(having, key=lambda name: -len(having[name])):  # stable: of equal ones the first in `words.toml`
+        if having[name] - covered:
+            chosen.append(name)
+            covered |= having[name]
+    return tuple(chosen)
+
+
+def _is_most(entries: Sequence[Entry], names: Sequence[str], suits: Callable[[Any], bool]) -> bool:
+    return 2 * sum(any(name in each and suits(each[name]) for name in names) for each in entries) > len(entries)
+
+
+def _is_prose(value: Any) -> bool:
+    """Return whether a value is a text of several words, in any script."""
+    return isinstance(value, str) and (" " in value.strip() or not value.isascii())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _holds_parts(value: Any) -> bool:
+    return isinstance(value, list | dict) and len(value) > 1
+
+
+def are_levels(value: Any) -> bool:
+    """Return whether a value describes levels: a map from scores to texts, or a list of mappings with both."""
+    if isinstance(value, dict):
+        return len(value) > 1 and all(read_key(key) is not None and _describes(each) for key, each in value.items())
+    if not isinstance(value, list) or len(value) < 2 or not all(isinstance(level, dict) for level in value):
+        return False
+    own = words().levels["score"]
+    names = [next((name for name in own if _is_number(level.get(name))), None) for level in value]
+    scores = {level[name] for level, name in zip(value, names, strict=True) if name is not None}
+    is_sum = "points" in names and len(scores) < len(value)  # points that repeat add up
+    is_list = any("id" in level or "weight" in level for level in value)  # of criteria
+    return None not in names and len(scores) > 1 and all(map(_describes, value)) and not is_sum and not is_list
+
+
+def _describes(level: Any) -> bool:
+    if isinstance(level, dict):
+        return any(isinstance(level.get(name), str) for name in words().levels["text"])
+    return isinstance(level, str)
+
+
+NUMBERED = "score_*"
+"""Stands for the fields `score_1`, `score_3` and so on, each the text of a level."""
+
+_NUMBERED = re.compile(r"score_\d{1,3}")
+_NAMES = frozenset({"name", "title", "label"})
+
+
+def _has_numbered(entry: Entry) -> bool:
+    return sum(isinstance(value, str) and _NUMBERED.fullmatch(key) is not None for key, value in entry.items()) > 1
+
+
+def _is_scale(value: Any) -> bool:
+    """Return whether a value declares a scale; one that describes its scores is levels."""
+    return _understand(value) is not None and not are_levels(value)
+
+
+# What the values of each field are, in the order in which the fields take names.
+_SUITS: Mapping[str, Callable[[Any], bool]] = {
+    "weight": _is_number,
+    "words": lambda value: isinstance(value, str) and value.isidentifier(),
+    "levels": are_levels,
+    "scale": _is_scale,
+    "most": lambda value: type(value) is int and value > 1,
+    "gate": lambda value: _is_number(value) or _is_flag(value),
+    "negative": _is_flag,
+    "positive": _is_flag,
+    "parts": _holds_parts,
+    "outcome": _is_prose,
+    "id": lambda value: isinstance(value, str | int),
+}
+_AS = {"words": "weight", "most": "scale"}
+"""What is written in the same fields: words for weights, and the highest score for the scale."""
+
+_ANY = frozenset({"gate", "negative", "positive", "parts", "id"})
+"""Fields that a few of the criteria may have."""
+
+_PERCENT = 100
+
+_BESIDE: Mapping[str, Callable[[Any], bool]] = {
+    "pass": _is_number,
+    "scale": _is_scale,
+    "lowest": lambda value: type(value) is int,
+    "highest": lambda value: type(value) is int,
+    "total": _is_number,
+    "percent": lambda value: type(value) is int and value == _PERCENT,
+    "version": lambda value: isinstance(value, str | int | float),
+}
+
+
+class Signs(NamedTuple):
+    """What shows that a judge reads criteria, besides their structure, or that something else does.
+
+    `is_named`: the name of the file or of its folder says so. `is_common`: their key holds other things more often.
+    `beside`: the places of a threshold, a scale and others.
+    """
+
+    is_named: bool
+    is_common: bool
+    beside: Mapping[str, Path]
+    is_foreign: bool
+
+
+def find_signs(document: Document, found: Criteria) -> Signs:
+    """Find the signs of criteria in the name of the file, in the mappings around them, and in themselves."""
+    own = words()
+    holders = _find_holders(document, found)
+    beside: dict[str, Path] = {}
+    for path, mapping in reversed(holders):
+        for what, suits in _BESIDE.items():
+            named = next(
+                (
+                    key
+                    for key in own.beside["scale" if what == "percent" else what]
+                    if key in mapping and suits(mapping[key])
+                ),
+                None,
+            )
+            if named is not None:
+                beside.setdefault(what, (*path, named))
+    keys = {key for _, mapping in holders for key in mapping}
+    entries = list(found.items.values())
+    kinds = ("judged", "described") if "levels" in found.fields else ("judged",)
+    return Signs(
+        any(re.search(own.files[kind], document.source.name, re.IGNORECASE) for kind in kinds),
+        not any(isinstance(step, str) and step not in own.common for step in found.path[-1:]),
+        beside,
+        not keys.isdisjoint(own.foreign["beside"])
+        or any(2 * sum(key in entry for entry in entries) > len(entries) for key in own.foreign["entry"]),
+    )
+
+
+def _find_holders(document: Document, found: Criteria) -> list[tuple[Path, Entry]]:
+    """Return the mappings around criteria, from the whole document on, and those in them that hold settings."""
+    above = [(found.path[:length], document.value(found.path[:length])) for length in range(len(found.path))]
+    holders: list[tuple[Path, Entry]] = [(path, value) for path, value in above if isinstance(value, dict)]
+    settings = [
+        ((*path, key), part)
+        for path, mapping in holders
+        for key in words().beside["settings"]
+        if isinstance(part := mapping.get(key), dict) and (*path, key) != found.path[: len(path) + 1]
+    ]
+    return [*holders, *settings]
+
+
+class Inferred(NamedTuple):
+    """The table of a format, the criteria that it reads with their signs, and the keys that it does not use."""
+
+    table: Mapping[str, Any]
+    criteria: Sequence[tuple[Document, Criteria, Signs]]
+    unused: Sequence[tuple[Document, Path]]
+
+    @property
+    def shape(self) -> Shape:
+        """The table as it is used."""
+        return Shape.from_table(self.table)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the criteria of all documents show by themselves that a judge reads them."""
+        return all(
+            each.has_text
+            and each.is_scored
+            and all(are_levels(entry[name]) for entry in each.items.values() for name in each.levels if name in entry)
+            and not signs.is_foreign
+            and (signs.is_named or (bool(signs.beside) and not signs.is_common))
+            and (len(each.items) > 1 or (signs.is_named and bool(signs.beside)))
+            for _, each, signs in self.criteria
+        )
+
+
+_LEVEL_TEXT: tuple[str, ...] = Shape("", "").level_text
+
+Scale = str | list[int]
+
+
+Find = Callable[[Document], list[Criteria]]
+
+
+def infer(
+    documents: Iterable[Document], name: str, find: Find = find_criteria, *, scale: Scale | None = None
+) -> list[Inferred]:
+    """Infer the tables of documents of one format: one for each place that holds criteria, the most criteria first.
+
+    `find` finds the criteria, `scale` is what the user says where the documents do not.
+    """
+    groups: dict[tuple[int, str | int], list[tuple[Document, Criteria, Signs]]] = {}
+    every = [(document, each) for document in documents for each in find(document)]
+    for document, each in every:
+        last = next((step for step in reversed(each.path) if isinstance(step, str)), "")
+        groups.setdefault((len(each.path), last), []).append((document, each, find_signs(document, each)))
+    tables = [_infer(name, found, every, scale) for found in groups.values()]
+    return sorted(tables, key=lambda each: -sum(len(criteria.items) for _, criteria, _ in each.criteria))
+
+
+def _infer(
+    name: str,
+    found: Sequence[tuple[Document, Criteria, Signs]],
+    every: Sequence[tuple[Document, Criteria]],
+    scale: Scale | None,
+) -> Inferred:
+    entries = [entry for _, each, _ in found for entry in each.items.values()]
+    is_map = all(isinstance(step, str) for _, each, _ in found for step in each.items)
+    fields = dict(_read_fields(entries, is_map=is_map) or found[0][1].fields)
+    at = tuple(
+        steps[0] if isinstance(steps[0], str) and len({*steps}) == 1 else "*"
+        for steps in zip(*(each.path for _, each, _ in found), strict=True)
+    )
+    beside = {
+        what: (_generalize(place, at), document.value(place))
+        for document, _, signs in reversed(found)
+        for what, place in signs.beside.items()
+    }
+    table: dict[str, Any] = {"name": name, "files": [], "criteria": pointer(at)}
+    if told := _find_scale(fields, beside, scale):
+        table["scale"] = told
+    is_scaled = bool(told) or "levels" in fields
+    if not is_scaled:  # a gate of 3 says nothing
+        gates = fields.get("gate", ())
+        fields["gate"] = tuple(name for name in gates if not any(_is_number(entry.get(name)) for entry in entries))
+    names = {ours: fields[ours] for ours in ("id", "outcome", "weight", "levels", "gate", "parts") if fields.get(ours)}
+    table |= {ours: each[0] if len(each) == 1 else list(each) for ours, each in names.items()}
+    if marks := {name: ours == "negative" for ours in ("negative", "positive") for name in fields.get(ours, ())}:
+        table["negative"] = marks
+    if "pass" in beside and is_scaled:
+        table["pass"] = pointer(beside["pass"][0])
+    if total := _find_total(fields, beside, entries):
+        table["total"] = pointer(total)
+    if text := _find_level_text(fields, entries):
+        table["level-text"] = text
+    if _are_points(fields, entries):
+        table["combine"] = "share"
+    own = {name for ours in fields if ours not in _AS for name in fields[ours]}
+    used = {at, *(place for place, _ in beside.values() if pointer(place) in _list_strings(table))}
+    known = {place[:length] for place in used for length in range(len(place) + 1)}
+    others = {(document, each.path[:length]) for document, each in every for length in range(len(each.path) + 1)}
+    unused = dict.fromkeys(
+        (document, path)
+        for document, each, _ in found
+        for path in (*_list_beside(document, each), *_list_fields(each, own))
+        if _generalize(path, at) not in known and (document, path) not in others
+    )
+    return Inferred(table, found, tuple(unused))
+
+
+def _find_scale(
+    fields: Mapping[str, tuple[str, ...]], beside: Mapping[str, tuple[Path, Any]], scale: Scale | None
+) -> Scale | list[Any] | None:
+    """Return what says the scale: a field of the criteria, a place in the file, or the user."""
+    most = [name for name in fields.get("weight", ()) if name in words().most]
+    if "scale" in fields:
+        return fields["scale"][0]
+    if "scale" in beside:
+        return pointer(beside["scale"][0])
+    if {"lowest", "highest"} <= beside.keys():
+        return [pointer(beside[end][0]) for end in ("lowest", "highest")]
+    if most and "levels" not in fields:
+        return [0, most[0]]
+    return "yes-no" if not fields.keys().isdisjoint(("negative", "positive")) and "levels" not in fields else scale
+
+
+def _find_total(
+    fields: Mapping[str, tuple[str, ...]], beside: Mapping[str, tuple[Path, Any]], entries: Sequence[Entry]
+) -> Path | None:
+    """Return the place of what the weights must add up to: a total of the same kind, or the percent of a score."""
+    weights = [entry[name] for entry in entries for name in fields.get("weight", ())[:1] if name in entry]
+    if not weights or not all(map(_is_number, weights)):
+        return None
+    if "total" in beside and ("weight" in str(beside["total"][0][-1]) or _are_points(fields, entries)):
+        return beside["total"][0]
+    return beside["percent"][0] if "percent" in beside and all(weight >= 1 for weight in weights) else None
+
+
+def _are_points(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry]) -> bool:
+    """Return whether a score is a share of points: those are the weights, or those of the levels."""
+    if "weight" in fields:
+        return not words().points.isdisjoint(fields["weight"]) and "levels" not in fields
+    lists = [entry.get(name) for entry in entries for name in fields.get("levels", ())]
+    return any(isinstance(value, list) and isinstance(value[0], dict) and "points" in value[0] for value in lists)
+
+
+def _find_level_text(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry]) -> str:
+    """Return the field with the text of a level; empty if it is one of those that are known without a table."""
+    holders = [entry[name] for entry in entries for name in fields.get("levels", ()) if name in entry]
+    levels = [each for value in holders for each in (value.values() if isinstance(value, dict) else value)]
+    mappings = [level for level in levels if isinstance(level, dict)]
+    if any(name in level for level in mappings for name in _LEVEL_TEXT):
+        return ""
+    return next((name for name in words().levels["text"] if any(name in level for level in mappings)), "")
+
+
+def _list_strings(table: Mapping[str, Any]) -> list[str]:
+    values = [item for value in table.values() for item in (value if isinstance(value, list) else [value])]
+    return [value for value in values if isinstance(value, str)]
+
+
+def _generalize(place: Path, at: Path) -> Path:
+    """Return a place with a `*` for each step that it shares with those of the criteria."""
+    pairs = enumerate(zip(at, place, strict=False))
+    shared = next((index for index, (own, step) in pairs if own not in {"*", step}), min(len(at), len(place)))
+    return (*at[:shared], *place[shared:])
+
+
+def _list_beside(document: Document, found: Criteria) -> Iterator[Path]:
+    """Yield the keys around criteria."""
+    for path, mapping in _find_holders(document, found):
+        yield from ((*path, key) for key in mapping)
+
+
+def _list_fields(found: Criteria, own: set[str]) -> Iterator[Path]:
+    """Yield the first of each key of criteria that is not among those that a table uses."""
+    names: dict[str, Path] = {}
+    for step, entry in found.items.items():
+        for key in entry:
+            if key not in own and not (NUMBERED in own and _NUMBERED.fullmatch(key)):
+                names.setdefault(key, (*found.path, step, key))
+    yield from names.values()

@@ -1,0 +1,311 @@
+"""Home-made rubrics are read where structure and a second sign agree, else reported; look-alikes are left alone."""
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from found import codes
+
+from rubric_lint.dialects import could_hold_rubrics
+from rubric_lint.dialects.search.home_made import TITLE
+from rubric_lint.lint.engine import examine_file, lint
+from rubric_lint.shapes.infer import infer, words
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
+
+# By what it shows: the name of the file, its text, the ids of its criteria, and the codes of its findings.
+READ = {
+    "a map from score to text": (
+        "evals/tone.yaml",
+        """\
+        scale: 1-5
+        dimensions:
+          - name: tone
+            description: How the answer speaks to the reader
+            weight: 2
+            anchors: {1: Blames the reader, 3: States facts only, 5: Thanks the reader}
+          - name: facts
+            description: Whether each number is that of the source
+            weight: 1
+            anchors: {1: Two numbers differ, 2: One differs a lot, 3: One differs, 4: All nearly match, 5: All match}
+        """,
+        ["tone", "facts"],
+        ["vague-outcome.undescribed"],
+    ),
+    "levels with one text, under a map of names": (
+        "tone.json",
+        """\
+        {"rubric": {"pass_threshold": 3, "axes": {
+          "tone": {"description": "How it speaks", "levels": {"1": "Thanks the reader", "5": "Thanks the reader"}},
+          "facts": {"description": "What it says", "levels": {"1": "Two numbers are wrong", "5": "All are right"}}}}}
+        """,
+        ["tone", "facts"],
+        ["duplicate-outcome.repeated"],
+    ),
+    "fields with the texts of scores": (
+        "rubrics/tone.yaml",
+        """\
+        dimensions:
+          tone: {description: How it speaks, score_1: Blames the reader, score_5: Thanks the reader}
+          facts: {description: What it says, score_1: Two numbers are wrong, score_5: All are right}
+        """,
+        ["tone", "facts"],
+        [],
+    ),
+    "levels as a list": (
+        "evals/rubric.yaml",
+        """\
+        criteria:
+          - id: tone
+            question: Does it speak well to the reader?
+            levels: [{score: 0, description: Blames the reader}, {score: 2, description: " "}]
+          - id: tone
+            question: Is each number that of the source?
+            levels: [{score: 0, description: Two are wrong}, {score: 2, description: All match}]
+        """,
+        ["tone", "tone"],
+        ["empty-outcome.blank", "duplicate-id.taken"],
+    ),
+    "names, weights and texts with a total": (
+        "grading.yaml",
+        """\
+        version: 2
+        total_weight: 100
+        criteria:
+          - {name: tone, weight: 60, description: Thanks the reader for the question}
+          - {name: facts, weight: 55, description: Takes each number from the source}
+        """,
+        ["tone", "facts"],
+        ["weight.total"],
+    ),
+    "weights that add up to nothing": (
+        "judge.json",
+        """\
+        {"criteria": [{"name": "tone", "weight": 0, "description": "Thanks the reader", "name_de": "Ton"},
+                      {"name": "facts", "weight": 0, "description": "Takes each number from the source"}]}
+        """,
+        ["tone", "facts"],
+        ["weight.all-zero"],
+    ),
+    "a map of weights and gates": (
+        "config/eval.yaml",
+        """\
+        scale: {min: 0, max: 5}
+        dimensions:
+          tone: {weight: 0.4, description: Thanks the reader, min_score: 7}
+          facts: {weight: 0.6, description: Takes each number from the source, min_score: 3}
+        """,
+        ["tone", "facts"],
+        ["bounds.threshold"],
+    ),
+    "a rubric for each of several parts": (
+        "evals/rubric.yaml",
+        """\
+        parts:
+          text:
+            criteria:
+              - {id: tone, points: 2, text: Thanks the reader}
+              - {id: facts, points: 1, text: Takes numbers from the source}
+          code:
+            criteria:
+              - {id: runs, points: 3, text: Runs without changes}
+              - {id: style, points: 1, text: Has no function of 50 lines}
+        """,
+        ["tone", "facts", "runs", "style"],
+        [],
+    ),
+    "a list with penalties": (
+        "rubric.json",
+        """\
+        [{"number": "R1", "criterion": "Names the refund window", "is_positive": true, "score": 5},
+         {"number": "R2", "criterion": "Names the refund window", "is_positive": false, "score": 3}]
+        """,
+        ["R1", "R2"],
+        ["cancelling-criterion.opposite-signs"],
+    ),
+}
+
+
+def see(name, text):
+    """What is found in a text: its result and its rubrics."""
+    examined = examine_file(name, dedent(text).encode())
+    return examined.result, [rubric for _, rubric in examined.rubrics]
+
+
+@pytest.mark.parametrize(("name", "text", "ids", "found"), READ.values(), ids=READ)
+def test_a_home_made_rubric_is_read_and_only_what_is_wrong_in_any_format_is_found(name, text, ids, found):
+    result, rubrics = see(name, text)
+    assert [criterion.id for rubric in rubrics for criterion in rubric.criteria] == ids
+    assert (codes(result.findings), result.unread) == (found, ())
+    assert {rubric.view.dialect.title for rubric in rubrics} == {TITLE}
+
+
+PAIR = "{id: tone, weight: 2, description: Thanks the reader}, {id: facts, weight: 1, description: Is right}"
+NOT_SHOWN = "nothing else shows that a judge reads them; if a judge reads them, run `rubric-lint adopt FILE`"
+NO_SCORES = "no weights, levels or gates; if a judge reads them, run `rubric-lint adopt FILE`"
+
+# By what is missing: the name of the file, its text, the line, and the end of the reason.
+TOLD = {
+    "a second sign": ("goals.yaml", f"a: 1\ncriteria: [{PAIR}]\n", 2, NOT_SHOWN),
+    "a known name": ("my rubric.yaml", f"layers: [{PAIR}]\n", 1, NOT_SHOWN),
+    "a rubric by name": ("a.yaml", f"rubric: [{PAIR}]\n", 1, NOT_SHOWN),
+    "scores": ("criteria.yaml", "criteria:\n  - {name: a, description: Is right}\n", 1, NO_SCORES),
+    "numbers": ("rubric.yaml", "style: [{id: a, weight: major, description: Is short}]\n", 1, NO_SCORES),
+    "a mapping for each": (
+        "rubric.yaml",
+        "score_scale: 0-100 for each\nfields: {a: Names the window, b: Names the form, c: Is no longer than a page}\n",
+        2,
+        "`fields` holds 3 texts; if a judge takes each for a criterion, run `rubric-lint adopt FILE`",
+    ),
+    "texts": (
+        "rubric.yaml",
+        "dimensions: {tone: {weight: 1, good: [Thanks]}, facts: {weight: 2, good: [Is right]}}\n",
+        1,
+        "do not say in words what is judged; add a `description` to each criterion, and run `rubric-lint adopt FILE`",
+    ),
+    "points that are levels": (
+        "rubric.yaml",
+        (
+            "criteria:\n"
+            "  - {name: a, levels: [{points: 0, description: No}, {points: 1, description: Yes}]}\n"
+            "  - {name: c, levels: [{points: 0, description: No}, {points: 1, description: Yes}]}\n"
+            "  - {name: b, levels: [{points: 1, description: Logs}, {points: 1, description: Tests}]}\n"
+        ),
+        1,
+        "some of those levels are none; if a judge reads them, run `rubric-lint adopt FILE`",
+    ),
+    "a purpose": (
+        "rubric.yaml",
+        f"course: ENG 101\npass_threshold: 2\ncriteria: [{PAIR}]\n",
+        3,
+        NOT_SHOWN,
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "line", "end"), TOLD.values(), ids=TOLD)
+def test_what_is_nearly_a_home_made_rubric_is_told_with_the_way_on(name, text, line, end):
+    result, rubrics = see(name, text)
+    assert (rubrics, result.findings) == ([], ())
+    assert [(each.line, each.reason.endswith(end), each.is_known) for each in result.unread] == [(line, True, False)]
+
+
+LEFT_ALONE = {
+    "a course": ("essay.yaml", f"course: ENG 101\ncriteria: [{PAIR}]\n"),
+    "ratings of a course": (
+        "rubric.json",
+        (
+            '{"criteria": [{"description": "Thesis is clear", "points": 5, "ratings": [{"points": 5}]}, '
+            '{"description": "Style is clear", "points": 5, "ratings": [{"points": 5}]}]}'
+        ),
+    ),
+    "hiring": ("hiring.yaml", f"version: 1\nposition: Engineer\ncriteria: [{PAIR}]\n"),
+    "a tender": (
+        "tender.yaml",
+        (
+            "version: 1\ncriteria:\n  - {text: Has ISO 27001, weight: 40, supplier: A}\n"
+            "  - {text: Is the cheapest, weight: 60, supplier: A}\n"
+        ),
+    ),
+    "checks by regex": (
+        "evals/rubric.yaml",
+        (
+            "criteria:\n  - {id: a, weight: 2, description: Names the window, pattern: 30 days}\n"
+            "  - {id: b, weight: 1, description: Names the form, pattern: form}\n"
+        ),
+    ),
+    "checks by keywords": (
+        "evals/rubric.json",
+        (
+            '[{"id": "a", "points": 2, "description": "Names the window", "keywords": ["30 days"]}, '
+            '{"id": "b", "points": 1, "description": "Names the form", "keywords": ["form"]}]'
+        ),
+    ),
+    "results of a judge": (
+        "evals/judged.json",
+        (
+            '{"version": 1, "dimensions": {"tone": {"score": 4, "description": "How it speaks", "reasoning": "Kind"}, '
+            '"facts": {"score": 2, "description": "What it says", "reasoning": "Two are wrong"}}}'
+        ),
+    ),
+    "test cases": (
+        "evals/cases.yaml",
+        (
+            "- {id: a, prompt: Can I return it?, weight: 2, expected: It names the window}\n"
+            "- {id: b, prompt: Who pays the postage?, weight: 1, expected: It names you}\n"
+        ),
+    ),
+    "parcels": ("orders.yaml", f"version: 1\nrubrics_of_law: 3\nitems: [{PAIR}]\n"),
+    "settings": ("judge.yaml", "criteria: [accuracy, tone]\nscale: [1, 5]\nweight: 2\nthreshold: 3\n"),
+    "translations": ("rubric.yaml", "criteria: {title: Kriterien, weight: Das Gewicht, add: Neu anlegen}\n"),
+    "lines of records": (
+        "rubric.jsonl",
+        '{"criteria": [{"id": "a", "weight": 1, "description": "Is right"}]}\n' * 2,
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), LEFT_ALONE.values(), ids=LEFT_ALONE)
+def test_what_only_looks_like_a_home_made_rubric_is_left_alone(name, text):
+    result, rubrics = see(name, text)
+    assert (rubrics, result.findings, result.unread) == ([], (), ())
+
+
+def test_a_table_names_each_field_and_place_and_what_is_not_used():
+    text = """\
+        version: 3
+        score_max: 5
+        score_min: 1
+        scoring: {passing_threshold: 4, note: mean}
+        parts:
+          - {title: Text, criteria: [{name: tone, must: Thanks the reader, weight: 1, critical: true, owner_team: a}]}
+          - {title: Code, criteria: [{name: runs, question: Does it run?, weight: 1, is_negative: true}]}
+        """
+    documents, _ = read_documents(Source("evals/a.yaml", dedent(text)))
+    (found,) = infer(documents, "mine")
+    assert found.table == {
+        "name": "mine",
+        "files": [],
+        "criteria": "/parts/*/criteria",
+        "scale": ["/score_min", "/score_max"],
+        "id": "name",
+        "outcome": ["question", "must"],
+        "weight": "weight",
+        "gate": "critical",
+        "negative": {"is_negative": True},
+        "pass": "/scoring/passing_threshold",
+    }
+    assert sorted("/".join(map(str, path)) for _, path in found.unused) == [
+        *("parts/0/criteria/0/owner_team", "parts/0/title", "parts/1/title", "scoring/note", "version"),
+    ]
+
+
+def test_bytes_show_each_word_for_containers():
+    for word in (*words().containers, *words().common):
+        text = f"{word}:\n  - {{weight: 1, description: Is right}}\n".encode()
+        assert could_hold_rubrics(text, "evals/a.yaml"), word
+    assert not could_hold_rubrics(b"items:\n  - {weight: 1, description: Is right}\n", "orders/a.yaml")
+    assert not could_hold_rubrics(b"success_criteria: none\n", "a.yaml")
+
+
+PLACES = [folder / "shared" / "corpus" / "home" for folder in Path(__file__).parents[2:4]]
+HOME = next(filter(Path.is_dir, PLACES), PLACES[0])
+LOOK_ALIKES = [path for path in HOME.glob("not/*") if path.suffix != ".md"]
+
+
+@pytest.mark.skipif(not HOME.is_dir(), reason="the shared corpus of real files is not beside this repository")
+def test_most_real_files_are_read_and_no_look_alike_is():
+    real = [path for path in HOME.glob("S[3-8]/*") if path.suffix != ".md"]
+    found = {path: lint(str(path), path.read_bytes()) for path in [*real, *LOOK_ALIKES]}
+    read = [path for path in real if found[path].rubrics]
+    told = [path for path in real if found[path].unread and path not in read]
+    assert len(read) >= 0.6 * len(real)
+    assert len(read) + len(told) >= len(real) - 1
+    errors = {path.name: codes(found[path].findings) for path in read}
+    assert {
+        name: each
+        for name, each in errors.items()
+        if {*each}
+        - {"vague-outcome.undescribed", "undescribed-scale.undescribed", "vague-outcome.label", "weight.total"}
+    } == {}
+    assert [path for path in LOOK_ALIKES if found[path].rubrics or found[path].findings or found[path].unread] == []
