@@ -172,7 +172,7 @@ TOLD = {
             "  - {name: b, levels: [{points: 1, description: Logs}, {points: 1, description: Tests}]}\n"
         ),
         1,
-        "some of those levels are none; if a judge reads them, run `rubric-lint adopt FILE`",
+        "the points in some lists repeat, so those are no levels; if a judge reads them, run `rubric-lint adopt FILE`",
     ),
     "a purpose": (
         "rubric.yaml",
