@@ -8,12 +8,9 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pages import unnamed
 
-from rubric_lint.format.criterion import Band, Scale, as_integer, looks_like_bands, outcome_field, read_key, read_scale
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
-from rubric_lint.text.path import Part
 
 ALL = range(11)
 ONLY = FileSettings(enabled=frozenset({"bounds", "overlap", "coverage"}))
@@ -199,50 +196,22 @@ def test_the_map_form(keys, is_flow, is_quoted):
 @pytest.mark.parametrize(
     ("bands", "expected"),
     [
-        (
-            [(0, 4), (3, 6), (6, 10)],
-            [
-                "scores 3 and 4 are in this band [3, 6] and in [0, 4] (line 4); end one band before the other starts",
-                "score 6 is in this band [6, 10] and in [3, 6] (line 6); end one band before the other starts",
-            ],
-        ),
-        (
-            [(0, 10), (2, 8), (3, 5)],
-            [
-                "scores 2 to 8 are in this band [2, 8] and in [0, 10] (line 4); end one band before the other starts",
-                "scores 3 to 5 are in this band [3, 5] and in [0, 10] (line 4); end one band before the other starts",
-            ],
-        ),
-        (
-            [(0, 4), (5, 10), (3, 7)],
-            [
-                "scores 5 to 7 are in this band [5, 10] and in [3, 7] (line 8); end one band before the other starts",
-                "scores 3 and 4 are in this band [3, 7] and in [0, 4] (line 4); end one band before the other starts",
-            ],
-        ),
-        (
-            [(1, 2), (4, 4), (8, 9)],
-            [
-                "no band covers scores 0, 3, 5 to 7 and 10, so no outcome is described for them; add or widen a band",
-            ],
-        ),
-        ([(0, 9)], ["no band covers score 10, so no outcome is described for it; add or widen a band"]),
-        ([(4, 0), (5, 10)], ["the lower bound 4 is above the upper bound 0; did you mean [0, 4]?"]),
-        (
-            [(0, 4), (5, 11), (-1, -1)],
-            [
-                "`score_range` has 11, expected an integer from 0 to 10",
-                "`score_range` has -1, expected an integer from 0 to 10",
-                "`score_range` has -1, expected an integer from 0 to 10",
-            ],
-        ),
-        ([(0, 4.5), (5, 10)], ["`score_range` has 4.5, expected an integer from 0 to 10"]),
-        ([(0, 4), (5.0, 10)], []),
+        ([(0, 4), (3, 6), (6, 10)], [("3 and 4", "[3, 6]", "[0, 4]"), ("6", "[6, 10]", "[3, 6]")]),
+        ([(0, 10), (2, 8), (3, 5)], [("2 to 8", "[2, 8]", "[0, 10]"), ("3 to 5", "[3, 5]", "[0, 10]")]),
+        ([(0, 4), (5, 10), (3, 7)], [("5 to 7", "[5, 10]", "[3, 7]"), ("3 and 4", "[3, 7]", "[0, 4]")]),
     ],
 )
-def test_messages(bands, expected):
-    found = sorted(findings_of("rubrics:\n" + write_criterion(bands)), key=lambda finding: finding.rule != "coverage")
-    assert [unnamed(finding.message) for finding in found] == expected
+def test_an_overlap_is_told_once_with_its_scores_and_both_bands(bands, expected):
+    found = findings_of("rubrics:\n" + write_criterion(bands))
+    pattern = r"scores? (.*) (?:is|are) in this band (\[.*?\]) and in (\[.*?\]) \(line \d\)"
+    assert [re.search(pattern, each.message).groups() for each in found] == expected
+    assert {each.code for each in found} == {"overlap.shared-scores"}
+
+
+@pytest.mark.parametrize(("bands", "gap"), [([(1, 2), (4, 4), (8, 9)], (0, 3, 5, 6, 7, 10)), ([(0, 9)], (10,))])
+def test_a_gap_is_told_with_its_scores(bands, gap):
+    (found,) = findings_of("rubrics:\n" + write_criterion(bands))
+    assert (found.code, named_scores(found)) == ("coverage.gap", gap)
 
 
 def test_an_overlap_names_the_other_place():
@@ -283,20 +252,8 @@ rubrics:
 
 
 def test_each_scale_of_a_mixed_rubric_is_checked_by_itself():
-    result = lint("a.yaml", A10.encode())
-    found = [(each.rule, each.pointer, unnamed(each.message)) for each in result.findings]
-    assert found == [
-        (
-            "coverage",
-            "/rubrics",
-            "no band covers scores 8 to 10, so no outcome is described for them; add or widen a band",
-        ),
-        (
-            "mixing",
-            "/rubrics/2",
-            "a rubric cannot mix holistic bands (line 2) with score ranges; move one kind to a rubric of its own",
-        ),
-    ]
+    found = [(each.code, each.pointer) for each in lint("a.yaml", A10.encode()).findings]
+    assert found == [("coverage.gap", "/rubrics"), ("mixing.two-shapes", "/rubrics/2")]
 
 
 @pytest.mark.parametrize("item", ["[5, 10]", "", "7"])
@@ -315,84 +272,3 @@ def test_an_integer_may_be_written_with_a_point_in_a_value_and_in_a_key():
     long = "rubrics:\n" + write_criterion([(0, 4.0), (5.0, 10)])
     short = "rubrics:\n  - {id: a, score_ranges: {0: Outcome 0, 5.0: Outcome 1}}\n"
     assert [findings_of(text) for text in (long, short)] == [(), ()]
-
-
-AT = ("rubrics", 0)
-RANGES = (*AT, "score_ranges")
-NONE, SOUND = range(0), range(3, 6)
-
-
-def test_a_list_of_bands_is_read_with_every_place():
-    items = [{"score_range": [3, 5], "expected_outcome": "x"}, {"description": "y"}, "z", {"score_range": [5, 3]}]
-    expected = (
-        Band((*RANGES, 0, "score_range"), Part.VALUE, 3, 5, SOUND, SOUND, "x", (*RANGES, 0, "expected_outcome")),
-        Band((*RANGES, 1), Part.HEAD, None, None, NONE, ALL, "y", (*RANGES, 1, "description")),
-        Band((*RANGES, 2), Part.HEAD, None, None, NONE, ALL, None, (*RANGES, 2)),
-        Band((*RANGES, 3, "score_range"), Part.VALUE, 5, 3, NONE, SOUND, None, (*RANGES, 3)),
-    )
-    assert read_scale({"score_ranges": items}, AT, 4, (*AT, "gate")) == Scale(
-        RANGES, expected, 4, (*AT, "gate"), is_map=False
-    )
-
-
-def test_a_range_of_a_holistic_rubric_has_no_gate_and_is_no_map():
-    band = Band((*AT, "score_range"), Part.VALUE, 3, 5, SOUND, SOUND, "x", (*AT, "expected_outcome"))
-    entry = {"score_range": [3, 5], "expected_outcome": "x"}
-    assert read_scale(entry, AT, 4, (*AT, "gate")) == Scale(AT, (band,), None, (*AT, "gate"), is_map=False)
-
-
-def test_what_holds_no_bands_is_no_scale():
-    assert read_scale({"id": "a"}, AT, None, AT) is None
-    odd = {"score_range": {"a": 1, "b": 2}}
-    assert read_scale(odd, AT, None, AT).bands[0].reach == ALL
-    assert read_scale({"score_ranges": 3}, AT, None, AT) == Scale(RANGES, (), None, AT, is_map=False)
-    assert read_scale({"score_ranges": {"0": "x"}}, AT, None, AT).is_map is True
-
-
-def test_a_range_is_what_two_numbers_say_and_may_reach_what_a_wrong_one_leaves_open():
-    ranges = {
-        (): [5, "57", {"1": 1, "2": 2}, [1], [1, 2, 3], None],
-        (None, 5): [[None, 5], [True, 5], ["4", 5]],
-        (5, None): [[5, None], [5, inf]],
-    }
-    reach = {(): ALL, (None, 5): range(6), (5, None): range(5, 11)}
-    for bounds, values in ranges.items():
-        for value in values:
-            (band,) = read_scale({"score_range": value}, (), None, ()).bands
-            found = (band.lower, band.upper, band.scores, band.reach, band.is_sound)
-            assert found == (*(bounds or (None, None)), range(0), reach[bounds], False), value
-    sound = {(2, 2.0): (range(2, 3), True), (7, 3): (range(3, 8), False), (4.5, 6): (range(4, 7), False)}
-    sound |= {(-1, 4): (range(5), False), (3, 12): (range(3, 11), False), (0, 10): (ALL, True)}
-    for bounds, expected in sound.items():
-        (band,) = read_scale({"score_range": [*bounds]}, (), None, ()).bands
-        assert ((band.lower, band.upper), (band.reach, band.is_sound)) == (bounds, expected)
-
-
-def test_a_key_that_is_no_score_begins_a_band_without_an_end():
-    ranges = {"12": "a", "-3": "b", "5": "c", "x": "d", "0": 1}
-    scale = read_scale({"score_ranges": ranges}, (), None, ())
-    found = [(band.lower, band.upper, band.scores, band.outcome) for band in scale.bands]
-    nothing = range(0)
-    assert found == [
-        (12, None, nothing, "a"),
-        (-3, None, nothing, "b"),
-        (5, 10, range(5, 11), "c"),
-        (None, None, nothing, "d"),
-        (0, 4, range(5), None),
-    ]
-
-
-def test_what_looks_like_bands_and_like_integers():
-    bands = [{"0": "a", "5": "b"}, [{}, {"x": 1}]]
-    others = [{}, [], {"0": "a", "5": 1}, [{}, 1], [0, 5], "0", None]
-    assert [*map(looks_like_bands, bands), *map(looks_like_bands, others)] == [True] * 2 + [False] * 7
-    values = (7.0, 7, -2.0, True, 7.5, inf, "7", None)
-    assert [as_integer(value) for value in values] == [7, 7, -2, *[None] * 5]
-    keys = ("7", "7.0", "-7", "0", "9" * 100, "07", "-0", "7.5", "9" * 101, "", "٣")
-    assert [read_key(key) for key in keys] == [7, 7, -7, 0, int("9" * 100), *[None] * 6]
-
-
-def test_the_old_name_of_an_outcome_counts_where_it_is_alone():
-    names = [[], ["description"], ["expected_outcome"], ["description", "expected_outcome"]]
-    found = [outcome_field(dict.fromkeys(each, "x")) for each in names]
-    assert found == ["expected_outcome", "description", "expected_outcome", "expected_outcome"]

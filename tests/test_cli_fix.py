@@ -361,3 +361,18 @@ def test_what_a_found_link_leads_to_outside_is_not_rewritten_and_counted(program
     assert json.loads(program("--format=json", ".")[1])["summary"]["outside"] == 1
     assert program("a.yaml")[0] == 0
     assert outside.read_text() == NEW
+
+
+def test_what_became_of_the_suites_of_a_folder_is_counted(program):
+    program.write("old.eval.yaml", "tests:\n  - {id: a, input: Why?, assertions: [Names it]}\n")
+    program.write("kept.eval.yaml", "workspace: {}\ntests:\n  - {id: a, input: Why?, assertions: [Names it]}\n")
+    program.write("other.yaml", "services: {web: {image: nginx}}\n")
+
+    def count(*options):
+        code, text, _ = program("--to", "agentv-5", "--format", "json", *options, ".")
+        return code, json.loads(text)["summary"]["suites"]
+
+    assert count("--check") == (1, {"converted": 1, "in_the_way": 1})
+    assert count() == (1, {"converted": 1, "in_the_way": 1})
+    assert count() == (1, {"current": 1, "in_the_way": 1})
+    assert program("--to", "agentv-5", "other.yaml")[0] == 0

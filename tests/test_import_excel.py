@@ -1,8 +1,5 @@
 """`rubric-lint import` of Excel workbooks, as spreadsheet programs and libraries write them."""
 
-# Messages stand as they are printed.
-# ruff: noqa: E501, ISC004
-
 import io
 import zipfile
 from datetime import date
@@ -80,8 +77,7 @@ def test_cells_merged_down_count_for_each_row():
 
 def test_a_title_above_the_header_needs_its_row():
     data = with_rows([["Our rubric"], *ROWS], merge("A1:D1"))
-    said = "cell B2 of sheet `Answers`: this cell is in a column without a header; name the column, or empty it; if "
-    assert load(data) == (1, "", said + "`Our rubric` is a title, name the row of the header with --header-row\n")
+    refused(data, "B2", "this cell is in a column without a header")
     assert load(data, "--header-row", "2") == (
         0,
         WRITTEN,
@@ -93,22 +89,27 @@ def change(cell, value):
     return lambda sheet: sheet.__setitem__(cell, value)
 
 
+def refused(data, cell, said):
+    code, text, told = load(data)
+    start = f"cell {cell} of sheet `Answers`: {said}"
+    assert (code, text, told[: len(start)]) == (1, "", start)
+
+
 @pytest.mark.parametrize(
-    ("edit", "said"),
+    ("edit", "cell", "said"),
     [
-        (merge("C2:D2"), "cell C2 of sheet `Answers`: C2:D2 is merged across columns, so its content has no single column; unmerge it\n"),
-        (change("B2", "=1+1"), "cell B2 of sheet `Answers`: a formula without a value; open and save the file in a spreadsheet program, or write the value\n"),
-        (change("C2", date(2026, 1, 3)), "cell C2 of sheet `Answers`: a date or time (2026-01-03): spreadsheets make dates of ranges such as 1-3; format the cell as text and write it as `1 to 3`\n"),
-        (change("C1", date(2026, 1, 3)), "cell C1 of sheet `Answers`: a date or time (2026-01-03): spreadsheets make dates of ranges such as 1-3; format the cell as text and write it as `1 to 3`\n"),
-        (change("B3", "#REF!"), "cell B3 of sheet `Answers`: the error value #REF!; correct the cell\n"),
-        (change("B3", "much"), "cell B3 of sheet `Answers`: `much` differs from `2` (cell B2) for the same criterion; write one of them in each row\n"),
-        (change("XFD1048576", "x"), "cell XFD1048576 of sheet `Answers`: this cell is in a column without a header; name the column, or empty it\n"),
-        (change("C3", "5-7"), "cell C3 of sheet `Answers`: error overlap: criterion `facts`: score 5 is in this band [5, 7] and in [0, 5] (cell C2); end one band before the other starts\nnothing was written: correct the table and import it again\n"),
+        (merge("C2:D2"), "C2", "C2:D2 is merged across columns"),
+        (change("B2", "=1+1"), "B2", "a formula without a value"),
+        (change("C2", date(2026, 1, 3)), "C2", "a date or time (2026-01-03)"),
+        (change("C1", date(2026, 1, 3)), "C1", "a date or time (2026-01-03)"),
+        (change("B3", "#REF!"), "B3", "the error value #REF!"),
+        (change("B3", "much"), "B3", "`much` differs from `2` (cell B2)"),
+        (change("XFD1048576", "x"), "XFD1048576", "this cell is in a column without a header"),
+        (change("C3", "5-7"), "C3", "error overlap: criterion `facts`: score 5 is in this band [5, 7]"),
     ],
-    ids=["merged across", "formula", "date", "date in the header", "error", "differing", "far away", "finding"],
-)  # fmt: skip
-def test_what_has_no_single_meaning_is_refused_at_its_cell(edit, said):
-    assert load(with_rows(ROWS, edit)) == (1, "", said)
+)
+def test_what_has_no_single_meaning_is_refused_at_its_cell(edit, cell, said):
+    refused(with_rows(ROWS, edit), cell, said)
 
 
 def test_numbers_and_texts_are_read_as_they_show():
@@ -116,9 +117,11 @@ def test_numbers_and_texts_are_read_as_they_show():
     data = with_rows(rows, lambda sheet: setattr(sheet["C3"], "data_type", "s"))
     assert load(data) == (
         0,
-        '  - id: "1"\n    expected_outcome: Names it\n    weight: 2\n'
-        '  - id: "2.5"\n    expected_outcome: =not a formula\n    weight: 0.25\n'
-        '  - id: "3"\n    expected_outcome: Says why\n    weight: 1\n',
+        (
+            '  - id: "1"\n    expected_outcome: Names it\n    weight: 2\n'
+            '  - id: "2.5"\n    expected_outcome: =not a formula\n    weight: 0.25\n'
+            '  - id: "3"\n    expected_outcome: Says why\n    weight: 1\n'
+        ),
         "",
     )
 
@@ -134,15 +137,12 @@ def hide(sheet):
 
 def test_what_is_hidden_is_named_and_not_read():
     rows = [[*row, "x"] for row in ROWS] + [["tone", 1, "0-10", "Polite"]]
-    said = (
-        "sheet `Old`: not read, as it is hidden; show it, or name it with --rubric\n"
-        "sheet `Answers`: not read: row 5, as it is hidden; show what belongs to the rubric\n"
-        "sheet `Answers`: not read: column E, as it is hidden; show what belongs to the rubric\n"
-    )
-    assert load(with_rows(rows, hide)) == (0, WRITTEN, said)
+    code, text, said = load(with_rows(rows, hide))
+    assert (code, text) == (0, WRITTEN)
+    places = ["sheet `Old`: not read", "sheet `Answers`: not read: row 5", "sheet `Answers`: not read: column E"]
+    assert [line.startswith(place) for line, place in zip(said.splitlines(), places, strict=True)] == [True] * 3
     assert load(with_rows(rows, hide), "--rubric", "Old") == (0, "  - id: a\n    expected_outcome: Says it\n", "")
-    said = "no sheet is named `Odl`; did you mean `Old`?\n"
-    assert load(with_rows(rows, hide), "--rubric", "Odl") == (1, "", said)
+    assert load(with_rows(rows, hide), "--rubric", "Odl") == (1, "", "no sheet is named `Odl`; did you mean `Old`?\n")
 
 
 def test_each_sheet_is_a_case_of_a_suite():
@@ -172,39 +172,35 @@ def test_shared_strings_rich_texts_and_formulas_with_values():
     assert load(by_hand(rows, *strings)) == (0, "  - id: a\n    expected_outcome: Says it!\n    weight: 2\n", said)
 
 
+def archive(part):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as made:
+        made.writestr(part, "x")
+    return stream.getvalue()
+
+
+ENTITY = by_hand(f"<row>{inline('&a;')}</row>", before='<!DOCTYPE x [<!ENTITY a "aaaa">]>')
+STRICT = by_hand("<row/>", before="<!-- http://purl.oclc.org/ooxml/spreadsheetml/main -->")
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (by_hand('<row r="1"><c r="A1" t="s"><v>99</v></c></row>'), "cannot be read: it is damaged (IndexError: list index out of range); save it again\n"),
-        (by_hand(f"<row>{inline('&a;')}</row>", before='<!DOCTYPE x [<!ENTITY a "aaaa">]>'), "cannot be read: its XML declares entities, which no spreadsheet program writes\n"),
-        (by_hand(" " * 10_000_001), "unpacked, it has 10.0 MB, 10.0 MB of that XML, and the limits are 50 MB and 10 MB; copy the table to a workbook of its own\n"),
+        (by_hand('<row r="1"><c r="A1" t="s"><v>99</v></c></row>'), "cannot be read: it is damaged (IndexError"),
+        (ENTITY, "cannot be read: its XML declares entities"),
+        (by_hand(" " * 10_000_001), "unpacked, it has 10.0 MB, 10.0 MB of that XML"),
+        (archive("xl/workbook.bin"), "cannot be read: it is an Excel file in binary form (.xlsb)"),
+        (archive("word/document.xml"), "cannot be read: it is a Word document"),
+        (archive("content.xml"), "cannot be read: it is an OpenDocument file (.ods)"),
+        (archive("Index/Document.iwa"), "cannot be read: it is a Numbers file"),
+        (archive("a.txt"), "cannot be read: it is a zip archive"),
+        (STRICT, "cannot be read: it is a Strict Open XML workbook"),
     ],
-    ids=["damaged", "entities", "huge"],
-)  # fmt: skip
-def test_a_workbook_that_cannot_be_read_is_told_as_such(data, said):
-    assert load(data) == (2, "", said)
-
-
-@pytest.mark.parametrize(
-    ("part", "said"),
-    [
-        ("xl/workbook.bin", "an Excel file in binary form (.xlsb); save it as .xlsx or .csv"),
-        ("word/document.xml", "a Word document; save it as .xlsx or .csv"),
-        ("content.xml", "an OpenDocument file (.ods); save it as .xlsx or .csv"),
-        ("a.txt", "a zip archive; save it as .xlsx or .csv"),
-    ],
+    ids=["damaged", "entities", "huge", "xlsb", "Word", "ods", "Numbers", "zip", "strict"],
 )
-def test_another_archive_is_told_by_what_is_in_it(part, said):
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr(part, "x")
-    assert load(stream.getvalue()) == (2, "", f"cannot be read: it is {said}\n")
-
-
-def test_strict_open_xml_is_told_as_such():
-    data = by_hand("<row/>", before="<!-- http://purl.oclc.org/ooxml/spreadsheetml/main -->")
-    said = "cannot be read: it is a Strict Open XML workbook; save it as an Excel workbook\n"
-    assert load(data) == (2, "", said)
+def test_a_workbook_that_cannot_be_read_is_told_as_such(data, said):
+    code, text, told = load(data)
+    assert (code, text, told[: len(said)]) == (2, "", said)
 
 
 def test_an_empty_workbook_has_no_table():
@@ -218,20 +214,14 @@ def test_a_percentage_is_one_in_a_workbook_too():
     table = [["id", "weight", "outcome"], ["a", 0.07, "Says it"], ["b", 0.93, "Says more"]]
     code, text, _ = load(with_rows(table[:2], as_percent))
     assert (code, text) == (0, "  - id: a\n    expected_outcome: Says it\n    weight: 0.07\n")
-    said = (
-        "cell B3 of sheet `Answers`: `0.93` is a weight of another kind than `7%` (cell B2); write all with % or none\n"
-    )
-    assert load(with_rows(table, as_percent)) == (1, "", said)
+    refused(with_rows(table, as_percent), "B3", "`0.93` is a weight of another kind than `7%` (cell B2)")
 
 
 def test_a_percentage_is_no_score():
     def as_percent(sheet):
         sheet["C2"].number_format = '"up to "0%'
 
-    said = (
-        "cell C2 of sheet `Answers`: `500%` is not a range of scores; expected a form such as `0 to 3`, `0-3` or `10`\n"
-    )
-    assert load(with_rows([ROWS[0], ["facts", 2, 5, "Wrong"]], as_percent)) == (1, "", said)
+    refused(with_rows([ROWS[0], ["facts", 2, 5, "Wrong"]], as_percent), "C2", "`500%` is not a range of scores")
 
 
 def test_a_format_that_only_writes_a_percent_sign_changes_nothing():

@@ -66,79 +66,7 @@ def part(prompt, heading):
     return prompt[0].content.partition(f"\n# {heading}\n\n")[2].partition("\n# ")[0].strip()
 
 
-# What the judge is told
-
-
-def test_the_prompt_of_a_checklist():
-    assert part(write_prompt(CHECKLIST, JudgedCase("yes")), "Rubric") == (
-        "Decide for each criterion whether the answer meets it: true or false, nothing in between.\n"
-        "\n"
-        '## Criterion "rubric-1"\n'
-        "\n"
-        "Met when: Mentions the pivot\n"
-        "\n"
-        '## Criterion "complexity"\n'
-        "\n"
-        "Met when: States O(n log n)\n"
-        "          # for the average case"
-    )
-
-
-def test_the_prompt_of_score_ranges_lists_the_bands_from_the_lowest():
-    assert part(write_prompt(SCORE_RANGES, JudgedCase("yes")), "Rubric") == (
-        "Give each criterion a whole number: choose the band whose outcome describes the answer best, then a score "
-        "inside it. Judge each criterion by itself.\n"
-        "\n"
-        '## Criterion "correctness"\n'
-        "\n"
-        "What is judged: Whether the code does what was asked.\n"
-        "- 0 to 2: Critical bugs.\n"
-        "- 3 to 5: Minor bugs.\n"
-        "- 6 to 9: Works.\n"
-        "- 10: Handles every edge case.\n"
-        "\n"
-        '## Criterion "tone"\n'
-        "\n"
-        "- 0 to 4: Rude.\n"
-        "- 6 to 10: Polite."
-    )
-
-
-def test_the_prompt_of_a_holistic_rubric():
-    assert part(write_prompt(HOLISTIC, JudgedCase("yes")), "Rubric") == (
-        "Give the answer as a whole one whole number: choose the band whose outcome describes it best, then a score "
-        "inside it.\n"
-        "\n"
-        "- 0 to 4: Wrong or off topic.\n"
-        "- 5 to 10: Right."
-    )
-
-
-def test_the_prompt_of_levels_names_each_level():
-    assert part(write_prompt(LEVELS, JudgedCase("yes")), "Rubric") == (
-        "Choose for each criterion the one level whose outcome describes the answer best. Judge each criterion by "
-        "itself.\n"
-        "\n"
-        '## Criterion "quality"\n'
-        "\n"
-        "- 1 (Poor): Largely wrong.\n"
-        "- 2: Covers the main points.\n"
-        "- 4 (Excellent): With examples."
-    )
-
-
-def test_the_prompt_says_what_to_return():
-    assert part(write_prompt(SCORE_RANGES, JudgedCase("yes")), "What to return") == (
-        "Return one JSON object and nothing before or after it, of this form:\n"
-        "\n"
-        '{"checks": [{"id": "...", "reasoning": "...", "score": ...}], "overall_reasoning": "..."}\n'
-        "\n"
-        '- `checks`: one check for each of these ids, each exactly once, spelt as here: "correctness", "tone".\n'
-        "- `reasoning`, before the judgement: what in the answer decides it, in one or two sentences.\n"
-        '- `score` of "correctness": a whole number, one of 0 to 10.\n'
-        '- `score` of "tone": a whole number, one of 0 to 4 and 6 to 10.\n'
-        "- `overall_reasoning`: a summary in one sentence."
-    )
+# What the judge is told; `snapshots/prompts.txt` holds the words, and the schemas
 
 
 @every_shape
@@ -160,29 +88,16 @@ def test_the_judge_is_not_told_what_hangs_on_a_score():
 
 
 def test_the_instructions_are_the_same_for_every_case_and_the_case_is_in_the_second_message():
-    first, second = (
-        write_prompt(LEVELS, JudgedCase(answer, "Which?", "This.")) for answer in ("This one.", "That one.")
-    )
+    cases = (JudgedCase(answer, "Which?", "This.") for answer in ("This one.", "That one."))
+    first, second = (write_prompt(LEVELS, case) for case in cases)
     assert first[0] == second[0]
     assert [message.role for message in first] == ["system", "user"]
-    mark = first[1].content.partition("The mark of the tags is ")[2][:16]
-    assert first[1].content == (
-        f"The mark of the tags is {mark}.\n\n"
-        f"<question-{mark}>\nWhich?\n</question-{mark}>\n\n"
-        f"<reference-{mark}>\nThis.\n</reference-{mark}>\n\n"
-        f"<answer-{mark}>\nThis one.\n</answer-{mark}>\n\n"
-        f"Grade what stands between <answer-{mark}> and </answer-{mark}> by the rubric, and return the JSON object."
-    )
+    assert "This one." in first[1].content
 
 
 def test_what_is_not_given_has_no_tags():
     content = write_prompt(LEVELS, JudgedCase("This one."))[1].content
     assert [name for name in ("question", "reference") if f"<{name}" in content] == []
-
-
-def test_the_prompt_as_one_text_is_its_messages_one_after_the_other():
-    system, user = write_prompt(HOLISTIC, JudgedCase("yes"))
-    assert as_text((system, user)) == f"{system.content}\n\n{user.content}"
 
 
 def mark_of(case):
@@ -220,59 +135,13 @@ def test_a_lone_surrogate_does_not_keep_an_answer_from_being_sent():
 
 # The schema of what the judge returns
 
-TEXT = {"type": "string"}
-
-
-def object_of(**properties):
-    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
-
-
-def checks_of(items, count):
-    checks = {"type": "array", "description": count, "items": items}
-    return object_of(checks=checks, overall_reasoning=TEXT)
-
-
-def test_the_schema_of_a_checklist():
-    ids = {"type": "string", "enum": ["rubric-1", "complexity"]}
-    items = object_of(id=ids, reasoning=TEXT, satisfied={"type": "boolean"})
-    assert output_schema(CHECKLIST) == checks_of(items, "2 checks, one for each id")
-
-
-def test_the_schema_of_score_ranges_allows_each_criterion_its_own_scores():
-    correctness = object_of(
-        id={"type": "string", "enum": ["correctness"]},
-        reasoning=TEXT,
-        score={"type": "integer", "enum": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]},
-    )
-    tone = object_of(
-        id={"type": "string", "enum": ["tone"]},
-        reasoning=TEXT,
-        score={"type": "integer", "enum": [0, 1, 2, 3, 4, 6, 7, 8, 9, 10]},
-    )
-    assert output_schema(SCORE_RANGES) == checks_of({"anyOf": [correctness, tone]}, "2 checks, one for each id")
-
 
 def test_criteria_that_allow_the_same_scores_share_one_schema():
     same = rubric(
         "rubrics:\n  - {id: a, score_ranges: {0: No, 5: Yes}}\n  - {id: b, score_ranges: {0: Bad, 9: Good}}\n"
     )
-    items = object_of(
-        id={"type": "string", "enum": ["a", "b"]},
-        reasoning=TEXT,
-        score={"type": "integer", "enum": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]},
-    )
-    assert output_schema(same) == checks_of(items, "2 checks, one for each id")
-
-
-def test_the_schema_of_a_holistic_rubric():
-    score = {"type": "integer", "enum": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}
-    assert output_schema(HOLISTIC) == object_of(reasoning=TEXT, score=score)
-
-
-def test_the_schema_of_levels():
-    ids = {"type": "string", "enum": ["quality"]}
-    items = object_of(id=ids, reasoning=TEXT, level={"type": "integer", "enum": [1, 2, 4]})
-    assert output_schema(LEVELS) == checks_of(items, "1 check")
+    items = output_schema(same)["properties"]["checks"]["items"]["properties"]
+    assert (items["id"]["enum"], items["score"]["enum"]) == (["a", "b"], [*range(11)])
 
 
 # The rules of strict mode, as the structured-output APIs have them in common (OpenAI, "Structured model outputs:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import said
-from found import marked
+from found import codes, marked
 from lint_command import call, folder  # noqa: F401 (a fixture)
 from pages import report
 
@@ -445,6 +445,25 @@ def test_a_literal_grader_of_openai_is_read_as_in_json(code):
         (each.rule, each.message) for each in wanted.findings
     ]
     assert (found.rubrics, found.unread) == (1, ())
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("g = LabelModelGrader(**GRADER)", None),
+        ("g = AzureOpenAILabelGrader(model_config=c, labels=['a', 'b'], passing_labels=['c'])", "levels.one-level"),
+        (
+            "g = AzureOpenAIScoreModelGrader(model=M, input=[{'content': 'Is it kind?'}], range=[1, 0])",
+            "bounds.falling-range",
+        ),
+        ("g = Grader(type='score_model', input=[{'content': 'Is it kind?'}], pass_threshold=2)", "bounds.threshold"),
+        ("g = Grader(input=[{'content': 'Is it kind?'}], pass_threshold=2)", None),
+    ],
+)
+def test_calls_of_the_classes_of_graders_are_read(code, found):
+    result = lint("a.py", f"{code}\n".encode())
+    assert codes(result.findings) == ([found] if found else [])
+    assert result.rubrics == (found is not None)
 
 
 @pytest.mark.parametrize("part", ['f"{name}"', "LABELS", "[*LABELS]", "make()"])

@@ -139,72 +139,31 @@ def test_the_official_schema_refuses_what_is_wrong():
 
 @given(FILES)
 def test_sarif_of_any_text_and_name_follows_the_official_schema(drawn):
-    results = [
-        Result(Source(f"x{name}", text), (finding(text or "x", text),)) for name, text in drawn if "\0" not in name
-    ]
+    sound = [(name, text) for name, text in drawn if "\0" not in name]
+    results = [Result(Source(f"x{name}", text), (finding(text or "x", text),)) for name, text in sound]
     log = json.loads(render("sarif", *results))
     assert faults(log) == []
 
 
-def test_a_sarif_result_has_all_that_is_known(folder):
+def test_a_sarif_result_has_its_mark_its_places_and_its_file_below_the_repository(folder):
     (folder / ".git").mkdir()
     text = "rubrics:\n  - id: a\n    expected_outcome: x y\n  - id: a\n    wieght: 1\n    expected_outcome: x z\n"
     result = lint("sub folder/é#.yaml", text.encode())
     run = json.loads(render("sarif", result))["runs"][0]
     by_rule = {each["ruleId"]: each for each in run["results"]}
     marks = dict(zip([each.rule for each in result.findings], fingerprints(result), strict=True))
+    found = by_rule["unknown-field"]
+    assert found["partialFingerprints"] == {"rubricLint/v1": marks["unknown-field"]}
+    assert found["ruleIndex"] == [rule.name for rule in RULES].index("unknown-field")
+    place = found["locations"][0]
+    assert place["logicalLocations"] == [{"fullyQualifiedName": "/rubrics/1/wieght"}]
     file = {"uri": "sub%20folder/%C3%A9%23.yaml", "uriBaseId": "%SRCROOT%"}
-
-    def region(line, column, offset, snippet):
-        return {
-            "startLine": line,
-            "startColumn": column,
-            "endLine": line,
-            "endColumn": column + len(snippet),
-            "charOffset": offset,
-            "charLength": len(snippet),
-            **({"snippet": {"text": snippet}} if snippet else {}),
-        }
-
-    key = region(5, 5, text.index("wieght"), "wieght")
-    assert by_rule["unknown-field"] == {
-        "ruleId": "unknown-field",
-        "ruleIndex": [rule.name for rule in RULES].index("unknown-field"),
-        "level": "error",
-        "message": {"text": "criterion `a`: unknown field `wieght`; did you mean `weight`?"},
-        "locations": [
-            {
-                "physicalLocation": {"artifactLocation": file, "region": key},
-                "logicalLocations": [{"fullyQualifiedName": "/rubrics/1/wieght"}],
-            }
-        ],
-        "partialFingerprints": {"rubricLint/v1": marks["unknown-field"]},
-        "properties": {"code": "unknown-field.misspelt"},
-        "fixes": [
-            {
-                "description": {"text": "rename `wieght` to `weight`"},
-                "artifactChanges": [
-                    {
-                        "artifactLocation": file,
-                        "replacements": [
-                            {
-                                "deletedRegion": {name: value for name, value in key.items() if name != "snippet"},
-                                "insertedContent": {"text": "weight"},
-                            }
-                        ],
-                    }
-                ],
-                "properties": {"safe": False},
-            }
-        ],
-    }
-    related = by_rule["duplicate-id"]["relatedLocations"]
-    assert [each["physicalLocation"]["region"] for each in related] == [region(2, 9, 17, "a")]
-    assert [(each["id"], sorted(each["message"])) for each in related] == [(1, ["text"])]
+    assert place["physicalLocation"]["artifactLocation"] == file
+    (related,) = by_rule["duplicate-id"]["relatedLocations"]
+    region = related["physicalLocation"]["region"]
+    assert [region[name] for name in ("startLine", "startColumn", "endColumn", "charOffset")] == [2, 9, 10, 17]
     assert run["invocations"] == [{"executionSuccessful": True}]
-    assert run["columnKind"] == "unicodeCodePoints"
-    base = run["originalUriBaseIds"]["%SRCROOT%"]["uri"]
-    assert unquote(base) == f"file://{folder}/"
+    assert unquote(run["originalUriBaseIds"]["%SRCROOT%"]["uri"]) == f"file://{folder}/"
 
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "note"}
@@ -263,23 +222,16 @@ def test_the_fixes_in_sarif_make_the_text_that_the_page_shows(example):
 
 
 def test_sarif_tells_what_was_not_linted():
-    run = json.loads(
-        render("sarif", failures=[Failure("a.yaml", "does not exist"), Failure("b.yaml", "E: oops", is_fault=True)])
-    )
-    invocation = run["runs"][0]["invocations"][0]
+    failures = [Failure("a.yaml", "does not exist"), Failure("b.yaml", "E: oops", is_fault=True)]
+    invocation = json.loads(render("sarif", failures=failures))["runs"][0]["invocations"][0]
+    told = invocation["toolExecutionNotifications"]
     assert invocation["executionSuccessful"] is False
-    assert [
-        ("unreadable", "error", "not linted: does not exist", "a.yaml"),
-        ("fault", "error", "not linted: E: oops", "b.yaml"),
-    ] == [
-        (
-            each["descriptor"]["id"],
-            each["level"],
-            each["message"]["text"],
-            each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
-        )
-        for each in invocation["toolExecutionNotifications"]
+    assert [(each["descriptor"]["id"], each["level"], each["message"]["text"]) for each in told] == [
+        ("unreadable", "error", "not linted: does not exist"),
+        ("fault", "error", "not linted: E: oops"),
     ]
+    places = [each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in told]
+    assert places == ["a.yaml", "b.yaml"]
 
 
 def test_a_file_outside_the_repository_has_an_absolute_uri(folder, monkeypatch):
@@ -369,16 +321,12 @@ def test_github_annotations():
     text = "rubrics:\n  - id: a\n    score_ranges:\n      - score_range: [0, 5]\n        expected_outcome: x y\n"
     text += "      - score_range: [5, 10]\n        expected_outcome: Good\n"
     found = render("github", lint("a,b: 100%.yaml", text.encode()))
-    assert found == (
-        "::error file=a%2Cb%3A 100%25.yaml,line=6,endLine=6,col=22,endColumn=29,title=rubric-lint%3A overlap::"
-        "a,b: 100%25.yaml:6:22: overlap: criterion `a`: score 5 is in this band [5, 10] and in [0, 5] (line 4); "
-        "end one band before the other starts\n"
-        "::warning file=a%2Cb%3A 100%25.yaml,line=7,endLine=7,col=27,endColumn=31,title=rubric-lint%3A vague-outcome::"
-        'a,b: 100%25.yaml:7:27: vague-outcome: criterion `a`: "Good" is a label; '
-        "say what an observer sees in an answer that earns it\n"
-        "Found 1 error and 1 warning in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n"
-        "1 fixable with rubric-fix --choose NAME.\n"
+    first, second, *_ = found.splitlines()
+    at = "file=a%2Cb%3A 100%25.yaml,line=6,endLine=6,col=22,endColumn=29,title=rubric-lint%3A overlap"
+    assert first.startswith(
+        f"::error {at}::a,b: 100%25.yaml:6:22: overlap: criterion `a`: score 5 is in this band [5, 10]"
     )
+    assert second.startswith("::warning file=a%2Cb%3A 100%25.yaml,line=7,endLine=7,col=27,endColumn=31,title=")
 
 
 def test_github_takes_no_columns_over_several_lines():
@@ -462,35 +410,24 @@ def test_junit_report():
     warned = lint("a&b.yaml", b"rubrics:\n  - id: a\n    expected_outcome: Good\n")
     failures = [Failure("gone.yaml", "does not exist"), Failure("b.yaml", "E: <oops>", is_fault=True)]
     printed = render("junit", lint("bad.yaml", ENCODINGS["LF"]), warned, clean, failures=failures)
-    told = "warning vague-outcome: criterion"
-    label = '"Good" is a label; say what an observer sees in an answer that earns it'
-    first = "criterion `&#128105;&#8205;&#128300; a`"
-    assert (
-        printed
-        == f"""\
-<?xml version="1.0" encoding="utf-8"?>
-<testsuites name="rubric-lint" tests="5" failures="2" errors="2">
-<testsuite name="rubric-lint" tests="5" failures="2" errors="2">
-  <testcase classname="rubric-lint" name="bad.yaml">
-    <failure type="error" message="1 error and 1 warning">\
-bad.yaml:4:5 error unknown-field: {first}: unknown field `wieght`; did you mean `weight`?
-bad.yaml:5:23 warning vague-outcome: {first}: {label}</failure>
-  </testcase>
-  <testcase classname="rubric-lint" name="a&amp;b.yaml">
-    <failure type="warning" message="1 warning">a&amp;b.yaml:3:23 {told} `a`: {label}</failure>
-  </testcase>
-  <testcase classname="rubric-lint" name="ok.yaml"/>
-  <testcase classname="rubric-lint" name="gone.yaml">
-    <error type="unreadable" message="does not exist">does not exist</error>
-  </testcase>
-  <testcase classname="rubric-lint" name="b.yaml">
-    <error type="fault" message="E: &lt;oops&gt;">E: &lt;oops&gt;</error>
-  </testcase>
-</testsuite>
-</testsuites>
-"""
-    )
-    XSD.assertValid(etree.fromstring(printed.encode()))
+    suite = etree.fromstring(printed.encode())
+    XSD.assertValid(suite)
+    assert dict(suite.attrib) == {"name": "rubric-lint", "tests": "5", "failures": "2", "errors": "2"}
+    cases = {
+        case.get("name"): [(each.tag, each.get("type"), each.get("message")) for each in case] for case in suite[0]
+    }
+    assert cases == {
+        "bad.yaml": [("failure", "error", "1 error and 1 warning")],
+        "a&b.yaml": [("failure", "warning", "1 warning")],
+        "ok.yaml": [],
+        "gone.yaml": [("error", "unreadable", "does not exist")],
+        "b.yaml": [("error", "fault", "E: <oops>")],
+    }
+    lines = suite[0][0][0].text.splitlines()
+    assert [line.split(": ")[0] for line in lines] == [
+        "bad.yaml:4:5 error unknown-field",
+        "bad.yaml:5:23 warning vague-outcome",
+    ]
 
 
 @given(FILES)

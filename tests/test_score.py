@@ -45,14 +45,10 @@ def test_three_equal_criteria_at_4_10_and_10_pass_exactly():
 @pytest.mark.parametrize(
     ("weights", "shares"),
     [
-        pytest.param(("0.1", "0.2", "0.7"), (1, 2, 7), id="decimals-as-written"),
-        pytest.param(("1e-3", "1", "2.50"), (1, 1000, 2500), id="exponents"),
-        pytest.param(("0", "2", "4"), (0, 1, 2), id="a-zero"),
-        pytest.param(
-            ("1.0000000000000000000000000000000000001", "1", "1"),
-            (10**37 + 1, 10**37, 10**37),
-            id="more-digits-than-a-double",
-        ),
+        (("0.1", "0.2", "0.7"), (1, 2, 7)),
+        (("1e-3", "1", "2.50"), (1, 1000, 2500)),
+        (("0", "2", "4"), (0, 1, 2)),
+        (("1.0000000000000000000000000000000000001", "1", "1"), (10**37 + 1, 10**37, 10**37)),
     ],
 )
 def test_weights_are_scaled_to_integers(weights, shares):
@@ -80,15 +76,9 @@ def test_a_gate_that_is_missed_fails_whatever_the_score():
 
 
 def test_the_gate_of_levels_is_a_level():
-    levels = (
-        "[{level: 1, expected_outcome: Wrong}, {level: 3, expected_outcome: Right}, {level: 9, expected_outcome: Best}]"
-    )
-    rubric = only(f"rubrics:\n  - {{id: a, required_min_level: 3, levels: {levels}}}\n")
-    assert [(item.answer, item.score, item.gate_met) for item in rubric.criteria[0].grades] == [
-        (1, 0, False),
-        (3, Fraction(1, 4), True),
-        (9, 1, True),
-    ]
+    rubric = only("rubrics:\n  - {id: a, required_min_level: 3, levels: {1: It is wrong, 3: Right, 9: It is best}}\n")
+    found = [(item.answer, item.score, item.gate_met) for item in rubric.criteria[0].grades]
+    assert found == [(1, 0, False), (3, Fraction(1, 4), True), (9, 1, True)]
 
 
 @pytest.mark.parametrize(
@@ -103,28 +93,6 @@ def test_a_score_in_a_gap_is_no_score_where_gaps_are_allowed(settings):
     bands = "[{score_range: [0, 3], expected_outcome: Wrong}, {score_range: [7, 10], expected_outcome: Right}]"
     rubric = only(f"rubrics: [{{id: a, score_ranges: {bands}}}]\n", settings)
     assert [item.answer for item in rubric.criteria[0].grades] == [0, 1, 2, 3, 7, 8, 9, 10]
-
-
-def test_the_result_as_json():
-    rubric = only(f"rubrics:\n  - {{id: a, weight: 2, required_min_score: 7, {RANGES}}}\n")
-    assert score(rubric, '{"checks": [{"id": "a", "score": 8, "reasoning": "fine"}]}').to_json() == {
-        "rubric": "suite",
-        "rubric_hash": rubric.hash,
-        "shape": "score_ranges",
-        "score": 0.8,
-        "verdict": "pass",
-        "criteria": [
-            {
-                "id": "a",
-                "raw": 8,
-                "score": 0.8,
-                "weight": 2.0,
-                "gate": 7,
-                "gate_met": True,
-                "outcome": "All of it is right",
-            }
-        ],
-    }
 
 
 def test_an_answer_that_is_not_allowed_is_never_graded():
@@ -160,17 +128,8 @@ evaluators:
 
 
 def test_rubrics_go_by_case_and_evaluator():
-    assert [*load(SUITE, FileSettings(claimed=True))] == [
-        "suite",
-        "defaults",
-        "one",
-        "two",
-        "three",
-        "three/tone",
-        "three/evaluators/1",
-        "tests/3",
-        "style",
-    ]
+    names = "suite defaults one two three three/tone three/evaluators/1 tests/3 style"
+    assert [*load(SUITE, FileSettings(claimed=True))] == names.split()
 
 
 def test_each_line_of_json_lines_is_a_case():
@@ -178,49 +137,28 @@ def test_each_line_of_json_lines_is_a_case():
     assert [*load(lines, name="cases.jsonl")] == ["a", "1"]
 
 
+TWICE = "tests:\n- {id: a, rubrics: [Is short]}\n- {id: a, rubrics: [Is short]}\n"
+SHORT = "rubrics:\n  - {id: a, expected_outcome: Is short}\n"
+NO_WEIGHT = "rubrics:\n  - {id: a, weight: 0, expected_outcome: Is short}\n"
+
+
 @pytest.mark.parametrize(
-    ("text", "fault"),
+    ("silenced", "text", "fault"),
     [
-        pytest.param(
-            "tests:\n- {id: a, rubrics: [Is short]}\n- {id: a, rubrics: [Is short]}\n",
-            "suite.yaml:3:20: a second rubric is named `a`, after the one at suite.yaml:2:20",
-            id="one-name-twice",
-        ),
-        pytest.param("a: 1\n", "suite.yaml: no rubrics found; a rubric is the value of a field `rubrics`", id="none"),
-        pytest.param(
-            "rubrics:\n  - {id: a, weight: 0, expected_outcome: Is short}\n",
-            "suite.yaml:1:1: weight: all weights are 0, so there is no average; "
-            "give at least one criterion a weight above 0",
-            id="weights-all-0",
-        ),
-        pytest.param(
-            "# rubric-lint: ignore-file[weight]\nrubrics:\n  - {id: a, weight: 0, expected_outcome: Is short}\n",
-            "suite.yaml:3:3: the rubric has weights that are all 0, so there is nothing to divide by",
-            id="weights-all-0-and-silenced",
-        ),
-        pytest.param(
-            "# rubric-lint: ignore-file[mixing]\nrubrics:\n"
-            "  - {id: a, expected_outcome: Is short}\n  - {id: b, score_ranges: {0: Wrong all over}}\n",
-            "suite.yaml:3:3: the rubric mixes shapes",
-            id="mixed-and-silenced",
-        ),
-        pytest.param(
-            "# rubric-lint: ignore-file[duplicate-id]\nrubrics:\n"
-            "  - {id: a, expected_outcome: Is short}\n  - {id: a, expected_outcome: Is polite}\n",
-            "suite.yaml:3:3: the rubric has more than one criterion `a`",
-            id="one-id-twice-and-silenced",
-        ),
-        pytest.param(
-            "# rubric-lint: ignore-file[schema]\nrubrics:\n  - {id: a, expected_outcome: Is short, required: maybe}\n",
-            "suite.yaml:3:3: the rubric has errors that a comment or a setting silences; fix them first",
-            id="a-gate-that-is-no-gate-and-silenced",
-        ),
+        ("", TWICE, "suite.yaml:3:20: a second rubric is named `a`, after the one at suite.yaml:2:20"),
+        ("", "a: 1\n", "suite.yaml: no rubrics found"),
+        ("", NO_WEIGHT, "suite.yaml:1:1: weight: all weights are 0"),
+        ("weight", NO_WEIGHT, "suite.yaml:3:3: the rubric has weights that are all 0"),
+        ("mixing", SHORT + "  - {id: b, score_ranges: {0: Is long}}\n", "suite.yaml:3:3: the rubric mixes shapes"),
+        ("duplicate-id", SHORT + SHORT[9:], "suite.yaml:3:3: the rubric has more than one criterion `a`"),
+        ("schema", SHORT.replace("}", ", required: maybe}"), "suite.yaml:3:3: the rubric has errors that a comment"),
     ],
 )
-def test_a_rubric_that_cannot_be_scored_is_refused(text, fault):
+def test_a_rubric_that_cannot_be_scored_is_refused(silenced, text, fault):
     with pytest.raises(RubricError) as refusal:
-        load(text)
-    assert refusal.value.faults == (fault,)
+        load(f"# rubric-lint: ignore-file[{silenced}]\n{text}" if silenced else text)
+    (told,) = refusal.value.faults
+    assert told[: len(fault)] == fault
 
 
 @pytest.mark.parametrize(
@@ -294,15 +232,8 @@ def test_totals_are_what_a_count_by_hand_comes_to():
     assert str(totals) == "0 outputs: 0 pass, 0 borderline, 0 fail, 0 invalid"
     totals.invalid += 1
     assert str(totals) == "1 output: 0 pass, 0 borderline, 0 fail, 1 invalid"
-    assert totals.to_json() == {
-        "outputs": 1,
-        "invalid": 1,
-        "pass": 0,
-        "borderline": 0,
-        "fail": 0,
-        "mean": None,
-        "rubrics": [],
-    }
+    found = totals.to_json()
+    assert (found["outputs"], found["invalid"], found["mean"], found["rubrics"]) == (1, 1, None, [])
     yes, no = ({"checks": [{"id": "c", "satisfied": answer}]} for answer in (True, False))
     for answers, count in {(10, 8): 1, (4, 0): 2, (3, 10): 1}.items():  # 38, 12, 12 and 19 of 40 points
         totals.count(reader_of(gated).know(JudgeOutput(answers, (None, None))), count)
@@ -318,26 +249,18 @@ def test_totals_are_what_a_count_by_hand_comes_to():
     found = totals.to_json()
     assert [found.pop("mean"), *(each.pop("mean") for each in found["rubrics"])] == [6.025 / 8, 2.025 / 4, 1.0]
     criteria = [each.pop("criteria") for each in found["rubrics"]]
-    assert found == {
-        "outputs": 9,
-        "invalid": 1,
-        "pass": 5,
-        "borderline": 0,
-        "fail": 3,
-        "rubrics": [
-            {"rubric": "suite", "rubric_hash": gated.hash, "outputs": 4, "pass": 1, "borderline": 0, "fail": 3},
-            {
-                "rubric": "other",
-                "rubric_hash": check.hash,
-                "outputs": 4,
-                "pass": 4,
-                "borderline": 0,
-                "fail": 0,
-                "sampled": 3,
-                "stable": 1,
-            },
-        ],
+    count = dict.fromkeys(("pass", "borderline", "fail"), 0)
+    gated_counts = {"rubric": "suite", "rubric_hash": gated.hash, "outputs": 4, **count, "pass": 1, "fail": 3}
+    checked = {
+        "rubric": "other",
+        "rubric_hash": check.hash,
+        "outputs": 4,
+        **count,
+        "pass": 4,
+        "sampled": 3,
+        "stable": 1,
     }
+    assert found == {"outputs": 9, "invalid": 1, **count, "pass": 5, "fail": 3, "rubrics": [gated_counts, checked]}
     (a, b), (c,) = criteria
     assert [each.pop("spread") for each in (a, b, c)] == [pytest.approx(spread_a), pytest.approx(spread_b), 0.0]
     assert [a, b, c] == [

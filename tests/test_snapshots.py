@@ -4,6 +4,7 @@
 assert codes, places and values.
 """
 
+import json
 import os
 import re
 import shutil
@@ -11,8 +12,10 @@ from pathlib import Path
 
 import pytest
 from test_cli_help import COMMANDS, call
+from test_judge import SHAPES
 from website.commands import list_commands
 
+from rubric_lint.judge.prompt import JudgedCase, as_text, output_schema, write_prompt
 from rubric_lint.lint.engine import lint
 from rubric_lint.report import REPORTERS, Style
 from rubric_lint.rules import RULES
@@ -58,6 +61,15 @@ def test_help(monkeypatch):
             if command is not None:
                 monkeypatch.setattr(command, "_help_option", None)
     check("help.txt", "\n".join(f"$ {line} --help\n{call(f'{line} --help')[0]}" for line in COMMANDS))
+
+
+def test_prompts():
+    case = JudgedCase("It is the first.", "Which?", "The first.")
+    pieces = [
+        f"==== {name} ====\n{as_text(write_prompt(rubric, case))}\n\n{json.dumps(output_schema(rubric), indent=1)}\n"
+        for name, rubric in SHAPES.items()
+    ]
+    check("prompts.txt", "\n".join(pieces))
 
 
 def test_the_page_of_scores(monkeypatch, tmp_path):

@@ -7,6 +7,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
+from rubric_lint.dialects.search.documents import SUFFIXES as DOCUMENTS
+from rubric_lint.dialects.search.documents import could_hold_criteria, is_document
 from rubric_lint.text.source import DATA, Kind, kind_of
 
 if TYPE_CHECKING:
@@ -183,7 +185,7 @@ FAMILIES = (
     Family(
         "openai_graders",
         ("openai-graders",),
-        (("label_model", "passing_labels"), ("score_model",)),
+        (("label_model", "passing_labels"), ("score_model",), ("Grader(",)),
         files_have=((b"label_model",), (b"score_model",)),
         programs_have=(b"_model",),
         programs_match=rb"""["'](?:label|score)_model["']""",
@@ -224,13 +226,21 @@ _SIGNS = tuple(_group().items())
 
 def could_hold_rubrics(data: bytes, name: str) -> bool:
     """Return whether a file with these bytes may contain a rubric of a known format; its `name` selects the kind."""
+    if name.endswith(DOCUMENTS) and is_document(name):
+        return could_hold_criteria(data, name)
     kind = kind_of(name)
-    if data.startswith(_OTHER_UNICODE):
-        return True  # its words have other bytes
-    if kind not in DATA and (b"ubric" in data or b"UBRIC" in data) and _OURS_ELSEWHERE.search(data):
+    is_in_other_bytes = data.startswith(_OTHER_UNICODE)
+    if is_in_other_bytes or (
+        kind not in DATA and (b"ubric" in data or b"UBRIC" in data) and _OURS_ELSEWHERE.search(data)
+    ):
         return True
     if kind.is_program:
-        return b"GEval(" in data or any(family.may_be_in_program(data) for family in FAMILIES)
+        return (
+            b"GEval(" in data
+            or b"LabelGrader(" in data
+            or b"ModelGrader(" in data
+            or any(family.may_be_in_program(data) for family in FAMILIES)
+        )
     if kind is Kind.TOML:
         return any(all(map(data.__contains__, words)) for words in _SIGNS_OF_TOML)
     if any(core in data and any(all(map(data.__contains__, words)) for words in signs) for core, signs in _SIGNS):

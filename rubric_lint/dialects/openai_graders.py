@@ -34,20 +34,36 @@ _FAILS, _PASSES = 0, 1
 def find(document: Document) -> Iterator[View]:
     """Find the graders with labels or scores, also within a `multi`; other types compare texts or run programs."""
     for path, grader in document.mappings:
-        if not is_grader(grader) or (document.kind.is_program and is_computed(grader)):
+        kind = read_type(grader)
+        if not kind or (document.kind.is_program and has_computed(grader)):
             continue  # what is computed may be anything
-        if grader.get("type") == "score_model" and isinstance(grader.get("input"), list):
+        if kind == "score_model" and isinstance(grader.get("input"), list):
             if (prompt := "\n\n".join(_read_prompt(grader["input"]))).strip():
                 yield _view_scores(document, path, grader, prompt)
             continue
         labels, passing = grader.get("labels"), grader.get("passing_labels")
-        if grader.get("type") == "label_model" and isinstance(labels, list) and isinstance(passing, list):
+        if kind == "label_model" and isinstance(labels, list) and isinstance(passing, list):
             yield _view(document, (*path, "labels"), labels, passing, grader)
 
 
-def is_grader(mapping: Mapping[str, Any]) -> bool:
-    """Return whether a mapping is a grader by which a model judges."""
-    return mapping.get("type") in ("label_model", "score_model")
+def read_type(grader: Mapping[str, Any]) -> str:
+    """Return the type of a grader by which a model judges, by its field or by the class that is called."""
+    kind, called = grader.get("type"), grader.get(CALL)
+    if kind is None and isinstance(called, str):
+        return next((each for end, each in _CLASSES.items() if called.endswith(end)), "")
+    return kind if kind in ("label_model", "score_model") else ""
+
+
+_CLASSES = {"ScoreModelGrader": "score_model", "LabelModelGrader": "label_model", "OpenAILabelGrader": "label_model"}
+"""The classes of OpenAI and of Azure, which has those without a type."""
+
+
+def has_computed(grader: Mapping[str, Any]) -> bool:
+    """Return whether something in a program that decides what a grader means is not a literal."""
+    return has_unpacked(grader) or is_computed([grader.get(name) for name in _MEANING])
+
+
+_MEANING = ("input", "labels", "passing_labels", "range", "pass_threshold")
 
 
 def is_computed(value: Any) -> bool:

@@ -79,8 +79,8 @@ class Fixed:
     `original` are the bytes as read, `result` is the lint result after the fixes. `left_out` says why the file keeps
     naming the schema of an older version. `refused` has the reason for each finding, by its rule and its JSON Pointer,
     whose fix was tried and did not pass the proof.
-    `unmet` is what a target cannot express or load. `notes` are assumptions of a rewriting. `doubt_at` is
-    the offset of the cause of the doubt, if it is known.
+    `unmet` is what a target cannot express or load, `is_suite` whether the file is a suite that a target could have.
+    `notes` are assumptions of a rewriting. `doubt_at` is the offset of the cause of the doubt, if it is known.
     """
 
     before: Source
@@ -93,6 +93,7 @@ class Fixed:
     unmet: tuple[Left, ...] = ()
     notes: tuple[Note, ...] = ()
     doubt_at: int | None = None
+    is_suite: bool = False
 
     @property
     def is_changed(self) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from rubric_lint.finding import Severity
 from rubric_lint.fix import SAFE, Fixed, FixSelection, fix
 from rubric_lint.fix.silence import Silenced, silence
+from rubric_lint.messages import join_words
 from rubric_lint.project.files import File, Skipped, Unreadable
 from rubric_lint.project.settings import FileSettings, SettingsFinder
 from rubric_lint.project.writing import STOPS, WriteError, holding, replace_file
@@ -48,7 +49,8 @@ class FixTotals:
 
     `unsafe` counts the findings that only unsafe fixes change, `open` those that wait for a choice. `unreadable` files
     could not be read or written, `broken` ones have syntax errors,
-    `faults` were left unchanged because of doubt or a crash, and `crashes` are the latter.
+    `faults` were left unchanged because of doubt or a crash, and `crashes` are the latter. `suites` counts those that a
+    target could have by what became of them.
     """
 
     files: int = 0
@@ -62,6 +64,7 @@ class FixTotals:
     crashes: int = 0
     rubrics: int = 0
     fixes: Counter[str] = field(default_factory=Counter)
+    suites: Counter[str] = field(default_factory=Counter)
     skipped: Skipped = field(default_factory=Skipped)
 
     def add(self, outcome: FixOutcome) -> None:
@@ -78,6 +81,10 @@ class FixTotals:
                 findings = [each for each in outcome.fixed.result.findings if not outcome.wish.pick(each)]
                 self.unsafe += sum(not each.fix.safe for each in findings if each.fix)
                 self.open += sum(1 for each in findings if each.choices and not each.fix)
+        if outcome.fixed.is_suite:
+            is_kept = outcome.fixed.unmet or outcome.fixed.doubt or outcome.failure
+            is_rewritten = any(applied.rule.startswith("agentv-") for applied in outcome.fixed.applied)
+            self.suites["in the way" if is_kept else "converted" if is_rewritten else "current"] += 1
         if outcome.is_changed:
             self.fixes.update(applied.rule for applied in outcome.fixed.applied)
 
@@ -94,7 +101,9 @@ class FixTotals:
         kinds = ", ".join(f"{count} {rule}" for rule, count in sorted(self.fixes.items()))
         read = counted(self.files, "file")
         doubts = self.faults - self.crashes
+        became = join_words([f"{count} {what}" for what, count in sorted(self.suites.items())])
         more = [
+            (self.suites.total() > 1, f"{counted(self.suites.total(), 'suite')}: {became}"),
             (self.unsafe, f"up to {self.unsafe} fixable with rubric-fix --unsafe-fixes"),  # not proved yet
             (self.open, f"{self.open} fixable with rubric-fix --choose NAME"),
             (self.left, f"{counted(self.left, 'finding')} left to fix by hand"),

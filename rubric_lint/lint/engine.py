@@ -5,6 +5,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.dialects import could_hold_rubrics
+from rubric_lint.dialects.search.documents import SUFFIXES as DOCUMENTS
+from rubric_lint.dialects.search.documents import find_in_document, is_document
 from rubric_lint.dialects.search.locate import (
     Location,
     Search,
@@ -106,6 +108,8 @@ def examine_file(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> E
         source = Source.from_bytes(name, data)
     except UndecodableError as fault:
         return Examined(report_faults(fault.source, [(fault.message, fault.span)], settings, "encoding"), [], [])
+    if name.endswith(DOCUMENTS) and is_document(name) and not settings.claimed:
+        return Examined(Result(source, (), unread=find_in_document(source)), [], [])
     return examine(source, settings)
 
 

@@ -132,9 +132,10 @@ def rewrite(
         with suppress(UndecodableError):
             source = Source.from_bytes(name, data)
             fixed = replace(fixed, before=source, result=fixed.result._replace(source=source))
-    rewriting = _Rewriting(fixed, wanted, settings)
+    rewriting = _Rewriting(replace(fixed, is_suite=True), wanted, settings)
     if fixed.doubt or not rewriting.find_documents(fixed.result.source):
         return fixed
+    fixed = rewriting.fixed
     if errors := [*_find_obstacles(fixed.result, settings)]:
         reason = f"not rewritten for {wanted.title} before its errors are fixed"
         return replace(fixed, unmet=tuple(Left(finding, f"{finding.message}; {reason}") for finding in errors))

@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from rubric_lint.dialects import could_hold_rubrics
+from rubric_lint.dialects.search.documents import RUBRIC_FILE, is_document
 from rubric_lint.project.gitignore import Patterns, is_ignored, read_ignores, read_ignores_above
 from rubric_lint.project.opening import LIMIT, RefusedError, read_file, read_head
 from rubric_lint.project.repository import find_root
@@ -107,6 +108,7 @@ _LOCK = ".#"
 
 _OTHER = "not YAML, JSON, TOML or Python"
 _BARE = "no sign of a rubric in it"
+_IMPORTED = "beside a rubric file of that name"
 _FOREIGN = "in a virtual environment"
 _LINKED = "symlink to a folder"
 _DEAD = "broken symlink or pipe"
@@ -240,7 +242,7 @@ class _Search:
                 self._skipped.exclude(name, is_folder=is_folder)
             elif is_folder:
                 yield from self._search(name)
-            elif (kind := name_other_kind(name)) and not self._is_included(name):
+            elif (kind := name_other_kind(name)) and not self._is_included(name) and not self._is_document(name):
                 self._skipped.other_kinds.append((name, kind))
                 self._skipped.note(name, _OTHER)
             else:
@@ -254,6 +256,10 @@ class _Search:
         """Return whether the settings include a file whatever its suffix."""
         settings = self._finder.for_folder(os.path.dirname(name))
         return settings.include.covers(os.path.abspath(name)) or settings.for_file(name).claimed
+
+    def _is_document(self, name: str) -> bool:
+        """Return whether a file is a document that may describe a rubric."""
+        return is_document(name) and not self._judge_signs(name)
 
     def _resolve(self, name: str) -> str:
         if os.path.islink(name):
@@ -307,7 +313,7 @@ class _Search:
         path = parent.path + entry.name
         name = parent.prefix + entry.name
         if not entry.name.lower().endswith(SUFFIXES) and not settings.include.covers(path):
-            reason = self._judge_signs(name, parent) if entry.name.lower().endswith(SIGNED_SUFFIXES) else _OTHER
+            reason = _FOREIGN if parent.is_foreign else self._judge_signs(name)
             if reason:
                 self._skipped.note(name, _LINKED if entry.is_symlink() and os.path.isdir(path) else reason)
                 return
@@ -335,10 +341,13 @@ class _Search:
                 yield _refuse(name, fault)
 
     @staticmethod
-    def _judge_signs(name: str, parent: _Folder) -> str:
+    def _judge_signs(name: str) -> str:
         """Return why a file is left out; empty if its bytes show that it may hold a rubric."""
-        if parent.is_foreign:
-            return _FOREIGN
+        if is_document(name):
+            if os.path.lexists(name[: name.rfind(".")] + RUBRIC_FILE):
+                return _IMPORTED
+        elif not name.lower().endswith(SIGNED_SUFFIXES):
+            return _OTHER
         try:
             return "" if could_hold_rubrics(read_file(name, LIMIT), name) else _BARE
         except RefusedError as refused:

@@ -92,6 +92,11 @@ def as_report(files: list[dict[str, Any]], totals: FixTotals) -> str:
         "left": totals.left,
         "unreadable": totals.unreadable + totals.broken,
         "faults": totals.faults,
+        **(
+            {"suites": {kind.replace(" ", "_"): totals.suites[kind] for kind in sorted(totals.suites)}}
+            if totals.suites
+            else {}
+        ),
         **({"passed_over": len(totals.skipped.dead)} if totals.skipped.dead else {}),
         **({"outside": len(totals.skipped.outside)} if totals.skipped.outside else {}),
     }

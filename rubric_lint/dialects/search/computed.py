@@ -12,7 +12,7 @@ from rubric_lint.dialects.deepeval import (
     read_words,
     word_other_metric,
 )
-from rubric_lint.dialects.openai_graders import is_computed, is_grader
+from rubric_lint.dialects.openai_graders import has_computed, read_type
 from rubric_lint.dialects.ragas import Uses, find_uses, holds_levels
 from rubric_lint.format.view import read_text
 from rubric_lint.text.document import Document
@@ -38,8 +38,8 @@ def find_computed(document: Document, taken: set[Path]) -> Iterator[tuple[Path, 
     yield from _find_bands(document, taken)
     yield from _find_levels(document, taken)
     for path, mapping in document.mappings:
-        if is_grader(mapping) and is_computed(mapping):
-            yield path, f"a part of this `{mapping['type']}` is computed; only literal ones are checked"
+        if (kind := read_type(mapping)) and has_computed(mapping):
+            yield path, f"a part of this `{kind}` is computed; only literal ones are checked"
 
 
 def _find_bands(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:

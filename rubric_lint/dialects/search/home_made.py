@@ -92,6 +92,18 @@ def find_near(document: Document) -> Iterator[Near]:
             yield Near([criteria.path for _, criteria, _ in each.criteria], *_word(found))
 
 
+def find_beside(document: Document, taken: set[Path]) -> Iterator[Near]:
+    """Find home-made rubrics beside others, at the paths `taken`: a file is read in one format."""
+    for each in infer([document], TITLE) if document.kind is not Kind.JSON_LINES else ():
+        _, found, signs = each.criteria[0]
+        is_other = len(found.path) == 1 and not any(path[:1] == found.path for path in taken)
+        if is_other and found.has_text and found.is_scored and not signs.is_foreign:
+            reason = (
+                f"`{shorten(str(found.path[0]))}` holds criteria beside rubrics of another format, so it is not read;"
+            )
+            yield Near([found.path], reason, (Step("move", "to a file of its own"),))
+
+
 def _is_marked(inferred: Inferred) -> bool:
     return inferred.criteria[0][1].is_marked
 

@@ -3,7 +3,14 @@
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.dialects.search.locate import Search, count_signs, has_signs_of_forms, has_signs_of_home, is_agentv
+from rubric_lint.dialects.search.locate import (
+    Search,
+    count_signs,
+    has_home_beside,
+    has_signs_of_forms,
+    has_signs_of_home,
+    is_agentv,
+)
 from rubric_lint.finding import Problem, Step, Unread
 from rubric_lint.format.recognition import (
     FIELD,
@@ -112,7 +119,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
         if location.view:
             noticed += _find_others(document, location.view)
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
-    home = [] if taken or found.is_claimed or document.kind not in DATA else _find_home(document)
+    home = [] if found.is_claimed or document.kind not in DATA else _find_home(document, taken)
     around = {path[:length] for near in home for path in near.places for length in range(len(path) + 1)}
     for path in _find_leftovers_to_tell(document, found, taken, told | around):
         is_known = in_suite and is_place(path[:-1], in_suite=in_suite)
@@ -122,7 +129,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     forms = _find_unread_forms(document, taken, of_agentv=of_agentv)
     noticed += [(path, part, reason, True) for path, part, reason in forms if path not in told]
     noticed += _find_by_dialects(document, is_told=bool(taken or noticed))
-    if not noticed and not lost:
+    if taken or not (noticed or lost):
         for (path, *_), reason, steps in home:
             noticed.append((path, Part.KEY if path else Part.HEAD, _Advice(reason, steps), False))
     if not taken and not noticed and not lost and not found.is_claimed:
@@ -143,13 +150,13 @@ def _find_leftovers_to_tell(document: Document, found: Search, taken: set[Path],
             yield path  # an alias or a merge key would bring it to where it is read
 
 
-def _find_home(document: Document) -> "list[Near]":
-    """Find what is nearly a home-made rubric."""
-    if not has_signs_of_home(document):
+def _find_home(document: Document, taken: set[Path]) -> "list[Near]":
+    """Find what is nearly a home-made rubric, or is one beside the rubrics at the paths `taken`."""
+    if not (has_home_beside(document) if taken else has_signs_of_home(document)):
         return []
-    from rubric_lint.dialects.search.home_made import find_near as find  # noqa: PLC0415  (few files have the words)
+    from rubric_lint.dialects.search import home_made  # noqa: PLC0415  (few files have the words)
 
-    return list(find(document))
+    return list(home_made.find_beside(document, taken) if taken else home_made.find_near(document))
 
 
 def _find_others(document: Document, view: View) -> Iterator[tuple[Path, Part, str, bool]]:

@@ -16,7 +16,9 @@ _LABEL = re.compile(
     rf"""^[ \t]*+(?:[-*•+][ \t]++)?(?P<mark>\*\*|[`"'(\[]|)
     (?P<word>{_WORD}\b[ \t]*+(?:of|=|:|)[ \t]*+)?
     (?P<low>{_NUMBER})(?:[ \t]*+(?:-|–|—|to)[ \t]*+(?P<high>{_NUMBER}))?(?:[ \t]*+points?)?
-    (?:\*\*|[`"')\]]|)[ \t]*+(?::(?:\*\*)?|=|->|→|(?<=[ \t])[-–—](?=[ \t]))[ \t]*+(?P<said>\S.*)$""",  # noqa: RUF001
+    (?:[ \t]*+\((?P<name>[^()\n]{{1,60}})\)|[ \t]++[-–—][ \t]++(?P<bold>[^*\n]{{1,60}}?)(?=:?\*\*))?+
+    (?:\*\*|[`"')\]]|)[ \t]*+(?:\((?P<after>[^()\n]{{1,60}})\)[ \t]*+)?
+    (?::(?:\*\*)?|=|->|→|(?<=[ \t])[-–—](?=[ \t]))[ \t]*+(?P<said>\S.*)$""",  # noqa: RUF001
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
 _OF_SCALES = re.compile(r"\b(?:scor(?:e|es|ing)|scale|rat(?:e|ing)|grade|grading|points?)\b", re.IGNORECASE)
@@ -24,11 +26,13 @@ _WHOLE = Decimal(1)
 
 
 class Step(NamedTuple):
-    """One line of a scale: the lowest and the highest number that it is for, and what it says."""
+    """One line of a scale: the lowest and the highest number that it is for, what it says, and where it is."""
 
     low: Decimal
     high: Decimal
     said: str
+    at: int
+    end: int
 
 
 class WrittenScale(NamedTuple):
@@ -57,11 +61,11 @@ class WrittenScale(NamedTuple):
         return [(int(step.low.scaleb(digits)), step.said) for step in self.steps]
 
 
-def find_scale(text: str) -> WrittenScale | None:
+def find_scale(text: str, *, is_any: bool = False) -> WrittenScale | None:
     """Return the scale in a text: lines such as `1: ...`, `Score 2 - ...` or `0.8-1.0: ...`, in order, nothing twice.
 
     Numbers without a word such as `score` count if there are three and the text speaks of a scale. Numbered lists
-    (`1.`, `2)`) never do.
+    (`1.`, `2)`) never do. With `is_any`, the scale may have ranges that do not end at 10 or 1.
     """
     if "\n" not in text:
         return None
@@ -73,7 +77,11 @@ def find_scale(text: str) -> WrittenScale | None:
         low, high = Decimal(each["low"]), Decimal(each["high"] or each["low"])
         end = found[index + 1].start() if index + 1 < len(found) else len(text)
         more = text[each.end() : end].partition("\n\n")[0]
-        steps.append(Step(low, high, " ".join(f"{each['said']} {more}".split())))
+        name = each["name"] or each["bold"] or each["after"]
+        said = " ".join(f"{f'{name}: ' if name else ''}{each['said']} {more}".split())
+        if each["mark"] == "**" and said.count("**") % 2:  # the end of bold type that begins before the number
+            said = said.replace("**", "", 1)
+        steps.append(Step(low, high, said, each.start(), each.end() + len(more)))
     lows = [step.low for step in steps]
     if lows != sorted(set(lows)):
         steps.reverse()
@@ -81,7 +89,7 @@ def find_scale(text: str) -> WrittenScale | None:
     if lows != sorted(set(lows)) or any(step.low > step.high for step in steps):
         return None
     scale = WrittenScale(text[: found[0].start()].strip(), tuple(steps))
-    return scale if scale.bands or scale.levels else None
+    return scale if is_any or scale.bands or scale.levels else None
 
 
 SHARE = Asked("a score from 0 to 1", 1)

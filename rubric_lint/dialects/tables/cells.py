@@ -74,7 +74,7 @@ class Table(NamedTuple):
     """A table: the name of its rubric, its header, and the rows below.
 
     `parts` are the tables of single criteria, by id, where a document has them apart, `texts` those of its case, by
-    field.
+    field. `span` is the lowest and the highest score of a scale that is to become one from 0 to 10.
     """
 
     name: str
@@ -83,3 +83,4 @@ class Table(NamedTuple):
     notes: tuple[Note, ...] = ()
     parts: "tuple[tuple[str, Table], ...]" = ()
     texts: tuple[tuple[str, Cell], ...] = ()
+    span: tuple[int, int] | None = None

@@ -172,7 +172,8 @@ def _note_share(fields: dict[str, int], header: Row) -> Iterator[Note]:
 
 _NUMBER = r"-?\d{1,18}"
 _LEVEL = re.compile(rf"level\s+(?P<number>{_NUMBER})(?:\s*[:.\N{{EN DASH}}-]\s*(?P<name>(?!\d)\S.*))?", re.IGNORECASE)
-_NAMED = re.compile(rf"(?P<number>{_NUMBER})\s*[:.\N{{EN DASH}}\N{{EM DASH}}-]\s+(?P<name>(?!\d)\S.*)")
+_NAMED = re.compile(rf"(?P<number>{_NUMBER})\s*[:=.\N{{EN DASH}}\N{{EM DASH}}-]\s+(?P<name>(?!\d)\S.*)")
+_BRACKETED = re.compile(rf"(?P<number>{_NUMBER})\s*\((?P<name>(?![\d.])[^()]+)\)")
 
 
 def find_step(text: str) -> Step | None:
@@ -185,7 +186,7 @@ def find_step(text: str) -> Step | None:
         return Step(BAND, Range(int(score["range"]), int(score["range"])), "")
     if re.fullmatch(_NUMBER, text):
         return Step(EITHER, Range(int(text), int(text)), "")
-    if found_level := _LEVEL.fullmatch(text) or _NAMED.fullmatch(text):
+    if found_level := _LEVEL.fullmatch(text) or _NAMED.fullmatch(text) or _BRACKETED.fullmatch(text):
         number = to_number(found_level["number"])
         return Step(LEVEL, Range(number, number), found_level["name"] or "")
     name, bracket, inside = text.removesuffix(")").rpartition("(")

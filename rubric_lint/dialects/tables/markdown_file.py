@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
 from rubric_lint.format.criterion import Thresholds
@@ -46,13 +47,18 @@ _BOLD = re.compile(r"\*\*([^*\s](?:[^*]*[^*\s\\])?)\*\*")
 
 
 @dataclass
-class _Found:
-    """A table of the document, with the heading above it, the depth of that, and the texts between them."""
+class Found:
+    """A table of the document, with the heading above it, the depth of that, and the texts between them.
+
+    `at` and `end` are where it begins and ends in the text.
+    """
 
     heading: str
     depth: int
     header: Row
     texts: dict[str, Cell]
+    at: int
+    end: int
     rows: list[Row] = field(default_factory=list)
 
 
@@ -65,10 +71,10 @@ def read_markdown(source: Source, only: str | None = None) -> list[Table]:
         TableError: if there are none, or a table below another one belongs to none of its criteria.
     """
     tables: list[Table] = []
-    main: _Found | None = None
+    main: Found | None = None
     seen: list[str] = []
-    unread = list(_find_unread(source))
-    for found in _find_tables(source):
+    unread = list(find_unread(source))
+    for found in find_tables(source):
         name = found.heading or stem_of(source.name)
         seen.append(name)
         if main and found.depth > main.depth and name != only:
@@ -80,17 +86,18 @@ def read_markdown(source: Source, only: str | None = None) -> list[Table]:
             _check_widths(found)
             tables.append(Table(name, found.header, tuple(found.rows), texts=tuple(found.texts.items())))
     if only is not None and seen and not tables:
-        raise TableError(_place(source, 0), f"no table is under `{shorten(only)}`; {point_to_known(only, seen)}")
+        raise TableError(place_in(source, 0), f"no table is under `{shorten(only)}`; {point_to_known(only, seen)}")
     if not tables:
         if unread:
             raise TableError(*unread[0])
-        told = "no table found; expected a header such as `| id | expected_outcome |` with `|---|---|` below it"
-        raise TableError(_place(source, 0), told)
+        table = "a table with a header such as `| id | expected_outcome |` and `|---|---|` below it"
+        told = f"no criteria found; expected {table}, or headings with a weight or a scale each, such as `5: ...`"
+        raise TableError(place_in(source, 0), told)
     first, *others = tables
     return [first._replace(notes=(*unread, *first.notes)), *others]
 
 
-def _attach(table: Table, found: _Found, *, is_chosen: bool) -> Table:
+def _attach(table: Table, found: Found, *, is_chosen: bool) -> Table:
     """Return a table with the table of one of its criteria; if it was chosen by name, others below it are not read."""
     ids = [cell.text for row in table.rows for cell in row.cells.values()]
     if found.heading not in ids:
@@ -113,19 +120,20 @@ def note_thresholds(source: Source, thresholds: Thresholds) -> Iterator[Note]:
         if (found[1], found[2] or found[1]) != tuple(map(str, thresholds)):
             asked = f"`pass = {found[1]}`" + (f" and `borderline = {found[2]}`" if found[2] else "")
             message = f"not imported: the thresholds, which are not part of a rubric: set {asked} in the settings"
-            yield Note(_place(source, found.start()), message)
+            yield Note(place_in(source, found.start()), message)
 
 
-def _find_tables(source: Source) -> Iterator[_Found]:
+def find_tables(source: Source) -> Iterator[Found]:
     """Yield the tables of a document, none in code or comments."""
     heading, depth = "", 0
-    table: _Found | None = None
+    table: Found | None = None
     before = ("", 0)
     texts: dict[str, Cell] = {}
     for line, start in _lines(source):
         found = _HEADING.fullmatch(line)
         if table and line.strip() and not found:
             table.rows.append(_read_row(source, line, start))
+            table.end = start + len(line)
             continue
         if table:
             yield table
@@ -135,18 +143,18 @@ def _find_tables(source: Source) -> Iterator[_Found]:
         elif "|" in before[0] + line and _DELIMITER.fullmatch(line):
             header = _read_row(source, *before)
             is_table = len(header.cells) == len(_read_row(source, line, start).cells)
-            table = _Found(heading, depth, header, texts) if is_table else None
+            table = Found(heading, depth, header, texts, before[1], start + len(line)) if is_table else None
         elif before[0].strip() and _UNDERLINE.fullmatch(line):
             heading, depth, texts = unescape(before[0].strip()), 1 if "=" in line else 2, {}
         elif told := _TEXT.fullmatch(line):
             name = next(name for name, word in CASE_TEXTS.items() if word == told[1])
-            texts[name] = Cell(unescape(told[2]), _place(source, start + told.start(2)))
+            texts[name] = Cell(unescape(told[2]), place_in(source, start + told.start(2)))
         before = (line, start)
     if table:
         yield table
 
 
-def _find_unread(source: Source) -> Iterator[Note]:
+def find_unread(source: Source) -> Iterator[Note]:
     """Find the tables inside a quote or a list, or in HTML, which are not read."""
     before = ""
     for line, start in _lines(source):
@@ -155,10 +163,10 @@ def _find_unread(source: Source) -> Iterator[Note]:
         at = len(line) - len(inner)
         if is_within and "|" in inner and "|" in above and _DELIMITER.fullmatch(inner):
             told = "not read: a table inside a quote or a list; move it to the left margin"
-            yield Note(_place(source, start + at), told)
+            yield Note(place_in(source, start + at), told)
         elif found := re.match(r"[ \t]*<table\b", line, re.IGNORECASE):
             told = "not read: a table in HTML; write it with `|`, or save it as .csv"
-            yield Note(_place(source, start + found.end() - len("<table")), told)
+            yield Note(place_in(source, start + found.end() - len("<table")), told)
         before = line
 
 
@@ -166,7 +174,7 @@ _WITHIN = re.compile(r"^(?:(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t])))+[ \t]*
 """What is before a line inside quotes and lists, or inside an item whose text is indented."""
 
 
-def _check_widths(table: _Found) -> None:
+def _check_widths(table: Found) -> None:
     width = len(table.header.cells)
     for row in table.rows:
         for number, cell in row.cells.items():
@@ -181,9 +189,35 @@ _HIDDEN = re.compile(
 """Code between fences, and comments."""
 
 
+def hide(source: Source) -> str:
+    """Return the text with blanks in the place of code and comments."""
+    return _HIDDEN.sub(lambda found: re.sub(r"[^\r\n]", " ", found[0]), source.text)
+
+
+class Heading(NamedTuple):
+    """A heading, its depth, and where it begins and ends in the text."""
+
+    title: str
+    depth: int
+    at: int
+    end: int
+
+
+def read_headings(source: Source) -> Iterator[Heading]:
+    """Yield the headings of a document, none in code or comments."""
+    before = ("", 0)
+    for line, start in _lines(source):
+        end = start + len(line)
+        if found := _HEADING.fullmatch(line):
+            yield Heading(unescape((found[2] or "").strip()), len(found[1]), start, end)
+        elif before[0].strip() and "|" not in before[0] and _UNDERLINE.fullmatch(line):
+            yield Heading(unescape(before[0].strip()), 1 if "=" in line else 2, before[1], end)
+        before = (line, start)
+
+
 def _lines(source: Source) -> Iterator[tuple[str, int]]:
     """Yield the lines with their offsets; those of code and comments are blank."""
-    text = _HIDDEN.sub(lambda found: re.sub(r"[^\r\n]", " ", found[0]), source.text)
+    text = hide(source)
     for number in range(1, source.line_count + 1):
         start, end = source.line_span(number)
         yield text[start:end], start
@@ -198,15 +232,16 @@ def _read_row(source: Source, line: str, start: int) -> Row:
         found = _CELL.match(line, at)
         content = found[0] if found else ""
         lead = len(content) - len(content.lstrip(" \t"))
-        place = _place(source, start + at + (lead if content.strip() else 0))
+        place = place_in(source, start + at + (lead if content.strip() else 0))
         bold = _BOLD.fullmatch(content.strip(" \t"))
         cells[len(cells)] = Cell(unescape(bold[1] if bold else content.strip(" \t")), place)
         at += len(content) + 1
         if not line[at:].strip():
             break
-    return Row(cells, _place(source, start + begin))
+    return Row(cells, place_in(source, start + begin))
 
 
-def _place(source: Source, offset: int) -> Place:
+def place_in(source: Source, offset: int) -> Place:
+    """Return the place of an offset in the text."""
     line, column, _ = source.position(offset)
     return Place(f"{source.name}:{line}:{column}", f"line {line}")

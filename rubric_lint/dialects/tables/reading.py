@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from rubric_lint.dialects.tables.cells import Note, Place, Table, TableError, UnreadableError
+from rubric_lint.dialects.tables.columns import Choices
 from rubric_lint.dialects.tables.csv_file import read_csv
 from rubric_lint.dialects.tables.excel_file import NEEDS, has_openpyxl
 from rubric_lint.dialects.tables.markdown_file import note_thresholds, read_markdown
+from rubric_lint.dialects.tables.outline import read_outline
+from rubric_lint.dialects.tables.rubrics import read_rubric
 from rubric_lint.format.criterion import Thresholds
 from rubric_lint.messages import join_words, point_to_known
 from rubric_lint.text.source import Source, UndecodableError
@@ -87,8 +90,20 @@ def read_tables(name: str, path: str, data: bytes, asked: Asked) -> list[Table]:
     if asked.header_row is not None:
         raise TableError(whole, "--header-row does not apply: the header of a Markdown table is above its dashes")
     notes: list[Note] = list(note_thresholds(source, asked.thresholds))
-    first, *others = read_markdown(source, asked.only)
+    first, *others = read_outline(source, asked.only, asked.mapped) or read_markdown(source, asked.only)
     return [first._replace(notes=(*notes, *first.notes)), *others]
+
+
+def count_criteria(source: Source) -> tuple[int, int]:
+    """Return how many criteria a document has that can be imported, and the line of the first.
+
+    Raises:
+        TableError: if it has none, or they have no single meaning.
+    """
+    tables = read_outline(source, None, {}) or read_markdown(source)
+    rubrics = [read_rubric(table, Choices({}, frozenset(), None)) for table in tables]
+    lines = [int(each.entries.place.full.rsplit(":", 2)[1]) for each in rubrics]
+    return sum(len(each.entries.value) for each in rubrics if isinstance(each.entries.value, list)), lines[0]
 
 
 def _identify(path: str, data: bytes, whole: Place) -> str:

@@ -88,6 +88,8 @@ def read_rubric(table: Table, choices: Choices) -> TableRubric:
     Raises:
         TableError: if its columns, or what is in a cell, have no single meaning.
     """
+    if table.span and not choices.rescale:
+        choices = choices._replace(rescale=Rescale(*table.span))
     columns = read_columns(table, choices)
     reader = _Reader(table, columns, choices.rescale, [*table.notes, *columns.notes])
     return reader.read(choices)

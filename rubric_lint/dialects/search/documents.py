@@ -1,0 +1,57 @@
+"""Find rubrics in Markdown, which is not linted: documents that are named for them, to report what to do."""
+
+import re
+
+from rubric_lint.finding import Step, Unread
+from rubric_lint.text.source import Source
+
+SUFFIXES = (".md", ".markdown")
+"""The suffixes of Markdown."""
+
+RUBRIC_FILE = ".rubric.yaml"
+"""What the advice adds to the name of a document, without its suffix, to name its rubric file."""
+
+_FOR_JUDGES = re.compile(
+    r"(?:^|[/\\])(?:\.claude|\.?agents?|[^/\\]*evals?|evaluations?|judges?|prompts?|skills?)[/\\]|eval[^/\\]*\Z",
+    re.IGNORECASE,
+)
+_OF_JUDGES = re.compile(rb"\b(?:LLMs?|[Jj]udges?|[Ee]vals?|AI|[Aa]gents?|[Aa]ssistant|[Pp]rompts?|[Mm]odels?)\b")
+_OF_COURSES = re.compile(
+    rb"\b(?:students?|homework|assignments?|courses?|lectures?|semesters?|syllabus|teachers?|classmates)\b",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(rb"^[ \t]*(?:\|?[ \t]*:?-+:?[ \t]*\||[|*+ \t-]*\d|#.*\d)", re.MULTILINE)
+
+
+def is_document(name: str) -> bool:
+    """Return whether a name is that of a document that may hold a rubric."""
+    lower = name.lower()
+    base = lower[max(lower.rfind("/"), lower.rfind("\\")) + 1 :]
+    return lower.endswith(SUFFIXES) and ("rubric" in base or "judge" in base)
+
+
+def could_hold_criteria(data: bytes, path: str) -> bool:
+    """Return whether a document that nobody named may hold a rubric for judges: its folder or its words say so."""
+    is_told = _FOR_JUDGES.search(path) is not None
+    if "rubric" in path.lower():
+        is_told = is_told or (_OF_JUDGES.search(data) is not None and not _OF_COURSES.search(data))
+    return is_told and _NUMBERED.search(data) is not None
+
+
+def find_in_document(source: Source) -> tuple[Unread, ...]:
+    """Report the criteria of a document as not checked, and whether they can be imported."""
+    from rubric_lint.dialects.tables.cells import TableError  # noqa: PLC0415  (few documents are named for rubrics)
+    from rubric_lint.dialects.tables.reading import count_criteria  # noqa: PLC0415
+
+    name = source.name
+    try:
+        count, line = count_criteria(source)
+    except TableError as refusal:
+        if "rubric" not in name.lower():
+            return ()
+        reason = f"`rubric-lint import` finds no rubric in this Markdown: {refusal.message.partition(';')[0]}"
+        return (Unread(reason, 1, 1, is_known=False, signs=1),)
+    command = f"rubric-lint import {name} -o {name[: name.rfind('.')]}{RUBRIC_FILE}"
+    criteria = "its criterion is" if count == 1 else f"its {count} criteria are"
+    reason = f"{criteria} in Markdown, which is not checked; `{command}` writes a rubric file"
+    return (Unread(reason, line, 1, is_known=False, signs=2, steps=(Step("run", "import"),)),)

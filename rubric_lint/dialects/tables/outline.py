@@ -1,0 +1,570 @@
+"""Read the criteria of a document that people wrote for judges: its sections, tables and lists, under any header.
+
+They become tables with the headers that `rubric-lint convert --to markdown` writes. What is not read is noted.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+from rubric_lint.dialects.search.scales_in_text import find_scale
+from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
+from rubric_lint.dialects.tables.columns import EITHER, HEADERS, Step, find_step, fold, is_known
+from rubric_lint.dialects.tables.markdown_file import Found, find_tables, find_unread, hide, place_in, read_headings
+from rubric_lint.dialects.tables.values import Range, find_range, to_number
+from rubric_lint.format.criterion import HIGHEST, LOWEST
+from rubric_lint.messages import find_near, join_words, list_names, point_to_known, shorten
+from rubric_lint.text.source import Source, stem_of
+
+# The headers that people use, by what they hold. Those of `HEADERS` come first.
+_WORDS = {
+    "id": "dimension, aspect, item, metric, category, area, factor, check, criteria, principle, quality, 維度",
+    "expected_outcome": """meaning, anchor, anchors, definition, descriptor, details, explanation, requirement,
+        guidance, indicator, indicators, what it means, what it measures, what it looks like, looks like,
+        what to look for, behavior, behaviour, evidence, pass condition, pass criteria, pass if, question, notes,
+        描述, 具體描述, 檢查項""",
+    "weight": "points, pts, max, maximum, max points, max score, weighting, weight (%), weight %, 權重, 权重",
+    "score_range": "rating, grade, mark, value, points, pts, 分, 分數, 分数",
+    "minimum": "min, threshold, pass threshold, pass mark, minimum score, floor",
+    "number": "#, no, no., nr, nr., code, ref, key",
+}
+_MEANT: dict[str, list[str]] = {fold(word): [of] for word, of in HEADERS.items()}
+for _of, _listed in _WORDS.items():
+    for _word in _listed.split(","):
+        _MEANT.setdefault(fold(_word), []).append(_of)
+_TITLES = {"id": "id", "expected_outcome": "outcome", "what_is_judged": "what is judged", "score_range": "score"}
+
+_TOTALS = re.compile(r"(?:sub-?|weighted |grand )?total\b.*|sum|overall|max(?:imum)? score", re.IGNORECASE)
+_OF_RESULTS = re.compile(r"\b(?:interpret\w*|overall|totals?|verdicts?|thresholds?|mapping|results?)\b", re.IGNORECASE)
+_OF_SCALES = re.compile(r"\b(?:scal\w+|scor\w+|ratings?|levels?|anchors?)\b", re.IGNORECASE)
+_OF_CRITERIA = re.compile(r"\b(?:criteri\w+|dimensions?|rubrics?|checks?|checklist|weights?)\b", re.IGNORECASE)
+_AMOUNT = r"(?:weight(?:ed|ing)?\s*[:=]?\s*)?(?:x|×)?\s*(\d{1,3}(?:\.\d{1,3})?\s*%?)\s*(?:points?|pts?\.?|marks?)?"  # noqa: RUF001
+_IN_TITLE = re.compile(rf"\s*(?:[(\[]\s*{_AMOUNT}\s*[)\]]|(?<=\s)[–—-]\s+{_AMOUNT})\s*:?\s*$", re.IGNORECASE)  # noqa: RUF001
+_IN_TEXT = re.compile(rf"^[-*+\s]*weight(?:ing)?\**\s*:\**\s*{_AMOUNT}[.\s]*$", re.IGNORECASE | re.MULTILINE)
+_FULL_AMOUNT = re.compile(rf"(?:[01]\s?[-–]\s?|/\s?)?{_AMOUNT}", re.IGNORECASE)  # noqa: RUF001
+_NUMBERING = re.compile(
+    r"\A(?:§\s*)?(?:\d{1,2}(?:\.\d{1,2})*[.):]?|[A-Z]\d{0,2}[.):])\s+"
+    r"|\A(?:criterion|dimension|item)\s+\d{1,2}\s*(?:[:.]|\s[—–-])\s*",  # noqa: RUF001
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"\*\*[^*\n]{1,40}(?::\*\*|\*\*\s*:)\s*")
+_ITEM = re.compile(
+    r"^(?P<indent> *)(?:[-*+]|\d{1,2}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?\*\*(?!\d+(?:[-–]\d+)?\b)(?P<name>[^*\n]+)\*\*",  # noqa: RUF001
+    re.MULTILINE,
+)
+_FRONT = re.compile(r"\A---\r?\n.*?\n---[ \t]*(?=\r?\n)", re.DOTALL)
+
+
+@dataclass
+class _Section:
+    """A heading with what is below it up to the next one; `text` has blanks in the place of its tables and of code."""
+
+    title: str
+    place: Place
+    depth: int
+    parent: "_Section | None"
+    at: int
+    text: str
+    tables: "list[_Tabled]" = field(default_factory=list)
+
+
+class _Scale(NamedTuple):
+    """A scale: the scores, the name and the text of each step; and where it begins and ends in its section."""
+
+    steps: list[tuple[Range, str, Cell, Cell]]
+    at: int
+    end: int
+
+    @property
+    def scores(self) -> list[Range]:
+        """The scores of the steps, in ascending order."""
+        return sorted(step[0] for step in self.steps)
+
+    @property
+    def is_numbers(self) -> bool:
+        """Whether the scores are numbers that do not cover 0 to 10, so that they are levels."""
+        return _are_numbers(self.scores)
+
+
+class _Criterion(NamedTuple):
+    """A criterion that a section or an item of a list describes."""
+
+    name: Cell
+    told: Cell
+    weight: Cell | None
+    scale: _Scale | None
+    section: _Section
+
+
+class _Columns(NamedTuple):
+    """What the columns of a table hold: by field, those of a scale, and the headers that say nothing known.
+
+    `named` are those that an option names, whose headers stay as they are.
+    """
+
+    fields: dict[str, int]
+    steps: dict[int, Step]
+    unknown: list[int]
+    named: list[int]
+
+
+class _Tabled(NamedTuple):
+    """A table with what its columns hold, and the scale that its rows are the steps of."""
+
+    found: Found
+    columns: _Columns
+    scale: "_Scale | None"
+
+    @property
+    def is_list(self) -> bool:
+        """Whether its rows are criteria."""
+        fields = self.columns.fields
+        has_text = "expected_outcome" in fields or "what_is_judged" in fields
+        is_named = "id" in fields or (has_text and ("number" in fields or "weight" in fields))
+        return not self.scale and is_named and (has_text or len(self.columns.steps) > 1 or "weight" in fields)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its rows are criteria without a scale."""
+        return self.is_list and not self.columns.steps and not {"score_range", "level"} & self.columns.fields.keys()
+
+    @property
+    def has_points(self) -> bool:
+        """Whether each criterion has one score, so that it is the highest that it gives."""
+        fields = self.columns.fields
+        column = fields.get("id", fields.get("number"))
+        if "score_range" not in fields or "weight" in fields or column is None:
+            return False
+        ids = [row.cell(column).text for row in self.found.rows]
+        return len(set(ids)) == len(ids)
+
+
+class _Group(NamedTuple):
+    """Criteria that are one rubric, and the section that names it."""
+
+    section: _Section
+    criteria: list[_Criterion]
+
+
+def read_outline(source: Source, only: str | None, mapped: Mapping[str, str]) -> list[Table] | None:
+    """Return the rubrics of a document as tables; None if it has none, or only tables in our own layout.
+
+    `only` names one of them, `mapped` has the fields of headers by folded word, empty for those that are not read.
+
+    Raises:
+        TableError: if `only` names none of them, or a header is nearly a known one.
+    """
+    sections = _read_sections(source, mapped)
+    return None if _is_ours(sections) else _Outline(source, sections).read(only)
+
+
+def _read_sections(source: Source, mapped: Mapping[str, str]) -> list[_Section]:
+    text = hide(source)
+    text = _FRONT.sub(lambda found: re.sub(r"[^\r\n]", " ", found[0]), text)
+    tables = list(find_tables(source))
+    for table in tables:
+        text = text[: table.at] + re.sub(r"[^\r\n]", " ", text[table.at : table.end]) + text[table.end :]
+    heads = [each for each in read_headings(source) if text[each.at : each.end].strip()]
+    ends = [*(head.at for head in heads), len(text)]
+    found = [_Section(stem_of(source.name), place_in(source, 0), 0, None, 0, text[: ends[0]])]
+    for head, end in zip(heads, ends[1:], strict=True):
+        parent: _Section | None = found[-1]
+        while parent and parent.depth >= head.depth:
+            parent = parent.parent
+        place = place_in(source, head.at)
+        found.append(_Section(head.title, place, head.depth, parent, head.end, text[head.end : end]))
+    for table in tables:
+        columns = _read_columns(table, mapped)
+        section = next(each for each in reversed(found) if each.at <= table.at)
+        section.tables.append(_Tabled(table, columns, _find_scale_in(table, columns.fields)))
+    return found
+
+
+def _is_ours(sections: list[_Section]) -> bool:
+    """Return whether no table that is understood needs an interpretation, as in documents that we write."""
+    tables = [(section, table) for section in sections for table in section.tables]
+    ids = {cell.text for _, table in tables for row in table.found.rows for cell in row.cells.values()}
+    ours, alone = 0, 0
+    for section, table in tables:
+        fields, steps, unknown, _ = table.columns
+        heads = [table.found.header.cell(column).text for column in fields.values()]
+        is_numbered = bool(steps) and all(step.kind == EITHER for step in steps.values())
+        if table.scale or table.is_list:
+            if unknown or is_numbered or not all(map(is_known, heads)):
+                return False
+            if table.scale and "level" not in fields and (table.scale.is_numbers or _span(table.scale.scores)):
+                return False
+            if table.has_points and any(
+                map(_is_beyond, table.found.rows, [fields["score_range"]] * len(table.found.rows))
+            ):
+                return False
+        ours += not unknown
+        alone += table.scale is not None and section.title not in ids
+    return ours > 0 and alone < 2
+
+
+def _is_beyond(row: Row, column: int) -> bool:
+    """Return whether a score is not on a scale from 0 to 10."""
+    found = find_range(row.cell(column).text.strip())
+    return found is not None and found.upper > HIGHEST
+
+
+def _read_columns(table: Found, mapped: Mapping[str, str]) -> _Columns:
+    found = _Columns({}, {}, [], [])
+    for column, cell in table.header.cells.items():
+        word = fold(cell.text)
+        meant = _MEANT.get(word) or _MEANT.get(fold(cell.text.partition("(")[0])) or []
+        step = find_step(cell.text)
+        if word in mapped:
+            found.named.append(column)
+            meant, step = _MEANT.get(fold(mapped[word]), [])[:1], find_step(mapped[word])
+        if free := [name for name in meant if name not in found.fields]:
+            found.fields[free[0]] = column
+        elif step:
+            found.steps[column] = step
+        elif word and word not in mapped:
+            found.unknown.append(column)
+    return found
+
+
+def _find_scale_in(table: Found, fields: Mapping[str, int]) -> _Scale | None:
+    """Return the scale of a table whose rows are its steps."""
+    columns = [fields[name] for name in ("level", "score_range", "weight") if name in fields]
+    if not columns or "expected_outcome" not in fields or "id" in fields or "what_is_judged" in fields:
+        return None
+    steps = []
+    for row in table.rows:
+        cell, told = row.cell(columns[0]), row.cell(fields["expected_outcome"])
+        step = find_step(re.sub(r"[*`]|\s*(?:points?|pts?)\b\.?", "", cell.text))
+        if step is None:
+            return None
+        name = row.cell(fields["name"]).text if "name" in fields else step.name
+        steps.append((step.range, name, cell, told))
+    return _Scale(steps, table.at, table.end) if len(steps) > 1 else None
+
+
+def _are_numbers(scores: Sequence[Range]) -> bool:
+    """Return whether the scores are numbers that do not cover 0 to 10, so that they are levels."""
+    return all(lower == upper for lower, upper in scores) and len(scores) <= HIGHEST
+
+
+def _span(scores: Sequence[Range]) -> tuple[int, int] | None:
+    """Return the lowest and the highest of some scores, unless they are 0 and 10."""
+    ends = min(int(lower) for lower, _ in scores), max(int(upper) for _, upper in scores)
+    return ends if ends != (LOWEST, HIGHEST) else None
+
+
+class _Outline:
+    """Finds the criteria of a document and puts them together to rubrics."""
+
+    def __init__(self, source: Source, sections: list[_Section]) -> None:
+        self._source = source
+        self._sections = sections
+        self._notes = list(find_unread(source))
+        self._read: set[int] = set()  # the ids of sections and tables that are read
+
+    def read(self, only: str | None) -> list[Table] | None:
+        """Return the rubrics in the order of the document, the notes with the first."""
+        scales = {id(each): scale for each in self._sections if (scale := self._find_scale(each))}
+        groups = [*self._group_sections(scales), *self._group_items(scales)]
+        lists = [(section, table) for section in self._sections for table in section.tables if table.is_list]
+        for group in groups:
+            lists = [each for each in lists if not self._weigh(group, *each)]
+        shared = [group for group in groups if self._is_shared(group)]
+        if len(groups) + len(lists) > len(shared):
+            groups = [group for group in groups if group not in shared]
+        bare = [each for each in groups if not each.criteria[0].scale]
+        bare_lists = [each for each in lists if each[1].is_plain]
+        scale = None
+        of_scales = [
+            each for each in shared if each not in groups and not _OF_RESULTS.search(each.criteria[0].section.title)
+        ]
+        if len(of_scales) == 1 and len(bare) + len(bare_lists) == 1:
+            scale = of_scales[0].criteria[0].scale
+            self._use(of_scales[0])
+            self._notes.append(Note(of_scales[0].criteria[0].section.place, "this scale is read for each criterion"))
+        made = [(group.criteria[0].section.at, self._make_group(group, scale)) for group in groups]
+        made += [(table.found.at, self._make_list(section, table, scale)) for section, table in lists]
+        tables = [table for _, table in sorted(made, key=lambda each: each[0])]
+        if not tables:
+            return None
+        if only is not None:
+            names = [table.name for table in tables]
+            tables = [table for table in tables if table.name == only]
+            if not tables:
+                message = f"no rubric is under `{shorten(only)}`; {point_to_known(only, names)}"
+                raise TableError(place_in(self._source, 0), message)
+        notes = (*self._notes, *self._note_unread())
+        return [tables[0]._replace(notes=(*notes, *tables[0].notes)), *tables[1:]]
+
+    # What a section holds
+
+    def _cell(self, text: str, at: int) -> Cell:
+        return Cell(" ".join(text.split()), place_in(self._source, at))
+
+    def _find_scale(self, section: _Section) -> _Scale | None:
+        """Return the scale that a section has as its first table, or in the lines of its text."""
+        if section.tables and section.tables[0].scale:
+            return section.tables[0].scale
+        before = "Score:\n"  # the heading says it where the text does not
+        found = find_scale(before + section.text, is_any=True)
+        if found is None or len(found.steps) < 3:
+            return None
+        steps = []
+        for step in found.steps:
+            at = section.at + step.at - len(before)
+            cell = self._cell(f"{step.low}", at)
+            steps.append(
+                (Range(to_number(str(step.low)), to_number(str(step.high))), "", cell, self._cell(step.said, at))
+            )
+        start = min(step.at for step in found.steps) - len(before)
+        end = max(step.end for step in found.steps) - len(before)
+        return _Scale(steps, section.at + start, section.at + end)
+
+    def _split_title(self, section: _Section) -> tuple[Cell, Cell, Cell | None]:
+        """Return the name of a criterion, what the title says of it, and its weight."""
+        title = _NUMBERING.sub("", section.title.replace("**", "").replace("`", ""), count=1).strip()
+        weight = None
+        if found := _IN_TITLE.search(title):
+            weight, title = found[1] or found[2], title[: found.start()]
+        elif (line := _IN_TEXT.search(section.text)) is not None:
+            weight = line[1]
+        name, _, told = title.partition(" — ")
+        place = section.place
+        return Cell(name.strip(), place), Cell(told.strip(), place), Cell(weight, place) if weight else None
+
+    def _make_criterion(self, section: _Section, named: _Section, scale: _Scale | None) -> _Criterion:
+        """Return the criterion of a section; `named` has its name, where the section only holds the scale."""
+        name, told, weight = self._split_title(named)
+        if named is not section:
+            weight = weight or self._split_title(section)[2]
+        at = scale.at - section.at if scale else len(section.text)
+        parts = [named.text] if named is not section else []
+        text = "\n".join([*parts, section.text[: max(at, 0)]])
+        text = _LABEL.sub("", _IN_TEXT.sub("", text).strip(), count=1) if text.strip() else ""
+        if scale and (rest := section.text[scale.end - section.at :].strip(" \t\r\n-*_")):
+            start = section.text.index(rest[:20], scale.end - section.at)
+            place = place_in(self._source, section.at + start)
+            self._notes.append(Note(place, f"not read: the text below the scale of `{shorten(name.text)}`"))
+        return _Criterion(
+            name,
+            self._cell(text, named.at)._replace(place=named.place) if text.strip() else told,
+            weight,
+            scale,
+            section,
+        )
+
+    def _group_sections(self, scales: Mapping[int, _Scale]) -> Iterator[_Group]:
+        """Yield the sections that are a criterion each, by the section around them."""
+        titles = [each.title for each in self._sections]
+        found: dict[int, list[tuple[_Section, _Section]]] = {}
+        for section in self._sections:
+            scale, named = scales.get(id(section)), section
+            if scale and titles.count(section.title) > 1 and section.parent:
+                named = section.parent
+            is_weighed = section.depth > 0 and self._split_title(named)[2] is not None
+            if scale or (is_weighed and not section.tables and section.text.strip()):
+                found.setdefault(id(named.parent), []).append((section, named))
+        for pairs in found.values():
+            if any(id(section) in scales for section, _ in pairs):
+                for section, _ in pairs:
+                    if id(section) not in scales:
+                        told = f"`{shorten(section.title)}` has no scale, and the criteria beside it have one"
+                        self._notes.append(Note(section.place, f"not read: {told}"))
+            kept = [each for each in pairs if id(each[0]) in scales] or pairs
+            if len(kept) > 1 or id(kept[0][0]) in scales:
+                criteria = [self._make_criterion(section, named, scales.get(id(section))) for section, named in kept]
+                yield _Group((len(kept) > 1 and kept[0][1].parent) or kept[0][1], criteria)
+
+    def _group_items(self, scales: Mapping[int, _Scale]) -> Iterator[_Group]:
+        """Yield the lists whose items begin with a name in bold type, with a weight or under a fitting heading."""
+        for section in self._sections:
+            items = [] if id(section) in scales else [*_ITEM.finditer(section.text)]
+            items = [each for each in items if each["indent"] == items[0]["indent"]]
+            if len(items) < 2:
+                continue
+            ends = [*(each.start() for each in items[1:]), len(section.text)]
+            criteria = [self._read_item(section, each, end) for each, end in zip(items, ends, strict=True)]
+            if all(each.weight for each in criteria) or (_OF_CRITERIA.search(section.title) and section.depth):
+                yield _Group(section, criteria)
+
+    def _read_item(self, section: _Section, item: re.Match[str], end: int) -> _Criterion:
+        rest = section.text[item.end() : end].partition("\n\n")[0]
+        name, weight = item["name"].strip(" :."), None
+        if found := _IN_TITLE.search(name):
+            name, weight = name[: found.start()], found[1] or found[2]
+        elif found := re.match(rf"\s*[(\[]\s*{_AMOUNT}\s*[)\]]", rest, re.IGNORECASE):
+            rest, weight = rest[found.end() :], found[1]
+        at = section.at + item.start("name")
+        told = self._cell(rest.lstrip(" \t:.–—-"), at)  # noqa: RUF001
+        weighed = self._cell(weight, at) if weight else None
+        return _Criterion(self._cell(name, at), told, weighed, None, section)
+
+    @staticmethod
+    def _is_shared(group: _Group) -> bool:
+        """Return whether the one scale of a group is for criteria elsewhere, or for a result of all of them."""
+        (first, *others) = group.criteria
+        title = first.section.title
+        if others or not first.scale or first.name.text not in title:
+            return False
+        return bool(_OF_SCALES.search(title) or _OF_RESULTS.search(title))
+
+    def _weigh(self, group: _Group, section: _Section, table: _Tabled) -> bool:
+        """Take the weights of the criteria in a group from a table that lists them, if it does."""
+        fields = table.columns.fields
+        if not ({"id", "weight"} <= fields.keys() and all(each.scale for each in group.criteria)):
+            return False
+        rows = table.found.rows
+        weights = {fold(row.cell(fields["id"]).text): row.cell(fields["weight"]) for row in rows}
+        if not all(fold(each.name.text) in weights for each in group.criteria):
+            return False
+        group.criteria[:] = [
+            each._replace(weight=_read_weight(weights.pop(fold(each.name.text)))) for each in group.criteria
+        ]
+        self._read.update((id(table), id(section)))
+        for name, cell in weights.items():
+            if not _TOTALS.fullmatch(name.replace("_", " ")):
+                self._notes.append(Note(cell.place, f"not read: this row, as no section describes `{shorten(name)}`"))
+        return True
+
+    # Rubrics as tables
+
+    def _use(self, group: _Group) -> None:
+        self._read.update(id(each.section) for each in group.criteria)
+        self._read.update(id(table) for each in group.criteria if each.scale for table in each.section.tables[:1])
+
+    def _make_group(self, group: _Group, shared: _Scale | None) -> Table:
+        self._use(group)
+        scales = [each.scale or shared for each in group.criteria]
+        spread = _Spread([scale for scale in scales if scale])
+        rows, parts = [], []
+        for each, scale in zip(group.criteria, scales, strict=True):
+            told = each.told if each.told.text or scale else each.name
+            cells = {0: each.name, 1: told, 2: each.weight or Cell("", each.name.place)}
+            rows.append(Row(cells, each.name.place))
+            if scale:
+                parts.append((each.name.text, spread.write(each.name.text, scale)))
+        place = group.criteria[0].name.place
+        header = _make_row(("id", "what is judged", "weight"), place)
+        name, notes = _name(group.section), tuple(spread.notes)
+        return Table(name, header, tuple(rows), notes, tuple(parts), span=spread.span)
+
+    def _make_list(self, section: _Section, table: _Tabled, shared: _Scale | None) -> Table:
+        """Return a table of criteria with our headers, without the columns that hold nothing known."""
+        self._read.update((id(table), id(section)))
+        fields, steps, unknown, named = table.columns
+        head = table.found.header
+        notes = [Note(head.cell(column).place, self._word_unknown(head.cell(column))) for column in unknown]
+        fields = dict(fields)
+        if table.has_points:
+            fields["weight"] = fields.pop("score_range")
+        if "weight" in fields and not fold((cell := head.cell(fields["weight"])).text).startswith("weight"):
+            told = "" if shared or steps else ", and each criterion is met or not"
+            notes.append(Note(cell.place, f"column `{shorten(cell.text)}` is read as the weight{told}"))
+        number = fields.pop("number", None)
+        if number is not None:
+            fields.setdefault("id", number)
+        titles = {column: _TITLES.get(name, name) for name, column in fields.items()}
+        is_level = _are_numbers([step.range for step in steps.values()])
+        for column, step in steps.items():
+            is_bare = is_level and step.kind == EITHER
+            titles[column] = f"level {step.range.lower}" if is_bare else head.cell(column).text
+        titles |= {column: head.cell(column).text for column in named}
+        if not ({"expected_outcome", "what_is_judged"} & fields.keys() or steps):
+            titles[max(head.cells) + 1] = "what is judged"  # which is what the criterion is called
+        rows = []
+        for row in table.found.rows:
+            name = row.cell(fields.get("id", 0))
+            if _TOTALS.fullmatch(name.text.strip()):
+                notes.append(Note(row.place, f"not read: the row `{shorten(name.text.strip())}`"))
+                continue
+            cells = {
+                column: row.cells.get(column, name)
+                for column in titles
+                if column in row.cells or column not in head.cells
+            }
+            if (column := fields.get("weight", -1)) in cells:
+                cells[column] = _read_weight(cells[column])
+            rows.append(Row(cells, row.place))
+        header = Row({column: head.cell(column)._replace(text=title) for column, title in titles.items()}, head.place)
+        parts = []
+        if shared and table.is_plain:
+            ids = [row.cell(fields["id"]).value for row in rows]
+            parts = [(each, _Spread([shared]).write(each, shared)) for each in ids]
+        return Table(_name(section), header, tuple(rows), tuple(notes), tuple(parts))
+
+    def _word_unknown(self, cell: Cell) -> str:
+        """Say that a column is not read.
+
+        Raises:
+            TableError: if its header is nearly one that is.
+        """
+        name = shorten(cell.text)
+        if near := find_near(cell.text, HEADERS):
+            raise TableError(cell.place, f"unknown column `{name}`; did you mean `{near[0]}`?")
+        return f"column `{name}` is not read; say what it holds with --map 'FIELD={name}'"
+
+    def _note_unread(self) -> Iterator[Note]:
+        """Say which tables and sections are not read."""
+        for section in self._sections:
+            for table in section.tables:
+                if id(table) not in self._read and not (table is section.tables[0] and id(section) in self._read):
+                    head = table.found.header
+                    heads = list_names([cell.text for cell in head.cells.values()], most=5)
+                    yield Note(
+                        head.place,
+                        f"not read: the table with the columns {heads}, under `{shorten(section.title)}`",
+                    )
+        left = [each for each in self._sections if id(each) not in self._read and each.depth and each.text.strip()]
+        if left:
+            told = list_names([each.title for each in left], most=20)
+            yield Note(left[0].place, f"not read: the text under {told}")
+
+
+class _Spread:
+    """Writes the scales of one rubric alike: as levels if all their scores are numbers, else as bands."""
+
+    def __init__(self, scales: Sequence[_Scale]) -> None:
+        self._is_levels = all(scale.is_numbers for scale in scales)
+        scores = [score for scale in scales for score in scale.scores]
+        self.span = _span(scores) if scores and not self._is_levels else None
+        self.notes = list(self._note_gaps(scales[0])) if scales and self._is_levels else []
+
+    @staticmethod
+    def _note_gaps(scale: _Scale) -> Iterator[Note]:
+        """Say of levels with gaps that no score between them can be given."""
+        numbers = [lower for lower, _ in scale.scores]
+        if any(later - earlier > 1 for earlier, later in pairwise(numbers)):
+            named = join_words([str(number) for number in numbers])
+            yield Note(
+                scale.steps[0][2].place, f"read as the levels {named}: a judge picks one of them, and none between"
+            )
+
+    def write(self, name: str, scale: _Scale) -> Table:
+        """Return a scale as the table of a criterion."""
+        place = scale.steps[0][2].place
+        rows = []
+        for (lower, upper), called, cell, told in scale.steps:
+            cells = [cell._replace(text=str(lower)), cell._replace(text=called), told]
+            if not self._is_levels:
+                said = f"{called}: {told.text}" if called else told.text
+                cells = [cell._replace(text=f"{lower} to {upper}"), told._replace(text=said)]
+            rows.append(Row(dict(enumerate(cells)), cell.place))
+        header = ("level", "name", "outcome") if self._is_levels else ("score", "outcome")
+        return Table(name, _make_row(header, place), tuple(rows))
+
+
+def _read_weight(cell: Cell) -> Cell:
+    """Return the number of a weight such as `20 points` or `0-20`, or the cell as it is."""
+    found = _FULL_AMOUNT.fullmatch(cell.text.strip())
+    return cell._replace(text=found[1]) if found else cell
+
+
+def _make_row(texts: Sequence[str], place: Place) -> Row:
+    return Row({column: Cell(text, place) for column, text in enumerate(texts)}, place)
+
+
+def _name(section: _Section) -> str:
+    return _NUMBERING.sub("", section.title, count=1).strip() or section.title

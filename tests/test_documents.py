@@ -1,0 +1,287 @@
+"""Rubrics that people wrote in Markdown: what `rubric-lint import` makes of them, and who is told of them."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from importing import import_file
+from ruamel.yaml import YAML
+
+from rubric_lint.cli.lint.lint import cli
+from rubric_lint.lint.engine import lint
+
+
+def run_here():
+    """The exit code of a run over the folder that fails on near misses, and what it says of them."""
+    arguments = [".", "--no-cache", "--fail-on-unread"]
+    done = CliRunner().invoke(cli, arguments, prog_name="rubric-lint", standalone_mode=False)
+    return done.return_value, done.stderr
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def levels(*texts, of=(1, 3, 5)):
+    return [{"level": level, "expected_outcome": text} for level, text in zip(of, texts, strict=True)]
+
+
+SECTIONS = """\
+---
+name: judge
+---
+# Reply rubric
+
+## Dimensions
+
+### 1. Cause (weight: 3)
+
+**What it measures:** Is the cause named?
+
+| Score | Anchor |
+|---|---|
+| **3 (Weak)** | No cause is named |
+| **6 (Fair)** | A cause without a date |
+| **9 (Strong)** | The cause and its date |
+
+**Common failure:** a guess.
+
+### 2. Tone — thanks the customer (weight: 1)
+
+| Score | Anchor |
+|---|---|
+| 3 | Blames the customer |
+| 6 | Neither thanks nor blames |
+| 9 | Thanks the customer |
+
+## Interpreting scores
+
+| Average | Meaning |
+|---|---|
+| 8-10 | Ship |
+"""
+LISTED = """\
+# Judge
+
+## Scale
+
+- **1 (Poor)**: The point is absent
+- **3 (Fair)**: The point is there
+- **5 (Good)**: The point has an example
+
+## Criteria
+
+1. **Cause** (60%): The cause is named
+2. **Tone** (40%) — The customer is thanked
+
+## Output
+
+Return JSON.
+"""
+WEIGHED = """\
+# Rubric
+
+| Dimension | Weight |
+|---|---|
+| Cause | 70% |
+| Tone | 30% |
+| **Total** | 100% |
+
+### Cause
+
+#### Scoring
+
+**5 — Good:** The cause and its date
+**3 — Fair:** The cause
+**1 — Poor:** No cause
+
+### Tone
+
+#### Scoring
+
+- 5: Thanks the customer
+- 3: Is polite
+- 1: Blames the customer
+"""
+DOCUMENTS = {
+    "sections with a level table and a weight in the title": (
+        SECTIONS,
+        [
+            {
+                "id": "Cause",
+                "expected_outcome": "Is the cause named?",
+                "weight": 3,
+                "levels": [
+                    {"level": 3, "name": "Weak", "expected_outcome": "No cause is named"},
+                    {"level": 6, "name": "Fair", "expected_outcome": "A cause without a date"},
+                    {"level": 9, "name": "Strong", "expected_outcome": "The cause and its date"},
+                ],
+            },
+            {
+                "id": "Tone",
+                "expected_outcome": "thanks the customer",
+                "weight": 1,
+                "levels": levels(
+                    "Blames the customer", "Neither thanks nor blames", "Thanks the customer", of=(3, 6, 9)
+                ),
+            },
+        ],
+        [
+            "18:3: not read: the text below the scale of `Cause`",
+            "30:1: not read: the table with the columns `Average` and `Meaning`, under `Interpreting scores`",
+            "14:3: read as the levels 3, 6 and 9: a judge picks one of them, and none between",
+        ],
+    ),
+    "a list of criteria, and a scale for all of them": (
+        LISTED,
+        [
+            {
+                "id": name,
+                "expected_outcome": told,
+                "weight": weight,
+                "levels": levels(
+                    "Poor: The point is absent", "Fair: The point is there", "Good: The point has an example"
+                ),
+            }
+            for name, told, weight in (("Cause", "The cause is named", 0.6), ("Tone", "The customer is thanked", 0.4))
+        ],
+        [
+            "3:1: this scale is read for each criterion",
+            "14:1: not read: the text under `Output`",
+            "5:1: read as the levels 1, 3 and 5: a judge picks one of them, and none between",
+        ],
+    ),
+    "weights in a table, and the scales in sections": (
+        WEIGHED,
+        [
+            {
+                "id": "Cause",
+                "weight": 0.7,
+                "levels": levels("Poor: No cause", "Fair: The cause", "Good: The cause and its date"),
+            },
+            {"id": "Tone", "weight": 0.3, "levels": levels("Blames the customer", "Is polite", "Thanks the customer")},
+        ],
+        ["15:1: read as the levels 1, 3 and 5: a judge picks one of them, and none between"],
+    ),
+    "a column for each level, a weight and a total": (
+        (
+            "# R\n\n| Criterion | Weight (%) | 1 | 3 (Fair) | 5 (Good) | Owner |\n|-|-|-|-|-|-|\n"
+            "| Cause | 100 | None | One | One with a date | Ann |\n| Total | 100 | | | | |\n"
+        ),
+        [
+            {
+                "id": "Cause",
+                "weight": 100,
+                "levels": [
+                    {"level": 5, "name": "Good", "expected_outcome": "One with a date"},
+                    {"level": 3, "name": "Fair", "expected_outcome": "One"},
+                    {"level": 1, "expected_outcome": "None"},
+                ],
+            }
+        ],
+        [
+            "3:54: column `Owner` is not read; say what it holds with --map 'FIELD=Owner'",
+            "6:1: not read: the row `Total`",
+            "3:28: read as levels: 1, 3 Fair and 5 Good",
+        ],
+    ),
+    "points for each check": (
+        (
+            "# R\n\n| # | Check | Max | Pass if |\n|-|-|-|-|\n| 1 | Source | 20 pts | Every claim has a source |\n"
+            "| 2 | Length | 0-10 | At most five sentences |\n"
+        ),
+        [
+            {"id": "Source", "expected_outcome": "Every claim has a source", "weight": 20},
+            {"id": "Length", "expected_outcome": "At most five sentences", "weight": 10},
+        ],
+        ["3:15: column `Max` is read as the weight, and each criterion is met or not"],
+    ),
+    "sections with a weight and a text": (
+        "# R\n\n### Cause — 3 points\n\nNames the cause.\n\n### Tone\n\n- **Weight:** 2\n- Thanks the customer.\n",
+        [
+            {"id": "Cause", "expected_outcome": "Names the cause.", "weight": 3},
+            {"id": "Tone", "expected_outcome": "- Thanks the customer.", "weight": 2},
+        ],
+        [],
+    ),
+    "bands of another scale, in lines": (
+        (
+            "# Sources\n\nScore the answer from 0 to 100.\n\n- 90-100: Every claim has one\n- 50-89: Most have one\n"
+            "- 0-49: Few have one\n"
+        ),
+        [
+            {
+                "id": "Sources",
+                "expected_outcome": "Score the answer from 0 to 100.",
+                "score_ranges": [
+                    {"score_range": [0, 4], "expected_outcome": "Few have one"},
+                    {"score_range": [5, 8], "expected_outcome": "Most have one"},
+                    {"score_range": [9, 10], "expected_outcome": "Every claim has one"},
+                ],
+            }
+        ],
+        [
+            (
+                "7:1: --rescale 0..100: 0 to 49 becomes 0 to 4 (worth 0 to 40); 50 to 89 becomes 5 to 8 (worth 50 to "
+                "80); 90 to 100 becomes 9 to 10 (worth 90 to 100)"
+            )
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_criteria_of_a_document_are_imported_and_what_is_not_read_is_told(name):
+    text, expected, notes = DOCUMENTS[name]
+    code, written, said = import_file("r.md", text)
+    made = [line.removeprefix("r.md:") for line in said.splitlines() if "warning" not in line]
+    assert (code, YAML(typ="safe").load(f"rubrics:\n{written}"), made) == (0, {"rubrics": expected}, notes)
+    assert [each.severity for each in lint("r.rubric.yaml", f"rubrics:\n{written}".encode()).findings] in (
+        [],
+        ["warning"],
+    )
+
+
+def test_a_column_that_is_not_known_is_mapped_and_a_misspelt_one_refused():
+    table = "# R\n\n| Dimension | {} |\n|-|-|\n| Cause | Is named |\n"
+    wide = "# R\n\n| Dimension | Wieght | Meaning |\n|-|-|-|\n| Cause | 2 | Is named |\n"
+    text = "  - id: Cause\n    expected_outcome: Is named\n"
+    assert import_file("r.md", table.format("Rationale"), "--map", "outcome=Rationale") == (0, text, "")
+    refused = "r.md:3:15: unknown column `Wieght`; did you mean `weight`?\n"
+    assert import_file("r.md", wide)[::2] == (1, refused)
+
+
+TOLD = "its 2 criteria are in Markdown, which is not checked; `rubric-lint import {0}.md -o {0}.rubric.yaml` writes"
+NONE = "`rubric-lint import` finds no rubric in this Markdown: no criteria found"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("evals/rubric.md", SECTIONS, TOLD),
+        ("evals/judge-prompt.md", LISTED, TOLD),
+        ("scoring-rubric.md", SECTIONS, TOLD),
+        ("evals/rubric.md", "# Rubric\n\n1. Cause\n   - Pass:\n", NONE),
+        ("evals/judge.md", "# You judge\n\n1. Read\n", None),
+        ("judge.md", LISTED, None),
+        ("evals/notes.md", SECTIONS, None),
+        ("course/rubric.md", SECTIONS.replace("customer", "student"), None),
+        ("docs/rubric.md", SECTIONS.replace("judge", "x"), None),
+    ],
+)
+def test_documents_that_are_named_for_rubrics_are_near_misses(name, text, said):
+    Path(name).parent.mkdir(exist_ok=True)
+    Path(name).write_text(text, "utf-8")
+    code, err = run_here()
+    assert code == (1 if said else 0), err
+    told = said and said.format(name.removesuffix(".md"))
+    assert (told in err) if told else err == ""
+
+
+def test_the_advice_ends_in_a_rubric_file_and_the_document_is_not_told_again():
+    Path("evals").mkdir()
+    Path("evals/rubric.md").write_text(SECTIONS, "utf-8")
+    code, written, _ = import_file("evals/rubric.md", SECTIONS, "-o", "evals/rubric.rubric.yaml")
+    assert (code, written) == (0, "")
+    assert run_here() == (0, "")
