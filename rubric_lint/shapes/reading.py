@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.finding import Place, Problem
 from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels
-from rubric_lint.format.view import Draft, View
+from rubric_lint.format.view import Dialect, Draft, View
 from rubric_lint.messages import describe, join_words, list_scores, shorten
 from rubric_lint.shapes.shape import YES_NO, Marks, Names, Shape, dialect_of, expand, split_pointer
 from rubric_lint.text.document import Document
@@ -73,12 +73,12 @@ def find_shapes(document: Document, shapes: Iterable[Shape]) -> list[View]:
     return list(found.values())
 
 
-def read_shape(document: Document, shape: Shape) -> Iterator[View]:
-    """Read the rubrics that a table describes."""
+def read_shape(document: Document, shape: Shape, dialect: Dialect | None = None) -> Iterator[View]:
+    """Read the rubrics that a table describes; `dialect` is that of a table which is built in."""
     for path, bound in expand(document.data, shape.criteria):
         value = document.value(path)
         if isinstance(value, list | dict) and any(isinstance(each, str | dict) for each in _values(value)):
-            yield _Reading(document, shape, path, bound).read(value)
+            yield _Reading(document, shape, path, bound).read(value, dialect or dialect_of(shape))
 
 
 def find_lack(document: Document, shape: Shape) -> Problem:
@@ -113,7 +113,7 @@ class _Reading:
         self.points = Fraction(0)
         self.passes = self._read_setting("pass", shape.passes)
 
-    def read(self, value: Any) -> View:
+    def read(self, value: Any, dialect: Dialect) -> View:
         leaves = list(self._list_leaves(self.path, value))
         for index, leaf in enumerate(leaves):
             self._put((index,), leaf.place)
@@ -121,7 +121,6 @@ class _Reading:
         self._unify()
         self._weigh(leaves)
         threshold, place = self._find_threshold()
-        dialect = dialect_of(self.shape)
         used = {"expected_outcome": self.shape.outcome, "id": self.shape.id, "weight": self.shape.weight}
         names = {ours: self._name_used(theirs, leaves) for ours, theirs in used.items() if len(theirs) > 1}
         return self.draft.finish(
