@@ -250,19 +250,20 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
 
 _CONTAINERS = (b"criteria", b"dimensions", b"axes")
 _CONTAINER = re.compile(rb"""(?:criteria|dimensions|axes)["']?[ \t]*:""")
-_COMMON_CONTAINER = re.compile(rb"""\b(?:items|sections|questions|aspects|factors)["']?[ \t]*:""")
+_COMMON_CONTAINER = re.compile(rb"""\b(?:items|sections|questions|aspects|factors|checklist)["']?[ \t]*:""")
 _SCORED = (b"weight", b"points", b"score", b"levels", b"anchors", b"scale", b"threshold", b"descriptions")
-_NAMED = re.compile(r"(?:(?P<own>rubric|judge|criteria)|eval)[^/\\]*(?P<below>[/\\][^/\\]*)?\Z", re.IGNORECASE)
+_OWN_NAME = re.compile(r"(?:rubric|judge|criteria|dimension)[^/\\]*\Z", re.IGNORECASE)
+_NAMED = re.compile(r"(?:rubric|judge|eval)[^/\\]*(?:[/\\][^/\\]*)?\Z", re.IGNORECASE)
 
 
 def _could_be_home_made(data: bytes, name: str) -> bool:
     """Return whether bytes have the words of home-made criteria, in a file named for them or under a word of theirs."""
     if any(word in data for word in _CONTAINERS) and _CONTAINER.search(data):
         return any(mark in data for mark in _SCORED) or b"description" in data
-    named = _NAMED.search(name)
-    if named is None or not any(mark in data for mark in _SCORED):
+    is_own = _OWN_NAME.search(name) is not None
+    if not (is_own or _NAMED.search(name)) or not any(mark in data for mark in _SCORED):
         return False
-    return (bool(named["own"]) and not named["below"]) or _COMMON_CONTAINER.search(data) is not None
+    return is_own or _COMMON_CONTAINER.search(data) is not None
 
 
 DIALECTS: tuple[str, ...] = tuple(name for family in FAMILIES for name in family.dialects)
