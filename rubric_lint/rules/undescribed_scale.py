@@ -23,7 +23,9 @@ RULE = Rule(
     "undescribed-scale",
     Severity.WARNING,
     {
-        "undescribed": "no level describes {levels} of the scale from {lowest} to {highest}; say what an observer sees there"
+        "undescribed": (
+            "no level describes {levels} of the scale from {lowest} to {highest}; say what an observer sees there"
+        )
     },
     check,
     marks=(Part.KEY,),
