@@ -30,7 +30,7 @@ READ = {
             anchors: {1: Two numbers differ, 2: One differs a lot, 3: One differs, 4: All nearly match, 5: All match}
         """,
         ["tone", "facts"],
-        ["vague-outcome.undescribed"],
+        ["undescribed-scale.undescribed"],
     ),
     "levels with one text, under a map of names": (
         "tone.json",
@@ -117,8 +117,8 @@ READ = {
     "a list with penalties": (
         "rubric.json",
         """\
-        [{"number": "R1", "criterion": "Names the refund window", "is_positive": true, "score": 5},
-         {"number": "R2", "criterion": "Names the refund window", "is_positive": false, "score": 3}]
+        [{"id": "R1", "must": "Names the refund window", "points": 5, "is_penalty": false},
+         {"id": "R2", "must": "Names the refund window", "points": 3, "is_penalty": true}]
         """,
         ["R1", "R2"],
         ["cancelling-criterion.opposite-signs"],
@@ -306,6 +306,6 @@ def test_most_real_files_are_read_and_no_look_alike_is():
         name: each
         for name, each in errors.items()
         if {*each}
-        - {"vague-outcome.undescribed", "undescribed-scale.undescribed", "vague-outcome.label", "weight.total"}
+        - {"undescribed-scale.undescribed", "vague-outcome.label", "weight.total"}
     } == {}
     assert [path for path in LOOK_ALIKES if found[path].rubrics or found[path].findings or found[path].unread] == []
