@@ -425,7 +425,14 @@ def _infer(
         for path in (*_list_beside(document, each), *_list_fields(each, own))
         if _generalize(path, at) not in known and (document, path) not in others
     )
-    return Inferred(table, found, tuple(unused))
+    return Inferred({key: table[key] for key in _KEYS if key in table}, found, tuple(unused))
+
+
+_KEYS = (
+    *("name", "files", "criteria", "id", "outcome", "weight", "levels", "level-text", "gate", "negative", "parts"),
+    *("scale", "pass", "total", "combine"),
+)
+"""The keys of a table in the order in which they are written."""
 
 
 def _find_scale(
