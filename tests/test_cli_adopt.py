@@ -25,6 +25,7 @@ TABLE = {
     "weight": "weight",
     "gate": "min_score",
     "pass": "/overall_pass_threshold",
+    "unused": ["owner_team"],
 }
 
 LEVELS = '{{"criteria": [{{"name": "{}", "levels": {{"1": "Blames the reader", "3": "Thanks the reader"}}}}]}}\n'

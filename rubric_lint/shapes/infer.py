@@ -437,12 +437,15 @@ def _infer(
         for path in (*_list_beside(document, each), *_list_fields(each, own))
         if _generalize(path, at) not in known and (document, path) not in others
     )
+    inside = {each.path for _, each, _ in found}
+    if left := dict.fromkeys(path[-1] for _, path in unused if path[:-2] in inside):
+        table["unused"] = list(left)
     return Inferred({key: table[key] for key in _KEYS if key in table}, found, tuple(unused))
 
 
 _KEYS = (
     *("name", "files", "criteria", "id", "outcome", "weight", "levels", "level-text", "gate", "negative", "parts"),
-    *("scale", "pass", "total", "combine"),
+    *("scale", "pass", "total", "combine", "unused"),
 )
 """The keys of a table in the order in which they are written."""
 
