@@ -20,7 +20,7 @@ FOLDERS = {"evals", "eval", "config", "configs", "rubrics", "skills", "prompts",
 """The folders in which teams have these files; a stored name has `_` in the place of `/`."""
 
 SAMPLES = YAML(typ="safe").load((Path(__file__).parent / "data/home_made.yaml").read_text("utf-8"))
-OPEN = {"S1", "S10", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9"}
+OPEN = {"S10", "S9"}
 NO_RUBRICS = {"not", "S12", "S13"}
 """The shapes of files that only look like rubrics, of tests by keywords, and of the settings of judges."""
 
@@ -164,7 +164,6 @@ def test_the_advice_on_a_file_of_a_team_ends_in_a_rubric(stored, tmp_path, monke
     assert judge(name) in ("read", "led to a rubric")
 
 
-@pytest.mark.xfail(strict=False)
 @pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
 def test_the_advice_on_a_home_made_rubric_ends_in_a_rubric(sample, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -116,7 +116,7 @@ def test_an_example_touches_what_the_guide_says():
         "Add an output format": ["rubric_lint/report/bars.py", "rubric_lint/report/__init__.py"],
         "Add a field": ["schemas/v2/rubric.json", "tests/data/fields.yaml"],
         "Add a dialect": [
-            "rubric_lint/dialects/gradebook.py",
+            "rubric_lint/dialects/gradebook.toml",
             "schemas/gradebook/v1.json",
             "rubric_lint/dialects/gradebook.md",
             "rubric_lint/dialects/__init__.py",

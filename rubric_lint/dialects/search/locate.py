@@ -274,7 +274,18 @@ def search(
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
 
 
-_CONTAINERS = ("criteri", "dimension", "axes", "rubric", "items", "sections", "questions", "aspects", "factors")
+_CONTAINERS = (
+    "criteri",
+    "dimension",
+    "axes",
+    "rubric",
+    "items",
+    "sections",
+    "questions",
+    "aspects",
+    "factors",
+    "checklist",
+)
 _SCORED = ("weight", "points", "score", "levels", "anchors", "scale", "threshold", "description")
 
 

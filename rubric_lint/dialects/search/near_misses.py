@@ -111,6 +111,8 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
 
     With `in_suite`, the file has rubrics in our format; with `of_agentv`, some of AgentV.
     """
+    if _is_schema(document.data):
+        return []
     taken = {location.path for location in found.rubrics}
     if found.is_foreign and not taken:
         return [_make_unread(document, (), Part.HEAD, _word_foreign(document), is_known=True)]
@@ -135,6 +137,14 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     if not taken and not noticed and not lost and not found.is_claimed:
         noticed += _find_outside(document) if document.kind in DATA else _find_in_other_kinds(document)
     return [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
+
+
+def _is_schema(data: Any) -> bool:
+    """Return whether data is a JSON Schema, whose fields may have the names of rubrics."""
+    return isinstance(data, dict) and _SCHEMAS in str(data.get("$schema", ""))
+
+
+_SCHEMAS = "json-schema.org"
 
 
 def _find_leftovers_to_tell(document: Document, found: Search, taken: set[Path], told: set[Path]) -> Iterator[Path]:
