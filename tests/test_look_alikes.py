@@ -40,7 +40,7 @@ LOOK_ALIKES = {
     "a judge": "llm_judge: {model: x, criteria: [{id: a, description: b}]}\n",
     "metrics": '[{"criterion": {"rouge": {"rubrics": [{"id": "a", "content": {"text": "b"}}]}}}]',
     "a judged task": '[{"criterion": "Names it", "is_positive": true, "score": 5, "met": true}]',
-    "reviews": '[{"is_positive": true, "text": "Great", "must": 1}]',
+    "reviews": '[{"is_positive": true, "text": "Great", "criterion_id": 1}]',
     "a checklist": '{"type": "weighted_checklist", "checklist": ["Names it"]}',
     "bands": "rubric: [{score_range: [0, 4], expected_outcome: a}]\n",
 }
