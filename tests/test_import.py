@@ -361,7 +361,7 @@ A = "# A\n\n|id|outcome|\n|-|-|\n|a|b|\n\n"
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a\n", "1:1: no table found; expected a header such as `| id | expected_outcome |`"),
+        ("a\n", "1:1: no criteria found; expected a table with a header such as `| id | expected_outcome |`"),
         ("|id|outcome|\n|-|-|\n|a|b|c|\n", "3:6: this row has more cells than the header"),
         (f"{A}{A}", "9:1: a second table is called `A`; choose one with --rubric"),
         (f"{A}# B\n\n|id|who|\n|-|-|\n|c|d|\n", "9:5: unknown column `who`; expected `id`, `what_is_judged`, `weight`"),

@@ -1,6 +1,7 @@
-"""Find rubrics in Markdown, which is not linted: documents that are named for them, to report what to do."""
+"""Find rubrics in text, which is not linted: Markdown that is named for rubrics, and signs of scales in prompts."""
 
 import re
+from itertools import islice
 
 from rubric_lint.finding import Step, Unread
 from rubric_lint.text.source import Source
@@ -55,3 +56,13 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
     criteria = "its criterion is" if count == 1 else f"its {count} criteria are"
     reason = f"{criteria} in Markdown, which is not checked; `{command}` writes a rubric file"
     return (Unread(reason, line, 1, is_known=False, signs=2, steps=(Step("run", "import"),)),)
+
+
+_STEP = re.compile(
+    r"(?:^|\\n)[ \t]*+(?:[-*•+][ \t]++)?[*\"'`(\[]{0,2}(?:score[ \t]*+)?\d{1,3}\b[^\w\n]", re.IGNORECASE | re.MULTILINE
+)
+
+
+def may_hold_scale(text: str) -> bool:
+    """Return whether three lines of a file, or of strings in it, begin as steps of a scale do."""
+    return len([*islice(_STEP.finditer(text), 3)]) == 3
