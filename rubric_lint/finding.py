@@ -87,6 +87,7 @@ class Finding(NamedTuple):
 _STEPS = {
     "rename": "rename it to `{}`",
     "rewrite": "{}",
+    "move": "move it {}",
     "comment": "put the comment `# $schema: {}` at the top of the file",
     "key": 'add `"$schema": "{}"` at the top level',
     "key-of-lines": 'add `"$schema": "{}"` at the top level of each line',

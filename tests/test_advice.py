@@ -20,7 +20,7 @@ FOLDERS = {"evals", "eval", "config", "configs", "rubrics", "skills", "prompts",
 """The folders in which teams have these files; a stored name has `_` in the place of `/`."""
 
 SAMPLES = YAML(typ="safe").load((Path(__file__).parent / "data/home_made.yaml").read_text("utf-8"))
-OPEN = {"S1", "S10", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9"}
+OPEN = {"S10", "S9"}
 NO_RUBRICS = {"not", "S12", "S13"}
 """The shapes of files that only look like rubrics, of tests by keywords, and of the settings of judges."""
 
@@ -82,6 +82,10 @@ def follow(name, unread):
             _, errors, code = call(what, name, *out)
             assert code == 0, errors
             name = out[-1] if out else name
+        elif do == "move":
+            data = {key: value for key, value in read(name).data.items() if key not in ("rubrics", "tests", "evals")}
+            name = str(Path(name).parent / "moved.yaml")
+            Path(name).write_text(json.dumps(data), "utf-8")
         elif do == "file-name":
             name = str(Path(name).rename(Path(name).parent / what))
         elif do == "setting":
@@ -137,17 +141,17 @@ def walk(value, path=()):
 
 def judge(name):
     """How it ends: `read`, `led to a rubric`, or what is wrong with the advice."""
-    report = look(name)
-    if report["findings"] or report["summary"]["rubrics"]:
-        return "read"
-    if not report.get("unread"):
-        return f"silent: {report.get('errors')}"
-    first = report["unread"][0]
-    if not first.get("steps"):
-        return f"no steps: {first['reason']}"
-    after = look(follow(name, first))
-    is_done = after["findings"] or after["summary"]["rubrics"]
-    return "led to a rubric" if is_done else f"a dead end: {first['reason']}; then {after.get('unread')}"
+    report, end = look(name), "read"
+    while not (report["findings"] or report["summary"]["rubrics"]):
+        if not report.get("unread"):
+            return f"silent: {report.get('errors')}"
+        first = report["unread"][0]
+        if not first.get("steps") or first["reason"] == end:
+            return f"a dead end: {first['reason']}"
+        end = first["reason"]
+        name = follow(name, first)
+        report = look(name)
+    return "read" if end == "read" else "led to a rubric"
 
 
 @pytest.mark.skipif(HOME is None, reason="the files of teams, `shared/corpus/home` beside the project, are not here")
@@ -160,7 +164,6 @@ def test_the_advice_on_a_file_of_a_team_ends_in_a_rubric(stored, tmp_path, monke
     assert judge(name) in ("read", "led to a rubric")
 
 
-@pytest.mark.xfail(strict=False)
 @pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
 def test_the_advice_on_a_home_made_rubric_ends_in_a_rubric(sample, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -168,3 +171,34 @@ def test_the_advice_on_a_home_made_rubric_ends_in_a_rubric(sample, tmp_path, mon
     Path(name).parent.mkdir(parents=True, exist_ok=True)
     Path(name).write_text(sample["text"], "utf-8")
     assert judge(name) in ("read", "led to a rubric")
+
+
+HOME_MADE = """
+criteria:
+  - {name: period, description: Names the period of 30 days, weight: 2}
+  - {name: tone, description: Thanks the reader, weight: 1}
+"""
+OURS = "rubrics: [{id: owner, expected_outcome: Names the owner}]\n"
+CASES = "tests: [{vars: {q: Why?}, assert: [{type: llm-rubric, value: Names the owner of the shop}]}]\n"
+AXES = "scale: [1, 5]\naxes: {owner: {weight: 2, description: Names it}, tone: {weight: 1, description: Is kind}}\n"
+SHAPES = {
+    "ours beside criteria": ("a.yaml", f"{OURS}{HOME_MADE}", 1, ["move"]),
+    "ours beside criteria in a folder of judges": ("evals/a.yaml", f"version: 1\n{OURS}{HOME_MADE}", 1, ["move"]),
+    "assertions beside criteria": ("promptfooconfig.yaml", f"prompts: [x]\n{CASES}{HOME_MADE}", 1, ["move"]),
+    "ours and criteria in two documents": ("evals/a.yaml", f"{OURS}---\nversion: 1\n{HOME_MADE}", 2, []),
+    "axes and criteria": ("evals/a.yaml", f"version: 1\n{AXES}{HOME_MADE}", 2, []),
+    "ours beside a filter": ("a.yaml", f"{OURS}criteria: [{{field: due, operator: less, value: 3}}]\n", 1, []),
+    "ours beside names of criteria": ("a.yaml", f"{OURS}criteria: [accuracy, tone]\n", 1, []),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "count", "steps"), SHAPES.values(), ids=SHAPES)
+def test_a_file_of_two_shapes_has_both_read_or_one_reported(name, text, count, steps, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(exist_ok=True)
+    Path(name).write_text(text, "utf-8")
+    report = look(name)
+    unread = report.get("unread", [])
+    found = [step["do"] for each in unread for step in each["steps"]]
+    assert (report["summary"]["rubrics"], report["findings"], found) == (count, [], steps)
+    assert all(judge(follow(name, each)) in ("read", "led to a rubric") for each in unread)

@@ -114,14 +114,14 @@ def test_an_example_touches_what_the_guide_says():
             "rubric_lint/rules/__init__.py",
         ],
         "Add an output format": ["rubric_lint/report/bars.py", "rubric_lint/report/__init__.py"],
-        "Add a field": ["schemas/v2/rubric.json", "tests/test_lost.py"],
+        "Add a field": ["schemas/v2/rubric.json", "tests/data/fields.yaml"],
         "Add a dialect": [
-            "rubric_lint/dialects/gradebook.py",
+            "rubric_lint/dialects/gradebook.toml",
             "schemas/gradebook/v1.json",
             "rubric_lint/dialects/gradebook.md",
             "rubric_lint/dialects/__init__.py",
             "tests/support/dialect_samples.py",
-            "tests/data/left_over.yaml",
+            "tests/data/conversions.yaml",
             "tools/website/originals.py",
             "docs/dialects.md",
             "docs/dialects.md",
@@ -246,7 +246,8 @@ def test_the_examples_break_no_test(tmp_path, monkeypatch):
         assert copy.python(*command).returncode == 0
     with monkeypatch.context() as patch:
         patch.setenv("RENEW_SNAPSHOTS", "1")
-        assert copy.python("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_snapshots.py").returncode == 0
+        snapshots = ["tests/test_snapshots.py", "tests/test_convert.py"]
+        assert copy.python("-m", "pytest", "-q", "-p", "no:cacheprovider", *snapshots).returncode == 0
     done = copy.python(
         "-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", "-m", "not slow", "-p", "no:cacheprovider"
     )

@@ -151,6 +151,12 @@ TOLD = {
     "a rubric by name": ("a.yaml", f"rubric: [{PAIR}]\n", 1, NOT_SHOWN),
     "scores": ("criteria.yaml", "criteria:\n  - {name: a, description: Is right}\n", 1, NO_SCORES),
     "numbers": ("rubric.yaml", "style: [{id: a, weight: major, description: Is short}]\n", 1, NO_SCORES),
+    "a mapping for each": (
+        "rubric.yaml",
+        "score_scale: 0-100 for each\nfields: {a: Names the window, b: Names the form, c: Is no longer than a page}\n",
+        2,
+        "`fields` holds 3 texts; if a judge takes each for a criterion, run `rubric-lint adopt FILE`",
+    ),
     "texts": (
         "rubric.yaml",
         "dimensions: {tone: {weight: 1, good: [Thanks]}, facts: {weight: 2, good: [Is right]}}\n",

@@ -469,7 +469,7 @@ PAGES = read_pages(FOLDER)
 
 
 def test_every_module_has_a_page():
-    modules = {path.stem for path in FOLDER.glob("[a-z]*.py")}
+    modules = {path.stem for kind in ("py", "toml") for path in FOLDER.glob(f"[a-z]*.{kind}")}
     assert {page.stem for page in PAGES} == modules
     assert {tuple(page.sections) for page in PAGES} == {("Shape", "Score", "Flagged", "Accepted")}
 

@@ -197,7 +197,7 @@ LOST = 'criteria = "/c"\noutcome = "text"\nweight = "w"\nscale = "yes-no"\ntotal
             [
                 ("6", "bounds.threshold", "pass_mark", "6", "1", "5", "threshold", "is never met"),
                 ("7", "bounds.threshold", "min", "7", "1", "5", "gate", "is never met"),
-                ("guide", "vague-outcome.undescribed", "2 to 4", "are", "1 to 5"),
+                ("guide", "undescribed-scale.undescribed", "2 to 4", "1", "5"),
             ],
         ),
         (

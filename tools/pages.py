@@ -6,6 +6,7 @@
 import contextlib
 import re
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -13,9 +14,9 @@ from typing import NamedTuple
 
 from rubric_lint.agree.judged.run import JudgedRun, RecordCache, Reviewer
 from rubric_lint.finding import Result
-from rubric_lint.lint.engine import lint
+from rubric_lint.lint.engine import DEFAULTS, lint
 from rubric_lint.project.files import File
-from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.project.settings import NAMES, Settings, SettingsFinder
 from rubric_lint.report import REPORTERS, Style
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.rules import RULES as RULES_TABLE
@@ -65,7 +66,9 @@ def find(stem: str, name: str, text: str, beside: str) -> Result:
     """What the program of a rule finds in a file, and in those beside it."""
     rule = next((rule for rule in RULES_TABLE if rule.name == stem.replace("_", "-")), None)
     if rule is None or rule.command == "rubric-lint":
-        return lint(name, text.encode())
+        tables = next((found["text"] for found in _TITLED.finditer(beside) if found["name"] == NAMES[0]), "")
+        settings = Settings.from_table(str(Path.cwd()), NAMES[0], tomllib.loads(tables)).for_file(name)
+        return lint(name, text.encode(), settings if tables else DEFAULTS)
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for found in _TITLED.finditer(beside):
             Path(found["name"]).write_text(_repeat(found["text"], int(found["times"] or 1)), "utf-8")

@@ -25,7 +25,7 @@ _JUDGED = ("llm-rubric", "agent-rubric", "g-eval", "model-graded-closedqa", "fac
 
 
 class Family(NamedTuple):
-    """The dialects of one module, and the words that show that a text may hold one of them.
+    """The dialects of one module, or of one table of the same name, and the words that show that a text may hold one.
 
     A text that holds such a rubric has all the words of one item of `signs`, one of the `endings` or a match of
     `pattern`. An ending is a word that does not count as the end of a longer one: `outcome` in `expected_outcome`. In
@@ -45,6 +45,15 @@ class Family(NamedTuple):
     toml_has: tuple[tuple[bytes, ...], ...] = ()
     in_data: bool = True
     in_yaml: bool = True
+    is_table: bool = False
+
+    def find(self, document: "Document") -> "Iterable[View]":
+        """Find the rubrics of a document that are written in these dialects."""
+        if self.is_table:
+            from rubric_lint.dialects.search.described import find  # noqa: PLC0415  (few files hold rubrics of other systems)
+
+            return find(document, self.module)
+        return import_module(f"rubric_lint.dialects.{self.module}").find(document)  # type: ignore[no-any-return]
 
     def is_in(self, kind: Kind) -> bool:
         """Return whether files of a kind may hold one of the dialects."""
@@ -71,7 +80,7 @@ class Family(NamedTuple):
 # common in files of other tools, whose mappings would be walked through for nothing.
 FAMILIES = (
     Family("lightspeed", ("lightspeed",), (("geval:", "rubrics"),)),
-    Family("confident_ai", ("confident-ai",), (("scoreRange", "expectedOutcome"),)),
+    Family("confident_ai", ("confident-ai",), (("scoreRange", "expectedOutcome"),), is_table=True),
     Family(
         "ragas",
         ("ragas",),
@@ -87,7 +96,7 @@ FAMILIES = (
         programs_have=(b"score_range", b"expected_outcome"),
         in_data=False,
     ),
-    Family("healthbench", ("healthbench",), (("criterion", "points", "rubrics"),)),
+    Family("healthbench", ("healthbench",), (("criterion", "points", "rubrics"),), is_table=True),
     Family("autoevals", ("autoevals",), (("choice_scores", "prompt"),), files_have=((b"choice_scores",),)),
     Family(
         "agent_skills",
@@ -142,8 +151,13 @@ FAMILIES = (
         (("LLMJudge", "evaluators"), ("GEval", "evaluators")),
         files_have=((b"LLMJudge",),),
     ),
-    Family("deepeval_data", ("deepeval-data",), tuple((key, "score_range", "expected_outcome") for key in _RUBRIC)),
-    Family("rar", ("rar",), tuple((key, "title", "description", "weight") for key in _RUBRIC)),
+    Family(
+        "deepeval_data",
+        ("deepeval-data",),
+        tuple((key, "score_range", "expected_outcome") for key in _RUBRIC),
+        is_table=True,
+    ),
+    Family("rar", ("rar",), tuple((key, "title", "description", "weight") for key in _RUBRIC), is_table=True),
     Family(
         "swe_atlas",
         ("swe-atlas",),
@@ -156,7 +170,15 @@ FAMILIES = (
         tuple(("requirement" + end, "weight") for end in ('"', "'", ":", " :")),
         files_have=tuple((b"weight", b"requirement" + end) for end in (b'"', b"'", b":", b" :")),
     ),
-    Family("trpc_agent", ("trpc-agent",), (("llmJudge",),)),
+    Family("trpc_agent", ("trpc-agent",), (("llmJudge",),), is_table=True),
+    Family("tessl", ("tessl",), (("weighted_checklist",),), files_have=((b"weighted_checklist",),), is_table=True),
+    Family(
+        "task_rubrics",
+        ("task-rubrics",),
+        (("is_positive", "criterion"), ("is_positive", "must")),
+        files_have=((b"is_positive", b"criterion"), (b"is_positive", b"must")),
+        is_table=True,
+    ),
     Family("paperbench", ("paperbench",), (("sub_tasks",),), files_have=((b"sub_tasks", b"requirements"),)),
     Family("tolokaforge", ("tolokaforge",), (("llm_judge", "criteria"),)),
     Family("openai_evals", ("openai-evals",), (("choice_strings", "choice_scores"),)),
@@ -229,19 +251,19 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
 
 _CONTAINERS = (b"criteria", b"dimensions", b"axes")
 _CONTAINER = re.compile(rb"""(?:criteria|dimensions|axes)["']?[ \t]*:""")
-_COMMON_CONTAINER = re.compile(rb"""\b(?:items|sections|questions|aspects|factors)["']?[ \t]*:""")
+_COMMON_CONTAINER = re.compile(rb"""\b(?:items|sections|questions|aspects|factors|checklist)["']?[ \t]*:""")
 _SCORED = (b"weight", b"points", b"score", b"levels", b"anchors", b"scale", b"threshold", b"descriptions")
-_NAMED = re.compile(r"(?:(?P<own>rubric|judge|criteria)|eval)[^/\\]*(?P<below>[/\\][^/\\]*)?\Z", re.IGNORECASE)
+_OWN_NAME = re.compile(r"(?:rubric|judge|criteria|dimension)[^/\\]*\Z", re.IGNORECASE)
+_NAMED = re.compile(r"(?:rubric|judge|eval)[^/\\]*(?:[/\\][^/\\]*)?\Z", re.IGNORECASE)
 
 
 def _could_be_home_made(data: bytes, name: str) -> bool:
     """Return whether bytes have the words of home-made criteria, in a file named for them or under a word of theirs."""
     if any(word in data for word in _CONTAINERS) and _CONTAINER.search(data):
         return any(mark in data for mark in _SCORED) or b"description" in data
-    named = _NAMED.search(name)
-    if named is None:
+    is_own = _OWN_NAME.search(name) is not None
+    if not (is_own or _NAMED.search(name)):
         return False
-    is_own = bool(named["own"]) and not named["below"]
     if any(mark in data for mark in _SCORED) and (is_own or _COMMON_CONTAINER.search(data) is not None):
         return True
     return may_hold_scale(data.decode("utf-8", "replace"))
@@ -253,8 +275,12 @@ DIALECTS: tuple[str, ...] = tuple(name for family in FAMILIES for name in family
 
 def load_dialect(name: str) -> "Dialect":
     """Return the dialect of this name."""
-    module = next(family.module for family in FAMILIES if name in family.dialects)
-    dialects: tuple[Dialect, ...] = import_module(f"rubric_lint.dialects.{module}").DIALECTS
+    family = next(family for family in FAMILIES if name in family.dialects)
+    if family.is_table:
+        from rubric_lint.dialects.search.described import load_table  # noqa: PLC0415  (as above)
+
+        return load_table(family.module).dialect
+    dialects: tuple[Dialect, ...] = import_module(f"rubric_lint.dialects.{family.module}").DIALECTS
     return next(dialect for dialect in dialects if dialect.name == name)
 
 
@@ -290,16 +316,16 @@ def find_views(document: "Document", families: "Iterable[Family]") -> list["View
     whose surroundings matter.
     """
     found: dict[Path, View] = {}
-    modules = [import_module(f"rubric_lint.dialects.{family.module}") for family in families]
-    for module in modules:
-        for view in module.find(document):
+    families = list(families)
+    for family in families:
+        for view in family.find(document):
             found.setdefault(view.path, view)
     if document.has_aliases:
         from dataclasses import replace  # noqa: PLC0415  (few documents have aliases)
 
         known = {id(document.value(path)): path for path in found}
         again = document.with_last_paths()
-        for view in (view for module in modules for view in module.find(again)):
+        for view in (view for family in families for view in family.find(again)):
             first = known.get(id(document.value(view.path)))
             is_elsewhere = first is not None and first != view.path
             if first is None or (is_elsewhere and view.beside and not found[first].beside):  # known only here

@@ -240,6 +240,17 @@ def _find_faulty_steps(call: Mapping[str, Any], path: Path) -> Iterator[tuple[st
             seen[said] = place
 
 
+def describe_metric(document: Document, path: Path, _bands: list[Any]) -> dict[str, Any]:
+    """Return what only code can say of a metric with bands, in data of Confident AI."""
+    return {"problems": tuple(find_idle_threshold(document.value(path[:-1]), path[:-1]))}
+
+
+def describe_own_metric(document: Document, path: Path, bands: list[Any]) -> dict[str, Any]:
+    """Return what only code can say of a metric with bands, in data of DeepEval."""
+    unscorable = STRICT if document.value(path[:-1]).get("strict_mode") is True else ""
+    return {**describe_metric(document, path, bands), "span": span_of(bands), "unscorable": unscorable}
+
+
 def find_idle_threshold(metric: Mapping[str, Any], holder: Path) -> Iterator[tuple[str, Problem]]:
     """Find a threshold that no score reaches, or that every score does, or that is not a number.
 

@@ -3,11 +3,9 @@
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from rubric_lint.dialects.export.carrying import Carried, CarriedCase
 from rubric_lint.dialects.export.sound import make_sound
-from rubric_lint.dialects.export.suite import CaseKey
-from rubric_lint.dialects.export.target import ExportError, ExportSource
-from rubric_lint.dialects.export.v2 import write
+from rubric_lint.dialects.export.suites import RUBRIC
+from rubric_lint.dialects.export.target import Carried, CarriedCase, CaseKey, ExportError, ExportSource
 from rubric_lint.dialects.tables.cells import Note, Place, Table, TableError, UnreadableError
 from rubric_lint.dialects.tables.columns import Choices, fold
 from rubric_lint.dialects.tables.reading import Asked, read_tables
@@ -249,7 +247,7 @@ class _Writing:
         }
         sources = {name: ExportSource(place=(None, (name,))) for name in texts}
         is_suite = any(texts.values())
-        export = write(self._rubrics, sources, Carried({}, cases, ()) if is_suite else None)
+        export = RUBRIC.write(self._rubrics, sources, Carried({}, cases, ()) if is_suite else None)
         return Imported(self._label, export.text, tuple(self._messages))
 
     def _examine(self, each: TableRubric) -> Iterator[ImportMessage]:

@@ -277,6 +277,11 @@ def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[P
 
         if is_batch_result(head):
             blocks = map(BatchEntries, read_json(head, chunks))
+    if b'"execution_status"' in head:
+        from rubric_lint.outputs.agentv_runs import RunEntries, is_agentv_run  # noqa: PLC0415  (few are)
+
+        if is_agentv_run(head):
+            blocks = map(RunEntries, read_json(head, chunks))
     if asked.mapping:
         blocks = map(partial(Mapped, mapping=asked.mapping), chain.from_iterable(part.blocks() for part in blocks))
     yield from blocks

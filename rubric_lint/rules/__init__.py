@@ -46,6 +46,7 @@ _SIGNS: dict[str, Sign] = {
     "band_order": "flawed scale",
     "duplicate_outcome": "like outcomes",
     "vague_outcome": "label",
+    "undescribed_scale": "levels",
     "split_band": "threshold",
     "idle_gate": "gate",
     "ambiguous_scalar": "ambiguous",

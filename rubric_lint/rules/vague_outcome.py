@@ -125,7 +125,6 @@ RULE = Rule(
     {
         "label": '"{text}" is a label; say what an observer sees in an answer that earns it',
         "praise": '"{text}" only praises; say what an observer sees in an answer that earns it',
-        "undescribed": "{levels} {are} not described on the scale from {scale}; say what an observer sees there",
     },
     check,
 )

@@ -76,7 +76,7 @@ def _walk(folder: str) -> Iterator[tuple[str, int, int]]:
     while pending:
         with suppress(OSError), os.scandir(pending.pop()) as entries:
             for entry in entries:
-                if entry.name.endswith((".py", ".json")):
+                if entry.name.endswith((".py", ".json", ".toml")):
                     facts = entry.stat()
                     yield entry.path, facts.st_size, facts.st_mtime_ns
                 elif "." not in entry.name and entry.name != "__pycache__":

@@ -43,11 +43,15 @@ def words() -> Words:
 
 
 class Criteria(NamedTuple):
-    """Criteria found in a document: their path, their items by step, and the names of their fields by ours."""
+    """Criteria found in a document: their path, their items by step, and the names of their fields by ours.
+
+    With `are_texts`, each is a text alone.
+    """
 
     path: Path
     items: Mapping[str | int, Entry]
     fields: Mapping[str, tuple[str, ...]]
+    are_texts: bool = False
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -91,7 +95,22 @@ def find_likeliest(document: Document) -> list[Criteria]:
     """Find criteria in a document of which the user says that it has some, under any key if need be."""
     named, every = find_criteria(document), find_criteria(document, anywhere=True)
     choices = ([each for each in found if each.has_text and each.is_marked] for found in (named, every))
-    return next(filter(None, choices), [each for each in named if each.has_text] or named)
+    return next(filter(None, choices), [each for each in named if each.has_text] or find_texts(document) or named)
+
+
+def find_texts(document: Document) -> list[Criteria]:
+    """Find the list or map with the most texts, each a criterion; one under a word of containers comes first."""
+    found = []
+    for path, value in _list_places(document, anywhere=True):
+        pairs = list(enumerate(value) if isinstance(value, list) else value.items())
+        if len(pairs) >= _LEAST_TEXTS and all(_is_prose(text) for _, text in pairs):
+            items = {step: {"description": text} for step, text in pairs}
+            found.append(Criteria(path, items, {"outcome": ("description",)}, are_texts=True))
+    is_named = [each for each in found if each.path and is_container(str(each.path[-1]))]
+    return sorted(is_named or found, key=lambda each: -len(each.items))[:1]
+
+
+_LEAST_TEXTS = 3
 
 
 def _choose_nested(found: dict[Path, Criteria]) -> dict[Path, Criteria]:
@@ -111,7 +130,7 @@ def _choose_nested(found: dict[Path, Criteria]) -> dict[Path, Criteria]:
 
 
 def _list_places(document: Document, *, anywhere: bool) -> Iterator[tuple[Path, Any]]:
-    if isinstance(document.data, list) or anywhere:
+    if isinstance(document.data, list) or (anywhere and isinstance(document.data, dict)):
         yield (), document.data
     for path, mapping in document.mappings:
         for key, value in mapping.items():
@@ -406,7 +425,14 @@ def _infer(
         for path in (*_list_beside(document, each), *_list_fields(each, own))
         if _generalize(path, at) not in known and (document, path) not in others
     )
-    return Inferred(table, found, tuple(unused))
+    return Inferred({key: table[key] for key in _KEYS if key in table}, found, tuple(unused))
+
+
+_KEYS = (
+    *("name", "files", "criteria", "id", "outcome", "weight", "levels", "level-text", "gate", "negative", "parts"),
+    *("scale", "pass", "total", "combine"),
+)
+"""The keys of a table in the order in which they are written."""
 
 
 def _find_scale(

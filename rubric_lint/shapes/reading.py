@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from rubric_lint.finding import Place, Problem
 from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels
-from rubric_lint.format.view import Draft, View
-from rubric_lint.messages import describe, join_words, list_scores, shorten
+from rubric_lint.format.view import Dialect, Draft, View
+from rubric_lint.messages import describe, join_words, shorten
 from rubric_lint.shapes.shape import YES_NO, Marks, Names, Shape, dialect_of, expand, split_pointer
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
@@ -73,12 +73,12 @@ def find_shapes(document: Document, shapes: Iterable[Shape]) -> list[View]:
     return list(found.values())
 
 
-def read_shape(document: Document, shape: Shape) -> Iterator[View]:
-    """Read the rubrics that a table describes."""
+def read_shape(document: Document, shape: Shape, dialect: Dialect | None = None) -> Iterator[View]:
+    """Read the rubrics that a table describes; `dialect` is that of a table which is built in."""
     for path, bound in expand(document.data, shape.criteria):
         value = document.value(path)
         if isinstance(value, list | dict) and any(isinstance(each, str | dict) for each in _values(value)):
-            yield _Reading(document, shape, path, bound).read(value)
+            yield _Reading(document, shape, path, bound).read(value, dialect or dialect_of(shape))
 
 
 def find_lack(document: Document, shape: Shape) -> Problem:
@@ -113,7 +113,7 @@ class _Reading:
         self.points = Fraction(0)
         self.passes = self._read_setting("pass", shape.passes)
 
-    def read(self, value: Any) -> View:
+    def read(self, value: Any, dialect: Dialect) -> View:
         leaves = list(self._list_leaves(self.path, value))
         for index, leaf in enumerate(leaves):
             self._put((index,), leaf.place)
@@ -121,7 +121,6 @@ class _Reading:
         self._unify()
         self._weigh(leaves)
         threshold, place = self._find_threshold()
-        dialect = dialect_of(self.shape)
         used = {"expected_outcome": self.shape.outcome, "id": self.shape.id, "weight": self.shape.weight}
         names = {ours: self._name_used(theirs, leaves) for ours, theirs in used.items() if len(theirs) > 1}
         return self.draft.finish(
@@ -387,22 +386,13 @@ class _Reading:
             self.problems.append(("schema", Problem("unexpected", level.text_place, Part.VALUE, values)))
 
     def _complete(self, levels: list[_Level], scale: range, at: Path) -> list[_Level]:
-        """Return the levels with those of the scale that have no text; report these, and levels beside the scale."""
+        """Return the levels with those of the scale that have no text; report levels beside the scale."""
         numbers = {level.number for level in levels}
         for level in levels:
             if level.number not in scale:
                 values = {"level": level.number, "lowest": scale[0], "highest": scale[-1]}
                 self.problems.append(("bounds", Problem("level-outside", level.number_place, level.part, values)))
         rest = [number for number in scale if number not in numbers]
-        if rest and levels:
-            are, whole = "is" if len(rest) == 1 else "are", f"{scale[0]} to {scale[-1]}"
-            part = Part.KEY if at else Part.HEAD
-            self.problems.append(
-                (
-                    "vague-outcome",
-                    Problem("undescribed", at, part, {"levels": list_scores(rest), "are": are, "scale": whole}),
-                )
-            )
         added = [*levels, *(_Level(Decimal(number), "", None, at, at, at) for number in rest)]
         return added if len(numbers) < len(levels) else sorted(added, key=lambda level: level.number or 0)
 

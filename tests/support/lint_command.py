@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import warm
 
-PROGRAM = "import sys; sys.argv[0] = 'rubric-lint'; from rubric_lint.cli.lint.lint import main; main()"
+PROGRAM = warm.LINT
 
 BAD = """\
 rubrics:

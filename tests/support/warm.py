@@ -1,7 +1,8 @@
-"""Runs Python programs as `subprocess` does, in copies of an interpreter that has loaded the package already.
+"""Runs Python programs as `subprocess` does, without the second that a new interpreter needs to load everything.
 
-Each call is a process with its own streams, folder, environment and signals, and takes a tenth of the time that a new
-interpreter needs to load everything. Tests of how a program starts, or is ended while it does, take a new one.
+`run` calls the installed programs in this process, with streams, a folder, an environment and signals of their own. All
+else is run by copies of an interpreter that has loaded the package: processes, at a tenth of that time. Tests of how a
+program starts, or is ended while it does, take a new interpreter.
 """
 
 import atexit
@@ -23,7 +24,13 @@ from functools import cache
 from pathlib import Path
 
 import rubric_lint
+from rubric_lint.cli import start as installed
+from rubric_lint.project import repository
+from rubric_lint.run import git
 
+LINT = "import sys; sys.argv[0] = 'rubric-lint'; from rubric_lint.cli.lint.lint import main; main()"
+PROGRAMS = {f"rubric-{name}": getattr(installed, name) for name in ("lint", "fix", "score", "test")}
+STREAMS = ("stdin", "stdout", "stderr")
 NOT_LOADED = tuple(f"rubric_lint.{name}" for name in ("__main__", "mcp", "arrow", "engines", "outputs.parquet"))
 USUAL = (b"rubrics: [{id: a, description: b, wieght: 1}]", b"rubrics: [{id: a, outcome: b, weight: 1}]", b"tests: [{")
 OTHERS = ("jsonschema", "jsonschema_rs", "msgspec", "openai", "watchfiles")
@@ -155,26 +162,82 @@ def run(args, *, input=None, capture_output=True, text=False, env=None, cwd=None
         )
     given = input.encode() if isinstance(input, str) else input or b""
     (stdin, feed), (out, stdout), (err, stderr) = os.pipe(), os.pipe(), os.pipe()
-    program = start(args, stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd)
-    for each in (stdin, stdout, stderr):
-        os.close(each)
-    printed = [b"", b""]
+    streams, printed = (stdin, stdout, stderr), [b"", b""]
     helpers = [threading.Thread(target=write_all, args=(feed, given))]
     helpers += [threading.Thread(target=read_all, args=(end, printed, place)) for place, end in enumerate((out, err))]
     for each in helpers:
         each.start()
     try:
-        program.wait(timeout)
+        if main := find_main([str(each) for each in args]):
+            code = run_here(*main, streams, environment, cwd)
+        else:
+            code = run_in_copy(args, streams, timeout, env=env, cwd=cwd)
     finally:
-        program.kill()
+        for each in streams:
+            os.close(each)
         for each in helpers:
             each.join(timeout)
     if text:
         printed = [each.decode() for each in printed]
-    done = subprocess.CompletedProcess(program.args, program.returncode, *printed)
+    done = subprocess.CompletedProcess([str(each) for each in args], code, *printed)
     if check:
         done.check_returncode()
     return done
+
+
+def run_in_copy(args, streams, timeout, **more):
+    program = start(args, **dict(zip(STREAMS, streams, strict=True)), **more)
+    try:
+        return program.wait(timeout)
+    finally:
+        program.kill()
+
+
+def find_main(args):
+    """Return the function and the arguments of an installed program, unless it is a server."""
+    name = Path(args[0]).name
+    if args[:4] == [sys.executable, "-W", "error", "-c"] and args[4] == LINT:
+        name, args = "rubric-lint", args[4:]
+    elif args[0] != str(Path(sys.executable).with_name(name)) or name not in PROGRAMS:
+        return None
+    return None if {"lsp", "mcp"} & {*args} else (PROGRAMS[name], [name, *args[1:]])
+
+
+def run_here(main, args, streams, environment, cwd):
+    """Run a program in this process; return its exit code."""
+    with contextlib.ExitStack() as stack:
+        for name, value in (
+            ("argv", args),
+            *((name, None) for name in (*STREAMS, *(f"__{name}__" for name in STREAMS))),
+        ):
+            stack.callback(setattr, sys, name, getattr(sys, name))
+            setattr(sys, name, value)
+        for number, stream in enumerate(streams):
+            before = os.dup(number)
+            stack.callback(os.close, before)
+            stack.callback(os.dup2, before, number)
+            os.dup2(stream, number)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+            stack.callback(signal.signal, number, signal.signal(number, signal.getsignal(number)))
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        stack.callback(gc.set_threshold, *gc.get_threshold())
+        stack.callback(gc.enable)
+        stack.callback(setattr, gc, "freeze", gc.freeze)
+        gc.freeze = gc.get_count  # what tests make is no part of a program
+        stack.callback(os.chdir, Path.cwd())
+        os.chdir(cwd or Path.cwd())
+        stack.callback(set_environment, dict(os.environ))
+        set_environment(dict(environment))
+        for each in (repository._find_root, git._find_git):  # what holds as long as a process
+            each.cache_clear()
+        open_streams()
+        return end_of(main)
+
+
+def set_environment(variables):
+    os.environ.clear()
+    os.environ.update(variables)
+    time.tzset()
 
 
 def write_all(end, data):
@@ -268,19 +331,28 @@ def become(wish, streams):
         os.setsid()
     os.umask(wish["umask"])
     os.chdir(wish["cwd"])
-    os.environ.clear()
-    os.environ.update(wish["env"])
-    time.tzset()
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        old = getattr(sys, name)
-        is_direct = name == "stderr" or (name == "stdout" and os.isatty(1))
-        stream = os.fdopen(number, old.mode, encoding=old.encoding, errors=old.errors, closefd=False)
-        stream.reconfigure(line_buffering=is_direct)
+    set_environment(wish["env"])
+    open_streams()
+    code = end_of(execute, wish["args"])
+    atexit._run_exitfuncs()
+    os._exit(code & 0xFF)
+
+
+def open_streams():
+    """Open the standard streams as an interpreter does in the locale of the tests."""
+    for number, name in enumerate(STREAMS):
+        mode, errors = "r" if name == "stdin" else "w", "backslashreplace" if name == "stderr" else "surrogateescape"
+        stream = os.fdopen(number, mode, encoding="utf-8", errors=errors, closefd=False)
+        stream.reconfigure(line_buffering=name == "stderr" or (name == "stdout" and os.isatty(1)))
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
+
+
+def end_of(main, *arguments):
+    """Run a program; return its exit code."""
     code = 0
     try:
-        execute(wish["args"])
+        main(*arguments)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
         if isinstance(end.code, str):
@@ -288,10 +360,9 @@ def become(wish, streams):
     except BaseException:
         sys.excepthook(*sys.exc_info())
         code = 1
-    atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code & 0xFF)
+    return code
 
 
 def execute(args):

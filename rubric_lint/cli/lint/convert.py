@@ -24,9 +24,8 @@ from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.given import read_given
 
 if TYPE_CHECKING:
-    from rubric_lint.dialects.export.carrying import Carried
     from rubric_lint.dialects.export.suite import Suite
-    from rubric_lint.dialects.export.target import ExportError, ExportSource
+    from rubric_lint.dialects.export.target import Carried, ExportError, ExportSource, ExportTarget
     from rubric_lint.scoring.loading import Loaded
 
 
@@ -88,7 +87,6 @@ def convert(
     from rubric_lint.dialects.export import load_target  # noqa: PLC0415
     from rubric_lint.dialects.export.carrying import carry  # noqa: PLC0415
     from rubric_lint.dialects.export.sound import find_written, make_sound  # noqa: PLC0415
-    from rubric_lint.dialects.export.suite import WITH_TEXTS  # noqa: PLC0415
     from rubric_lint.dialects.export.target import ExportError  # noqa: PLC0415
 
     if stdin_filename and file != STDIN:
@@ -107,10 +105,10 @@ def convert(
         sources = {called: _source(each, is_whole=name is None) for called, each in kept.items()}
         suite = None
         if name is None:
-            suite, sources = _read_suite(found, sources, target, has_cases=writer.has_cases)
-        carried = carry(suite, target, writer.title, has_cases=writer.has_cases) if suite else None
-        around = (carried if suite and suite.cases else None,) if writer.has_cases or target in WITH_TEXTS else ()
-        export = writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources, *around)
+            suite, sources = _read_suite(found, sources, writer)
+        carried = carry(suite, writer) if suite else None
+        around = carried if suite and suite.cases else None
+        export = writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources, around)
     except ExportError as refusal:
         complain(f"{found[refusal.name].place(refusal.path)}: {refusal.message}{_advise(refusal)}")
         return Exit.FOUND
@@ -119,7 +117,7 @@ def convert(
     lost += _lost_besides(kept, sources, target, writer.title, {place for place, _ in lost})
     lost += _lost_around(found, carried) if carried else ()
     lost += _lost_comments(found, is_whole=name is None)
-    for place, message in _join(lost):
+    for place, message in _join(sorted(lost, key=_order)):
         complain(f"{place}: lost: {message}")
     if strict and lost:
         complain("nothing was written: --strict allows no losses")
@@ -160,7 +158,7 @@ def _source(loaded: "Loaded", *, is_whole: bool) -> "ExportSource":
 
 
 def _read_suite(
-    found: "dict[str, Loaded]", sources: "dict[str, ExportSource]", target: str, *, has_cases: bool
+    found: "dict[str, Loaded]", sources: "dict[str, ExportSource]", target: "ExportTarget"
 ) -> "tuple[Suite, dict[str, ExportSource]]":
     """Return what the file says beside its rubrics, and their sources with their cases and questions."""
     from rubric_lint.dialects.export.leftovers import Use, read_records  # noqa: PLC0415
@@ -171,7 +169,7 @@ def _read_suite(
     if suite := read_suite(documents, rubrics):
         return suite, sources
     uses = [Use(each.name, each.case, each.rubric, each.document, sources[each.name]) for each in found.values()]
-    records = read_records(documents, uses, target, has_cases=has_cases)
+    records = read_records(documents, uses, target)
     return records.suite, {
         called: source._replace(
             place=records.places.get(called), question=records.questions.get(called, source.question)
@@ -195,7 +193,7 @@ def _lost_besides(
     found: "dict[str, Loaded]", sources: "dict[str, ExportSource]", target: str, title: str, told: set[str]
 ) -> "Iterator[_Lost]":
     """Yield the fields the target lacks, unless already reported, and the templates that another system fills in."""
-    from rubric_lint.dialects.export.target import lost_fields, lost_formula, lost_templates  # noqa: PLC0415
+    from rubric_lint.dialects.export.fields import lost_fields, lost_formula, lost_templates  # noqa: PLC0415
 
     for called, each in found.items():
         for path, message in lost_fields(sources[called].fields, target, title):
@@ -211,7 +209,7 @@ def _lost_besides(
 
 def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool) -> "Iterator[_Lost]":
     """Yield the comments of the file, or of the converted rubrics; no target format keeps them."""
-    from rubric_lint.dialects.export.target import lost_comments, whole  # noqa: PLC0415
+    from rubric_lint.dialects.export.fields import lost_comments, whole  # noqa: PLC0415
 
     first = next(iter(found.values()))
     spans = [whole(each.document) if is_whole else each.document.span(each.rubric.path) for each in found.values()]
@@ -219,6 +217,11 @@ def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool) -> "Iterator[_
     for comment in lost_comments(first.document.tree, spans):
         position = source.position(comment.start)
         yield f"{source.name}:{position.line}:{position.column}", "a comment: converted files have no comments"
+
+
+def _order(lost: "_Lost") -> tuple[int, int]:
+    _, line, column = lost[0].rsplit(":", 2)
+    return int(line), int(column)
 
 
 def _join(lost: "Iterable[_Lost]") -> "Iterator[_Lost]":

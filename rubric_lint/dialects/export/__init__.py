@@ -1,4 +1,4 @@
-"""Export our rubrics to other systems; each target is a module that is loaded when needed."""
+"""Export our rubrics to other systems; the modules of targets are loaded when needed."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -9,27 +9,28 @@ if TYPE_CHECKING:
     from rubric_lint.format.criterion import Shape
 
 _TARGETS: Mapping[str, tuple[str, str]] = {
-    "rubric": ("v2", "TARGET"),
-    "markdown": ("markdown", "TARGET"),
-    "csv": ("csv_table", "TARGET"),
-    "xlsx": ("excel", "TARGET"),
-    "deepeval": ("deepeval", "TARGET"),
-    "deepeval-json": ("deepeval_json", "TARGET"),
-    "ragas": ("ragas", "TARGET"),
-    "agentv-4": ("agentv", "AGENTV_4"),
-    "agentv-5": ("agentv", "AGENTV_5"),
-    "promptfoo": ("promptfoo", "TARGET"),
-    "lightspeed": ("lightspeed", "TARGET"),
-    "verifiers": ("verifiers", "TARGET"),
-    "adk": ("adk", "TARGET"),
-    "harbor": ("harbor", "TARGET"),
-    "pydantic-evals": ("pydantic_evals", "TARGET"),
-    "requirement": ("requirement", "TARGET"),
-    "trpc-agent": ("trpc_agent", "TARGET"),
-    "tolokaforge": ("tolokaforge", "TARGET"),
-    "autoevals": ("autoevals", "TARGET"),
-    "agent-skills": ("agent_skills", "TARGET"),
+    "rubric": ("suites", "RUBRIC"),
+    "markdown": ("tables", "MARKDOWN"),
+    "csv": ("tables", "CSV"),
+    "xlsx": ("tables", "EXCEL"),
+    "deepeval": ("metrics", "DEEPEVAL"),
+    "deepeval-json": ("metrics", "CONFIDENT_AI"),
+    "ragas": ("criteria", "RAGAS"),
+    "agentv-4": ("suites", "AGENTV_4"),
+    "agentv-5": ("suites", "AGENTV_5"),
+    "promptfoo": ("suites", "PROMPTFOO"),
+    "lightspeed": ("metrics", "LIGHTSPEED"),
+    "verifiers": ("criteria", "VERIFIERS"),
+    "adk": ("criteria", "ADK"),
+    "harbor": ("criteria", "HARBOR"),
+    "pydantic-evals": ("criteria", "PYDANTIC_EVALS"),
+    "requirement": ("criteria", "REQUIREMENT"),
+    "trpc-agent": ("criteria", "TRPC_AGENT"),
+    "tolokaforge": ("criteria", "TOLOKAFORGE"),
+    "autoevals": ("criteria", "AUTOEVALS"),
+    "agent-skills": ("criteria", "AGENT_SKILLS"),
 }
+"""The module and the variable of each target."""
 
 TARGETS = tuple(_TARGETS)
 """The names of the targets."""

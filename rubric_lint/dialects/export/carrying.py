@@ -13,21 +13,16 @@ from rubric_lint.dialects.export.suite import (
     FIELD_NAMES,
     LISTS_OF_VALUES,
     MARKDOWN,
-    NAMED_BY_CASE,
     OTHER_CHECKS,
     OURS,
     PROMPTFOO,
     SAME_CHECKS,
     SUITE_FIELDS,
     USUAL_THRESHOLD,
-    WITH_QUESTION,
-    WITH_TEXTS,
-    CaseKey,
-    Part,
     Suite,
     SuiteCase,
 )
-from rubric_lint.dialects.export.target import is_plain
+from rubric_lint.dialects.export.target import Carried, CarriedCase, ExportTarget, Part, SuiteLoss, is_plain
 from rubric_lint.dialects.search.agentv_suites import find_unread, load_tables
 from rubric_lint.dialects.tables.markdown_file import unescape as unescape_markdown
 from rubric_lint.messages import escape as escape_markdown
@@ -293,36 +288,15 @@ def _fill_in(text: object, known: Mapping[str, object], suite: Suite) -> tuple[s
     return "".join(pieces), names
 
 
-SuiteLoss = tuple[int | None, Path, str]
-"""The number of a document, a path in it, and what is lost there."""
-
-
-class CarriedCase(NamedTuple):
-    """The fields of a case in the words of the target, and its assertions and sets of them with their places."""
-
-    name: str
-    fields: Mapping[str, Any]
-    checks: tuple[Part, ...] = ()
-    sets: tuple[Part, ...] = ()
-
-
-class Carried(NamedTuple):
-    """A suite in the words of a target: its own fields, its cases, and what is lost."""
-
-    fields: Mapping[str, Any]
-    cases: Mapping[CaseKey, CarriedCase]
-    losses: tuple[SuiteLoss, ...]
-
-
-def carry(suite: Suite, target: str, title: str, *, has_cases: bool) -> Carried:
+def carry(suite: Suite, target: ExportTarget) -> Carried:
     """Return a suite in the words of a target; of one without cases, only what is lost."""
-    carrier = _Carrier(suite, target, title, has_cases=has_cases)
+    carrier = _Carrier(suite, target)
     cases = {case.key: carrier.carry_case(case) for case in suite.cases}
     of_cases, carrier.losses = carrier.losses, []
     fields = carrier.carry_suite()
-    for part in suite.shared if has_cases else ():
-        told = f"that the criteria in `{part.path[0]}` count in every test: {title} gets them as a test of their own"
-        carrier.lose(part.number, part, told)
+    for part in suite.shared if target.has_cases else ():
+        message = f"that the criteria in `{part.path[0]}` count in every test"
+        carrier.lose(part.number, part, f"{message}: {target.title} gets them as a test of their own")
     return Carried(fields, cases, (*carrier.losses, *of_cases))
 
 
@@ -340,15 +314,16 @@ _SIMPLE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 class _Carrier:
     """Carries a suite to one target."""
 
-    def __init__(self, suite: Suite, target: str, title: str, *, has_cases: bool) -> None:
+    def __init__(self, suite: Suite, target: ExportTarget) -> None:
         self.suite = suite
         self.source = suite.system
-        self.target = target
-        self.title = title
+        self.target = target.name
+        self.title = target.title
+        self.shows = target.shows
         self.losses: list[SuiteLoss] = []
-        self.has_cases = has_cases
-        self.is_template = target in {AGENTV_5, PROMPTFOO}
-        self.as_written = target in {OURS, self.source}
+        self.has_cases = target.has_cases
+        self.is_template = target.name in {AGENTV_5, PROMPTFOO}
+        self.as_written = target.name in {OURS, self.source}
 
     def lose(self, number: int | None, part: Part, message: str = "") -> None:
         """Report a field or an assertion as lost."""
@@ -366,7 +341,7 @@ class _Carrier:
         names = SUITE_FIELDS.get((self.source, self.target), frozenset())
         for name, part in suite.fields.items():
             number = part.number
-            if name == "prompts" and self.target in WITH_TEXTS:
+            if name == "prompts" and "expected_output" in self.shows:
                 continue  # reported case by case
             if not is_plain(part.value) or not self.has_cases:
                 self.lose(number, part)
@@ -395,13 +370,13 @@ class _Carrier:
         for part in () if has_sets else case.sets:
             self._lose_set(number, part)
         if not self.has_cases:
-            is_named = self.target in NAMED_BY_CASE and case.names_rubrics and self.source != PROMPTFOO
+            is_named = "id" in self.shows and case.names_rubrics and self.source != PROMPTFOO
             texts = self._read_texts(case)
             uses = frozenset[str]().union(*(text.uses for text in texts.values()))
-            uses |= {"input"} if self.target in WITH_QUESTION and case.names_rubrics else frozenset()
+            uses |= {"input"} if self.shows == {"input"} and case.names_rubrics else frozenset()
             lost = (part for name, part in case.fields.items() if name not in uses and not (name == "id" and is_named))
             for part in (*lost, *case.checks):
-                is_text = self.target in WITH_TEXTS and case.names_rubrics and part.path[-1] in FIELDS
+                is_text = "expected_output" in self.shows and case.names_rubrics and part.path[-1] in FIELDS
                 self.lose(number, part, f"`{part.path[-1]}`: it is not one plain text" if is_text else "")
             return CarriedCase(case.name, {name: text.text for name, text in texts.items()})
         written: dict[str, Any] = {}
@@ -420,7 +395,7 @@ class _Carrier:
 
     def _read_texts(self, case: SuiteCase) -> dict[str, CaseText]:
         """Return the texts of a case that has rubrics, if the target shows them."""
-        if self.target not in WITH_TEXTS or not case.names_rubrics:
+        if "expected_output" not in self.shows or not case.names_rubrics:
             return {}
         texts = read_texts(self.suite, case)
         prompts = self.suite.fields.get("prompts")

@@ -1,100 +1,435 @@
-"""Write lists of criteria for systems whose judges say yes or no, or choose one of some answers, for each."""
+"""Write lists of criteria, for systems whose judge says yes or no to each or chooses one of some answers."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from rubric_lint.dialects.export.entries import shares, sort_levels
-from rubric_lint.dialects.export.target import ExportError, Loss, Rubrics
-from rubric_lint.format.criterion import Criterion
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.messages import shorten
+from rubric_lint.dialects.export.entries import as_number, bounds, sort_levels, uncovered, word_band
+from rubric_lint.dialects.export.suites import group_cases
+from rubric_lint.dialects.export.target import ExportError, ExportTarget, Writing, is_plain
+from rubric_lint.dialects.export.texts import to_json, to_toml, to_yaml
+from rubric_lint.format.criterion import SCORES, Criterion, Level, Scale, Shape
+from rubric_lint.format.schema import schema_of
+from rubric_lint.messages import join_words, shorten
+from rubric_lint.text.path import Path
 
-BY_ITS_ANSWERS = "Choose the answer that describes the output best."
-"""The instruction of a criterion that does not say what is judged, where one is needed."""
-
+_BY_ITS_ANSWERS = "Choose the answer that describes the output best."  # where a judge needs an instruction
+_YES_OR_NO = (Shape.CHECKLIST,)
+_YES_OR_LEVEL = (Shape.CHECKLIST, Shape.LEVELS)
 _DIGITS = 17
 
 
-def choose_only(rubrics: Rubrics, title: str) -> tuple[str, Rubric]:
-    """Return the name of the only rubric, and the rubric.
-
-    Raises:
-        ExportError: if there are several, which a file of the target cannot hold.
-    """
-    if len(rubrics) > 1:
-        name, rubric = list(rubrics.items())[1]
-        raise ExportError(name, rubric.path, f"{title} reads one rubric per file; choose one with --rubric")
-    ((name, rubric),) = rubrics.items()
-    return name, rubric
+def _weight(criterion: Criterion) -> int | Decimal:
+    return as_number(criterion.weight if criterion.weight is not None else Decimal(1))
 
 
-def make_ids(
-    name: str, rubric: Rubric, title: str, field: Mapping[str, Any], allowed: str
-) -> tuple[list[str], list[Loss]]:
-    """Return an id for each criterion that the schema `field` of a target accepts, and the losses of changed ones.
+def _make_ids(writing: Writing, field: Mapping[str, Any], allowed: str) -> list[str]:
+    """Return an id for each criterion that the schema `field` of a target accepts, and report changed ones.
 
     ASCII letters and digits stay, and so do the characters in `allowed`; others become underscores.
 
     Raises:
         ExportError: if an id is still not accepted, or becomes that of another criterion.
     """
+    name, rubric = writing.only
     found: list[str] = []
-    losses: list[Loss] = []
     for criterion in rubric.criteria:
         own = "".join(char if (char.isascii() and char.isalnum()) or char in allowed else "_" for char in criterion.id)
         place = criterion.path_of("id")
         if own in found or not re.fullmatch(field["pattern"], own):
             expected = f"expected {field['x-expected']}, once in a file"
-            raise ExportError(name, place, f"{title} refuses the id `{shorten(own)}`: {expected}; rename it")
+            raise ExportError(name, place, f"{writing.title} refuses the id `{shorten(own)}`: {expected}; rename it")
         if own != criterion.id and criterion.has_own_id:
-            losses.append(Loss(name, place, f"the id `{shorten(criterion.id)}`, which is `{own}` in {title}"))
+            writing.lose(name, place, f"the id `{shorten(criterion.id)}`, which is `{own}` in {writing.title}")
         found.append(own)
-    return found, losses
+    return found
 
 
-def require_even(name: str, criterion: Criterion, title: str) -> list[int]:
+def _require_even(writing: Writing, criterion: Criterion) -> list[int]:
     """Return the levels of a criterion in ascending order.
 
     Raises:
         ExportError: if they are not evenly spaced, as the answers of the target are.
     """
+    name, _ = writing.only
     numbers = [level.number or 0 for level in sort_levels(criterion)]
     if len({after - before for before, after in pairwise(numbers)}) > 1:
-        message = f"{title} spaces its answers evenly, and the levels {numbers} are not: the scores would change"
+        message = (
+            f"{writing.title} spaces its answers evenly, and the levels {numbers} are not: the scores would change"
+        )
         raise ExportError(name, criterion.path_of("levels"), message)
     return numbers
 
 
-def level_worths(name: str, criterion: Criterion, title: str) -> tuple[list[Decimal], list[Loss]]:
-    """Return what each level is worth from 0 to 1, in ascending order, and the losses of those that are rounded."""
+def _level_worths(writing: Writing, criterion: Criterion) -> Iterator[tuple[Level, int | Decimal]]:
+    """Yield each level with what it is worth from 0 to 1, in ascending order, and report those that are rounded."""
+    name, _ = writing.only
     levels = sort_levels(criterion)
     numbers = [level.number or 0 for level in levels]
     lowest, span = numbers[0], numbers[-1] - numbers[0]
-    worths: list[Decimal] = []
-    losses: list[Loss] = []
     for level, number in zip(levels, numbers, strict=True):
         worth = round(Decimal(number - lowest) / span, _DIGITS).normalize()
         if worth * span != number - lowest:
-            message = f"the exact value {number - lowest}/{span} of the level {number}: {title} has decimals"
-            losses.append(Loss(name, level.number_path, f"{message}, so it is rounded to {_DIGITS} digits"))
-        worths.append(worth + 0)
-    return worths, losses
+            message = f"the exact value {number - lowest}/{span} of the level {number}: {writing.title} has decimals"
+            writing.lose(name, level.number_path, f"{message}, so it is rounded to {_DIGITS} digits")
+        yield level, as_number(worth + 0)
 
 
-def lost_gates(name: str, rubric: Rubric, title: str) -> Iterator[Loss]:
-    """Find the gates of criteria that a target has no field for."""
+def _write_adk(writing: Writing) -> str:
+    """Write the metric that judges the final response; another metric takes the same entries."""
+    _, rubric = writing.only
+    entries = [
+        {"rubric_id": criterion.id, "rubric_content": {"text_property": criterion.outcome or ""}}
+        for criterion in rubric.criteria
+    ]
+    metric = {"threshold": as_number(rubric.thresholds.pass_at), "rubrics": entries}
+    return to_json({"criteria": {"rubric_based_final_response_quality_v1": metric}})
+
+
+def _write_trpc_agent(writing: Writing) -> str:
+    """Write a list with the metric that judges the response; one file has each metric once."""
+    _, rubric = writing.only
+    items = [{"id": criterion.id, "content": {"text": criterion.outcome or ""}} for criterion in rubric.criteria]
+    metric = {
+        "metricName": "llm_rubric_response",
+        "threshold": as_number(rubric.thresholds.pass_at),
+        "criterion": {"llmJudge": {"rubrics": items}},
+    }
+    writing.need("name the model that judges: `judgeModel` with `providerName` and `modelName`, beside `rubrics`")
+    return to_json([metric])
+
+
+def _write_pydantic_evals(writing: Writing) -> str:
+    """Write a case for each rubric, or one rubric without a question as the judges of all cases."""
+    cases: list[dict[str, Any]] = []
+    lacks_inputs = False
+    for name, rubric in writing.rubrics.items():
+        question = writing.source(name).question
+        if question is None or not is_plain(question):
+            lacks_inputs, question = True, ""
+        cases.append({"name": name, "inputs": question, "evaluators": [*map(_write_judge, rubric.criteria)]})
+    if len(cases) == 1 and lacks_inputs:
+        writing.need("add `cases`; the judges look at the output of each one")
+        return to_yaml({"name": cases[0]["name"], "cases": [], "evaluators": cases[0]["evaluators"]})
+    if lacks_inputs:
+        writing.need("write the `inputs` of each case")
+    return to_yaml({"name": "rubrics", "cases": cases})
+
+
+def _write_judge(criterion: Criterion) -> dict[str, Any]:
+    reported = {"evaluation_name": criterion.id, "include_reason": True}
+    return {"LLMJudge": {"rubric": criterion.outcome or "", "include_input": True, "assertion": reported}}
+
+
+def _write_agent_skills(writing: Writing) -> str:
+    """Write an eval for each case, with the criteria of all its rubrics."""
+    evals: list[dict[str, Any]] = []
+    asks_nothing: list[str] = []
+    has_ids = False
+    for case in group_cases(writing):
+        if not case.members:
+            continue
+        texts = dict(case.carried.fields)
+        if "input" not in texts:
+            asks_nothing.append(case.name)
+        items: list[str | dict[str, str]] = []
+        criteria = (criterion for member in case.members for criterion in member.rubric.criteria)
+        for number, criterion in enumerate(criteria, 1):
+            text = criterion.outcome or ""
+            is_plain_text = criterion.id == f"rubric-{number}"
+            items.append(text if is_plain_text else {"id": criterion.id, "text": text})
+            has_ids = has_ids or not is_plain_text
+        called = int(case.name) if case.name.isdecimal() else case.name
+        evals.append({"id": called, "prompt": texts.pop("input", ""), **texts, "assertions": items})
+    writing.need("`skill_name`: write the name of the skill, as in its `SKILL.md`")
+    if asks_nothing:
+        writing.need(f"`prompt` of {', '.join(asks_nothing)}: it is not one plain text, so it is left empty")
+    if has_ids:
+        reason = "AgentV and promptfoo read only assertions that are plain texts"
+        writing.need(f"{reason}: remove the ids if one of them is to run this")
+    return to_json({"skill_name": "", "evals": evals})
+
+
+def _write_tolokaforge(writing: Writing) -> str:
+    """Write the judge's part; a gate that weighs nothing is a `required` criterion, which is outside the average."""
+    name, rubric = writing.only
+    ids = _make_ids(writing, schema_of("tolokaforge/v1.json").entry_fields["id"], "_")
+    has_only_gates = all(criterion.gate for criterion in rubric.criteria)
+    if has_only_gates and len(rubric.criteria) > 1:
+        message = f"the share of the criteria that are met: {writing.title} gives 1 or 0 if all are required"
+        writing.lose(name, rubric.path, message)
+    entries: list[dict[str, Any]] = []
+    for criterion, called in zip(rubric.criteria, ids, strict=True):
+        is_outside = criterion.gate and _weight(criterion) == 0
+        entry: dict[str, Any] = {"id": called, "description": criterion.outcome or ""}
+        if has_only_gates or not is_outside:
+            entry["weight"] = _weight(criterion)
+        if has_only_gates or is_outside:
+            entry["required"] = True
+        elif criterion.gate:
+            message = f"{writing.title} leaves a required criterion out of the average, and this one weighs "
+            message = f"the gate {criterion.gate} of `{criterion.id}`: {message}{criterion.weight}"
+            writing.lose(name, criterion.gate_path, message)
+        entries.append(entry)
+    pass_at = as_number(rubric.thresholds.pass_at)
+    combine = {"method": "weighted", "weights": {"llm_judge": 1}, "pass_threshold": pass_at}
+    return to_yaml({"combine": combine, "llm_judge": {"rubric": {"criteria": entries}}})
+
+
+def _write_harbor(writing: Writing) -> str:
+    """Write the criteria with their weighted average; the judge is Harbor's default until one is named."""
+    name, rubric = writing.only
+    fields = schema_of("harbor/v1.json").entry_fields
+    tables: list[tuple[str, dict[str, Any]]] = []
+    for criterion, called in zip(rubric.criteria, _make_ids(writing, fields["name"], "_-"), strict=True):
+        table: dict[str, Any] = {
+            "name": called,
+            "description": criterion.outcome or _BY_ITS_ANSWERS,
+            "weight": _weight(criterion),
+        }
+        if criterion.levels:
+            _require_even(writing, criterion)
+            if len(criterion.levels) > (most := fields["levels"]["maxItems"]):
+                message = (
+                    f"`{criterion.id}` has {len(criterion.levels)} levels, and {writing.title} takes at most {most}"
+                )
+                raise ExportError(name, criterion.path_of("levels"), message)
+            table |= {"type": "rubric", "levels": [level.outcome for level in sort_levels(criterion)]}
+        tables.append(("[[criterion]]", table))
+    judge = 'judge = "claude-code" and files = ["/app/answer.md"]'
+    writing.need(f"name the judge and what it reads in `[judge]`, such as {judge}")
+    return to_toml([*tables, ("[scoring]", {"aggregation": "weighted-mean"})])
+
+
+def _write_requirement(writing: Writing) -> str:
+    """Write criteria with their requirements; levels are `options`, which only autorubric reads.
+
+    A criterion that an answer earns by not meeting it has the points to lose.
+    """
+    _, rubric = writing.only
+    entries: list[dict[str, Any]] = []
     for criterion in rubric.criteria:
-        if criterion.gate:
-            message = f"the gate {criterion.gate} of `{criterion.id}`: {title} has no gates"
-            yield Loss(name, criterion.gate_path, message)
+        weight = -_weight(criterion) if criterion.is_negated else _weight(criterion)
+        entry: dict[str, Any] = {
+            "name": criterion.id,
+            "weight": weight,
+            "requirement": criterion.outcome or _BY_ITS_ANSWERS,
+        }
+        if criterion.levels:
+            worths = _level_worths(writing, criterion)
+            entry["options"] = [{"label": level.outcome, "value": worth} for level, worth in worths]
+        entries.append(entry)
+    return to_yaml({"rubric": entries})
 
 
-def lost_weights(name: str, rubric: Rubric, title: str) -> Iterator[Loss]:
-    """Find weights that differ, for a target that counts each criterion once."""
-    if len(set(shares(rubric))) > 1:
+def _write_autoevals(writing: Writing) -> str:
+    """Write the file that `LLMClassifier.from_spec_file` reads; the number of a level is the name of its answer."""
+    name, rubric = writing.only
+    if len(rubric.criteria) > 1:
+        message = f"{writing.title} asks for one choice, and there are {len(rubric.criteria)} criteria"
+        raise ExportError(name, rubric.criteria[1].path, f"{message}; write a file for each")
+    criterion = rubric.criteria[0]
+    task = criterion.outcome or (rubric.view.task if rubric.view else "")
+    _refuse_template(writing, criterion.outcome_path, task)
+    if criterion.has_own_id:
+        message = f"the name `{criterion.id}`: a classifier is named where it is used"
+        writing.lose(name, (*criterion.path, "id"), message)
+    lines = [_BY_ITS_ANSWERS, ""]
+    scores: dict[str, int | Decimal] = {}
+    for level, worth in _level_worths(writing, criterion):
+        text = level.outcome or ""
+        _refuse_template(writing, level.outcome_path, text)
+        joined = " ".join(text.split())
+        if joined != text:
+            message = f"white space in this text: an answer of {writing.title} is one line"
+            writing.lose(name, level.outcome_path, message)
+        lines.append(f"({level.number}) {joined}")
+        scores[str(level.number)] = worth
+    lines += ["", "[What is judged]", task] if task else []
+    lines += ["", "[Input]", "{{input}}", "", "[Output]", "{{output}}"]
+    return to_yaml({"prompt": "\n".join(lines), "choice_scores": scores})
+
+
+def _refuse_template(writing: Writing, path: Path, text: str) -> None:
+    if "{{" in text:
+        name, _ = writing.only
+        raise ExportError(name, path, f"{writing.title} fills in what follows `{{{{`, and has no escape for it")
+
+
+def _write_verifiers(writing: Writing) -> str:
+    """Write criteria for `RubricJudge`; its answers are spaced evenly, as our scores are, so `score` means the same."""
+    name, rubric = writing.only
+    if rubric.shape is Shape.HOLISTIC:
+        lines = _list_bands(writing, rubric.scales[0])
+        return to_json({"criteria": [_write_choices(name, None, 1, lines, SCORES)]})
+    criteria: list[dict[str, Any]] = []
+    for criterion in rubric.criteria:
+        about = criterion.id, criterion.outcome, _weight(criterion)
+        if criterion.scale:
+            criteria.append(_write_choices(*about, _list_bands(writing, criterion.scale), SCORES))
+        elif criterion.levels:
+            numbers = _require_even(writing, criterion)
+            criteria.append(_write_choices(*about, map(_write_level, sort_levels(criterion)), numbers))
+        else:
+            criteria.append({"name": criterion.id, "text": criterion.outcome or "", "weight": _weight(criterion)})
+    return to_json({"criteria": criteria})
+
+
+def _write_choices(
+    name: str, task: str | None, weight: int | Decimal, lines: Iterable[str], answers: Iterable[int]
+) -> dict[str, Any]:
+    text = "\n".join([*([task] if task else []), *lines])
+    return {"name": name, "text": text, "weight": weight, "choices": [*map(str, answers)]}
+
+
+def _list_bands(writing: Writing, scale: Scale) -> list[str]:
+    if uncovered(scale):
+        reason = "spaces its answers evenly, and these bands leave scores out: the other scores would change"
+        raise ExportError(writing.only[0], scale.path, f"{writing.title} {reason}")
+    return [f"{word_band(band)}: {band.outcome}" for band in sorted(scale.bands, key=bounds)]
+
+
+def _write_level(level: Level) -> str:
+    return f"{level.number}{f' ({level.name})' if level.name else ''}: {level.outcome}"
+
+
+def _write_ragas(writing: Writing) -> str:
+    """Write the dictionary of the only criterion with levels, or else a mapping from names to what Ragas takes."""
+    scales: dict[str, dict[str, str] | str] = {}
+    for name, rubric in writing.rubrics.items():
         for criterion in rubric.criteria:
-            message = f"the weight {criterion.weight} of `{criterion.id}`: {title} counts each criterion once"
-            yield Loss(name, criterion.path_of("weight"), message)
+            called = f"{name}/{criterion.id}" if len(writing.rubrics) > 1 else criterion.id
+            if called in scales:
+                raise ExportError(name, criterion.path, f"two metrics would have the name `{called}`; rename one")
+            scales[called] = criterion.outcome or ""
+            if criterion.levels:
+                levels = sort_levels(criterion)
+                scales[called] = {f"score{level.number}_description": level.outcome or "" for level in levels}
+                _lose_levels(writing, name, criterion)
+    ((called, scale), *others) = scales.items()
+    if others or isinstance(scale, str):
+        return to_json(scales)
+    name, rubric = writing.only
+    if rubric.criteria[0].has_own_id:
+        message = f"the name `{called}`: a dictionary has no field for it; set it on the metric"
+        writing.lose(name, (*rubric.criteria[0].path, "id"), message)
+    return to_json(scale)
+
+
+def _lose_levels(writing: Writing, name: str, criterion: Criterion) -> None:
+    """Report what a dictionary of levels does not say."""
+    if criterion.outcome is not None:
+        writing.lose(name, criterion.outcome_path, f"what is judged: {writing.title} sees only the levels")
+    if named := [f"{level.number} {level.name}" for level in criterion.levels or () if level.name is not None]:
+        message = f"the names of the levels, {join_words(named)}: {writing.title} only numbers them"
+        writing.lose(name, criterion.path_of("levels"), message)
+
+
+_NO_GATES = "has no gates"
+ADK = ExportTarget(
+    "adk",
+    "Google ADK",
+    "evaluation settings with a rubric-based metric, as JSON",
+    _write_adk,
+    shapes=_YES_OR_NO,
+    limit="its judge says yes or no",
+    is_single=True,
+    keeps={"pass"},
+    weights="counts each criterion once",
+    gates=_NO_GATES,
+)
+TRPC_AGENT = ExportTarget(
+    "trpc-agent",
+    "tRPC-Agent",
+    "a rubric metric of an agent, as JSON",
+    _write_trpc_agent,
+    shapes=_YES_OR_NO,
+    limit="its judge says yes or no",
+    is_single=True,
+    keeps={"pass"},
+    weights="counts each criterion once",
+    gates=_NO_GATES,
+)
+PYDANTIC_EVALS = ExportTarget(
+    "pydantic-evals",
+    "pydantic-evals",
+    "a data set with an LLMJudge for each criterion, as YAML",
+    _write_pydantic_evals,
+    shapes=_YES_OR_NO,
+    limit="its judge says yes or no",
+    shows=frozenset({"input"}),
+    average="reports each verdict, and counts each once",
+    gates=_NO_GATES,
+)
+AGENT_SKILLS = ExportTarget(
+    "agent-skills",
+    "Agent Skills",
+    "evals of a skill (evals.json), as JSON",
+    _write_agent_skills,
+    shapes=_YES_OR_NO,
+    limit="its judge passes or fails each assertion",
+    shows=frozenset({"id", "input", "expected_output"}),
+    weights="counts each criterion once",
+    gates=_NO_GATES,
+)
+TOLOKAFORGE = ExportTarget(
+    "tolokaforge",
+    "tolokaforge",
+    "a grading file with the criteria of its judge, as YAML",
+    _write_tolokaforge,
+    shapes=_YES_OR_NO,
+    limit="its judge says met or unmet",
+    is_single=True,
+    keeps={"pass"},
+)
+HARBOR = ExportTarget(
+    "harbor",
+    "Harbor rewardkit",
+    "a judge file, as TOML",
+    _write_harbor,
+    shapes=_YES_OR_LEVEL,
+    limit="its judge says yes or no, or chooses a level",
+    is_single=True,
+    gates=_NO_GATES,
+)
+REQUIREMENT = ExportTarget(
+    "requirement",
+    "autorubric",
+    "criteria for rubric and autorubric, as YAML",
+    _write_requirement,
+    shapes=_YES_OR_LEVEL,
+    limit="its judge says met or unmet, or chooses an option",
+    is_single=True,
+    has_deductions=True,
+    gates=_NO_GATES,
+)
+AUTOEVALS = ExportTarget(
+    "autoevals",
+    "autoevals",
+    "a classifier with choices and their scores, as YAML",
+    _write_autoevals,
+    shapes=(Shape.LEVELS,),
+    limit="its judge chooses one of some answers, once",
+    is_single=True,
+    gates=_NO_GATES,
+)
+VERIFIERS = ExportTarget(
+    "verifiers",
+    "verifiers",
+    "criteria for RubricJudge, as JSON",
+    _write_verifiers,
+    is_single=True,
+    gates="has rewards, not verdicts",
+)
+RAGAS = ExportTarget(
+    "ragas",
+    "Ragas",
+    "dictionaries for RubricsScore and definitions for AspectCritic, as JSON",
+    _write_ragas,
+    shapes=_YES_OR_LEVEL,
+    limit="its metrics choose a level, or answer yes or no",
+    average="reports each metric separately",
+    gates="returns scores, not verdicts",
+)

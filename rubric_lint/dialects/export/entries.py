@@ -13,18 +13,23 @@ from rubric_lint.text.path import Path
 Data = dict[str, Any]
 
 
-def as_entries(rubric: Rubric) -> list[Data | str]:
-    """Return a valid rubric as version 2 writes it; weights are decimals, as written."""
+def as_entries(rubric: Rubric, target: str = "rubric") -> list[Data | str]:
+    """Return a valid rubric as version 2 writes it, with the fields that a target carries; weights are decimals."""
     if rubric.shape is Shape.HOLISTIC:
-        return [
-            _band(band, entry.fields or {}) for entry in rubric.entries if entry.scale for band in entry.scale.bands
-        ]
-    return [_criterion(criterion, number) for number, criterion in enumerate(rubric.criteria, 1)]
+        bands = ((band, entry) for entry in rubric.entries if entry.scale for band in entry.scale.bands)
+        return [_band(band, entry.fields or {}, target) for band, entry in bands]
+    return [_criterion(criterion, number, target) for number, criterion in enumerate(rubric.criteria, 1)]
 
 
 def bounds(band: Band) -> tuple[int, int]:
     """Return the lowest and the highest score of a valid band."""
     return band.scores[0], band.scores[-1]
+
+
+def word_band(band: Band) -> str:
+    """Write the scores of a valid band so that no spreadsheet makes a date of them: `0 to 3`, `10`."""
+    lower, upper = bounds(band)
+    return str(lower) if lower == upper else f"{lower} to {upper}"
 
 
 def uncovered(scale: Scale) -> set[int]:
@@ -49,26 +54,29 @@ def as_number(value: Decimal) -> int | Decimal:
     return int(value) if value.as_tuple().exponent == 0 else value
 
 
-def _criterion(criterion: Criterion, number: int) -> Data | str:
+def _criterion(criterion: Criterion, number: int, target: str) -> Data | str:
     fields = criterion.fields
     if fields is None and criterion.gate is None and criterion.id == f"rubric-{number}":
         return criterion.outcome or ""
-    return _fill("entry", fields or {}, _of_criterion(criterion))
+    return _fill("entry", fields or {}, _of_criterion(criterion, target), target)
 
 
-def _fill(definition: str, fields: Mapping[str, Any], known: Mapping[str, Any]) -> Data:
-    """Return the fields of a definition in its order: those in `known`, and the others as written."""
+def _fill(definition: str, fields: Mapping[str, Any], known: Mapping[str, Any], target: str) -> Data:
+    """Return the fields of a definition in its order: those in `known`, and others that a target carries as written.
+
+    Our own format has them all.
+    """
     format_fields = schema_for().definitions[definition]["properties"]
     found: Data = {}
     for name, schema in format_fields.items():
         if name in known:
             found |= {} if known[name] is None else {name: known[name]}
-        elif name in fields and "x-replaced-by" not in schema:
+        elif name in fields and "x-replaced-by" not in schema and target in {"rubric", *schema.get("x-carried-by", ())}:
             found[name] = fields[name]
     return found
 
 
-def _of_criterion(criterion: Criterion) -> Data:
+def _of_criterion(criterion: Criterion, target: str) -> Data:
     """Return the fields of a criterion that the model has, None for those that are absent."""
     has_weight = "weight" in (criterion.fields or {}) and criterion.weight is not None
     return {
@@ -77,30 +85,30 @@ def _of_criterion(criterion: Criterion) -> Data:
         "weight": as_number(criterion.weight) if has_weight and criterion.weight is not None else None,
         "required_min_score": None if criterion.levels else criterion.gate,
         "required_min_level": criterion.gate if criterion.levels else None,
-        "score_ranges": _ranges(criterion, criterion.scale) if criterion.scale else None,
-        "levels": _levels(criterion, criterion.levels) if criterion.levels else None,
+        "score_ranges": _ranges(criterion, criterion.scale, target) if criterion.scale else None,
+        "levels": _levels(criterion, criterion.levels, target) if criterion.levels else None,
     }
 
 
-def _levels(criterion: Criterion, levels: Iterable[Level]) -> dict[int | None, str | None] | list[Data]:
+def _levels(criterion: Criterion, levels: Iterable[Level], target: str) -> dict[int | None, str | None] | list[Data]:
     if isinstance((criterion.fields or {}).get("levels"), dict):
         return {level.number: level.outcome for level in levels}
-    return [_level(criterion, level) for level in levels]
+    return [_level(level, _written(criterion, level.path), target) for level in levels]
 
 
-def _level(criterion: Criterion, level: Level) -> Data:
+def _level(level: Level, fields: Mapping[str, Any], target: str) -> Data:
     known = {"level": level.number, "name": level.name, "expected_outcome": level.outcome}
-    return _fill("level", _written(criterion, level.path), known)
+    return _fill("level", fields, known, target)
 
 
-def _ranges(criterion: Criterion, scale: Scale) -> dict[int, str | None] | list[Data]:
+def _ranges(criterion: Criterion, scale: Scale, target: str) -> dict[int, str | None] | list[Data]:
     if scale.is_map:
         return {band.scores[0]: band.outcome for band in scale.bands}
-    return [_band(band, _written(criterion, band.path)) for band in scale.bands]
+    return [_band(band, _written(criterion, band.path), target) for band in scale.bands]
 
 
-def _band(band: Band, fields: Mapping[str, Any]) -> Data:
-    return _fill("band", fields, {"score_range": list(bounds(band)), "expected_outcome": band.outcome})
+def _band(band: Band, fields: Mapping[str, Any], target: str) -> Data:
+    return _fill("band", fields, {"score_range": list(bounds(band)), "expected_outcome": band.outcome}, target)
 
 
 def _written(criterion: Criterion, path: Path) -> Mapping[str, Any]:

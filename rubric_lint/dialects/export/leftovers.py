@@ -5,9 +5,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.export.carrying import has_variable, is_messages
-from rubric_lint.dialects.export.fields import QUESTIONS
-from rubric_lint.dialects.export.suite import AGENTV_4, NAMED_BY_CASE, OURS, CaseKey, Part, Suite, SuiteCase
-from rubric_lint.dialects.export.target import ExportSource, lost_formula
+from rubric_lint.dialects.export.fields import QUESTIONS, lost_formula
+from rubric_lint.dialects.export.suite import AGENTV_4, OURS, Suite, SuiteCase
+from rubric_lint.dialects.export.target import CaseKey, ExportSource, ExportTarget, Part
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
@@ -54,7 +54,7 @@ class Records(NamedTuple):
         return {name: questions[key] for name, key in self.places.items() if key in questions}
 
 
-def read_records(documents: Iterable[Document], uses: Iterable[Use], target: str, *, has_cases: bool) -> Records:
+def read_records(documents: Iterable[Document], uses: Iterable[Use], target: ExportTarget) -> Records:
     """Return what the documents of a file say beside its rubrics; nothing of programs."""
     by_number: dict[int | None, list[Use]] = {}
     uses = tuple(uses)
@@ -71,7 +71,7 @@ def read_records(documents: Iterable[Document], uses: Iterable[Use], target: str
         cases += found
         others += [(part, _is_name(part, reading.names)) for part in rest]
         places |= reading.places
-    is_named = target in NAMED_BY_CASE or (has_cases and not (target == OURS and len(uses) == 1 and not cases))
+    is_named = "id" in target.shows or (target.has_cases and not (target.name == OURS and len(uses) == 1 and not cases))
     kept = [part for part, is_name in others if not (is_named and is_name)]
     return Records(Suite(AGENTV_4, {}, tuple(kept), tuple(cases)), places)
 

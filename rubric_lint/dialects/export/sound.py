@@ -5,7 +5,6 @@ from bisect import bisect
 from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol, TypeVar
 
-from rubric_lint.dialects.export.suite import AGENTV_4, AGENTV_5
 from rubric_lint.dialects.export.target import ExportError, Loss
 from rubric_lint.format.criterion import HIGHEST, LOWEST, Band, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
@@ -34,7 +33,7 @@ def find_written(found: Mapping[str, Item], target: str, shapes: Collection[Shap
     left = {
         name
         for name in texts
-        if target in {AGENTV_4, AGENTV_5} or (not are_all and found[name].rubric.shape not in shapes)
+        if target in {"agentv-4", "agentv-5"} or (not are_all and found[name].rubric.shape not in shapes)
     }
     return {name: each for name, each in found.items() if name not in left}
 

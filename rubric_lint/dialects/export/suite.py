@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from rubric_lint.dialects.export.target import CaseKey, Part
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import case_lists
 from rubric_lint.text.document import Document
@@ -19,15 +20,6 @@ from rubric_lint.text.path import Path
 AGENTV_4, AGENTV_5, PROMPTFOO, OURS = "agentv-4", "agentv-5", "promptfoo", "rubric"
 
 MARKDOWN = "markdown"
-
-WITH_TEXTS = frozenset({MARKDOWN, "lightspeed", "agent-skills"})
-"""The targets that have the question and the reference of a case, as plain texts, and nothing else of it."""
-
-WITH_QUESTION = frozenset({"pydantic-evals"})
-"""The targets that have the question of a case, whatever its type, and nothing else of it."""
-
-NAMED_BY_CASE = frozenset({MARKDOWN, "xlsx", "lightspeed", "agent-skills"})
-"""The targets without cases that show the name of the case of a rubric."""
 
 OLDER_WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -122,18 +114,6 @@ FIELD_NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 USUAL_THRESHOLD = 0.8
 """The average from which AgentV passes a test that says nothing else."""
-
-
-CaseKey = tuple[int | None, Path]
-"""The number of a document in its file, and the path of a case in it."""
-
-
-class Part(NamedTuple):
-    """A field or an assertion, with its place: the path in a document, and the number of that."""
-
-    path: Path
-    value: Any
-    number: int | None = None
 
 
 class SuiteCase(NamedTuple):

@@ -1,22 +1,51 @@
-"""Define what a target needs to write rubrics for another system, and how it reports what it cannot express."""
+"""Define what a target is, what it has no field for, and how its writer reports what it cannot express."""
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from rubric_lint.dialects.export.entries import shares
 from rubric_lint.dialects.export.fields import FormatField, find_holder
-from rubric_lint.dialects.export.suite import CaseKey
 from rubric_lint.format.criterion import USUAL_THRESHOLDS, Shape
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.text.document import Document
-from rubric_lint.text.nunjucks import RENDERS, is_template
+from rubric_lint.messages import join_words
 from rubric_lint.text.path import Path
-from rubric_lint.text.source import Span
-from rubric_lint.text.tree import Tree
 
 Rubrics = Mapping[str, Rubric]
 """Rubrics without findings of severity error, by name."""
+
+CaseKey = tuple[int | None, Path]
+"""The number of a document in its file, and the path of a case in it."""
+
+
+class Part(NamedTuple):
+    """A field or an assertion, with its place: the path in a document, and the number of that."""
+
+    path: Path
+    value: Any
+    number: int | None = None
+
+
+SuiteLoss = tuple[int | None, Path, str]
+"""The number of a document, a path in it, and what is lost there."""
+
+
+class CarriedCase(NamedTuple):
+    """The fields of a case in the words of the target, and its assertions and sets of them with their places."""
+
+    name: str
+    fields: Mapping[str, Any]
+    checks: tuple[Part, ...] = ()
+    sets: tuple[Part, ...] = ()
+
+
+class Carried(NamedTuple):
+    """A suite in the words of a target: its own fields, its cases, and what is lost."""
+
+    fields: Mapping[str, Any]
+    cases: Mapping[CaseKey, CarriedCase]
+    losses: tuple[SuiteLoss, ...]
 
 
 class ExportSource(NamedTuple):
@@ -32,14 +61,6 @@ class ExportSource(NamedTuple):
     is_template: bool = False
     question: Any = None
     place: CaseKey | None = None
-
-    def extras(self, holder: Path | None, target: str) -> dict[str, Any]:
-        """Return the fields of a mapping in the document whose values a target copies, by the target's names."""
-        return {
-            name: field.value
-            for field in self.fields
-            if field.path[:-1] == holder and (name := field.name_in(target)) and is_plain(field.value)
-        }
 
 
 Sources = Mapping[str, ExportSource]
@@ -71,20 +92,19 @@ class Loss(NamedTuple):
 
 
 class Export(NamedTuple):
-    """A text for another system, or a file that is not text.
+    """The content of a file for another system.
 
     `losses` are parts of the rubrics that it cannot express, `gaps` what it needs and no rubric has.
     """
 
-    text: str
+    data: bytes
     losses: tuple[Loss, ...] = ()
     gaps: tuple[str, ...] = ()
-    binary: bytes = b""
 
     @property
-    def data(self) -> bytes:
-        """The content of the file."""
-        return self.binary or self.text.encode()
+    def text(self) -> str:
+        """The content of a file that is text."""
+        return self.data.decode()
 
 
 class ExportError(Exception):
@@ -95,11 +115,6 @@ class ExportError(Exception):
         self.name = name
         self.path = path
         self.message = message
-
-    def of(self, name: str) -> "ExportError":
-        """Return the refusal of a rubric that has another name in the file."""
-        self.name = name
-        return self
 
 
 class ShapeError(ExportError):
@@ -112,130 +127,144 @@ class ShapeError(ExportError):
 
 @dataclass(frozen=True, slots=True)
 class ExportTarget:
-    """A target system: its title, a summary of its format, a function that writes it, and the shapes that it has.
+    """A target system: its name, its title, a summary of its format, and the function that writes it.
 
-    `write` takes rubrics and, if they come from files, their sources. With `has_cases`, it
-    takes a carried suite too. It raises ExportError for a rubric whose meaning would change. With `has_deductions`, a
-    criterion may cost points.
+    `shapes` are those that it has, and `limit` says why it has no others. With `is_single`, a file holds one rubric.
+    With `has_cases`, it takes whole suites; otherwise `shows` are the fields of a case that it shows. With
+    `has_deductions`, a criterion may cost points. `keeps` are the thresholds that its files hold. Where it has no
+    `average`, `weights` or `gates`, these say what it does instead, and they are reported as lost.
     """
 
+    name: str
     title: str
     summary: str
-    write: Callable[..., Export]
-    has_cases: bool = False
-    has_deductions: bool = False
+    writer: "Callable[[Writing], str | bytes]"
     shapes: Collection[Shape] = tuple(Shape)
+    limit: str = ""
+    is_single: bool = False
+    has_cases: bool = False
+    shows: frozenset[str] = frozenset()
+    has_deductions: bool = False
+    keeps: Collection[str] = ()
+    average: str = ""
+    weights: str = ""
+    gates: str = ""
+
+    def write(self, rubrics: Rubrics, sources: Sources = NOWHERE, suite: Carried | None = None) -> Export:
+        """Write rubrics and, if they come from files, what their sources and their suite say.
+
+        Raises:
+            ExportError: if the meaning of a rubric would change.
+        """
+        writing = Writing(self, rubrics, sources, suite)
+        if self.is_single and len(rubrics) > 1:
+            name, rubric = list(rubrics.items())[1]
+            message = f"{self.title} reads one rubric per file; choose one with --rubric"
+            raise ExportError(name, rubric.path, message)
+        for name, rubric in rubrics.items():
+            self._check(name, rubric)
+            for path, message in self._find_lost(rubric):
+                writing.lose(name, path, message)
+        content = self.writer(writing)
+        data = content.encode() if isinstance(content, str) else content
+        return Export(data, tuple(writing.losses), tuple(writing.gaps))
+
+    def _check(self, name: str, rubric: Rubric) -> None:
+        """Refuse a rubric of a shape that the target does not have."""
+        if rubric.shape is None:
+            raise ExportError(name, rubric.path, "the rubric has no criteria")
+        if rubric.shape not in self.shapes:
+            reason = f"{_SHAPES[rubric.shape]} has no counterpart in {self.title}: {self.limit}"
+            message = f"{reason}; a rubric is never converted to a different shape"
+            raise ShapeError(name, rubric.path, message, rubric.shape)
+
+    def _find_lost(self, rubric: Rubric) -> Iterator[tuple[Path, str]]:
+        """Find what the target does not have for any rubric: averages, weights, gates and thresholds."""
+        pass_at, borderline_at = rubric.thresholds
+        if self.average and len(rubric.criteria) > 1:
+            weights = join_words([f"{criterion.id} {criterion.weight}" for criterion in rubric.criteria])
+            threshold = f" and the threshold {pass_at}" if "pass" in self.keeps else ""
+            yield rubric.path, f"the average, with the weights {weights}{threshold}: {self.title} {self.average}"
+        is_weighed = len(set(shares(rubric))) > 1
+        for criterion in rubric.criteria:
+            if self.weights and is_weighed:
+                message = f"the weight {criterion.weight} of `{criterion.id}`: {self.title} {self.weights}"
+                yield criterion.path_of("weight"), message
+            if self.gates and criterion.gate:
+                yield criterion.gate_path, f"the gate {criterion.gate} of `{criterion.id}`: {self.title} {self.gates}"
+        if "pass" not in self.keeps and pass_at != USUAL_THRESHOLDS.pass_at:
+            yield rubric.path, f"the threshold {pass_at} of `pass`, which {self.title} has no field for"
+        if "borderline" not in self.keeps and borderline_at not in {USUAL_THRESHOLDS.borderline_at, pass_at}:
+            yield rubric.path, f"the threshold {borderline_at} of `borderline`: {self.title} has only pass and fail"
 
 
-SHAPES: Mapping[Shape, str] = {
+_SHAPES: Mapping[Shape, str] = {
     Shape.CHECKLIST: "a checklist",
     Shape.SCORE_RANGES: "a rubric of score ranges",
     Shape.HOLISTIC: "a holistic scale",
     Shape.LEVELS: "a rubric of levels",
 }
-"""The name of each shape."""
 
 
-def shape_of(name: str, rubric: Rubric) -> Shape:
-    """Return the shape of a rubric.
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """What a writer is given, and what it reports: what is lost, and what it needs and no rubric has."""
 
-    Raises:
-        RefusedError: if the rubric has no entries.
-    """
-    if rubric.shape is None:
-        raise ExportError(name, rubric.path, "the rubric has no criteria")
-    return rubric.shape
+    target: ExportTarget
+    rubrics: Rubrics
+    sources: Sources
+    suite: Carried | None = None
+    losses: list[Loss] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
 
+    @property
+    def title(self) -> str:
+        """The title of the target."""
+        return self.target.title
 
-def require_shape(name: str, rubric: Rubric, title: str, shapes: Collection[Shape], advice: str) -> Shape:
-    """Return the shape of a rubric if the target supports it.
+    @property
+    def only(self) -> tuple[str, Rubric]:
+        """The name of the only rubric, and the rubric."""
+        ((name, rubric),) = self.rubrics.items()
+        return name, rubric
 
-    Raises:
-        ShapeError: if it does not.
-    """
-    shape = shape_of(name, rubric)
-    if shape not in shapes:
-        reason = f"{SHAPES[shape]} has no counterpart in {title}: {advice}"
-        raise ShapeError(name, rubric.path, f"{reason}; a rubric is never converted to a different shape", shape)
-    return shape
+    def lose(self, name: str, path: Path, message: str) -> None:
+        """Report that the target cannot express a part of a rubric."""
+        self.losses.append(Loss(name, path, message))
 
+    def need(self, message: str) -> None:
+        """Report what the user has to add to the file."""
+        self.gaps.append(message)
 
-def task_of(rubric: Rubric) -> str | None:
-    """Return what is judged as a whole, if the rubric's dialect says it."""
-    return (rubric.view.task if rubric.view else "") or None
+    def source(self, name: str) -> ExportSource:
+        """Return the source of a rubric."""
+        return self.sources.get(name, ExportSource())
 
+    def extras(self, name: str, holder: Path | None = None) -> dict[str, Any]:
+        """Return the fields of a mapping that the target copies, by its own names.
 
-def lost_name(name: str, rubric: Rubric) -> Iterator[Loss]:
-    """Find the name that a rubric gets from the key of its metric; `lost_fields` finds a name in a field."""
-    holder = find_holder(rubric)
-    if rubric.view and holder and str(holder[-1]).endswith(f":{rubric.view.name}"):
-        yield Loss(name, holder, f"the name `{rubric.view.name}`: a rubric file has no field for it")
+        The mapping is at `holder`, or it is the one that holds the rubric.
+        """
+        holder = holder or find_holder(self.rubrics[name])
+        return {
+            called: each.value
+            for each in self.source(name).fields
+            if each.path[:-1] == holder and (called := each.name_in(self.target.name)) and is_plain(each.value)
+        }
 
+    def lose_threshold(self, name: str) -> None:
+        """Report the threshold beside a rubric of another system; for our own rubrics, the settings still apply."""
+        rubric = self.rubrics[name]
+        if rubric.view and rubric.view.threshold is not None:
+            pass_at = rubric.view.threshold
+            holder = find_holder(rubric) or rubric.path[:-1]
+            is_there = "threshold" in rubric.view.document.value(holder)
+            place = rubric.view.threshold_path or ((*holder, "threshold") if is_there else rubric.path)
+            self.lose(name, place, f"the threshold {pass_at}, which is not part of a rubric: set `pass = {pass_at}`")
 
-def lost_threshold(name: str, rubric: Rubric) -> Iterator[Loss]:
-    """Find the threshold beside a rubric of another system; for our own rubrics, the settings still apply."""
-    if rubric.view and rubric.view.threshold is not None:
-        pass_at = rubric.view.threshold
-        holder = find_holder(rubric) or rubric.path[:-1]
-        is_there = "threshold" in rubric.view.document.value(holder)
-        place = rubric.view.threshold_path or ((*holder, "threshold") if is_there else rubric.path)
-        yield Loss(name, place, f"the threshold {pass_at}, which is not part of a rubric: set `pass = {pass_at}`")
-
-
-def lost_verdicts(name: str, rubric: Rubric, title: str, *, keeps_pass: bool = False) -> Iterator[Loss]:
-    """Find the thresholds that are not the defaults and that the target has no field for."""
-    pass_at, borderline_at = rubric.thresholds
-    if not keeps_pass and pass_at != USUAL_THRESHOLDS.pass_at:
-        yield Loss(name, rubric.path, f"the threshold {pass_at} of `pass`, which {title} has no field for")
-    if borderline_at not in {USUAL_THRESHOLDS.borderline_at, pass_at}:
-        yield Loss(name, rubric.path, f"the threshold {borderline_at} of `borderline`: {title} has only pass and fail")
-
-
-_SCHEMA = "$schema"
-
-
-def lost_fields(fields: Iterable[FormatField], target: str, title: str) -> Iterator[tuple[Path, str]]:
-    """Find the fields that a target does not write, each with its place and a message."""
-    for field in fields:
-        if not field.is_carried(target):
-            told = ", which the judge sees" if field.is_told else ""
-            yield field.path, f"`{field.path[-1]}`{told}: {title} has no field for it"
-
-
-def lost_templates(rubric: Rubric, title: str) -> Iterator[tuple[Path, str]]:
-    """Find the templates that another system fills in before a judge sees them; a target gets them as plain text."""
-    if rubric.view is None or rubric.dialect not in RENDERS:
-        return
-    for entry in rubric.entries:
-        place = rubric.view.place(entry.path)
-        if is_template(rubric.view.document.value(place)):
-            whose = rubric.view.dialect.title
-            message = f"the template in `{entry.id}`, which {whose} fills in: {title} uses it as plain text"
-            yield place, message
-
-
-def lost_formula(rubric: Rubric, title: str) -> Iterator[tuple[Path, str]]:
-    """Find the formula that joins the score of a grader of OpenAI with those of others."""
-    if rubric.dialect != "openai-graders" or "graders" not in rubric.path:
-        return
-    multi = rubric.path[: rubric.path.index("graders")]
-    if rubric.view and "calculate_output" in rubric.view.document.value(multi):
-        place = (*multi, "calculate_output")
-        yield place, f"`calculate_output`, which joins the scores of the graders: {title} has no field for it"
-
-
-def lost_comments(tree: Tree, within: Iterable[Span]) -> list[Span]:
-    """Find the comments of a file within the lines of some spans, except those that name a schema."""
-    source = tree.source
-    lines = [(source.position(start).line, source.position(end).line) for start, end in within]
-    return [
-        comment
-        for comment in tree.comments
-        if _SCHEMA not in source.slice(comment)
-        and any(first <= source.position(comment.start).line <= last for first, last in lines)
-    ]
-
-
-def whole(document: Document) -> Span:
-    """Return the span of a document and its preamble."""
-    return Span(document.preamble.start, document.span(()).end)
+    def lose_name(self, name: str) -> None:
+        """Report the name that a rubric gets from the key of its metric; a name in a field is reported as a field."""
+        rubric = self.rubrics[name]
+        holder = find_holder(rubric)
+        if rubric.view and holder and str(holder[-1]).endswith(f":{rubric.view.name}"):
+            self.lose(name, holder, f"the name `{rubric.view.name}`: a rubric file has no field for it")

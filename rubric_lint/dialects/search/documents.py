@@ -26,15 +26,18 @@ _NUMBERED = re.compile(rb"^[ \t]*(?:\|?[ \t]*:?-+:?[ \t]*\||[|*+ \t-]*\d|#.*\d)"
 
 def is_document(name: str) -> bool:
     """Return whether a name is that of a document that may hold a rubric."""
-    lower = name.lower()
-    base = lower[max(lower.rfind("/"), lower.rfind("\\")) + 1 :]
-    return lower.endswith(SUFFIXES) and ("rubric" in base or "judge" in base)
+    base = _base_of(name)
+    return base.endswith(SUFFIXES) and ("rubric" in base or "judge" in base)
+
+
+def _base_of(name: str) -> str:
+    return re.split(r"[/\\]", name.lower())[-1]
 
 
 def could_hold_criteria(data: bytes, path: str) -> bool:
     """Return whether a document that nobody named may hold a rubric for judges: its folder or its words say so."""
     is_told = _FOR_JUDGES.search(path) is not None
-    if "rubric" in path.lower():
+    if "rubric" in _base_of(path):
         is_told = is_told or (_OF_JUDGES.search(data) is not None and not _OF_COURSES.search(data))
     return is_told and _NUMBERED.search(data) is not None
 
@@ -48,7 +51,7 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
     try:
         count, line = count_criteria(source)
     except TableError as refusal:
-        if "rubric" not in name.lower():
+        if "rubric" not in _base_of(name):
             return ()
         reason = f"`rubric-lint import` finds no rubric in this Markdown: {refusal.message.partition(';')[0]}"
         return (Unread(reason, 1, 1, is_known=False, signs=1),)

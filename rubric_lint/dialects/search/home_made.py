@@ -13,7 +13,17 @@ from rubric_lint.finding import Step
 from rubric_lint.format.view import View
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.rules import RULES
-from rubric_lint.shapes.infer import Criteria, Inferred, Signs, are_levels, find_criteria, infer, words
+from rubric_lint.shapes.infer import (
+    Criteria,
+    Inferred,
+    Signs,
+    are_levels,
+    find_criteria,
+    find_texts,
+    infer,
+    is_container,
+    words,
+)
 from rubric_lint.shapes.reading import read_shape
 from rubric_lint.shapes.shape import YES_NO
 from rubric_lint.text.document import Document
@@ -86,10 +96,32 @@ def find_near(document: Document) -> Iterator[Near]:
     is_read = any(each.is_certain for each in tables)
     if is_own and not any(map(_is_marked, tables)):
         tables = [*filter(_is_marked, infer([document], TITLE, partial(find_criteria, anywhere=True)))] or tables
+    if is_own and not tables:
+        tables = [each for each in infer([document], TITLE, find_texts) if _is_declared(document, each)]
     for each in tables:
         _, found, signs = each.criteria[0]
         if not is_read and _is_near(found, signs, is_own=is_own):
             yield Near([criteria.path for _, criteria, _ in each.criteria], *_word(found))
+
+
+def _is_declared(document: Document, inferred: Inferred) -> bool:
+    """Return whether texts are under a word of containers, or beside what declares a scale or a threshold."""
+    path = inferred.criteria[0][1].path
+    beside = document.value(path[:-1]) if path else ()
+    known = {*words().beside["scale"], *words().beside["pass"]}
+    return bool(path) and (is_container(str(path[-1])) or not known.isdisjoint(beside))
+
+
+def find_beside(document: Document, taken: set[Path]) -> Iterator[Near]:
+    """Find home-made rubrics beside others, at the paths `taken`: a file is read in one format."""
+    for each in infer([document], TITLE) if document.kind is not Kind.JSON_LINES else ():
+        _, found, signs = each.criteria[0]
+        is_other = len(found.path) == 1 and not any(path[:1] == found.path for path in taken)
+        if is_other and found.has_text and found.is_scored and not signs.is_foreign:
+            reason = (
+                f"`{shorten(str(found.path[0]))}` holds criteria beside rubrics of another format, so it is not read;"
+            )
+            yield Near([found.path], reason, (Step("move", "to a file of its own"),))
 
 
 def _is_marked(inferred: Inferred) -> bool:
@@ -114,6 +146,8 @@ def _word(found: Criteria) -> tuple[str, tuple[Step, ...]]:
     if not found.has_text:
         steps = (Step("rewrite", "add a `description` to each criterion"), adopt)
         return f"{start} criteria that do not say in words what is judged;", steps
+    if found.are_texts:
+        return f"{start} {len(found.items)} texts; if a judge takes each for a criterion,", (adopt,)
     told = {"outcome": "texts", "levels": "levels", "weight": "weights", "words": "words as weights", "gate": "gates"}
     fields = [f"{told[ours]} (`{shorten(names[0])}`)" for ours, names in found.fields.items() if ours in told]
     lack = "but nothing else shows that a judge reads them" if found.is_scored else "but no weights, levels or gates"

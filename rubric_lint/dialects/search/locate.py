@@ -155,6 +155,7 @@ def may_be_missed(document: Document, found: Search) -> bool:
         or not found.rubrics
         or any(location.view for location in found.rubrics)
         or has_signs_of_forms(document)
+        or has_home_beside(document)
     )
 
 
@@ -164,6 +165,12 @@ def has_signs_of_forms(document: Document) -> bool:
     return any(sign in text for sign in _SIGNS_OF_FORMS)
 
 
+def has_home_beside(document: Document) -> bool:
+    """Return whether a document that has rubrics may have home-made ones beside them."""
+    return isinstance(document.data, dict) and not _BESIDE.isdisjoint(document.data)
+
+
+_BESIDE = frozenset({"criteria", "dimensions", "axes"})
 _SIGNS_OF_FORMS = ("assert", "llm-rubric", "agent-rubric", "calculate_output")
 
 
@@ -267,7 +274,18 @@ def search(
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
 
 
-_CONTAINERS = ("criteri", "dimension", "axes", "rubric", "items", "sections", "questions", "aspects", "factors")
+_CONTAINERS = (
+    "criteri",
+    "dimension",
+    "axes",
+    "rubric",
+    "items",
+    "sections",
+    "questions",
+    "aspects",
+    "factors",
+    "checklist",
+)
 _SCORED = ("weight", "points", "score", "levels", "anchors", "scale", "threshold", "description")
 
 

@@ -4,7 +4,14 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.dialects.search.documents import may_hold_scale
-from rubric_lint.dialects.search.locate import Search, count_signs, has_signs_of_forms, has_signs_of_home, is_agentv
+from rubric_lint.dialects.search.locate import (
+    Search,
+    count_signs,
+    has_home_beside,
+    has_signs_of_forms,
+    has_signs_of_home,
+    is_agentv,
+)
 from rubric_lint.finding import Problem, Step, Unread
 from rubric_lint.format.recognition import (
     FIELD,
@@ -105,6 +112,8 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
 
     With `in_suite`, the file has rubrics in our format; with `of_agentv`, some of AgentV.
     """
+    if _is_schema(document.data):
+        return []
     taken = {location.path for location in found.rubrics}
     if found.is_foreign and not taken:
         return [_make_unread(document, (), Part.HEAD, _word_foreign(document), is_known=True)]
@@ -113,7 +122,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
         if location.view:
             noticed += _find_others(document, location.view)
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
-    home = [] if taken or found.is_claimed or document.kind not in DATA else _find_home(document)
+    home = [] if found.is_claimed or document.kind not in DATA else _find_home(document, taken)
     around = {path[:length] for near in home for path in near.places for length in range(len(path) + 1)}
     for path in _find_leftovers_to_tell(document, found, taken, told | around):
         is_known = in_suite and is_place(path[:-1], in_suite=in_suite)
@@ -123,7 +132,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     forms = _find_unread_forms(document, taken, of_agentv=of_agentv)
     noticed += [(path, part, reason, True) for path, part, reason in forms if path not in told]
     noticed += _find_by_dialects(document, is_told=bool(taken or noticed))
-    if not noticed and not lost:
+    if taken or not (noticed or lost):
         for (path, *_), reason, steps in home:
             noticed.append((path, Part.KEY if path else Part.HEAD, _Advice(reason, steps), False))
     if not taken and not noticed and not lost and not found.is_claimed:
@@ -145,6 +154,14 @@ def _find_prompts(document: Document) -> Iterator[Unread]:
         yield Unread(str(advice), line, column, is_known=False, signs=1, steps=advice.steps)
 
 
+def _is_schema(data: Any) -> bool:
+    """Return whether data is a JSON Schema, whose fields may have the names of rubrics."""
+    return isinstance(data, dict) and _SCHEMAS in str(data.get("$schema", ""))
+
+
+_SCHEMAS = "json-schema.org"
+
+
 def _find_leftovers_to_tell(document: Document, found: Search, taken: set[Path], told: set[Path]) -> Iterator[Path]:
     """Yield the near-rubrics that are not told already, and that are neither read elsewhere nor names."""
     views = [location.view for location in found.rubrics if location.view] if found.leftovers else []
@@ -158,13 +175,13 @@ def _find_leftovers_to_tell(document: Document, found: Search, taken: set[Path],
             yield path  # an alias or a merge key would bring it to where it is read
 
 
-def _find_home(document: Document) -> "list[Near]":
-    """Find what is nearly a home-made rubric."""
-    if not has_signs_of_home(document):
+def _find_home(document: Document, taken: set[Path]) -> "list[Near]":
+    """Find what is nearly a home-made rubric, or is one beside the rubrics at the paths `taken`."""
+    if not (has_home_beside(document) if taken else has_signs_of_home(document)):
         return []
-    from rubric_lint.dialects.search.home_made import find_near as find  # noqa: PLC0415  (few files have the words)
+    from rubric_lint.dialects.search import home_made  # noqa: PLC0415  (few files have the words)
 
-    return list(find(document))
+    return list(home_made.find_beside(document, taken) if taken else home_made.find_near(document))
 
 
 def _find_others(document: Document, view: View) -> Iterator[tuple[Path, Part, str, bool]]:

@@ -1,0 +1,283 @@
+"""Write rubrics as GEval metrics, as DeepEval calls them: each has one scale of 0 to 10 and a threshold.
+
+DeepEval gets them as Python, Confident AI as JSON, lightspeed-evaluation as YAML. Source of the fields of the last:
+`core/models/data.py` of lightspeed-evaluation at 087ec33c (`EvaluationData`, `TurnData`).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from rubric_lint.dialects.export.entries import as_number, bounds, uncovered
+from rubric_lint.dialects.export.suites import group_cases
+from rubric_lint.dialects.export.target import ExportError, ExportTarget, Writing
+from rubric_lint.dialects.export.texts import to_json, to_yaml, write_decimal
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Criterion, Scale, Shape
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.messages import name_scores, visible_yaml
+
+_BY_ITS_RUBRIC = "Judge the actual output by the rubric: choose the outcome that describes it best."
+"""The instruction of a metric whose rubric does not say what is judged; a metric needs one."""
+
+
+class _Metric(NamedTuple):
+    """One metric: what is judged, the bands in ascending order, and the lowest score in 0..1 that passes.
+
+    `extras` are fields of the target that the source has too.
+    """
+
+    name: str
+    task: str
+    ranges: tuple[tuple[tuple[int, int], str], ...]
+    threshold: Decimal
+    extras: Mapping[str, Any]
+
+
+def _make_metrics(writing: Writing, names: Mapping[str, str], *, several: bool) -> list[_Metric]:
+    """Return the metrics of some rubrics, by what they are called. `several`: names need a prefix.
+
+    A holistic scale or a single criterion becomes one metric with the rubric's threshold. Several criteria become a
+    metric each, with their gates as thresholds: a test passes if all its metrics pass, so a missed gate fails the test,
+    as in the rubric.
+
+    Raises:
+        ExportError: if a metric would score a scale differently, or two would have one name.
+    """
+    metrics: list[_Metric] = []
+    for called, name in names.items():
+        rubric = writing.rubrics[name]
+        task = rubric.view.task if rubric.view else ""
+        if rubric.shape is Shape.HOLISTIC:
+            metrics.append(_make_metric(writing, name, (called, task), rubric.scales[0], rubric.thresholds.pass_at))
+        for criterion in rubric.criteria:
+            if criterion.scale is None:
+                raise ExportError(name, criterion.path, f"`{criterion.id}` has no score ranges")
+            gate = Decimal(criterion.gate or 0) / HIGHEST
+            threshold = max(gate, rubric.thresholds.pass_at) if len(rubric.criteria) == 1 else gate
+            own = f"{called}/{criterion.id}" if several else criterion.id
+            about = own, criterion.outcome or task
+            metrics.append(_make_metric(writing, name, about, criterion.scale, threshold))
+    _refuse_same(next(iter(names.values()), ""), [metric.name for metric in metrics])
+    return metrics
+
+
+def _make_metric(writing: Writing, name: str, about: tuple[str, str], scale: Scale, threshold: Decimal) -> _Metric:
+    bands = sorted(scale.bands, key=bounds)
+    lowest, highest = bands[0].scores[0], bands[-1].scores[-1]
+    if (lowest, highest) != (LOWEST, HIGHEST):
+        message = f"the bands span {lowest} to {highest}, and a GEval metric would stretch that to 0..1; cover 0 to 10"
+        raise ExportError(name, scale.path, message)
+    if gaps := uncovered(scale):
+        writing.lose(name, scale.path, f"{name_scores(gaps)}, which no band covers: {writing.title} accepts any score")
+    ranges = tuple((bounds(band), band.outcome or "") for band in bands)
+    return _Metric(*about, ranges, threshold, writing.extras(name))
+
+
+def _refuse_same(name: str, metrics: list[str]) -> None:
+    for each in metrics:
+        if metrics.count(each) > 1:
+            raise ExportError(name, (), f"two metrics would have the name `{each}`; rename one")
+
+
+_HEAD = '''\
+"""Metrics for DeepEval 4, written by `rubric-lint convert`."""
+
+'''
+_PARAMS = """\
+
+PARAMS = [SingleTurnParams.INPUT, SingleTurnParams.ACTUAL_OUTPUT]
+"""
+_QUESTION = f'''\
+
+
+def ask(question):
+    """Return a graph with one question: the answer yes scores 1, the answer no 0."""
+    node = BinaryJudgementNode(criteria=question, evaluation_params=PARAMS)
+    node.add_verdict(False, score={LOWEST})
+    node.add_verdict(True, score={HIGHEST})
+    return DeepAcyclicGraph(root_nodes=[node])
+'''
+_MAKE = '''\
+
+
+def make_metrics(model=None):
+    """Return the metrics, judged by `model` or else by DeepEval's default model."""
+    return [
+'''
+
+
+def _write_deepeval(writing: Writing) -> str:
+    """Write a module whose `make_metrics(model)` returns the metrics.
+
+    A scale becomes a `GEval` metric, a checklist criterion a `DAGMetric` whose one question has the answers yes and no.
+    """
+    several = len(writing.rubrics) > 1
+    checklists = {name: each for name, each in writing.rubrics.items() if each.shape is Shape.CHECKLIST}
+    scales = {name: name for name in writing.rubrics if name not in checklists}
+    metrics = _make_metrics(writing, scales, several=several)
+    names = [metric.name for metric in metrics]
+    questions: list[str] = []
+    for name, rubric in checklists.items():
+        if len(rubric.criteria) > 1:
+            writing.lose_threshold(name)
+        for criterion in rubric.criteria:
+            names.append(f"{name}/{criterion.id}" if several else criterion.id)
+            questions += _write_question(names[-1], criterion, rubric)
+    _refuse_same(next(iter(writing.rubrics)), names)
+    head = _HEAD + "".join(_write_imports(has_scales=bool(scales), has_questions=bool(questions))) + _PARAMS
+    head += (_QUESTION if questions else "") + _MAKE
+    lines = [*(line for metric in metrics for line in _write_geval(metric)), *questions]
+    return "\n".join([head.removesuffix("\n"), *lines, "    ]\n"])
+
+
+def _write_imports(*, has_scales: bool, has_questions: bool) -> Iterator[str]:
+    names = ["DAGMetric"] * has_questions + ["GEval"] * has_scales
+    yield f"from deepeval.metrics import {', '.join(names)}\n"
+    if has_questions:
+        yield "from deepeval.metrics.dag import BinaryJudgementNode, DeepAcyclicGraph\n"
+    if has_scales:
+        yield "from deepeval.metrics.g_eval import Rubric\n"
+    yield "from deepeval.test_case import SingleTurnParams\n"
+
+
+def _quote(value: object) -> str:
+    """Return a value as Python writes it, without what the log of a CI system would obey."""
+    return visible_yaml(repr(value))  # the escapes of YAML in double quotes are those of Python
+
+
+def _write_question(name: str, criterion: Criterion, rubric: Rubric) -> Iterator[str]:
+    """Write the metric of a checklist criterion: 1 if it is met, else 0."""
+    least = rubric.thresholds.pass_at if len(rubric.criteria) == 1 else Decimal(0)
+    yield "        DAGMetric("
+    yield f"            name={_quote(name)},"
+    yield f"            dag=ask({_quote(criterion.outcome or '')}),"
+    yield "            model=model,"
+    yield f"            threshold={'1.0' if criterion.gate else write_decimal(least)},"
+    yield "        ),"
+
+
+def _write_geval(metric: _Metric) -> Iterator[str]:
+    yield "        GEval("
+    yield f"            name={_quote(metric.name)},"
+    if metric.task:
+        yield f"            criteria={_quote(metric.task)},"
+    for name, value in metric.extras.items():
+        yield f"            {name}={_quote(value)},"
+    if not metric.task and "evaluation_steps" not in metric.extras:
+        yield f"            evaluation_steps=[{_quote(_BY_ITS_RUBRIC)}],"
+    yield "            rubric=["
+    for (lower, upper), outcome in metric.ranges:
+        yield f"                Rubric(score_range=({lower}, {upper}), expected_outcome={_quote(outcome)}),"
+    yield "            ],"
+    yield "            evaluation_params=PARAMS,"
+    yield "            model=model,"
+    yield f"            threshold={write_decimal(metric.threshold)},"
+    yield "        ),"
+
+
+def _write_confident_ai(writing: Writing) -> str:
+    """Write the metric, or a list of several; the format has no field for the threshold."""
+    metrics = _make_metrics(writing, {name: name for name in writing.rubrics}, several=len(writing.rubrics) > 1)
+    shown = ", ".join(f"{metric.name} {metric.threshold}" for metric in metrics)
+    written = [
+        (name, field.path)
+        for name in writing.rubrics
+        for field in writing.source(name).fields
+        if field.path[-1] == "threshold"
+    ]
+    first, rubric = next(iter(writing.rubrics.items()))
+    for name, place in written or [(first, rubric.path)]:
+        writing.lose(name, place, f"the threshold of each metric ({shown}): set it where the metric is used")
+    payloads = [*map(_write_payload, metrics)]
+    return to_json(payloads[0] if len(payloads) == 1 else payloads)
+
+
+def _write_payload(metric: _Metric) -> dict[str, Any]:
+    return {
+        "name": metric.name,
+        "evaluationParams": ["input", "actualOutput"],
+        "multiTurn": False,
+        **({"criteria": metric.task} if metric.task else {"evaluationSteps": [_BY_ITS_RUBRIC]}),
+        **metric.extras,
+        "rubric": [{"scoreRange": list(scores), "expectedOutcome": outcome} for scores, outcome in metric.ranges],
+    }
+
+
+def _write_lightspeed(writing: Writing) -> str:
+    """Write evaluation data for a suite with questions, else the `metrics_metadata` of a system configuration."""
+    suite = writing.suite
+    if not suite or not any("input" in case.fields for case in suite.cases.values()):
+        turn = _configure(
+            _make_metrics(writing, {name: name for name in writing.rubrics}, several=len(writing.rubrics) > 1)
+        )
+        return to_yaml({"metrics_metadata": {"turn_level": turn}})
+    conversations: list[dict[str, Any]] = []
+    asks_nothing: list[str] = []
+    for case in group_cases(writing):
+        if not case.members:
+            continue
+        names = {member.label or member.name: member.name for member in case.members}
+        metadata = _configure(_make_metrics(writing, names, several=len(names) > 1))
+        texts = case.carried.fields
+        if "input" not in texts:
+            asks_nothing.append(case.name)
+        answer = {"expected_response": texts["expected_output"]} if "expected_output" in texts else {}
+        of_turn = {"turn_metrics": [*metadata], "turn_metrics_metadata": metadata}
+        turn = {"turn_id": "1", "query": texts.get("input", ""), **answer, **of_turn}
+        conversations.append({"conversation_group_id": case.name, "turns": [turn]})
+    if asks_nothing:
+        told = "it is not one plain text, so it is left empty"
+        writing.need(f"`query`, the question, of {', '.join(asks_nothing)}: {told}")
+    return to_yaml(conversations)
+
+
+def _configure(metrics: Iterable[_Metric]) -> dict[str, Any]:
+    """Return metrics as lightspeed-evaluation configures them, by name."""
+    return {
+        f"geval:{metric.name}": {
+            "criteria": metric.task or _BY_ITS_RUBRIC,
+            "evaluation_params": ["query", "response"],
+            **metric.extras,
+            "rubrics": [
+                {"score_range": list(scores), "expected_outcome": outcome} for scores, outcome in metric.ranges
+            ],
+            "threshold": as_number(metric.threshold),
+        }
+        for metric in metrics
+    }
+
+
+_SCALES = (Shape.HOLISTIC, Shape.SCORE_RANGES)
+_LIMIT = "its metrics give one score from 0 to 10"
+_AVERAGE = "judges each metric separately, so an answer that misses no gate passes"
+DEEPEVAL = ExportTarget(
+    "deepeval",
+    "DeepEval",
+    "GEval and DAG metrics, as Python source",
+    _write_deepeval,
+    shapes=(*_SCALES, Shape.CHECKLIST),
+    limit=_LIMIT,
+    keeps={"pass"},
+    average=_AVERAGE,
+)
+CONFIDENT_AI = ExportTarget(
+    "deepeval-json",
+    "Confident AI",
+    "GEval metrics, as the JSON of Confident AI",
+    _write_confident_ai,
+    shapes=_SCALES,
+    limit=_LIMIT,
+    keeps={"pass"},
+    average=_AVERAGE,
+)
+LIGHTSPEED = ExportTarget(
+    "lightspeed",
+    "lightspeed-evaluation",
+    "GEval metrics in YAML, as metrics_metadata, or for a suite in evaluation data",
+    _write_lightspeed,
+    shapes=_SCALES,
+    limit=_LIMIT,
+    shows=frozenset({"id", "input", "expected_output"}),
+    keeps={"pass"},
+    average=_AVERAGE,
+)

@@ -1,0 +1,370 @@
+"""Write suites: a test for each case, with its rubrics. For our own format, AgentV 4 and 5, and promptfoo."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from typing import Any, NamedTuple
+
+from rubric_lint.dialects.export.carrying import split_gate
+from rubric_lint.dialects.export.entries import as_entries, as_number, bounds
+from rubric_lint.dialects.export.fields import find_holder
+from rubric_lint.dialects.export.suite import ASSERTION_LISTS
+from rubric_lint.dialects.export.target import CarriedCase, ExportError, ExportSource, ExportTarget, Writing
+from rubric_lint.dialects.export.texts import to_yaml
+from rubric_lint.format.criterion import HIGHEST, USUAL_THRESHOLDS, Criterion, Shape
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.schema_files import newest
+from rubric_lint.text.nunjucks import escape
+from rubric_lint.text.path import Path
+
+
+class _Member(NamedTuple):
+    """A rubric of a case: its full name, its name within the case, the rubric, and its source."""
+
+    name: str
+    label: str
+    rubric: Rubric
+    source: ExportSource
+
+    @property
+    def path(self) -> Path:
+        """The place in the document of its first criterion."""
+        view = self.rubric.view
+        return view.place(self.rubric.entries[0].path) if view and self.rubric.entries else self.rubric.path
+
+    def weight_beside(self, case: "_Case", extras: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the weight of several texts beside other assertions: together they count as each does by itself."""
+        is_joined = self.rubric.view is not None and bool(self.rubric.view.around)
+        total = sum((criterion.weight or Decimal(0) for criterion in self.rubric.criteria), Decimal(0))
+        if not is_joined or "weight" in extras or total == 1 or len(case.members) + len(case.carried.checks) == 1:
+            return {}
+        return {"weight": as_number(total)}
+
+
+class _Case(NamedTuple):
+    """A case, its rubrics, and what else it says in the words of the target."""
+
+    name: str
+    members: tuple[_Member, ...]
+    carried: CarriedCase
+    start: int
+
+    def assertions(self) -> list[tuple[Path, _Member | Any]]:
+        """Return the rubrics and the other assertions with their paths, in the order in which they are written."""
+        parts: list[tuple[Path, _Member | Any]] = [(member.path, member) for member in self.members]
+        parts += [(part.path, part.value) for part in self.carried.checks]
+        return sorted(parts, key=lambda part: self._order(part[0]))
+
+    def nested(self, write: Callable[[_Member], Any], holder: Path = ()) -> list[Any]:
+        """Return the assertions, with rubrics as `write` makes them, within the sets that hold them."""
+        made = [
+            (path, write(content) if isinstance(content, _Member) else content)
+            for path, content in self.assertions()
+            if self.set_of(path) == holder
+        ]
+        for part in self.carried.sets:
+            if self.set_of(part.path) == holder:
+                name = next(name for name in ASSERTION_LISTS if name in part.value)
+                made.append((part.path, {**part.value, name: self.nested(write, part.path)}))
+        return [each for _, each in sorted(made, key=lambda part: self._order(part[0]))]
+
+    def set_of(self, path: Path) -> Path:
+        """Return the path of the innermost set that holds an assertion; empty if none does."""
+        holders = [part.path for part in self.carried.sets if len(part.path) < len(path)]
+        return max((each for each in holders if path[: len(each)] == each), key=len, default=())
+
+    def _order(self, path: Path) -> Path:
+        """Return the indexes of an assertion in its case; -1 for the case's own rubrics."""
+        path = path[self.start :]
+        if path and path[0] not in {*ASSERTION_LISTS, "execution"} and not isinstance(path[0], int):
+            return (-1,)
+        return tuple(step for step in path if isinstance(step, int)) or (-1,)
+
+
+def group_cases(writing: Writing) -> Iterator[_Case]:
+    """Group rubrics by case, in the order of the file; a rubric without a case gets its own.
+
+    With a suite, its cases without rubrics are among them.
+    """
+    carried = writing.suite.cases if writing.suite else {}
+    groups: dict[Any, list[_Member]] = {key: [] for key in carried}
+    for name, rubric in writing.rubrics.items():
+        source = writing.source(name)
+        key = source.place if source.place in carried else source.case or name
+        groups.setdefault(key, []).append(_Member(name, source.label, rubric, source))
+    for key, members in groups.items():
+        own = carried.get(key)
+        called = own.name if own else key if len(members) > 1 else members[0].name
+        yield _Case(called, tuple(members), own or CarriedCase(called, {}), len(key[1]) if own else 0)
+
+
+def _write_rubric(writing: Writing) -> str:
+    """Write a rubric file, or for several rubrics or a suite a suite with its cases."""
+    for name in writing.rubrics:
+        writing.lose_threshold(name)
+    if len(writing.rubrics) == 1 and writing.suite is None:
+        name, rubric = writing.only
+        writing.lose_name(name)
+        holder = find_holder(rubric)
+        for field in writing.source(name).fields:
+            if field.path[:-1] == holder and field.name_in("rubric"):
+                message = f"`{field.path[-1]}` of an evaluator: a rubric file has no field for it"
+                writing.lose(name, field.path, message)
+        return _name_schema("rubric") + to_yaml({"rubrics": as_entries(rubric)})
+    cases = [dict(_write_case(writing, case)) for case in group_cases(writing)]
+    return _name_schema("suite") + to_yaml({**(writing.suite.fields if writing.suite else {}), "tests": cases})
+
+
+def _name_schema(name: str) -> str:
+    return f"# yaml-language-server: $schema={newest(name).bundled_id}\n"
+
+
+def _write_case(writing: Writing, case: _Case) -> Iterator[tuple[str, Any]]:
+    """Write a case: its own rubric, and an evaluator for each further one and for each other assertion.
+
+    A rubric beside which an evaluator has a name or a weight stays in one.
+    """
+    yield "id", case.name
+    yield from ((name, value) for name, value in case.carried.fields.items() if name != "id")
+    beside = {member.name: writing.extras(member.name) for member in case.members}
+    plain = [each for each in case.members if not beside[each.name]]
+    own = next((each for each in plain if len(case.members) == 1 or not each.label), None)
+    if own:
+        yield "rubrics", as_entries(own.rubric)
+
+    def write(each: _Member | Any) -> Any:
+        if not isinstance(each, _Member):
+            return each
+        named = {"name": each.label} if each.label else {}
+        return {**named, **beside[each.name], "rubrics": as_entries(each.rubric)}
+
+    if others := [write(each) for _, each in case.assertions() if each is not own]:
+        yield "evaluators", others
+
+
+@dataclass(frozen=True, slots=True)
+class _AgentV:
+    """A release of AgentV: its list of assertions, the type and the field that hold criteria, the field for the name.
+
+    With `is_template`, the strings of assertions are templates, and the question is a variable.
+    """
+
+    assertions: str
+    kind: str
+    criteria: str
+    label: str
+    is_template: bool
+
+    def write(self, writing: Writing) -> str:
+        """Write tests with an assertion for each rubric and for each assertion of the suite."""
+        tests: list[dict[str, Any]] = []
+        suite = writing.suite
+        for case in group_cases(writing):
+            if not self.is_template:
+                for member in case.members:
+                    _refuse_variables(writing, member)
+                self._lose_thresholds(writing, case)
+            tests.append(self._test(writing, case))
+        about: Mapping[str, Any] = {"prompts": _PROMPTS} if self.is_template else {}
+        about = suite.fields if suite else about
+        if not suite:
+            self._need_questions(writing)
+        elif not self.is_template or about.get("prompts") == _PROMPTS:
+            _need(writing, [test["id"] for test in tests if self._fill_input(test)])
+        return to_yaml({**about, "tests": tests})
+
+    def _fill_input(self, test: dict[str, Any]) -> bool:
+        """Give a test an empty input if it has none; return whether it had none."""
+        holder = test.setdefault("vars", {}) if self.is_template else test
+        return "input" not in holder and not holder.setdefault("input", "")
+
+    def _need_questions(self, writing: Writing) -> None:
+        """Report the rubrics whose question is not written, and why."""
+        given = {name: writing.source(name) for name in writing.rubrics}
+        _need(writing, [name for name, source in given.items() if not source.question])
+        unread = [name for name, source in given.items() if source.question and not self._question(source)]
+        if unread:
+            told = "not plain text, so it is left empty; copy it from the case"
+            writing.need(f"`input`, the question, of {', '.join(unread)}: {told}")
+
+    def _question(self, source: ExportSource) -> str:
+        """Return the question of a case as the release reads it; empty if it would read another one."""
+        text = source.question
+        if not isinstance(text, str) or (not self.is_template and _VARIABLE.search(text)):
+            return ""
+        return str(escape(text)) if self.is_template and not source.is_template else text
+
+    def _test(self, writing: Writing, case: _Case) -> dict[str, Any]:
+        written = {"id": case.name, **case.carried.fields}
+        if case.members and not case.members[0].source.place:
+            question = self._question(case.members[0].source)
+            written |= {"vars": {"input": question}} if self.is_template else {"input": question}
+        if case.members and not self.is_template:
+            pass_at = case.members[0].rubric.thresholds.pass_at
+            of_suite = writing.suite.fields.get("execution", {}).get("threshold") if writing.suite else None
+            if pass_at != USUAL_THRESHOLDS.pass_at and str(as_number(pass_at)) != str(of_suite):
+                written["execution"] = {"threshold": as_number(pass_at), **written.get("execution", {})}
+        assertions = case.nested(partial(self._assertion, writing, case))
+        return {**written, **({self.assertions: assertions} if assertions else {})}
+
+    def _assertion(self, writing: Writing, case: _Case, member: _Member) -> dict[str, Any]:
+        rubric, view = member.rubric, member.rubric.view
+        extras = writing.extras(member.name)
+        if member.label and self.label not in extras:
+            extras = {self.label: member.label, **extras}
+        places = [view.place(each.path) if view else each.path for each in rubric.criteria]
+        criteria = [
+            {**dict(_write_criterion(each)), **writing.extras(member.name, place)}
+            for each, place in zip(rubric.criteria, places, strict=True)
+        ]
+        if self.is_template:
+            extras = split_gate(extras)
+            criteria = escape(criteria)
+            extras = extras if member.source.is_template else escape(extras)
+        return {"type": self.kind, **member.weight_beside(case, extras), **extras, self.criteria: criteria}
+
+    def _lose_thresholds(self, writing: Writing, case: _Case) -> None:
+        """Report the thresholds that are lost: a test has one, so rubrics of the case with another one lose it."""
+        for member in case.members[1:]:
+            first, own = (each.rubric.thresholds.pass_at for each in (case.members[0], member))
+            if own != first:
+                message = f"the threshold {own}: the test has only one, {first}"
+                writing.lose(member.name, member.rubric.path, message)
+
+
+_PROMPTS = ["{{ input }}"]
+_VARIABLE = re.compile(r"\$\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}")
+
+
+def _need(writing: Writing, unknown: list[str]) -> None:
+    if unknown:
+        writing.need(f"`input`, the question, of {', '.join(unknown)}: the file has none, so it is left empty")
+
+
+def _refuse_variables(writing: Writing, member: _Member) -> None:
+    """Refuse a string in which AgentV 4 would insert an environment variable: it has no escape for that."""
+    for criterion in member.rubric.criteria:
+        bands = criterion.scale.bands if criterion.scale else ()
+        texts = [(criterion.path, criterion.id), (criterion.path, criterion.outcome)]
+        for path, text in (*texts, *((band.path, band.outcome) for band in bands)):
+            if found := _VARIABLE.search(text or ""):
+                message = f"{writing.title} inserts an environment variable for `{found[0]}`; reword the text"
+                raise ExportError(member.name, path, message)
+
+
+def _write_criterion(criterion: Criterion) -> Iterator[tuple[str, Any]]:
+    yield "id", criterion.id
+    if criterion.outcome is not None:
+        yield "outcome", criterion.outcome
+    if criterion.weight is not None:
+        yield "weight", as_number(criterion.weight)
+    # Nothing can miss a gate of 0, and AgentV requires `min_score` to be above 0.
+    if criterion.scale is None:
+        yield "required", bool(criterion.gate)
+    else:
+        if criterion.gate:
+            yield "min_score", as_number(Decimal(criterion.gate) / HIGHEST)
+        bands = criterion.scale.bands
+        yield "score_ranges", [{"score_range": list(bounds(band)), "outcome": band.outcome} for band in bands]
+
+
+_ASKED = {
+    Shape.CHECKLIST: "Each criterion is met or not. The score is the weighted share of the criteria that are met.",
+    Shape.SCORE_RANGES: "Give each criterion a whole number from 0 to 10, in the range whose outcome describes the "
+    "output best. The score is the weighted average of these numbers, divided by 10.",
+    Shape.HOLISTIC: "Give the output a whole number from 0 to 10, in the range whose outcome describes it best. The "
+    "score is that number, divided by 10.",
+    Shape.LEVELS: "Choose for each criterion the level whose outcome describes the output best. A level is worth "
+    "(level - lowest level) / (highest level - lowest level); the score is the weighted average of that.",
+}
+_WEIGHTS = " A criterion without `weight` has the weight 1."
+_GATES = " A criterion below its `required_min_score` or `required_min_level` fails the output, whatever the score."
+
+
+def _write_promptfoo(writing: Writing) -> str:
+    """Write a test for each case; the grader gets the rubric itself, so every shape works.
+
+    Each assertion has a threshold: without one, a score of 0 can pass. promptfoo shows the description of a test, so
+    the name of the case goes there, or into `metadata` if there is a description.
+    """
+    tests: list[dict[str, Any]] = []
+    for case in group_cases(writing):
+        fields = dict(case.carried.fields)
+        name = escape(str(fields.pop("id", case.name)))
+        if fields.get("description"):
+            metadata = fields.get("metadata")
+            fields["metadata"] = {"id": name, **(metadata if isinstance(metadata, dict) else {})}
+        assertions = case.nested(partial(_write_assertion, writing, case))
+        tests.append({"description": name, **fields, **({"assert": assertions} if assertions else {})})
+    for name, rubric in writing.rubrics.items():
+        if len(rubric.criteria) > 1:
+            told = "the grader sees the weights and gives the score itself"
+            writing.lose(name, rubric.path, f"the exact average of the criteria: {told}")
+    return to_yaml({**(writing.suite.fields if writing.suite else {}), "tests": tests})
+
+
+def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str, Any]:
+    label = {"metric": escape(member.label)} if member.label and not case.set_of(member.path) else {}
+    extras = writing.extras(member.name)
+    return {
+        "type": "llm-rubric",
+        **label,
+        **member.weight_beside(case, extras),
+        **(extras if member.source.is_template else escape(extras)),
+        "value": escape(_write_prompt(member.rubric)),
+        "threshold": as_number(member.rubric.thresholds.pass_at),
+    }
+
+
+def _write_prompt(rubric: Rubric) -> str:
+    """Return one text for the grader: a list would reach it as `[object Object]` or JSON without line ends.
+
+    The text never begins with `file://`, which promptfoo would load.
+    """
+    gates = _GATES if any(criterion.gate for criterion in rubric.criteria) else ""
+    weights = "" if rubric.shape is Shape.HOLISTIC else _WEIGHTS
+    asked = f"{_ASKED[rubric.shape or Shape.CHECKLIST]}{weights}{gates}"
+    entries = to_yaml({"rubrics": as_entries(rubric, "promptfoo")})
+    return f"Judge the output by this rubric, and give a score from 0 to 1. {asked}\n\n{entries}"
+
+
+_OF_AGENTV = (Shape.CHECKLIST, Shape.SCORE_RANGES)
+_LIMIT = "its rubrics have checklist criteria or score ranges"
+RUBRIC = ExportTarget(
+    "rubric",
+    "rubric-lint",
+    "version 2 of this format, as YAML",
+    _write_rubric,
+    has_cases=True,
+    keeps={"pass", "borderline"},
+)
+AGENTV_4 = ExportTarget(
+    "agentv-4",
+    "AgentV 4",
+    "tests for AgentV 4.x, as YAML",
+    _AgentV("assertions", "rubrics", "criteria", "name", is_template=False).write,
+    shapes=_OF_AGENTV,
+    limit=_LIMIT,
+    has_cases=True,
+    keeps={"pass"},
+)
+AGENTV_5 = ExportTarget(
+    "agentv-5",
+    "AgentV 5",
+    "tests for AgentV 5.1 and later, as YAML",
+    _AgentV("assert", "llm-rubric", "value", "metric", is_template=True).write,
+    shapes=_OF_AGENTV,
+    limit=_LIMIT,
+    has_cases=True,
+)
+PROMPTFOO = ExportTarget(
+    "promptfoo",
+    "promptfoo",
+    "tests with an llm-rubric assertion, as YAML",
+    _write_promptfoo,
+    has_cases=True,
+    keeps={"pass"},
+    gates="tells the grader, but does not enforce it",
+)

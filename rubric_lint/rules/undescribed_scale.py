@@ -1,0 +1,32 @@
+"""Scores of a declared scale that no level describes."""
+
+from collections.abc import Iterator
+
+from rubric_lint.finding import Problem, Severity
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.messages import list_scores
+from rubric_lint.rules.rule import Rule
+from rubric_lint.text.path import Part
+
+
+def check(rubric: Rubric) -> Iterator[Problem]:
+    """Find the levels that only the scale of a criterion names, where others are described."""
+    for criterion in rubric.criteria if rubric.view else ():  # in our format each level has an outcome
+        numbered = {level.number: level for level in criterion.levels or () if level.number is not None}
+        bare = [at for at, level in numbered.items() if level.outcome is None and level.outcome_path == level.path]
+        if 0 < len(bare) < len(numbered):
+            values = {"levels": list_scores(bare), "lowest": min(numbered), "highest": max(numbered)}
+            yield Problem("undescribed", criterion.path_of("levels"), Part.KEY, values)
+
+
+RULE = Rule(
+    "undescribed-scale",
+    Severity.WARNING,
+    {
+        "undescribed": (
+            "no level describes {levels} of the scale from {lowest} to {highest}; say what an observer sees there"
+        )
+    },
+    check,
+    marks=(Part.KEY,),
+)

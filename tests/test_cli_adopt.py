@@ -1,0 +1,205 @@
+"""`rubric-lint adopt` describes the format of files in the settings, so that all commands read them."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from lint_command import call
+
+TONE = """\
+# how answers speak
+version: 2
+scale: [1, 5]
+overall_pass_threshold: 3
+dimensions:
+  tone: {weight: 2, description: How it speaks to the reader, owner_team: docs, min_score: 2}
+  facts: {weight: 1, description: What it takes from the source, min_score: 1}
+"""
+
+TABLE = {
+    "name": "tone",
+    "files": ["/tone.yaml"],
+    "criteria": "/dimensions",
+    "scale": "/scale",
+    "outcome": "description",
+    "weight": "weight",
+    "gate": "min_score",
+    "pass": "/overall_pass_threshold",
+}
+
+LEVELS = '{{"criteria": [{{"name": "{}", "levels": {{"1": "Blames the reader", "3": "Thanks the reader"}}}}]}}\n'
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(**files):
+    """Write files, whose names have `_` for the dot."""
+    for name, text in files.items():
+        Path(name.replace("_", ".")).write_text(text, "utf-8")
+
+
+def settings(name="rubric-lint.toml"):
+    return tomllib.loads(Path(name).read_text("utf-8"))
+
+
+def test_a_table_is_shown_with_what_it_does_not_use_and_added_to_new_settings():
+    write(tone_yaml=TONE)
+    report, errors, code = call("adopt", "tone.yaml")
+    assert (code, errors, settings()) == (0, "", {"shape": [TABLE]})
+    assert [line.split()[:6] for line in report.splitlines() if line.startswith(("  tone", "  facts"))] == [
+        ["tone", "2", "2/3", "66.7%", ">=", "2"],
+        ["facts", "1", "1/3", "33.3%", ">=", "1"],
+    ]
+    assert [line for line in report.splitlines() if "not used" in line] == [
+        "tone.yaml: not used of the criteria: `owner_team`",
+        "tone.yaml: not used beside them: `/version`",
+    ]
+    report, _, code = call("show", "tone.yaml")
+    assert ("levels (tone); pass >= 0.5" in report, code) == (True, 0)
+    assert call("adopt", "--check", "tone.yaml") == ("", "", 0)
+    assert call("adopt", "tone.yaml") == (
+        "",
+        "rubric-lint: tone.yaml: is read already, as tone; it needs no table\n",
+        0,
+    )
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_every_other_byte_of_the_settings_stays(newline):
+    write(tone_yaml=TONE)
+    before = "# ours\n[tool.black]\nline-length = 100\n\n[tool.rubric-lint]\nselect = ['overlap'] # for now"
+    Path("pyproject.toml").write_bytes(before.replace("\n", newline).encode())
+    assert call("adopt", "tone.yaml", "--name=voice")[2] == 0
+    after = Path("pyproject.toml").read_bytes().decode()
+    assert after.startswith(before.replace("\n", newline) + newline * 2 + "[[tool.rubric-lint.shape]]" + newline)
+    assert after.count("\n") == after.count(newline)
+    assert settings("pyproject.toml")["tool"]["rubric-lint"]["shape"] == [TABLE | {"name": "voice"}]
+
+
+def test_tables_that_cannot_be_added_are_printed_to_be_added_by_hand():
+    write(tone_yaml=TONE, pyproject_toml="tool.rubric-lint = {select = ['overlap']}\n")
+    _, errors, code = call("adopt", "tone.yaml")
+    assert (code, errors.splitlines()[:2]) == (
+        2,
+        [
+            "rubric-lint: pyproject.toml: the table cannot be added to its end; write it yourself:",
+            "rubric-lint: [[tool.rubric-lint.shape]]",
+        ],
+    )
+    assert Path("pyproject.toml").read_text("utf-8") == "tool.rubric-lint = {select = ['overlap']}\n"
+
+
+def test_the_tables_are_printed_instead():
+    write(tone_yaml=TONE)
+    table, report, code = call("adopt", "tone.yaml", "-o", "-")
+    assert (tomllib.loads(table), code, Path("rubric-lint.toml").exists()) == ({"shape": [TABLE]}, 0, False)
+    assert "tone.yaml: not used of the criteria: `owner_team`" in report
+
+
+def test_files_of_one_format_share_a_table_and_a_pattern():
+    Path("evals").mkdir()
+    for name in "abc":
+        Path(f"evals/{name}.json").write_text(LEVELS.format(name), "utf-8")
+    assert call("adopt", *(f"evals/{name}.json" for name in "abc"))[2] == 0
+    assert settings() == {
+        "shape": [
+            {"name": "evals", "files": ["/evals/*.json"], "criteria": "/criteria", "id": "name", "levels": "levels"}
+        ]
+    }
+    assert "3 files with rubrics" in call("--no-cache", "evals")[0]
+
+
+def test_two_formats_in_one_file_are_two_tables():
+    write(a_yaml=f"text_criteria:\n{ITEMS}\nmore:\n  code_criteria:\n  {ITEMS}\n")
+    assert call("adopt", "a.yaml", "--scale=1-5")[2] == 0
+    assert [(table["name"], table["criteria"]) for table in settings()["shape"]] == [
+        ("a", "/text_criteria"),
+        ("a-2", "/more/code_criteria"),
+    ]
+    assert "2 rubrics, 2 criteria" in call("--no-cache", "a.yaml")[0]
+
+
+ITEMS = "  - {id: a, weight: 1, text: Names the window}"
+
+
+def test_a_scale_that_nothing_says_is_asked_for_and_can_be_given_later():
+    write(tone_yaml=TONE.replace("scale: [1, 5]\n", ""))
+    report, _, code = call("adopt", "tone.yaml")
+    assert (report.splitlines()[-3], code) == (
+        (
+            "tone.yaml: nothing says on which scale its criteria are scored, so gates and thresholds are not used; "
+            "run this again with --scale 1-5 or --scale yes-no"
+        ),
+        0,
+    )
+    assert {*TABLE} - {*settings()["shape"][0]} == {"scale", "gate", "pass"}
+    assert call("adopt", "tone.yaml", "--scale", "1-5")[2] == 0
+    assert settings() == {"shape": [TABLE | {"scale": [1, 5]}]}
+
+
+def test_check_names_what_the_settings_do_not_describe():
+    write(tone_yaml=TONE, new_yaml=TONE, known_yaml="rubrics:\n  - {id: a, expected_outcome: Names it}\n")
+    call("adopt", "tone.yaml")
+    write(tone_yaml=TONE.replace("weight: 2", "weight: 2, blocker: true").replace("min_score: 2", "x: 2"))
+    Path("tone.yaml").write_text(Path("tone.yaml").read_text() + f"extra_criteria:\n{ITEMS}\n{ITEMS}\n")
+    assert call("adopt", "--check", "tone.yaml", "new.yaml", "known.yaml") == (
+        "",
+        (
+            "rubric-lint: tone.yaml: the table does not use `blocker` of the criteria at `/dimensions`\n"
+            "rubric-lint: tone.yaml: no table reads the criteria at `/extra_criteria`\n"
+            "rubric-lint: new.yaml: no table of the settings describes it; run `rubric-lint adopt` with this file\n"
+        ),
+        1,
+    )
+
+
+KNOWN = "rubrics:\n  - {id: a, expected_outcome: Names it}\n"
+WEIGHTS = "criteria: {tone: {weight: 1, good: [Thanks]}, facts: {weight: 2, good: [Right]}}\n"
+
+ODD = {
+    "no criteria": ({"a.yaml": "colors: [red, blue]\n"}, ["a.yaml"], 1, "a.yaml: no criteria found: expected a list"),
+    "no texts": ({"a.yaml": WEIGHTS}, ["a.yaml"], 1, "the table has neither `outcome` nor `levels`"),
+    "our own format": ({"a.yaml": KNOWN}, ["a.yaml"], 0, "a.yaml: is read already, as rubric-lint's own format"),
+    "a known format": (
+        {"a.yaml": "tests: [{assert: [{type: llm-rubric, value: Is polite}]}]\nprompts: [x]\n"},
+        ["a.yaml"],
+        0,
+        "a.yaml: is read already, as promptfoo; it needs no table",
+    ),
+    "broken text": (
+        {"a.yaml": "criteria: [\n"},
+        ["a.yaml"],
+        2,
+        "a.yaml:1:11: cannot be read: this `[` is never closed",
+    ),
+    "broken bytes": ({"a.yaml": b"criteria: \xff\n"}, ["a.yaml"], 2, "a.yaml:1:11: cannot be read: "),
+    "broken settings": (
+        {"a.yaml": TONE, "rubric-lint.toml": "select = 1\n"},
+        ["a.yaml"],
+        2,
+        "rubric-lint.toml: select: 1 is not a list",
+    ),
+    "no file": ({}, ["a.yaml"], 2, "a.yaml: does not exist"),
+    "a program": ({"a.py": "x = 1\n"}, ["a.py"], 2, "a.py: is a program; a table describes YAML, JSON and TOML"),
+    "stdin without a name": ({}, ["-"], 2, "- requires --stdin-filename"),
+    "a file outside": ({"a.yaml": TONE}, ["a.yaml", "-o", "b/rubric-lint.toml"], 2, "a.yaml: is outside b"),
+    "a wrong scale": ({"a.yaml": TONE}, ["a.yaml", "--scale", "5-1"], 2, "'5-1' is not a scale"),
+}
+
+
+@pytest.mark.parametrize(("files", "arguments", "code", "told"), ODD.values(), ids=ODD)
+def test_odd_input_is_refused_with_the_reason_and_nothing_is_written(files, arguments, code, told):
+    for name, text in files.items():
+        Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    _, errors, exit_code = call("adopt", *arguments)
+    assert (exit_code, told in errors) == (code, True), errors
+    assert {path.name for path in Path().iterdir()} == {*files}
+
+
+def test_stdin_is_described_under_its_name():
+    table, _, code = call("adopt", "-", "--stdin-filename=tone.yaml", "-o-", stdin=TONE)
+    assert (tomllib.loads(table), code) == ({"shape": [TABLE]}, 0)
