@@ -53,7 +53,8 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
     except TableError as refusal:
         if "rubric" not in _base_of(name):
             return ()
-        reason = f"`rubric-lint import` finds no rubric in this Markdown: {refusal.message.partition(';')[0]}"
+        advice = "it reads tables with columns such as `criterion`, `weight` and `description`"
+        reason = f"`rubric-lint import` finds no rubric in this Markdown: {refusal.message.partition(';')[0]}; {advice}"
         return (Unread(reason, 1, 1, is_known=False, signs=1),)
     command = f"rubric-lint import {name} -o {name[: name.rfind('.')]}{RUBRIC_FILE}"
     criteria = "its criterion is" if count == 1 else f"its {count} criteria are"
