@@ -309,9 +309,10 @@ TO_FIVE = {
               - name: all
                 type: composite
                 required: 0.5
-                aggregator: {type: weighted_average}
+                aggregator: {type: weighted_average, weights: {a: 2.5}}
                 assertions:
                   - {name: a, type: contains, value: x, required: 1.0}
+              - {type: skill-trigger, skill: search, should_trigger: false}
         """,
         """\
         prompts: ["{{ input }}"]
@@ -329,7 +330,8 @@ TO_FIVE = {
                 min_score: 0.5
                 required: true
                 assert:
-                  - {metric: a, type: contains, value: x, min_score: 1.0, required: true}
+                  - {metric: a, weight: 2.5, type: contains, value: x, min_score: 1.0, required: true}
+              - {type: not-skill-used, value: search}
         """,
     ),
     "variables of the environment": (
@@ -526,7 +528,7 @@ def test_a_row_without_a_rubric_is_rewritten_like_the_others(first):
 
 @pytest.mark.parametrize("head", ["", "tests:\n"], ids=["rows", "suite"])
 def test_variables_do_not_hide_whose_a_test_is(head):
-    text = f"{head}- {{id: b, input: x, vars: {{a: b}}, assertions: [{{type: skill-trigger, skill: x}}]}}\n"
+    text = f"{head}- {{id: b, input: x, vars: {{a: b}}, assertions: [{{type: tool-trajectory, mode: exact}}]}}\n"
     assert [line for line, _ in rewritten(text, "agentv-5", "a.yaml")[1]] == [1 + bool(head)]
 
 
@@ -547,7 +549,7 @@ def test_a_template_is_rewritten_whole(rubric):
     if rubric:
         assert rewritten(text, "agentv-5", "a.yaml") == (new, [])
     refused = (
-        "assertions:\n  - {type: rubrics, criteria: [{id: a, outcome: It}]}\n  - {type: skill-trigger, skill: x}\n"
+        "assertions:\n  - {type: rubrics, criteria: [{id: a, outcome: It}]}\n  - {type: tool-trajectory, mode: exact}\n"
     )
     assert [line for line, _ in rewritten(refused, "agentv-5", "a.yaml")[1]] == [3]
 
@@ -614,14 +616,14 @@ OBSTACLES = {
             (
                 5,
                 (
-                    "AgentV 5 has `assert-set` for `composite`, only with the aggregator `weighted_average` without "
-                    "`weights`; change it by hand"
+                    "AgentV 5 has `assert-set` for `composite`, only with the aggregator `weighted_average`; change it "
+                    "by hand"
                 ),
             ),
         ],
     ),
     "graders without a migration": (
-        f"{CASE}    assertions:\n      - {{type: tool_trajectory}}\n      - {{type: skill-trigger, skill: x}}\n",
+        f"{CASE}    assertions:\n      - {{type: tool_trajectory}}\n",
         [
             (
                 6,
@@ -630,14 +632,11 @@ OBSTACLES = {
                     "pass or fail, without a score between"
                 ),
             ),
-            (
-                7,
-                (
-                    "`type: skill-trigger`: AgentV 5 refuses this grader, and its `skill-used` looks elsewhere: at the "
-                    "calls of skills that the provider reports"
-                ),
-            ),
         ],
+    ),
+    "several skills": (
+        f"{CASE}    assertions:\n      - {{type: skill-trigger, skill: [x]}}\n",
+        [(6, "AgentV 5 has `skill-used` with `value` for `skill-trigger`; write the name of one `skill`")],
     ),
     "rubrics that are not a list": (
         f"{CASE}  - {{id: two, input: y, rubrics: shared/it.yaml}}\n",

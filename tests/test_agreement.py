@@ -683,21 +683,35 @@ module.exports = class {
 """
 
 
-def test_promptfoo_validates_our_tests_and_holds_to_their_threshold(tmp_path):
+@pytest.fixture
+def promptfoo(tmp_path):
+    """Calls promptfoo with a configuration and a grader, and returns the results in the order of the tests."""
     program = installed("originals", "node_modules/promptfoo/dist/src/main.js")
+
+    def evaluate(config, grader, *, valid=False):
+        head = {"prompts": ["p"], "providers": ["echo"], **config}
+        head["defaultTest"] = {"options": {"provider": "file://grader.cjs"}, **config.get("defaultTest", {})}
+        (tmp_path / "grader.cjs").write_text(grader, "utf-8")
+        (tmp_path / "promptfooconfig.yaml").write_text(json.dumps(head), "utf-8")
+        if valid:
+            done = run(program, "validate", "-c", "promptfooconfig.yaml", folder=tmp_path)
+            assert (done.returncode, "Configuration is valid." in done.stdout) == (0, True), done.stdout + done.stderr
+        options = ("--no-write", "--no-cache", "--no-progress-bar", "-j", "1", "-o", "out.json")
+        done = run(program, "eval", *options, folder=tmp_path)
+        assert (tmp_path / "out.json").exists(), done.stdout + done.stderr
+        results = json.loads((tmp_path / "out.json").read_text("utf-8"))["results"]["results"]
+        return sorted(results, key=lambda each: each["testIdx"])
+
+    return evaluate
+
+
+def test_promptfoo_validates_our_tests_and_holds_to_their_threshold(promptfoo):
     drawn = [load(entries) for entries in draw_some(st.one_of(*SHAPES.values()), 12)]
     lenient = FileSettings(claimed=True, pass_at=drawn[0].thresholds.borderline_at)
     drawn.append(load([{"score_range": [0, 10], "expected_outcome": "x"}], settings=lenient))
-    config = YAML(typ="safe").load(write("promptfoo", *drawn).text)
-    head = {"prompts": ["p"], "providers": ["echo"], "defaultTest": {"options": {"provider": "file://grader.cjs"}}}
-    (tmp_path / "grader.cjs").write_text(GRADER, "utf-8")
-    (tmp_path / "promptfooconfig.yaml").write_text(json.dumps(head | config), "utf-8")
-    valid = run(program, "validate", "-c", "promptfooconfig.yaml", folder=tmp_path)
-    assert (valid.returncode, "Configuration is valid." in valid.stdout) == (0, True), valid.stdout + valid.stderr
-    run(program, "eval", "--no-write", "--no-cache", "--no-progress-bar", "-o", "out.json", folder=tmp_path)
-    results = json.loads((tmp_path / "out.json").read_text("utf-8"))["results"]["results"]
+    results = promptfoo(YAML(typ="safe").load(write("promptfoo", *drawn).text), GRADER, valid=True)
     # The grader gives 0.7: too little for 0.8, enough for 0.6; without a threshold all would pass.
-    assert [result["success"] for result in sorted(results, key=lambda each: each["testIdx"])] == [*[False] * 12, True]
+    assert [result["success"] for result in results] == [*[False] * 12, True]
 
 
 TEXTS = """\
@@ -726,15 +740,8 @@ module.exports = class {
 """
 
 
-def test_promptfoo_counts_its_texts_as_we_do(tmp_path):
-    program = installed("originals", "node_modules/promptfoo/dist/src/main.js")
-    config = YAML(typ="safe").load(TEXTS)
-    head = {"prompts": ["p"], "providers": ["echo"], "defaultTest": {"options": {"provider": "file://grader.cjs"}}}
-    (tmp_path / "grader.cjs").write_text(SAYS, "utf-8")
-    (tmp_path / "promptfooconfig.yaml").write_text(json.dumps(head | config), "utf-8")
-    run(program, "eval", "--no-write", "--no-cache", "--no-progress-bar", "-o", "out.json", folder=tmp_path)
-    results = json.loads((tmp_path / "out.json").read_text("utf-8"))["results"]["results"]
-    theirs = [(each["success"], each["score"]) for each in sorted(results, key=lambda each: each["testIdx"])]
+def test_promptfoo_counts_its_texts_as_we_do(promptfoo):
+    theirs = [(each["success"], each["score"]) for each in promptfoo(YAML(typ="safe").load(TEXTS), SAYS)]
     sound = TEXTS.replace(", threshold: 7", "")
     ours = []
     for rubric in load_rubrics("promptfooconfig.yaml", sound.encode()).values():
@@ -759,9 +766,8 @@ module.exports = class {
 """
 
 
-def test_promptfoo_counts_random_texts_as_restated(tmp_path):
+def test_promptfoo_counts_random_texts_as_restated(promptfoo):
     """Each text says whether its judge is to say yes; a set and a threshold of `defaultTest` are in the draw."""
-    program = installed("originals", "node_modules/promptfoo/dist/src/main.js")
     drawn = [case for case in draw_some(CASES["promptfoo"], 150) if case.score is not None]
     expected = {}
     for number, case in enumerate(drawn):
@@ -774,15 +780,9 @@ def test_promptfoo_counts_random_texts_as_restated(tmp_path):
             each["type"] = each["type"].replace("agent-rubric", "llm-rubric")  # it needs a provider with tools
         usual = config.get("defaultTest", {}).get("threshold")
         expected.setdefault(usual, []).append((test, case.score(ranks)))
-    (tmp_path / "grader.cjs").write_text(BY_MARK, "utf-8")
     for usual, tests in expected.items():
-        head = {"prompts": ["p"], "providers": ["echo"], "defaultTest": {"options": {"provider": "file://grader.cjs"}}}
-        head["defaultTest"] |= {} if usual is None else {"threshold": usual}
-        text = json.dumps(head | {"tests": [test for test, _ in tests]})
-        (tmp_path / "promptfooconfig.yaml").write_text(text, "utf-8")
-        run(program, "eval", "--no-write", "--no-cache", "--no-progress-bar", "-o", "out.json", folder=tmp_path)
-        results = json.loads((tmp_path / "out.json").read_text("utf-8"))["results"]["results"]
-        results.sort(key=lambda each: each["testIdx"])
+        shared = {} if usual is None else {"defaultTest": {"threshold": usual}}
+        results = promptfoo({"tests": [test for test, _ in tests], **shared}, BY_MARK)
         for (test, (score, passes)), theirs in zip(tests, results, strict=True):
             is_set = test["assert"][0]["type"] == "assert-set"
             found = theirs["gradingResult"]["componentResults"][0] if is_set else theirs
@@ -790,17 +790,12 @@ def test_promptfoo_counts_random_texts_as_restated(tmp_path):
             assert said == (passes, pytest.approx(float(score))), test
 
 
-def test_promptfoo_ignores_not_before_types_that_it_never_turns(tmp_path):
-    program = installed("originals", "node_modules/promptfoo/dist/src/main.js")
+def test_promptfoo_ignores_not_before_types_that_it_never_turns(promptfoo):
     checks = [{"type": kind, "value": "It is [yes]"} for kind in ("not-factuality", "not-model-graded-closedqa")]
     config = {"prompts": ["p"], "providers": ["echo"], "tests": [{"vars": {"q": "x"}, "assert": checks}]}
     findings = lint("promptfooconfig.json", json.dumps(config).encode()).findings
-    assert [(each.rule, "promptfoo ignores `not-`" in each.message) for each in findings] == [("schema", True)] * 2
-    (tmp_path / "grader.cjs").write_text(BY_MARK, "utf-8")
-    config["defaultTest"] = {"options": {"provider": "file://grader.cjs"}}
-    (tmp_path / "promptfooconfig.yaml").write_text(json.dumps(config), "utf-8")
-    run(program, "eval", "--no-write", "--no-cache", "--no-progress-bar", "-o", "out.json", folder=tmp_path)
-    (result,) = json.loads((tmp_path / "out.json").read_text("utf-8"))["results"]["results"]
+    assert [each.code for each in findings] == ["schema.ignored-negation"] * 2
+    (result,) = promptfoo(config, BY_MARK)
     assert (result["success"], result["score"]) == (True, 1)  # both are met
 
 
@@ -811,18 +806,11 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def test_promptfoo_tells_its_grader_every_text_as_it_is_written(tmp_path):
-    program = installed("originals", "node_modules/promptfoo/dist/src/main.js")
+def test_promptfoo_tells_its_grader_every_text_as_it_is_written(promptfoo, tmp_path):
     rubrics = [load([{"id": "a", "expected_outcome": text}]) for text in HOSTILE]
     config = YAML(typ="safe").load(write("promptfoo", *rubrics).text)
-    head = {"prompts": ["p"], "providers": ["echo"], "defaultTest": {"options": {"provider": "file://grader.cjs"}}}
-    (tmp_path / "grader.cjs").write_text(GRADER, "utf-8")
     config["defaultTest"] = {"vars": {"a": "FILLED IN", "x": 1}}
-    head["defaultTest"] |= config.pop("defaultTest")
-    (tmp_path / "promptfooconfig.yaml").write_text(json.dumps({**head, **config, "env": {"SECRET": "TOLD"}}), "utf-8")
-    arguments = ("--no-write", "--no-cache", "--no-progress-bar", "-j", "1", "-o", "out.json")
-    done = run(program, "eval", *arguments, folder=tmp_path)
-    assert (tmp_path / "told.jsonl").exists(), done.stdout + done.stderr
+    promptfoo({**config, "env": {"SECRET": "TOLD"}}, GRADER)
     told = [json.loads(line) for line in (tmp_path / "told.jsonl").read_text("utf-8").splitlines()]
     for text in HOSTILE:
         written = to_yaml({"rubrics": [{"id": "a", "expected_outcome": text}]})
@@ -858,15 +846,9 @@ def convert_file(name, target, folder):
     return YAML(typ="safe").load(done.stdout)
 
 
-def test_promptfoo_asks_and_checks_what_a_suite_of_agentv_does(tmp_path):
-    program = installed("originals", "node_modules/promptfoo/dist/src/main.js")
+def test_promptfoo_asks_and_checks_what_a_suite_of_agentv_does(promptfoo, tmp_path):
     (tmp_path / "suite.yaml").write_text(SUITE, "utf-8")
-    config = convert_file("suite.yaml", "promptfoo", tmp_path)
-    head = {"providers": ["echo"], "defaultTest": {"options": {"provider": "file://grader.cjs"}}}
-    (tmp_path / "grader.cjs").write_text(GRADER.replace("0.7", "1"), "utf-8")
-    (tmp_path / "promptfooconfig.yaml").write_text(json.dumps(head | config), "utf-8")
-    run(program, "eval", "--no-write", "--no-cache", "--no-progress-bar", "-o", "out.json", folder=tmp_path)
-    results = json.loads((tmp_path / "out.json").read_text("utf-8"))["results"]["results"]
+    results = promptfoo(convert_file("suite.yaml", "promptfoo", tmp_path), GRADER.replace("0.7", "1"))
     asked = {each["testIdx"]: (each["response"]["output"], each["success"], each["score"]) for each in results}
     messages = json.dumps([{"role": "user", "content": 'Hi "you" {{ x }}'}])
     assert asked == {0: ("Can I now have {{ other }} {% if x %} #} it?", True, 1), 1: (messages, True, 1)}

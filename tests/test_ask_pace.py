@@ -1,7 +1,6 @@
 """What limits the requests of a run: tokens in a minute, requests at once, pauses for all, and what headers say."""
 
 import asyncio
-import threading
 import time
 from bisect import bisect_left
 from collections import deque
@@ -534,29 +533,3 @@ def test_a_request_that_is_refused_again_and_again_while_others_are_answered_is_
 
     with serving(behave) as server:
         assert asyncio.run(run(server.url)) == "HTTP 429: No. (refused 6 times)"
-
-
-def test_twenty_answers_against_a_limit_of_five_requests_in_a_window_are_all_judged():
-    window, lock, most = [], threading.Lock(), []
-
-    def behave(_asked):
-        with lock:
-            now = time.monotonic()
-            window[:] = [moment for moment in window if moment > now - 0.3]
-            most.append(len(window))
-            if len(window) == 5:
-                wait = str(int((window[0] + 0.3 - now) * 1000) + 1)
-                return Response({"error": {"message": "5 requests in 0.3 s."}}, 429, {"retry-after-ms": wait})
-            window.append(now)
-        return FINE
-
-    async def run(url):
-        pace = Pace(concurrency=8)
-        async with Endpoint(Call("judge-1", url, retries=0), "none", pace) as endpoint:
-            replies = [endpoint.complete([Message("system", "S"), Message("user", str(n))], {}) for n in range(20)]
-            return await asyncio.gather(*replies)
-
-    with serving(behave) as server:
-        replies = asyncio.run(run(server.url))
-    assert [reply.reply.text for reply in replies] == ["{}"] * 20
-    assert max(most) == 5

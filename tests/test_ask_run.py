@@ -11,12 +11,11 @@ from rubric_lint.judge.answers import AnswersError, check_answers, read_answers
 from rubric_lint.judge.asking import Plan
 from rubric_lint.judge.endpoint import Call, Endpoint
 from rubric_lint.judge.journal import Earlier, Journal, JournalError, StaleError, check_journal
-from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, StoppedError, to_json
+from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, StoppedError
 from rubric_lint.outputs.reply import Tokens
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.meaning import hash_criteria
-from rubric_lint.scoring.output import parse_output
 from rubric_lint.scoring.scorer import score_entry
 
 SUITE = b"""\
@@ -151,17 +150,6 @@ def result(number):
 
 def written(*numbers):
     return b"".join(lines(*map(result, numbers)))
-
-
-def test_a_results_file_holds_what_was_appended_and_knows_it_again(tmp_path):
-    path = tmp_path / "results.jsonl"
-    with Journal(path) as journal:
-        assert journal.judged == {}
-        journal.append(result(1))
-        assert path.read_bytes() == written(1)
-        journal.append(result(2))
-    with Journal(path) as journal:
-        assert journal.judged == {'"a1"': "f1", '"a2"': "f2"}
 
 
 def test_half_a_line_at_the_end_is_taken_away_wherever_it_was_cut(tmp_path):
@@ -325,11 +313,8 @@ def test_all_samples_are_kept_and_none_is_made_up(tmp_path):
     replies = [checks(True, False, True), checks(True, True, False), checks(True, False, False)]  # noqa: FBT003
     with serving(lambda asked: replies[asked.before]) as server:
         tally, _, results = judge(server, tmp_path, answer(1, rubric="checklist"), samples=3)
-    assert [[check["satisfied"] for check in each["checks"]] for each in results[0]["outputs"]] == [
-        [True, False, True],
-        [True, True, False],
-        [True, False, False],
-    ]
+    found = [[check["satisfied"] for check in each["checks"]] for each in results[0]["outputs"]]
+    assert found == [[True, False, True], [True, True, False], [True, False, False]]
     assert ("output" in results[0], tally.stable) == (False, 0)
 
 
@@ -340,12 +325,6 @@ def test_what_the_answer_holds_is_no_verdict_of_the_judge(tmp_path):
         record = answer(1, rubric="holistic", answer=f"Grade me so:\n{planted}")
         _, _, results = judge(server, tmp_path, record, response_format="text")
     assert results[0]["output"] == {"reasoning": "Wrong.", "score": 1}
-
-
-def test_what_a_run_writes_is_what_a_judge_would_have_written():
-    for rubric, reply in ((HOLISTIC, SCORED), (CHECKLIST, checks(True, False, True))):  # noqa: FBT003
-        raw = reply.body["choices"][0]["message"]["content"]
-        assert to_json(rubric, parse_output(rubric, raw)) == json.loads(raw)
 
 
 def test_a_run_is_stopped_when_no_answer_gets_a_reply(tmp_path):
@@ -401,10 +380,6 @@ def test_a_run_is_stopped_at_once_when_every_request_would_fail(tmp_path):
         ({}, {}, {"extract": Extract.LAST}, "rubric or --extract"),
         ({}, {"model": "judge-2"}, {"samples": 2}, "model and number of samples"),
     ],
-    ids=[
-        *("answer", "question", "rubric", "model", "temperature", "endpoint", "response format", "samples"),
-        *("per criterion", "shuffle", "extract", "two"),
-    ],
 )
 def test_results_of_another_rubric_model_or_text_are_not_gone_on_with(tmp_path, changed, call, plan, cause):
     with serving(SCORED) as server:
@@ -414,24 +389,10 @@ def test_results_of_another_rubric_model_or_text_are_not_gone_on_with(tmp_path, 
         same = read_answers(lines(answer(1), answer(2)), RUBRICS)
         assert check_journal(same, journal, *before) == Earlier(judged=1, invalid=0, others=())
         told = f'cannot resume: answer "a1" was judged with another {cause}; name another file with --output'
+        given = read_answers(lines(answer(1, **changed)), RUBRICS)
+        calls = [Call(**{"model": "judge-1", "base_url": server.url, **call})]
         with pytest.raises(StaleError, match=re.escape(told)):
-            check_journal(
-                read_answers(lines(answer(1, **changed)), RUBRICS),
-                journal,
-                [Call(**{"model": "judge-1", "base_url": server.url, **call})],
-                Plan(**plan),
-            )
-
-
-def test_of_several_stale_answers_the_first_is_named(tmp_path):
-    with serving(SCORED) as server:
-        judge(server, tmp_path, answer(1), answer(2))
-    changed = read_answers(lines(answer(2, question="Why?"), answer(1, question="Why?")), RUBRICS)
-    with Journal(tmp_path / "results.jsonl") as journal, pytest.raises(StaleError) as refused:
-        check_journal(changed, journal, [Call("judge-1", server.url)], Plan())
-    assert str(refused.value) == (
-        'cannot resume: 2 answers ("a2" is the first) were judged with another text; name another file with --output'
-    )
+            check_journal(given, journal, calls, Plan(**plan))
 
 
 def test_what_a_journal_holds_of_other_answers_is_found(tmp_path):
@@ -481,13 +442,6 @@ def test_refusals_for_too_many_requests_are_no_failures_in_a_row(tmp_path):
         tally, told, _ = judge(server, tmp_path, *map(answer, range(2)), concurrency=1)
     assert (tally.judged, tally.unanswered, len(server.asked)) == (2, 0, 14)
     assert {fault for _, fault in told} == {None}
-
-
-def test_names_of_fields_are_compared_once_for_all_answers_that_have_them(monkeypatch):
-    compared = []
-    monkeypatch.setattr("rubric_lint.judge.answers.find_near", lambda *what: compared.append(what) or ())
-    assert check_answers(lines(*(answer(number, batch=1) for number in range(1000))), RUBRICS) == 1000
-    assert len(compared) <= 2
 
 
 def test_a_device_is_no_results_file():

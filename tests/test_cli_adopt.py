@@ -25,6 +25,7 @@ TABLE = {
     "weight": "weight",
     "gate": "min_score",
     "pass": "/overall_pass_threshold",
+    "unused": ["owner_team"],
 }
 
 LEVELS = '{{"criteria": [{{"name": "{}", "levels": {{"1": "Blames the reader", "3": "Thanks the reader"}}}}]}}\n'
@@ -86,7 +87,10 @@ def test_tables_that_cannot_be_added_are_printed_to_be_added_by_hand():
     assert (code, errors.splitlines()[:2]) == (
         2,
         [
-            "rubric-lint: pyproject.toml: the table cannot be added to its end; write it yourself:",
+            (
+                "rubric-lint: pyproject.toml: the tables cannot be added, or replace what was edited by hand; "
+                "write them yourself:"
+            ),
             "rubric-lint: [[tool.rubric-lint.shape]]",
         ],
     )
@@ -115,10 +119,11 @@ def test_files_of_one_format_share_a_table_and_a_pattern():
 
 def test_two_formats_in_one_file_are_two_tables():
     write(a_yaml=f"text_criteria:\n{ITEMS}\nmore:\n  code_criteria:\n  {ITEMS}\n")
+    assert call("adopt", "a.yaml")[2] == 0
     assert call("adopt", "a.yaml", "--scale=1-5")[2] == 0
-    assert [(table["name"], table["criteria"]) for table in settings()["shape"]] == [
-        ("a", "/text_criteria"),
-        ("a-2", "/more/code_criteria"),
+    assert [(table["name"], table["criteria"], table["scale"]) for table in settings()["shape"]] == [
+        ("a", "/text_criteria", [1, 5]),
+        ("a-2", "/more/code_criteria", [1, 5]),
     ]
     assert "2 rubrics, 2 criteria" in call("--no-cache", "a.yaml")[0]
 

@@ -56,121 +56,17 @@ def report(run, *arguments, code=0):
     return told
 
 
-TABLE = """\
-r (score_ranges): 12 answers, rated by ana (person, 12) and judge (judge, 12)
-
-judge against the labels of ana
-  criterion     n   same  kappa                  95%  alpha                  95%     AC   bias  error
-  c            12  33.3%  0.932   rough [0.77, 0.98]  0.900   rough [0.62, 0.96]  0.949  +0.33   0.83
-    same band  12  58.3%  0.412  rough [-0.02, 0.77]  0.433  rough [-0.03, 0.77]  0.455
-  verdict      12  75.0%  0.855   rough [0.59, 1.00]  0.849   rough [0.45, 1.00]  0.846
-  (some columns do not fit; a wider terminal and --format json show them)
-
-  criterion  bad caught             95%  good passed              95%
-  c              5 of 6  [43.6%, 97.0%]       5 of 6   [43.6%, 97.0%]
-  verdict        7 of 8  [52.9%, 97.8%]       4 of 4  [51.0%, 100.0%]
-  c: 19 more bad answers, all caught, would show that the judge catches at least 80%
-  verdict: 17 more bad answers, all caught, would show that the judge catches at least 80%
-
-Pass rate by judge: 41.7% of 12 answers
-  labels alone: 33.3% [13.8%, 60.9%] of 12 answers
-  corrected: - (every judged answer has a label, so the share of the labels needs no correction)
-
-8 disagreements, the worst first
-  false pass: a005, c
-    ana 6 (fail)
-    judge 7 (borderline)
-  false fail: a002, c
-    ana 7 (borderline)
-    judge 5 (fail)
-  ... and 6 more; --worst N lists more, --format json all
-
-Checks and bands: kappa, nominal alpha, AC1. Scores, levels and verdicts: quadratic kappa, ordinal alpha, AC2.
-rough: fewer than 60 answers, or fewer than 10 off the commonest value.
-"""
-
-
 def test_a_judge_and_one_person_as_a_table(run):
-    assert run("judge.jsonl", "--labels", "human.jsonl", "--worst", "2", draws=None) == (0, TABLE, [])
-
-
-NARROW = """\
-r (score_ranges): 12 answers, rated by ana (person, 12), ben (person, 9), gpt
-  (judge, 12) and opus (judge, 12)
-
-gpt against the labels of people (the median of each answer)
-  criterion     n   same  kappa  alpha                 95%     AC   bias  error
-  c            12  41.7%  0.935  0.906  rough [0.68, 0.97]  0.952  +0.42   0.75
-    same band  12  66.7%  0.520  0.535  rough [0.11, 0.87]  0.568
-  verdict      12  75.0%  0.855  0.849  rough [0.59, 1.00]  0.846
-  (some columns do not fit; a wider terminal and --format json show them)
-
-  criterion  bad caught             95%  good passed              95%
-  c              5 of 6  [43.6%, 97.0%]       5 of 6   [43.6%, 97.0%]
-  verdict        7 of 8  [52.9%, 97.8%]       4 of 4  [51.0%, 100.0%]
-  c: 19 more bad answers, all caught, would show that the judge catches at least
-    80%
-  verdict: 17 more bad answers, all caught, would show that the judge catches at
-    least 80%
-
-opus against the labels of people (the median of each answer)
-  criterion     n   same   kappa   alpha                  95%     AC   bias
-  c            12   0.0%  -0.060   0.056  rough [-0.43, 0.47]  0.218  +0.42
-    same band  12  25.0%  -0.080  -0.045  rough [-0.38, 0.27]  0.027
-  verdict      12  41.7%   0.081   0.110  rough [-0.49, 0.59]  0.026
-  (some columns do not fit; a wider terminal and --format json show them)
-
-  criterion  bad caught             95%  good passed             95%
-  c              3 of 6  [18.8%, 81.2%]       3 of 6  [18.8%, 81.2%]
-  verdict        5 of 8  [30.6%, 86.3%]       2 of 4  [15.0%, 85.0%]
-  c: 34 more bad answers, all caught, would show that the judge catches at least
-    80%
-  verdict: 32 more bad answers, all caught, would show that the judge catches at
-    least 80%
-
-People: ana and ben
-  criterion      same
-  c            8 of 9
-    same band  8 of 9
-  verdict      9 of 9
-  Fewer than 10 answers show no more than counts; 10 give rough figures, 60 firm
-    ones.
-
-Judges: gpt and opus
-  criterion     n   same   kappa   alpha                  95%      AC   bias
-  c            12   0.0%  -0.238  -0.201  rough [-0.62, 0.25]   0.174  +0.00
-    same band  12  16.7%  -0.224  -0.173  rough [-0.47, 0.19]  -0.078
-  verdict      12  33.3%  -0.191  -0.153  rough [-0.71, 0.42]  -0.258
-  (some columns do not fit; a wider terminal and --format json show them)
-
-Pass rate by gpt: 41.7% of 12 answers
-  labels alone: 33.3% [13.8%, 60.9%] of 12 answers
-  corrected: - (`chosen` is missing from labels or differs among them; say how
-    their answers were chosen, or use --chosen)
-
-Pass rate by opus: 41.7% of 12 answers
-  labels alone: 33.3% [13.8%, 60.9%] of 12 answers
-  corrected: - (`chosen` is missing from labels or differs among them; say how
-    their answers were chosen, or use --chosen)
-
-Which is right, gpt or opus, on 12 answers with a label
-  criterion  only first  only second  mid-p  alpha apart                 95%
-  c                   6            2  0.180        +0.85  rough [0.36, 1.35]
-  verdict             5            1  0.125        +0.74  rough [0.19, 1.39]
-
-Independent votes of the panel gpt and opus
-  12 answers with a label and every judge's output; at least 60 are needed.
-
-19 disagreements, the worst first
-  false pass: a011, c
-    people 0 (fail)
-    opus 9 (pass)
-  ... and 18 more; --worst N lists more, --format json all
-
-Checks and bands: kappa, nominal alpha, AC1. Scores, levels and verdicts:
-  quadratic kappa, ordinal alpha, AC2.
-rough: fewer than 60 answers, or fewer than 10 off the commonest value.
-"""
+    code, text, complaints = run("judge.jsonl", "--labels", "human.jsonl", "--worst", "2", draws=None)
+    assert (code, complaints) == (0, [])
+    for row in (
+        "r (score_ranges): 12 answers, rated by ana (person, 12) and judge (judge, 12)",
+        "  c            12  33.3%  0.932   rough [0.77, 0.98]  0.900   rough [0.62, 0.96]  0.949  +0.33   0.83",
+        "    same band  12  58.3%  0.412  rough [-0.02, 0.77]  0.433  rough [-0.03, 0.77]  0.455",
+        "  verdict        7 of 8  [52.9%, 97.8%]       4 of 4  [51.0%, 100.0%]",
+        "  ... and 6 more; --worst N lists more, --format json all",
+    ):
+        assert row in text.splitlines()
 
 
 def tables(columns, name="c"):
@@ -187,36 +83,12 @@ def tables(columns, name="c"):
     return [*as_text(Findings(agreements, plan, reader.invalid, reader.left_out, []), columns)]
 
 
-def test_two_judges_and_two_people_on_a_narrow_terminal():
-    assert "\n".join(tables(80)) + "\n" == NARROW
-
-
-FEW = """\
-r (score_ranges): 9 answers, rated by ana (person, 9) and judge (judge, 9)
-
-judge against the labels of ana
-  criterion      same  bad caught  good passed
-  c            4 of 9      3 of 4       4 of 5
-    same band  4 of 9
-  verdict      7 of 9      5 of 5       4 of 4
-  Fewer than 10 answers show no more than counts; 10 give rough figures, 60 firm ones.
-
-Passed by judge: 4 of 9
-  by the labels: 4 of 9
-
-5 disagreements, the worst first
-  false pass: a005, c
-    ana 6 (fail)
-    judge 7 (borderline)
-  ... and 4 more; --worst N lists more, --format json all
-"""
-
-
 def test_of_few_answers_only_counts_and_disagreements_are_shown(run, tmp_path):
     write(tmp_path, "human", records("B", "ana", HUMAN[:9]))
     write(tmp_path, "judge", records("B", None, JUDGE[:9]))
     _, out, _ = run("judge.jsonl", "--labels", "human.jsonl", "--worst", "1", "--report", "page.html")
-    assert out == FEW
+    assert "  verdict      7 of 9      5 of 5       4 of 4\n" in out
+    assert "Passed by judge: 4 of 9\n  by the labels: 4 of 9\n\n5 disagreements, the worst first\n" in out
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "Fewer than 10 answers show no more than counts" in page
     assert "more bad answers" not in page
@@ -224,11 +96,8 @@ def test_of_few_answers_only_counts_and_disagreements_are_shown(run, tmp_path):
 
 def test_of_few_answers_of_many_raters_only_counts_are_shown(run, tmp_path):
     for number in range(3):
-        write(
-            tmp_path,
-            f"j{number}",
-            [sampled(name, [each, 9]) for name, each in zip(IDS[:5], JUDGE[number:], strict=False)],
-        )
+        given = zip(IDS[:5], JUDGE[number:], strict=False)
+        write(tmp_path, f"j{number}", [sampled(name, [each, 9]) for name, each in given])
     _, out, _ = run("j0.jsonl", "j1.jsonl", "j2.jsonl", "--labels", "human.jsonl")
     assert not re.search(r"kappa|alpha|AC|mid-p|\[|votes|rough:", out)
     assert out.count("Fewer than 10 answers") == 1
@@ -257,9 +126,8 @@ def test_a_name_is_shortened_where_it_does_not_fit_and_no_figure_is(columns):
 def test_the_json_report_follows_its_schema(run, tmp_path):
     samples = [[10, 9], [8, 8], [3, 8]] * 4
     write(tmp_path, "other", [sampled(f"a{number:03}", each) for number, each in enumerate(samples)])
-    write(
-        tmp_path, "human", records("B", "ana", HUMAN) + records("B", "ben", JUDGE[::-1]) + records("B", "cleo", JUDGE)
-    )
+    people = records("B", "ana", HUMAN) + records("B", "ben", JUDGE[::-1]) + records("B", "cleo", JUDGE)
+    write(tmp_path, "human", people)
     told = report(run, "judge.jsonl", "other.jsonl", "--labels", "human.jsonl")
     (agreement,) = told["agreements"]
     assert [(each["between"], each["raters"]) for each in agreement["comparisons"]] == [
@@ -294,43 +162,27 @@ def test_each_shape_has_its_scales(run, tmp_path, shape, rubric, kinds):
     (tmp_path / "r.yaml").write_text(rubric, "utf-8")
     write(tmp_path, "judge", records(shape, None, [1, 1, 1]))
     write(tmp_path, "human", records(shape, "ana", [1, 1, 1]))
-    ((comparison,),) = [
-        each["comparisons"] for each in report(run, "judge.jsonl", "--labels", "human.jsonl")["agreements"]
-    ]
+    (agreement,) = report(run, "judge.jsonl", "--labels", "human.jsonl")["agreements"]
+    (comparison,) = agreement["comparisons"]
     assert [each["scale"] for each in comparison["measures"]] == kinds
     assert [each["figures"]["bias"]["value"] for each in comparison["measures"] if "bias" in each["figures"]] == [0]
 
 
 def test_a_holistic_rubric(run, tmp_path):
-    bands = [
-        {"score_range": [0, 4], "expected_outcome": "Wrong"},
-        {"score_range": [5, 10], "expected_outcome": "Right"},
-    ]
+    bands = [{"score_range": at, "expected_outcome": it} for at, it in (([0, 4], "Wrong"), ([5, 10], "Right"))]
     (tmp_path / "h.rubric.json").write_text(json.dumps({"rubrics": bands}), "utf-8")
     for name, scores in (("one", [1, 5, 9]), ("two", [2, 5, 4])):
         write(tmp_path, name, [{"id": at, "output": {"score": score}} for at, score in enumerate(scores)])
     told = report(lambda *more, **options: run(*more, rubric="h.rubric.json", **options), "one.jsonl", "two.jsonl")
     measures = told["agreements"][0]["comparisons"][0]["measures"]
-    assert [(each["criterion"], each["scale"]) for each in measures] == [
-        ("overall", "score"),
-        ("overall", "band"),
-        (None, "verdict"),
-    ]
+    scales = [("overall", "score"), ("overall", "band"), (None, "verdict")]
+    assert [(each["criterion"], each["scale"]) for each in measures] == scales
     assert measures[1]["pair"]["confusion"] == [[1, 0], [1, 1]]
 
 
 def test_records_are_joined_by_rubric_and_id_in_any_order(run, tmp_path):
-    (tmp_path / "r.yaml").write_text(
-        json.dumps(
-            {
-                "tests": [
-                    {"id": name, "rubrics": [{"id": "c", "score_ranges": {"0": "Wrong", "7": "Right"}}]}
-                    for name in "xy"
-                ]
-            }
-        ),
-        "utf-8",
-    )
+    rubric = [{"id": "c", "score_ranges": {"0": "Wrong", "7": "Right"}}]
+    (tmp_path / "r.yaml").write_text(json.dumps({"tests": [{"id": name, "rubrics": rubric} for name in "xy"]}), "utf-8")
     judged = [record("B", at, at, rubric=name) for name in "xy" for at in (1, 7)]
     write(tmp_path, "judge", judged)
     write(tmp_path, "human", [{**each, "rater": "ana"} for each in reversed(judged)])
@@ -367,24 +219,14 @@ def test_disagreements_come_worst_first_with_both_reasons(run, tmp_path):
     labels = [say("a", 10, "All."), say("b", 7, "Most."), say("c", 6, "Name\n is wrong."), say("d", 2, "No.")]
     write(tmp_path, "human", [{**each, "rater": "ana"} for each in labels])
     listed = report(run, "judge.jsonl", "--labels", "human.jsonl")["agreements"][0]["disagreements"]
-    assert [(each["id"], each["kind"]) for each in listed["worst"]] == [
-        ("c", "false pass"),
-        ("d", "false pass"),
-        ("b", "false fail"),
-        ("a", "differs"),
-    ]
+    kinds = [(each["id"], each["kind"]) for each in listed["worst"]]
+    assert kinds == [("c", "false pass"), ("d", "false pass"), ("b", "false fail"), ("a", "differs")]
     assert listed["worst"][0]["ratings"] == [
         {"rater": "ana", "value": 6, "verdict": "fail", "reason": "Name\n is wrong."},
         {"rater": "judge", "value": 8, "verdict": "pass", "reason": "Good."},
     ]
     text = run("judge.jsonl", "--labels", "human.jsonl", "--worst", "1")[1]
-    assert (
-        "4 disagreements, the worst first\n"
-        "  false pass: c, c\n"
-        "    ana 6 (fail): Name is wrong.\n"
-        "    judge 8 (pass): Good.\n"
-        "  ... and 3 more; --worst N lists more, --format json all\n"
-    ) in text
+    assert "  false pass: c, c\n    ana 6 (fail): Name is wrong.\n    judge 8 (pass): Good.\n  ... and 3 more" in text
 
 
 @pytest.mark.parametrize(
@@ -422,16 +264,17 @@ def test_what_is_left_out_is_told_with_its_reason(run, tmp_path):
     assert code == 1
     assert text.startswith("r (score_ranges): 13 answers, rated by ana (person, 2) and judge (judge, 12)\n")
     assert next(line.split()[1] for line in text.splitlines() if line.startswith("  c ")) == "1"
-    assert complaints == [
-        'human.jsonl:8 (id a004) /checks/0: missing field `score`; expected {"checks": [{"id", "score"}, ...]}',
-        "human.jsonl:9 (id a005) /checks/0/score: score 11 is outside 0..10",
-        "1 record left out (no `id` to join by): human.jsonl:1",
-        "1 record left out (no `rater`; say who judged in each label): human.jsonl:2 (a000)",
-        "1 record left out (unknown `chosen`; expected random, separate or by-verdict): human.jsonl:3 (a001)",
-        f"1 record left out ({OTHER_MEANING}): human.jsonl:4 (a002)",
-        f"2 records left out ({TWICE}): human.jsonl:5 (a003) and human.jsonl:6 (a003)",
-        "1 record left out (no judge has a result for the id, so only people are compared): zzz by ana",
+    assert [each.rpartition(": ")[2] if "left out" in each else each.split(": ")[0] for each in complaints] == [
+        "human.jsonl:8 (id a004) /checks/0",
+        "human.jsonl:9 (id a005) /checks/0/score",
+        "human.jsonl:1",
+        "human.jsonl:2 (a000)",
+        "human.jsonl:3 (a001)",
+        "human.jsonl:4 (a002)",
+        "human.jsonl:5 (a003) and human.jsonl:6 (a003)",
+        "zzz by ana",
     ]
+    assert [reason in told for reason, told in zip((OTHER_MEANING, TWICE), complaints[5:7], strict=True)] == [True] * 2
     assert run("judge.jsonl", "--labels", "human.jsonl", "--allow-invalid")[0] == 0
     told = report(run, "judge.jsonl", "--labels", "human.jsonl", "--any-version", code=1)
     assert told["agreements"][0]["raters"][0] == {"name": "ana", "role": "person", "answers": 3}
@@ -442,10 +285,9 @@ def test_what_is_left_out_is_told_with_its_reason(run, tmp_path):
 def test_labels_that_join_nothing_are_listed_in_their_order_and_an_id_of_another_type_as_such(run, tmp_path):
     write(tmp_path, "judge", records("B", None, [*JUDGE[:9], 5], [*IDS[:9], 7]))
     write(tmp_path, "human", records("B", "ana", [*HUMAN[:9], 1, 2, 3], [*IDS[:9], "z", "7", "b"]))
-    assert run("judge.jsonl", "--labels", "human.jsonl", code=0)[2] == [
-        "2 records left out (no judge has a result for the id, so only people are compared): z by ana and b by ana",
-        '1 record left out (results have the id in another type, as 1 is not "1"; write both alike): 7 by ana',
-    ]
+    no_judge, other_type = run("judge.jsonl", "--labels", "human.jsonl", code=0)[2]
+    assert (no_judge[:20], no_judge.rpartition(": ")[2]) == ("2 records left out (", "z by ana and b by ana")
+    assert 'in another type, as 1 is not "1"' in other_type
 
 
 def test_only_labels_that_are_compared_decide_how_they_were_chosen(run, tmp_path):
@@ -474,9 +316,8 @@ def test_each_rubric_has_its_own_way_to_choose_labels(run, tmp_path):
 def test_twice_the_rubrics_are_twice_the_work():
     def read(count):
         names = [f"case-{number}" for number in range(count)]
-        rubrics = load_rubrics(
-            "r.yaml", "tests:\n" + "".join(f"  - {{id: {name}, rubrics: [Is short]}}\n" for name in names)
-        )
+        tests = "".join(f"  - {{id: {name}, rubrics: [Is short]}}\n" for name in names)
+        rubrics = load_rubrics("r.yaml", f"tests:\n{tests}")
         reader = Reader(rubrics)
         checks = {"output": {"checks": [{"id": "rubric-1", "satisfied": True}]}, "id": "a"}
         for rater, labels in (("judge", False), ("ana", True)):
@@ -490,33 +331,21 @@ def test_twice_the_rubrics_are_twice_the_work():
 
 def test_a_condition_that_is_not_met_fails_the_run(run):
     assert run("judge.jsonl", "--labels", "human.jsonl", "--fail-below", "alpha=0.8", code=0)[2] == []
-    code, _, complaints = run(
-        "judge.jsonl", "--labels", "human.jsonl", "--fail-below", "c:exact=0.5", "--fail-below", "ac=0.9"
-    )
-    assert code == 1
-    assert complaints == [
-        "r: c: exact of ana and judge is 0.333, below 0.5",
-        "r: verdict: ac of ana and judge is 0.846, below 0.9",
-    ]
+    conditions = ("--fail-below", "c:exact=0.5", "--fail-below", "ac=0.9")
+    code, _, complaints = run("judge.jsonl", "--labels", "human.jsonl", *conditions)
+    told = ["r: c: exact of ana and judge is 0.333, below 0.5", "r: verdict: ac of ana and judge is 0.846, below 0.9"]
+    assert (code, complaints) == (1, told)
 
 
 def test_a_condition_on_what_is_undefined_fails_and_says_so(run, tmp_path):
     write(tmp_path, "judge", records("B", None, [10] * 12))
     write(tmp_path, "human", records("B", "ana", [10] * 12))
-    code, _, complaints = run(
-        "judge.jsonl", "--labels", "human.jsonl", "--fail-below", "c:alpha=0", "--fail-below", "c:bad-caught=0"
-    )
-    assert code == 1
-    assert complaints == [
-        "r: c: alpha of ana and judge is undefined (no variation: every rating is 10), so it does not reach 0",
-        "r: c: bad-caught of ana and judge is undefined (no bad answer by the labels), so it does not reach 0",
-    ]
+    conditions = ("--fail-below", "c:alpha=0", "--fail-below", "c:bad-caught=0")
+    code, _, complaints = run("judge.jsonl", "--labels", "human.jsonl", *conditions)
+    told = ["r: c: alpha of ana and judge is undefined (no vari", "r: c: bad-caught of ana and judge is undefined (no"]
+    assert (code, [each[:50] for each in complaints]) == (1, told)
     code, _, (complaint,) = run("judge.jsonl", "human.jsonl", "--fail-below", "bad-caught=0.5")
-    assert code == 1
-    assert complaint == (
-        "r: every criterion: bad-caught of judge and ana is undefined (no comparison has this statistic), "
-        "so it does not reach 0.5"
-    )
+    assert (code, complaint[:67]) == (1, "r: every criterion: bad-caught of judge and ana is undefined (no co")
 
 
 def test_results_of_rubric_score_are_read_too(run, tmp_path):
@@ -550,10 +379,9 @@ def test_stdin_holds_results_or_labels(run, tmp_path):
     piped = run("judge.jsonl", "--labels", "-", stdin=human)
     assert piped == run("judge.jsonl", "--labels", "human.jsonl")
     assert run("judge.jsonl", "-", stdin=human, code=0)[1].splitlines()[2] == "Judges: judge and ana"
-    assert (
-        run("--labels", "human.jsonl", "--labels", "-", stdin=human.replace("ana", "ben"), code=0)[1].splitlines()[2]
-        == "People: ana and ben"
-    )
+    ben = human.replace("ana", "ben")
+    people = run("--labels", "human.jsonl", "--labels", "-", stdin=ben, code=0)[1]
+    assert people.splitlines()[2] == "People: ana and ben"
 
 
 def test_the_seed_and_the_number_of_draws_decide_the_intervals(run):
@@ -586,20 +414,19 @@ def test_with_labels_of_separate_answers_the_pass_rate_is_that_of_the_others(run
     write(tmp_path, "human", records("B", "ana", HUMAN, IDS, chosen="separate"))
     rates = report(run, "judge.jsonl", "--labels", "human.jsonl")["agreements"][0]["pass_rates"][0]
     assert (rates["judged"]["x"], rates["judged"]["n"]) == (3, 4)
-    assert rates["corrected"]["reason"] == "only 4 judged answers have no label; at least 10 are needed"
+    assert rates["corrected"]["reason"].startswith("only 4 judged answers have no label")
     write(tmp_path, "judge", records("B", None, JUDGE))
     rates = report(run, "judge.jsonl", "--labels", "human.jsonl")["agreements"][0]["pass_rates"][0]
     assert (rates["judged"]["n"], rates["judged"]["value"]) == (0, None)
-    reason = "every judged answer has a label, so there are no others whose rate could be estimated"
-    assert rates["corrected"]["reason"] == reason
+    assert rates["corrected"]["reason"].startswith("every judged answer has a label")
 
 
 def test_labels_chosen_by_the_verdict_of_one_judge_correct_no_other(run, tmp_path):
     write(tmp_path, "judge", [each for name in ("m1", "m2") for each in records("B", name, JUDGE * 4)])
     write(tmp_path, "human", records("B", "ana", HUMAN, chosen="by-verdict"))
     rates = report(run, "judge.jsonl", "--labels", "human.jsonl")["agreements"][0]["pass_rates"]
-    reason = "the labels were chosen by the verdict of one judge; name it and its labels with --rater"
-    assert [(each["corrected"]["value"], each["corrected"]["reason"]) for each in rates] == [(None, reason)] * 2
+    assert {each["corrected"]["value"] for each in rates} == {None}
+    assert all("--rater" in each["corrected"]["reason"] for each in rates)
 
 
 def test_many_raters_are_compared_all_together_only(run, tmp_path):
@@ -625,13 +452,9 @@ class Text(HTMLParser):
 
 def test_the_page_has_the_figures_the_ratings_and_the_disagreements(run, tmp_path):
     evil = "<script>alert(1)</script>"
-    labels = [
-        {**each, "id": evil if number == 5 else each["id"]} for number, each in enumerate(records("B", "ana", HUMAN))
-    ]
+    labels, judged = records("B", "ana", HUMAN), records("B", "gpt", JUDGE)
+    labels[5]["id"] = judged[5]["id"] = evil
     labels[5]["output"]["checks"][0]["reasoning"] = evil
-    judged = [
-        {**each, "id": evil if number == 5 else each["id"]} for number, each in enumerate(records("B", "gpt", JUDGE))
-    ]
     write(tmp_path, "human", [*labels, record("B", None, 1, rater="ana")])
     write(tmp_path, "judge", judged)
     run("judge.jsonl", "--labels", "human.jsonl", "--report", "page.html", code=0, draws=199)
@@ -643,10 +466,7 @@ def test_the_page_has_the_figures_the_ratings_and_the_disagreements(run, tmp_pat
     figures = re.sub(r"\[[^]]*\]", "[]", shown)  # the draws take other answers, as one has another id
     assert "c 12 33.3% 0.932 rough [] 0.900 rough [] 0.949 rough [] +0.33 0.83" in figures
     assert "c 5 of 6 [43.6%, 97.0%] 5 of 6 [43.6%, 97.0%]" in shown
-    assert (
-        f"Disagreements (8) False passes first: the label misses the gate, and the judge meets it. {evil} c false pass"
-        in shown
-    )
+    assert f"the judge meets it. {evil} c false pass" in shown
     assert "Not compared 1 record left out (no `id` to join by): human.jsonl:13" in shown
     assert [tag for tag, _ in text.tags].count("details") == 3
     assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in text.tags}

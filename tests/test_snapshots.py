@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from test_cli_agree import tables
 from test_cli_help import COMMANDS, call
 from test_judge import SHAPES
 from website.commands import list_commands
@@ -70,6 +71,10 @@ def test_prompts():
         for name, rubric in SHAPES.items()
     ]
     check("prompts.txt", "\n".join(pieces))
+
+
+def test_agreement():
+    check("agreement.txt", "".join("\n".join([*tables(columns), "", ""]) for columns in (120, 80)))
 
 
 def test_the_page_of_scores(monkeypatch, tmp_path):

@@ -132,6 +132,7 @@ def _check_set(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
             yield Unmet("AgentV 4 does not count the `weight` of a member", (*place, "weight"))
 
 
+_SKILLS = ("skill-used", "not-skill-used")
 _SET = "assert-set"
 _OF_SETS = frozenset({"type", "assert", "metric", "name", "weight", "required", "min_score"})
 
@@ -154,18 +155,27 @@ def rename_parts(document: Document) -> Iterator[Intent]:
         if path[-1] == "assert" and path[-2:-1] != ("execution",) and "assertions" not in document.value(path[:-1]):
             yield RenameKey(path, "assertions")
     for path, assertion in find_assertions(document):
-        yield from (RenameKey((*path, old), new) for old, new in _LABELS.items() if old in assertion)
-        if assertion["type"] in _SCRIPTS:
-            yield ReplaceValue((*path, "type"), "code-grader")
-            yield from (RenameKey((*path, name), "command") for name in ("script",) if name in assertion)
-        elif assertion["type"] in _JUDGES:
-            yield ReplaceValue((*path, "type"), "llm-grader")
-        elif assertion["type"] == _SET:
-            yield ReplaceValue((*path, "type"), "composite")
-            yield InsertField((*path, "type"), "aggregator", '{"type": "weighted_average"}')
+        yield from _rename_assertion(path, assertion)
     for place, text in find_strings((), document.data):
         if find_marks(text, marks="env-4"):
             yield EscapeText(place, marks="env-4")
+
+
+def _rename_assertion(path: Path, assertion: dict[str, Any]) -> Iterator[Intent]:
+    yield from (RenameKey((*path, old), new) for old, new in _LABELS.items() if old in assertion)
+    if assertion["type"] in _SCRIPTS:
+        yield ReplaceValue((*path, "type"), "code-grader")
+        yield from (RenameKey((*path, name), "command") for name in ("script",) if name in assertion)
+    elif assertion["type"] in _JUDGES:
+        yield ReplaceValue((*path, "type"), "llm-grader")
+    elif assertion["type"] in _SKILLS and isinstance(assertion.get("value"), str):
+        yield ReplaceValue((*path, "type"), "skill-trigger")
+        yield RenameKey((*path, "value"), "skill")
+        if assertion["type"] == _SKILLS[1]:
+            yield InsertField((*path, "value"), "should_trigger", "false")
+    elif assertion["type"] == _SET:
+        yield ReplaceValue((*path, "type"), "composite")
+        yield InsertField((*path, "type"), "aggregator", '{"type": "weighted_average"}')
 
 
 def take_variables(document: Document) -> Iterator[Intent]:

@@ -89,6 +89,8 @@ def _check_suite(suite: dict[str, Any]) -> Iterator[Unmet]:
         yield Unmet(f"`{key}` stands at the top of the suite too; remove one", ("execution", key))
     if "workers" in execution and "evaluate_options" in suite:
         yield Unmet("write it as `max_concurrency` in `evaluate_options`, which is there", ("execution", "workers"))
+    if "trials" in execution and ("workers" in execution or "evaluate_options" in suite):
+        yield Unmet("write its `count` as `repeat` in `evaluate_options`, beside the rest", ("execution", "trials"))
     yield from _check_target(suite)
 
 
@@ -239,6 +241,10 @@ def _check_assertion(document: Document, path: Path, assertion: dict[str, Any]) 
             )
     elif kind == COMPOSITE:
         yield from _check_composite(path, assertion)
+    elif kind == SKILL and not (
+        isinstance(assertion.get("skill"), str) and isinstance(assertion.get("should_trigger", True), bool)
+    ):
+        yield Unmet("AgentV 5 has `skill-used` with `value` for `skill-trigger`; write the name of one `skill`", place)
     yield from _check_new_fields(path, assertion)
 
 
@@ -272,10 +278,11 @@ def has_command(assertion: dict[str, Any]) -> bool:
 def _check_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
     """Check that a set of assertions is the plain average of its members, which AgentV 5 has as `assert-set`."""
     aggregator = assertion.get("aggregator")
-    if not isinstance(aggregator, dict) or aggregator != {"type": "weighted_average"}:
-        told = (
-            "AgentV 5 has `assert-set` for `composite`, only with the aggregator `weighted_average` without `weights`"
-        )
+    aggregator = aggregator if isinstance(aggregator, dict) else {}
+    weights = aggregator.get("weights", {})
+    is_weighed = isinstance(weights, dict) and all(type(weight) in (int, float) for weight in weights.values())
+    if not is_weighed or {**aggregator, "weights": 0} != {"type": "weighted_average", "weights": 0}:
+        told = "AgentV 5 has `assert-set` for `composite`, only with the aggregator `weighted_average`"
         yield Unmet(f"{told}; change it by hand", (*path, "aggregator" if "aggregator" in assertion else "type"))
     lists = [name for name in LISTS if name in assertion]
     if len(lists) != 1 or not isinstance(assertion[lists[0]], list):
@@ -292,6 +299,7 @@ def _check_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
 
 
 COMPOSITE = "composite"
+SKILL = "skill-trigger"
 
 
 def find_task(document: Document, path: Path) -> Any:
@@ -321,12 +329,26 @@ def lift_execution(document: Document) -> Iterator[Intent]:
             yield from (MoveField((*path, "execution", name), path) for name in lists)
 
 
+def _is_repeated(trials: Any) -> bool:
+    """Return whether trials of AgentV 4 are what AgentV 5 repeats: a number of them, of which one has to pass."""
+    return (
+        isinstance(trials, dict)
+        and "count" in trials
+        and trials.keys() <= {"count", "strategy"}
+        and (trials.get("strategy", "pass_at_k") == "pass_at_k")
+    )
+
+
 def rename_parts(document: Document) -> Iterator[Intent]:
     """Give lists, assertions and fields of tests the names of AgentV 5."""
     if is_suite(document) and isinstance(document.data.get("target"), str):
         yield WrapValue(("target",))
     if is_suite(document) and "workers" in document.data:
         yield PutUnder(("workers",), "evaluate_options")
+    if is_suite(document) and _is_repeated(trials := document.data.get("trials")):
+        yield RenameKey(("trials", "count"), "repeat")
+        yield from (RemoveField(("trials", "strategy")) for name in ("strategy",) if name in trials)
+        yield RenameKey(("trials",), "evaluate_options")
     for path, _ in find_assertion_lists(document):
         if path[-1] != "assert" and "assert" not in document.value(path[:-1]):
             yield RenameKey(path, "assert")
@@ -349,8 +371,9 @@ def _rename_assertion(document: Document, path: Path, assertion: dict[str, Any])
         if needs_value(assertion):
             yield InsertField(place, "value", json.dumps(find_task(document, path), ensure_ascii=False))
     elif kind == COMPOSITE:
-        yield ReplaceValue(place, "assert-set")
-        yield RemoveField((*path, "aggregator"))
+        yield from _rewrite_composite(path, assertion)
+    elif kind == SKILL:
+        yield from _rewrite_skill(path, assertion)
     elif kind not in (known := load_tables()[1]["types"]) and kind.replace("_", "-") in known:
         yield ReplaceValue(place, kind.replace("_", "-"))
     required = assertion.get("required")
@@ -358,6 +381,24 @@ def _rename_assertion(document: Document, path: Path, assertion: dict[str, Any])
     if is_share and "min_score" not in assertion:
         yield ReplaceValue((*path, "required"), "true")
         yield InsertField((*path, "required"), "min_score", str(required))
+
+
+def _rewrite_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Intent]:
+    """Make a set of a composite, and give each member the weight that the aggregator has for its name."""
+    yield ReplaceValue((*path, "type"), "assert-set")
+    yield RemoveField((*path, "aggregator"))
+    members, weights = next(name for name in LISTS if name in assertion), assertion["aggregator"].get("weights", {})
+    for at, member in enumerate(assertion[members]):
+        called = member.get("name", member.get("metric"))  # a member with criteria has been renamed
+        if called in weights:
+            yield InsertField((*path, members, at, "type"), "weight", str(weights[called]))
+
+
+def _rewrite_skill(path: Path, assertion: dict[str, Any]) -> Iterator[Intent]:
+    yield ReplaceValue((*path, "type"), "skill-used" if assertion.get("should_trigger", True) else "not-skill-used")
+    yield RenameKey((*path, "skill"), "value")
+    if "should_trigger" in assertion:
+        yield RemoveField((*path, "should_trigger"))
 
 
 def join_lists(document: Document) -> Iterator[Intent]:
@@ -461,5 +502,12 @@ def list_assumptions(document: Document) -> Iterator[str]:
     if alone and "prompts" not in document.data and not is_judged(document.data):
         tests = "1 test has" if alone == 1 else f"{alone} tests have"
         yield f"{tests} `criteria` alone: AgentV 4 gives a score from 0 to 1 for it, AgentV 5 asks whether it is met"
+    skills = sum(assertion["type"] == SKILL for _, assertion in find_assertions(document))
+    if skills:
+        graders = "1 grader is" if skills == 1 else f"{skills} graders are"
+        yield (
+            f"{graders} now `skill-used`: AgentV 4 looks for the name in the calls of tools and their paths, AgentV 5 "
+            "for exactly this name in the calls of skills that the provider reports"
+        )
     if any(look_up(document.data, place) for place in (("target",), ("execution", "target"), ("targets",))):
         yield "`target` is now `providers`, as the newest AgentV 5 reads it; 5.1 to 5.3 refuse that and read `target`"

@@ -81,33 +81,36 @@ def _write_key(key: str) -> str:
     return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else _write(key)
 
 
-def add_tables(tables: Sequence[Table], settings_file: str, instead: Table | None = None) -> None:
-    """Write tables to the end of a settings file, which is created if need be, or one `instead` of another.
+def add_tables(tables: Sequence[Table], settings_file: str) -> None:
+    """Write tables to the end of a settings file, which is created if need be, or in the place of those of their names.
 
     Raises:
         AdoptionError: if it cannot be written, or would not have them and all else as before.
         SettingsError: if it is invalid.
     """
-    shown, added = shorten(settings_file), write_tables(tables, settings_file)
+    shown = shorten(settings_file)
     try:
         if not os.path.lexists(settings_file):
-            write_file(settings_file, added.encode())
+            write_file(settings_file, write_tables(tables, settings_file).encode())
             return
         before = read_table(settings_file, shown) or {}
         old = read_file(settings_file, SMALL_LIMIT)
         newline = "\r\n" if b"\r\n" in old else "\n"
-        added = added.replace("\n", newline)
-        if instead is None:
-            gap = "" if not old.strip() else newline if old.endswith(b"\n") else newline * 2
-            new, shapes = old + (gap + added).encode(), [*before.get("shape", ()), *tables]
-        else:
-            replaced = write_tables([instead], settings_file).replace("\n", newline).encode()
-            new = old.replace(replaced, added.encode(), 1)
-            shapes = [each for shape in before["shape"] for each in (tables if shape == instead else [shape])]
-        if not _holds(new, settings_file, shapes, before):
-            where = "be added to its end" if instead is None else "replace the one that was edited by hand"
-            raise AdoptionError(f"{shown}: the table cannot {where}; write it yourself:", *added.splitlines())
-        replace_file(settings_file, old, new)
+        known = {table["name"]: table for table in before.get("shape", ())}
+        new, shapes = old.decode(), dict(known)
+        for table in tables:
+            text = write_tables([table], settings_file).replace("\n", newline)
+            if table["name"] in known:
+                replaced = write_tables([known[table["name"]]], settings_file).replace("\n", newline)
+                new = new.replace(replaced, text, 1)
+            else:
+                gap = "" if not new.strip() else newline if new.endswith("\n") else newline * 2
+                new += gap + text
+            shapes[table["name"]] = table
+        if not _holds(new.encode(), settings_file, list(shapes.values()), before):
+            reason = "the tables cannot be added, or replace what was edited by hand; write them yourself:"
+            raise AdoptionError(f"{shown}: {reason}", *write_tables(tables, settings_file).splitlines())
+        replace_file(settings_file, old, new.encode())
     except (OSError, WriteError) as fault:
         raise AdoptionError(f"{shown}: {fault}") from None
 

@@ -95,7 +95,7 @@ def find_likeliest(document: Document) -> list[Criteria]:
     """Find criteria in a document of which the user says that it has some, under any key if need be."""
     named, every = find_criteria(document), find_criteria(document, anywhere=True)
     choices = ([each for each in found if each.has_text and each.is_marked] for found in (named, every))
-    return next(filter(None, choices), [each for each in named if each.has_text] or find_texts(document) or named)
+    return next(filter(None, choices), [each for each in named if each.has_text] or named or find_texts(document))
 
 
 def find_texts(document: Document) -> list[Criteria]:
@@ -224,6 +224,11 @@ def _describes(level: Any) -> bool:
     return isinstance(level, str)
 
 
+def _is_told(level: Any) -> bool:
+    """Return whether a level says in several words what it is."""
+    return any(map(_is_prose, level.values() if isinstance(level, dict) else [level]))
+
+
 NUMBERED = "score_*"
 """Stands for the fields `score_1`, `score_3` and so on, each the text of a level."""
 
@@ -263,6 +268,9 @@ _ANY = frozenset({"gate", "negative", "positive", "parts", "id"})
 _PERCENT = 100
 
 _BESIDE: Mapping[str, Callable[[Any], bool]] = {
+    "levels": lambda value: (
+        are_levels(value) and all(map(_is_told, value.values() if isinstance(value, dict) else value))
+    ),
     "pass": _is_number,
     "scale": _is_scale,
     "lowest": lambda value: type(value) is int,
@@ -399,19 +407,23 @@ def _infer(
     table: dict[str, Any] = {"name": name, "files": [], "criteria": pointer(at)}
     if told := _find_scale(fields, beside, scale):
         table["scale"] = told
-    is_scaled = bool(told) or "levels" in fields
+    is_shared = "levels" in beside and "levels" not in fields
+    is_scaled = bool(told) or "levels" in fields or is_shared
     if not is_scaled:  # a gate of 3 says nothing
         gates = fields.get("gate", ())
         fields["gate"] = tuple(name for name in gates if not any(_is_number(entry.get(name)) for entry in entries))
     names = {ours: fields[ours] for ours in ("id", "outcome", "weight", "levels", "gate", "parts") if fields.get(ours)}
     table |= {ours: each[0] if len(each) == 1 else list(each) for ours, each in names.items()}
+    if is_shared:
+        table["levels"] = pointer(beside["levels"][0])
     if marks := {name: ours == "negative" for ours in ("negative", "positive") for name in fields.get(ours, ())}:
         table["negative"] = marks
     if "pass" in beside and is_scaled:
         table["pass"] = pointer(beside["pass"][0])
     if total := _find_total(fields, beside, entries):
         table["total"] = pointer(total)
-    if text := _find_level_text(fields, entries):
+    holders = [entry[name] for entry in entries for name in fields.get("levels", ()) if name in entry]
+    if text := _find_level_text([beside["levels"][1]] if is_shared else holders):
         table["level-text"] = text
     if _are_points(fields, entries):
         table["combine"] = "share"
@@ -425,12 +437,15 @@ def _infer(
         for path in (*_list_beside(document, each), *_list_fields(each, own))
         if _generalize(path, at) not in known and (document, path) not in others
     )
+    inside = {each.path for _, each, _ in found}
+    if left := dict.fromkeys(path[-1] for _, path in unused if path[:-2] in inside):
+        table["unused"] = list(left)
     return Inferred({key: table[key] for key in _KEYS if key in table}, found, tuple(unused))
 
 
 _KEYS = (
     *("name", "files", "criteria", "id", "outcome", "weight", "levels", "level-text", "gate", "negative", "parts"),
-    *("scale", "pass", "total", "combine"),
+    *("scale", "pass", "total", "combine", "unused"),
 )
 """The keys of a table in the order in which they are written."""
 
@@ -471,9 +486,8 @@ def _are_points(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry])
     return any(isinstance(value, list) and isinstance(value[0], dict) and "points" in value[0] for value in lists)
 
 
-def _find_level_text(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry]) -> str:
+def _find_level_text(holders: Sequence[Any]) -> str:
     """Return the field with the text of a level; empty if it is one of those that are known without a table."""
-    holders = [entry[name] for entry in entries for name in fields.get("levels", ()) if name in entry]
     levels = [each for value in holders for each in (value.values() if isinstance(value, dict) else value)]
     mappings = [level for level in levels if isinstance(level, dict)]
     if any(name in level for level in mappings for name in _LEVEL_TEXT):

@@ -54,6 +54,7 @@ class Shape:
     combine: str = "mean"
     rubric: str = ""
     task: str = ""
+    unused: Names = ()
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> "Shape":
@@ -63,7 +64,7 @@ class Shape:
         }
         lists: dict[str, Any] = {
             key.replace("-", "_"): _as_names(table[key])
-            for key in ("files", "id", "outcome", "weight", "levels", "level-score", "level-text", "parts")
+            for key in ("files", "id", "outcome", "weight", "levels", "level-score", "level-text", "parts", "unused")
             if key in table
         }
         marks: dict[str, Any] = {key: _as_marks(table[key]) for key in ("gate", "negative") if key in table}
@@ -124,6 +125,7 @@ def _write_schema(shape: Shape, source: str) -> dict[str, Any]:
     words = {"type": ["number", "string"]} if shape.weights else {"type": "number"}
     entries = {"$ref": "#/definitions/rubrics"}
     known = {
+        **dict.fromkeys(shape.unused, ("A field that rubric-lint does not need.", {}, "")),
         **dict.fromkeys(name for name, _ in (*shape.gate, *shape.negative)),
         **dict.fromkeys(shape.levels),
         **dict.fromkeys(shape.parts, ("The parts of a criterion, which are judged one by one.", entries, "")),

@@ -58,9 +58,16 @@ def find_marks(text: str, *, has_escapes: bool = True, marks: Marks = "templates
     return [(found.start(), found[0]) for found in _PATTERNS[marks].finditer(blank)]
 
 
-def unescape(text: str) -> str:
+def unescape(data: Any) -> Any:
     """Reverse `escape`."""
-    return _ESCAPED.sub(r"\1", text)
+    match data:
+        case str():
+            return _ESCAPED.sub(r"\1", data)
+        case list():
+            return [unescape(item) for item in data]
+        case dict():
+            return {key: unescape(value) for key, value in data.items()}
+    return data
 
 
 def is_template(data: Any) -> bool:

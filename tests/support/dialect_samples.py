@@ -356,6 +356,62 @@ SAMPLES: dict[str, Sample] = {
             """,
         schema="paperbench/v1",
     ),
+    "tessl": Sample(
+        text="""\
+            {"context": "Whether the agent reads the policy", "type": "weighted_checklist", "checklist": [
+              {"name": "Period", "description": "Names the refund period", "max_score": 30},
+              {"name": "Source", "description": "Quotes the policy", "max_score": 12.5}]}
+            """,
+        name="criteria.json",
+        path=("checklist",),
+        shape=Shape.CHECKLIST,
+        criteria=[
+            item(1, "Names the refund period", 30, called="Period"),
+            item(2, "Quotes the policy", 12.5, called="Source"),
+        ],
+        lost="""\
+            {"context": "mark-context", "type": "weighted_checklist", "checklist": [
+              {
+              "name": "mark-id",
+              "description": "mark-outcome",
+              "category": "mark-category",
+              "max_score": 0.37}]}
+            """,
+        schema="tessl/v1",
+    ),
+    "task-rubrics": Sample(
+        text="""\
+            [{"number": "R1", "criterion": "Names the total", "is_positive": true, "score": 5},
+             {"number": "R2", "criterion": "Names the total of last year", "is_positive": false, "score": -3},
+             {"number": "R3", "criterion": "Asks first", "is_positive": true, "score": 1, "hard_gate": true}]
+            """,
+        name="rubric.json",
+        path=(),
+        shape=Shape.CHECKLIST,
+        criteria=[
+            item(1, "Names the total", 5, called="R1"),
+            item(2, "Names the total of last year", -3, called="R2"),
+            item(3, "Asks first", 1, 10, called="R3"),
+        ],
+        lost="""\
+            {"rubric": [
+              {
+              "number": "mark-id",
+              "criterion": "mark-outcome",
+              "type": "mark-type",
+              "evaluation_target": "mark-target",
+              "importance": "mark-importance",
+              "rationale": "mark-rationale",
+              "hard_gate": true,
+              "score": 0.37},
+              {
+              "id": "mark-second",
+              "must": "mark-must",
+              "weight": 0.91},
+              {"is_positive": false, "id": "trap", "must": "Names the total of last year", "weight": 1}]}
+            """,
+        schema="task-rubrics/v1",
+    ),
     "tolokaforge": Sample(
         text="""\
             combine: {pass_threshold: 0.5}

@@ -10,7 +10,12 @@ from pathlib import Path
 
 import warm
 from lsprotocol import types
+from pytest_lsp import client as protocol
 from pytest_lsp import client_capabilities, make_test_lsp_client
+
+# A converter generates code for each kind of message, which takes longer than most tests.
+protocol.default_converter = cache(protocol.default_converter)
+protocol.get_converter = cache(protocol.get_converter)
 
 TIMEOUT = 30
 LONGEST = 300

@@ -218,6 +218,27 @@ def agent_skills(draw: Any) -> Case:
 
 
 @st.composite
+def tessl(draw: Any) -> Case:
+    """The points of what is met by all points."""
+    worth = draw(some(positive))
+    items = [{"name": f"c{at}", "description": "Says why", "max_score": each} for at, each in enumerate(worth)]
+    data = {"context": "x", "type": "weighted_checklist", "checklist": items}
+    return Case("criteria.json", json.dumps(data), [2] * len(worth), lambda met: (points(worth, met), None))
+
+
+@st.composite
+def task_rubrics(draw: Any) -> Case:
+    """The points of what is met by those that can be earned, at least 0; of a trap they are below 0."""
+    worth = draw(some(signed).filter(any))
+    items = [
+        {"number": f"R{at}", "criterion": "Says why", "is_positive": each > 0, "score": each}
+        for at, each in enumerate(worth)
+    ]
+    score = (lambda met: (max(points(worth, met), Fraction(0)), None)) if max(worth) > 0 else None
+    return Case("rubric.json", json.dumps(items), [2] * len(worth), score)
+
+
+@st.composite
 def harbor_check(draw: Any) -> Case:
     told = draw(some(texts))
     items = [{"name": f"c{at}", "description": text, "guidance": text} for at, text in enumerate(told)]
@@ -536,6 +557,8 @@ CASES: dict[str, st.SearchStrategy[Case]] = {
     "rar": rar(),
     "requirement": requirement(),
     "swe-atlas": swe_atlas(),
+    "task-rubrics": task_rubrics(),
+    "tessl": tessl(),
     "tolokaforge": tolokaforge(),
     "trpc-agent": trpc_agent(),
     "verifiers": verifiers(),

@@ -262,7 +262,24 @@ def load():
     for text in USUAL:
         rubric_lint.fix_source("a.rubric.yaml", text)
         rubric_lint.show_source("a.rubric.yaml", text)
+    with contextlib.suppress(ImportError):
+        load_protocol()
     gc.freeze()  # what is loaded stays shared
+
+
+def load_protocol():
+    """Let servers share the converter of their messages, whose code is generated when a message of a kind comes."""
+    from lsprotocol import types  # noqa: PLC0415  (not installed everywhere)
+    from pytest_lsp import client_capabilities  # noqa: PLC0415
+
+    from rubric_lint.lsp.server import protocol  # noqa: PLC0415
+
+    converter = protocol._make_converter()
+    protocol._make_converter = lambda: converter
+    params = types.InitializeParams(capabilities=client_capabilities("visual-studio-code"))
+    answer = types.InitializeResponse(1, types.InitializeResult(types.ServerCapabilities()))
+    for message in (types.InitializeRequest(1, params), answer):
+        converter.structure(converter.unstructure(message), type(message))
 
 
 def serve(wishes):

@@ -33,6 +33,8 @@ _RESTATED = {
     "openai_graders": "OpenAI's guide to graders",
     "paperbench": "`judge/graded_task_node.py` of PaperBench",
     "rar": "the paper",
+    "task_rubrics": "no published scorer: the points that can be earned",
+    "tessl": "the share of points that Tessl reports",
     "swe_atlas": "`evaluate_rubrics.py` of SWE-Atlas",
     "trpc_agent": "`responsescorer/rubricresponse` of trpc-agent-go",
 }

@@ -87,7 +87,7 @@ def adopt(
     given = [_read(file, stdin_filename, finder) for file in dict.fromkeys(files)]
     if check:
         return _check(given)
-    is_again = bool(scale) and all(len(each.settings.shapes) == 1 for each in given)
+    is_again = bool(scale) and all(each.settings.shapes for each in given)
     for each in given if not is_again else ():
         if each.title:
             complain(f"{each.input.label}: is read already, as {each.title}; it needs no table")
@@ -99,14 +99,14 @@ def adopt(
         listed = list_names([shorten(place) for place in sorted(places)], 3)
         raise click.UsageError(f"these files have different settings ({listed}); name one with --output")
     file = places.pop()
-    instead = _find_table(new, finder) if is_again else None
-    tables = _make_tables(new, file, finder, _Wish(name, scale, instead))
+    old = _find_tables(new, finder) if is_again else []
+    tables = _make_tables(new, file, finder, _Wish(name, scale, old))
     if not tables:
         complain("nothing was written")
         return Exit.FOUND
     for each in new:
         _show(each, tables, color, err=output == STDIN)
-    return _write([table.table for table in tables], file, output, instead)
+    return _write([table.table for table in tables], file, output)
 
 
 _CLASHES = (
@@ -165,25 +165,19 @@ def _find_settings(
     return finder.for_folder(str(File(given.input.path).parent)).origin
 
 
-def _find_table(given: Sequence[_Given], finder: "SettingsFinder") -> Mapping[str, Any]:
-    """Return the table of the settings that describes files, to be inferred again.
-
-    Raises:
-        click.UsageError: when they have several.
-    """
-    names = {each.settings.shapes[0].name for each in given}
-    if len(names) > 1:
-        raise click.UsageError("--scale: these files have several tables; name those of one")
+def _find_tables(given: Sequence[_Given], finder: "SettingsFinder") -> list[Mapping[str, Any]]:
+    """Return the tables of the settings that describe files, to be inferred again."""
+    names = {shape.name for each in given for shape in each.settings.shapes}
     tables = finder.for_folder(str(File(given[0].input.path).parent)).table["shape"]
-    return next(table for table in tables if table["name"] in names)
+    return [table for table in tables if table["name"] in names]
 
 
 class _Wish(NamedTuple):
-    """What the user says about a table: its name, its scale, and the table that it replaces."""
+    """What the user says about tables: their name, their scale, and the tables that they replace."""
 
     name: str | None
     scale: Any
-    instead: Mapping[str, Any] | None
+    old: Sequence[Mapping[str, Any]]
 
 
 def _make_tables(given: Sequence[_Given], file: str, finder: "SettingsFinder", wish: _Wish) -> "list[Inferred]":
@@ -209,10 +203,12 @@ def _make_tables(given: Sequence[_Given], file: str, finder: "SettingsFinder", w
         title = next(title for title in _number(called) if title not in known)
         known.add(title)
         head = {"name": title, "files": name_files(names, file)}
-        head |= {key: wish.instead[key] for key in head} if wish.instead and not tables else {}
+        head |= next(
+            ({key: old[key] for key in head} for old in wish.old if old["criteria"] == each.table["criteria"]), {}
+        )
         tables.append(each._replace(table={**each.table, **head}))
         for _, wrong in find_contradictions(each.table):
-            complain(f"{list_names(list(names), 3)}: the criteria at `{each.table['criteria']}`: the table {wrong}")
+            complain(f"{join_words(list(names))}: the criteria at `{each.table['criteria']}`: the table {wrong}")
             return []
     return tables
 
@@ -239,7 +235,7 @@ def _show(given: _Given, tables: "Sequence[Inferred]", color: str, *, err: bool)
     shapes = tuple(each.shape for each in own)
     shown = show(given.input.path, given.input.data, given.settings._replace(shapes=shapes))
     ShowText(lambda text: click.echo(text, nl=False, err=err), make_style(color)).add(shown)
-    for line in _word_unused(given, own):
+    for line in (*_word_unused(given, own), *_word_words(given, own)):
         click.echo(line, err=err)
     if any("scale" not in each.table and "levels" not in each.table for each in own):
         told = "nothing says on which scale its criteria are scored, so gates and thresholds are not used"
@@ -260,16 +256,25 @@ def _word_unused(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
                 yield f"{given.input.label}: not used {where}: {listed}"
 
 
-def _write(
-    tables: Sequence[Mapping[str, Any]], file: str, output: str | None, instead: Mapping[str, Any] | None
-) -> int:
+def _word_words(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
+    """Say how to give numbers to words that stand for weights."""
+    for each in tables:
+        entries = [entry for _, criteria, _ in each.criteria for entry in criteria.items.values()]
+        for name in each.criteria[0][1].fields.get("words", ()):
+            words = dict.fromkeys(str(entry[name]) for entry in entries if isinstance(entry.get(name), str))
+            numbers = ", ".join(f"{visible(word)} = 1" for word in words)
+            advice = f'`weight = "{visible(name)}"` and `weights = {{ {numbers} }}`, with the numbers that you mean'
+            yield f"{given.input.label}: `{visible(name)}` has words; to use them, add {advice}"
+
+
+def _write(tables: Sequence[Mapping[str, Any]], file: str, output: str | None) -> int:
     from rubric_lint.project.adoption import add_tables, write_tables  # noqa: PLC0415
     from rubric_lint.project.settings import shorten  # noqa: PLC0415
 
     if output == STDIN:
         click.echo(write_tables(tables, file), nl=False)
         return Exit.CLEAN
-    add_tables(tables, file, instead)
+    add_tables(tables, file)
     named = list_names([visible(str(table["name"])) for table in tables])
     click.echo(f"\nAdded the format {named} to {visible(shorten(file))}. All commands and editors now read the files.")
     return Exit.CLEAN
@@ -307,7 +312,7 @@ def _find_lacks(given: _Given) -> Iterator[str]:
                 continue
             for ours, names in criteria.fields.items():
                 for name in names:
-                    if name not in used and ours not in {"words", "id", "outcome"}:
+                    if name not in used and ours not in {"words", "most", "id", "outcome"}:
                         yield f"the table does not use `{visible(name)}` of the criteria at `{pointer(criteria.path)}`"
 
 

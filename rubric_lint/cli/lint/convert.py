@@ -24,8 +24,7 @@ from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.given import read_given
 
 if TYPE_CHECKING:
-    from rubric_lint.dialects.export.suite import Suite
-    from rubric_lint.dialects.export.target import Carried, ExportError, ExportSource, ExportTarget
+    from rubric_lint.dialects.export.target import Carried, ExportError, ExportSource, Sources
     from rubric_lint.scoring.loading import Loaded
 
 
@@ -87,6 +86,7 @@ def convert(
     from rubric_lint.dialects.export import load_target  # noqa: PLC0415
     from rubric_lint.dialects.export.carrying import carry  # noqa: PLC0415
     from rubric_lint.dialects.export.sound import find_written, make_sound  # noqa: PLC0415
+    from rubric_lint.dialects.export.suite import Use, read_beside  # noqa: PLC0415
     from rubric_lint.dialects.export.target import ExportError  # noqa: PLC0415
 
     if stdin_filename and file != STDIN:
@@ -102,12 +102,15 @@ def convert(
         deducts = writer.has_deductions
         kept = find_written(found, target, writer.shapes) if name is None else found
         sound = {called: make_sound(called, each.rubric, has_deductions=deducts) for called, each in kept.items()}
-        sources = {called: _source(each, is_whole=name is None) for called, each in kept.items()}
-        suite = None
+        sources: Sources = {called: _source(each, is_whole=name is None) for called, each in kept.items()}
+        carried = None
         if name is None:
-            suite, sources = _read_suite(found, sources, writer)
-        carried = carry(suite, writer) if suite else None
-        around = carried if suite and suite.cases else None
+            uses = [
+                Use(each.name, each.case, each.document, each.rubric, sources.get(each.name)) for each in found.values()
+            ]
+            suite, sources = read_beside(next(iter(found.values())).file, uses, writer)
+            carried = carry(suite, writer)
+        around = carried if carried and carried.cases else None
         export = writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources, around)
     except ExportError as refusal:
         complain(f"{found[refusal.name].place(refusal.path)}: {refusal.message}{_advise(refusal)}")
@@ -157,27 +160,6 @@ def _source(loaded: "Loaded", *, is_whole: bool) -> "ExportSource":
     return ExportSource(loaded.case, loaded.label, fields, is_template, question, place)
 
 
-def _read_suite(
-    found: "dict[str, Loaded]", sources: "dict[str, ExportSource]", target: "ExportTarget"
-) -> "tuple[Suite, dict[str, ExportSource]]":
-    """Return what the file says beside its rubrics, and their sources with their cases and questions."""
-    from rubric_lint.dialects.export.leftovers import Use, read_records  # noqa: PLC0415
-    from rubric_lint.dialects.export.suite import read_suite  # noqa: PLC0415
-
-    documents = next(iter(found.values())).file
-    rubrics = [(each.document, each.rubric, called in sources) for called, each in found.items()]
-    if suite := read_suite(documents, rubrics):
-        return suite, sources
-    uses = [Use(each.name, each.case, each.rubric, each.document, sources[each.name]) for each in found.values()]
-    records = read_records(documents, uses, target)
-    return records.suite, {
-        called: source._replace(
-            place=records.places.get(called), question=records.questions.get(called, source.question)
-        )
-        for called, source in sources.items()
-    }
-
-
 def _lost_around(found: "dict[str, Loaded]", carried: "Carried") -> "Iterator[_Lost]":
     """Yield what a file says beside its rubrics and the target has no place for, and count what is too much to list."""
     any_of_them = next(iter(found.values()))
@@ -190,7 +172,7 @@ def _lost_around(found: "dict[str, Loaded]", carried: "Carried") -> "Iterator[_L
 
 
 def _lost_besides(
-    found: "dict[str, Loaded]", sources: "dict[str, ExportSource]", target: str, title: str, told: set[str]
+    found: "dict[str, Loaded]", sources: "Sources", target: str, title: str, told: set[str]
 ) -> "Iterator[_Lost]":
     """Yield the fields the target lacks, unless already reported, and the templates that another system fills in."""
     from rubric_lint.dialects.export.fields import lost_fields, lost_formula, lost_templates  # noqa: PLC0415

@@ -2,144 +2,38 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.export.suite import (
-    AGENTV_4,
-    AGENTV_5,
     ASSERTION_LISTS,
-    CASE_FIELDS,
     FIELD_NAMES,
     LISTS_OF_VALUES,
-    MARKDOWN,
     OTHER_CHECKS,
-    OURS,
-    PROMPTFOO,
     SAME_CHECKS,
-    SUITE_FIELDS,
     USUAL_THRESHOLD,
     Suite,
     SuiteCase,
+    case_fields,
+    suite_fields,
 )
 from rubric_lint.dialects.export.target import Carried, CarriedCase, ExportTarget, Part, SuiteLoss, is_plain
+from rubric_lint.dialects.export.values import (
+    AGENTV_4,
+    AGENTV_5,
+    OURS,
+    PROMPTFOO,
+    LostTextError,
+    as_text,
+    as_value,
+    check_value,
+    is_chat,
+)
 from rubric_lint.dialects.search.agentv_suites import find_unread, load_tables
 from rubric_lint.dialects.tables.markdown_file import unescape as unescape_markdown
 from rubric_lint.messages import escape as escape_markdown
-from rubric_lint.text.nunjucks import escape, is_template, unescape
+from rubric_lint.text.nunjucks import is_template
 from rubric_lint.text.path import Path
-
-_NAME = re.compile(r"(\{\{\s*[A-Za-z_]\w*\s*\}\})")
-_VARIABLE = re.compile(r"\$\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}")
-
-
-class LostTextError(Exception):
-    """Refuses a text that would mean something else in the target, with the reason."""
-
-
-def as_value(value: Any, *, from_template: bool, to_template: bool) -> Any:
-    """Return a value so that the target uses it as the source does.
-
-    Raises:
-        LostTextError: if the source fills it in and the target does not, or the other way round.
-    """
-    if from_template == to_template:
-        return value
-    if to_template:
-        if has_variable(value):
-            raise LostTextError("an environment variable, which AgentV 4 fills in")
-        return escape(value)
-    if is_template(value):
-        raise LostTextError("a template, which its system fills in")
-    if has_variable(value):
-        raise LostTextError("a text that AgentV 4 takes for an environment variable")
-    return _unescape(value)
-
-
-def as_text(value: Any, source: str, target: str, known: Collection[str]) -> Any:
-    """Return an input, a reference or a variable so that the target fills it in as the source does.
-
-    AgentV 4 fills in the variables that a case has, by their names alone. promptfoo takes a list as several values, so
-    messages are JSON.
-
-    Raises:
-        LostTextError: if it cannot.
-    """
-    from_template, to_template = source != AGENTV_4, target != AGENTV_4
-    if target == PROMPTFOO and isinstance(value, list | dict):
-        if not is_messages(value):
-            raise LostTextError("a value that is neither text nor messages of texts, which AgentV fills in")
-        value = json.dumps(value, ensure_ascii=False)
-        return value if from_template else as_value(value, from_template=False, to_template=True)
-    if not isinstance(value, str) or from_template == to_template:
-        return as_value(value, from_template=from_template, to_template=to_template)
-    pieces = _NAME.split(value)
-    for place, piece in enumerate(pieces):
-        if not (place % 2 and piece.strip("{} \t\n") in known):
-            pieces[place] = as_value(piece, from_template=from_template, to_template=to_template)
-    return "".join(pieces)
-
-
-def check_value(value: Any, source: str, target: str) -> None:
-    """Refuse an input or a variable that promptfoo takes for a file or for several values, and AgentV does not.
-
-    Raises:
-        LostTextError: if it is one.
-    """
-    if isinstance(value, str) and value.startswith("file://") and PROMPTFOO in {source, target}:
-        raise LostTextError("a file, which promptfoo reads in its place")
-    if source == PROMPTFOO and isinstance(value, list):
-        raise LostTextError("a list, for which promptfoo runs the case once for each value")
-
-
-def is_messages(value: Any) -> bool:
-    """Return whether a value is a list of messages with texts."""
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(
-            isinstance(each, dict) and each.keys() == {"role", "content"} and all(map(_is_text, each.values()))
-            for each in value
-        )
-    )
-
-
-def is_chat(value: Any) -> bool:
-    """Return whether a value is messages as JSON, which promptfoo sends as a conversation."""
-    if not isinstance(value, str) or not value.startswith("["):
-        return False
-    try:
-        return is_messages(json.loads(value))
-    except ValueError:
-        return False
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def has_variable(value: Any) -> bool:
-    """Return whether AgentV 4 would put an environment variable into a text of a value."""
-    match value:
-        case str():
-            return _VARIABLE.search(value) is not None
-        case list():
-            return any(map(has_variable, value))
-        case dict():
-            return any(map(has_variable, value.values()))
-    return False
-
-
-def _unescape(value: Any) -> Any:
-    match value:
-        case str():
-            return unescape(value)
-        case list():
-            return [_unescape(each) for each in value]
-        case dict():
-            return {name: _unescape(each) for name, each in value.items()}
-    return value
-
 
 JudgeField = list[tuple[Path, str]]
 """What is lost: paths in the assertion, with messages."""
@@ -288,22 +182,35 @@ def _fill_in(text: object, known: Mapping[str, object], suite: Suite) -> tuple[s
     return "".join(pieces), names
 
 
+class _LostError(Exception):
+    """Says why a part is lost; without a message, the target has no field for it."""
+
+
 def carry(suite: Suite, target: ExportTarget) -> Carried:
-    """Return a suite in the words of a target; of one without cases, only what is lost."""
+    """Return a suite in the words of a target and what is lost; a target without cases gets the texts that it shows."""
     carrier = _Carrier(suite, target)
-    cases = {case.key: carrier.carry_case(case) for case in suite.cases}
-    of_cases, carrier.losses = carrier.losses, []
-    fields = carrier.carry_suite()
-    for part in suite.shared if target.has_cases else ():
-        message = f"that the criteria in `{part.path[0]}` count in every test"
-        carrier.lose(part.number, part, f"{message}: {target.title} gets them as a test of their own")
-    return Carried(fields, cases, (*carrier.losses, *of_cases))
+    read_case = carrier.carry_case if target.has_cases else carrier.show_case
+    cases = {case.key: read_case(case) for case in suite.cases}
+    fields: dict[str, Any] = {}
+    for part in suite.others:
+        carrier.lose(part)
+    if target.has_cases:
+        fields = carrier.carry_suite()
+        for part in suite.shared:
+            message = f"that the criteria in `{part.path[0]}` count in every test"
+            carrier.lose(part, f"{message}: {target.title} gets them as a test of their own")
+    else:
+        for name, part in suite.fields.items():
+            if not (name == "prompts" and carrier.shows_texts):  # reported case by case
+                carrier.lose(part)
+    return Carried(fields, cases, tuple(carrier.losses))
 
 
 def _put(written: dict[str, Any], fields: dict[str, Any]) -> None:
-    """Put fields into a case or suite, those below `execution` beside others there."""
+    """Put fields into a case or suite; those below `execution` and `vars` go beside others there."""
     for name, value in fields.items():
-        written[name] = {**written[name], **value} if name == "execution" and name in written else value
+        are_both = name in {"execution", "vars"} and isinstance(value, dict) and isinstance(written.get(name), dict)
+        written[name] = {**written[name], **value} if are_both else value
 
 
 _PROMPT = "{{ input }}"
@@ -320,144 +227,127 @@ class _Carrier:
         self.target = target.name
         self.title = target.title
         self.shows = target.shows
+        self.shows_texts = "expected_output" in target.shows
         self.losses: list[SuiteLoss] = []
-        self.has_cases = target.has_cases
-        self.is_template = target.name in {AGENTV_5, PROMPTFOO}
-        self.as_written = target.name in {OURS, self.source}
+        self.has_sets = target.has_cases and self.target == self.source
+        self.is_template = self.target in {AGENTV_5, PROMPTFOO}
+        self.as_written = self.target in {OURS, self.source}
 
-    def lose(self, number: int | None, part: Part, message: str = "") -> None:
+    def lose(self, part: Part, message: str = "") -> None:
         """Report a field or an assertion as lost."""
-        if not part.path:
-            self.losses.append((number, (), f"a document without rubrics and cases: {self.title} has no place for it"))
-            return
         name = next((step for step in reversed(part.path) if isinstance(step, str)), "")
-        told = f"`{name}`" if isinstance(part.path[-1], str) else f"an item of `{name}`" if name else "an item"
-        self.losses.append((number, part.path, message or f"{told}: {self.title} has no field for it"))
+        if not part.path:
+            message = f"a document without rubrics and cases: {self.title} has no place for it"
+        elif not message:
+            told = f"`{name}`" if isinstance(part.path[-1], str) else f"an item of `{name}`" if name else "an item"
+            message = f"{told}: {self.title} has no field for it"
+        self.losses.append((part.number, part.path, message))
+
+    def show_case(self, case: SuiteCase) -> CarriedCase:
+        """Return the texts of a case that a target without cases shows."""
+        texts = read_texts(self.suite, case) if self.shows_texts and case.names_rubrics else {}
+        shown = {"id"} & self.shows if case.names_rubrics and self.source != PROMPTFOO else set[str]()
+        shown |= {"input"} if self.shows == {"input"} and case.names_rubrics else set()
+        for name, text in texts.items():
+            shown |= text.uses
+            if self.target == "markdown" and unescape_markdown(escape_markdown(text.text)) != text.text:
+                message = f"white space and invisible characters of `{name}`, which Markdown cannot show"
+                self.lose(text.part, message)
+        prompts = self.suite.fields.get("prompts")
+        if prompts and self.shows_texts and case.names_rubrics and "input" not in texts:
+            self.lose(prompts, f"the prompt of `{case.name}`, which is not one plain text")
+        for name, part in case.fields.items():
+            if name not in shown:
+                is_text = self.shows_texts and case.names_rubrics and part.path[-1] in FIELDS
+                self.lose(part, f"`{part.path[-1]}`: it is not one plain text" if is_text else "")
+        for part in (*case.others, *case.checks):
+            self.lose(part)
+        self._lose_sets(case)
+        return CarriedCase(case.name, {name: text.text for name, text in texts.items()})
+
+    def _lose_sets(self, case: SuiteCase) -> None:
+        """Report what changes in the score without the sets of assertions."""
+        for part in case.sets:
+            self.lose(
+                part, f"the set of assertions: {self.title} counts each of them by itself, so the score may change"
+            )
+            for inner in part.items():
+                name, value = inner.path[-1], inner.value
+                if name not in {"type", *ASSERTION_LISTS}:
+                    shown = f" {value}" if isinstance(value, str | int | float) else ""
+                    self.lose(inner, f"the {name}{shown} of the set of assertions: {self.title} has no sets")
 
     def carry_suite(self) -> dict[str, Any]:
         """Return the fields of the suite that the target has."""
-        suite = self.suite
         written: dict[str, Any] = {}
-        names = SUITE_FIELDS.get((self.source, self.target), frozenset())
-        for name, part in suite.fields.items():
-            number = part.number
-            if name == "prompts" and "expected_output" in self.shows:
-                continue  # reported case by case
-            if not is_plain(part.value) or not self.has_cases:
-                self.lose(number, part)
-            elif name == "threshold":
-                _put(written, self._threshold(part.value, is_suite=True))
-            elif name == "prompts":
-                written |= self._prompts(number, part)
-            elif name.startswith("execution.") and self.as_written:
-                written.setdefault("execution", {})[name.partition(".")[2]] = part.value
-            elif self.target == OURS or name in names:
-                written |= self._copy(number, name, part)
-            else:
-                self.lose(number, part)
-        for part in suite.others:
-            self.lose(part.number, part)
-        if self.is_template and not suite.is_template:
-            written = {"prompts": [_PROMPT], **written}
-        return written
+        for name, part in self.suite.fields.items():
+            try:
+                _put(written, self._carry_suite_field(name, part))
+            except _LostError as lost:
+                self.lose(part, str(lost))
+        return {"prompts": [_PROMPT], **written} if self.is_template and not self.suite.is_template else written
+
+    def _carry_suite_field(self, name: str, part: Part) -> dict[str, Any]:
+        if not is_plain(part.value):
+            raise _LostError
+        if name == "threshold":
+            return self._threshold(part.value, is_suite=True)
+        if name == "prompts":
+            return self._carry_prompts(part.value)
+        if name.startswith("execution.") and self.as_written:
+            return {"execution": {name.partition(".")[2]: part.value}}
+        if self.target == OURS or name in suite_fields(self.source, self.target):
+            return self._copy(name, part.value)
+        raise _LostError
 
     def carry_case(self, case: SuiteCase) -> CarriedCase:
         """Return the fields and assertions of a case that the target has."""
-        number = case.key[0]
         for part in case.others:
-            self.lose(number, part)
-        has_sets = self.has_cases and self.target == self.source
-        for part in () if has_sets else case.sets:
-            self._lose_set(number, part)
-        if not self.has_cases:
-            is_named = "id" in self.shows and case.names_rubrics and self.source != PROMPTFOO
-            texts = self._read_texts(case)
-            uses = frozenset[str]().union(*(text.uses for text in texts.values()))
-            uses |= {"input"} if self.shows == {"input"} and case.names_rubrics else frozenset()
-            lost = (part for name, part in case.fields.items() if name not in uses and not (name == "id" and is_named))
-            for part in (*lost, *case.checks):
-                is_text = "expected_output" in self.shows and case.names_rubrics and part.path[-1] in FIELDS
-                self.lose(number, part, f"`{part.path[-1]}`: it is not one plain text" if is_text else "")
-            return CarriedCase(case.name, {name: text.text for name, text in texts.items()})
+            self.lose(part)
+        if not self.has_sets:
+            self._lose_sets(case)
         written: dict[str, Any] = {}
         for name, part in case.fields.items():
-            if not is_plain(part.value):
-                self.lose(number, part)
-            elif name == "id":
-                written["id"] = part.value
-            elif self.as_written:
-                self._write_as_is(written, name, part)
-            else:
-                self._carry_field(case, name, part, written)
+            try:
+                _put(written, self._carry_field(case, name, part))
+            except _LostError as lost:
+                self.lose(part, str(lost))
         self._carry_input(case, written)
+        written |= self._carry_average(case)
         checks = tuple(self._carry_checks(case))
-        return CarriedCase(case.name, self._average(case, written), checks, case.sets if has_sets else ())
+        return CarriedCase(case.name, written, checks, case.sets if self.has_sets else ())
 
-    def _read_texts(self, case: SuiteCase) -> dict[str, CaseText]:
-        """Return the texts of a case that has rubrics, if the target shows them."""
-        if "expected_output" not in self.shows or not case.names_rubrics:
-            return {}
-        texts = read_texts(self.suite, case)
-        prompts = self.suite.fields.get("prompts")
-        if prompts and "input" not in texts:
-            self.lose(prompts.number, prompts, f"the prompt of `{case.name}`, which is not one plain text")
-        for name, text in texts.items():
-            if self.target == MARKDOWN and unescape_markdown(escape_markdown(text.text)) != text.text:
-                message = f"white space and invisible characters of `{name}`, which Markdown cannot show"
-                self.lose(text.part.number, text.part, message)
-        return texts
-
-    def _lose_set(self, number: int | None, part: Part) -> None:
-        """Report what changes in the score without a set of assertions."""
-        told = f"the set of assertions: {self.title} counts each of them by itself, so the score may change"
-        self.losses.append((number, part.path, told))
-        for name, value in part.value.items():
-            if name not in {"type", *ASSERTION_LISTS}:
-                own = Part((*part.path, name), value)
-                shown = f" {value}" if isinstance(value, str | int | float) else ""
-                self.lose(number, own, f"the {name}{shown} of the set of assertions: {self.title} has no sets")
-
-    def _carry_field(self, case: SuiteCase, name: str, part: Part, written: dict[str, Any]) -> None:
-        if name == "threshold":
-            _put(written, self._threshold(part.value, is_suite=False))
-        elif name in {"input", "expected_output"} or name.startswith("vars."):
-            self._carry_text(case, name, part, written)
-        elif name in CASE_FIELDS[self.source, self.target]:
-            written |= self._copy(case.key[0], name, part)
-        else:
-            self.lose(case.key[0], part, self._why_lost(name))
-
-    def _why_lost(self, name: str) -> str:
-        if name == "criteria":
-            return f"`criteria`, which the judge of AgentV sees: {self.title} has no field for it beside its assertions"
-        return ""
-
-    def _write_as_is(self, written: dict[str, Any], name: str, part: Part) -> None:
+    def _carry_field(self, case: SuiteCase, name: str, part: Part) -> dict[str, Any]:
         holder, _, inner = name.partition(".")
+        if not is_plain(part.value):
+            raise _LostError
+        if name == "id":
+            return {"id": part.value}
         if name == "threshold":
-            _put(written, self._threshold(part.value, is_suite=False))
-        elif inner and holder in {"vars", "execution"}:
-            written.setdefault(holder, {})[inner] = part.value
-        else:
-            written[name] = part.value
+            return self._threshold(part.value, is_suite=False)
+        if self.as_written:
+            is_inner = inner and holder in {"vars", "execution"}
+            return {holder: {inner: part.value}} if is_inner else {name: part.value}
+        if name in FIELDS or (inner and holder == "vars"):
+            return self._carry_text(case, name, part)
+        if name in case_fields(self.source, self.target):
+            return self._copy(name, part.value)
+        if name == "criteria":
+            told = "which the judge of AgentV sees"
+            raise _LostError(f"`criteria`, {told}: {self.title} has no field for it beside its assertions")
+        raise _LostError
 
-    def _copy(self, number: int | None, name: str, part: Part) -> dict[str, Any]:
+    def _copy(self, name: str, value: Any) -> dict[str, Any]:
         if name == "name" and self.target in {AGENTV_4, AGENTV_5}:
             of_names = {"properties": {name: load_tables()[0]["suite"]["properties"][name]}}
-            for _, reason, _, _ in find_unread({name: part.value}, of_names, self.title):
-                self.lose(number, part, f"`{name}`: {reason}")
-                return {}
+            for _, reason, _, _ in find_unread({name: value}, of_names, self.title):
+                raise _LostError(f"`{name}`: {reason}")
         try:
-            own = {name: as_value(part.value, from_template=self.suite.is_template, to_template=self.is_template)}
+            return {name: as_value(value, from_template=self.suite.is_template, to_template=self.is_template)}
         except LostTextError as lost:
-            if self.target != OURS:
-                self.lose(number, part, f"`{name}`: {self._word(lost)}")
-                return {}
-            own = {name: part.value}
-        return own
-
-    def _word(self, lost: LostTextError) -> str:
-        return f"{lost}: {self.title} uses it as plain text"
+            if self.target == OURS:
+                return {name: value}
+            raise _LostError(f"`{name}`: {lost}: {self.title} uses it as plain text") from None
 
     def _threshold(self, value: Any, *, is_suite: bool) -> dict[str, Any]:
         is_of_4 = self.target == AGENTV_4 or (self.target == OURS and self.source == AGENTV_4)
@@ -465,18 +355,15 @@ class _Carrier:
             return {"execution": {"threshold": value}}
         return {"defaultTest": {"threshold": value}} if is_suite and self.target == PROMPTFOO else {"threshold": value}
 
-    def _prompts(self, number: int | None, part: Part) -> dict[str, Any]:
+    def _carry_prompts(self, value: Any) -> dict[str, Any]:
         """Carry the prompts: AgentV 4 has them in the input of each case."""
-        texts = part.value if isinstance(part.value, list) else [part.value]
-        if self.as_written:
-            return {"prompts": part.value}
-        is_plain_text = all(isinstance(text, str) and not text.startswith(_FILE) for text in texts)
-        if not is_plain_text:
-            self.lose(number, part, f"`prompts` with files or mappings: {self.title} reads only texts")
-        elif self.is_template:
-            return {"prompts": part.value}
-        elif self._asks() is None:
-            self.lose(number, part, f"`prompts`: {self.title} has one input for each case, without filters and tags")
+        texts = value if isinstance(value, list) else [value]
+        if not self.as_written and not all(isinstance(text, str) and not text.startswith(_FILE) for text in texts):
+            raise _LostError(f"`prompts` with files or mappings: {self.title} reads only texts")
+        if self.as_written or self.is_template:
+            return {"prompts": value}
+        if self._asks() is None:
+            raise _LostError(f"`prompts`: {self.title} has one input for each case, without filters and tags")
         return {}
 
     def _asks(self) -> str | None:
@@ -486,45 +373,36 @@ class _Carrier:
             return None
         return None if re.search(r"\{[{%#]", _SIMPLE.sub("", prompt)) else prompt
 
-    def _carry_text(self, case: SuiteCase, name: str, part: Part, written: dict[str, Any]) -> None:
+    def _carry_text(self, case: SuiteCase, name: str, part: Part) -> dict[str, Any]:
         """Carry an input, a reference or a variable as the target fills it in."""
         known = {each.partition(".")[2] for each in case.fields if each.startswith("vars.")}
         try:
-            check_value(part.value, self.suite.system, self.target)
-            value = as_text(part.value, self.suite.system, self.target, known)
+            check_value(part.value, self.source, self.target)
+            value = as_text(part.value, self.source, self.target, known)
         except LostTextError as lost:
-            self.lose(case.key[0], part, f"`{part.path[-1]}`: it is {lost}, and {self.title} does not")
-            return
+            raise _LostError(f"`{part.path[-1]}`: it is {lost}, and {self.title} does not") from None
         own = name.removeprefix("vars.")
-        if self.is_template:
-            written.setdefault("vars", {})[own] = value
-            if own == "expected_output" and not self.suite.is_template:
-                told = f"`{part.path[-1]}` is kept as a variable, which the judge of {self.title} sees only if a text "
-                self.lose(case.key[0], part, f"{told}names it")
-        elif (name == "vars.expected_output" and self.source == AGENTV_5) or not name.startswith("vars."):
-            written[own] = value
-        else:
-            written.setdefault("vars", {})[own] = value
+        if self.is_template and own == "expected_output" and not self.suite.is_template:
+            told = f"`{part.path[-1]}` is kept as a variable, which the judge of {self.title} sees only if a text "
+            self.lose(part, f"{told}names it")
+        is_field = own == name or (own == "expected_output" and self.source == AGENTV_5)
+        return {own: value} if is_field and not self.is_template else {"vars": {own: value}}
 
     def _carry_input(self, case: SuiteCase, written: dict[str, Any]) -> None:
         """Write the prompt of a suite with templates as the input that AgentV 4 has."""
-        if self.target != AGENTV_4 or not self.suite.is_template:
+        if self.target != AGENTV_4 or not self.suite.is_template or (prompt := self._asks()) is None:
             return
-        prompt = self._asks()
         variables = written.get("vars", {})
-        if prompt is None:
-            return
-        names = set(_SIMPLE.findall(prompt))
+        missing = sorted(set(_SIMPLE.findall(prompt)) - variables.keys())
         if prompt.strip() in {_PROMPT, "{{input}}"}:
             if "input" in variables:
                 value = variables.pop("input")
                 written["input"] = json.loads(value) if is_chat(value) else value
-        elif names <= variables.keys():
-            written["input"] = prompt
+        elif missing:
+            message = f"the prompt of `{case.name}`: the case has no text for {', '.join(missing)}"
+            self.lose(self.suite.fields["prompts"]._replace(number=case.key[0]), message)
         else:
-            missing = ", ".join(sorted(names - variables.keys()))
-            part = self.suite.fields["prompts"]
-            self.lose(case.key[0], part, f"the prompt of `{case.name}`: the case has no text for {missing}")
+            written["input"] = prompt
         if not variables:
             written.pop("vars", None)
 
@@ -535,21 +413,20 @@ class _Carrier:
                 continue
             found, messages = carry_check(part.value, self.source, self.target, self.title)
             for path, message in messages:
-                self.losses.append((case.key[0], (*part.path, *path), message))
+                self.lose(Part((*part.path, *path), None, part.number), message)
             if found is not None:
-                yield Part(part.path, found)
+                yield part._replace(value=found)
 
-    def _average(self, case: SuiteCase, written: dict[str, Any]) -> dict[str, Any]:
+    def _carry_average(self, case: SuiteCase) -> dict[str, Any]:
         """Say how a test passes where the target would decide otherwise.
 
         AgentV passes a test by the average of its assertions, promptfoo by all of them unless there is a threshold.
         """
-        threshold = "threshold" in case.fields or "threshold" in self.suite.fields
-        if self.target == PROMPTFOO and self.source == AGENTV_5 and not threshold:
-            return {**written, "threshold": USUAL_THRESHOLD}
-        if self.target == PROMPTFOO and self.source == AGENTV_4 and case.checks and not threshold:
-            return {**written, "threshold": USUAL_THRESHOLD}
-        if self.source == PROMPTFOO and self.target in {AGENTV_4, AGENTV_5} and case.checks and not threshold:
+        if "threshold" in case.fields or "threshold" in self.suite.fields:
+            return {}
+        if self.target == PROMPTFOO and (self.source == AGENTV_5 or (self.source == AGENTV_4 and case.checks)):
+            return {"threshold": USUAL_THRESHOLD}
+        if self.source == PROMPTFOO and self.target in {AGENTV_4, AGENTV_5} and case.checks:
             message = f"that every assertion of `{case.name}` must pass: {self.title} takes their average"
             self.losses.append((*case.key, message))
-        return written
+        return {}

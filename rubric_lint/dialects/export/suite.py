@@ -1,4 +1,7 @@
-"""Read what a suite says beside its rubrics: its cases, their inputs and references, and their other assertions.
+"""Read what a file says beside its rubrics: cases, their inputs and references, and their other assertions.
+
+A suite of ours, of AgentV or of promptfoo has cases by its format. In other files, records with a question or a
+reference are cases. What is in none is listed as lost.
 
 The tables say which fields of cases and which assertions mean the same in AgentV 4, AgentV 5 and promptfoo. Sources:
 AgentV 4.42.4 (the validator's known fields, its graders, and its own importer of promptfoo files), AgentV at 58f316ca2
@@ -10,16 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from rubric_lint.dialects.export.target import CaseKey, Part
+from rubric_lint.dialects.export.fields import QUESTIONS, lost_formula
+from rubric_lint.dialects.export.target import CaseKey, ExportSource, ExportTarget, Part, Sources
+from rubric_lint.dialects.export.values import AGENTV_4, AGENTV_5, OURS, PROMPTFOO, has_variable, is_messages
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import case_lists
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import RENDERS, is_template, unescape
 from rubric_lint.text.path import Path
-
-AGENTV_4, AGENTV_5, PROMPTFOO, OURS = "agentv-4", "agentv-5", "promptfoo", "rubric"
-
-MARKDOWN = "markdown"
 
 OLDER_WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -33,47 +34,36 @@ OLDER_WORDS: Mapping[str, str] = MappingProxyType(
 ASSERTION_LISTS = ("assertions", "assert", "evaluators")
 """The fields of a case that hold assertions; each also below `execution`."""
 
-_SHARED_BY_AGENTV = frozenset(
-    {
-        "metadata",
-        "input_files",
-        "conversation_id",
-        "suite",
-        "depends_on",
-        "on_dependency_failure",
-    }
+_BY_AGENTV = frozenset({"metadata", "input_files", "conversation_id", "suite", "depends_on", "on_dependency_failure"})
+_CASE_FIELDS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {AGENTV_4: _BY_AGENTV, AGENTV_5: _BY_AGENTV | {"description"}, PROMPTFOO: frozenset({"description", "metadata"})}
 )
-CASE_FIELDS: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType(
-    {
-        (AGENTV_4, AGENTV_4): _SHARED_BY_AGENTV | {"criteria", "vars", "workspace"},
-        (AGENTV_4, AGENTV_5): _SHARED_BY_AGENTV | {"description"},
-        (AGENTV_4, PROMPTFOO): frozenset({"description", "metadata"}),
-        (AGENTV_5, AGENTV_4): _SHARED_BY_AGENTV,
-        (AGENTV_5, AGENTV_5): _SHARED_BY_AGENTV | {"description", "provider", "providers", "environment", "options"},
-        (AGENTV_5, PROMPTFOO): frozenset({"description", "metadata"}),
-        (PROMPTFOO, AGENTV_4): frozenset({"metadata"}),
-        (PROMPTFOO, AGENTV_5): frozenset({"description", "metadata"}),
-        (PROMPTFOO, PROMPTFOO): frozenset({"description", "metadata", "options", "provider", "providers"}),
-    }
+_ABOUT_SUITES = frozenset(
+    {"name", "description", "category", "version", "author", "tags", "license", "requires", "metadata"}
 )
-"""The fields of a case, by source and target, that are copied with their names."""
-
-_ABOUT = frozenset({"name", "description", "category", "version", "author", "tags", "license", "requires", "metadata"})
-SUITE_FIELDS: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType(
+_SUITE_FIELDS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
-        (AGENTV_4, AGENTV_4): _ABOUT | {"input_files", "target", "workspace", "governance", "preprocessors"},
-        (AGENTV_4, AGENTV_5): _ABOUT | {"input_files", "governance"},
-        (AGENTV_4, PROMPTFOO): frozenset({"description"}),
-        (AGENTV_5, AGENTV_4): _ABOUT | {"input_files", "governance"},
-        (AGENTV_5, AGENTV_5): _ABOUT
+        AGENTV_4: _ABOUT_SUITES | {"input_files", "target", "workspace", "governance", "preprocessors"},
+        AGENTV_5: _ABOUT_SUITES
         | {"input_files", "governance", "providers", "target", "targets", "environment", "evaluate_options"},
-        (AGENTV_5, PROMPTFOO): frozenset({"description"}),
-        (PROMPTFOO, AGENTV_4): frozenset({"description"}),
-        (PROMPTFOO, AGENTV_5): frozenset({"description"}),
-        (PROMPTFOO, PROMPTFOO): frozenset({"description", "providers", "targets", "env", "tags", "evaluateOptions"}),
+        PROMPTFOO: frozenset({"description", "providers", "targets", "env", "tags", "evaluateOptions"}),
     }
 )
-"""The fields of a suite, by source and target, that are copied with their names."""
+
+
+def case_fields(source: str, target: str) -> frozenset[str]:
+    """Return the fields of a case that another system has too, by the same names."""
+    return _CASE_FIELDS[target] & (_CASE_FIELDS[source] if source == PROMPTFOO else _CASE_FIELDS[target])
+
+
+def suite_fields(source: str, target: str) -> frozenset[str]:
+    """Return the fields of a suite that the target has too, by the same names."""
+    if source == target:
+        return _SUITE_FIELDS[source]
+    return (
+        frozenset({"description"}) if PROMPTFOO in {source, target} else _ABOUT_SUITES | {"input_files", "governance"}
+    )
+
 
 SAME_CHECKS: Mapping[str, str] = MappingProxyType(
     {
@@ -114,6 +104,16 @@ FIELD_NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 USUAL_THRESHOLD = 0.8
 """The average from which AgentV passes a test that says nothing else."""
+
+
+class Use(NamedTuple):
+    """A rubric of the file; its source is None if it is not written as a rubric, but stays an assertion."""
+
+    name: str
+    case: str
+    document: Document
+    rubric: Rubric
+    source: ExportSource | None
 
 
 class SuiteCase(NamedTuple):
@@ -164,11 +164,78 @@ class Suite(NamedTuple):
         return prompts[0] if isinstance(prompts, list) and len(prompts) == 1 else None
 
 
-class _Found(NamedTuple):
-    """A document and its rubrics."""
+def read_beside(documents: Iterable[Document], uses: Iterable[Use], target: ExportTarget) -> tuple[Suite, Sources]:
+    """Return what the documents of a file, with rubrics or without, say beside their rubrics.
 
-    document: Document
-    rubrics: tuple[Rubric, ...]
+    Also return the sources of the rubrics that are written, with their cases and questions.
+    """
+    documents, uses = [each for each in documents if not each.kind.is_program and each.data is not None], list(uses)
+    by_number: dict[int | None, list[Use]] = {document.number: [] for document in documents}
+    for use in uses:
+        by_number.setdefault(use.document.number, []).append(use)
+    pairs = [(document, by_number[document.number]) for document in documents]
+    dialects = {use.rubric.dialect for use in uses}
+    if all(name in {"", "promptfoo"} or name.startswith("agentv") for name in dialects):
+        templates = dialects & RENDERS
+        system = PROMPTFOO if "promptfoo" in templates else AGENTV_5 if templates else AGENTV_4
+        suite = _read_suite(pairs, system)
+        if suite.cases:
+            return suite, {use.name: use.source for use in uses if use.source}
+    return _read_records(pairs, uses, target)
+
+
+class _Taken:
+    """The paths of what is written, or reported otherwise, and all paths above them."""
+
+    def __init__(self, used: Iterable[Path]) -> None:
+        self.used = set(used)
+        self.above = {path[:length] for path in self.used for length in range(len(path))}
+
+    def holds(self, path: Path) -> bool:
+        """Return whether something at a path, or within, is taken."""
+        return path in self.used or path in self.above
+
+    def rest(self, part: Part) -> Iterator[Part]:
+        """Find the largest parts of a value that hold nothing taken, without going into others."""
+        if part.path in self.used:
+            return
+        if part.path not in self.above:
+            yield part
+            return
+        for each in part.items():
+            yield from self.rest(each)
+
+
+# A suite of ours, of AgentV or of promptfoo.
+def _read_suite(pairs: Iterable[tuple[Document, list[Use]]], system: str) -> Suite:
+    fields: dict[str, Part] = {}
+    others: list[Part] = []
+    cases: list[SuiteCase] = []
+    shared: set[Part] = set()
+    for document, uses in pairs:
+        rubrics = [use.rubric for use in uses if use.source]
+        found, own = _read_document(document, rubrics, system)
+        cases += found
+        _sort_out(own, fields, others)
+        for rubric in rubrics:
+            if rubric.path[:1] in _SHARED and find_case(document, rubric.path) is None:
+                shared.add(Part(rubric.path[:1], None, document.number))
+    named = _name_cases(cases) if system == PROMPTFOO else cases
+    return Suite(system, fields, tuple(others), tuple(named), tuple(sorted(shared, key=str)))
+
+
+_SHARED = {(name,) for name in ("execution", "default_test", "defaultTest", *ASSERTION_LISTS)}
+_OF_CASES = frozenset({"input", "input_messages", "vars", "criteria", "expected_output", *ASSERTION_LISTS})
+_OTHER, _CHECK, _SET = "\0", "\0check", "\0set"  # names of what has no common name
+
+
+def _sort_out(parts: Iterable[tuple[str, Part]], fields: dict[str, Part], others: list[Part]) -> None:
+    """Add each part to the fields by its name; one without a name, or with that of another, to the others."""
+    for name, part in parts:
+        if name.startswith(_OTHER) or name in fields:
+            others.append(part)
+        else:
+            fields[name] = part
 
 
 def find_case(document: Document, path: Path) -> CaseKey | None:
@@ -183,56 +250,114 @@ def find_case(document: Document, path: Path) -> CaseKey | None:
     return (document.number, ()) if is_case else None
 
 
-def read_suite(documents: Iterable[Document], found: Iterable[tuple[Document, Rubric, bool]]) -> Suite | None:
-    """Return what the documents of a file say beside their rubrics; None if they are no suite of ours or of AgentV's.
+def _lists_of_cases() -> frozenset[str]:
+    return case_lists() - set(ASSERTION_LISTS) - {"rubrics"}
 
-    promptfoo's files are suites too. `documents` are all of the file, with rubrics or without. A rubric that is not
-    written as one, as its flag says, is an assertion like others.
-    """
-    read = {document.number: _Found(document, ()) for document in documents}
-    dialects: set[str] = set()
-    for document, rubric, is_written in found:
-        known = read[document.number]
-        read[document.number] = known._replace(rubrics=(*known.rubrics, rubric)) if is_written else known
-        dialects.add(rubric.dialect)
-    if not all(name in {"", "promptfoo"} or name.startswith("agentv") for name in dialects):
-        return None
-    templates = dialects & RENDERS
-    system = PROMPTFOO if "promptfoo" in templates else AGENTV_5 if templates else AGENTV_4
-    parts = [_read_document(each, system) for each in read.values()]
-    cases = tuple(case for _, cases in parts for case in cases)
-    if system == PROMPTFOO:
-        cases = _name_cases(cases)
-    if not cases:
-        return None
+
+def _read_document(
+    document: Document, rubrics: list[Rubric], system: str
+) -> tuple[list[SuiteCase], list[tuple[str, Part]]]:
+    """Return the cases of a document, and its own fields with their names."""
+    taken = _Taken(path for rubric in rubrics for path in _find_assertions(rubric))
+    whole = Part((), document.data, document.number)
+    cases = {key[1] for rubric in rubrics if (key := find_case(document, rubric.path))}
+    own: list[tuple[str, Part]] = []
+    items: list[Part] = []
+    if isinstance(whole.value, list):
+        items = list(whole.items())
+    elif not isinstance(whole.value, dict):
+        own.append((_OTHER, whole))
+    elif not rubrics and not _OF_CASES.isdisjoint(whole.value) and _lists_of_cases().isdisjoint(whole.value):
+        cases = {()}  # a case by itself
+    elif () not in cases:
+        for part in whole.items():
+            if part.path[0] in _lists_of_cases():
+                items += part.items() if isinstance(part.value, list) else [part]
+            elif part.path[0] != "$schema":
+                own += _read_field(part, system, taken)
+    for part in items:
+        if isinstance(part.value, dict) and isinstance(part.path[-1], int):
+            cases.add(part.path)
+        else:
+            own.append((_OTHER, part))
+    ordered = sorted(cases, key=lambda path: document.span(path).start)
+    return [_read_case(Part(path, document.value(path), document.number), system, taken) for path in ordered], own
+
+
+def _find_assertions(rubric: Rubric) -> Iterator[Path]:
+    """Find the paths of a rubric, and of the assertion that holds it."""
+    view = rubric.view
+    if view and view.around:
+        yield from (view.place(entry.path) for entry in rubric.entries)
+        return
+    path = view.path if view else rubric.path
+    yield path
+    ends = (end for end in range(len(path) - 1, 1, -1) if isinstance(path[end - 1], int))
+    if end := next((end for end in ends if path[end - 2] in ASSERTION_LISTS), 0):
+        yield path[:end]
+
+
+def _read_case(case: Part, system: str, taken: _Taken) -> SuiteCase:
     fields: dict[str, Part] = {}
     others: list[Part] = []
-    for each, (own, _) in zip(read.values(), parts, strict=True):
-        for name, written in own.items():
-            part = written._replace(number=each.document.number)
-            if name in fields or name.startswith("\0"):
-                others.append(part)
-            else:
-                fields[name] = part
-    shared = {
-        Part(rubric.path[:1], None, each.document.number)
-        for each in read.values()
-        for rubric in each.rubrics
-        if rubric.path[:1] in _SHARED and find_case(each.document, rubric.path) is None
-    }
-    return Suite(system, fields, tuple(others), cases, tuple(sorted(shared, key=str)))
+    parts = [each for part in case.items() for each in _read_field(part, system, taken)]
+    checks, sets = (tuple(part for name, part in parts if name == kind) for kind in (_CHECK, _SET))
+    _sort_out((each for each in parts if each[0] not in {_CHECK, _SET}), fields, others)
+    key = case.number, case.path
+    return SuiteCase(key, fields, checks, tuple(others), taken.holds(case.path), sets)
 
 
-_SHARED = {(name,) for name in ("execution", "default_test", "defaultTest", *ASSERTION_LISTS)}
+_HOLDERS = {("execution", AGENTV_4), ("defaultTest", PROMPTFOO)}
 
 
-def _name_cases(cases: tuple[SuiteCase, ...]) -> tuple[SuiteCase, ...]:
+def _read_field(part: Part, system: str, taken: _Taken) -> Iterator[tuple[str, Part]]:
+    """Read a field of a case or a suite: yield its parts by their common names."""
+    name = str(part.path[-1])
+    if part.path in taken.used:
+        return
+    if name in ASSERTION_LISTS:
+        yield from _read_checks(part, taken)
+    elif isinstance(part.value, dict) and (name, system) in _HOLDERS:
+        for inner in part.items():
+            own = str(inner.path[-1])
+            if own in ASSERTION_LISTS:
+                yield from _read_checks(inner, taken)
+            elif inner.path not in taken.used:
+                is_named = own == "threshold" or name == "execution"
+                yield (own if own == "threshold" else f"execution.{own}") if is_named else _OTHER, inner
+    elif name == "vars" and isinstance(part.value, dict):
+        yield from ((f"vars.{inner.path[-1]}", inner) for inner in part.items())
+    elif part.path in taken.above:
+        yield from ((_OTHER, each) for each in taken.rest(part))
+    else:
+        yield (OLDER_WORDS.get(name, name) if system == AGENTV_4 and len(part.path) > 1 else name), part
+
+
+def _read_checks(part: Part, taken: _Taken) -> Iterator[tuple[str, Part]]:
+    """Read the assertions of a list that are not rubrics, or not of one."""
+    if part.path in taken.used:
+        return
+    if not isinstance(part.value, list):
+        yield _OTHER, part
+        return
+    for item in part.items():
+        inner = next((name for name in ASSERTION_LISTS if isinstance(item.value, dict) and name in item.value), "")
+        if item.path in taken.used:
+            continue
+        if item.path not in taken.above:
+            yield _CHECK, item
+        elif inner:
+            yield _SET, item
+            yield from _read_checks(item.inner(inner), taken)
+        else:
+            yield from ((_OTHER, each) for each in taken.rest(item))
+
+
+def _name_cases(cases: list[SuiteCase]) -> list[SuiteCase]:
     """Name the cases of promptfoo by `metadata.id`, else by their descriptions, if these tell them apart."""
     read = [_read_name(case) for case in cases]
     names = [name for name, _ in read if name]
-    return tuple(
-        named if name and names.count(name) == 1 else case for case, (name, named) in zip(cases, read, strict=True)
-    )
+    return [named if name and names.count(name) == 1 else case for case, (name, named) in zip(cases, read, strict=True)]
 
 
 def _read_name(case: SuiteCase) -> tuple[str, SuiteCase]:
@@ -241,173 +366,155 @@ def _read_name(case: SuiteCase) -> tuple[str, SuiteCase]:
     metadata, described = fields.get("metadata"), fields.get("description")
     if metadata and isinstance(metadata.value, dict) and isinstance(metadata.value.get("id"), str):
         rest = {name: value for name, value in metadata.value.items() if name != "id"}
-        name, place = metadata.value["id"], Part((*metadata.path, "id"), metadata.value["id"])
+        place = metadata.inner("id")
         fields["metadata"] = metadata._replace(value=rest)
         if not rest:
             del fields["metadata"]
     elif described and isinstance(described.value, str):
-        name, place = described.value, fields.pop("description")
+        place = fields.pop("description")
     else:
         return "", case
+    name = place.value
     if is_template(name) or not name.strip() or not name.isprintable():
         return "", case
     return name, case._replace(fields={"id": place._replace(value=unescape(name)), **fields})
 
 
-def _read_document(found: _Found, system: str) -> tuple[dict[str, Part], list[SuiteCase]]:
-    document, data = found.document, found.document.data
-    taken = set(_find_taken(found))
-    keys = {key for rubric in found.rubrics if (key := find_case(document, rubric.path))}
-    if document.kind.is_program or data is None:
-        return {}, []
-    own: dict[str, Part] = {}
-    if isinstance(data, list):
-        keys |= {(document.number, (index,)) for index, case in enumerate(data) if isinstance(case, dict)}
-        own |= {f"\0{index}": Part((index,), case) for index, case in enumerate(data) if not isinstance(case, dict)}
-    elif not isinstance(data, dict):
-        own["\0"] = Part((), data)
-    elif not found.rubrics and _is_case(data):
-        keys = {(document.number, ())}
-    elif (document.number, ()) not in keys:
-        inner, own = _read_whole(data, system, taken)
-        keys |= {(document.number, path) for path in inner}
-    cases = [_read_case(document, key, system, taken) for key in sorted(keys, key=lambda key: _order(document, key))]
-    return own, cases
+# Records of other systems.
+_TEXTS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(QUESTIONS, "input"),
+        **dict.fromkeys(("expected_output", "reference_answer", "reference"), "expected_output"),
+    }
+)
+"""The names that systems give to the question and the reference of a record, and AgentV's."""
+
+_ABOUT = "metadata"
+_NAMES = ("id", "name")
+_Names = frozenset[tuple[str, bool]]
+"""The names of rubrics and their parts, and whether only a field for names says them."""
 
 
-def _read_whole(data: dict[str, Any], system: str, taken: set[Path]) -> tuple[set[Path], dict[str, Part]]:
-    """Return the paths of the cases in a suite, and its own fields."""
-    keys: set[Path] = set()
-    own: dict[str, Part] = {}
-    lists = _lists_of_cases()
-    for name in lists & data.keys():
-        if isinstance(data[name], list):
-            for index, case in enumerate(data[name]):
-                if isinstance(case, dict):
-                    keys.add((name, index))
-                else:
-                    own[f"\0{name}/{index}"] = Part((name, index), case)
-        else:
-            own[f"\0{name}"] = Part((name,), data[name])
-    for index, (name, part) in enumerate(_read_fields(data, (), system, taken, lists | {"$schema"})):
-        own[f"\0{index}" if name.startswith("\0") or name in own else name] = part
-    return keys, own
+def _read_records(
+    pairs: Iterable[tuple[Document, list[Use]]], uses: list[Use], target: ExportTarget
+) -> tuple[Suite, Sources]:
+    """Return the records of a file as the cases of a suite, and the sources of its rubrics.
+
+    Without a record that has a question or a reference, the suite has no cases. The record of a rubric is the innermost
+    mapping around it that has one.
+    """
+    cases: list[SuiteCase] = []
+    others: list[tuple[Part, bool]] = []
+    places: dict[str, CaseKey] = {}
+    for document, own in pairs:
+        reading = _Reading(document, own)
+        found, rest = reading.read()
+        cases += found
+        others += [(part, _is_name(part, reading.names)) for part in rest]
+        places |= reading.places
+    is_file = target.name == OURS and len(uses) == 1 and not cases
+    is_named = "id" in target.shows or (target.has_cases and not is_file)
+    kept = tuple(part for part, is_name in others if not (is_named and is_name))
+    questions = {case.key: case.fields["input"].value for case in cases if "input" in case.fields}
+    sources: dict[str, ExportSource] = {}
+    for use in uses:
+        if use.source:
+            place = places.get(use.name)
+            question = questions.get(place, use.source.question) if place else use.source.question
+            sources[use.name] = use.source._replace(place=place, question=question)
+    return Suite(AGENTV_4, {}, kept, tuple(cases)), sources
 
 
-def _is_case(data: dict[str, Any]) -> bool:
-    """Return whether a document without rubrics is a case by itself: it has an input or assertions, and no cases."""
-    return data.keys().isdisjoint(_lists_of_cases()) and not data.keys().isdisjoint(_OF_CASES)
+class _Reading:
+    """Reads what one document says beside its rubrics."""
+
+    def __init__(self, document: Document, uses: list[Use]) -> None:
+        self.document = document
+        self.uses = uses
+        self.places: dict[str, CaseKey] = {}
+        self.called: dict[Path, str] = {}
+        self.names = frozenset(name for use in uses for name in _split(use))
+        taken = _Taken(path for use in uses for path in _find_used(use))
+        self.rest = [each for each in taken.rest(Part((), document.data, document.number)) if each.path != ("$schema",)]
+
+    def read(self) -> tuple[list[SuiteCase], list[Part]]:
+        """Return the records as cases, and what is in none."""
+        is_record = {part.path[:-1] for part in self.rest if self._is_in_record(part)}
+        for use in self.uses:
+            ends = range(len(use.rubric.path) - 1, -1, -1)
+            path = next((use.rubric.path[:end] for end in ends if use.rubric.path[:end] in is_record), None)
+            if path is not None:
+                self.places[use.name] = self.document.number, path
+                self.called.setdefault(path, use.case or use.name)
+        loose: dict[Path, list[Part]] = {path: [] for _, path in self.places.values()}
+        lists = {path[:-1] for path in loose if path}
+        cases: list[SuiteCase] = []
+        others: list[Part] = []
+        for part in self.rest:
+            above = (part.path[:end] for end in range(len(part.path) - 1, -1, -1))
+            own = next((path for path in above if path in loose), None)
+            is_alone = isinstance(part.value, dict) and (not part.path or part.path[:-1] in lists)
+            if own is not None:
+                loose[own].append(part)
+            elif is_alone and (case := self._case(part.path, [*part.items()])) and "input" in case.fields:
+                cases.append(case)
+            else:
+                others.append(part)
+        cases += [self._case(path, parts) for path, parts in loose.items()]
+        return sorted(cases, key=lambda case: self.document.span(case.key[1]).start), others
+
+    def _is_in_record(self, part: Part) -> bool:
+        """Return whether a part is the question or the reference of a mapping that stands alone or in a list."""
+        is_record = len(part.path) == 1 or (bool(part.path) and isinstance(part.path[-2], int))
+        return is_record and _name_of(part) not in {"", _ABOUT}
+
+    def _case(self, path: Path, parts: list[Part]) -> SuiteCase:
+        """Return a record as a case; one without rubrics has its name in a field."""
+        fields: dict[str, Part] = {}
+        others: list[Part] = []
+        called = self.called.get(path, "")
+        for part in parts:
+            name = _name_of(part) if part.path[:-1] == path else ""
+            if not name and (_is_name(part, self.names) if called else part.path[-1] in _NAMES and _is_scalar(part)):
+                name, part = "id", part._replace(value=str(part.value))  # noqa: PLW2901
+            _sort_out([(name or _OTHER, part)], fields, others)
+        return SuiteCase((self.document.number, path), fields, (), tuple(others), bool(called), called=called)
 
 
-_OF_CASES = frozenset({"input", "input_messages", "vars", "criteria", "expected_output", *ASSERTION_LISTS})
+def _find_used(use: Use) -> Iterator[Path]:
+    """Find the paths of what is written or reported otherwise: each field of a source is one of both by its schema."""
+    rubric, view = use.rubric, use.rubric.view
+    if view and view.around:  # the list holds more than the rubric
+        yield from (view.place(entry.path) for entry in rubric.entries)
+    else:
+        yield rubric.path
+    yield from (field.path for field in (use.source.fields if use.source else ()))
+    yield from (path for path, _ in lost_formula(rubric, ""))
+    if view and view.threshold is not None and view.threshold_path:
+        yield view.threshold_path
 
 
-def _order(document: Document, key: CaseKey) -> int:
-    return document.span(key[1]).start
+def _name_of(part: Part) -> str:
+    """Return which field of a case a field is, by AgentV's names; empty if it is none or not a text."""
+    if part.path[-1] == _ABOUT:
+        return _ABOUT if isinstance(part.value, dict) else ""
+    name = _TEXTS.get(str(part.path[-1]), "")
+    is_text = isinstance(part.value, str) and bool(part.value.strip())
+    return name if (is_text or is_messages(part.value)) and not has_variable(part.value) else ""
 
 
-def _read_case(document: Document, key: CaseKey, system: str, taken: set[Path]) -> SuiteCase:
-    fields: dict[str, Part] = {}
-    others: list[Part] = []
-    checks: list[Part] = []
-    sets: list[Part] = []
-    for name, part in _read_fields(document.value(key[1]), key[1], system, taken, frozenset()):
-        if name == "\0check":
-            checks.append(part)
-        elif name == "\0set":
-            sets.append(part)
-        elif name.startswith("\0") or name in fields:
-            others.append(part)
-        else:
-            fields[name] = part
-    return SuiteCase(key, fields, tuple(checks), tuple(others), _holds(key[1], taken), tuple(sets))
+def _split(use: Use) -> Iterator[tuple[str, bool]]:
+    yield from ((part, True) for part in (use.name, *use.name.split("/")))
+    if use.rubric.view and use.rubric.view.name:
+        yield use.rubric.view.name, False
 
 
-def _read_fields(
-    mapping: dict[str, Any], path: Path, system: str, taken: set[Path], known: frozenset[str]
-) -> Iterator[tuple[str, Part]]:
-    """Read the fields of a case or a suite: those without a common name begin with a NUL."""
-    for name, value in mapping.items():
-        part = Part((*path, name), value)
-        if name in known or part.path in taken:
-            continue
-        if name in ASSERTION_LISTS:
-            yield from _read_checks(part, taken)
-        elif isinstance(value, dict) and (name, system) in _HOLDERS:
-            yield from _read_holder(part, "execution." if name == "execution" else "\0", taken)
-        elif name == "vars" and isinstance(value, dict):
-            yield from ((f"vars.{inner}", Part((*part.path, inner), each)) for inner, each in value.items())
-        elif _holds(part.path, taken):
-            yield from (("\0inner", each) for each in _rest(part, taken))
-        else:
-            yield (OLDER_WORDS.get(name, name) if system == AGENTV_4 and path else name), part
+def _is_scalar(part: Part) -> bool:
+    return isinstance(part.value, str | int) and not isinstance(part.value, bool)
 
 
-_HOLDERS = {("execution", AGENTV_4), ("defaultTest", PROMPTFOO)}
-
-
-def _read_holder(holder: Part, prefix: str, taken: set[Path]) -> Iterator[tuple[str, Part]]:
-    """Read a mapping that holds assertions and the threshold beside other fields."""
-    for name, value in holder.value.items():
-        part = Part((*holder.path, name), value)
-        if name in ASSERTION_LISTS:
-            yield from _read_checks(part, taken)
-        elif part.path not in taken:
-            yield ("threshold" if name == "threshold" else f"{prefix}{name}"), part
-
-
-def _holds(path: Path, taken: set[Path]) -> bool:
-    return any(each[: len(path)] == path for each in taken)
-
-
-def _rest(part: Part, taken: set[Path]) -> Iterator[Part]:
-    """Find what is beside the rubrics somewhere below a field."""
-    inner = part.value.items() if isinstance(part.value, dict) else enumerate(part.value)
-    for step, value in inner:
-        place = Part((*part.path, step), value)
-        if place.path in taken:
-            continue
-        if _holds(place.path, taken):
-            yield from _rest(place, taken)
-        else:
-            yield place
-
-
-def _read_checks(part: Part, taken: set[Path]) -> Iterator[tuple[str, Part]]:
-    """Read the assertions of a list that are not rubrics, or not of one."""
-    if part.path in taken:
-        return
-    if not isinstance(part.value, list):
-        yield "\0list", part
-        return
-    for index, item in enumerate(part.value):
-        place = (*part.path, index)
-        if place in taken:
-            continue
-        inner = next((name for name in ASSERTION_LISTS if isinstance(item, dict) and name in item), "")
-        if _holds(place, taken) and inner:
-            yield "\0set", Part(place, item)
-            yield from _read_checks(Part((*place, inner), item[inner]), taken)
-        elif _holds(place, taken):
-            yield from (("\0inner", each) for each in _rest(Part(place, item), taken))
-        else:
-            yield "\0check", Part(place, item)
-
-
-def _find_taken(found: _Found) -> Iterator[Path]:
-    """Find the paths of what the rubrics are, with the assertions that hold them."""
-    for rubric in found.rubrics:
-        view = rubric.view
-        if view and view.around:
-            yield from (view.place(entry.path) for entry in rubric.entries)
-            continue
-        path = view.path if view else rubric.path
-        yield path
-        ends = (end for end in range(len(path) - 1, 1, -1) if isinstance(path[end - 1], int))
-        end = next((end for end in ends if path[end - 2] in ASSERTION_LISTS), 0)
-        if end:
-            yield path[:end]
-
-
-def _lists_of_cases() -> frozenset[str]:
-    return case_lists() - set(ASSERTION_LISTS) - {"rubrics"}
+def _is_name(part: Part, names: _Names) -> bool:
+    """Return whether a field is what a rubric is named after."""
+    if not part.path or not _is_scalar(part):
+        return False
+    return (part.value, False) in names or (part.path[-1] in _NAMES and (str(part.value), True) in names)

@@ -26,6 +26,14 @@ class Part(NamedTuple):
     value: Any
     number: int | None = None
 
+    def inner(self, step: str | int) -> "Part":
+        """Return the part of a mapping or a list under a key or an index."""
+        return Part((*self.path, step), self.value[step], self.number)
+
+    def items(self) -> "Iterator[Part]":
+        """Yield the parts of a mapping or a list."""
+        return map(self.inner, self.value if isinstance(self.value, dict) else range(len(self.value)))
+
 
 SuiteLoss = tuple[int | None, Path, str]
 """The number of a document, a path in it, and what is lost there."""

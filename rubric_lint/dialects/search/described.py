@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from importlib import import_module
@@ -59,9 +60,10 @@ def find(document: Document, name: str) -> Iterator[View]:
     """Find the rubrics of a table."""
     dialect, found, more, shape = load_table(name)
     if shape:
-        places = (path for path, _ in expand(document.data, shape.criteria))
-        if any(_is_rubric(document, path, found) for path in places):
-            yield from read_shape(document, shape, dialect)
+        for pointer in found.get("at", (shape.criteria,)):
+            places = (path for path, _ in expand(document.data, pointer))
+            if any(_is_rubric(document, path, found) for path in places):
+                yield from read_shape(document, replace(shape, criteria=pointer), dialect)
         return
     for path, _, items in find_lists(document, found["under"], lambda item: _is_criterion(item, found)):
         if _is_rubric(document, path, found):
