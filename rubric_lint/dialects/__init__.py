@@ -101,8 +101,10 @@ FAMILIES = (
     Family(
         "agent_skills",
         ("agent-skills",),
-        (('"evals"', '"prompt"'),),
-        files_have=((b'"expected_output"', b'"evals"'), (b"assert", b'"evals"'), (b'"expectations"', b'"evals"')),
+        (('"evals"', '"prompt"'), *(('"prompt"', f'"{name}"') for name in ("assertions", "expectations"))),
+        files_have=tuple(
+            (name, b'"prompt"') for name in (b'"expected_output"', b"assert", b'"expectations"', b'"evals"')
+        ),
         in_yaml=False,
     ),
     Family(
