@@ -50,10 +50,29 @@ def test_each_case_is_a_rubric_in_whatever_form_its_criteria_are():
     assert said(*file) == ([], [])
 
 
-ONLY = "only an `expected_output`; list what a judge checks in `assertions`"
+ASKED = {"id": "a", "prompt": "What do I owe?"}
+JUDGED = {**ASKED, "assertions": ["Names it"]}
+SCORERS = [{"type": "regex", "pattern": "x"}, {"type": "llm_judge", "criterion": "Names it"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "count"),
+    [
+        ("evals/a.json", {"cases": [JUDGED]}, 1),
+        ("evals/a.json", {"evals": [{**ASKED, "scorers": SCORERS}]}, 1),
+        ("evals/a.json", [JUDGED], 1),
+        ("evals/a.json", {"lines": [JUDGED]}, 0),
+        ("data/a.json", {"cases": [JUDGED]}, 0),
+    ],
+)
+def test_the_folder_says_that_other_lists_hold_cases_too(name, data, count):
+    assert lint(name, json.dumps(data).encode()).rubrics == count
+
+
+ONLY = "list what a judge checks in `assertions`, as `expected_output` is not graded"
 UNREAD = {
-    "no case": ([case(1), case(2, assertions=[])], [f"no criteria in any case, {ONLY}"]),
-    "one of two": ([case(1, assertions=["Names it"]), case(2)], [f"no criteria in 1 of 2 cases, {ONLY}"]),
+    "no case": ([case(1), case(2, assertions=[])], [f"no criteria in any case; {ONLY}"]),
+    "one of two": ([case(1, assertions=["Names it"]), case(2)], [f"no criteria in 1 of 2 cases; {ONLY}"]),
     "code": (
         [case(1, assertions=["Names it", {"type": "contains", "value": "EUR"}])],
         ["no text for a judge in an assertion; write it in `text`, unless code is to check it"],
@@ -76,7 +95,7 @@ def test_what_holds_no_criteria_is_told(cases, reasons):
 
 OTHERS = {
     "results": evals(case(assertions=[{"text": "Names it", "passed": True, "evidence": "It does"}])),
-    "prompts alone": evals({"id": 1, "prompt": "What do I owe?", "should_trigger": True}),
+    "triggers": evals({"id": 1, "prompt": "What do I owe?", "should_trigger": True}),
     "runs": evals({"id": 1, "prompt": "x", "runs": [{"expectations": [{"text": "Names it", "passed": False}]}]}),
     "a grading": (
         "grading.json",
