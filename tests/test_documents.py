@@ -1,5 +1,6 @@
 """Rubrics that people wrote in Markdown: what `rubric-lint import` makes of them, and who is told of them."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -285,3 +286,51 @@ def test_the_advice_ends_in_a_rubric_file_and_the_document_is_not_told_again():
     code, written, _ = import_file("evals/rubric.md", SECTIONS, "-o", "evals/rubric.rubric.yaml")
     assert (code, written) == (0, "")
     assert run_here() == (0, "")
+
+
+PROMPT = """\
+You judge replies.
+
+## Dimensions
+
+**Cause** (1-10): Is the cause named?
+
+**Tone** (1-10): Is the customer thanked?
+
+## Scale
+
+1-4: Not at all
+5-8: In part
+9-10: In full
+"""
+IN_PYTHON = 'def judge(reply):\n    return ask(f"""Rate the {reply}.\n\n5: Kind\n3: Plain\n1: Rude\n""")\n'
+CELL = {"cell_type": "code", "source": f'!pip x\nP = """{PROMPT}"""\n'}
+NAMED = "has a scale of scores, which is not checked; run `rubric-lint import FILE`"
+FORBIDDEN = "rubric-lint: 1 near miss not checked, which `fail-on-unread` forbids\n"
+PROMPTS = {
+    "rubrics/reply.json": (json.dumps({"a": 1, "prompt": PROMPT}), f"1:20: not checked: the text of `prompt` {NAMED}"),
+    "evals/judge.py": (IN_PYTHON, f"2:16: not checked: this text {NAMED}"),
+    "evals/judge.ipynb": (json.dumps({"cells": [CELL]}), f"1:57: not checked: the text of `P` {NAMED}"),
+    "lib/reply.py": (IN_PYTHON, None),
+    "evals/list.py": (IN_PYTHON.replace("Rate the {reply}", "Pick").replace(": ", ". "), None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_scales_in_strings_of_files_that_are_named_for_judges_are_near_misses(name):
+    text, said = PROMPTS[name]
+    Path(name).parent.mkdir()
+    Path(name).write_text(text, "utf-8")
+    assert run_here() == ((1, f"rubric-lint: {name}:{said}\n{FORBIDDEN}") if said else (0, ""))
+    if said:
+        code, written, _ = import_file(name, text)
+        criteria = YAML(typ="safe").load(f"rubrics:\n{written}")["rubrics"]
+        scales = [each.get("score_ranges") or each["levels"] for each in criteria]
+        assert (code, [len(scale) for scale in scales]) == (0, [3] if name.endswith(".py") else [3, 3])
+
+
+def test_data_and_programs_without_a_scale_in_a_string_need_no_import():
+    data = "a.yaml: is YAML or JSON, which needs no import; use `rubric-lint convert`\n"
+    program = "a.py: holds no text with a scale of scores, such as `5: ...`, which is what is imported\n"
+    assert import_file("a.yaml", "rubrics: [a]\n")[::2] == (2, data)
+    assert import_file("a.py", "x = 1\n")[::2] == (2, program)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rubric_lint.dialects.search.documents import may_hold_scale
 from rubric_lint.dialects.search.locate import (
     Search,
     count_signs,
@@ -32,7 +33,7 @@ from rubric_lint.format.recognition import (
 from rubric_lint.format.repairs import rename_fields
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.schema_files import BASE, CURRENT
-from rubric_lint.format.view import OF_COURSES, View
+from rubric_lint.format.view import OF_COURSES, View, is_named_for_judges
 from rubric_lint.messages import describe, find_near, join_words, shorten
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
@@ -136,7 +137,21 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
             noticed.append((path, Part.KEY if path else Part.HEAD, _Advice(reason, steps), False))
     if not taken and not noticed and not lost and not found.is_claimed:
         noticed += _find_outside(document) if document.kind in DATA else _find_in_other_kinds(document)
-    return [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
+    unread = [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
+    return unread or ([] if taken or lost or found.is_claimed else list(_find_prompts(document)))
+
+
+def _find_prompts(document: Document) -> Iterator[Unread]:
+    """Find the strings with a scale of scores, in a file that is named for judges."""
+    if not (is_named_for_judges(document) and may_hold_scale(document.source.text)):
+        return
+    from rubric_lint.dialects.tables.prompts import find_prompts  # noqa: PLC0415  (few files have prompts)
+
+    for prompt in find_prompts(document):
+        name = f"the text of `{shorten(prompt.name)}`" if prompt.name else "this text"
+        advice = _Advice(f"{name} has a scale of scores, which is not checked;", (Step("run", "import"),))
+        line, column, _ = prompt.at
+        yield Unread(str(advice), line, column, is_known=False, signs=1, steps=advice.steps)
 
 
 def _is_schema(data: Any) -> bool:

@@ -61,6 +61,11 @@ class WrittenScale(NamedTuple):
         return [(int(step.low.scaleb(digits)), step.said) for step in self.steps]
 
 
+def count_steps(text: str) -> int:
+    """Return how many lines of a text look like a step of a scale."""
+    return sum(1 for _ in _LABEL.finditer(text))
+
+
 def find_scale(text: str, *, is_any: bool = False) -> WrittenScale | None:
     """Return the scale in a text: lines such as `1: ...`, `Score 2 - ...` or `0.8-1.0: ...`, in order, nothing twice.
 

@@ -51,9 +51,11 @@ _NUMBERING = re.compile(
 )
 _LABEL = re.compile(r"\*\*[^*\n]{1,40}(?::\*\*|\*\*\s*:)\s*")
 _ITEM = re.compile(
-    r"^(?P<indent> *)(?:[-*+]|\d{1,2}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?\*\*(?!\d+(?:[-–]\d+)?\b)(?P<name>[^*\n]+)\*\*",  # noqa: RUF001
+    r"^(?P<indent> *)(?P<mark>(?:[-*+]|\d{1,2}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)?"
+    r"\*\*(?!\d+(?:[-–]\d+)?\b)(?P<name>[^*\n]+)\*\*(?(mark)|(?=\s*\(\s*(?:weight|\d)))",  # noqa: RUF001
     re.MULTILINE,
 )
+_SCALE_BEFORE = re.compile(r"\A\(\d{1,3}\s*[-–]\s*\d{1,3}\)\s*:?\s*")  # noqa: RUF001
 _FRONT = re.compile(r"\A---\r?\n.*?\n---[ \t]*(?=\r?\n)", re.DOTALL)
 
 
@@ -148,19 +150,20 @@ class _Group(NamedTuple):
     criteria: list[_Criterion]
 
 
-def read_outline(source: Source, only: str | None, mapped: Mapping[str, str]) -> list[Table] | None:
+def read_outline(source: Source, only: str | None, mapped: Mapping[str, str], title: str = "") -> list[Table] | None:
     """Return the rubrics of a document as tables; None if it has none, or only tables in our own layout.
 
     `only` names one of them, `mapped` has the fields of headers by folded word, empty for those that are not read.
+    `title` names what is above the first heading, else that is the name of the file.
 
     Raises:
         TableError: if `only` names none of them, or a header is nearly a known one.
     """
-    sections = _read_sections(source, mapped)
+    sections = _read_sections(source, mapped, title or stem_of(source.name))
     return None if _is_ours(sections) else _Outline(source, sections).read(only)
 
 
-def _read_sections(source: Source, mapped: Mapping[str, str]) -> list[_Section]:
+def _read_sections(source: Source, mapped: Mapping[str, str], title: str) -> list[_Section]:
     text = hide(source)
     text = _FRONT.sub(lambda found: re.sub(r"[^\r\n]", " ", found[0]), text)
     tables = list(find_tables(source))
@@ -168,7 +171,7 @@ def _read_sections(source: Source, mapped: Mapping[str, str]) -> list[_Section]:
         text = text[: table.at] + re.sub(r"[^\r\n]", " ", text[table.at : table.end]) + text[table.end :]
     heads = [each for each in read_headings(source) if text[each.at : each.end].strip()]
     ends = [*(head.at for head in heads), len(text)]
-    found = [_Section(stem_of(source.name), place_in(source, 0), 0, None, 0, text[: ends[0]])]
+    found = [_Section(title, place_in(source, 0), 0, None, 0, text[: ends[0]])]
     for head, end in zip(heads, ends[1:], strict=True):
         parent: _Section | None = found[-1]
         while parent and parent.depth >= head.depth:
@@ -343,7 +346,7 @@ class _Outline:
         at = scale.at - section.at if scale else len(section.text)
         parts = [named.text] if named is not section else []
         text = "\n".join([*parts, section.text[: max(at, 0)]])
-        text = _LABEL.sub("", _IN_TEXT.sub("", text).strip(), count=1) if text.strip() else ""
+        text = _LABEL.sub("", _IN_TEXT.sub("", text).strip(), count=1) if re.search(r"\w", text) else ""
         if scale and (rest := section.text[scale.end - section.at :].strip(" \t\r\n-*_")):
             start = section.text.index(rest[:20], scale.end - section.at)
             place = place_in(self._source, section.at + start)
@@ -442,6 +445,7 @@ class _Outline:
         rows, parts = [], []
         for each, scale in zip(group.criteria, scales, strict=True):
             told = each.told if each.told.text or scale else each.name
+            told = told._replace(text=_SCALE_BEFORE.sub("", told.text, count=1)) if shared else told
             cells = {0: each.name, 1: told, 2: each.weight or Cell("", each.name.place)}
             rows.append(Row(cells, each.name.place))
             if scale:
