@@ -174,7 +174,7 @@ class _Reading:
 
     def _read_number(self, found: Written) -> Fraction | None:
         value = found.value
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if not _is_number(value):
             return None
         return Fraction(self.document.decimal(found.place))
 
@@ -427,8 +427,9 @@ class _Reading:
         entries = [(index, entry) for index, entry in enumerate(self.data) if isinstance(entry, dict)]
         for (index, entry), ends in zip(entries, self.ends, strict=True):
             if ends is None and "levels" not in entry:
-                entry["levels"] = [{"level": 0, "expected_outcome": "no"}, {"level": 1, "expected_outcome": "yes"}]
-                self._put((index, "levels"), self.path)
+                entry["levels"] = [{"level": 0, "name": "no"}, {"level": 1, "name": "yes"}]
+                for own in (("levels",), ("levels", 0), ("levels", 1)):
+                    self._put((index, *own), self.draft.place_of((index,)) or self.path)
                 if "required_min_score" in entry:
                     entry["required_min_level"] = 1 if entry.pop("required_min_score") else 0
                     place = self.draft.place_of((index, "required_min_score"))
@@ -648,7 +649,7 @@ def _understand(value: Any) -> Ends | str | None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
 
 
 def _decimal(number: Fraction) -> Decimal:

@@ -81,13 +81,13 @@ def _describe_between(criterion: Criterion) -> Criterion:
     """Return a criterion whose levels without a text say between which levels with one they are, if they are."""
     levels = criterion.levels or ()
     described = sorted(level.number for level in levels if level.outcome is not None and level.number is not None)
-    if len(described) in (0, len(levels)):
+    if len(described) == len(levels):
         return criterion
     told = []
     for level in levels:
         at = bisect(described, level.number or 0)
         is_between = level.outcome is None and 0 < at < len(described)
-        text = f"Between {described[at - 1]} and {described[at]}" if is_between else level.outcome
+        text = f"Between {described[at - 1]} and {described[at]}" if is_between else level.outcome or level.name
         told.append(level._replace(outcome=text))
     return criterion._replace(levels=tuple(told))
 
