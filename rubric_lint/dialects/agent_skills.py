@@ -39,7 +39,7 @@ def find(document: Document) -> Iterator[View]:
         if any(isinstance(item, dict) and isinstance(item.get("passed"), bool) for _, item in read):
             continue
         told = [(place, item) for place, item in read if not isinstance(item, dict) or _find_text(item)]
-        if any(isinstance(item, str | dict) for _, item in told):
+        if any(map(_says_something, told)):
             yield _view(document, told, _ALL_OF_THEM if len(told) < len(read) else "", read_text(case, "prompt"))
 
 
@@ -84,6 +84,12 @@ def _find_cases(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
 def _find_text(item: dict[str, Any]) -> str:
     """Return the name of the field that says what must be true; empty if there is none."""
     return next((name for name in _TEXTS if name in item), "")
+
+
+def _says_something(told: tuple[Path, Any]) -> bool:
+    """Return whether a criterion is text, and not a single word such as `is_json`, which names code."""
+    text = told[1].get(_find_text(told[1])) if isinstance(told[1], dict) else told[1]
+    return isinstance(text, str) and (len(text.split()) != 1 or not text.isascii())
 
 
 def _view(document: Document, told: list[tuple[Path, Any]], around: str, prompt: str) -> View:
