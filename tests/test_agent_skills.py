@@ -50,10 +50,29 @@ def test_each_case_is_a_rubric_in_whatever_form_its_criteria_are():
     assert said(*file) == ([], [])
 
 
-ONLY = "only an `expected_output`; list what a judge checks in `assertions`"
+ASKED = {"id": "a", "prompt": "What do I owe?"}
+JUDGED = {**ASKED, "assertions": ["Names it"]}
+SCORERS = [{"type": "regex", "pattern": "x"}, {"type": "llm_judge", "criterion": "Names it"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "count"),
+    [
+        ("evals/a.json", {"cases": [JUDGED]}, 1),
+        ("evals/a.json", {"evals": [{**ASKED, "scorers": SCORERS}]}, 1),
+        ("evals/a.json", [JUDGED], 1),
+        ("evals/a.json", {"lines": [JUDGED]}, 0),
+        ("data/a.json", {"cases": [JUDGED]}, 0),
+    ],
+)
+def test_the_folder_says_that_other_lists_hold_cases_too(name, data, count):
+    assert lint(name, json.dumps(data).encode()).rubrics == count
+
+
+ONLY = "list what a judge checks in `assertions`, as `expected_output` is not graded"
 UNREAD = {
-    "no case": ([case(1), case(2, assertions=[])], [f"no criteria in any case, {ONLY}"]),
-    "one of two": ([case(1, assertions=["Names it"]), case(2)], [f"no criteria in 1 of 2 cases, {ONLY}"]),
+    "no case": ([case(1), case(2, assertions=[])], [f"no criteria in any case; {ONLY}"]),
+    "one of two": ([case(1, assertions=["Names it"]), case(2)], [f"no criteria in 1 of 2 cases; {ONLY}"]),
     "code": (
         [case(1, assertions=["Names it", {"type": "contains", "value": "EUR"}])],
         ["no text for a judge in an assertion; write it in `text`, unless code is to check it"],
@@ -76,8 +95,9 @@ def test_what_holds_no_criteria_is_told(cases, reasons):
 
 OTHERS = {
     "results": evals(case(assertions=[{"text": "Names it", "passed": True, "evidence": "It does"}])),
-    "prompts alone": evals({"id": 1, "prompt": "What do I owe?", "should_trigger": True}),
+    "triggers": evals({"id": 1, "prompt": "What do I owe?", "should_trigger": True}),
     "runs": evals({"id": 1, "prompt": "x", "runs": [{"expectations": [{"text": "Names it", "passed": False}]}]}),
+    "names of code": evals(case(assertions=["is_json", "no_errors"])),
     "a grading": (
         "grading.json",
         b'{"expectations": [{"text": "Names it", "passed": true}], "summary": {"passed": 1}}',
@@ -142,6 +162,11 @@ def test_a_recording_counts_for_a_test_only_if_the_judge_saw_the_prompt_of_the_c
     (tmp_path / "owed.rubric-test.yaml").write_text(json.dumps({"rubric": "evals.json#1", "tests": [test]}))
     done = CliRunner().invoke(cli, ["owed.rubric-test.yaml"], standalone_mode=False)
     assert (done.return_value, "error unrecorded-test:" in done.stdout) == (code, bool(code))
+
+
+def test_evals_in_yaml_are_read_too():
+    text = b"skill_name: invoices\nevals:\n  - {id: 1, prompt: What do I owe?, assertions: [Names it, Says why]}\n"
+    assert criteria("evals.yaml", text) == {"1": [("rubric-1", "Names it"), ("rubric-2", "Says why")]}
 
 
 def test_for_agent_skills():

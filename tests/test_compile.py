@@ -108,88 +108,64 @@ def reasons(database, text, outputs, **options):
     return [(row["status"], row["error"] or str(row["points"])) for row in rows]
 
 
+def expect(database, text, expected, **options):
+    """Compare pairs of an output and the points, or what the reason says if it gives no points."""
+    found = reasons(database, text, [output for output, _ in expected], **options)
+    assert [
+        output
+        for (output, wanted), (status, told) in zip(expected, found, strict=True)
+        if status != ("valid" if wanted.isdigit() else "invalid") or wanted not in told
+    ] == []
+
+
 def ranges(accuracy=7, length=5, **more):
     return {"checks": [{"id": "accuracy", "score": accuracy}, {"id": "Länge", "score": length}], **more}
 
 
 def test_what_is_wrong_with_an_output_is_said(database):
-    outputs = [
-        json.dumps(ranges()),
-        json.dumps(ranges(11)),
-        json.dumps(ranges("7")),
-        json.dumps(ranges(length=7.5)),
-        json.dumps(ranges(score=7)),
-        json.dumps(ranges(overall_reasoning=7)),
-        json.dumps({"checks": ranges()["checks"][:1]}),
-        json.dumps({"checks": [*ranges()["checks"], *ranges()["checks"][:1]]}),
-        '{"checks": [{"id": "accuracy", "score": 7, "score": 7}]}',
-        '{"checks": [{"id": "accuray", "score": 7}]}',
-        '{"checks": [7]}',
-        '{"checks": {"accuracy": 7}}',
-        '{"checks": [{"id": 7, "score": 7}]}',
-        '{"checks": [{"id": "accuracy"}]}',
-        '{"checks": [{"score": 7}]}',
-        '{"checks": [{"id": "accuracy", "score": 7, "satisfied": true}]}',
-        '{"checks": [{"id": "accuracy", "score": 7, "reasoning": null}]}',
-        '{"checks": [{"id": "accuracy", "score": NaN}]}',
-        "{}",
-        "[]",
-        "I cannot judge this.",
-        json.dumps(ranges())[:-1],
-        "",
-        None,
+    accuracy = '"id": "accuracy", "score": 7'
+    expected = [
+        (json.dumps(ranges()), "19"),
+        (json.dumps(ranges(11)), 'score 11 of "accuracy" is not allowed: the bands cover 0 to 10'),
+        (json.dumps(ranges("7")), 'check 1: `score` is "7"'),
+        (json.dumps(ranges(length=7.5)), "check 2: `score` is 7.5"),
+        (json.dumps(ranges(score=7)), "`score` is not allowed here"),
+        (json.dumps(ranges(overall_reasoning=7)), "`overall_reasoning` is 7"),
+        (json.dumps({"checks": ranges()["checks"][:1]}), 'no check for "Länge"'),
+        (json.dumps({"checks": [*ranges()["checks"], *ranges()["checks"][:1]]}), '"accuracy" is judged twice'),
+        (f'{{"checks": [{{{accuracy}, "score": 7}}]}}', "a key occurs twice"),
+        ('{"checks": [{"id": "accuray", "score": 7}]}', 'no criterion "accuray"'),
+        ('{"checks": [7]}', "check 1: found 7"),
+        ('{"checks": {"accuracy": 7}}', '`checks` is {"accuracy": 7}, expected a list'),
+        ('{"checks": [{"id": 7, "score": 7}]}', "check 1: `id` is 7"),
+        ('{"checks": [{"id": "accuracy"}]}', "check 1: missing field `score`"),
+        ('{"checks": [{"score": 7}]}', "check 1: missing field `id`"),
+        (f'{{"checks": [{{{accuracy}, "satisfied": true}}]}}', "check 1: `satisfied` is not allowed here"),
+        (f'{{"checks": [{{{accuracy}, "reasoning": null}}]}}', "check 1: `reasoning` is null"),
+        ('{"checks": [{"id": "accuracy", "score": NaN}]}', "NaN and Infinity are not JSON"),
+        ("{}", "missing field `checks`"),
+        ("[]", "found []"),
+        ("I cannot judge this.", "the JSON object of a verdict is missing"),
+        (json.dumps(ranges())[:-1], "not JSON"),
+        ("", "the JSON object of a verdict is missing"),
+        (None, "the output is missing"),
     ]
-    assert reasons(database, RANGES, outputs) == [
-        ("valid", "19"),
-        ("invalid", 'check 1: score 11 of "accuracy" is not allowed: the bands cover 0 to 10'),
-        ("invalid", 'check 1: `score` is "7", expected an integer'),
-        ("invalid", "check 2: `score` is 7.5, expected an integer"),
-        ("invalid", "`score` is not allowed here: the rubric has the shape score_ranges"),
-        ("invalid", "`overall_reasoning` is 7, expected a string"),
-        ("invalid", 'no check for "Länge"'),
-        ("invalid", '"accuracy" is judged twice'),
-        ("invalid", "check 1: a key occurs twice in one object"),
-        ("invalid", 'check 1: the rubric has no criterion "accuray"'),
-        ("invalid", "check 1: found 7, expected an object"),
-        ("invalid", '`checks` is {"accuracy": 7}, expected a list'),
-        ("invalid", "check 1: `id` is 7, expected a string"),
-        ("invalid", "check 1: missing field `score`"),
-        ("invalid", "check 1: missing field `id`"),
-        ("invalid", "check 1: `satisfied` is not allowed here: the rubric has the shape score_ranges"),
-        ("invalid", "check 1: `reasoning` is null, expected a string"),
-        ("invalid", "NaN and Infinity are not JSON"),
-        ("invalid", "missing field `checks`"),
-        ("invalid", "found [], expected a JSON object"),
-        ("invalid", "the JSON object of a verdict is missing"),
-        ("invalid", "not JSON"),
-        ("invalid", "the JSON object of a verdict is missing"),
-        ("invalid", "the output is missing"),
-    ]
+    expect(database, RANGES, expected)
 
 
 def test_what_only_rubric_score_can_decide_is_unread(database):
-    outputs = [
-        "Here it is:\n" + json.dumps(ranges()),
-        "```json\n" + json.dumps(ranges()) + "\n```\nThat is my verdict.",
-        json.dumps(ranges(final_score=7)),
-        json.dumps(ranges(scale={"max": 10})),
-        json.dumps(ranges(notes={"a": 1})),
-        json.dumps(ranges()).replace('"score"', '"scor\\u0065"'),
-        json.dumps(ranges()).replace('"accuracy"', '"\\u0061ccuracy"'),
-        json.dumps(ranges()).replace("7", "70e-1"),
-        json.dumps(ranges(confidence=10**200)),
-    ]
-    assert reasons(database, RANGES, outputs) == [
-        ("unread", "not just one JSON object"),
-        ("unread", "not just one JSON object"),
-        ("unread", "a field that may matter"),
-        ("unread", "a field that may matter"),
-        ("unread", "a field that holds an object"),
-        ("unread", "a key with an escape"),
-        ("unread", "an id with escaped letters"),
-        ("unread", "a number with an exponent"),
-        ("unread", "a very large number"),
-    ]
+    expected = {
+        "Here it is:\n" + json.dumps(ranges()): "not just one JSON object",
+        "```json\n" + json.dumps(ranges()) + "\n```\nThat is my verdict.": "not just one JSON object",
+        json.dumps(ranges(final_score=7)): "a field that may matter",
+        json.dumps(ranges(scale={"max": 10})): "a field that may matter",
+        json.dumps(ranges(notes={"a": 1})): "a field that holds an object",
+        json.dumps(ranges()).replace('"score"', '"scor\\u0065"'): "a key with an escape",
+        json.dumps(ranges()).replace('"accuracy"', '"\\u0061ccuracy"'): "an id with escaped letters",
+        json.dumps(ranges()).replace("7", "70e-1"): "a number with an exponent",
+        json.dumps(ranges(confidence=10**200)): "a very large number",
+    }
+    assert reasons(database, RANGES, [*expected]) == [("unread", told) for told in expected.values()]
 
 
 @pytest.mark.parametrize("whole", ["{}", "\ufeff{}\n", "\u3000{}\u200b", "```json\n{}\n```", "```\n{}```\n"])
@@ -220,58 +196,45 @@ def test_the_query_leaves_what_may_be_thoughts_to_rubric_score(database, extract
     reasons(database, RANGES, outputs, extract=extract)
 
 
-def test_each_shape_has_its_own_answers(database):
-    assert reasons(
-        database,
-        CHECKLIST,
-        [
-            json.dumps({"checks": [{"id": "cost", "satisfied": value}, {"id": "year", "satisfied": True}]})
-            for value in (True, False, 1, "true")
-        ],
-    ) == [
-        ("valid", "2"),
-        ("valid", "1"),
-        ("invalid", "check 1: `satisfied` is 1, expected true or false"),
-        ("invalid", 'check 1: `satisfied` is "true", expected true or false'),
-    ]
-    assert reasons(
-        database, LEVELS, [json.dumps({"checks": [{"id": "quality", "level": n}]}) for n in (1, 3, 5, 4)]
-    ) == [
-        ("valid", "0"),
-        ("valid", "1"),
-        ("valid", "2"),
-        ("invalid", 'check 1: level 4 of "quality" is not allowed: the levels are 1, 3 and 5'),
-    ]
-    assert reasons(
-        database, HOLISTIC, ['{"score": 7}', '{"score": 11}', '{"score": true}', '{"checks": [], "score": 1}']
-    ) == [
-        ("valid", "7"),
-        ("invalid", 'score 11 of "overall" is not allowed: the bands cover 0 to 10'),
-        ("invalid", "`score` is true, expected an integer"),
-        ("invalid", "`checks` is not allowed here: the rubric has the shape holistic"),
-    ]
+@pytest.mark.parametrize(
+    ("text", "output", "answers"),
+    [
+        (
+            CHECKLIST,
+            '{"checks": [{"id": "cost", "satisfied": %s}, {"id": "year", "satisfied": true}]}',
+            {"true": "2", "false": "1", "1": "`satisfied` is 1", '"true"': '`satisfied` is "true"'},
+        ),
+        (
+            LEVELS,
+            '{"checks": [{"id": "quality", "level": %s}]}',
+            {"1": "0", "3": "1", "5": "2", "4": "the levels are 1, 3 and 5"},
+        ),
+        (
+            HOLISTIC,
+            '{"score": %s}',
+            {
+                "7": "7",
+                "11": "the bands cover 0 to 10",
+                "true": "`score` is true",
+                '1, "checks": []': "`checks` is not",
+            },
+        ),
+    ],
+)
+def test_each_shape_has_its_own_answers(database, text, output, answers):
+    expect(database, text, [(output % answer, told) for answer, told in answers.items()])
 
 
 def test_a_null_in_a_struct_is_a_missing_field(database):
-    outputs = [
-        {
-            "checks": [
-                {"id": "accuracy", "score": 7.0, "reasoning": None},
-                {"id": "Länge", "score": 5.0, "reasoning": "x"},
-            ]
-        },
-        {"checks": [{"id": "accuracy", "score": None}, {"id": "Länge", "score": 5.0}]},
-        {"checks": [{"id": "accuracy", "score": 7.5}, None]},
-        {"checks": None},
-        None,
+    length = {"id": "Länge", "score": 5.0}
+    expected = [
+        ({"checks": [{"id": "accuracy", "score": 7.0, "reasoning": None}, length | {"reasoning": "x"}]}, "19"),
+        ({"checks": [{"id": "accuracy", "score": None}, length]}, "check 1: missing field `score`"),
+        ({"checks": [{"id": "accuracy", "score": 7.5}, None]}, "check 1: `score` is 7.5"),
+        ({"checks": None}, "missing field `checks`"),
+        (None, "the output is missing"),
     ]
-    assert reasons(database, RANGES, outputs, is_struct=True) == [
-        ("valid", "19"),
-        ("invalid", "check 1: missing field `score`"),
-        ("invalid", "check 1: `score` is 7.5, expected an integer"),
-        ("invalid", "missing field `checks`"),
-        ("invalid", "the output is missing"),
-    ]
+    expect(database, RANGES, expected, is_struct=True)
 
 
 def test_a_struct_with_other_types_than_those_of_json_is_unread(database):

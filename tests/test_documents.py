@@ -1,5 +1,6 @@
 """Rubrics that people wrote in Markdown: what `rubric-lint import` makes of them, and who is told of them."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -201,9 +202,55 @@ DOCUMENTS = {
         "# R\n\n### Cause — 3 points\n\nNames the cause.\n\n### Tone\n\n- **Weight:** 2\n- Thanks the customer.\n",
         [
             {"id": "Cause", "expected_outcome": "Names the cause.", "weight": 3},
-            {"id": "Tone", "expected_outcome": "- Thanks the customer.", "weight": 2},
+            {"id": "Tone", "expected_outcome": "Thanks the customer.", "weight": 2},
         ],
         [],
+    ),
+    "the words pass, partial and fail": (
+        (
+            "# R\n\n## Roles\n\n### 1. Focus (0-2)\n\nIs it on topic?\n\n- **Pass**: No drift\n"
+            "- **Partial**: Some drift\n- **Fail**: Only drift\n\n### 2. Facts\n\n"
+            "| Score | Criteria |\n|-|-|\n| 2 | All match |\n| 1 | One differs |\n"
+            "| 0 | Two differ |\n| N/A | No facts |\n"
+        ),
+        [
+            {
+                "id": "Focus",
+                "expected_outcome": "Is it on topic?",
+                "levels": [
+                    {"level": 0, "name": "Fail", "expected_outcome": "Only drift"},
+                    {"level": 1, "name": "Partial", "expected_outcome": "Some drift"},
+                    {"level": 2, "name": "Pass", "expected_outcome": "No drift"},
+                ],
+            },
+            {"id": "Facts", "levels": levels("All match", "One differs", "Two differ", of=(2, 1, 0))},
+        ],
+        [],
+    ),
+    "a scale for each criterion of several tables": (
+        (
+            "# R\n\n## Scoring\n\nEach criterion:\n\n- 1 = Absent\n- 2 = There\n- **Reason** first\n- 3 = Proven\n\n"
+            "## Plan\n\n| # | Dimension | What 3 looks like |\n|-|-|-|\n| 1 | Order | Steps in order |\n\n"
+            "## Tests\n\n| Dimension | Points |\n|-|-|\n| Cover | 5 |\n"
+        ),
+        [
+            {
+                "id": name,
+                "rubrics": [
+                    {
+                        "id": criterion,
+                        "expected_outcome": told,
+                        "levels": levels("Absent", "There", "Proven", of=(1, 2, 3)),
+                        **weight,
+                    }
+                ],
+            }
+            for name, criterion, told, weight in (
+                ("Plan", "Order", "Steps in order", {}),
+                ("Tests", "Cover", "Cover", {"weight": 5}),
+            )
+        ],
+        ["3:1: this scale is read for each criterion", "20:15: column `Points` is read as the weight"],
     ),
     "bands of another scale, in lines": (
         (
@@ -235,12 +282,11 @@ DOCUMENTS = {
 def test_the_criteria_of_a_document_are_imported_and_what_is_not_read_is_told(name):
     text, expected, notes = DOCUMENTS[name]
     code, written, said = import_file("r.md", text)
+    written = written if "tests:" in written else f"rubrics:\n{written}"
+    found = YAML(typ="safe").load(written)
     made = [line.removeprefix("r.md:") for line in said.splitlines() if "warning" not in line]
-    assert (code, YAML(typ="safe").load(f"rubrics:\n{written}"), made) == (0, {"rubrics": expected}, notes)
-    assert [each.severity for each in lint("r.rubric.yaml", f"rubrics:\n{written}".encode()).findings] in (
-        [],
-        ["warning"],
-    )
+    assert (code, found.get("tests") or found["rubrics"], made) == (0, expected, notes)
+    assert {each.severity for each in lint("r.rubric.yaml", written.encode()).findings} <= {"warning"}
 
 
 def test_a_column_that_is_not_known_is_mapped_and_a_misspelt_one_refused():
@@ -285,3 +331,51 @@ def test_the_advice_ends_in_a_rubric_file_and_the_document_is_not_told_again():
     code, written, _ = import_file("evals/rubric.md", SECTIONS, "-o", "evals/rubric.rubric.yaml")
     assert (code, written) == (0, "")
     assert run_here() == (0, "")
+
+
+PROMPT = """\
+You judge replies.
+
+## Dimensions
+
+**Cause** (1-10): Is the cause named?
+
+**Tone** (1-10): Is the customer thanked?
+
+## Scale
+
+1-4: Not at all
+5-8: In part
+9-10: In full
+"""
+IN_PYTHON = 'def judge(reply):\n    return ask(f"""Rate the {reply}.\n\n5: Kind\n3: Plain\n1: Rude\n""")\n'
+CELL = {"cell_type": "code", "source": f'!pip x\nP = """{PROMPT}"""\n'}
+NAMED = "has a scale of scores, which is not checked; run `rubric-lint import FILE`"
+FORBIDDEN = "rubric-lint: 1 near miss not checked, which `fail-on-unread` forbids\n"
+PROMPTS = {
+    "rubrics/reply.json": (json.dumps({"a": 1, "prompt": PROMPT}), f"1:20: not checked: the text of `prompt` {NAMED}"),
+    "evals/judge.py": (IN_PYTHON, f"2:16: not checked: this text {NAMED}"),
+    "evals/judge.ipynb": (json.dumps({"cells": [CELL]}), f"1:57: not checked: the text of `P` {NAMED}"),
+    "lib/reply.py": (IN_PYTHON, None),
+    "evals/list.py": (IN_PYTHON.replace("Rate the {reply}", "Pick").replace(": ", ". "), None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_scales_in_strings_of_files_that_are_named_for_judges_are_near_misses(name):
+    text, said = PROMPTS[name]
+    Path(name).parent.mkdir()
+    Path(name).write_text(text, "utf-8")
+    assert run_here() == ((1, f"rubric-lint: {name}:{said}\n{FORBIDDEN}") if said else (0, ""))
+    if said:
+        code, written, _ = import_file(name, text)
+        criteria = YAML(typ="safe").load(f"rubrics:\n{written}")["rubrics"]
+        scales = [each.get("score_ranges") or each["levels"] for each in criteria]
+        assert (code, [len(scale) for scale in scales]) == (0, [3] if name.endswith(".py") else [3, 3])
+
+
+def test_data_and_programs_without_a_scale_in_a_string_need_no_import():
+    data = "a.yaml: is YAML or JSON, which needs no import; use `rubric-lint convert`\n"
+    program = "a.py: holds no text with a scale of scores, such as `5: ...`, which is what is imported\n"
+    assert import_file("a.yaml", "rubrics: [a]\n")[::2] == (2, data)
+    assert import_file("a.py", "x = 1\n")[::2] == (2, program)

@@ -39,6 +39,9 @@ LOOK_ALIKES = {
     "a prompt with scores from its answers": "prompt: x\nchoice_strings: [a, b]\nchoice_scores: from_strings\n",
     "a judge": "llm_judge: {model: x, criteria: [{id: a, description: b}]}\n",
     "metrics": '[{"criterion": {"rouge": {"rubrics": [{"id": "a", "content": {"text": "b"}}]}}}]',
+    "a judged task": '[{"criterion": "Names it", "is_positive": true, "score": 5, "met": true}]',
+    "reviews": '[{"is_positive": true, "text": "Great", "criterion_id": 1}]',
+    "a checklist": '{"type": "weighted_checklist", "checklist": ["Names it"]}',
     "bands": "rubric: [{score_range: [0, 4], expected_outcome: a}]\n",
 }
 

@@ -9,7 +9,7 @@ from editor import start, uri_of
 from embedded import Client
 from lsprotocol import types
 
-from rubric_lint.lsp.answers.commands import RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, make_lenses, plan
+from rubric_lint.lsp.answers.commands import ADOPT, RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, make_lenses, plan
 from rubric_lint.lsp.server.analysis import State, analyse
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.project.settings import SettingsFinder
@@ -80,6 +80,28 @@ def test_what_is_not_on_disk_or_holds_no_rubric_has_none(tmp_path):
     assert lenses(tmp_path / "a.rubric.yaml", "rubrics: [Names the cause]") == []
     (tmp_path / "a.yaml").write_text("services: []\n", "utf-8")
     assert lenses(tmp_path / "a.yaml") == []
+
+
+GOALS = """\
+goals:
+  criteria:
+    - {id: tone, weight: 1, text: Thanks the reader}
+    - {id: facts, weight: 1, text: Takes each number from the source}
+"""
+
+
+async def test_a_format_that_is_not_read_can_be_described_in_the_settings_of_the_repository(tmp_path):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "data").mkdir()
+    path = tmp_path / "data" / "goals.yaml"
+    path.write_text(GOALS, "utf-8")
+    assert lenses(path) == [(1, "Not checked: describe this format in the settings", ADOPT, "")]
+    async with start(tmp_path) as editor:
+        editor.open(uri_of(path), GOALS)
+        report = await run_command(editor, ADOPT, uri_of(path), "")
+        assert report.startswith("$ rubric-lint adopt data/goals.yaml\n\ndata/goals.yaml:2:3 goals\n")
+        assert await editor.end() == 0
+    assert 'files = ["/data/goals.yaml"]' in (tmp_path / "rubric-lint.toml").read_text("utf-8")
 
 
 def test_the_commands_are_those_of_the_command_line(folder):

@@ -143,58 +143,31 @@ def test_lines_of_a_table_are_those_of_its_file():
     assert code == 1
 
 
-ZLIB = "Error -3 while decompressing data: incorrect header check"
 BROKEN = {
-    "a quote that is never closed": (
-        b'id,output\na,"{""score"": 7}"\nb,"{""score"": 7}\nc,1\n',
-        [(3, "the quote in line 3 is never closed; nothing after it is read")],
-        1,
-    ),
-    "text after a quote": (
-        b'id,output\na,"{"score": 7}"\nb,"{""score"": 7}"\n',
-        [(2, "text after the closing quote of a cell; double the quotes inside a cell")],
-        1,
-    ),
-    "latin-1": (
-        'id,output\nä,"{""score"": 7}"\nb,"{""score"": 7}"\n'.encode("latin-1"),
-        [(2, "byte e4 is not UTF-8; save the file as UTF-8")],
-        1,
-    ),
-    "gzip cut off": (
-        gzip.compress(b'{"score": 7}\n{"score": 8}\n')[:-4],
-        [(3, "the gzip file is cut off here; the rest is missing")],
-        2,
-    ),
-    "gzip with text behind it": (
-        gzip.compress(b'{"score": 7}\n') + b"more",
-        [(2, f"the gzip file is damaged ({ZLIB}); nothing after this is read")],
-        1,
-    ),
-    "zstd cut off": (
-        zstd(b'{"score": 7}\n' * 50_000)[:-3],
-        None,
-        None,
-    ),
-    "a line cut off": (
-        b'{"score": 7}\n{"sco',
-        [(2, "not JSON at column 2: this string has no closing quote")],
-        1,
-    ),
-}  # fmt: skip
+    "a quote that is never closed": (b'id,output\na,"{""score"": 7}"\nb,"{""score"": 7}\nc,1\n', 3, "never closed", 1),
+    "text after a quote": (b'id,output\na,"{"score": 7}"\nb,"{""score"": 7}"\n', 2, "after the closing quote", 1),
+    "latin-1": ('id,output\nä,"{""score"": 7}"\nb,"{""score"": 7}"\n'.encode("latin-1"), 2, "byte e4 is not UTF-8", 1),
+    "gzip cut off": (gzip.compress(b'{"score": 7}\n{"score": 8}\n')[:-4], 3, "cut off here", 2),
+    "gzip with text behind it": (gzip.compress(b'{"score": 7}\n') + b"more", 2, "incorrect header check", 1),
+    "a line cut off": (b'{"score": 7}\n{"sco', 2, "not JSON at column 2", 1),
+}
 
 
-@pytest.mark.parametrize(("data", "expected", "scored"), BROKEN.values(), ids=BROKEN)
-def test_a_broken_file_is_told_with_its_line(data, expected, scored):
+@pytest.mark.parametrize(("data", "line", "message", "scored"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_file_is_told_with_its_line(data, line, message, scored):
     Path("a").write_bytes(data)
     results, told, code = call("a")
-    if expected is None:
-        scored = len(results) - len(errors(results))
-        assert 30_000 < scored < 50_000
-        assert errors(results)[-1] == (scored + 1, "the zstd file is cut off here; the rest is missing")
-    else:
-        assert errors(results) == expected
-    assert (len(results) - len(errors(results)), code) == (scored, 1)
-    assert f"{len(errors(results))} invalid" in told[-1]
+    ((found, said),) = errors(results)
+    assert (found, message in said) == (line, True)
+    assert (len(results) - 1, code, "1 invalid" in told[-1]) == (scored, 1, True)
+
+
+def test_a_zstd_file_that_is_cut_off_is_read_until_there():
+    Path("a").write_bytes(zstd(b'{"score": 7}\n' * 50_000)[:-3])
+    results, _, code = call("a")
+    scored = sum("error" not in each for each in results)
+    assert 30_000 < scored < 50_000
+    assert (errors(results)[-1], code) == ((scored + 1, "the zstd file is cut off here; the rest is missing"), 1)
 
 
 def test_a_parquet_file_that_is_cut_off_is_one_invalid_output():
@@ -295,11 +268,8 @@ def test_results_of_batches_are_recognized(first):
         "i": 0.5,
     }
     assert (len(results), code, "5 invalid" in told[-1]) == (9, 1, True)
-    assert {each["id"]: each["judge"]["model"] for each in results if each["id"] in "aef"} == {
-        "a": "m",
-        "e": "m",
-        "f": "c",
-    }
+    models = {each["id"]: each["judge"]["model"] for each in results if each["id"] in "aef"}
+    assert models == {"a": "m", "e": "m", "f": "c"}
 
 
 MAPPED = {
@@ -321,22 +291,19 @@ def test_columns_are_mapped_to_fields(name):
     assert [(str(each["id"]), each["score"], "uid" in each, code) for each in results] == [("1", 0.7, False, 0)]
 
 
-def test_columns_that_are_not_there_are_refused():
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["output=respones"], "(--map output=respones); did you mean `response`?"),
+        (["output=x.y"], "(--map output=x.y); there are `uid`, `response` and `id`"),
+        ([], "no column `output` (there are `uid`, `response` and `id`)"),
+        (["output=response", "id=uid"], "the column `id` is not read, because --map id=uid names another"),
+    ],
+)
+def test_columns_that_are_not_there_are_refused(options, told):
     Path("a.csv").write_bytes(b"uid,response,id\n1,x,2\n")
-    refused = {
-        ("output=respones",): "a.csv: no column `respones` (--map output=respones); did you mean `response`?",
-        ("output=x.y",): "a.csv: no column `x.y` (--map output=x.y); there are `uid`, `response` and `id`",
-        (): "a.csv: no column `output` (there are `uid`, `response` and `id`); name the column with the judge's output "
-        "with --map output=COLUMN",
-        (
-            "output=response",
-            "id=uid",
-        ): "a.csv: the column `id` is not read, because --map id=uid names another; give it "
-        "another name with --map NAME=id",
-    }
-    for options, told in refused.items():
-        results, said, code = call("a.csv", *(arg for option in options for arg in ("--map", option)))
-        assert (results, said[0], code) == ([], told, 2)
+    results, said, code = call("a.csv", *(arg for option in options for arg in ("--map", option)))
+    assert (results, said[0].startswith("a.csv: "), told in said[0], code) == ([], True, True, 2)
 
 
 def test_records_without_a_mapped_field_are_invalid():
@@ -364,14 +331,9 @@ def test_folders_and_patterns_are_searched_and_say_what_is_not_read():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         row = [{"id": name, "output": '{"score": 7}'}]
         Path(name).write_bytes(gzip.compress(as_csv(row).encode()) if ".csv" in name else as_jsonl(row).encode())
-    unread = (
-        "d: `.x.jsonl`, `_SUCCESS` and `a/README.md` were not read; in a folder, files named .jsonl, .ndjson, .json, "
-        ".csv, .tsv and .parquet (also with .gz or .zst) are read, unless their names begin with `.` or `_` "
-        "or they are links to folders or to nothing"
-    )
-    counts = "{} outputs: 0 pass, {} borderline, 0 fail, 0 invalid; mean score 0.700".format
     results, told, code = call("d")
-    assert ([each["id"] for each in results], told, code) == (["d/a/z.csv.gz", "d/b.jsonl"], [unread, counts(2, 2)], 0)
+    assert ([each["id"] for each in results], len(told), code) == (["d/a/z.csv.gz", "d/b.jsonl"], 2, 0)
+    assert told[0].startswith("d: `.x.jsonl`, `_SUCCESS` and `a/README.md` were not read")
     results, told, _ = call("**/*.jsonl", "d/b.jsonl", "[x].jsonl")
     assert [each["id"] for each in results] == ["[x].jsonl", "d/b.jsonl", "e.jsonl", "d/b.jsonl", "[x].jsonl"]
     assert [line[:19] for line in told] == ["warning: 2 records ", "5 outputs: 0 pass, "]
@@ -406,12 +368,10 @@ def test_a_column_that_is_there_twice_is_refused():
     twice = pa.Table.from_arrays([pa.array(["a"]), pa.array(["{}"]), pa.array(["b"])], names=["id", "output", "id"])
     pq.write_table(twice, "a.parquet")
     Path("b.csv").write_text("id,output,id\na,{},b\n", "utf-8")
-    assert call("a.parquet", "b.csv")[1:] == (
-        [
-            "a.parquet: the column `id` occurs twice; rename one",
-            "b.csv: the column `id` occurs twice; rename one",
-            "0 outputs: 0 pass, 0 borderline, 0 fail, 0 invalid",
-        ],
+    results, told, code = call("a.parquet", "b.csv")
+    assert ([line.split(";")[0] for line in told[:2]], results, code) == (
+        [f"{name}: the column `id` occurs twice" for name in ("a.parquet", "b.csv")],
+        [],
         2,
     )
 
@@ -426,14 +386,8 @@ def test_line_ends_of_old_macs_are_named():
 
 def test_damage_in_parquet_with_checksums_is_told():
     rows = [{"id": f"a{number}", "output": '{"score": 7}', "answer": "x" * 50} for number in range(20)]
-    data = as_parquet(
-        rows,
-        compression="none",
-        use_dictionary=False,
-        write_page_checksum=True,
-        write_statistics=False,
-        row_group_size=10,
-    )
+    layout = {"compression": "none", "use_dictionary": False, "write_statistics": False, "row_group_size": 10}
+    data = as_parquet(rows, **layout, write_page_checksum=True)
     place = data.rindex(b'{"score": 7}')
     Path("a.parquet").write_bytes(data[:place] + b'{"score": 1}' + data[place + 12 :])
     results, _, code = call("a.parquet")

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.dialects.search.documents import SUFFIXES as DOCUMENTS
-from rubric_lint.dialects.search.documents import could_hold_criteria, is_document
+from rubric_lint.dialects.search.documents import could_hold_criteria, is_document, may_hold_scale
 from rubric_lint.text.source import DATA, Kind, kind_of
 
 if TYPE_CHECKING:
@@ -101,9 +101,8 @@ FAMILIES = (
     Family(
         "agent_skills",
         ("agent-skills",),
-        (('"evals"', '"prompt"'),),
-        files_have=((b'"expected_output"', b'"evals"'), (b"assert", b'"evals"'), (b'"expectations"', b'"evals"')),
-        in_yaml=False,
+        (("evals", "prompt"), ("assertions", "prompt"), ("expectations", "prompt")),
+        files_have=tuple((name, b"prompt") for name in (b"expected_output", b"assert", b"expectations", b"evals")),
     ),
     Family(
         "agentv",
@@ -240,6 +239,7 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
             or b"LabelGrader(" in data
             or b"ModelGrader(" in data
             or any(family.may_be_in_program(data) for family in FAMILIES)
+            or (_NAMED.search(name) is not None and may_hold_scale(data.decode("utf-8", "replace")))
         )
     if kind is Kind.TOML:
         return any(all(map(data.__contains__, words)) for words in _SIGNS_OF_TOML)
@@ -261,9 +261,11 @@ def _could_be_home_made(data: bytes, name: str) -> bool:
     if any(word in data for word in _CONTAINERS) and _CONTAINER.search(data):
         return any(mark in data for mark in _SCORED) or b"description" in data
     is_own = _OWN_NAME.search(name) is not None
-    if not (is_own or _NAMED.search(name)) or not any(mark in data for mark in _SCORED):
+    if not (is_own or _NAMED.search(name)):
         return False
-    return is_own or _COMMON_CONTAINER.search(data) is not None
+    if any(mark in data for mark in _SCORED) and (is_own or _COMMON_CONTAINER.search(data) is not None):
+        return True
+    return may_hold_scale(data.decode("utf-8", "replace"))
 
 
 DIALECTS: tuple[str, ...] = tuple(name for family in FAMILIES for name in family.dialects)

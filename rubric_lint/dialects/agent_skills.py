@@ -16,12 +16,15 @@ AGENT_SKILLS = Dialect(
     without=frozenset({"missing-id"}),
     asked=Asked("pass or fail", 0),
     tells_others=True,
-    cases=frozenset({"evals"}),
+    cases=frozenset({"evals", "scenarios"}),
 )
 DIALECTS = (AGENT_SKILLS,)
 
 _EVALS = "evals"
-_LISTS = ("assertions", "expectations", "expected_behavior")
+_HOLDERS = (_EVALS, "cases", "tests", "scenarios")
+_LISTS = ("assertions", "expectations", "expected_behavior", "criteria", "checks", "scorers", "graders")
+_OF_RUNS = frozenset({"should_trigger", "trials", "runs", "results"})
+"""Fields of cases that say whether a skill is used, and of results."""
 _TEXTS = ("text", "description", "check", "assertion", "expectation", "criterion", "statement")
 _NAMES = ("id", "name")
 _ALL_OF_THEM = "agent-skills/v1.json#/definitions/rubrics"
@@ -36,18 +39,21 @@ def find(document: Document) -> Iterator[View]:
         if any(isinstance(item, dict) and isinstance(item.get("passed"), bool) for _, item in read):
             continue
         told = [(place, item) for place, item in read if not isinstance(item, dict) or _find_text(item)]
-        if any(isinstance(item, str | dict) for _, item in told):
+        if any(map(_says_something, told)):
             yield _view(document, told, _ALL_OF_THEM if len(told) < len(read) else "", read_text(case, "prompt"))
 
 
 def find_unread(document: Document) -> Iterator[tuple[Path, str, str]]:
     """Find cases without criteria, and assertions that no judge can read; yield place, problem and advice."""
-    cases = list(_find_cases(document))
-    bare = [path for path, case in cases if "expected_output" in case and not any(case.get(each) for each in _LISTS)]
+    cases = [(path, case) for path, case in _find_cases(document) if path[-2:-1] == (_EVALS,)]
+    bare = [path for path, case in cases if _OF_RUNS.isdisjoint(case) and not any(map(case.get, _LISTS))]
     if bare:
         some = f"{len(bare)} of {len(cases)} cases" if len(bare) < len(cases) else "any case"
-        problem = f"no criteria in {some}, only an `expected_output`"
-        yield bare[0], problem, "list what a judge checks in `assertions`"
+        yield (
+            bare[0],
+            f"no criteria in {some}",
+            "list what a judge checks in `assertions`, as `expected_output` is not graded",
+        )
     coded = [
         (*path, name, at)
         for path, case in cases
@@ -62,17 +68,28 @@ def find_unread(document: Document) -> Iterator[tuple[Path, str, str]]:
 
 def _find_cases(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
     is_named = is_named_for_judges(document)
-    for path, mapping in document.mappings:
-        evals = mapping.get(_EVALS)
-        if isinstance(evals, list) and (is_named or any(name.startswith("skill") for name in mapping)):
-            for at, case in enumerate(evals):
+    held = [
+        ((*path, name), mapping[name], mapping)
+        for path, mapping in document.mappings
+        for name in _HOLDERS
+        if name in mapping
+    ]
+    for path, cases, holder in [((), document.data, {}), *held]:
+        if isinstance(cases, list) and (is_named or any(name.startswith("skill") for name in holder)):
+            for at, case in enumerate(cases):
                 if isinstance(case, dict) and "prompt" in case:
-                    yield (*path, _EVALS, at), case
+                    yield (*path, at), case
 
 
 def _find_text(item: dict[str, Any]) -> str:
     """Return the name of the field that says what must be true; empty if there is none."""
     return next((name for name in _TEXTS if name in item), "")
+
+
+def _says_something(told: tuple[Path, Any]) -> bool:
+    """Return whether a criterion is text, and not a single word such as `is_json`, which names code."""
+    text = told[1].get(_find_text(told[1])) if isinstance(told[1], dict) else told[1]
+    return isinstance(text, str) and (len(text.split()) != 1 or not text.isascii())
 
 
 def _view(document: Document, told: list[tuple[Path, Any]], around: str, prompt: str) -> View:

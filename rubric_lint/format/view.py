@@ -124,8 +124,8 @@ class View:
     def _exists(self, path: Path) -> bool:
         value = self.document.data
         for step in path:
-            is_there = step in value if isinstance(value, dict) else isinstance(value, list) and isinstance(step, int)
-            if not is_there:
+            is_item = isinstance(value, list) and isinstance(step, int) and step < len(value)
+            if not (step in value if isinstance(value, dict) else is_item):
                 return False
             value = value[step]
         return True

@@ -138,9 +138,8 @@ _BETWEEN = " A number that is not described is for an answer between those that 
 
 
 def _instruct(rubric: ScoringRubric) -> str:
-    between = (
-        _BETWEEN if any(each.outcome is None for item in rubric.model.criteria for each in item.levels or ()) else ""
-    )
+    levels = [level for criterion in rubric.model.criteria for level in criterion.levels or ()]
+    between = _BETWEEN if any(level.outcome is None and level.name is None for level in levels) else ""
     parts = [_OPENING, f"# Rubric\n\n{_TASKS[rubric.shape]}{between}"]
     if rubric.shape is Shape.HOLISTIC:
         told = [each for entry in rubric.model.entries for each in read_told(entry)]
@@ -179,7 +178,7 @@ def _list_bands(bands: Iterable[Band], told: Iterable[JudgeField]) -> Iterator[s
 
 def _list_levels(levels: Sequence[Level], told: Iterable[JudgeField]) -> Iterator[str]:
     for level in sorted(levels, key=lambda level: level.number or 0):
-        if level.outcome is None:
+        if level.outcome is None and level.name is None:
             continue  # a score between those that are described
         name = f" ({level.name})" if level.name else ""
         yield _indent(f"- {level.number}{name}: ", level.outcome or "")

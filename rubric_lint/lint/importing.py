@@ -19,7 +19,7 @@ from rubric_lint.lint.engine import Examined, examine
 from rubric_lint.messages import list_names
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.path import Path
-from rubric_lint.text.source import SUFFIXES, Source
+from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES, Source, UndecodableError
 
 _NAME = "table.rubric.json"
 
@@ -166,9 +166,18 @@ def import_tables(
         ChoiceError: if no table has a column that an option names.
     """
     label, of_columns = file.label, choices.columns
-    if file.path.lower().endswith(SUFFIXES):
-        told = "is YAML or JSON, which needs no import; use `rubric-lint convert`"
-        return Imported(label, "", (_error(label, told),), is_unreadable=True)
+    is_data = file.path.lower().endswith(SUFFIXES)
+    if is_data or file.path.lower().endswith(SIGNED_SUFFIXES):
+        written = _read_strings(file, choices)
+        if not written:
+            told = "is YAML or JSON, which needs no import; use `rubric-lint convert`"
+            told = (
+                told if is_data else "holds no text with a scale of scores, such as `5: ...`, which is what is imported"
+            )
+            return Imported(label, "", (_error(label, told),), is_unreadable=True)
+        rubrics = [read_rubric(table, of_columns) for table in written]
+        _refuse_unused(of_columns, rubrics)
+        return _Writing(label, settings, watch, sum(len(table.rows) for table in written)).write(rubrics)
     asked = Asked(
         {**of_columns.fields, **dict.fromkeys(of_columns.ignored, "")},
         choices.only,
@@ -189,6 +198,25 @@ def import_tables(
             refused.append(_error("", told))
         return Imported(label, "", tuple(refused), is_unreadable=isinstance(refusal, UnreadableError))
     return _Writing(label, settings, watch, sum(len(table.rows) for table in tables)).write(rubrics)
+
+
+def _read_strings(file: TableFile, choices: TableChoices) -> list[Table]:
+    """Return the rubrics in the strings of a program or of data, each under a name of its own."""
+    from rubric_lint.dialects.tables.prompts import read_prompts  # noqa: PLC0415  (tables have none)
+
+    try:
+        source = Source.from_bytes(file.path, file.data)
+    except UndecodableError:
+        return []
+    found: dict[str, Table] = {}
+    for prompt in read_prompts(source):
+        for table in prompt.tables:
+            name = prompt.name or table.name
+            name = name if len(prompt.tables) == 1 else f"{name}/{table.name}"
+            names = (name, *(f"{name}-{number}" for number in range(2, len(found) + 3)))
+            name = next(each for each in names if each not in found)
+            found[name] = table._replace(name=name)
+    return [table for name, table in found.items() if choices.only in {None, name}]
 
 
 class _Writing:

@@ -12,6 +12,7 @@ import warnings
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -345,6 +346,31 @@ def read_program(source: Source, kind: Kind) -> tuple[Tree, list[SyntaxFaultErro
     return Tree(source, [Root(root, 0)], Kind.PYTHON, lambda: find_comments(piece)), []
 
 
+def find_texts(source: Source, kind: Kind) -> Iterator[tuple[str, str, int]]:
+    """Yield the strings of a Python file or a notebook: the variable of each or nothing, its text, and where it begins.
+
+    The parts of an f-string between its placeholders are strings. Cells with syntax errors are left out.
+    """
+    pieces = [Piece(source.text, range(len(source.text)), range(1, len(source.text) + 1))]
+    if kind is Kind.NOTEBOOK:
+        pieces = list(_find_cells(source.text, read_json(source.text, without=_UNREAD).node))
+    for piece in pieces:
+        with suppress(SyntaxFaultError):
+            try:
+                module = parse(piece)
+            except SyntaxFaultError:
+                module = parse(piece._replace(text=_blank_magics(piece.text)))
+            places, names = _Places(piece), dict[int, str]()
+            for node in ast.walk(module):
+                if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+                    name = target.id if isinstance(target, ast.Name) else ""
+                    names |= {id(each): name for each in ast.walk(node.value)}
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and not _SURROGATE.search(node.value):
+                    start = places.offset(node.lineno, node.col_offset)
+                    yield names.get(id(node), ""), node.value, piece.starts[start]
+
+
 def _make_root(pairs: list[tuple[Any, Any]], start: int, end: int) -> MappingNode:
     """Return the mapping of all literals; a name that comes again gets a number."""
     last: dict[str, int] = {}  # the highest number that each name has got
@@ -428,7 +454,7 @@ def _join(text: str, lines: list[Any]) -> Piece:
     return Piece("".join(line.value for line in lines), starts, ends)
 
 
-_MAGIC = re.compile(r"^([ \t]*+(?:[\w.,\[\]][\w.,\[\] ]*=[ \t]*+)?)([%!?].*|[^#'\"\n]*\?)$", re.MULTILINE)
+_MAGIC = re.compile(r"^([ \t]*+(?:[\w.,\[\]][\w.,\[\] ]*=[ \t]*+)?)([%!?].*|[^\s#'\"]*\?)$", re.MULTILINE)
 
 
 def _blank_magics(text: str) -> str:

@@ -134,6 +134,8 @@ SAMPLES: dict[str, Sample] = {
                  {
                  "id": "mark-id",
                  "text": "mark-outcome",
+                 "type": "mark-type",
+                 "tags": "mark-tags",
                  "severity": "mark-severity"},
                  {
                  "name": "mark-name",

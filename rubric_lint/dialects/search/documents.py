@@ -1,6 +1,7 @@
-"""Find rubrics in Markdown, which is not linted: documents that are named for them, to report what to do."""
+"""Find rubrics in text, which is not linted: Markdown that is named for rubrics, and signs of scales in prompts."""
 
 import re
+from itertools import islice
 
 from rubric_lint.finding import Step, Unread
 from rubric_lint.text.source import Source
@@ -25,15 +26,18 @@ _NUMBERED = re.compile(rb"^[ \t]*(?:\|?[ \t]*:?-+:?[ \t]*\||[|*+ \t-]*\d|#.*\d)"
 
 def is_document(name: str) -> bool:
     """Return whether a name is that of a document that may hold a rubric."""
-    lower = name.lower()
-    base = lower[max(lower.rfind("/"), lower.rfind("\\")) + 1 :]
-    return lower.endswith(SUFFIXES) and ("rubric" in base or "judge" in base)
+    base = _base_of(name)
+    return base.endswith(SUFFIXES) and ("rubric" in base or "judge" in base)
+
+
+def _base_of(name: str) -> str:
+    return re.split(r"[/\\]", name.lower())[-1]
 
 
 def could_hold_criteria(data: bytes, path: str) -> bool:
     """Return whether a document that nobody named may hold a rubric for judges: its folder or its words say so."""
     is_told = _FOR_JUDGES.search(path) is not None
-    if "rubric" in path.lower():
+    if "rubric" in _base_of(path):
         is_told = is_told or (_OF_JUDGES.search(data) is not None and not _OF_COURSES.search(data))
     return is_told and _NUMBERED.search(data) is not None
 
@@ -47,11 +51,22 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
     try:
         count, line = count_criteria(source)
     except TableError as refusal:
-        if "rubric" not in name.lower():
+        if "rubric" not in _base_of(name):
             return ()
-        reason = f"`rubric-lint import` finds no rubric in this Markdown: {refusal.message.partition(';')[0]}"
+        advice = "it reads tables with columns such as `criterion`, `weight` and `description`"
+        reason = f"`rubric-lint import` finds no rubric in this Markdown: {refusal.message.partition(';')[0]}; {advice}"
         return (Unread(reason, 1, 1, is_known=False, signs=1),)
     command = f"rubric-lint import {name} -o {name[: name.rfind('.')]}{RUBRIC_FILE}"
     criteria = "its criterion is" if count == 1 else f"its {count} criteria are"
     reason = f"{criteria} in Markdown, which is not checked; `{command}` writes a rubric file"
     return (Unread(reason, line, 1, is_known=False, signs=2, steps=(Step("run", "import"),)),)
+
+
+_STEP = re.compile(
+    r"(?:^|\\n)[ \t]*+(?:[-*•+][ \t]++)?[*\"'`(\[]{0,2}(?:score[ \t]*+)?\d{1,3}\b[^\w\n]", re.IGNORECASE | re.MULTILINE
+)
+
+
+def may_hold_scale(text: str) -> bool:
+    """Return whether three lines of a file, or of strings in it, begin as steps of a scale do."""
+    return len([*islice(_STEP.finditer(text), 3)]) == 3

@@ -16,22 +16,26 @@ from typing import Any, NamedTuple
 
 from lsprotocol import types
 
+from rubric_lint.finding import Step
 from rubric_lint.lint.case_names import RubricSite, find_names
 from rubric_lint.lsp.answers.scores import is_sound
 from rubric_lint.lsp.server.analysis import Analysis, State
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.workspace import uri_of
 from rubric_lint.project.opening import LIMIT, read_file
+from rubric_lint.project.repository import find_root
 from rubric_lint.run.summary import counted
 from rubric_lint.testing.reading import find_recordings, is_test_file, list_needed, split_reference
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, UndecodableError, stem_of
 
-RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT = (f"rubric-lint.{name}" for name in ("runTests", "scoreOutputs", "showPrompt"))
+RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, ADOPT = (
+    f"rubric-lint.{name}" for name in ("runTests", "scoreOutputs", "showPrompt", "adopt")
+)
 """The commands of the lenses. Each takes the URI of the file and the name of a rubric, empty for all of them."""
 
-NAMES = (RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT)
+NAMES = (RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, ADOPT)
 """The commands that the server runs for the editor."""
 
 CAN_RUN = sys.platform != "emscripten"
@@ -55,7 +59,9 @@ def make_lenses(analysis: Analysis) -> list[types.CodeLens]:
     path, settings = analysis.state.name, analysis.state.settings
     if settings is None or not os.path.isfile(path):
         return []
-    return list(_make_for_tests(analysis) if settings.is_test_file else _make_for_rubrics(analysis, path))
+    if settings.is_test_file:
+        return list(_make_for_tests(analysis))
+    return [*_make_for_rubrics(analysis, path), *_make_for_near_misses(analysis)]
 
 
 async def answer_lenses(documents: OpenDocuments, params: types.CodeLensParams) -> list[types.CodeLens] | None:
@@ -91,6 +97,14 @@ def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]
             yield add("Score recorded outputs", SCORE_OUTPUTS, "")
             outputs = []  # the command scores those of all rubrics of the file
         yield add("Show prompt", SHOW_PROMPT, name if len(analysis.rubrics) > 1 else "")
+
+
+def _make_for_near_misses(analysis: Analysis) -> Iterator[types.CodeLens]:
+    """Yield a lens over the first criteria in a home-made format that a table in the settings would have read."""
+    near = [each for each in analysis.result.unread if Step("run", "adopt") in each.steps] if analysis.result else []
+    for each in near[:1]:
+        start = types.Position(each.line - 1, 0)
+        yield _make(analysis.state, start, "Not checked: describe this format in the settings", ADOPT)
 
 
 def _make(state: State, start: types.Position, title: str, command: str, name: str = "") -> types.CodeLens:
@@ -144,11 +158,15 @@ _START = "import sys; sys.argv[0] = 'rubric-{0}'; from rubric_lint.cli.start imp
 
 
 class Call(NamedTuple):
-    """A call of a program, `test` or `score`, and what to call the report of what it prints."""
+    """A call of a program, `test`, `score` or `lint`, and what to call the report of what it prints.
+
+    `folder` is where to run it, if not beside the file.
+    """
 
     program: str
     arguments: tuple[str, ...]
     title: str
+    folder: str = ""
 
     @property
     def line(self) -> str:
@@ -171,6 +189,9 @@ def plan(command: str, path: str, name: str) -> Call | str:
         if not outputs:
             return f"{folder} has no recorded outputs of this rubric"
         return Call("score", ("--format", "table", *_shorten([path, *outputs], folder)), f"{stem} scores")
+    if command == ADOPT:  # new settings are for the whole repository
+        root = find_root(folder)
+        return Call("lint", ("adopt", *_shorten([path], root)), f"{stem} format", root)
     chosen = (f"--rubric={name}",) if name else ()
     return Call("score", ("prompt", *_shorten([path], folder), *chosen, "--answer", "(the answer)"), f"{stem} prompt")
 
@@ -207,7 +228,7 @@ class Commands:
             return None
         settings = self._documents.settings_file_for(uri)
         call = call._replace(arguments=(*call.arguments, *(("--config", settings) if settings else ())))
-        printed = await self._call(call, os.path.dirname(state.name))
+        printed = await self._call(call, call.folder or os.path.dirname(state.name))
         if self._is_over:
             return None
         changed = await self._documents.run(_differs_from_disk, state)
