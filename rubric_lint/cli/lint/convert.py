@@ -173,12 +173,16 @@ def _lost_around(found: "dict[str, Loaded]", carried: "Carried") -> "Iterator[_L
 def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool) -> "Iterator[_Lost]":
     """Yield the comments of the file, or of the converted rubrics; no target format keeps them."""
     from rubric_lint.dialects.export.fields import find_comments  # noqa: PLC0415
+    from rubric_lint.text.source import Span  # noqa: PLC0415
 
-    for each in found.values():
-        source = each.document.source
-        for comment in find_comments(each.document, None if is_whole else each.document.span(each.rubric.path)):
-            position = source.position(comment.start)
-            yield f"{source.name}:{position.line}:{position.column}", "a comment: converted files have no comments"
+    spans = {each.document.span(each.rubric.path) for each in found.values()}
+    if is_whole:
+        documents = {each.document.number: each.document for each in found.values()}
+        spans = {Span(each.preamble.start, each.span(()).end) for each in documents.values()}
+    tree = next(iter(found.values())).document.tree
+    for comment in find_comments(tree, spans):
+        position = tree.source.position(comment.start)
+        yield f"{tree.source.name}:{position.line}:{position.column}", "a comment: converted files have no comments"
 
 
 def _order(lost: "_Lost") -> tuple[int, int, str]:

@@ -13,6 +13,7 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import RENDERS, is_template
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Span
+from rubric_lint.text.tree import Tree
 
 EVERYWHERE = "all"
 QUESTIONS = ("input", "inputs", "question", "prompt", "instruction")
@@ -213,11 +214,11 @@ def find_formula(rubric: Rubric) -> Path | None:
     return (*multi, "calculate_output") if "calculate_output" in rubric.view.document.value(multi) else None
 
 
-def find_comments(document: Document, within: Span | None) -> Iterator[Span]:
-    """Find the comments of a document within the lines of a span, except those that name a schema."""
-    source = document.source
-    start, end = within or Span(document.preamble.start, document.span(()).end)
-    first, last = source.position(start).line, source.position(end).line
-    for comment in document.tree.comments:
-        if "$schema" not in source.slice(comment) and first <= source.position(comment.start).line <= last:
+def find_comments(tree: Tree, within: Iterable[Span]) -> Iterator[Span]:
+    """Find the comments of a file within the lines of some spans, except those that name a schema."""
+    source = tree.source
+    lines = {(source.position(start).line, source.position(end).line) for start, end in within}
+    for comment in tree.comments:
+        line = source.position(comment.start).line
+        if "$schema" not in source.slice(comment) and any(first <= line <= last for first, last in lines):
             yield comment

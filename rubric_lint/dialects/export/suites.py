@@ -1,6 +1,5 @@
 """Write suites: a test for each case, with its rubrics. For our own format, AgentV 4 and 5, and promptfoo."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,6 +12,7 @@ from rubric_lint.dialects.export.fields import find_holder
 from rubric_lint.dialects.export.suite import ASSERTION_LISTS
 from rubric_lint.dialects.export.target import CarriedCase, ExportError, ExportSource, ExportTarget, Writing
 from rubric_lint.dialects.export.texts import to_yaml
+from rubric_lint.dialects.export.values import VARIABLE
 from rubric_lint.format.criterion import HIGHEST, USUAL_THRESHOLDS, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import newest
@@ -192,7 +192,7 @@ class _AgentV:
     def _question(self, source: ExportSource) -> str:
         """Return the question of a case as the release reads it; empty if it would read another one."""
         text = source.question
-        if not isinstance(text, str) or (not self.is_template and _VARIABLE.search(text)):
+        if not isinstance(text, str) or (not self.is_template and VARIABLE.search(text)):
             return ""
         return str(escape(text)) if self.is_template and not source.is_template else text
 
@@ -235,7 +235,6 @@ class _AgentV:
 
 
 _PROMPTS = ["{{ input }}"]
-_VARIABLE = re.compile(r"\$\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}")
 
 
 def _need(writing: Writing, unknown: list[str]) -> None:
@@ -249,7 +248,7 @@ def _refuse_variables(writing: Writing, member: _Member) -> None:
         bands = criterion.scale.bands if criterion.scale else ()
         texts = [(criterion.path, criterion.id), (criterion.path, criterion.outcome)]
         for path, text in (*texts, *((band.path, band.outcome) for band in bands)):
-            if found := _VARIABLE.search(text or ""):
+            if found := VARIABLE.search(text or ""):
                 message = f"{writing.title} inserts an environment variable for `{found[0]}`; reword the text"
                 raise ExportError(member.name, path, message)
 

@@ -174,10 +174,10 @@ class ExportTarget:
             for path, message in self._find_lost(rubric):
                 writing.lose(name, path, message)
         content = self.writer(writing)
+        told = {loss[:2] for loss in writing.losses}
         for name, rubric in rubrics.items():
-            told = {loss.path for loss in writing.losses if loss.name == name}
             for path, message in find_lost(rubric, writing.source(name).fields, self.name, self.title):
-                if path not in told:
+                if (name, path) not in told:
                     writing.losses.append(Loss(name, path, message))
         data = content.encode() if isinstance(content, str) else content
         return Export(data, tuple(writing.losses), tuple(writing.gaps))

@@ -10,7 +10,7 @@ from rubric_lint.text.nunjucks import escape, is_template, unescape
 AGENTV_4, AGENTV_5, PROMPTFOO, OURS = "agentv-4", "agentv-5", "promptfoo", "rubric"
 
 _NAME = re.compile(r"(\{\{\s*[A-Za-z_]\w*\s*\}\})")
-_VARIABLE = re.compile(r"\$\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}")
+VARIABLE = re.compile(r"\$\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}")
 
 
 class LostTextError(Exception):
@@ -102,7 +102,7 @@ def has_variable(value: Any) -> bool:
     """Return whether AgentV 4 would put an environment variable into a text of a value."""
     match value:
         case str():
-            return _VARIABLE.search(value) is not None
+            return VARIABLE.search(value) is not None
         case list():
             return any(map(has_variable, value))
         case dict():
