@@ -319,8 +319,14 @@ def find_signs(document: Document, found: Criteria) -> Signs:
         not any(isinstance(step, str) and step not in own.common for step in found.path[-1:]),
         beside,
         not keys.isdisjoint(own.foreign["beside"])
+        or any(not set(_split(key)).isdisjoint(own.foreign["words"]) for key in keys)
         or any(2 * sum(key in entry for entry in entries) > len(entries) for key in own.foreign["entry"]),
     )
+
+
+def _split(key: str) -> list[str]:
+    """Return the words of a key: `homeworkNumber`, `course_id`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower().split("_")
 
 
 def _find_holders(document: Document, found: Criteria) -> list[tuple[Path, Entry]]:
@@ -353,7 +359,7 @@ class Inferred(NamedTuple):
         """Whether the criteria of all documents show by themselves that a judge reads them."""
         return all(
             each.has_text
-            and each.is_scored
+            and (each.is_scored or "levels" in signs.beside)
             and all(are_levels(entry[name]) for entry in each.items.values() for name in each.levels if name in entry)
             and not signs.is_foreign
             and (signs.is_named or (bool(signs.beside) and not signs.is_common))
@@ -483,12 +489,17 @@ def _are_points(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry])
     if "weight" in fields:
         return not words().points.isdisjoint(fields["weight"]) and "levels" not in fields
     lists = [entry.get(name) for entry in entries for name in fields.get("levels", ())]
-    return any(isinstance(value, list) and isinstance(value[0], dict) and "points" in value[0] for value in lists)
+    return any(
+        isinstance(level, dict) and "points" in level for value in lists if isinstance(value, list) for level in value
+    )
 
 
 def _find_level_text(holders: Sequence[Any]) -> str:
     """Return the field with the text of a level; empty if it is one of those that are known without a table."""
-    levels = [each for value in holders for each in (value.values() if isinstance(value, dict) else value)]
+    known = [
+        value.values() if isinstance(value, dict) else value for value in holders if isinstance(value, dict | list)
+    ]
+    levels = [level for value in known for level in value]
     mappings = [level for level in levels if isinstance(level, dict)]
     if any(name in level for level in mappings for name in _LEVEL_TEXT):
         return ""
