@@ -137,15 +137,14 @@ def test_equal_rows_may_be_counted_and_the_order_of_raters_does_not_matter(data,
     scale, rows = data
     different = list(dict.fromkeys(rows))
     mixed = [tuple(chance.sample(row, len(row))) for row in rows]
-    for make in (
-        coefficients.alpha_nominal,
-        coefficients.alpha_ordinal,
-        coefficients.alpha_interval,
-        coefficients.gwet,
-    ):
-        one = as_fraction(make(rows, scale)([1] * len(rows)))
-        assert as_fraction(make(different, scale)([rows.count(row) for row in different])) == one
-        assert as_fraction(make(mixed, scale)([1] * len(rows))) == one
+
+    def evaluate(rows, counts):
+        found = statistics_of(scale, rows).items()
+        return {name: as_fraction(each(counts)) for name, each in found if not name.startswith("kappa")}
+
+    one = evaluate(rows, [1] * len(rows))
+    assert evaluate(different, [rows.count(row) for row in different]) == one
+    assert evaluate(mixed, [1] * len(rows)) == one
 
 
 def test_the_kappa_paradox():
@@ -215,15 +214,11 @@ def test_an_interval_is_left_out_below_10_answers_and_rough_below_60_or_with_few
 
 
 def test_what_cannot_be_told_says_why():
-    same = figures("A", CHECK, [1] * 12, [1] * 12)
-    told = {name: (figure.value, figure.reason) for name, figure in same.figures.items()}
-    assert told == {
-        "kappa": (None, "no variation: every rating is yes"),
-        "alpha_nominal": (None, "no variation: every rating is yes"),
-        "ac1": (1, "no variation (every rating is yes), so it shows nothing"),
-        "bias": (0, None),
-        "mean_error": (0, None),
-    }
+    same = figures("A", CHECK, [1] * 12, [1] * 12).figures
+    assert {name: figure.value for name, figure in same.items()} == {
+        "kappa": None, "alpha_nominal": None, "ac1": 1, "bias": 0, "mean_error": 0
+    }  # fmt: skip
+    assert [name for name, figure in same.items() if figure.reason] == ["kappa", "alpha_nominal", "ac1"]
     constant = figures("A", CHECK, [1] * 6 + [0] * 6, [1] * 12)
     assert (constant.figures["kappa"].value, constant.figures["kappa"].reason) == (0, "one rater never varies")
     assert constant.pair.gate.bad_caught == Share(0, 6)
@@ -294,30 +289,15 @@ LABELS = {(True, True): 12, (True, False): 2, (False, True): 3, (False, False): 
 @pytest.mark.parametrize(
     ("chosen", "labelled", "others", "expected"),
     [
-        (
-            None,
-            LABELS,
-            (50, 100),
-            "`chosen` is missing from labels or differs among them; say how their answers were chosen, or use --chosen",
-        ),
-        (Chosen.RANDOM, {(True, True): 9}, (5, 10), "9 labels; at least 10 are needed"),
+        (None, LABELS, (50, 100), "`chosen` is missing"),
+        (Chosen.RANDOM, {(True, True): 9}, (5, 10), "9 labels; at least 10"),
         (Chosen.RANDOM, LABELS, (0, 0), "every judged answer has a label"),
         (None, {}, (5, 10), "no judged answer has a label"),
-        (Chosen.RANDOM, LABELS, (1, 1), "only 1 judged answer has no label; at least 10 are needed"),
-        (Chosen.RANDOM, LABELS, (3, 9), "only 9 judged answers have no label; at least 10 are needed"),
-        (Chosen.SEPARATE, {(True, True): 30}, (5, 10), "30 labels pass and 0 do not; at least 10 of each"),
-        (
-            Chosen.BY_VERDICT,
-            {(True, True): 9, (True, False): 21},
-            (5, 10),
-            "the judge passes 9 labelled answers and not 21",
-        ),
-        (
-            Chosen.SEPARATE,
-            {(True, True): 10, (True, False): 10, (False, True): 10, (False, False): 10},
-            (5, 10),
-            "the judge tells good from bad no better than by chance",
-        ),
+        (Chosen.RANDOM, LABELS, (1, 1), "only 1 judged answer has no label"),
+        (Chosen.RANDOM, LABELS, (3, 9), "only 9 judged answers have no label"),
+        (Chosen.SEPARATE, {(True, True): 30}, (5, 10), "30 labels pass and 0 do not"),
+        (Chosen.BY_VERDICT, {(True, True): 9, (True, False): 21}, (5, 10), "passes 9 labelled answers and not 21"),
+        (Chosen.SEPARATE, dict.fromkeys(LABELS, 10), (5, 10), "no better than by chance"),
     ],
 )
 def test_a_pass_rate_without_the_labels_for_it_is_not_corrected(chosen, labelled, others, expected):

@@ -194,55 +194,25 @@ def test_what_every_request_would_get_is_asked_once_and_marked(failure):
     assert len(server.asked) == 1
 
 
-JSON_SCHEMA = "(asked with --response-format json_schema; try json_object, or text, which relies on the prompt alone)"
-JSON_OBJECT = "(asked with --response-format json_object; try text, which relies on the prompt alone)"
+REFUSED_FORMATS = {
+    "kind": ({"error": {"message": "This response_format type is unavailable now"}}, 400),
+    "model": ({"error": {"message": "This model does not support response format `json_schema`."}}, 400),
+    "parameter": ({"error": {"message": "Unsupported.", "param": "response_format"}}, 400),
+    "field": ({"detail": [{"loc": ["body", "response_format"], "msg": "Extra inputs"}]}, 422),
+    "500": ({"error": {"message": 'response_format type must be one of "text" or "json_object"'}}, 500),
+    "long": ({"error": {"message": f"{'x' * 400} response_format"}}, 400),
+}
+WAYS_OUT = {"json_schema": "try json_object, or text, which", "json_object": "try text, which"}
 
 
-@pytest.mark.parametrize(
-    ("failure", "form", "message"),
-    [
-        (
-            Response({"error": {"message": "This response_format type is unavailable now"}}, 400),
-            "json_schema",
-            f"HTTP 400: This response_format type is unavailable now {JSON_SCHEMA}",
-        ),
-        (
-            Response({"error": {"message": "This model does not support response format `json_schema`."}}, 400),
-            "json_schema",
-            f"HTTP 400: This model does not support response format `json_schema`. {JSON_SCHEMA}",
-        ),
-        (
-            Response({"error": {"message": "Unsupported.", "param": "response_format"}}, 400),
-            "json_schema",
-            f"HTTP 400: Unsupported. {JSON_SCHEMA}",
-        ),
-        (
-            Response({"detail": [{"loc": ["body", "response_format"], "msg": "Extra inputs"}]}, 422),
-            "json_schema",
-            f'HTTP 422: {{"detail": [{{"loc": ["body", "response_format"], "msg": "Extra inputs"}}]}} {JSON_SCHEMA}',
-        ),
-        (
-            Response({"error": {"message": 'response_format type must be one of "text" or "json_object"'}}, 500),
-            "json_schema",
-            f'HTTP 500: response_format type must be one of "text" or "json_object" {JSON_SCHEMA}',
-        ),
-        (
-            Response({"error": {"message": "'response_format.type' must be 'json_schema' or 'text'"}}, 400),
-            "json_object",
-            f"HTTP 400: 'response_format.type' must be 'json_schema' or 'text' {JSON_OBJECT}",
-        ),
-        (
-            Response({"error": {"message": f"{'x' * 400} response_format"}}, 400),
-            "json_schema",
-            f"HTTP 400: {'x' * 289}… {JSON_SCHEMA}",
-        ),
-    ],
-    ids=["kind", "model", "parameter", "field", "500", "JSON alone", "long"],
-)
-def test_an_endpoint_that_does_not_know_the_format_is_asked_once_and_the_way_out_is_told(failure, form, message):
-    with serving(failure) as server:
-        assert ask(server, response_format=form) == (message, True)
-    assert len(server.asked) == 1
+@pytest.mark.parametrize("form", WAYS_OUT)
+@pytest.mark.parametrize("failure", REFUSED_FORMATS)
+def test_an_endpoint_that_does_not_know_the_format_is_asked_once_and_the_way_out_is_told(failure, form):
+    body, status = REFUSED_FORMATS[failure]
+    with serving(Response(body, status)) as server:
+        message, lasting = ask(server, response_format=form)
+    assert (message.startswith(f"HTTP {status}: "), lasting, len(server.asked)) == (True, True, 1)
+    assert message.endswith(f" (asked with --response-format {form}; {WAYS_OUT[form]} relies on the prompt alone)")
 
 
 def test_nothing_is_advised_where_no_format_was_asked_for_or_the_failure_passes():
@@ -257,11 +227,7 @@ def test_an_endpoint_that_is_not_there():
     with serving(FINE) as server:
         pass
     message, lasting = ask(server, retries=1)
-    assert (message.startswith("the connection failed: "), message.endswith(" (tried 2 times)"), lasting) == (
-        True,
-        True,
-        False,
-    )
+    assert (message.startswith("the connection failed: "), message[-16:], lasting) == (True, " (tried 2 times)", False)
 
 
 @pytest.mark.parametrize("padding", [0, 250, 275, 285, 298])

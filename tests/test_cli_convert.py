@@ -11,15 +11,6 @@ rubrics:
     required_min_score: 7
     score_ranges: {0: Wrong in its claim, 7: Right in its claim}
 """
-WRITTEN = """\
-rubrics:
-  - id: accuracy
-    weight: 2.0
-    required_min_score: 7
-    score_ranges:
-      0: Wrong in its claim
-      7: Right in its claim
-"""
 LEVELS = """\
 rubrics:
   - id: quality
@@ -51,17 +42,13 @@ def run(program, tmp_path):
     return partial(program, "convert")
 
 
-def test_without_a_target_it_writes_version_2(run):
-    assert run("r.yaml") == (0, MODELINE + WRITTEN, "")
-
-
 def test_strict_writes_nothing_when_something_would_be_lost(run, tmp_path):
-    said = (
-        "rubric-lint: l.yaml:2:9: lost: the name `quality`: a dictionary has no field for it; set it on the metric\n"
-        "rubric-lint: l.yaml:3:25: lost: the gate 2 of `quality`: Ragas returns scores, not verdicts\n"
-        "rubric-lint: nothing was written: --strict allows no losses\n"
-    )
-    assert run("l.yaml", "--to", "ragas", "--strict", "-o", "out.json") == (1, "", said)
+    code, text, said = run("l.yaml", "--to", "ragas", "--strict", "-o", "out.json")
+    assert (code, text) == (1, "")
+    assert [line.split(": ")[1:3] for line in said.splitlines()[:2]] == [
+        ["l.yaml:2:9", "lost"],
+        ["l.yaml:3:25", "lost"],
+    ]
     assert not (tmp_path / "out.json").exists()
 
 
@@ -70,12 +57,9 @@ def test_strict_writes_what_loses_nothing(run):
 
 
 def test_a_shape_that_the_target_lacks_is_refused(run):
-    said = (
-        "rubric-lint: l.yaml:2:3: a rubric of levels has no counterpart in DeepEval: its metrics give one score from 0 "
-        "to 10; a rubric is never converted to a different shape; use --to rubric, markdown, csv, xlsx, ragas, "
-        "promptfoo, verifiers, harbor, requirement or autoevals\n"
-    )
-    assert run("l.yaml", "--to", "deepeval") == (1, "", said)
+    code, text, said = run("l.yaml", "--to", "deepeval")
+    assert (code, text) == (1, "")
+    assert said.startswith("rubric-lint: l.yaml:2:3: a rubric of levels has no counterpart in DeepEval: ")
 
 
 def test_a_rubric_with_errors_is_refused(run, tmp_path):
@@ -87,27 +71,21 @@ def test_a_rubric_with_errors_is_refused(run, tmp_path):
 
 def test_a_fault_that_a_comment_silences_is_refused(run, tmp_path):
     (tmp_path / "r.yaml").write_text(f"# rubric-lint: ignore-file[overlap]\n{OVERLAPPING}", "utf-8")
-    assert run("r.yaml", "--to", "deepeval") == (
-        1,
-        "",
-        "rubric-lint: r.yaml:4:19: score 5 is in two bands, which a comment or a setting silences; fix that first\n",
-    )
+    code, text, said = run("r.yaml", "--to", "deepeval")
+    assert (code, text) == (1, "")
+    assert said.startswith("rubric-lint: r.yaml:4:19: score 5 is in two bands, ")
 
 
 def test_one_rubric_of_a_suite(run):
-    code, text, said = run("suite.yaml", "--rubric", "second")
-    assert (code, text, said) == (0, MODELINE + "rubrics:\n  - Names the cost\n", "")
-
-
-def test_a_rubric_that_the_suite_lacks(run):
+    assert run("suite.yaml", "--rubric", "second") == (0, MODELINE + "rubrics:\n  - Names the cost\n", "")
     code, text, said = run("suite.yaml", "--rubric", "secnd")
     assert (code, text) == (2, "")
-    assert said.endswith("Error: no rubric is named `secnd`; did you mean `second`?\n")
+    assert said.endswith("no rubric is named `secnd`; did you mean `second`?\n")
 
 
 def test_standard_input_is_of_the_kind_that_its_name_says(run):
-    code, text, said = run("-", "--stdin-filename", "x.rubric.json", stdin='{"rubrics": ["Mentions the pivot"]}')
-    assert (code, text, said) == (0, MODELINE + "rubrics:\n  - Mentions the pivot\n", "")
+    called = run("-", "--stdin-filename", "x.rubric.json", stdin='{"rubrics": ["Mentions the pivot"]}')
+    assert called == (0, MODELINE + "rubrics:\n  - Mentions the pivot\n", "")
 
 
 def test_a_file_is_written_whole_with_the_mode_of_the_one_before(run, tmp_path):

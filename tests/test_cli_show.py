@@ -52,11 +52,8 @@ def test_a_folder_shows_rubrics_and_near_misses(program):
 def test_a_named_file_is_always_explained(program):
     text = "other.yaml: no rubrics: no field of a known format found\n"
     assert program("show", "other.yaml") == (1, f"{text}\n0 rubrics found in 1 file.\n", "")
-    assert program("show", "other.yaml", "good.yaml") == (
-        0,
-        f"{text}\n{ONE}\n1 rubric with 1 criterion in 1 of 2 files.\n",
-        "",
-    )
+    both = f"{text}\n{ONE}\n1 rubric with 1 criterion in 1 of 2 files.\n"
+    assert program("show", "other.yaml", "good.yaml") == (0, both, "")
 
 
 @pytest.mark.parametrize("form", ["full", "json"])
@@ -66,9 +63,8 @@ def test_exit_codes(program, folder, form):
 
     (folder / "empty").mkdir()
     (folder / "bad.yaml").write_text("rubrics:\n  - {id: a, expected_outcome: '', wieght: 2}\n", "utf-8")
-    assert [code("bad.yaml"), code("near.yaml"), code("empty"), code("x.yaml", "good.yaml"), code("--no")] == [
-        *(0, 1, 1, 2, 2),
-    ]
+    calls = (("bad.yaml",), ("near.yaml",), ("empty",), ("x.yaml", "good.yaml"), ("--no",))
+    assert [code(*names) for names in calls] == [0, 1, 1, 2, 2]
 
 
 def test_stdin_is_read_under_a_name(program, folder):
@@ -109,11 +105,8 @@ def test_files_that_cannot_be_read_are_reported(program, folder):
 def test_a_file_that_is_too_large_is_not_called_empty(program, folder):
     (folder / "large.yaml").write_bytes(b"a: 1\n")
     os.truncate(folder / "large.yaml", 60_000_000)
-    assert program("show", "large.yaml") == (
-        1,
-        "large.yaml: no rubrics: no field of a known format found in its first 50 MB\n\n0 rubrics found in 1 file.\n",
-        "",
-    )
+    told = "large.yaml: no rubrics: no field of a known format found in its first 50 MB\n"
+    assert program("show", "large.yaml") == (1, f"{told}\n0 rubrics found in 1 file.\n", "")
 
 
 def test_scores_are_refused_as_rubric_score_refuses_them_whatever_rules_run(program, folder):
@@ -135,22 +128,11 @@ def test_the_json_report_is_what_the_library_returns(program, folder):
     code, out, err = program("show", "--format", "json", "good.yaml", "near.yaml", "other.yaml")
     report = json.loads(out)
     assert (code, err, [error.message for error in validator().iter_errors(report)]) == (0, "", [])
-    assert report == {
-        "version": 1,
-        "summary": {
-            "files": 3,
-            "files_with_rubrics": 1,
-            "rubrics": 1,
-            "criteria": 1,
-            "errors": 0,
-            "warnings": 0,
-            "ignored": 0,
-        },
-        "files": [
-            show_source(name, (folder / name).read_bytes()).to_json()
-            for name in ("good.yaml", "near.yaml", "other.yaml")
-        ],
-    }
+    names = ("good.yaml", "near.yaml", "other.yaml")
+    assert report["files"] == [show_source(name, (folder / name).read_bytes()).to_json() for name in names]
+    assert [name for name, count in report["summary"].items() if count == 1] == [
+        *("files_with_rubrics", "rubrics", "criteria"),
+    ]
 
 
 def test_the_json_report_without_rubrics_says_so_on_stderr(program):

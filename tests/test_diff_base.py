@@ -52,18 +52,25 @@ def commit(message="change"):
     git("commit", "-q", "--allow-empty", "-m", message)
 
 
+@pytest.fixture(scope="module")
+def first_commit(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("first")
+    git("init", "-q", "-b", "main", "--template=", cwd=folder)
+    (folder / "a.yaml").write_text(RUBRIC, "utf-8")
+    git("add", "-A", cwd=folder)
+    git("commit", "-q", "-m", "first", cwd=folder)
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def repository(tmp_path, monkeypatch):
+def repository(tmp_path, monkeypatch, first_commit):
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     folder = tmp_path / "repository"
-    folder.mkdir()
+    shutil.copytree(first_commit, folder, symlinks=True)
     monkeypatch.chdir(folder)
-    git("init", "-q", "-b", "main")
-    write("a.yaml")
-    commit("first")
     return folder
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from found import told
 
+from rubric_lint.dialects.export.sound import make_sound
+from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder
-from rubric_lint.scoring.loading import RubricError, load_rubrics
+from rubric_lint.scoring.loading import RubricError, load_models, load_rubrics
 from rubric_lint.shapes.shape import Shape
 
 
@@ -120,6 +122,14 @@ c:
   b: {text: B, range: binary}
 """,
 )
+RANGES = (
+    'criteria = "/c"\nid = "name"\nlevels = "bands"\nscale = [0, 3]',
+    """
+c:
+  - {name: a, bands: {0-1: Little of it, 2-3: Most of it}}
+  - {name: b, bands: [{score: 0 to 2, text: Little of it}, {score: 3, text: All of it}]}
+""",
+)
 SEVERE = (
     'criteria = "/c"\noutcome = "text"\nscale = "yes-no"\ngate = {severity = ["critical", "blocker"]}',
     "c: {a: {text: A, severity: blocker}, b: {text: B, severity: minor}}",
@@ -150,6 +160,10 @@ USUAL = Decimal("0.8")
                 Decimal(0),
                 [("a", "1/2", 2, [(0, "0"), (1, "1/3"), (2, "2/3"), (3, "1")]), ("b", "1/2", 1, [(0, "0"), (1, "1")])],
             ),
+        ),
+        (
+            RANGES,
+            (USUAL, [(each, "1/2", None, [(0, "0"), (1, "1/3"), (2, "2/3"), (3, "1")]) for each in "ab"]),
         ),
         (SEVERE, (USUAL, [("a", "1/2", 10, YES_NO), ("b", "1/2", None, YES_NO)])),
     ],
@@ -240,6 +254,20 @@ def test_what_is_wrong_in_a_file_is_said_in_its_own_words_at_its_place(table, te
     assert found(text, table) == expected
 
 
+def test_a_range_of_scores_has_one_text_and_no_finding():
+    assert found(RANGES[1], RANGES[0]) == []
+
+
+@pytest.mark.parametrize(
+    "value", [10**400, -(10**400), "1e308", "1e-300", ".nan", ".inf", "[]", "{}", "null", "true", "''"]
+)
+def test_absurd_values_are_findings_and_never_a_crash(value):
+    for field in ("scale: 1-5", "pass_mark: 3", "min: 2", "weight: 0.5", "description: Is it kind", "5: Very warm"):
+        text = SCALED.format(scale="1-5", passes=3, gate=2)
+        assert field in text
+        examine_file("a.yaml", text.replace(field, f"{field.split(': ')[0]}: {value}").encode(), settings(GUIDE))
+
+
 @pytest.mark.parametrize(
     ("table", "text", "reason"),
     [
@@ -301,6 +329,13 @@ def test_a_table_that_contradicts_itself_is_an_error_of_the_settings(table, expe
         SettingsFinder().for_file(tmp_path / "a.yaml")
     places = [fault.removeprefix("shape.ours").removeprefix(".").removeprefix(": ") for fault in caught.value.faults]
     assert places == expected
+
+
+def test_levels_that_are_worth_points_are_not_written_as_levels_worth_nothing():
+    (rubric,) = load_models("rubric.yaml", POINTS[1].encode(), settings(POINTS[0])).values()
+    with pytest.raises(ExportError) as caught:
+        make_sound("a", rubric.rubric)
+    assert caught.value.message == "level 1 of `a` is worth 1 of 2 points; elsewhere the lowest level is worth nothing"
 
 
 def test_a_table_counts_for_its_files_alone(tmp_path):

@@ -402,7 +402,6 @@ ADVICE = {
         *("a.py", LEVELS % (1, "Rude") + LEVELS % (2, "Polite"), "write one dictionary"),
         *("a.py", 'rubrics = {"score1_description": "Rude", "score2_description": "Polite"}\n'),
     ),
-    "anchors": ("a.yaml", f"rubric:\n  {ANCHORS}", AT_THE_TOP, "a.yaml", f"rubrics:\n  {ANCHORS}"),
     "points": (
         *("a.yaml", "rubrics: [{name: tone, points: 5, description: Polite}]\n", AT_THE_TOP),
         *("a.yaml", "rubrics: [{name: tone, points: 5, description: Polite}]\n"),

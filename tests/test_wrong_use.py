@@ -55,6 +55,7 @@ WRONG = {
         --output-file= | --output-file is empty
         --unsafe-fixes | --unsafe-fixes
         --choose add-band | --choose
+        --fix --choose=ad-band | unknown choice 'ad-band'; did you mean `add-band`?
         --fix - | --fix
         --fail-on=x | rubric-lint [OPTIONS] | Try 'rubric-lint --help' | 'x' | --fail-on
         check --fail-on=x | rubric-lint check [OPTIONS] | Try 'rubric-lint check --help' | --fail-on

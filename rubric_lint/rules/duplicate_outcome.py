@@ -16,6 +16,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             yield from _compare("bands", ((band.outcome, band.outcome_path) for band in scale.bands))
     for criterion in rubric.criteria:
         if levels := criterion.levels:
+            if (view := rubric.view) and not view.is_text:  # a text may be that of several levels
+                levels = tuple({view.place(level.outcome_path): level for level in levels}.values())
             yield from _compare("levels", ((level.outcome, level.outcome_path) for level in levels))
 
 

@@ -20,7 +20,7 @@ from rubric_lint.text.path import Part, Path
 _WIDEST = 1000
 """The widest scale of which each score is a level."""
 
-_RANGE = re.compile(r"\s*(-?\d{1,4})\s*(?:-|\u2013|\.\.\.?|to|/)\s*(-?\d{1,4})\s*")
+_RANGE = re.compile(r"\s*(-?\d{1,4})\s*(?:-|\u2013|\.\.\.?|to)\s*(-?\d{1,4})\s*")
 _NUMBERED = re.compile(r"\s*(?:[^\W\d]+[\s_-]*)?(-?\d{1,4}(?:\.\d{1,4})?)(?:[\s:_)(-].*)?", re.DOTALL)
 _SCALES_OF_TWO = frozenset({"binary", "boolean", "bool", "yes/no", "yes-no", "yes or no", "pass/fail", "pass-fail"})
 _ENDS = (("min", "max"), ("minimum", "maximum"), ("low", "high"), ("lowest", "highest"), ("from", "to"))
@@ -398,8 +398,8 @@ class _Reading:
 
     def _spread(self, level: _Level) -> list[_Level]:
         """Return a level for each score of a level that is a range of scores."""
-        key = level.place[-1]
-        found = _RANGE.fullmatch(key) if level.is_key and isinstance(key, str) else None
+        written = level.place[-1] if level.is_key else self.document.value(level.number_place)
+        found = _RANGE.fullmatch(written) if isinstance(written, str) and level.number is not None else None
         if found is None or not 0 <= int(found[2]) - int(found[1]) <= _WIDEST:
             return [level]
         return [level._replace(number=Decimal(number)) for number in range(int(found[1]), int(found[2]) + 1)]
@@ -453,7 +453,8 @@ class _Reading:
         else:
             lowest, highest = ends
         if gate is None and ends is not None:
-            gate = self.passes[0] if self.passes and lowest < self.passes[0] <= highest else None
+            is_reached = self.shape.combine == "all" and self.passes and lowest < self.passes[0] <= highest
+            gate = self.passes[0] if self.passes and is_reached else None
             if gate is None:
                 called = entry.get("id", f"rubric-{index + 1}")
                 self._refuse(f"nothing says which score `{called}` must reach, as its gate has no number")

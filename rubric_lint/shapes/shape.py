@@ -29,7 +29,7 @@ COMBINES = ("mean", "share", "all")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a format writes rubrics; docs/shapes.md explains each setting of the same name.
+    """How a format writes rubrics; docs/settings.md explains each setting of the same name.
 
     `criteria` is the pointer to the criteria of each rubric; a `*` in another pointer stands for what the same one is
     there. `passes` is the setting `pass`.

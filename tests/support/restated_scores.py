@@ -48,8 +48,9 @@ signed = weights | positive.map(lambda weight: -weight)
 shares = st.sampled_from([0, 0.25, 0.5, 0.7, 0.8, 1])
 
 
-def some(strategy: st.SearchStrategy[Any], most: int = 5) -> st.SearchStrategy[list[Any]]:
-    return st.lists(strategy, min_size=1, max_size=most)
+def some(strategy: st.SearchStrategy[Any], most: int = 5, *, differ: str = "") -> st.SearchStrategy[list[Any]]:
+    """`differ`: the field in which no two are equal; one outcome must not both earn and lose points."""
+    return st.lists(strategy, min_size=1, max_size=most, unique_by=(lambda each: each[differ]) if differ else None)
 
 
 def mean(scores: Sequence[Fraction]) -> Fraction:
@@ -72,7 +73,9 @@ def points(worth: Sequence[Any], met: Sequence[int]) -> Fraction:
 
 @st.composite
 def healthbench(draw: Any) -> Case:
-    items = draw(some(st.fixed_dictionaries({"criterion": texts, "points": signed, "tags": st.just([])})))
+    items = draw(
+        some(st.fixed_dictionaries({"criterion": texts, "points": signed, "tags": st.just([])}), differ="criterion")
+    )
     worth = [item["points"] for item in items]
     is_sound = any(each > 0 for each in worth)
     score = (lambda met: (max(points(worth, met), Fraction(0)), None)) if is_sound else None
@@ -81,7 +84,9 @@ def healthbench(draw: Any) -> Case:
 
 @st.composite
 def rar(draw: Any) -> Case:
-    items = draw(some(st.fixed_dictionaries({"title": texts, "description": texts, "weight": signed})))
+    items = draw(
+        some(st.fixed_dictionaries({"title": texts, "description": texts, "weight": signed}), differ="description")
+    )
     items[0]["description"] = "Essential: names the unit"
     worth = [item["weight"] for item in items]
     is_sound = any(each > 0 for each in worth)
@@ -231,7 +236,7 @@ def task_rubrics(draw: Any) -> Case:
     """The points of what is met by those that can be earned, at least 0; of a trap they are below 0."""
     worth = draw(some(signed).filter(any))
     items = [
-        {"number": f"R{at}", "criterion": "Says why", "is_positive": each > 0, "score": each}
+        {"number": f"R{at}", "criterion": f"Says why {at}", "is_positive": each > 0, "score": each}
         for at, each in enumerate(worth)
     ]
     score = (lambda met: (max(points(worth, met), Fraction(0)), None)) if max(worth) > 0 else None

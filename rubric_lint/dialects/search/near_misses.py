@@ -31,7 +31,7 @@ from rubric_lint.format.recognition import (
     word_list_form,
 )
 from rubric_lint.format.repairs import rename_fields
-from rubric_lint.format.schema import schema_of
+from rubric_lint.format.schema import schema_for, schema_of
 from rubric_lint.format.schema_files import BASE, CURRENT
 from rubric_lint.format.view import OF_COURSES, View, is_named_for_judges
 from rubric_lint.messages import describe, find_near, join_words, shorten
@@ -127,7 +127,8 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     for path in _find_leftovers_to_tell(document, found, taken, told | around):
         is_known = in_suite and is_place(path[:-1], in_suite=in_suite)
         if is_known or not _is_another_tools(document, path):
-            reason = _word_leftover(document, path, is_claimed=found.is_claimed, of_agentv=of_agentv)
+            is_alone = not (taken or in_suite or lost)
+            reason = _word_leftover(document, path, is_claimed=found.is_claimed, is_alone=is_alone, of_agentv=of_agentv)
             noticed.append((path, Part.KEY, reason, is_known))
     forms = _find_unread_forms(document, taken, of_agentv=of_agentv)
     noticed += [(path, part, reason, True) for path, part, reason in forms if path not in told]
@@ -210,7 +211,7 @@ def word_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Ite
 
 _LOST = BY_NAME["lost-rubric"]
 _GUIDED = "guidance"
-_EVALS = '"evals"'
+_EVALS = "evals"
 _NOT_NAMED = (
     "these criteria have the fields of harbor check and others; "
     "if a judge reads them, name the file for it, such as `rubric.toml`"
@@ -297,15 +298,32 @@ def _declare(document: Document, path: Path) -> Step:
     return Step("setting", "versions")
 
 
-def _advise(document: Document, path: Path, problem: str) -> _Advice:
-    """Return what to do so that the value at `path` is read, as a list of criteria in our field."""
+def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> _Advice:
+    """Return what to do so that the value at `path` is read: by a table of its format, or as ours.
+
+    `is_alone`: nothing else of the document is read, or else it can have no table.
+    """
     value = document.value(path)
+    if is_alone and _can_be_adopted(document, path):
+        return _Advice(f"{problem}; if it is a rubric,", (Step("run", "adopt"),))
     steps = [] if path[-1] == FIELD else [Step("rename", FIELD)]
     if form := word_list_form(value):
         steps.append(Step("rewrite", form))
     if not (is_scored(value) or are_levels(value)):  # otherwise the new fields show that it is ours
         steps.append(_declare(document, path))
     return _Advice(f"{problem}; if it is a rubric,", tuple(steps))
+
+
+def _can_be_adopted(document: Document, path: Path) -> bool:
+    """Return whether a value holds criteria with fields of their own, so that `adopt` describes them."""
+    value = document.value(path)
+    entries = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
+    keys = [key for entry in entries if isinstance(entry, dict) for key in entry]
+    if not keys or sum(map(schema_for().knows, keys)) * 2 > len(keys):
+        return False
+    from rubric_lint.shapes.infer import find_likeliest  # noqa: PLC0415  (only near misses ask)
+
+    return any(each.path == path and each.is_marked and each.has_text for each in find_likeliest(document))
 
 
 def _word_foreign(document: Document) -> _Advice:
@@ -321,7 +339,7 @@ _BANDS = ({"score_range", "expected_outcome"}, {"scoreRange", "expectedOutcome"}
 
 
 def _word_leftover(  # noqa: PLR0911 (one return a reason)
-    document: Document, path: Path, *, is_claimed: bool, of_agentv: bool
+    document: Document, path: Path, *, is_claimed: bool, is_alone: bool, of_agentv: bool
 ) -> str | _Advice:
     value, key = document.value(path), str(path[-1])
     if isinstance(value, dict) and any(band <= value.keys() for band in _BANDS):
@@ -331,7 +349,7 @@ def _word_leftover(  # noqa: PLR0911 (one return a reason)
             return f"`{key}` is not read; write a list of criteria in a field `{FIELD}`, as `rubric-lint init -` does"
         if is_claimed or is_ours(value, path[:-1]):
             return _Advice(f"`{key}` is not read;", (Step("rename", FIELD),))
-        return _advise(document, path, f"`{key}` is not read")
+        return _advise(document, path, f"`{key}` is not read", is_alone=is_alone)
     if value is None or value in ([], {}, ""):
         return f"`{FIELD}` {word_empty(value)}; list its criteria or remove it"
     if not isinstance(value, list | dict):
@@ -343,7 +361,7 @@ def _word_leftover(  # noqa: PLR0911 (one return a reason)
     problem = f"`{FIELD}` has no field that only rubrics have, such as `expected_outcome`"
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value) and not is_holder(path[:-1]):
         problem = f"`{FIELD}` is a list of strings outside the cases of a suite"
-    return _advise(document, path, problem)
+    return _advise(document, path, problem, is_alone=is_alone)
 
 
 def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:

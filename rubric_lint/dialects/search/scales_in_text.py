@@ -15,12 +15,13 @@ _NUMBER = r"\d{1,3}(?:\.\d{1,3})?"
 _LABEL = re.compile(
     rf"""^[ \t]*+(?:[-*•+][ \t]++)?(?P<mark>\*\*|[`"'(\[]|)
     (?P<word>{_WORD}\b[ \t]*+(?:of|=|:|)[ \t]*+)?
-    (?P<low>{_NUMBER})(?:[ \t]*+(?:-|–|—|to)[ \t]*+(?P<high>{_NUMBER}))?(?:[ \t]*+points?)?
-    (?:[ \t]*+\((?P<name>[^()\n]{{1,60}})\)|[ \t]++[-–—][ \t]++(?P<bold>[^*\n]{{1,60}}?)(?=:?\*\*))?+
+    (?P<low>{_NUMBER})(?:[ \t]*+(?:-|–|—|to)[ \t]*+(?P<high>{_NUMBER}))?(?:[ \t]*+(?:points?|分))?
+    (?:[ \t]*+\((?P<name>[^()\n]{{1,60}})\)|[ \t]++[-–—][ \t]++(?P<bold>[^*\n]{{1,60}}?)(?=[:：]?\*\*))?+
     (?:\*\*|[`"')\]]|)[ \t]*+(?:\((?P<after>[^()\n]{{1,60}})\)[ \t]*+)?
-    (?::(?:\*\*)?|=|->|→|(?<=[ \t])[-–—](?=[ \t]))[ \t]*+(?P<said>\S.*)$""",  # noqa: RUF001
+    (?:[:：](?:\*\*)?|=|->|→|(?<=[ \t])[-–—](?=[ \t]))[ \t]*+(?P<said>\S.*)$""",  # noqa: RUF001
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
+_BULLET = re.compile(r"([ \t]*)[-*•+][ \t]")
 _OF_SCALES = re.compile(r"\b(?:scor(?:e|es|ing)|scale|rat(?:e|ing)|grade|grading|points?)\b", re.IGNORECASE)
 _WHOLE = Decimal(1)
 
@@ -82,6 +83,8 @@ def find_scale(text: str, *, is_any: bool = False) -> WrittenScale | None:
         low, high = Decimal(each["low"]), Decimal(each["high"] or each["low"])
         end = found[index + 1].start() if index + 1 < len(found) else len(text)
         more = text[each.end() : end].partition("\n\n")[0]
+        if bullet := _BULLET.match(each[0]):  # another item of the same list is not about this step
+            more = re.split(rf"\n[ \t]{{0,{len(bullet[1])}}}[-*•+][ \t]", more, maxsplit=1)[0]
         name = each["name"] or each["bold"] or each["after"]
         said = " ".join(f"{f'{name}: ' if name else ''}{each['said']} {more}".split())
         if each["mark"] == "**" and said.count("**") % 2:  # the end of bold type that begins before the number

@@ -55,7 +55,16 @@ _ITEM = re.compile(
     r"\*\*(?!\d+(?:[-–]\d+)?\b)(?P<name>[^*\n]+)\*\*(?(mark)|(?=\s*\(\s*(?:weight|\d)))",  # noqa: RUF001
     re.MULTILINE,
 )
+_OF_BEST = re.compile(r"(?:what_)?(?:an?_)?\d{1,3}(?:/\d{1,3})?_(?:looks_like|means)")
+_OF_ALL = re.compile(r"\b(?:per|each|every|all)\b", re.IGNORECASE)
+_ONLY_LABEL = re.compile(r"^[-*+ \t]*\*\*[^*\n]+\*\*[: \t]*$", re.MULTILINE)
+_WORDED = re.compile(
+    r"^[ \t]*(?:[-*+][ \t]+)?\*\*(?P<name>pass|partial|fail)\*\*[ \t]*[:—–-][ \t]*(?P<said>\S.*)$",  # noqa: RUF001
+    re.IGNORECASE | re.MULTILINE,
+)
+_WORTH = {"fail": 0, "partial": 1, "pass": 2}
 _SCALE_BEFORE = re.compile(r"\A\(\d{1,3}\s*[-–]\s*\d{1,3}\)\s*:?\s*")  # noqa: RUF001
+_SCALE_AFTER = re.compile(r"\s*\(\d{1,3}\s*[-–]\s*\d{1,3}\b[^()]*\)$")  # noqa: RUF001
 _FRONT = re.compile(r"\A---\r?\n.*?\n---[ \t]*(?=\r?\n)", re.DOTALL)
 
 
@@ -219,6 +228,7 @@ def _read_columns(table: Found, mapped: Mapping[str, str]) -> _Columns:
     for column, cell in table.header.cells.items():
         word = fold(cell.text)
         meant = _MEANT.get(word) or _MEANT.get(fold(cell.text.partition("(")[0])) or []
+        meant = ["expected_outcome"] if _OF_BEST.fullmatch(word) else meant
         step = find_step(cell.text)
         if word in mapped:
             found.named.append(column)
@@ -235,17 +245,23 @@ def _read_columns(table: Found, mapped: Mapping[str, str]) -> _Columns:
 def _find_scale_in(table: Found, fields: Mapping[str, int]) -> _Scale | None:
     """Return the scale of a table whose rows are its steps."""
     columns = [fields[name] for name in ("level", "score_range", "weight") if name in fields]
-    if not columns or "expected_outcome" not in fields or "id" in fields or "what_is_judged" in fields:
+    texts = [fields[name] for name in ("id", "what_is_judged", "expected_outcome") if name in fields]
+    if not columns or len(texts) != 1 or ("id" in fields and fields["id"] < columns[0]):
         return None
     steps = []
     for row in table.rows:
-        cell, told = row.cell(columns[0]), row.cell(fields["expected_outcome"])
+        cell, told = row.cell(columns[0]), row.cell(texts[0])
+        if fold(cell.text) in _NOT_APPLICABLE:
+            continue
         step = find_step(re.sub(r"[*`]|\s*(?:points?|pts?)\b\.?", "", cell.text))
         if step is None:
             return None
         name = row.cell(fields["name"]).text if "name" in fields else step.name
         steps.append((step.range, name, cell, told))
     return _Scale(steps, table.at, table.end) if len(steps) > 1 else None
+
+
+_NOT_APPLICABLE = frozenset({"n/a", "na", "not_applicable", ""})
 
 
 def _are_numbers(scores: Sequence[Range]) -> bool:
@@ -284,7 +300,8 @@ class _Outline:
         of_scales = [
             each for each in shared if each not in groups and not _OF_RESULTS.search(each.criteria[0].section.title)
         ]
-        if len(of_scales) == 1 and len(bare) + len(bare_lists) == 1:
+        users = len(bare) + len(bare_lists)
+        if len(of_scales) == 1 and (users == 1 or (users and self._is_of_all(of_scales[0]))):
             scale = of_scales[0].criteria[0].scale
             self._use(of_scales[0])
             self._notes.append(Note(of_scales[0].criteria[0].section.place, "this scale is read for each criterion"))
@@ -314,7 +331,7 @@ class _Outline:
         before = "Score:\n"  # the heading says it where the text does not
         found = find_scale(before + section.text, is_any=True)
         if found is None or len(found.steps) < 3:
-            return None
+            return self._find_worded(section)
         steps = []
         for step in found.steps:
             at = section.at + step.at - len(before)
@@ -326,6 +343,19 @@ class _Outline:
         end = max(step.end for step in found.steps) - len(before)
         return _Scale(steps, section.at + start, section.at + end)
 
+    def _find_worded(self, section: _Section) -> _Scale | None:
+        """Return the scale of the words pass, partial and fail."""
+        found = {each["name"].casefold(): each for each in _WORDED.finditer(section.text)}
+        if found.keys() != _WORTH.keys():
+            return None
+        steps = []
+        for name, worth in _WORTH.items():
+            at = section.at + found[name].start("name")
+            cell, told = self._cell(str(worth), at), self._cell(found[name]["said"], at)
+            steps.append((Range(worth, worth), found[name]["name"], cell, told))
+        ends = [section.at + end for each in found.values() for end in each.span()]
+        return _Scale(steps, min(ends), max(ends))
+
     def _split_title(self, section: _Section) -> tuple[Cell, Cell, Cell | None]:
         """Return the name of a criterion, what the title says of it, and its weight."""
         title = _NUMBERING.sub("", section.title.replace("**", "").replace("`", ""), count=1).strip()
@@ -334,6 +364,7 @@ class _Outline:
             weight, title = found[1] or found[2], title[: found.start()]
         elif (line := _IN_TEXT.search(section.text)) is not None:
             weight = line[1]
+        title = _SCALE_AFTER.sub("", title)
         name, _, told = title.partition(" — ")
         place = section.place
         return Cell(name.strip(), place), Cell(told.strip(), place), Cell(weight, place) if weight else None
@@ -346,7 +377,8 @@ class _Outline:
         at = scale.at - section.at if scale else len(section.text)
         parts = [named.text] if named is not section else []
         text = "\n".join([*parts, section.text[: max(at, 0)]])
-        text = _LABEL.sub("", _IN_TEXT.sub("", text).strip(), count=1) if re.search(r"\w", text) else ""
+        text = _ONLY_LABEL.sub("", _IN_TEXT.sub("", text)).strip()
+        text = _LABEL.sub("", re.sub(r"\A[-*+]\s+", "", text), count=1) if re.search(r"\w", text) else ""
         if scale and (rest := section.text[scale.end - section.at :].strip(" \t\r\n-*_")):
             start = section.text.index(rest[:20], scale.end - section.at)
             place = place_in(self._source, section.at + start)
@@ -431,6 +463,11 @@ class _Outline:
             if not _TOTALS.fullmatch(name.replace("_", " ")):
                 self._notes.append(Note(cell.place, f"not read: this row, as no section describes `{shorten(name)}`"))
         return True
+
+    @staticmethod
+    def _is_of_all(group: _Group) -> bool:
+        section = group.criteria[0].section
+        return _OF_ALL.search(f"{section.title} {section.text}") is not None
 
     # Rubrics as tables
 
