@@ -265,6 +265,8 @@ class _Reading:
         if found is None:
             return None
         ends = _understand(found.value)
+        if ends is None and self._find(leaf, self.shape.levels):
+            return None  # the levels say it
         if ends is None:
             text = describe(found.value, self.document.written_at(found.place))
             self.problems.append(
@@ -371,9 +373,9 @@ class _Reading:
             told = {} if level.place == at else {"expected_outcome": level.text}
             entry["levels"].append({"level": unit, **({"name": name} if name else {}), **told})
             self._put(own, level.place)
-            self._put((*own, "level"), level.number_place, is_key=level.is_key)
-            self._put((*own, "expected_outcome"), level.text_place)
             if told:
+                self._put((*own, "level"), level.number_place, is_key=level.is_key)
+                self._put((*own, "expected_outcome"), level.text_place)
                 self._check_text(level)
 
     def _check_text(self, level: _Level) -> None:
