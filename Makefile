@@ -9,8 +9,8 @@ unexport PYTHONDONTWRITEBYTECODE
 INSTALL := -m pip install --quiet --disable-pip-version-check
 LOCKED := $(INSTALL) --no-deps --require-hashes --requirement .ci/lock
 
-# Many tests wait for a server, a process or a terminal, so there are two for each core at once.
-PYTEST = $(BIN)/pytest --dist worksteal -n $$(($$(getconf _NPROCESSORS_ONLN) * 2))
+# Some tests wait for a server, a process or a terminal, so there are more workers than cores; each one loads every test.
+PYTEST = $(BIN)/pytest --dist worksteal -n $$(($$(getconf _NPROCESSORS_ONLN) * 3 / 2))
 
 .PHONY: demo check test test-all test-pure test-editors film test-playground matrix agreement engines conformance bench speed docs false-alarms site \
   playground fuzz schemas lock version packages clean

@@ -10,6 +10,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,17 @@ def pytest_configure(config):
 
 def pytest_collection():
     gc.disable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Keep each n-th case of a test that is marked with `spread(n)`; the others are slow."""
+    counts = Counter()
+    for item in items:
+        if mark := item.get_closest_marker("spread"):
+            if counts[item.function] % mark.args[0]:
+                item.add_marker(pytest.mark.slow)
+            counts[item.function] += 1
 
 
 def pytest_collection_finish():

@@ -164,6 +164,11 @@ def test_a_recording_counts_for_a_test_only_if_the_judge_saw_the_prompt_of_the_c
     assert (done.return_value, "error unrecorded-test:" in done.stdout) == (code, bool(code))
 
 
+def test_evals_in_yaml_are_read_too():
+    text = b"skill_name: invoices\nevals:\n  - {id: 1, prompt: What do I owe?, assertions: [Names it, Says why]}\n"
+    assert criteria("evals.yaml", text) == {"1": [("rubric-1", "Names it"), ("rubric-2", "Says why")]}
+
+
 def test_for_agent_skills():
     rubric = load([{"id": "due", "expected_outcome": "Names the due date", "weight": 2}, "Names the total"])
     export = write("agent-skills", rubric)

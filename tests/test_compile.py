@@ -186,6 +186,7 @@ def test_what_a_text_beside_the_object_is_depends_on_what_is_the_verdict(databas
     assert [status for status, _ in found] == [*["valid"] * 4, "invalid", "invalid", *left]
 
 
+@pytest.mark.spread(4)
 @pytest.mark.parametrize("extract", Extract)
 @pytest.mark.parametrize(
     "mark", ["<think>", "</think>", "[/THINK]", "&lt;/think&gt;", "\u25c1/think\u25b7", "\uff1c/think\uff1e", "~~~\n"]
@@ -306,6 +307,7 @@ def test_a_field_that_may_contradict_the_answer_is_never_ignored(text, field):
         compile_rubric(load_one(text), "duckdb", extra=(field,))
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(("seed", "extract"), [*enumerate(Extract, 7)])
 def test_random_outputs_score_as_by_score_batch(database, seed, extract):
     counted = Counter()
@@ -317,6 +319,7 @@ def test_random_outputs_score_as_by_score_batch(database, seed, extract):
     assert counted["unread", "valid"] + counted["unread", "invalid"] < 200
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("extract", Extract)
 def test_texts_of_random_pieces_score_as_by_score_batch(database, extract):
     rubric, outputs = load_one(HOLISTIC), as_table(join_pieces(3, 3_000))

@@ -31,6 +31,7 @@ QUICK = (
 )
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("name", QUICK)
 def test_what_the_schema_allows_is_offered_and_breaks_nothing(name):
     found = count_document(name, DOCUMENTS[name], "as written")

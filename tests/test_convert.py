@@ -88,6 +88,7 @@ def marks(text):
             yield number, found["name"], words
 
 
+@pytest.mark.spread(7)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("sample", FIELDS)
 def test_a_field_is_carried_or_reported_as_lost_with_its_place(run, sample, target):

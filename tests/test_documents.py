@@ -225,7 +225,7 @@ DOCUMENTS = {
             },
             {"id": "Facts", "levels": levels("All match", "One differs", "Two differ", of=(2, 1, 0))},
         ],
-        [],
+        ["20:1: not read: this row, which has no score"],
     ),
     "a scale for each criterion of several tables": (
         (
@@ -251,6 +251,24 @@ DOCUMENTS = {
             )
         ],
         ["3:1: this scale is read for each criterion", "20:15: column `Points` is read as the weight"],
+    ),
+    "a scale of shares, and names in code": (
+        (
+            "# R\n\n## Scale (0.0-1.0)\n\n- `1.0` — All match\n- `0.5` — Most match\n- `0.0` — None match\n\n"
+            "## Dimensions\n\n- `facts` — Numbers as in the source\n- `names` — Names as in\n  the source\n"
+        ),
+        [
+            {
+                "id": name,
+                "expected_outcome": told,
+                "levels": levels("None match", "Most match", "All match", of=(0, 5, 10)),
+            }
+            for name, told in (("facts", "Numbers as in the source"), ("names", "Names as in the source"))
+        ],
+        [
+            "3:1: this scale is read for each criterion",
+            "7:1: read as the levels 0, 5 and 10: a judge picks one of them, and none between",
+        ],
     ),
     "bands of another scale, in lines": (
         (

@@ -261,6 +261,7 @@ NAMES = [
 FOLDERS = ["", "build/", "build/deep/", "src/", "src/build/", "src/keep/", "src/keep/deep/", "a.yaml.d/", "*/"]
 
 
+@pytest.mark.spread(4)
 @needs_git
 @pytest.mark.parametrize(
     "ignores",
@@ -316,6 +317,7 @@ def test_what_the_folders_above_ignore_counts_in_a_named_folder():
     assert search("a/b") == listed_by_git() == ["a/b/x.yaml"]
 
 
+@pytest.mark.spread(4)
 @needs_git
 @pytest.mark.parametrize("seed", range(20))
 def test_git_and_we_ignore_the_same_at_random(seed):

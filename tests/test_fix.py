@@ -791,6 +791,7 @@ def test_one_awkward_place_does_not_keep_the_others_from_their_fixes():
     ]
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.label)
 def test_the_examples_of_the_pages_are_fixed_beyond_doubt_and_once(example, unsafe):

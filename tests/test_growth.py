@@ -71,7 +71,7 @@ def count_calls(run, *arguments):
 
 @pytest.mark.parametrize("name", FILES)
 def test_twice_the_size_is_twice_the_work(name):
-    once, twice = (work(lint, name, FILES[name](count)) for count in (100, 200))
+    once, twice = (work(lint, name, FILES[name](count)) for count in (50, 100))
     assert twice < 2.2 * once
 
 
@@ -87,7 +87,7 @@ def test_twice_the_documents_are_twice_the_work_to_fix(name):
 def test_twice_the_records_are_twice_the_work_to_rewrite_for_agentv_5():
     line = '{"id": "a", "input": "x", "rubrics": [{"id": "a", "outcome": "Names part 1"}]}\n'
     run = partial(rewrite, target="agentv-5")
-    once, twice = ("".join(line.replace('"a"', f'"a{n}"') for n in range(count)) for count in (20, 40))
+    once, twice = ("".join(line.replace('"a"', f'"a{n}"') for n in range(count)) for count in (10, 20))
     assert run("a.jsonl", twice.encode()).applied
     assert work(run, "a.jsonl", twice) < 2.2 * work(run, "a.jsonl", once)
 
@@ -115,7 +115,7 @@ MIXED = """\
     ids=["sorted", "moved"],
 )
 def test_twice_the_lists_are_twice_the_work_to_rearrange(run, case):
-    once, twice = ("tests:\n" + "".join(map(case.format, range(count))) for count in (30, 60))
+    once, twice = ("tests:\n" + "".join(map(case.format, range(count))) for count in (15, 30))
     assert run("a.yaml", twice.encode()).applied
     assert work(run, "a.yaml", twice) < 2.2 * work(run, "a.yaml", once)
 
@@ -445,7 +445,7 @@ CROWDS = {
 @pytest.mark.parametrize("name", CROWDS)
 def test_twice_as_many_of_a_kind_are_twice_the_work_to_lint(name):
     file, write = CROWDS[name]
-    once, twice = (work(lint, file, write(size)) for size in (3_000, 6_000))
+    once, twice = (work(lint, file, write(size)) for size in (1_500, 3_000))
     assert twice < 2.3 * once
 
 
@@ -476,5 +476,5 @@ def test_twice_the_documents_are_twice_the_work_to_give_each_a_rubric_of_its_own
     )
     run = partial(fix, choices=("own-rubric",))
     assert len(run("a.rubric.yaml", text.encode() * 20).applied) == 20
-    once, twice = (work(run, "a.rubric.yaml", text * count) for count in (20, 40))
+    once, twice = (work(run, "a.rubric.yaml", text * count) for count in (10, 20))
     assert twice < 2.2 * once

@@ -99,6 +99,7 @@ def test_bytes_do_not_move_a_place(file):
     assert found == dict.fromkeys(WRITINGS, places(file.lint()))
 
 
+@pytest.mark.spread(3)
 @each(IN_YAML)
 def test_what_stands_before_does_not_move_a_place(file):
     before = "# 👩‍👩‍👧 Ärger 日本\r\n# 👍\n"
@@ -111,6 +112,7 @@ def test_what_stands_before_does_not_move_a_place(file):
     assert [tuple(each) for each in shifted] == places(file.lint())
 
 
+@pytest.mark.spread(3)
 @each(IN_YAML)
 def test_emoji_inside_do_not_move_a_place(file):
     emoji = file.text.replace(" is ", " 👍 ").replace("States", "👩‍👩‍👧")
@@ -149,6 +151,7 @@ def same(one, other):
     return json.dumps(one) == json.dumps(other)
 
 
+@pytest.mark.spread(3)
 @each([file for file, rules in FOUND if rules - SYNTAX])
 def test_the_place_holds_what_the_pointer_names(file):
     result = file.lint()
@@ -252,6 +255,7 @@ def notations_for(data):
             yield name, write(data)
 
 
+@pytest.mark.spread(3)
 @each(MERE_DATA)
 def test_notations_do_not_change_what_is_marked(file):
     documents = file.documents

@@ -106,6 +106,7 @@ def test_no_name_behind_an_option_gives_orders(run):
 TEXTS = ["::error::pwned", "##[error]pwned", "##vso[task.complete]pwned", "a\u202eb", "::add-mask::a"]
 
 
+@pytest.mark.spread(4)
 @pytest.mark.parametrize("run", [*REPORTERS, "fixes", "fixes as JSON"])
 @pytest.mark.parametrize("text", TEXTS)
 def test_no_text_gives_orders(run, text):
@@ -193,6 +194,7 @@ def test_no_text_of_outputs_gives_orders_in_the_results(text):
     assert (orders(prompts), orders(form)) == ([], [])
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("target", CONVERTED)
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
 def test_no_text_of_a_rubric_gives_orders_when_it_is_converted(target, text):

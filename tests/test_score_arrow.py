@@ -58,26 +58,21 @@ def test_a_table_is_scored_by_its_columns(kind):
     columns = [TABLE.column(name).cast(TYPES[kind]) for name in ("rubric", "output")]
     table = pa.table({"id": TABLE["id"], "n": range(6), "rubric": columns[0], "output": columns[1]})
     table = pa.concat_tables([table.slice(0, 2), table.slice(2)]).append_column("answer", TABLE["answer"])
-    for form in (
-        table,
-        table.combine_chunks().to_batches()[0],
-        table.to_reader(),
-        iter(table.to_batches()),
-        Stream(table),
-    ):
+    batch = table.combine_chunks().to_batches()[0]
+    for form in (table, batch, table.to_reader(), iter(table.to_batches()), Stream(table)):
         assert rows(score_batch(RUBRICS, form)) == EXPECTED
     parts = [*score_batches(RUBRICS, table, size=4)]
     assert ([len(part) for part in parts], [row for part in parts for row in rows(part)]) == ([4, 2], EXPECTED)
 
 
 class Stream:
-    """A table of another library, such as Polars."""
+    """A table or column of another library, such as Polars."""
 
-    def __init__(self, table):
-        self._table = table
+    def __init__(self, data):
+        self._data = data
 
-    def __arrow_c_stream__(self, requested=None):
-        return self._table.__arrow_c_stream__(requested)
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._data.__arrow_c_stream__(requested_schema)
 
 
 def test_a_column_of_structs_has_null_for_what_an_output_does_not_have():
@@ -86,11 +81,8 @@ def test_a_column_of_structs_has_null_for_what_an_output_does_not_have():
     table = pa.table({"id": range(4), "output": reasons})
     batch = score_batch(LENGTH, table)
     assert (batch.id, batch.points) == ([0, 1, 2, 3], [7, None, 6, None])
-    assert [error and error.message for error in batch.error] == [
-        None,
-        'missing field `score`; expected {"score"}',
-        None,
-        'the record has no field `output` (found: id); expected {"id": ..., "output": {...}}',
+    assert [error and error.message.split(";")[0].split(" (")[0] for error in batch.error] == [
+        *(None, "missing field `score`", None, "the record has no field `output`")
     ]
     assert score_batch(LENGTH, reasons).points == score_batch(LENGTH, table["output"]).points == [7, None, 6, None]
     assert score_batch(LENGTH, pa.table({"score": [7, 11], "reasoning": [None, "No."]})).points == [7, None]
@@ -217,17 +209,6 @@ def test_structs_give_what_their_objects_give_whatever_they_lack(names):
     assert rows(score_batch(RUBRICS["tower"], table)) == expected
 
 
-class Series:
-    """A column as Polars passes it."""
-
-    def __init__(self, values, kind):
-        self.dtype = kind
-        self.values = pa.chunked_array([pa.array(values, kind)])
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        return self.values.__arrow_c_stream__(requested_schema)
-
-
 @pytest.mark.parametrize(
     ("kind", "outputs"),
     [
@@ -237,7 +218,9 @@ class Series:
     ],
 )
 def test_a_series_is_a_list_of_outputs(kind, outputs):
-    assert rows(score_batch(LENGTH, Series(outputs, kind))) == rows(score_batch(LENGTH, outputs))
+    series = Stream(pa.chunked_array([pa.array(outputs, kind)]))
+    series.dtype = kind
+    assert rows(score_batch(LENGTH, series)) == rows(score_batch(LENGTH, outputs))
 
 
 @pytest.mark.parametrize("kind", [pa.string_view(), pa.dictionary(pa.int8(), pa.string()), pa.large_string()])

@@ -376,6 +376,7 @@ def test_nothing_is_found_afterwards_and_no_data_has_changed(data, reason):
         assert any(new.startswith(body) and new.endswith(line[len(body) :]) for new in lines)
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
 @pytest.mark.parametrize("page", read_pages(), ids=lambda page: page.stem)
 def test_the_examples_of_the_pages(page, line_end):

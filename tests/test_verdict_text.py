@@ -268,6 +268,7 @@ def read(case, extract):
     return answers if is_each else answers[0]
 
 
+@pytest.mark.spread(7)
 @pytest.mark.parametrize("case", TEXTS, ids=lambda case: case["id"])
 def test_what_a_person_reads_at_the_end_is_scored_or_refused_and_nothing_else(case):
     found = read(case, "last")
@@ -275,6 +276,7 @@ def test_what_a_person_reads_at_the_end_is_scored_or_refused_and_nothing_else(ca
     assert reason in found if reason else found == case.get("misread", case["says"])
 
 
+@pytest.mark.spread(7)
 @pytest.mark.parametrize("case", TEXTS, ids=lambda case: case["id"])
 def test_the_whole_text_and_the_only_object_are_scored_or_refused_as_the_text_says(case):
     whole, last, only = (read(case, extract) for extract in Extract)

@@ -101,11 +101,8 @@ FAMILIES = (
     Family(
         "agent_skills",
         ("agent-skills",),
-        (('"evals"', '"prompt"'), *(('"prompt"', f'"{name}"') for name in ("assertions", "expectations"))),
-        files_have=tuple(
-            (name, b'"prompt"') for name in (b'"expected_output"', b"assert", b'"expectations"', b'"evals"')
-        ),
-        in_yaml=False,
+        (("evals", "prompt"), ("assertions", "prompt"), ("expectations", "prompt")),
+        files_have=tuple((name, b"prompt") for name in (b"expected_output", b"assert", b"expectations", b"evals")),
     ),
     Family(
         "agentv",

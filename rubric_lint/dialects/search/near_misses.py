@@ -211,7 +211,7 @@ def word_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Ite
 
 _LOST = BY_NAME["lost-rubric"]
 _GUIDED = "guidance"
-_EVALS = '"evals"'
+_EVALS = "evals"
 _NOT_NAMED = (
     "these criteria have the fields of harbor check and others; "
     "if a judge reads them, name the file for it, such as `rubric.toml`"

@@ -20,13 +20,15 @@ from rubric_lint.text.source import Source, stem_of
 
 # The headers that people use, by what they hold. Those of `HEADERS` come first.
 _WORDS = {
-    "id": "dimension, aspect, item, metric, category, area, factor, check, criteria, principle, quality, 維度",
+    "id": """dimension, aspect, item, metric, category, area, factor, check, criteria, principle, quality, criterio,
+        critère, critério, kriterium, 維度""",
     "expected_outcome": """meaning, anchor, anchors, definition, descriptor, details, explanation, requirement,
         guidance, indicator, indicators, what it means, what it measures, what it looks like, looks like,
         what to look for, behavior, behaviour, evidence, pass condition, pass criteria, pass if, question, notes,
-        描述, 具體描述, 檢查項""",
-    "weight": "points, pts, max, maximum, max points, max score, weighting, weight (%), weight %, 權重, 权重",
-    "score_range": "rating, grade, mark, value, points, pts, 分, 分數, 分数",
+        what to measure, pregunta, descripción, significado, descrição, beschreibung, 描述, 具體描述, 檢查項""",
+    "weight": """points, pts, max, maximum, max points, max score, weighting, weight (%), weight %, peso, poids,
+        gewicht, 權重, 权重""",
+    "score_range": "rating, grade, mark, value, points, pts, puntuación, note, punkte, 分, 分數, 分数",
     "minimum": "min, threshold, pass threshold, pass mark, minimum score, floor",
     "number": "#, no, no., nr, nr., code, ref, key",
 }
@@ -52,7 +54,8 @@ _NUMBERING = re.compile(
 _LABEL = re.compile(r"\*\*[^*\n]{1,40}(?::\*\*|\*\*\s*:)\s*")
 _ITEM = re.compile(
     r"^(?P<indent> *)(?P<mark>(?:[-*+]|\d{1,2}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)?"
-    r"\*\*(?!\d+(?:[-–]\d+)?\b)(?P<name>[^*\n]+)\*\*(?(mark)|(?=\s*\(\s*(?:weight|\d)))",  # noqa: RUF001
+    r"(?:\*\*(?!\d+(?:[-–]\d+)?\b)(?P<name>[^*\n]+)\*\*|(?(mark)`(?!\d)(?P<code>[^`\n]+)`(?=\s+[–—-]\s)|(?!)))"  # noqa: RUF001
+    r"(?(mark)|(?=\s*\(\s*(?:weight|\d)))",
     re.MULTILINE,
 )
 _OF_BEST = re.compile(r"(?:what_)?(?:an?_)?\d{1,3}(?:/\d{1,3})?_(?:looks_like|means)")
@@ -64,7 +67,7 @@ _WORDED = re.compile(
 )
 _WORTH = {"fail": 0, "partial": 1, "pass": 2}
 _SCALE_BEFORE = re.compile(r"\A\(\d{1,3}\s*[-–]\s*\d{1,3}\)\s*:?\s*")  # noqa: RUF001
-_SCALE_AFTER = re.compile(r"\s*\(\d{1,3}\s*[-–]\s*\d{1,3}\b[^()]*\)$")  # noqa: RUF001
+_SCALE_AFTER = re.compile(r"\s*\(\d{1,3}(?:\.\d)?\s*[-–]\s*\d{1,3}\b[^()]*\)$")  # noqa: RUF001
 _FRONT = re.compile(r"\A---\r?\n.*?\n---[ \t]*(?=\r?\n)", re.DOTALL)
 
 
@@ -427,12 +430,13 @@ class _Outline:
 
     def _read_item(self, section: _Section, item: re.Match[str], end: int) -> _Criterion:
         rest = section.text[item.end() : end].partition("\n\n")[0]
-        name, weight = item["name"].strip(" :."), None
+        part = "name" if item["name"] else "code"
+        name, weight = item[part].strip(" :."), None
         if found := _IN_TITLE.search(name):
             name, weight = name[: found.start()], found[1] or found[2]
         elif found := re.match(rf"\s*[(\[]\s*{_AMOUNT}\s*[)\]]", rest, re.IGNORECASE):
             rest, weight = rest[found.end() :], found[1]
-        at = section.at + item.start("name")
+        at = section.at + item.start(part)
         told = self._cell(rest.lstrip(" \t:.–—-"), at)  # noqa: RUF001
         weighed = self._cell(weight, at) if weight else None
         return _Criterion(self._cell(name, at), told, weighed, None, section)
@@ -548,9 +552,14 @@ class _Outline:
         return f"column `{name}` is not read; say what it holds with --map 'FIELD={name}'"
 
     def _note_unread(self) -> Iterator[Note]:
-        """Say which tables and sections are not read."""
+        """Say which tables, rows of scales and sections are not read."""
         for section in self._sections:
             for table in section.tables:
+                if table.scale:
+                    read = {cell.place for _, _, cell, _ in table.scale.steps}
+                    for row in table.found.rows:
+                        if not read & {cell.place for cell in row.cells.values()}:
+                            yield Note(row.place, "not read: this row, which has no score")
                 if id(table) not in self._read and not (table is section.tables[0] and id(section) in self._read):
                     head = table.found.header
                     heads = list_names([cell.text for cell in head.cells.values()], most=5)
@@ -568,6 +577,10 @@ class _Spread:
     """Writes the scales of one rubric alike: as levels if all their scores are numbers, else as bands."""
 
     def __init__(self, scales: Sequence[_Scale]) -> None:
+        written = [str(bound) for scale in scales for score in scale.scores for bound in score]
+        digits = max((len(each.partition(".")[2].rstrip("0")) for each in written), default=0)
+        self._factor = 10**digits  # the smallest that makes integers of the scores, as of 0.5 and 1.0
+        scales = [self._make_whole(scale) for scale in scales]
         self._is_levels = all(scale.is_numbers for scale in scales)
         scores = [score for scale in scales for score in scale.scores]
         self.span = _span(scores) if scores and not self._is_levels else None
@@ -583,8 +596,13 @@ class _Spread:
                 scale.steps[0][2].place, f"read as the levels {named}: a judge picks one of them, and none between"
             )
 
+    def _make_whole(self, scale: _Scale) -> _Scale:
+        steps = [(Range(*(int(bound * self._factor) for bound in step[0])), *step[1:]) for step in scale.steps]
+        return scale._replace(steps=steps)
+
     def write(self, name: str, scale: _Scale) -> Table:
         """Return a scale as the table of a criterion."""
+        scale = self._make_whole(scale)
         place = scale.steps[0][2].place
         rows = []
         for (lower, upper), called, cell, told in scale.steps:
