@@ -332,6 +332,8 @@ NONE = "`rubric-lint import` finds no rubric in this Markdown: no criteria found
         ("evals/notes.md", SECTIONS, None),
         ("course/rubric.md", SECTIONS.replace("customer", "student"), None),
         ("docs/rubric.md", SECTIONS.replace("judge", "x"), None),
+        ("rubric.md", "# Lab 2\n\nThe LLM judge.\n\n| Criterion | Points |\n|-|-|\n| Plots | 5 |\n", None),
+        ("rubric.md", "# LLM agent\n\n| # | Capability | Evidence |\n|-|-|-|\n| 1 | Runs | demo.txt |\n", None),
     ],
 )
 def test_documents_that_are_named_for_rubrics_are_near_misses(name, text, said):

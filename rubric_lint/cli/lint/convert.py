@@ -115,12 +115,11 @@ def convert(
     except ExportError as refusal:
         complain(f"{found[refusal.name].place(refusal.path)}: {refusal.message}{_advise(refusal)}")
         return Exit.FOUND
-    losses = [*(loss for _, lost in sound.values() for loss in lost), *export.losses]
-    lost = [(found[each.name].place(each.path), each.message) for each in losses]
-    lost += _lost_besides(kept, sources, target, writer.title, {place for place, _ in lost})
+    lost = [(found[each.name].place(each.path), each.message) for _, dropped in sound.values() for each in dropped]
+    lost += [(found[each.name].place_in_document(each.path), each.message) for each in export.losses]
     lost += _lost_around(found, carried) if carried else ()
     lost += _lost_comments(found, is_whole=name is None)
-    for place, message in _join(sorted(lost, key=_order)):
+    for place, message in _join(sorted(set(lost), key=_order)):
         complain(f"{place}: lost: {message}")
     if strict and lost:
         complain("nothing was written: --strict allows no losses")
@@ -171,39 +170,21 @@ def _lost_around(found: "dict[str, Loaded]", carried: "Carried") -> "Iterator[_L
         yield rest[0], f"{len(rest)} more fields and items from here on, which are not listed"
 
 
-def _lost_besides(
-    found: "dict[str, Loaded]", sources: "Sources", target: str, title: str, told: set[str]
-) -> "Iterator[_Lost]":
-    """Yield the fields the target lacks, unless already reported, and the templates that another system fills in."""
-    from rubric_lint.dialects.export.fields import lost_fields, lost_formula, lost_templates  # noqa: PLC0415
-
-    for called, each in found.items():
-        for path, message in lost_fields(sources[called].fields, target, title):
-            if (place := each.place_in_document(path)) not in told:
-                yield place, message
-        for path, message in lost_templates(each.rubric, title):
-            yield each.place_in_document(path), message
-        for path, message in lost_formula(each.rubric, title):  # once for all graders
-            if (place := each.place_in_document(path)) not in told:
-                told.add(place)
-                yield place, message
-
-
 def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool) -> "Iterator[_Lost]":
     """Yield the comments of the file, or of the converted rubrics; no target format keeps them."""
-    from rubric_lint.dialects.export.fields import lost_comments, whole  # noqa: PLC0415
+    from rubric_lint.dialects.export.fields import find_comments  # noqa: PLC0415
 
-    first = next(iter(found.values()))
-    spans = [whole(each.document) if is_whole else each.document.span(each.rubric.path) for each in found.values()]
-    source = first.document.source
-    for comment in lost_comments(first.document.tree, spans):
-        position = source.position(comment.start)
-        yield f"{source.name}:{position.line}:{position.column}", "a comment: converted files have no comments"
+    for each in found.values():
+        source = each.document.source
+        for comment in find_comments(each.document, None if is_whole else each.document.span(each.rubric.path)):
+            position = source.position(comment.start)
+            yield f"{source.name}:{position.line}:{position.column}", "a comment: converted files have no comments"
 
 
-def _order(lost: "_Lost") -> tuple[int, int]:
-    _, line, column = lost[0].rsplit(":", 2)
-    return int(line), int(column)
+def _order(lost: "_Lost") -> tuple[int, int, str]:
+    place, message = lost
+    _, line, column = place.rsplit(":", 2)
+    return int(line), int(column), message
 
 
 def _join(lost: "Iterable[_Lost]") -> "Iterator[_Lost]":

@@ -33,39 +33,6 @@ from rubric_lint.dialects.search.agentv_suites import find_unread, load_tables
 from rubric_lint.dialects.tables.markdown_file import unescape as unescape_markdown
 from rubric_lint.messages import escape as escape_markdown
 from rubric_lint.text.nunjucks import is_template
-from rubric_lint.text.path import Path
-
-JudgeField = list[tuple[Path, str]]
-"""What is lost: paths in the assertion, with messages."""
-
-_NOT = "not-"
-
-
-def carry_check(value: Any, source: str, target: str, title: str) -> tuple[dict[str, Any] | None, JudgeField]:
-    """Return an assertion in the words of a target, and what is lost; None if the target has none like it."""
-    if not isinstance(value, dict) or not isinstance(value.get("type"), str):
-        return None, [((), f"an assertion without a type: {title} has no field for it")]
-    kind, is_negated = value["type"], value.get("negate") is True
-    if source == PROMPTFOO and kind.startswith(_NOT):
-        kind, is_negated = kind.removeprefix(_NOT), True
-    if reason := _find_difference(value, kind, source, target, title):
-        return None, [((), f"the assertion `{value['type']}`: {reason}")]
-    told: JudgeField = []
-    names: set[str] = {"type", "negate"}
-    written: dict[str, Any] = {"type": f"{_NOT}{kind}" if is_negated and target == PROMPTFOO else kind}
-    for own, name, content in _rename(value, kind, source, target):
-        names.add(own)
-        try:
-            to_template = target != "agentv-4"
-            written[name] = as_value(content, from_template=source != "agentv-4", to_template=to_template)
-        except LostTextError as lost:
-            return None, [((), f"the assertion `{value['type']}`: it has {lost}, and {title} does not")]
-    if is_negated and target != PROMPTFOO:
-        written["negate"] = True
-    if target == AGENTV_5:
-        written = split_gate(written)
-    told += [((name,), f"`{name}`: {title} has no field for it") for name in value if name not in names]
-    return written, told
 
 
 def split_gate(assertion: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,12 +80,6 @@ def _known(kind: str, source: str, target: str) -> Iterator[tuple[str, str]]:
     yield "weight", "weight"
     if PROMPTFOO not in {source, target}:
         yield from (("required", "required"), ("min_score", "min_score"), ("flags", "flags"))
-
-
-def _rename(value: dict[str, Any], kind: str, source: str, target: str) -> Iterator[tuple[str, str, Any]]:
-    for own, theirs in _known(kind, source, target):
-        if own in value and is_plain(value[own]):
-            yield own, theirs, value[own]
 
 
 FIELDS = ("input", "expected_output")
@@ -215,6 +176,7 @@ def _put(written: dict[str, Any], fields: dict[str, Any]) -> None:
 
 _PROMPT = "{{ input }}"
 _FILE = "file://"
+_NOT = "not-"
 _SIMPLE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 
 
@@ -343,7 +305,7 @@ class _Carrier:
             for _, reason, _, _ in find_unread({name: value}, of_names, self.title):
                 raise _LostError(f"`{name}`: {reason}")
         try:
-            return {name: as_value(value, from_template=self.suite.is_template, to_template=self.is_template)}
+            return {name: self._as_value(value)}
         except LostTextError as lost:
             if self.target == OURS:
                 return {name: value}
@@ -408,14 +370,39 @@ class _Carrier:
 
     def _carry_checks(self, case: SuiteCase) -> Iterator[Part]:
         for part in case.checks:
-            if self.as_written:
-                yield part
-                continue
-            found, messages = carry_check(part.value, self.source, self.target, self.title)
-            for path, message in messages:
-                self.lose(Part((*part.path, *path), None, part.number), message)
-            if found is not None:
-                yield part._replace(value=found)
+            try:
+                yield part if self.as_written else part._replace(value=self._carry_check(part))
+            except _LostError as lost:
+                self.lose(part, str(lost))
+
+    def _carry_check(self, part: Part) -> dict[str, Any]:
+        """Return an assertion in the words of the target, and report the fields that this does not have."""
+        value = part.value
+        if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+            raise _LostError(f"an assertion without a type: {self.title} has no field for it")
+        kind, is_negated = value["type"], value.get("negate") is True
+        if self.source == PROMPTFOO and kind.startswith(_NOT):
+            kind, is_negated = kind.removeprefix(_NOT), True
+        if reason := _find_difference(value, kind, self.source, self.target, self.title):
+            raise _LostError(f"the assertion `{value['type']}`: {reason}")
+        names = {"type", "negate"}
+        written: dict[str, Any] = {"type": f"{_NOT}{kind}" if is_negated and self.target == PROMPTFOO else kind}
+        for own, theirs in _known(kind, self.source, self.target):
+            if own in value and is_plain(value[own]):
+                names.add(own)
+                try:
+                    written[theirs] = self._as_value(value[own])
+                except LostTextError as lost:
+                    message = f"the assertion `{value['type']}`: it has {lost}, and {self.title} does not"
+                    raise _LostError(message) from None
+        if is_negated and self.target != PROMPTFOO:
+            written["negate"] = True
+        for name in value.keys() - names:
+            self.lose(part.inner(name))
+        return split_gate(written) if self.target == AGENTV_5 else written
+
+    def _as_value(self, value: Any) -> Any:
+        return as_value(value, from_template=self.suite.is_template, to_template=self.is_template)
 
     def _carry_average(self, case: SuiteCase) -> dict[str, Any]:
         """Say how a test passes where the target would decide otherwise.

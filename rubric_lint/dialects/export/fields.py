@@ -13,7 +13,6 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import RENDERS, is_template
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Span
-from rubric_lint.text.tree import Tree
 
 EVERYWHERE = "all"
 QUESTIONS = ("input", "inputs", "question", "prompt", "instruction")
@@ -187,51 +186,38 @@ def _format_fields() -> Mapping[str, Any]:
     return load(f"{CURRENT}/rubric.json")["definitions"]["entry"]["properties"]  # type: ignore[no-any-return]
 
 
-_SCHEMA = "$schema"
+def find_lost(rubric: Rubric, fields: Iterable[FormatField], target: str, title: str) -> Iterator[tuple[Path, str]]:
+    """Find what a target does not write of a rubric, by the schemas: the places in the document, with messages.
 
-
-def lost_fields(fields: Iterable[FormatField], target: str, title: str) -> Iterator[tuple[Path, str]]:
-    """Find the fields that a target does not write, each with its place and a message."""
+    A template that another system fills in before a judge sees it is plain text in the target.
+    """
     for field in fields:
         if not field.is_carried(target):
             told = ", which the judge sees" if field.is_told else ""
             yield field.path, f"`{field.path[-1]}`{told}: {title} has no field for it"
+    if rubric.view and rubric.dialect in RENDERS:
+        for entry in rubric.entries:
+            place = rubric.view.place(entry.path)
+            if is_template(rubric.view.document.value(place)):
+                whose = rubric.view.dialect.title
+                yield place, f"the template in `{entry.id}`, which {whose} fills in: {title} uses it as plain text"
+    if formula := find_formula(rubric):
+        yield formula, f"`{formula[-1]}`, which joins the scores of the graders: {title} has no field for it"
 
 
-def lost_templates(rubric: Rubric, title: str) -> Iterator[tuple[Path, str]]:
-    """Find the templates that another system fills in before a judge sees them; a target gets them as plain text."""
-    if rubric.view is None or rubric.dialect not in RENDERS:
-        return
-    for entry in rubric.entries:
-        place = rubric.view.place(entry.path)
-        if is_template(rubric.view.document.value(place)):
-            whose = rubric.view.dialect.title
-            message = f"the template in `{entry.id}`, which {whose} fills in: {title} uses it as plain text"
-            yield place, message
-
-
-def lost_formula(rubric: Rubric, title: str) -> Iterator[tuple[Path, str]]:
-    """Find the formula that joins the score of a grader of OpenAI with those of others."""
-    if rubric.dialect != "openai-graders" or "graders" not in rubric.path:
-        return
+def find_formula(rubric: Rubric) -> Path | None:
+    """Return the place of the formula that joins the score of a grader of OpenAI with those of others."""
+    if rubric.dialect != "openai-graders" or "graders" not in rubric.path or not rubric.view:
+        return None
     multi = rubric.path[: rubric.path.index("graders")]
-    if rubric.view and "calculate_output" in rubric.view.document.value(multi):
-        place = (*multi, "calculate_output")
-        yield place, f"`calculate_output`, which joins the scores of the graders: {title} has no field for it"
+    return (*multi, "calculate_output") if "calculate_output" in rubric.view.document.value(multi) else None
 
 
-def lost_comments(tree: Tree, within: Iterable[Span]) -> list[Span]:
-    """Find the comments of a file within the lines of some spans, except those that name a schema."""
-    source = tree.source
-    lines = [(source.position(start).line, source.position(end).line) for start, end in within]
-    return [
-        comment
-        for comment in tree.comments
-        if _SCHEMA not in source.slice(comment)
-        and any(first <= source.position(comment.start).line <= last for first, last in lines)
-    ]
-
-
-def whole(document: Document) -> Span:
-    """Return the span of a document and its preamble."""
-    return Span(document.preamble.start, document.span(()).end)
+def find_comments(document: Document, within: Span | None) -> Iterator[Span]:
+    """Find the comments of a document within the lines of a span, except those that name a schema."""
+    source = document.source
+    start, end = within or Span(document.preamble.start, document.span(()).end)
+    first, last = source.position(start).line, source.position(end).line
+    for comment in document.tree.comments:
+        if "$schema" not in source.slice(comment) and first <= source.position(comment.start).line <= last:
+            yield comment

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from rubric_lint.dialects.export.fields import QUESTIONS, lost_formula
+from rubric_lint.dialects.export.fields import QUESTIONS, find_formula
 from rubric_lint.dialects.export.target import CaseKey, ExportSource, ExportTarget, Part, Sources
 from rubric_lint.dialects.export.values import AGENTV_4, AGENTV_5, OURS, PROMPTFOO, has_variable, is_messages
 from rubric_lint.format.rubric import Rubric
@@ -489,7 +489,8 @@ def _find_used(use: Use) -> Iterator[Path]:
     else:
         yield rubric.path
     yield from (field.path for field in (use.source.fields if use.source else ()))
-    yield from (path for path, _ in lost_formula(rubric, ""))
+    if formula := find_formula(rubric):
+        yield formula
     if view and view.threshold is not None and view.threshold_path:
         yield view.threshold_path
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.export.entries import shares
-from rubric_lint.dialects.export.fields import FormatField, find_holder
+from rubric_lint.dialects.export.fields import FormatField, find_holder, find_lost
 from rubric_lint.format.criterion import USUAL_THRESHOLDS, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import join_words
@@ -92,7 +92,7 @@ def is_plain(value: Any) -> bool:
 
 
 class Loss(NamedTuple):
-    """Something in the rubric `name` at `path` that the target cannot express: a message says what and why."""
+    """Something in the rubric `name`, at `path` in the document, that the target cannot express: what and why."""
 
     name: str
     path: Path
@@ -174,6 +174,11 @@ class ExportTarget:
             for path, message in self._find_lost(rubric):
                 writing.lose(name, path, message)
         content = self.writer(writing)
+        for name, rubric in rubrics.items():
+            told = {loss.path for loss in writing.losses if loss.name == name}
+            for path, message in find_lost(rubric, writing.source(name).fields, self.name, self.title):
+                if path not in told:
+                    writing.losses.append(Loss(name, path, message))
         data = content.encode() if isinstance(content, str) else content
         return Export(data, tuple(writing.losses), tuple(writing.gaps))
 
@@ -237,8 +242,9 @@ class Writing:
         return name, rubric
 
     def lose(self, name: str, path: Path, message: str) -> None:
-        """Report that the target cannot express a part of a rubric."""
-        self.losses.append(Loss(name, path, message))
+        """Report that the target cannot express the part of a rubric at a path in it, or in the document."""
+        view = self.rubrics[name].view
+        self.losses.append(Loss(name, view.place(path) if view else path, message))
 
     def need(self, message: str) -> None:
         """Report what the user has to add to the file."""

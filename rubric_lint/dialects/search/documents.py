@@ -16,9 +16,10 @@ _FOR_JUDGES = re.compile(
     r"(?:^|[/\\])(?:\.claude|\.?agents?|[^/\\]*evals?|evaluations?|judges?|prompts?|skills?)[/\\]|eval[^/\\]*\Z",
     re.IGNORECASE,
 )
-_OF_JUDGES = re.compile(rb"\b(?:LLMs?|[Jj]udges?|[Ee]vals?|AI|[Aa]gents?|[Aa]ssistant|[Pp]rompts?|[Mm]odels?)\b")
+_OF_JUDGES = re.compile(rb"\b(?:LLMs?|[Jj]udges?|[Ee]vals?)\b")
 _OF_COURSES = re.compile(
-    rb"\b(?:students?|homework|assignments?|courses?|lectures?|semesters?|syllabus|teachers?|classmates)\b",
+    rb"\b(?:students?|homework|assignments?|courses?|lectures?|semesters?|syllabus|teachers?|instructors?|classmates"
+    rb"|labs?|LMS|submissions?|bonus|kudos|graded|grades)\b",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(rb"^[ \t]*(?:\|?[ \t]*:?-+:?[ \t]*\||[|*+ \t-]*\d|#.*\d)", re.MULTILINE)
@@ -51,7 +52,7 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
     try:
         count, line = count_criteria(source)
     except TableError as refusal:
-        if "rubric" not in _base_of(name):
+        if "rubric" not in _base_of(name) or not _FOR_JUDGES.search(name):
             return ()
         advice = "it reads tables with columns such as `criterion`, `weight` and `description`"
         reason = f"`rubric-lint import` finds no rubric in this Markdown: {refusal.message.partition(';')[0]}; {advice}"

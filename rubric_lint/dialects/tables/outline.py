@@ -24,7 +24,7 @@ _WORDS = {
         critère, critério, kriterium, 維度""",
     "expected_outcome": """meaning, anchor, anchors, definition, descriptor, details, explanation, requirement,
         guidance, indicator, indicators, what it means, what it measures, what it looks like, looks like,
-        what to look for, behavior, behaviour, evidence, pass condition, pass criteria, pass if, question, notes,
+        what to look for, behavior, behaviour, pass condition, pass criteria, pass if, question,
         what to measure, pregunta, descripción, significado, descrição, beschreibung, 描述, 具體描述, 檢查項""",
     "weight": """points, pts, max, maximum, max points, max score, weighting, weight (%), weight %, peso, poids,
         gewicht, 權重, 权重""",
