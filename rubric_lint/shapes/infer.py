@@ -32,13 +32,14 @@ class Words(NamedTuple):
     files: dict[str, str]
     points: frozenset[str]
     most: frozenset[str]
+    answered: frozenset[str]
 
 
 @cache
 def words() -> Words:
     """Return the vocabulary."""
     table = tomllib.loads(File(__file__).with_name("words.toml").read_text("utf-8"))
-    table |= {key: frozenset(table[key]) for key in ("points", "most")}
+    table |= {key: frozenset(table[key]) for key in ("points", "most", "answered")}
     return Words(**table)
 
 
@@ -422,7 +423,7 @@ def _infer(
         for steps in zip(*(each.path for _, each, _ in found), strict=True)
     )
     beside = {
-        what: (_generalize(place, at), document.value(place))
+        what: (generalize(place, at), document.value(place))
         for document, _, signs in reversed(found)
         for what, place in signs.beside.items()
     }
@@ -457,7 +458,7 @@ def _infer(
         (document, path)
         for document, each, _ in found
         for path in (*_list_beside(document, each), *_list_fields(each, own))
-        if _generalize(path, at) not in known and (document, path) not in others
+        if generalize(path, at) not in known and (document, path) not in others
     )
     inside = {each.path for _, each, _ in found}
     if left := dict.fromkeys(path[-1] for _, path in unused if path[:-2] in inside):
@@ -485,7 +486,10 @@ def _find_scale(
         return [pointer(beside[end][0]) for end in ("lowest", "highest")]
     if most and "levels" not in fields:
         return [0, most[0]]
-    return "yes-no" if not fields.keys().isdisjoint(("negative", "positive")) and "levels" not in fields else scale
+    is_answered = not fields.keys().isdisjoint(("negative", "positive")) or words().answered.issuperset(
+        fields.get("outcome", ("",))
+    )
+    return "yes-no" if is_answered and "levels" not in fields else scale
 
 
 def _find_total(
@@ -527,7 +531,7 @@ def _list_strings(table: Mapping[str, Any]) -> list[str]:
     return [value for value in values if isinstance(value, str)]
 
 
-def _generalize(place: Path, at: Path) -> Path:
+def generalize(place: Path, at: Path) -> Path:
     """Return a place with a `*` for each step that it shares with those of the criteria."""
     pairs = enumerate(zip(at, place, strict=False))
     shared = next((index for index, (own, step) in pairs if own not in {"*", step}), min(len(at), len(place)))
