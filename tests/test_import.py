@@ -400,7 +400,7 @@ def test_a_file_of_another_kind_is_refused_by_what_it_is(name, content, said):
 
 def test_stdin_has_the_kind_that_its_name_says():
     text = "id,expected_outcome\na,Says it\n"
-    said = "<stdin>: is not a file with tables; expected a name that ends in .csv, .tsv, .xlsx, .xlsm, .md or .markdown"
+    said = "<stdin>: is not a file with tables; expected a name that ends in .csv, .tsv, .xlsx, .xlsm, .md, .markdown or .txt"
     assert import_file("-", text, "--stdin-filename", "x.csv") == (0, "  - id: a\n    expected_outcome: Says it\n", "")
     assert import_file("-", text) == (2, "", f"{said}; say what it is with --stdin-filename\n")
 
