@@ -1,6 +1,5 @@
 import io
 import sys
-from pathlib import Path
 
 import click
 import pytest
