@@ -75,7 +75,6 @@ def pytest_collection_modifyitems(items):
 
 def pytest_collection_finish():
     """Spare the garbage collector the millions of objects that are there for all tests."""
-    gc.collect()
     gc.freeze()
     gc.enable()
 

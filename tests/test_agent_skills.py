@@ -97,7 +97,7 @@ OTHERS = {
     "results": evals(case(assertions=[{"text": "Names it", "passed": True, "evidence": "It does"}])),
     "triggers": evals({"id": 1, "prompt": "What do I owe?", "should_trigger": True}),
     "runs": evals({"id": 1, "prompt": "x", "runs": [{"expectations": [{"text": "Names it", "passed": False}]}]}),
-    "names of code": evals(case(assertions=["is_json", "no_errors"])),
+    "names of code": ("evals/cases.json", b'[{"prompt": "x", "assertions": ["is_json", "no_errors"]}]'),
     "a grading": (
         "grading.json",
         b'{"expectations": [{"text": "Names it", "passed": true}], "summary": {"passed": 1}}',

@@ -146,6 +146,17 @@ def test_a_scale_that_nothing_says_is_asked_for_and_can_be_given_later():
     assert settings() == {"shape": [TABLE | {"scale": [1, 5]}]}
 
 
+def test_the_longest_text_of_most_criteria_is_what_is_judged_if_no_word_is_known():
+    items = ("{name: Git log, weight: 1, forensics: Run git log}", "{name: All, weight: 2, forensics: Read all of it}")
+    write(a_yaml=f"steps: [{', '.join(items)}]\n")
+    assert call("adopt", "a.yaml", "--scale=1-5")[2] == 0
+    assert {key: settings()["shape"][0][key] for key in ("criteria", "id", "outcome")} == {
+        "criteria": "/steps",
+        "id": "name",
+        "outcome": "forensics",
+    }
+
+
 def test_check_names_what_the_settings_do_not_describe():
     write(tone_yaml=TONE, new_yaml=TONE, known_yaml="rubrics:\n  - {id: a, expected_outcome: Names it}\n")
     call("adopt", "tone.yaml")

@@ -29,7 +29,7 @@ rubrics:
       - {score_range: [0, 6], expected_outcome: States a period that the policy does not have}
       - {score_range: [7, 10], expected_outcome: States the period of the policy}
   - id: tone
-    score_ranges: {0: Blames the customer, 5: Shows understanding}
+    score_ranges: {0: Blames the customer, 5: Names what went wrong}
 """
 WRONG = """\
   - id: wrong

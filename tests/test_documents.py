@@ -317,7 +317,7 @@ def test_a_column_that_is_not_known_is_mapped_and_a_misspelt_one_refused():
 
 
 TOLD = "its 2 criteria are in Markdown, which is not checked; `rubric-lint import {0}.md -o {0}.rubric.yaml` writes"
-NONE = "`rubric-lint import` finds no rubric in this Markdown: no criteria found"
+NONE = "`rubric-lint import` finds no rubric in this document: no criteria found"
 
 
 @pytest.mark.parametrize(
@@ -326,12 +326,15 @@ NONE = "`rubric-lint import` finds no rubric in this Markdown: no criteria found
         ("evals/rubric.md", SECTIONS, TOLD),
         ("evals/judge-prompt.md", LISTED, TOLD),
         ("scoring-rubric.md", SECTIONS, TOLD),
+        ("evals/judge.txt", LISTED, TOLD.replace("Markdown", "plain text").replace("{0}.md", "{0}.txt")),
         ("evals/rubric.md", "# Rubric\n\n1. Cause\n   - Pass:\n", NONE),
         ("evals/judge.md", "# You judge\n\n1. Read\n", None),
         ("judge.md", LISTED, None),
         ("evals/notes.md", SECTIONS, None),
         ("course/rubric.md", SECTIONS.replace("customer", "student"), None),
         ("docs/rubric.md", SECTIONS.replace("judge", "x"), None),
+        ("rubric.md", "# Lab 2\n\nThe LLM judge.\n\n| Criterion | Points |\n|-|-|\n| Plots | 5 |\n", None),
+        ("rubric.md", "# LLM agent\n\n| # | Capability | Evidence |\n|-|-|-|\n| 1 | Runs | demo.txt |\n", None),
     ],
 )
 def test_documents_that_are_named_for_rubrics_are_near_misses(name, text, said):
@@ -339,7 +342,7 @@ def test_documents_that_are_named_for_rubrics_are_near_misses(name, text, said):
     Path(name).write_text(text, "utf-8")
     code, err = run_here()
     assert code == (1 if said else 0), err
-    told = said and said.format(name.removesuffix(".md"))
+    told = said and said.format(name.rpartition(".")[0])
     assert (told in err) if told else err == ""
 
 

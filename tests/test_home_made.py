@@ -114,6 +114,20 @@ READ = {
         ["tone", "facts", "runs", "style"],
         [],
     ),
+    "levels that all criteria share": (
+        "config/rubric.yaml",
+        """\
+        scale:
+          0: There is no trace of it
+          1: It shapes one sentence
+          2: It shapes the whole answer
+        dimensions:
+          praise: {definition: Praise for the reader}
+          blame: {definition: Blame of the reader}
+        """,
+        ["praise", "blame"],
+        [],
+    ),
     "a list with penalties": (
         "rubric.json",
         """\
@@ -192,6 +206,7 @@ def test_what_is_nearly_a_home_made_rubric_is_told_with_the_way_on(name, text, l
 
 LEFT_ALONE = {
     "a course": ("essay.yaml", f"course: ENG 101\ncriteria: [{PAIR}]\n"),
+    "homework": ("rubric.yaml", f"homeworkNumber: 3\ncriteria: [{PAIR}]\n"),
     "ratings of a course": (
         "rubric.json",
         (

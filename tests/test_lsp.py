@@ -896,7 +896,7 @@ def test_how_it_ends_is_in_the_exit_code(messages, end, code):
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGPIPE")
 def test_a_client_that_stops_reading_ends_the_server_as_one_that_disconnects():
-    with subprocess.Popen(SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
+    with warm.popen(SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
         ask(server, INITIALIZE)
         assert server.stdout.read(16) == b"Content-Length: "
         server.stdout.close()

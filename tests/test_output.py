@@ -62,11 +62,8 @@ SAYS_NO = [
     *({"status": "not met"}, {"state": "Not satisfied."}, {"outcome": "unmet"}),
 ]
 SAYS_NEITHER = [
-    {"passed": None},
-    {"passed": 3, "failed": 2},
-    {"status": "ok"},
+    *({"passed": None}, {"passed": 3, "failed": 2}, {"status": "ok"}, {"met": "partly"}),
     {"result": "It is met in part."},
-    {"met": "partly"},
 ]
 
 
@@ -125,6 +122,11 @@ def scores(*pairs):
     return {"checks": [{"id": name, "score": answer} for name, answer in pairs]}
 
 
+def check(**fields):
+    """The checks of an output with one check."""
+    return [fields]
+
+
 @pytest.mark.parametrize(
     ("name", "output", "answers"),
     [
@@ -134,15 +136,11 @@ def scores(*pairs):
         pytest.param("holistic", {"score": 7, "confidence": 0.9, "notes": ["x"]}, (7,), id="other-fields"),
         pytest.param("holistic", {"score": 7, "reasoning": "\ud83d"}, (7,), id="half-a-surrogate-pair"),
         ("levels", {"checks": [{"id": "a", "level": 4, "confidence": 1}]}, (4,)),
-        (
-            "checklist",
-            {"checks": [{"id": "rubric-1", "satisfied": True}, {"id": "rubric-2", "satisfied": False}]},
-            (True, False),
-        ),
+        ("checklist", check(id="rubric-1", satisfied=True) + check(id="rubric-2", satisfied=False), (True, False)),
     ],
 )
 def test_a_valid_output_is_read(name, output, answers):
-    assert read(name, output).answers == answers
+    assert read(name, {"checks": output} if isinstance(output, list) else output).answers == answers
 
 
 @pytest.mark.parametrize(
@@ -150,11 +148,7 @@ def test_a_valid_output_is_read(name, output, answers):
     [
         (scores(("Größe", 11), ("dept", 3), ("depth", "7")), "/checks/0/score", 2),
         (scores(("Größe", 11)), "/checks/0/score", 1),
-        (
-            {"checks": [{"id": "Größe", "score": 11, "reasoning": 3}, {"id": "depth", "score": 7}]},
-            "/checks/0/reasoning",
-            0,
-        ),
+        ({"checks": check(id="Größe", score=11, reasoning=3) + check(id="depth", score=7)}, "/checks/0/reasoning", 0),
         (scores(("Größe", 11), ("dept", 3)), "/checks/0/score", 1),  # a misspelt id explains a missing one
         (scores(("x", 3), ("x", 3), ("y", 3)), "/checks/0/id", 2),
     ],
@@ -178,20 +172,15 @@ def test_reasons_are_kept():
         ("holistic", {"score": 11}, "/score", "score 11 is outside 0..10"),
         ("holistic", {"score": -1}, "/score", "score -1 is outside 0..10"),
         ("holistic", {"score": 7.5}, "/score", "`score` is 7.5, expected an integer"),
-        ("holistic", {"score": "7"}, "/score", '`score` is the string "7", expected an integer'),
-        ("holistic", {"score": True}, "/score", "`score` is true, expected an integer"),
-        ("holistic", '{"score": null}', "/score", "`score` is null, expected an integer"),
+        ("holistic", {"score": "7"}, "/score", '`score` is the string "7"'),
+        ("holistic", {"score": True}, "/score", "`score` is true"),
+        ("holistic", '{"score": null}', "/score", "`score` is null"),
         ("holistic", {"score": None}, "", 'missing field `score`; expected {"score"}'),
-        ("holistic", {"score": float("nan")}, "/score", "`score` is nan, expected an integer"),
-        ("holistic", {"score": 7, "Score": 3}, "/Score", "`Score` beside `score`: unclear which one counts"),
+        ("holistic", {"score": float("nan")}, "/score", "`score` is nan"),
+        ("holistic", {"score": 7, "Score": 3}, "/Score", "`Score` beside `score`"),
         ("holistic", {"Score": 7}, "", "missing field `score`; did you mean `Score`?"),
         ("holistic", {}, "", 'missing field `score`; expected {"score"}'),
-        (
-            "holistic",
-            {"score": 7, "level": 3},
-            "/level",
-            "`level` is not allowed here: the rubric has the shape holistic",
-        ),
+        ("holistic", {"score": 7, "level": 3}, "/level", "`level` is not allowed here"),
         ("holistic", {"score": 7, "reasoning": 3}, "/reasoning", "`reasoning` is 3, expected a string"),
         ("holistic", [7], "", "the judge output is a list, expected an object"),
         ("score_ranges", {"score": 7}, "", 'missing field `checks`; expected {"checks": [{"id", "score"}, ...]}'),
@@ -200,48 +189,18 @@ def test_reasons_are_kept():
         ("score_ranges", {"checks": []}, "/checks", 'no check for "Größe" and "depth"'),
         ("score_ranges", scores(("Größe", 3)), "/checks", 'no check for "depth"'),
         ("score_ranges", scores(("Größe", 3), ("Größe", 3)), "/checks/1/id", '"Größe" is judged twice'),
-        (
-            "score_ranges",
-            scores(("größe", 3), ("depth", 3)),
-            "/checks/0/id",
-            'the rubric has no criterion "größe"; ids',
-        ),
-        (
-            "score_ranges",
-            scores(("Gro\u0308ße", 3)),
-            "/checks/0/id",
-            'the rubric has no criterion "Gro\u0308ße"; "Größe" l',
-        ),
-        (
-            "score_ranges",
-            scores(("dept", 3)),
-            "/checks/0/id",
-            'the rubric has no criterion "dept"; did you mean "depth"',
-        ),
-        (
-            "score_ranges",
-            scores(("x", 3)),
-            "/checks/0/id",
-            'the rubric has no criterion "x"; it has "Größe" and "depth"',
-        ),
-        (
-            "levels",
-            {"checks": [{"id": "a", "level": 3}]},
-            "/checks/0/level",
-            'level 3 of "a" is not allowed: the levels a',
-        ),
-        ("levels", {"checks": [{"id": "a", "score": 3}]}, "/checks/0", "missing field `level`"),
-        (
-            "checklist",
-            {"checks": [{"id": "rubric-1", "satisfied": 1}]},
-            "/checks/0/satisfied",
-            "`satisfied` is 1, expected",
-        ),
+        ("score_ranges", scores(("größe", 3), ("depth", 3)), "/checks/0/id", 'no criterion "größe"; ids'),
+        ("score_ranges", scores(("Gro\u0308ße", 3)), "/checks/0/id", 'no criterion "Gro\u0308ße"; "Größe" l'),
+        ("score_ranges", scores(("dept", 3)), "/checks/0/id", 'no criterion "dept"; did you mean "depth"'),
+        ("score_ranges", scores(("x", 3)), "/checks/0/id", 'no criterion "x"; it has "Größe" and "depth"'),
+        ("levels", {"checks": check(id="a", level=3)}, "/checks/0/level", 'level 3 of "a" is not allowed'),
+        ("levels", {"checks": check(id="a", score=3)}, "/checks/0", "missing field `level`"),
+        ("checklist", {"checks": check(id="rubric-1", satisfied=1)}, "/checks/0/satisfied", "`satisfied` is 1"),
     ],
 )
 def test_an_invalid_output_is_refused_with_place_and_reason(name, output, path, message):
     found, told = refusal(name, output)
-    assert (found, told[: len(message)]) == (path, message)
+    assert (found, message in told) == (path, True)
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,11 @@
 import io
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import click
 import pytest
+import warm
 
 from rubric_lint.run.console import Progress
-
-ROOT = Path(__file__).parents[1]
 
 
 class Terminal(io.StringIO):
@@ -145,11 +141,8 @@ def test_an_interrupted_run_says_what_it_did_and_leaves_whole_files(tmp_path, na
     texts = [OLD.format(letter) for letter in "abc"]
     for text, letter in zip(texts, "abc", strict=True):
         (tmp_path / f"{letter}.yaml").write_text(text, "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", INTERRUPTING.format(name), *args, "--isolated"],
-        capture_output=True, text=True, check=False, cwd=tmp_path, timeout=60,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path / "cache")},
-    )  # fmt: skip
+    command = [sys.executable, "-W", "error", "-c", INTERRUPTING.format(name), *args, "--isolated"]
+    done = warm.run(command, text=True, cwd=tmp_path)
     assert (done.stderr, done.returncode) == (told, 130)
     left = [(tmp_path / f"{letter}.yaml").read_text("utf-8") for letter in "abc"]
     assert (left[0] != texts[0], left[1:]) == ("1 changed" in told, texts[1:])

@@ -39,6 +39,7 @@ def entries(*chunks):
 
 CUT = "the list is cut off or broken: expected `,` or `]` after an entry"
 LAST = "nothing after it is read"
+UNCLOSED = "this string has no closing quote"
 
 
 @pytest.mark.parametrize(
@@ -59,10 +60,7 @@ LAST = "nothing after it is read"
         (b'[{"a":1}', [(1, '{"a":1}'), (1, CUT)]),
         (b'[{"a":1},\n{"a":', [(1, '{"a":1}'), (2, f"not JSON at column 6: the file ends too early; {LAST}")]),
         (b'[{"a":1},\n{"a" 2}]', [(1, '{"a":1}'), (2, f"not JSON at column 6: expecting ':' delimiter; {LAST}")]),
-        (
-            b'[{"a":1},\n{"a":"2}]',
-            [(1, '{"a":1}'), (2, f"not JSON at column 6: this string has no closing quote; {LAST}")],
-        ),
+        (b'[{"a":1},\n{"a":"2}]', [(1, '{"a":1}'), (2, f"not JSON at column 6: {UNCLOSED}; {LAST}")]),
         (b'[{"a":1}]\n{"a":2}', [(1, '{"a":1}'), (2, "unexpected text after the end of the list; it is not read")]),
     ],
 )
@@ -132,40 +130,23 @@ def results(entry, rubrics=SEVERAL):
 RESULT = f'"rubric": "one", {SEVEN}'
 
 
-@pytest.mark.parametrize(
-    ("entry", "expected"),
-    [
-        ({"score": 7}, f"{{{RESULT}}}"),
-        ({"output": {"score": 7}}, f"{{{RESULT}}}"),
-        ({"id": "ä\n", "rubric": "one", "output": {"score": 7, "reasoning": "x"}}, f'{{"id": "ä\\n", {RESULT}}}'),
-        ({"id": 1, "output": '```json\n{"score": 7}\n```'}, f'{{"id": 1, {RESULT}}}'),
-        (
-            {"model": "m", "output": {"score": 7}, "n": 3, "ok": True, "no": None},
-            f'{{{RESULT}, "model": "m", "n": 3, "ok": true, "no": null}}',
-        ),
-        (
-            {"id": 1.5, "output": {"score": 7}, "tags": ["x", {"y": 0.25}]},
-            f'{{"id": 1.5, {RESULT}, "tags": ["x", {{"y": 0.25}}]}}',
-        ),
-        (
-            b'{"output": {"score": 7}, "n": 9007199254740993.0, "m": 4.99999999999999999, "z": 0.0}',
-            f'{{{RESULT}, "n": 9007199254740993, "m": 5.0, "z": 0.0}}',
-        ),
-        (b'{"output": {"score": 7}, "half": "\\ud800"}', f'{{{RESULT}, "half": "\ud800"}}'),
-        (b' {"score": 7}\r', f"{{{RESULT}}}"),
-    ],
-    ids=[
-        "output",
-        "record",
-        "all",
-        "raw text",
-        "plain fields",
-        "other fields",
-        "beyond doubles",
-        "surrogate",
-        "blanks",
-    ],
-)
+ENTRIES = {
+    "output": ({"score": 7}, f"{{{RESULT}}}"),
+    "record": ({"output": {"score": 7}}, f"{{{RESULT}}}"),
+    "all": ({"id": "ä\n", "rubric": "one", "output": {"score": 7, "reasoning": "x"}}, f'{{"id": "ä\\n", {RESULT}}}'),
+    "raw text": ({"id": 1, "output": '```json\n{"score": 7}\n```'}, f'{{"id": 1, {RESULT}}}'),
+    "plain fields": (b'{"model": "m", "output": {"score": 7}, "no": null}', f'{{{RESULT}, "model": "m", "no": null}}'),
+    "other fields": (b'{"output": {"score": 7}, "tags": ["x", {"y": 1}]}', f'{{{RESULT}, "tags": ["x", {{"y": 1}}]}}'),
+    "beyond doubles": (
+        b'{"output": {"score": 7}, "n": 9007199254740993.0, "m": 4.99999999999999999, "z": 0.0}',
+        f'{{{RESULT}, "n": 9007199254740993, "m": 5.0, "z": 0.0}}',
+    ),
+    "surrogate": (b'{"output": {"score": 7}, "half": "\\ud800"}', f'{{{RESULT}, "half": "\ud800"}}'),
+    "blanks": (b' {"score": 7}\r', f"{{{RESULT}}}"),
+}
+
+
+@pytest.mark.parametrize(("entry", "expected"), ENTRIES.values(), ids=ENTRIES)
 def test_an_entry_becomes_a_result(entry, expected):
     assert results(entry, ONE) == expected
 
@@ -188,12 +169,7 @@ NAN, TWICE = "NaN is not JSON", "occurs twice in one object"
         (b'{"score": NaN}', {}, "/score", NAN),
         (b'{"x": 1e400, "output": {"score": 7}}', {}, "/x", "the number 1e400 is too large"),
         (b'{"id": "a", "rubric": "one", "output": {"score": NaN}}', A_ONE, "/score", NAN),
-        (
-            b'{"id": 3, "rubric": "two", "output": {"checks": [{"id": "a", "satisfied": 1e400}]}}',
-            {"id": 3, "rubric": "two"},
-            "/checks/0/satisfied",
-            "the number 1e400 is too large",
-        ),
+        (b'{"id": "a", "output": {"checks": [{"satisfied": 1e400}]}}', A, "/checks/0/satisfied", "the number 1e400"),
         (b'{"id": "a", "rubric": "one", "output": {}, "output": {}}', A_ONE, "/output", f"the key `output` {TWICE}"),
         (b'{"id": "a", "rubric": "one", "rubric": "two", "output": {}}', A, "/rubric", f"the key `rubric` {TWICE}"),
         (b'{"id": [NaN], "rubric": "one", "output": {}}', {"rubric": "one"}, "/id/0", NAN),
@@ -261,26 +237,15 @@ def test_a_conversation_that_may_have_ended_the_thoughts_is_told_where_the_whole
         assert "word for word" in outcome.error.message
 
 
-def checks(*pairs):
-    return {"checks": [{"id": name, "satisfied": answer} for name, answer in pairs], "overall_reasoning": "x"}
-
-
-@pytest.mark.parametrize(
-    "output",
-    [
-        checks(("rubric-1", True), ("rubric-2", False)),
-        checks(("rubric-2", True), ("rubric-1", False)),
-        {"checks": [{"id": f"rubric-{n}", "reasoning": "x", "satisfied": True} for n in (1, 2)]},
-        {"checks": [{"id": f"rubric-{n}", "satisfied": True, "reasoning": "x"} for n in (1, 2)]},
-    ],
-)
 @pytest.mark.parametrize("form", ["object", "text", "fence"])
-def test_every_order_of_checks_and_fields_has_one_result(output, form):
+@pytest.mark.parametrize("names", [("id", "reasoning", "satisfied"), ("satisfied", "id", "reasoning")])
+@pytest.mark.parametrize("given", [{"rubric-1": True, "rubric-2": False}, {"rubric-2": True, "rubric-1": False}])
+def test_every_order_of_checks_and_fields_has_one_result(given, names, form):
+    checks = [{"id": name, "satisfied": answer, "reasoning": "x"} for name, answer in given.items()]
+    output = {"checks": [{name: check[name] for name in names} for check in checks], "overall_reasoning": "x"}
     text = json.dumps(output)
     output = {"object": output, "text": text, "fence": f"```json\n{text}\n```"}[form]
-    entry = json.dumps({"id": "a", "rubric": "two", "output": output}).encode()
-    result = json.loads(results(entry))
-    given = {check["id"]: check["satisfied"] for check in json.loads(text)["checks"]}
+    result = json.loads(results(json.dumps({"id": "a", "rubric": "two", "output": output}).encode()))
     assert {each["id"]: each["raw"] for each in result["criteria"]} == given
 
 

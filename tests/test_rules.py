@@ -111,6 +111,7 @@ def test_an_accepted_example_is_silent_under_all_rules(example):
         assert result.criteria > 0
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("example", FLAGGED, ids=label)
 def test_findings_have_the_severity_of_their_rules(example):
     findings = example.lint().findings
@@ -155,6 +156,7 @@ def test_the_suites_show_no_fix_that_its_rule_does_not_declare():
     assert kinds
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("example", FLAGGED, ids=label)
 def test_a_fixed_text_is_shown_where_there_is_a_fix(example):
     result = example.lint()
@@ -175,6 +177,7 @@ def test_a_fix_ends_what_it_mends(example):
     assert not is_safe or apply_fixes(after) == example.fixed
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("example", MENDED, ids=label)
 def test_fixes_are_sorted_and_apart(example):
     for finding in example.lint().findings:
@@ -182,6 +185,7 @@ def test_fixes_are_sorted_and_apart(example):
         assert ends == sorted(ends)
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("example", MENDED, ids=label)
 def test_a_fix_leaves_line_ends_and_byte_order_mark_alone(example):
     for line_end, mark in product(("\n", "\r\n", "\r"), (b"", b"\xef\xbb\xbf")):
@@ -190,6 +194,7 @@ def test_a_fix_leaves_line_ends_and_byte_order_mark_alone(example):
         assert expected == result.source.to_bytes(apply_fixes(result))
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("example", COMMENTED, ids=label)
 def test_every_comment_survives_a_fix(example):
     assert comments(example.name, example.fixed) == comments(example.name, example.text)

@@ -161,19 +161,16 @@ def test_a_rubric_that_cannot_be_scored_is_refused(silenced, text, fault):
     assert told[: len(fault)] == fault
 
 
+BANDS = "rubrics: [{{score_range: [0, 5], expected_outcome: Bad}}, {{score_range: [{}], expected_outcome: Good}}]"
+
+
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
         (analytic(0), "weight"),
-        (
-            "rubrics: [{score_range: [0, 5], expected_outcome: Bad}, {score_range: [5, 10], expected_outcome: Good}]",
-            "overlap",
-        ),
+        (BANDS.format("5, 10"), "overlap"),
+        (BANDS.format("6, 11"), "bounds"),
         ("rubrics: [{id: a, expected_outcome: Is short}, {id: a, expected_outcome: Is polite}]", "duplicate-id"),
-        (
-            "rubrics: [{score_range: [0, 5], expected_outcome: Bad}, {score_range: [6, 11], expected_outcome: Good}]",
-            "bounds",
-        ),
     ],
 )
 def test_what_decides_a_score_holds_also_where_the_settings_leave_it_out(text, rule):
@@ -242,24 +239,15 @@ def test_totals_are_what_a_count_by_hand_comes_to():
         totals.take(score_samples(check, [yes, no, yes]))
     totals.take(score_samples(check, [yes, yes]))
     assert str(totals) == "9 outputs: 5 pass, 0 borderline, 3 fail, 1 invalid; mean score 0.753"
-    spread_a, spread_b = (
-        sqrt(0.25 * (0.475**2 + 2 * 0.125**2 + 0.225**2)),
-        sqrt(0.25 * (2 * 0.45**2 + 0.35**2 + 0.55**2)),
-    )
+    spread_a = sqrt(0.25 * (0.475**2 + 2 * 0.125**2 + 0.225**2))
+    spread_b = sqrt(0.25 * (2 * 0.45**2 + 0.35**2 + 0.55**2))
     found = totals.to_json()
     assert [found.pop("mean"), *(each.pop("mean") for each in found["rubrics"])] == [6.025 / 8, 2.025 / 4, 1.0]
     criteria = [each.pop("criteria") for each in found["rubrics"]]
     count = dict.fromkeys(("pass", "borderline", "fail"), 0)
     gated_counts = {"rubric": "suite", "rubric_hash": gated.hash, "outputs": 4, **count, "pass": 1, "fail": 3}
-    checked = {
-        "rubric": "other",
-        "rubric_hash": check.hash,
-        "outputs": 4,
-        **count,
-        "pass": 4,
-        "sampled": 3,
-        "stable": 1,
-    }
+    checked = {"rubric": "other", "rubric_hash": check.hash, "outputs": 4, **count, "pass": 4}
+    checked |= {"sampled": 3, "stable": 1}
     assert found == {"outputs": 9, "invalid": 1, **count, "pass": 5, "fail": 3, "rubrics": [gated_counts, checked]}
     (a, b), (c,) = criteria
     assert [each.pop("spread") for each in (a, b, c)] == [pytest.approx(spread_a), pytest.approx(spread_b), 0.0]

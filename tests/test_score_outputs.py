@@ -14,6 +14,7 @@ import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import warm
 from accuracy_depth import RUBRIC, output
 from click.testing import CliRunner
 from hypothesis import example, given
@@ -190,7 +191,8 @@ def test_parquet_has_the_columns_of_score_batch():
 
 def run(*args, **streams):
     command = [sys.executable, "-c", PROGRAM, "r.rubric.yaml", *args]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **streams)
+    start = subprocess.Popen if "preexec_fn" in streams else warm.popen
+    return start(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **streams)
 
 
 @needs_posix

@@ -254,6 +254,12 @@ def test_what_is_wrong_in_a_file_is_said_in_its_own_words_at_its_place(table, te
     assert found(text, table) == expected
 
 
+def test_a_scale_that_is_not_understood_matters_only_where_no_levels_say_it():
+    table = 'criteria = "/c"\nlevels = "levels"\noutcome = "text"\nscale = "/scale"'
+    text = "scale: 5\nc: [{levels: {1: None of it, 5: All of it}}, {text: Is it short}]"
+    assert found(text, table) == [("5", "schema.scale", "scale", "is 5")]
+
+
 def test_a_range_of_scores_has_one_text_and_no_finding():
     assert found(RANGES[1], RANGES[0]) == []
 

@@ -33,19 +33,19 @@ _BOTH = "agent-skills/v1.json#/definitions/case"
 
 def find(document: Document) -> Iterator[View]:
     """Find the criteria of each case; those that say whether they `passed` are the results of a judge."""
-    for path, case in _find_cases(document):
+    for path, case, is_sure in _find_cases(document):
         lists = [(name, items) for name in _LISTS if isinstance(items := case.get(name), list)]
         read = [((*path, name, at), item) for name, items in lists for at, item in enumerate(items)]
         if any(isinstance(item, dict) and isinstance(item.get("passed"), bool) for _, item in read):
             continue
         told = [(place, item) for place, item in read if not isinstance(item, dict) or _find_text(item)]
-        if any(map(_says_something, told)):
+        if any(_is_told(item, is_sure=is_sure) for _, item in told):
             yield _view(document, told, _ALL_OF_THEM if len(told) < len(read) else "", read_text(case, "prompt"))
 
 
 def find_unread(document: Document) -> Iterator[tuple[Path, str, str]]:
     """Find cases without criteria, and assertions that no judge can read; yield place, problem and advice."""
-    cases = [(path, case) for path, case in _find_cases(document) if path[-2:-1] == (_EVALS,)]
+    cases = [(path, case) for path, case, _ in _find_cases(document) if path[-2:-1] == (_EVALS,)]
     bare = [path for path, case in cases if _OF_RUNS.isdisjoint(case) and not any(map(case.get, _LISTS))]
     if bare:
         some = f"{len(bare)} of {len(cases)} cases" if len(bare) < len(cases) else "any case"
@@ -66,19 +66,15 @@ def find_unread(document: Document) -> Iterator[tuple[Path, str, str]]:
         yield coded[0], f"no text for a judge in {many}", "write it in `text`, unless code is to check it"
 
 
-def _find_cases(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _find_cases(document: Document) -> Iterator[tuple[Path, dict[str, Any], bool]]:
+    """Find the cases; yield path, case, and whether the file says that they are those of a skill."""
     is_named = is_named_for_judges(document)
-    held = [
-        ((*path, name), mapping[name], mapping)
-        for path, mapping in document.mappings
-        for name in _HOLDERS
-        if name in mapping
-    ]
+    held = [((*path, name), each[name], each) for path, each in document.mappings for name in _HOLDERS if name in each]
     for path, cases, holder in [((), document.data, {}), *held]:
-        if isinstance(cases, list) and (is_named or any(name.startswith("skill") for name in holder)):
-            for at, case in enumerate(cases):
-                if isinstance(case, dict) and "prompt" in case:
-                    yield (*path, at), case
+        is_sure = any(name.startswith("skill") for name in holder)
+        for at, case in enumerate(cases if isinstance(cases, list) and (is_named or is_sure) else ()):
+            if isinstance(case, dict) and "prompt" in case:
+                yield (*path, at), case, is_sure
 
 
 def _find_text(item: dict[str, Any]) -> str:
@@ -86,10 +82,10 @@ def _find_text(item: dict[str, Any]) -> str:
     return next((name for name in _TEXTS if name in item), "")
 
 
-def _says_something(told: tuple[Path, Any]) -> bool:
-    """Return whether a criterion is text, and not a single word such as `is_json`, which names code."""
-    text = told[1].get(_find_text(told[1])) if isinstance(told[1], dict) else told[1]
-    return isinstance(text, str) and (len(text.split()) != 1 or not text.isascii())
+def _is_told(item: Any, *, is_sure: bool) -> bool:
+    """Return whether an item is for a judge: unless it is sure, a single word such as `is_json` names code."""
+    text = item.get(_find_text(item)) if isinstance(item, dict) else item
+    return is_sure or (isinstance(text, str) and (len(text.split()) != 1 or not text.isascii()))
 
 
 def _view(document: Document, told: list[tuple[Path, Any]], around: str, prompt: str) -> View:

@@ -32,13 +32,14 @@ class Words(NamedTuple):
     files: dict[str, str]
     points: frozenset[str]
     most: frozenset[str]
+    answered: frozenset[str]
 
 
 @cache
 def words() -> Words:
     """Return the vocabulary."""
     table = tomllib.loads(File(__file__).with_name("words.toml").read_text("utf-8"))
-    table |= {key: frozenset(table[key]) for key in ("points", "most")}
+    table |= {key: frozenset(table[key]) for key in ("points", "most", "answered")}
     return Words(**table)
 
 
@@ -78,22 +79,23 @@ _NUMBERS = ("weight", "levels", "gate", "scale", "most")
 _MARKS = (*_NUMBERS, "words")
 
 
-def find_criteria(document: Document, *, anywhere: bool = False) -> list[Criteria]:
+def find_criteria(document: Document, *, anywhere: bool = False, guesses: bool = False) -> list[Criteria]:
     """Find the lists and maps of criteria in a document, the innermost of nested ones that have weights or levels.
 
-    They are under one of the words of containers, with `anywhere` under any key, or they are the whole document.
+    They are under one of the words of containers, with `anywhere` under any key, or they are the whole document. With
+    `guesses`, the longest text of most of them is what is judged, whatever its key.
     """
     found: dict[Path, Criteria] = {}
     for path, value in _list_places(document, anywhere=anywhere):
         items = _read_items(value)
-        if items and (fields := _read_fields(list(items.values()), is_map=isinstance(value, dict))):
+        if items and (fields := _read_fields([*items.values()], is_map=isinstance(value, dict), guesses=guesses)):
             found[path] = Criteria(path, items, fields)
     return list(_choose_nested(found).values())
 
 
 def find_likeliest(document: Document) -> list[Criteria]:
     """Find criteria in a document of which the user says that it has some, under any key if need be."""
-    named, every = find_criteria(document), find_criteria(document, anywhere=True)
+    named, every = (find_criteria(document, anywhere=anywhere, guesses=True) for anywhere in (False, True))
     choices = ([each for each in found if each.has_text and each.is_marked] for found in (named, every))
     return next(filter(None, choices), [each for each in named if each.has_text] or named or find_texts(document))
 
@@ -153,8 +155,8 @@ def _read_items(value: Any) -> Mapping[str | int, Entry]:
     return {} if len(items) < max(least, len(value) / 2) or are_levels(value) else items
 
 
-def _read_fields(entries: Sequence[Entry], *, is_map: bool) -> Mapping[str, tuple[str, ...]]:
-    """Return their names by ours; nothing if most entries have neither a text nor levels."""
+def _read_fields(entries: Sequence[Entry], *, is_map: bool, guesses: bool = False) -> Mapping[str, tuple[str, ...]]:
+    """Return their names by ours; nothing if most entries have neither a text, nor levels, nor a weight."""
     fields: dict[str, tuple[str, ...]] = {}
     for ours, suits in _SUITS.items():
         if not (ours == "id" and is_map):
@@ -163,12 +165,25 @@ def _read_fields(entries: Sequence[Entry], *, is_map: bool) -> Mapping[str, tupl
             names = _choose(entries, [name for name in known if name not in taken], suits)
             if names and (ours in _ANY or _is_most(entries, names, suits)):
                 fields[ours] = names
+    if guesses and "levels" not in fields and _NAMES.issuperset(fields.get("outcome", ())):
+        longest = _find_longest(entries, {name for names in fields.values() for name in names})
+        fields |= {"outcome": (longest,)} if longest else {}
     if "levels" not in fields and 2 * sum(map(_has_numbered, entries)) > len(entries):
         fields["levels"] = (NUMBERED,)
     if "levels" in fields and not is_map and "id" not in fields and _NAMES.issuperset(fields.get("outcome", ())):
         fields["id"] = fields.pop("outcome", ())  # the levels say what is judged
     is_any = not fields.keys().isdisjoint(("outcome", "levels", "weight"))
     return {ours: names for ours, names in fields.items() if names} if is_any else {}
+
+
+def _find_longest(entries: Sequence[Entry], taken: set[str]) -> str:
+    """Return the key of the longest texts that most entries have, apart from some; empty if there is none."""
+    lengths: dict[str, int] = {}
+    for key in dict.fromkeys(key for entry in entries for key in entry if key not in taken):
+        texts = [entry[key] for entry in entries if _is_prose(entry.get(key))]
+        if 2 * len(texts) > len(entries):
+            lengths[key] = sum(map(len, texts))
+    return max(lengths, key=lambda key: lengths[key], default="")
 
 
 def _choose(entries: Sequence[Entry], names: Iterable[str], suits: Callable[[Any], bool]) -> tuple[str, ...]:
@@ -319,8 +334,14 @@ def find_signs(document: Document, found: Criteria) -> Signs:
         not any(isinstance(step, str) and step not in own.common for step in found.path[-1:]),
         beside,
         not keys.isdisjoint(own.foreign["beside"])
+        or any(not set(_split(key)).isdisjoint(own.foreign["words"]) for key in keys)
         or any(2 * sum(key in entry for entry in entries) > len(entries) for key in own.foreign["entry"]),
     )
+
+
+def _split(key: str) -> list[str]:
+    """Return the words of a key: `homeworkNumber`, `course_id`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower().split("_")
 
 
 def _find_holders(document: Document, found: Criteria) -> list[tuple[Path, Entry]]:
@@ -353,7 +374,7 @@ class Inferred(NamedTuple):
         """Whether the criteria of all documents show by themselves that a judge reads them."""
         return all(
             each.has_text
-            and each.is_scored
+            and (each.is_scored or "levels" in signs.beside)
             and all(are_levels(entry[name]) for entry in each.items.values() for name in each.levels if name in entry)
             and not signs.is_foreign
             and (signs.is_named or (bool(signs.beside) and not signs.is_common))
@@ -382,7 +403,7 @@ def infer(
     for document, each in every:
         last = next((step for step in reversed(each.path) if isinstance(step, str)), "")
         groups.setdefault((len(each.path), last), []).append((document, each, find_signs(document, each)))
-    tables = [_infer(name, found, every, scale) for found in groups.values()]
+    tables = [_infer(name, found, every, scale, guesses=find is find_likeliest) for found in groups.values()]
     return sorted(tables, key=lambda each: -sum(len(criteria.items) for _, criteria, _ in each.criteria))
 
 
@@ -391,16 +412,18 @@ def _infer(
     found: Sequence[tuple[Document, Criteria, Signs]],
     every: Sequence[tuple[Document, Criteria]],
     scale: Scale | None,
+    *,
+    guesses: bool,
 ) -> Inferred:
     entries = [entry for _, each, _ in found for entry in each.items.values()]
     is_map = all(isinstance(step, str) for _, each, _ in found for step in each.items)
-    fields = dict(_read_fields(entries, is_map=is_map) or found[0][1].fields)
+    fields = dict(_read_fields(entries, is_map=is_map, guesses=guesses) or found[0][1].fields)
     at = tuple(
         steps[0] if isinstance(steps[0], str) and len({*steps}) == 1 else "*"
         for steps in zip(*(each.path for _, each, _ in found), strict=True)
     )
     beside = {
-        what: (_generalize(place, at), document.value(place))
+        what: (generalize(place, at), document.value(place))
         for document, _, signs in reversed(found)
         for what, place in signs.beside.items()
     }
@@ -435,7 +458,7 @@ def _infer(
         (document, path)
         for document, each, _ in found
         for path in (*_list_beside(document, each), *_list_fields(each, own))
-        if _generalize(path, at) not in known and (document, path) not in others
+        if generalize(path, at) not in known and (document, path) not in others
     )
     inside = {each.path for _, each, _ in found}
     if left := dict.fromkeys(path[-1] for _, path in unused if path[:-2] in inside):
@@ -463,7 +486,10 @@ def _find_scale(
         return [pointer(beside[end][0]) for end in ("lowest", "highest")]
     if most and "levels" not in fields:
         return [0, most[0]]
-    return "yes-no" if not fields.keys().isdisjoint(("negative", "positive")) and "levels" not in fields else scale
+    is_answered = not fields.keys().isdisjoint(("negative", "positive")) or words().answered.issuperset(
+        fields.get("outcome", ("",))
+    )
+    return "yes-no" if is_answered and "levels" not in fields else scale
 
 
 def _find_total(
@@ -483,12 +509,17 @@ def _are_points(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry])
     if "weight" in fields:
         return not words().points.isdisjoint(fields["weight"]) and "levels" not in fields
     lists = [entry.get(name) for entry in entries for name in fields.get("levels", ())]
-    return any(isinstance(value, list) and isinstance(value[0], dict) and "points" in value[0] for value in lists)
+    return any(
+        isinstance(level, dict) and "points" in level for value in lists if isinstance(value, list) for level in value
+    )
 
 
 def _find_level_text(holders: Sequence[Any]) -> str:
     """Return the field with the text of a level; empty if it is one of those that are known without a table."""
-    levels = [each for value in holders for each in (value.values() if isinstance(value, dict) else value)]
+    known = [
+        value.values() if isinstance(value, dict) else value for value in holders if isinstance(value, dict | list)
+    ]
+    levels = [level for value in known for level in value]
     mappings = [level for level in levels if isinstance(level, dict)]
     if any(name in level for level in mappings for name in _LEVEL_TEXT):
         return ""
@@ -500,7 +531,7 @@ def _list_strings(table: Mapping[str, Any]) -> list[str]:
     return [value for value in values if isinstance(value, str)]
 
 
-def _generalize(place: Path, at: Path) -> Path:
+def generalize(place: Path, at: Path) -> Path:
     """Return a place with a `*` for each step that it shares with those of the criteria."""
     pairs = enumerate(zip(at, place, strict=False))
     shared = next((index for index, (own, step) in pairs if own not in {"*", step}), min(len(at), len(place)))

@@ -262,16 +262,14 @@ class _Reading:
         if scale == YES_NO or scale is None:
             return scale
         found = self._find(leaf, (scale,))
-        if found is None:
-            return None
-        ends = _understand(found.value)
-        if ends is None:
+        ends = _understand(found.value) if found else None
+        if found and isinstance(ends, tuple):
+            return self._check_ends(*ends, found.place)
+        if found and ends is None and not self._find(leaf, self.shape.levels):  # which would say it
             text = describe(found.value, self.document.written_at(found.place))
-            self.problems.append(
-                ("schema", Problem("scale", found.place, Part.VALUE, {"field": found.place[-1], "found": f"is {text}"}))
-            )
-            return None
-        return ends if isinstance(ends, str) else self._check_ends(*ends, found.place)
+            values = {"field": found.place[-1], "found": f"is {text}"}
+            self.problems.append(("schema", Problem("scale", found.place, Part.VALUE, values)))
+        return ends if isinstance(ends, str) else None
 
     def _read_part(self, part: int | Decimal | str, leaf: _Leaf) -> Fraction | None:
         if not isinstance(part, str):
@@ -371,9 +369,9 @@ class _Reading:
             told = {} if level.place == at else {"expected_outcome": level.text}
             entry["levels"].append({"level": unit, **({"name": name} if name else {}), **told})
             self._put(own, level.place)
-            self._put((*own, "level"), level.number_place, is_key=level.is_key)
-            self._put((*own, "expected_outcome"), level.text_place)
             if told:
+                self._put((*own, "level"), level.number_place, is_key=level.is_key)
+                self._put((*own, "expected_outcome"), level.text_place)
                 self._check_text(level)
 
     def _check_text(self, level: _Level) -> None:

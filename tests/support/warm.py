@@ -118,22 +118,24 @@ def start(args, *, stdin, stdout, stderr, **more):
         return Program(ours.makefile("rb", buffering=0), [str(each) for each in args])
 
 
-# Hands its streams to the program, passes signals on, and ends as the program does.
+# Hands its streams to the program, passes signals on, and ends as the program does. What `signal` and `socket` load on
+# top of these modules takes longer than the rest.
 RELAY = """
-import os, signal, socket, sys
-ours, theirs = socket.socketpair()
-wish = bytes.fromhex(sys.argv[2])
-socket.send_fds(socket.socket(fileno=int(sys.argv[1])), [wish], [0, 1, 2, theirs.fileno()])
+import os, sys, _signal, _socket
+ours, theirs = _socket.socketpair()
+streams = b"".join(each.to_bytes(4, sys.byteorder) for each in (0, 1, 2, theirs.fileno()))
+given = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)]
+_socket.socket(fileno=int(sys.argv[1])).sendmsg([bytes.fromhex(sys.argv[2])], given)
 theirs.close()
-answers = ours.makefile("rb", buffering=0)
+answers = os.fdopen(ours.fileno(), "rb", buffering=0)
 program = int(answers.readline())
-for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-    signal.signal(number, lambda number, _: os.kill(program, number))
+for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP):
+    _signal.signal(number, lambda number, _: os.kill(program, number))
 for stream in range(3):
     os.close(stream)
-end = os.waitstatus_to_exitcode(int(answers.readline() or signal.SIGKILL))
-if end < 0 and end != -signal.SIGKILL:
-    signal.signal(-end, signal.SIG_DFL)
+end = os.waitstatus_to_exitcode(int(answers.readline() or _signal.SIGKILL))
+if end < 0 and end != -_signal.SIGKILL:
+    _signal.signal(-end, _signal.SIG_DFL)
 if end < 0:
     os.kill(os.getpid(), -end)
 os._exit(end)

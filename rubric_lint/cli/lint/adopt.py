@@ -243,13 +243,16 @@ def _show(given: _Given, tables: "Sequence[Inferred]", color: str, *, err: bool)
 
 
 def _word_unused(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
+    from rubric_lint.shapes.infer import generalize  # noqa: PLC0415
+    from rubric_lint.shapes.shape import split_pointer  # noqa: PLC0415
     from rubric_lint.text.path import pointer  # noqa: PLC0415
 
     for each in tables:
         paths = [(document, path) for document, path in each.unused if document in given.documents]
         inside = {criteria.path for _, criteria, _ in each.criteria}
         own = dict.fromkeys(str(path[-1]) for _, path in paths if path[:-2] in inside)
-        beside = dict.fromkeys(pointer(path) for _, path in paths if path[:-2] not in inside)
+        at = split_pointer(each.table["criteria"])
+        beside = dict.fromkeys(pointer(generalize(path, at)) for _, path in paths if path[:-2] not in inside)
         for where, names in (("of the criteria", own), ("beside them", beside)):
             if names:
                 listed = join_words([f"`{visible(name)}`" for name in names])

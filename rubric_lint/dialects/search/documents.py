@@ -6,8 +6,8 @@ from itertools import islice
 from rubric_lint.finding import Step, Unread
 from rubric_lint.text.source import Source
 
-SUFFIXES = (".md", ".markdown")
-"""The suffixes of Markdown."""
+SUFFIXES = (".md", ".markdown", ".txt")
+"""The suffixes of documents: Markdown, and plain text, which prompts are."""
 
 RUBRIC_FILE = ".rubric.yaml"
 """What the advice adds to the name of a document, without its suffix, to name its rubric file."""
@@ -16,9 +16,10 @@ _FOR_JUDGES = re.compile(
     r"(?:^|[/\\])(?:\.claude|\.?agents?|[^/\\]*evals?|evaluations?|judges?|prompts?|skills?)[/\\]|eval[^/\\]*\Z",
     re.IGNORECASE,
 )
-_OF_JUDGES = re.compile(rb"\b(?:LLMs?|[Jj]udges?|[Ee]vals?|AI|[Aa]gents?|[Aa]ssistant|[Pp]rompts?|[Mm]odels?)\b")
+_OF_JUDGES = re.compile(rb"\b(?:LLMs?|[Jj]udges?|[Ee]vals?)\b")
 _OF_COURSES = re.compile(
-    rb"\b(?:students?|homework|assignments?|courses?|lectures?|semesters?|syllabus|teachers?|classmates)\b",
+    rb"\b(?:students?|homework|assignments?|courses?|lectures?|semesters?|syllabus|teachers?|instructors?|classmates"
+    rb"|labs?|LMS|submissions?|bonus|kudos|graded|grades)\b",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(rb"^[ \t]*(?:\|?[ \t]*:?-+:?[ \t]*\||[|*+ \t-]*\d|#.*\d)", re.MULTILINE)
@@ -51,14 +52,15 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
     try:
         count, line = count_criteria(source)
     except TableError as refusal:
-        if "rubric" not in _base_of(name):
+        if "rubric" not in _base_of(name) or not _FOR_JUDGES.search(name):
             return ()
         advice = "it reads tables with columns such as `criterion`, `weight` and `description`"
-        reason = f"`rubric-lint import` finds no rubric in this Markdown: {refusal.message.partition(';')[0]}; {advice}"
+        reason = f"`rubric-lint import` finds no rubric in this document: {refusal.message.partition(';')[0]}; {advice}"
         return (Unread(reason, 1, 1, is_known=False, signs=1),)
     command = f"rubric-lint import {name} -o {name[: name.rfind('.')]}{RUBRIC_FILE}"
     criteria = "its criterion is" if count == 1 else f"its {count} criteria are"
-    reason = f"{criteria} in Markdown, which is not checked; `{command}` writes a rubric file"
+    kind = "plain text" if name.lower().endswith(".txt") else "Markdown"
+    reason = f"{criteria} in {kind}, which is not checked; `{command}` writes a rubric file"
     return (Unread(reason, line, 1, is_known=False, signs=2, steps=(Step("run", "import"),)),)
 
 

@@ -212,10 +212,6 @@ def word_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Ite
 _LOST = BY_NAME["lost-rubric"]
 _GUIDED = "guidance"
 _EVALS = "evals"
-_NOT_NAMED = (
-    "these criteria have the fields of harbor check and others; "
-    "if a judge reads them, name the file for it, such as `rubric.toml`"
-)
 
 
 def _is_another_tools(document: Document, path: Path) -> bool:
@@ -254,6 +250,12 @@ class _Advice(NamedTuple):
         *others, last = map(str, self.steps)
         joint = ", and " if any(step.do == "rewrite" for step in self.steps[:-1]) else " and "
         return f"{self.problem} {', '.join(others)}{joint if others else ''}{last}"
+
+
+_NOT_NAMED = _Advice(
+    "these criteria have the fields of harbor check and others; if a judge reads them,",
+    (Step("file-name", "rubric.toml"),),
+)
 
 
 def _find_by_dialects(document: Document, *, is_told: bool) -> Iterator[tuple[Path, Part, str | _Advice, bool]]:

@@ -4,6 +4,8 @@ They become tables with the headers that `rubric-lint convert --to markdown` wri
 """
 
 import re
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -16,7 +18,7 @@ from rubric_lint.dialects.tables.markdown_file import Found, find_tables, find_u
 from rubric_lint.dialects.tables.values import Range, find_range, to_number
 from rubric_lint.format.criterion import HIGHEST, LOWEST
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known, shorten
-from rubric_lint.text.source import Source, stem_of
+from rubric_lint.text.source import Edit, Source, Span, splice, stem_of
 
 # The headers that people use, by what they hold. Those of `HEADERS` come first.
 _WORDS = {
@@ -24,7 +26,7 @@ _WORDS = {
         critère, critério, kriterium, 維度""",
     "expected_outcome": """meaning, anchor, anchors, definition, descriptor, details, explanation, requirement,
         guidance, indicator, indicators, what it means, what it measures, what it looks like, looks like,
-        what to look for, behavior, behaviour, evidence, pass condition, pass criteria, pass if, question, notes,
+        what to look for, behavior, behaviour, pass condition, pass criteria, pass if, question,
         what to measure, pregunta, descripción, significado, descrição, beschreibung, 描述, 具體描述, 檢查項""",
     "weight": """points, pts, max, maximum, max points, max score, weighting, weight (%), weight %, peso, poids,
         gewicht, 權重, 权重""",
@@ -175,12 +177,15 @@ def read_outline(source: Source, only: str | None, mapped: Mapping[str, str], ti
     return None if _is_ours(sections) else _Outline(source, sections).read(only)
 
 
+def _blank(text: str | re.Match[str]) -> str:
+    """Return blanks in the place of a text, and its line ends."""
+    return re.sub(r"[^\r\n]", " ", text if isinstance(text, str) else text[0])
+
+
 def _read_sections(source: Source, mapped: Mapping[str, str], title: str) -> list[_Section]:
-    text = hide(source)
-    text = _FRONT.sub(lambda found: re.sub(r"[^\r\n]", " ", found[0]), text)
+    text = _FRONT.sub(_blank, hide(source))
     tables = list(find_tables(source))
-    for table in tables:
-        text = text[: table.at] + re.sub(r"[^\r\n]", " ", text[table.at : table.end]) + text[table.end :]
+    text = splice(text, [Edit(Span(each.at, each.end), _blank(text[each.at : each.end])) for each in tables])
     heads = [each for each in read_headings(source) if text[each.at : each.end].strip()]
     ends = [*(head.at for head in heads), len(text)]
     found = [_Section(title, place_in(source, 0), 0, None, 0, text[: ends[0]])]
@@ -190,9 +195,10 @@ def _read_sections(source: Source, mapped: Mapping[str, str], title: str) -> lis
             parent = parent.parent
         place = place_in(source, head.at)
         found.append(_Section(head.title, place, head.depth, parent, head.end, text[head.end : end]))
+    starts = [each.at for each in found]
     for table in tables:
         columns = _read_columns(table, mapped)
-        section = next(each for each in reversed(found) if each.at <= table.at)
+        section = found[bisect_right(starts, table.at) - 1]
         section.tables.append(_Tabled(table, columns, _find_scale_in(table, columns.fields)))
     return found
 
@@ -396,11 +402,11 @@ class _Outline:
 
     def _group_sections(self, scales: Mapping[int, _Scale]) -> Iterator[_Group]:
         """Yield the sections that are a criterion each, by the section around them."""
-        titles = [each.title for each in self._sections]
+        titles = Counter(each.title for each in self._sections)
         found: dict[int, list[tuple[_Section, _Section]]] = {}
         for section in self._sections:
             scale, named = scales.get(id(section)), section
-            if scale and titles.count(section.title) > 1 and section.parent:
+            if scale and titles[section.title] > 1 and section.parent:
                 named = section.parent
             is_weighed = section.depth > 0 and self._split_title(named)[2] is not None
             if scale or (is_weighed and not section.tables and section.text.strip()):

@@ -23,6 +23,7 @@ KINDS: Mapping[str, str] = {
     ".xlsm": "Excel",
     ".md": "Markdown",
     ".markdown": "Markdown",
+    ".txt": "Markdown",
 }
 """The kinds of files with tables, by suffix."""
 
@@ -115,7 +116,8 @@ def _identify(path: str, data: bytes, whole: Place) -> str:
     kind, found = find_kind(path), _look(data)
     if kind == "Excel" and not has_openpyxl():
         raise UnreadableError(whole, f"reading an Excel file {NEEDS}")
-    if found and found != kind and not (kind == "Markdown" and found in {"HTML", "XML"}):
+    holds_markup = kind == "Markdown" and not path.lower().endswith(".txt")
+    if found and found != kind and not (holds_markup and found in {"HTML", "XML"}):
         is_excel = found == "Excel"
         told = "an Excel file, whatever its name says; rename it to .xlsx" if is_excel else f"{found}; {_ADVICE}"
         raise UnreadableError(whole, f"cannot be read: it is {told}")
