@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from rubric_lint import load_rubrics, score
+from rubric_lint import load_rubrics
 from rubric_lint.outputs.streams import read_entries
+from rubric_lint.scoring.scorer import score_entry
 
 SUITE = b"""\
 tests:
@@ -52,6 +53,16 @@ def read(*tests):
     return [json.loads(entry) for _, entry in read_entries([text.encode()])]
 
 
+def tell(suite, *records):
+    """The rubric, the score and the verdict of each record, or why it has none."""
+    rubrics = load_rubrics("a.eval.yaml", suite)
+    outcomes = [score_entry(json.dumps(each).encode(), rubrics, 1) for each in records]
+    return [
+        each.error.message if each.error else (each.name, round(float(each.result.score), 3), str(each.result.verdict))
+        for each in outcomes
+    ]
+
+
 def test_the_checks_of_each_grader_with_criteria_are_a_record():
     one, style, facts = read(
         {"test_id": "leak", "scores": [FACTS, CONTAINS]},
@@ -59,7 +70,7 @@ def test_the_checks_of_each_grader_with_criteria_are_a_record():
     )
     assert one == {
         "id": "leak",
-        "rubric": "leak",
+        "rubric": "leak/facts",
         "output": {
             "checks": [
                 {"id": "cause", "satisfied": True, "reasoning": "named"},
@@ -69,15 +80,67 @@ def test_the_checks_of_each_grader_with_criteria_are_a_record():
         "target": "t",
         "agentv": {"score": 0.909, "verdict": "fail", "test_score": 0.9},
     }
-    assert (style["rubric"], style["output"]) == ("tone/style", {"checks": [{"id": "tone", "score": 6}]})
-    assert facts["rubric"] == "tone/facts"
-    rubrics = load_rubrics("a.eval.yaml", SUITE)
-    scored = [score(rubrics[each["rubric"]], each["output"]) for each in (one, style, facts)]
-    assert [(round(float(each.score), 3), str(each.verdict)) for each in scored] == [
-        (0.909, "fail"),
-        (0.6, "fail"),
-        (1.0, "pass"),
+    assert (style["rubric"], style["output"]) == ("tone/all/style", {"checks": [{"id": "tone", "score": 6}]})
+    assert facts["rubric"] == "tone/all/facts"
+    assert tell(SUITE, one, style, facts) == [
+        ("leak", 0.909, "fail"),
+        ("tone/style", 0.6, "fail"),
+        ("tone/facts", 1.0, "pass"),
     ]
+
+
+NAMELESS = b"""\
+tests:
+  - id: leak
+    input: Why?
+    assertions:
+      - Names the cause
+      - type: rubrics
+        criteria: [{id: cost, outcome: Names the cost, required: false}, {id: date, outcome: Names the date}]
+      - Names the room
+      - type: composite
+        name: both
+        aggregator: {type: weighted_average}
+        assertions:
+          - {name: one, type: rubrics, criteria: [{id: tone, outcome: Is kind}]}
+          - {name: two, type: rubrics, criteria: [{id: form, outcome: Is a list}]}
+      - {type: rubrics, criteria: [{id: day, outcome: Names the day}]}
+      - {type: rubrics, criteria: [{id: day, outcome: Says which day}]}
+"""
+
+
+def grade(name, *ids, **more):
+    """What a run has of a grader: the ids of the criteria that are met."""
+    return {"name": name, "assertions": [{"text": f"[{each}] ...", "passed": True} for each in ids], **more}
+
+
+def test_graders_without_a_name_are_found_by_their_criteria():
+    scores = [
+        grade("rubrics", "rubric-1", "rubric-2"),
+        grade("rubrics", "cost", "date"),
+        grade("both", "one] [tone", "two] [form", scores=[grade("one", "tone"), grade("two", "form")]),
+        grade("rubrics", "day"),
+        grade("rubrics", "smell"),
+    ]
+    *found, twice, unknown = tell(NAMELESS, *read({"test_id": "leak", "scores": scores}))
+    assert found == [(f"leak{name}", 1.0, "pass") for name in ("", "/assertions/1", "/both/one", "/both/two")]
+    assert (
+        twice == "the grader may be any of `leak/assertions/4` and `leak/assertions/5`; give each a `name` in the suite"
+    )
+    assert unknown.startswith("no rubric is named `leak/rubrics`")
+
+
+def test_a_grader_that_was_skipped_beside_others_is_told():
+    scores = [STYLE, {"name": "facts", "score": 0, "verdict": "skip", "assertions": [{"text": "Grader parse failure"}]}]
+    told = tell(SUITE, *read({"test_id": "tone", "execution_status": "execution_error", "scores": scores}))
+    assert told == [("tone/style", 0.6, "fail"), "no output: AgentV says: skipped `facts`"]
+
+
+def test_a_test_of_several_rubrics_that_ended_in_an_error_is_told_with_the_reason():
+    records = read(
+        {"test_id": "leak", "execution_status": "ok"}, {"test_id": "tone", "execution_status": "execution_error"}
+    )
+    assert tell(SUITE, *records)[1] == "no output: AgentV says: execution_error"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +153,7 @@ def test_the_checks_of_each_grader_with_criteria_are_a_record():
     ],
 )
 def test_a_test_without_criteria_is_told_with_the_reason(test, told):
-    record = {"id": "leak", "rubric": "leak", "output": "", "judge": {"fault": told}}
+    record = {"id": "leak", "rubric": "leak", "output": "", "judge": {"fault": told}, "agentv": {"test_score": 0.9}}
     assert read({"test_id": "leak", "scores": [FACTS, CONTAINS]}, {"test_id": "leak", **test})[1] == record
 
 

@@ -974,6 +974,26 @@ TO_FOUR = {
                     criteria: [{id: a, outcome: Says why}]
         """,
     ),
+    "skills": (
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: x
+            assert:
+              - {type: skill-used, value: search}
+              - {type: not-skill-used, value: search, weight: 2}
+        """,
+        """\
+        tests:
+          - id: one
+            input: x
+            assertions:
+              - {type: skill-trigger, skill: search}
+              - {should_trigger: false, type: skill-trigger, skill: search, weight: 2}
+        """,
+    ),
     "a judge with a prompt and settings": (
         """\
         prompts: ["{{ input }}"]

@@ -91,6 +91,25 @@ rubrics:
         "split",
         {"Asks for the age and recommends a doctor": '"Asks for the age"\n  - "Recommends a doctor"'},
     ),
+    "two criteria for two actions, in quotes": (
+        "rubrics:\n  - {id: 'age', weight: .5, expected_outcome: 'Asks for the user''s age and warns of alcohol'}\n",
+        "split",
+        {
+            "weight: .5, expected_outcome: 'Asks for the user''s age and warns of alcohol'}": (
+                'weight: 0.25, expected_outcome: "Asks for the user\'s age"}\n'
+                "  - {id: 'age-2', weight: 0.25, expected_outcome: \"Warns of alcohol\"}"
+            )
+        },
+    ),
+    "two criteria for two actions, in JSON": (
+        '{"rubrics": [{"id": "a", "expected_outcome": "Asks for the age and recommends a doctor"}]}\n',
+        "split",
+        {
+            '"Asks for the age and recommends a doctor"}': (
+                '"Asks for the age"}, {"id": "a-2", "expected_outcome": "Recommends a doctor"}'
+            )
+        },
+    ),
     "a new band in the short form": (
         HEAD + '      "3": Names none\n      "7": Names two\n',
         "add-band",

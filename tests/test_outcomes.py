@@ -269,7 +269,7 @@ def test_one_band_of_a_holistic_scale():
 
 
 @pytest.mark.parametrize(
-    ("rule", "faulty", "sound"), [("two-actions", 8, 13), ("bundled-list", 5, 6)], ids=["two-actions", "bundled-list"]
+    ("rule", "faulty", "sound"), [("two-actions", 12, 22), ("bundled-list", 5, 9)], ids=["two-actions", "bundled-list"]
 )
 def test_a_yes_or_no_criterion_that_asks_for_several_things_is_found(rule, faulty, sound):
     name = rule.replace("-", "_")
@@ -292,6 +292,13 @@ PAIRS = [
     ((5, "States the daily dose"), (-5, "States a daily dose above 3 g"), ""),
     ((5, "States the daily dose"), (5, "Fails to state the daily dose"), ""),
     ((5, "Does not promise a refund"), (-5, "Does not say who pays"), ""),
+    ((5, "Names a source for each number"), (-5, "Names no source for the numbers"), "mirrored-criterion"),
+    ((5, "Deletes the old file"), (-5, "Deletes the old file without a question"), ""),
+    ((5, "Links to the page of the policy"), (-5, "Links to a page of the policy that does not exist"), ""),
+    ((5, "States that aspirin is not safe for children"), (-5, "States that aspirin is safe for children"), ""),
+    ((5, "Recommends 5 mg of ramipril"), (-5, "Fails to recommend 10 mg of ramipril"), ""),
+    ((5, "Mentions the price of plan A"), (-5, "Does not mention the price of plan B"), ""),
+    ((5, "Plans a visit to a heart doctor in May"), (-5, "Does not plan a visit to an eye doctor in May"), ""),
 ]
 RULES_OF_PAIRS = {"cancelling-criterion", "mirrored-criterion", "duplicate-criterion"}
 
@@ -312,6 +319,7 @@ def test_a_penalty_for_what_another_criterion_gives_points_for_is_found(first, s
         (-1, "Fails to name a source", True),
         (-1, "The response does not name a source", True),
         (-1, "Never asks for the age", True),
+        (-1, "1.2: Response does not name a source", True),
         (-1, "Gives numbers and does not name a source", False),
         (-1, "Blames the customer", False),
         (1, "Does not blame the customer", False),

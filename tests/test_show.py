@@ -146,6 +146,22 @@ def test_releases_of_agentv_that_read_a_suite_whole_are_told():
     assert shown("a.yaml", "tests:\n  - {id: a, rubrics: [{id: b, expected_outcome: Names it}]}\n")["releases"] == []
 
 
+TEST_OF_4 = '{"id": "a", "input": "Why?", "assertions": ["Names the cause"]%s}\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "loads"),
+    [
+        ("a.yaml", f"{SUITE_OF_4}---\n{SUITE_OF_4}", {"agentv-4": False, "agentv-5": False}),
+        ("a.json", '{"tests": [' + TEST_OF_4 % "" + "]}", {}),
+        ("a.jsonl", TEST_OF_4 % "", {"agentv-4": False, "agentv-5": False}),
+        ("a.jsonl", TEST_OF_4 % ', "criteria": "Says why"', {"agentv-4": True, "agentv-5": False}),
+    ],
+)
+def test_no_release_of_agentv_reads_files_of_several_documents_json_or_lines_without_grading(name, text, loads):
+    assert {each["name"]: each["loads"] for each in shown(name, text)["releases"]} == loads
+
+
 @pytest.mark.parametrize("target", ["agentv-4", "agentv-5"])
 @pytest.mark.parametrize("path", sorted((Path(__file__).parent / "agentv").iterdir()), ids=lambda path: path.name)
 def test_what_is_rewritten_for_a_release_is_read_whole_by_it(path, target):

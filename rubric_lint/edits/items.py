@@ -269,7 +269,7 @@ def _strip_lines(text: str) -> str:
 
 def _quote(start: str, written: str, *, is_json: bool) -> str:
     """Return a scalar in the quotes of the one that it takes the place of."""
-    if not isinstance(read_scalar(written), str):
+    if not isinstance(read_scalar(written), str) or written.startswith('"'):
         return written
     quote = start if start in "\"'" else '"' if is_json else ""
     return f"{quote}{written}{quote}"

@@ -73,8 +73,11 @@ PADDING = frozenset(
 )
 """Words that say nothing beside a grade."""
 
-SUBJECT = r"(?:(?:the|this|an?)\s+(?:[\w'’]+\s+)?(?:response|answer|model|assistant|output|ai|agent|reply|text)\s+)?"  # noqa: RUF001
-"""A pattern of what an outcome may begin with before its verb."""
+SUBJECT = (
+    r"(?:\d+(?:\.\d+)*[.:)]\s+)?"
+    r"(?:(?:(?:the|this|an?)\s+(?:[\w'’]+\s+)?)?(?:response|answer|model|assistant|output|ai|agent|reply|text)\s+)?"  # noqa: RUF001
+)
+"""A pattern of what an outcome may begin with before its verb: a number such as `1.2:`, and who does it."""
 
 _BEGINS = GRADES | GRADES_OF_SCALES | TRAITS | PADDING | frozenset(
     """

@@ -172,7 +172,7 @@ def _rename_assertion(path: Path, assertion: dict[str, Any]) -> Iterator[Intent]
         yield ReplaceValue((*path, "type"), "skill-trigger")
         yield RenameKey((*path, "value"), "skill")
         if assertion["type"] == _SKILLS[1]:
-            yield InsertField((*path, "value"), "should_trigger", "false")
+            yield InsertField((*path, "type"), "should_trigger", "false")
     elif assertion["type"] == _SET:
         yield ReplaceValue((*path, "type"), "composite")
         yield InsertField((*path, "type"), "aggregator", '{"type": "weighted_average"}')

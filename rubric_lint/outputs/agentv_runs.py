@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from rubric_lint.outputs.blocks import Block, Entry, join_entries
@@ -50,28 +50,50 @@ def _read(line: int, text: bytes | OutputError) -> Iterator[Entry]:
         yield line, text
         return
     name, target = test["test_id"], test.get("target")
-    graders = [(grader, checks) for grader in _find_graders(test.get("scores")) if (checks := [*_list_checks(grader)])]
-    for grader, checks in graders:
-        # A test with one rubric gives it its name.
-        rubric = name if len(graders) == 1 else f"{name}/{grader.get('name')}"
+    every = [*_find_graders(test.get("scores"))]
+    graders = [(grader, path, checks) for path, grader in every if (checks := [*_list_checks(grader)])]
+    for grader, path, checks in graders:
+        # A test with one grader gives its rubric its name; of others, the suite may have left the name out.
+        rubric = name if len(every) == 1 else f"{name}/{path}"
         there = {"score": grader.get("score"), "verdict": grader.get("verdict"), "test_score": test.get("score")}
         record = {"id": name, "rubric": rubric, "output": {"checks": checks}, "target": target, "agentv": there}
         yield line, json.dumps(record).encode()
+    skipped = [path for path, grader in every if grader.get("verdict") == "skip"] if graders else []
+    for path in skipped:
+        yield line, _tell(test, f"{name}/{path}", f"AgentV says: skipped `{path}`")
     if not graders:
         told = f"AgentV says: {test['execution_status']}"
         if test["execution_status"] in ("ok", "quality_failure"):
             told = "the run has no grader with criteria for this test"
         elif isinstance(test.get("error"), str):
             told += f", {test['error']}"
-        yield line, json.dumps({"id": name, "rubric": name, "output": "", "judge": {"fault": told}}).encode()
+        yield line, _tell(test, name, told)
 
 
-def _find_graders(scores: Any) -> Iterator[dict[str, Any]]:
-    """Find the graders of a test, also those inside others."""
+def _tell(test: dict[str, Any], rubric: str, told: str) -> bytes:
+    """Return the record of a grader without an output, with the reason."""
+    there = {"test_score": test.get("score")}
+    record = {"id": test["test_id"], "rubric": rubric, "output": "", "judge": {"fault": told}, "agentv": there}
+    return json.dumps(record).encode()
+
+
+def find_graded(record: Mapping[str, Any], rubrics: Mapping[str, Collection[str]]) -> list[str]:
+    """Return the names of the rubrics of a test whose criteria a grader judged, given the ids of each rubric."""
+    name, output = record.get("id"), record.get("output")
+    checks = output.get("checks") if isinstance(output, dict) else None
+    given = {check["id"] for check in checks or ()}
+    found = [each for each in rubrics if each == name or each.startswith(f"{name}/")]
+    found = [each for each in found if given and given.issubset(rubrics[each])]
+    return [each for each in found if len(given) == len(rubrics[each])] or found
+
+
+def _find_graders(scores: Any, above: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Find the graders of a test and those inside others, which repeat what these say, each with its path of names."""
     for grader in scores if isinstance(scores, list) else ():
         if isinstance(grader, dict):
-            yield grader
-            yield from _find_graders(grader.get("scores"))
+            path = f"{above}{grader.get('name')}"
+            inner = [*_find_graders(grader.get("scores"), f"{path}/")]
+            yield from inner or [(path, grader)]
 
 
 def _list_checks(grader: dict[str, Any]) -> Iterator[dict[str, Any]]:

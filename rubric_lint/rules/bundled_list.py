@@ -12,10 +12,11 @@ _NUMBER = r"(?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|half|mos
 _BUNDLE = re.compile(
     rf"""\b(?P<said>(?:
           (?:at\s+least|a\s+minimum\s+of|no\s+fewer\s+than)\s+{_NUMBER}(?:\s+or\s+more)?(?:\s+\w+)?
-        | {_NUMBER}\s+or\s+more | all | any | each | some | both | either | one
-      )(?:\s+of)?\s+(?:the|these)\s+(?:[\w-]+\s+){{0,2}}?following)\b""",
+        | {_NUMBER}\s+or\s+more | all | any | each | some | both | either
+      )(?:\s+of)?\s+(?:the|these)\s+(?:[\w-]+\s+){{0,2}}?following)\b(?=[^.,;]{{0,60}}(?:[:(\n]|\s-{{1,2}}\s))""",
     re.VERBOSE | re.IGNORECASE,
 )
+_NEGATED = re.compile(r"\b(?:not|never|no)\b|n['’]t\b", re.IGNORECASE)  # noqa: RUF001 (an apostrophe of prose)
 _ITEMS = re.compile(r"[,;]|\n|\s(?:and|or)\s|\(\d\)|\s[-*•]\s")
 _FEWEST = 2
 
@@ -26,7 +27,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         text = criterion.outcome
         if text and criterion.shapes == (Shape.CHECKLIST,) and (found := _BUNDLE.search(text)):
             listed = text[found.end() :].strip()
-            if len([item for item in _ITEMS.split(listed) if item and item.strip(" :.")]) >= _FEWEST:
+            is_ban = found["said"].lower().startswith("any") and _NEGATED.search(text, 0, found.start())
+            if not is_ban and len([item for item in _ITEMS.split(listed) if item and item.strip(" :.")]) >= _FEWEST:
                 said = " ".join(found["said"].split())
                 yield Problem("list", criterion.outcome_path, values={"said": said})
 

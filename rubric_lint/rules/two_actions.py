@@ -33,10 +33,23 @@ _FIRST = re.compile(rf"\s*{SUBJECT}{_ADVERB}(?P<verb>[A-Za-z]+s)\s", re.IGNORECA
 _SECOND = re.compile(rf",?\s+and\s+(?P<rest>{_ADVERB}(?P<verb>[a-z]+s)\s+(?P<next>[\w'’]+))")  # noqa: RUF001
 _OBJECTS = frozenset(
     """
-    the a an that whether how why what when which who at it its their his her this these those them any each every
+    the a an that whether how why what when which who it its their his her this these those them any each every
     """.split()  # noqa: SIM905
 )
-_END = re.compile(r"[.;:?!](?:\s|\Z)|\(")
+# The end of what the first verb may be joined to: a clause has verbs of its own, and a quotation its own words.
+_END = re.compile(
+    r"[.;:?!](?:\s|\Z)|[(\"“`]|\s['‘]|\b(?:that|which|who|whose|whom|where|when|while|if|whether|how|why|what)\b",  # noqa: RUF001
+    re.IGNORECASE,
+)
+_STATE = re.compile(r"\b(?:is|are|was|were|has|have|had|can|cannot|could|may|might|must|should|will|would)\b")
+_TO_READERS = frozenset(
+    """
+    advises apologizes apologises asks encourages explains invites offers reassures recommends reminds suggests urges
+    warns
+    """.split()  # noqa: SIM905
+)
+_ALONE = frozenset({"apologizes", "apologises", "responds", "refuses"})
+"""Verbs that need no object."""
 SPLIT = "split"
 
 
@@ -49,13 +62,24 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         first = _FIRST.match(text)
         if first is None or not _is_verb(first["verb"].lower()):
             continue
-        end = found.start() if (found := _END.search(text)) else len(text)
-        for second in _SECOND.finditer(text, first.end() - 1, end):
+        end = found.start() if (found := _END.search(text, first.end("verb"))) else len(text)
+        for second in _SECOND.finditer(text, first.end() - 1):
+            if second.end("verb") > end and not (found and _follows_clause(text, first.end(), found.end(), second)):
+                break
             if _is_verb(second["verb"], second["next"]):
                 values = {"first": first["verb"], "second": second["verb"]}
-                choices = tuple(_split(rubric, criterion, text[: second.start()], text[second.start("rest") :]))
+                choices: tuple[Repair, ...] = ()
+                if second.start() > first.end("verb") or first["verb"].lower() in _ALONE:  # else they share an object
+                    choices = tuple(_split(rubric, criterion, text[: second.start()], text[second.start("rest") :]))
                 yield Problem("both", criterion.outcome_path, values=values, choices=choices)
                 break
+
+
+def _follows_clause(text: str, end: int, start: int, second: re.Match[str]) -> bool:
+    """Return whether a verb is joined to the first one over "that ... is ...": something only an answer does."""
+    clause = text[start : second.start()]
+    is_object = text[end:start].isalpha()  # the clause begins right behind the first verb
+    return bool(is_object and second["verb"] in _TO_READERS and _STATE.search(clause) and not _END.search(clause))
 
 
 def _is_verb(word: str, following: str = "the") -> bool:

@@ -32,6 +32,8 @@ _AROUND = frozenset(
 )
 """Words that say nothing in a sentence that only praises."""
 
+_CHOSEN = re.compile(r"\b(?:right|correct|wrong) language\b|\bworst\b|\bright\b.*\bwrong\b")
+"""What grades say when they choose between things: "in the right language"."""
 _MANNERS = frozenset({"tone", "style", "language", "manner", "way"})
 _OF_PRAISE = _JUDGING | _VERBS | _AROUND | _ESSENCES
 
@@ -112,6 +114,8 @@ def _only_praises(text: str) -> bool:
     """Return whether a sentence holds words of praise and no word that could be seen in an answer."""
     words = _WORD.findall(text.casefold().replace("’", "'"))  # noqa: RUF001 (an apostrophe of prose)
     if not (words and may_begin_label(words[0])) or words[0] in GRADES_OF_SCALES:
+        return False
+    if "or" in words or ("best" in words and "practices" not in words) or _CHOSEN.search(" ".join(words)):
         return False
     grades = GRADES | _ESSENCES
     if words[0] in _VERBS and not _MANNERS.isdisjoint(words):

@@ -248,6 +248,20 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
         raise OutputError("`rubric` must be a string: the name of a rubric", "/rubric")
     if name in rubrics:
         return rubrics[name]
+    if "agentv" in record:
+        from rubric_lint.outputs.agentv_runs import find_graded  # noqa: PLC0415  (few are)
+
+        if fault := _find_fault(record):
+            raise OutputError(f"no output: {fault}")
+        given: Mapping[str, Any] = {key: getattr(one, "rubric", one) for key, one in rubrics.items()}
+        ids = {key: {each.id for each in rubric.criteria} for key, rubric in given.items()}
+        found = find_graded(record, ids)
+        if len(found) == 1:
+            return rubrics[found[0]]
+        if found:
+            raise OutputError(
+                f"the grader may be any of {list_names(found)}; give each a `name` in the suite", "/rubric"
+            )
     raise OutputError(f"no rubric is named `{name}`; {point_to_known(name, rubrics)}", "/rubric")
 
 

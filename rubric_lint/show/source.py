@@ -30,7 +30,7 @@ from rubric_lint.show.examples import make_examples
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, pointer
 from rubric_lint.text.reading import read_documents, without_collections
-from rubric_lint.text.source import DATA, Source, UndecodableError, kind_of
+from rubric_lint.text.source import DATA, Kind, Source, UndecodableError, kind_of
 
 _UNREAD = frozenset({"lost-rubric", "syntax"})
 """The rules whose findings say that something is not read."""
@@ -73,8 +73,14 @@ def _list_releases(name: str, data: bytes, rubrics: Iterable[tuple[Document, Rub
     if not owners and kind_of(name) in DATA and any(word in data for word in _OF_SUITES):
         with suppress(UndecodableError):
             owners = {each: is_of_agentv(each) for each in read_documents(Source.from_bytes(name, data))[0]}
-    for target in TARGETS.values() if any(owners.values()) else ():
+    # AgentV takes `.json` for the `evals.json` of Agent Skills.
+    for target in TARGETS.values() if any(owners.values()) and kind_of(name) is not Kind.JSON else ():
         unread = {
+            (*document.source.position(document.span(path, part).start)[:2], reason)
+            for document in owners
+            for path, part, reason in _find_refused(document, target.name)
+        }
+        unread |= {
             (*document.source.position(document.span(unmet.path, unmet.part).start)[:2], unmet.reason)
             for document, is_suite in owners.items()
             for unmet in (find_unread(document, target) if is_suite else ())
@@ -82,6 +88,16 @@ def _list_releases(name: str, data: bytes, rubrics: Iterable[tuple[Document, Rub
         yield ShownRelease(target.name, target.title, tuple(sorted(unread)))
 
 
+def _find_refused(document: Document, release: str) -> Iterator[tuple[Path, Part, str]]:
+    """Yield what no release reads because of the kind of the file: further documents, and lines without grading."""
+    if document.kind is Kind.YAML and document.number:
+        yield (), Part.HEAD, "AgentV refuses a file of several documents; make a file of each"
+    is_line = document.kind.is_json and release == "agentv-4" and isinstance(document.data, dict)
+    if is_line and "assertions" in document.data and _GRADED.isdisjoint(document.data):
+        yield ("assertions",), Part.KEY, "AgentV 4 skips a line without `criteria`, `expected_output` or `assert`"
+
+
+_GRADED = frozenset({"criteria", "expected_output", "assert"})
 _OF_SUITES = (b"tests", b"cases", b"scenarios", b"assert", b"evaluators")
 
 
