@@ -30,7 +30,7 @@ _NOUNS_TOO = frozenset(
 )
 _ADVERB = r"(?:(?:also|then|[a-z]+ly)\s+)?"
 _FIRST = re.compile(rf"\s*{SUBJECT}{_ADVERB}(?P<verb>[A-Za-z]+s)\s", re.IGNORECASE)
-_SECOND = re.compile(rf",?\s+and\s+(?P<rest>{_ADVERB}(?P<verb>[a-z]+s)\s+(?P<next>[\w'’]+))")  # noqa: RUF001
+_SECOND = re.compile(rf"(?:,|(?<!\s))\s+and\s+(?P<rest>{_ADVERB}(?P<verb>[a-z]+s)\s+(?P<next>[\w'’]+))")  # noqa: RUF001
 _OBJECTS = frozenset(
     """
     the a an that whether how why what when which who it its their his her this these those them any each every

@@ -32,7 +32,7 @@ _AROUND = frozenset(
 )
 """Words that say nothing in a sentence that only praises."""
 
-_CHOSEN = re.compile(r"\b(?:right|correct|wrong) language\b|\bworst\b|\bright\b.*\bwrong\b")
+_CHOSEN = re.compile(r"\b(?:right|correct|wrong) language\b|\bworst\b")
 """What grades say when they choose between things: "in the right language"."""
 _MANNERS = frozenset({"tone", "style", "language", "manner", "way"})
 _OF_PRAISE = _JUDGING | _VERBS | _AROUND | _ESSENCES
