@@ -128,6 +128,30 @@ READ = {
         ["praise", "blame"],
         [],
     ),
+    "points that differ, in criteria with names": (
+        "rubric.yaml",
+        """\
+        total_points: 100
+        criteria:
+          - {name: tone, points: 40, description: The answer thanks the reader}
+          - {name: facts, points: 25, description: Each number is that of the source}
+          - {name: length, points: 50, description: It has at most 80 words}
+        """,
+        ["tone", "facts", "length"],
+        ["weight.total"],
+    ),
+    "sections whose points add up to a total together": (
+        "rubric.yaml",
+        """\
+        total_points: 100
+        passing_score: 70
+        sections:
+          - items: [{id: a, points: 20, description: Names the year}, {id: b, points: 30, description: Names the day}]
+          - items: [{id: c, points: 10, description: Names a place}, {id: d, points: 40, description: Names a road}]
+        """,
+        ["a", "b", "c", "d"],
+        [],
+    ),
     "a list with penalties": (
         "rubric.json",
         """\
