@@ -1,5 +1,6 @@
 """Home-made rubrics are read where structure and a second sign agree, else reported; look-alikes are left alone."""
 
+from decimal import Decimal
 from pathlib import Path
 from textwrap import dedent
 
@@ -152,6 +153,21 @@ READ = {
         ["a", "b", "c", "d"],
         [],
     ),
+    "levels that are ranges of scores": (
+        "rubric.yaml",
+        """\
+        scale: 0-10
+        criteria:
+          - name: tone
+            description: How it speaks
+            levels: {0-3: It blames the reader, 5-10: It thanks the reader}
+          - name: facts
+            description: What it says
+            levels: [{score: 0-6, text: Two numbers are wrong}, {score: 7-10, text: All are right}]
+        """,
+        ["tone", "facts"],
+        ["undescribed-scale.undescribed"],
+    ),
     "a list with penalties": (
         "rubric.json",
         """\
@@ -178,9 +194,25 @@ def test_a_home_made_rubric_is_read_and_only_what_is_wrong_in_any_format_is_foun
     assert {rubric.view.dialect.title for rubric in rubrics} == {TITLE}
 
 
+def test_shares_in_strings_and_labels_of_scores_count_as_they_are_meant():
+    items = "criteria: [{name: a, weight: 60%, text: Names it}, {name: b, weight: '40', text: Dates it}]\n"
+    labels = "scale: {1: Poor, 2: Fair, 3: Great}\n"
+    _, (rubric,) = see("evals/rubric.yaml", f"{labels}passing_score: 2\n{items}")
+    weights = [criterion.weight for criterion in rubric.criteria]
+    levels = [[level.number for level in criterion.levels] for criterion in rubric.criteria]
+    assert (weights, levels, rubric.view.threshold) == ([60, 40], [[1, 2, 3]] * 2, Decimal("0.5"))
+
+
+def test_a_threshold_in_percent_is_no_score_of_the_scale_and_so_nothing_is_scored():
+    items = "criteria: [{name: a, weight: 1, text: Names it}, {name: b, weight: 1, text: Dates it}]\n"
+    _, (rubric,) = see("evals/rubric.yaml", f"scale: 1-5\npass_threshold: 80%\n{items}")
+    assert rubric.view.unscorable == '`pass_threshold` is "80%", and a threshold is a number on the scale of the file'
+
+
 PAIR = "{id: tone, weight: 2, description: Thanks the reader}, {id: facts, weight: 1, description: Is right}"
 NOT_SHOWN = "nothing else shows that a judge reads them; if a judge reads them, run `rubric-lint adopt FILE`"
 NO_SCORES = "no weights, levels or gates; if a judge reads them, run `rubric-lint adopt FILE`"
+
 
 # By what is missing: the name of the file, its text, the line, and the end of the reason.
 TOLD = {

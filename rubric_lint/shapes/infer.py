@@ -12,7 +12,7 @@ from pathlib import Path as File
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import read_key
-from rubric_lint.shapes.reading import _understand
+from rubric_lint.shapes.reading import _understand, is_range, read_share
 from rubric_lint.shapes.shape import Shape
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
@@ -243,11 +243,13 @@ def _holds_parts(value: Any) -> bool:
 def are_levels(value: Any) -> bool:
     """Return whether a value describes levels: a map from scores to texts, or a list of mappings with both."""
     if isinstance(value, dict):
-        return len(value) > 1 and all(read_key(key) is not None and _describes(each) for key, each in value.items())
+        return len(value) > 1 and all(
+            (read_key(key) is not None or is_range(key)) and _describes(each) for key, each in value.items()
+        )
     if not isinstance(value, list) or len(value) < 2 or not all(isinstance(level, dict) for level in value):
         return False
     own = words().levels["score"]
-    names = [next((name for name in own if _is_number(level.get(name))), None) for level in value]
+    names = [next((name for name in own if _is_number(at := level.get(name)) or is_range(at)), None) for level in value]
     scores = {level[name] for level, name in zip(value, names, strict=True) if name is not None}
     is_sum = "points" in names and len(scores) < len(value)  # points that repeat add up
     is_list = any("id" in level or "weight" in level for level in value)  # of criteria
@@ -283,7 +285,7 @@ def _is_scale(value: Any) -> bool:
 
 # What the values of each field are, in the order in which the fields take names.
 _SUITS: Mapping[str, Callable[[Any], bool]] = {
-    "weight": _is_number,
+    "weight": lambda value: _is_number(value) or read_share(value) is not None,
     "words": lambda value: isinstance(value, str) and value.isidentifier(),
     "levels": are_levels,
     "scale": _is_scale,
@@ -307,8 +309,8 @@ _BESIDE: Mapping[str, Callable[[Any], bool]] = {
     "levels": lambda value: (
         are_levels(value) and all(map(_is_told, value.values() if isinstance(value, dict) else value))
     ),
-    "pass": _is_number,
-    "scale": _is_scale,
+    "pass": lambda value: _is_number(value) or read_share(value) is not None,
+    "scale": lambda value: _understand(value) is not None and not _BESIDE["levels"](value),
     "lowest": lambda value: type(value) is int,
     "highest": lambda value: type(value) is int,
     "total": _is_number,

@@ -13,7 +13,7 @@ from rubric_lint.finding import Place, Problem
 from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels
 from rubric_lint.format.view import Dialect, Draft, View
 from rubric_lint.messages import describe, join_words, shorten
-from rubric_lint.shapes.shape import YES_NO, Marks, Names, Shape, dialect_of, expand, split_pointer
+from rubric_lint.shapes.shape import SHARE, YES_NO, Marks, Names, Shape, dialect_of, expand, split_pointer
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
@@ -486,7 +486,8 @@ class _Reading:
 
     def _read_weight(self, found: Written) -> Fraction | None:
         if isinstance(found.value, str):
-            return next((Fraction(weight) for word, weight in self.shape.weights if word == found.value), None)
+            words = (Fraction(weight) for word, weight in self.shape.weights if word == found.value)
+            return next(words, read_share(found.value))
         return self._read_number(found)
 
     def _weigh(self, leaves: Sequence[_Leaf]) -> None:
@@ -570,6 +571,11 @@ class _Reading:
         number = self._read_number(found)
         if number is not None:
             return number, found.place
+        if name == "pass" and read_share(found.value) is not None:
+            self._refuse(
+                f'`{found.place[-1]}` is "{found.value}", and a threshold is a number on the scale of the file'
+            )
+            return None
         text = describe(found.value, self.document.written_at(found.place))
         values = {"subject": f"`{found.place[-1]}` is", "found": text, "expected": "a number"}
         self.problems.append(("schema", Problem("unexpected", found.place, Part.VALUE, values)))
@@ -645,6 +651,17 @@ def _understand(value: Any) -> Ends | str | None:
                 scores = [Fraction(found[1]) for found in numbers]
                 return min(scores), max(scores)
     return None
+
+
+def is_range(value: Any) -> bool:
+    """Return whether a string is a range of scores: `4-7`, `1 to 3`."""
+    return isinstance(value, str) and _RANGE.fullmatch(value) is not None
+
+
+def read_share(value: Any) -> Fraction | None:
+    """Return the number that a string holds as a share of the whole."""
+    found = re.fullmatch(SHARE, value) if isinstance(value, str) else None
+    return Fraction(found[1]) if found else None
 
 
 def _is_number(value: Any) -> bool:
