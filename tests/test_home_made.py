@@ -153,6 +153,18 @@ READ = {
         ["a", "b", "c", "d"],
         [],
     ),
+    "a weight that is misspelt": (
+        "rubric.yaml",
+        """\
+        scale: 1-5
+        criteria:
+          - {name: tone, weight: 3, description: The answer thanks the reader}
+          - {name: facts, wieght: 3, description: Each number is that of the source}
+          - {name: length, weight: 1, description: It has at most 80 words}
+        """,
+        ["tone", "facts", "length"],
+        ["weight.lacking"],
+    ),
     "levels that are ranges of scores": (
         "rubric.yaml",
         """\
