@@ -221,6 +221,29 @@ def test_a_threshold_in_percent_is_no_score_of_the_scale_and_so_nothing_is_score
     assert rubric.view.unscorable == '`pass_threshold` is "80%", and a threshold is a number on the scale of the file'
 
 
+# By what the file says of scores: the threshold and the gate that count, or why nothing is scored.
+THRESHOLDS = {
+    "{scale: 0-100, pass_threshold: 0.7, G: 0.5": (Decimal("0.7"), 50, ""),
+    "{scale: 1-5, thresholds: {pass: 4}, G: 3": (Decimal("0.75"), 3, ""),
+    "{scale: 1-5, pass_threshold: 0.7, G: 3": (None, 3, "0.7 is no score on a scale that starts at 1"),
+    "{scale: 1-5, pass_threshold: 4, G: 0.5": (Decimal("0.75"), None, "0.5 is no score on a scale that starts at 1"),
+    "{scale: 1-5, pass_threshold: 70, G: 3": (
+        None,
+        3,
+        "nothing says of what 70, the threshold, is a part: the weights add up to 100, and the scale ends at 5",
+    ),
+}
+
+
+@pytest.mark.parametrize("head", THRESHOLDS)
+def test_thresholds_and_gates_are_scores_or_parts_of_the_scale_or_nothing_is_scored(head):
+    head, gate = head.split(", G: ")
+    items = f"{{id: a, weight: 60, text: Names it, min_score: {gate}}}, {{id: b, weight: 40, text: Dates it}}"
+    result, (rubric,) = see("evals/rubric.yaml", f"{head}, criteria: [{items}]}}")
+    found = (rubric.view.threshold, rubric.criteria[0].gate, rubric.view.unscorable)
+    assert (result.findings, found) == ((), THRESHOLDS[f"{head}, G: {gate}"])
+
+
 PAIR = "{id: tone, weight: 2, description: Thanks the reader}, {id: facts, weight: 1, description: Is right}"
 NOT_SHOWN = "nothing else shows that a judge reads them; if a judge reads them, run `rubric-lint adopt FILE`"
 NO_SCORES = "no weights, levels or gates; if a judge reads them, run `rubric-lint adopt FILE`"

@@ -342,7 +342,10 @@ def find_signs(document: Document, found: Criteria) -> Signs:
             named = next(
                 (
                     key
-                    for key in own.beside["scale" if what == "percent" else what]
+                    for key in (
+                        *own.beside["scale" if what == "percent" else what],
+                        *(("pass",) if what == "pass" and path[-1:] == ("thresholds",) else ()),
+                    )
                     if key in mapping and suits(mapping[key])
                 ),
                 None,
