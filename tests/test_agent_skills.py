@@ -73,6 +73,7 @@ ONLY = "list what a judge checks in `assertions`, as `expected_output` is not gr
 UNREAD = {
     "no case": ([case(1), case(2, assertions=[])], [f"no criteria in any case; {ONLY}"]),
     "one of two": ([case(1, assertions=["Names it"]), case(2)], [f"no criteria in 1 of 2 cases; {ONLY}"]),
+    "a string for a list": ([case(1, assertions="Names it")], [f"no criteria in any case; {ONLY}"]),
     "code": (
         [case(1, assertions=["Names it", {"type": "contains", "value": "EUR"}])],
         ["no text for a judge in an assertion; write it in `text`, unless code is to check it"],
@@ -91,6 +92,11 @@ UNREAD = {
 @pytest.mark.parametrize(("cases", "reasons"), UNREAD.values(), ids=UNREAD)
 def test_what_holds_no_criteria_is_told(cases, reasons):
     assert said(*evals(*cases)) == (reasons, [])
+
+
+def test_a_case_without_criteria_is_told_in_a_list_of_cases_too():
+    cases = [{"id": "a", "prompt": "x", "assertions": ["Names the total"]}, {"id": "b", "prompt": "y"}]
+    assert said("evals/cases.json", json.dumps(cases).encode()) == ([f"no criteria in 1 of 2 cases; {ONLY}"], [])
 
 
 OTHERS = {

@@ -41,9 +41,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(*arguments, package=None):
-    """Standard output of a whole process, without the summary where something is found."""
-    code = "from rubric_lint.cli.lint.lint import main; main()"
-    command = [sys.executable, "-c", code, "--format", "concise", *arguments]
+    """Standard output of a run, without the summary where something is found."""
+    command = [sys.executable, "-W", "error", "-c", warm.LINT, "--format", "concise", *arguments]
     if package is None:
         done = warm.run(command, text=True)
     else:

@@ -157,6 +157,17 @@ def test_the_longest_text_of_most_criteria_is_what_is_judged_if_no_word_is_known
     }
 
 
+def test_levels_are_known_by_their_form_under_any_key():
+    levels = "[{score: 0, rule: No window}, {score: 1, rule: A wrong one}, {score: 2, rule: 30 days}]"
+    write(a_yaml=f"items:\n  - {{id: a, criterion: Names the window, grading: {levels}}}\n")
+    assert call("adopt", "a.yaml")[2] == 0
+    assert {key: settings()["shape"][0].get(key) for key in ("outcome", "levels", "unused")} == {
+        "outcome": "criterion",
+        "levels": "grading",
+        "unused": None,
+    }
+
+
 def test_check_names_what_the_settings_do_not_describe():
     write(tone_yaml=TONE, new_yaml=TONE, known_yaml="rubrics:\n  - {id: a, expected_outcome: Names it}\n")
     call("adopt", "tone.yaml")

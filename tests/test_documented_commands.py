@@ -1,5 +1,9 @@
-"""Each command that the README and the site show is run in a fresh clone, and writes what the page shows."""
+"""Each command that the README and the site show is run in a fresh clone, and writes what the page shows.
 
+`RENEW_SNAPSHOTS=1 pytest tests/test_documented_commands.py` writes what the commands say into the pages; read the diff.
+"""
+
+import os
 import shutil
 from pathlib import Path
 
@@ -55,6 +59,12 @@ def check_page(page, fresh_clone, tmp_path):
     shutil.copytree(fresh_clone, folder)
     for command, ran in run_page((ROOT / page).read_text("utf-8"), folder, environment(tmp_path)):
         where = f"{page}:{command.line}: $ {command.text}"
+        if os.environ.get("RENEW_SNAPSHOTS") and not agrees(command.output, ran.output):
+            text = (ROOT / page).read_text("utf-8")
+            shown, written = (f"$ {command.text}\n{output}" for output in (command.output, ran.output))
+            assert shown in text, f"{where}: only blocks without indentation are renewed"
+            (ROOT / page).write_text(text.replace(shown, written, 1), "utf-8")
+            continue
         assert agrees(command.output, ran.output), f"{where}\nshown:\n{command.output}\nwritten:\n{ran.output}"
         assert ran.code in {0, 1} or command.output, f"{where}\nexit code {ran.code}, and the page does not say why"
         assert "Traceback" not in ran.output, where

@@ -307,6 +307,15 @@ def test_the_criteria_of_a_document_are_imported_and_what_is_not_read_is_told(na
     assert {each.severity for each in lint("r.rubric.yaml", written.encode()).findings} <= {"warning"}
 
 
+def test_two_scores_of_a_section_are_a_scale():
+    text = "### Facts (40%)\n- 5: All are right\n- 1: Most are wrong\n\n### Tone (60%)\n- 0: Rude\n- 2: Kind\n"
+    rubrics = YAML(typ="safe").load(import_file("rubric.md", text)[1])
+    assert [entry.get("levels") for entry in rubrics] == [
+        levels("Most are wrong", "All are right", of=(1, 5)),
+        levels("Rude", "Kind", of=(0, 2)),
+    ]
+
+
 def test_a_column_that_is_not_known_is_mapped_and_a_misspelt_one_refused():
     table = "# R\n\n| Dimension | {} |\n|-|-|\n| Cause | Is named |\n"
     wide = "# R\n\n| Dimension | Wieght | Meaning |\n|-|-|-|\n| Cause | 2 | Is named |\n"

@@ -1,5 +1,6 @@
 """Home-made rubrics are read where structure and a second sign agree, else reported; look-alikes are left alone."""
 
+from decimal import Decimal
 from pathlib import Path
 from textwrap import dedent
 
@@ -128,6 +129,57 @@ READ = {
         ["praise", "blame"],
         [],
     ),
+    "points that differ, in criteria with names": (
+        "rubric.yaml",
+        """\
+        total_points: 100
+        criteria:
+          - {name: tone, points: 40, description: The answer thanks the reader}
+          - {name: facts, points: 25, description: Each number is that of the source}
+          - {name: length, points: 50, description: It has at most 80 words}
+        """,
+        ["tone", "facts", "length"],
+        ["weight.total"],
+    ),
+    "sections whose points add up to a total together": (
+        "rubric.yaml",
+        """\
+        total_points: 100
+        passing_score: 70
+        sections:
+          - items: [{id: a, points: 20, description: Names the year}, {id: b, points: 30, description: Names the day}]
+          - items: [{id: c, points: 10, description: Names a place}, {id: d, points: 40, description: Names a road}]
+        """,
+        ["a", "b", "c", "d"],
+        [],
+    ),
+    "a weight that is misspelt": (
+        "rubric.yaml",
+        """\
+        scale: 1-5
+        criteria:
+          - {name: tone, weight: 3, description: The answer thanks the reader}
+          - {name: facts, wieght: 3, description: Each number is that of the source}
+          - {name: length, weight: 1, description: It has at most 80 words}
+        """,
+        ["tone", "facts", "length"],
+        ["weight.lacking"],
+    ),
+    "levels that are ranges of scores": (
+        "rubric.yaml",
+        """\
+        scale: 0-10
+        criteria:
+          - name: tone
+            description: How it speaks
+            levels: {0-3: It blames the reader, 5-10: It thanks the reader}
+          - name: facts
+            description: What it says
+            levels: [{score: 0-6, text: Two numbers are wrong}, {score: 7-10, text: All are right}]
+        """,
+        ["tone", "facts"],
+        ["undescribed-scale.undescribed"],
+    ),
     "a list with penalties": (
         "rubric.json",
         """\
@@ -154,9 +206,48 @@ def test_a_home_made_rubric_is_read_and_only_what_is_wrong_in_any_format_is_foun
     assert {rubric.view.dialect.title for rubric in rubrics} == {TITLE}
 
 
+def test_shares_in_strings_and_labels_of_scores_count_as_they_are_meant():
+    items = "criteria: [{name: a, weight: 60%, text: Names it}, {name: b, weight: '40', text: Dates it}]\n"
+    labels = "scale: {1: Poor, 2: Fair, 3: Great}\n"
+    _, (rubric,) = see("evals/rubric.yaml", f"{labels}passing_score: 2\n{items}")
+    weights = [criterion.weight for criterion in rubric.criteria]
+    levels = [[level.number for level in criterion.levels] for criterion in rubric.criteria]
+    assert (weights, levels, rubric.view.threshold) == ([60, 40], [[1, 2, 3]] * 2, Decimal("0.5"))
+
+
+def test_a_threshold_in_percent_is_no_score_of_the_scale_and_so_nothing_is_scored():
+    items = "criteria: [{name: a, weight: 1, text: Names it}, {name: b, weight: 1, text: Dates it}]\n"
+    _, (rubric,) = see("evals/rubric.yaml", f"scale: 1-5\npass_threshold: 80%\n{items}")
+    assert rubric.view.unscorable == '`pass_threshold` is "80%", and a threshold is a number on the scale of the file'
+
+
+# By what the file says of scores: the threshold and the gate that count, or why nothing is scored.
+THRESHOLDS = {
+    "{scale: 0-100, pass_threshold: 0.7, G: 0.5": (Decimal("0.7"), 50, ""),
+    "{scale: 1-5, thresholds: {pass: 4}, G: 3": (Decimal("0.75"), 3, ""),
+    "{scale: 1-5, pass_threshold: 0.7, G: 3": (None, 3, "0.7 is no score on a scale that starts at 1"),
+    "{scale: 1-5, pass_threshold: 4, G: 0.5": (Decimal("0.75"), None, "0.5 is no score on a scale that starts at 1"),
+    "{scale: 1-5, pass_threshold: 70, G: 3": (
+        None,
+        3,
+        "nothing says of what 70, the threshold, is a part: the weights add up to 100, and the scale ends at 5",
+    ),
+}
+
+
+@pytest.mark.parametrize("head", THRESHOLDS)
+def test_thresholds_and_gates_are_scores_or_parts_of_the_scale_or_nothing_is_scored(head):
+    head, gate = head.split(", G: ")
+    items = f"{{id: a, weight: 60, text: Names it, min_score: {gate}}}, {{id: b, weight: 40, text: Dates it}}"
+    result, (rubric,) = see("evals/rubric.yaml", f"{head}, criteria: [{items}]}}")
+    found = (rubric.view.threshold, rubric.criteria[0].gate, rubric.view.unscorable)
+    assert (result.findings, found) == ((), THRESHOLDS[f"{head}, G: {gate}"])
+
+
 PAIR = "{id: tone, weight: 2, description: Thanks the reader}, {id: facts, weight: 1, description: Is right}"
 NOT_SHOWN = "nothing else shows that a judge reads them; if a judge reads them, run `rubric-lint adopt FILE`"
 NO_SCORES = "no weights, levels or gates; if a judge reads them, run `rubric-lint adopt FILE`"
+
 
 # By what is missing: the name of the file, its text, the line, and the end of the reason.
 TOLD = {

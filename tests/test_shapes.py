@@ -280,7 +280,10 @@ def test_absurd_values_are_findings_and_never_a_crash(value):
         (
             'criteria = "/c"\noutcome = "t"',
             "c: [{t: A}]",
-            "neither its file nor its table says on which scale a criterion is scored",
+            (
+                "neither its file nor its table says on which scale a criterion is scored; "
+                "to say it, run `rubric-lint adopt FILE --scale yes-no`, or `--scale 1-5`"
+            ),
         ),
         (
             'criteria = "/c"\nlevels = "l"',

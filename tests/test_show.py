@@ -188,6 +188,13 @@ def draw(path, **look):
     return "".join(pieces)
 
 
+def test_a_threshold_without_an_end_is_drawn_as_a_fraction(tmp_path):
+    path = tmp_path / "evals.rubric-scores.yaml"
+    items = "{id: a, weight: 1, text: Names it}, {id: b, weight: 1, text: Dates it}"
+    path.write_text(f"scale: 0-3\npass_threshold: 2\ncriteria: [{items}]\n", "utf-8")
+    assert "levels (home-made rubrics); pass >= 2/3\n" in draw(path)
+
+
 @pytest.mark.parametrize("path", INPUTS, ids=lambda path: path.name)
 def test_every_dialect_shape_and_oddity_is_drawn_whole(path):
     check(f"show/{path.name}.txt", draw(path))

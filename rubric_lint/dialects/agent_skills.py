@@ -45,8 +45,13 @@ def find(document: Document) -> Iterator[View]:
 
 def find_unread(document: Document) -> Iterator[tuple[Path, str, str]]:
     """Find cases without criteria, and assertions that no judge can read; yield place, problem and advice."""
-    cases = [(path, case) for path, case, _ in _find_cases(document) if path[-2:-1] == (_EVALS,)]
-    bare = [path for path, case in cases if _OF_RUNS.isdisjoint(case) and not any(map(case.get, _LISTS))]
+    every = [
+        (path, case, any(isinstance(case.get(name), list) and case[name] for name in _LISTS))
+        for path, case, _ in _find_cases(document)
+    ]
+    judged = {path[:-1] for path, _, has_list in every if has_list}
+    cases = [each for each in every if each[0][-2:-1] == (_EVALS,) or each[0][:-1] in judged]
+    bare = [path for path, case, has_list in cases if not has_list and _OF_RUNS.isdisjoint(case)]
     if bare:
         some = f"{len(bare)} of {len(cases)} cases" if len(bare) < len(cases) else "any case"
         yield (
@@ -56,7 +61,7 @@ def find_unread(document: Document) -> Iterator[tuple[Path, str, str]]:
         )
     coded = [
         (*path, name, at)
-        for path, case in cases
+        for path, case, _ in cases
         for name in _LISTS
         for at, item in enumerate(case[name] if isinstance(case.get(name), list) else ())
         if isinstance(item, dict) and not _find_text(item)

@@ -176,7 +176,12 @@ def _sum_up(rubric: ShownRubric) -> str:
         shape = rubric.shape.replace("_", " ")
     pass_at, borderline_at = rubric.thresholds
     borderline = f", borderline >= {borderline_at}" if borderline_at < pass_at else ""
-    return f"{shape} ({rubric.format}); pass >= {pass_at}{borderline}"
+    is_long = len(str(pass_at)) > _MOST_DIGITS
+    told = Fraction(pass_at).limit_denominator(1000) if is_long else pass_at  # 2 of 3 has no end as a decimal
+    return f"{shape} ({rubric.format}); pass >= {told}{borderline}"
+
+
+_MOST_DIGITS = 18
 
 
 def _word_release(release: ShownRelease) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path as File
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import read_key
-from rubric_lint.shapes.reading import _understand
+from rubric_lint.shapes.reading import _understand, is_range, read_share
 from rubric_lint.shapes.shape import Shape
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
@@ -87,7 +87,7 @@ def find_criteria(document: Document, *, anywhere: bool = False, guesses: bool =
     """
     found: dict[Path, Criteria] = {}
     for path, value in _list_places(document, anywhere=anywhere):
-        items = _read_items(value)
+        items = _read_items(value) or _read_worth(path, value)
         if items and (fields := _read_fields([*items.values()], is_map=isinstance(value, dict), guesses=guesses)):
             found[path] = Criteria(path, items, fields)
     return list(_choose_nested(found).values())
@@ -155,6 +155,23 @@ def _read_items(value: Any) -> Mapping[str | int, Entry]:
     return {} if len(items) < max(least, len(value) / 2) or are_levels(value) else items
 
 
+def _read_worth(path: Path, value: Any) -> Mapping[str | int, Entry]:
+    """Return the mappings of a list that could be levels, if a name, a text and the points of each say it is criteria.
+
+    The key must be one of criteria alone, outside other lists, and the points no row of scores such as 1, 2, 3.
+    """
+    last = re.split(r"[\W_]+", str(path[-1]).lower())[-1] if path else ""
+    if not isinstance(value, list) or last in words().fields["levels"] or any(isinstance(step, int) for step in path):
+        return {}
+    is_worth = last in words().containers and all(
+        isinstance(each, dict) and {"name", "description"} <= each.keys() and _is_number(each.get("points"))
+        for each in value
+    )
+    points = sorted(each["points"] for each in value) if is_worth else []
+    is_row = not points or points[0] <= 0 or points == [points[0] + step for step in range(len(points))]
+    return {} if is_row else dict(enumerate(value))
+
+
 def _read_fields(entries: Sequence[Entry], *, is_map: bool, guesses: bool = False) -> Mapping[str, tuple[str, ...]]:
     """Return their names by ours; nothing if most entries have neither a text, nor levels, nor a weight."""
     fields: dict[str, tuple[str, ...]] = {}
@@ -165,6 +182,10 @@ def _read_fields(entries: Sequence[Entry], *, is_map: bool, guesses: bool = Fals
             names = _choose(entries, [name for name in known if name not in taken], suits)
             if names and (ours in _ANY or _is_most(entries, names, suits)):
                 fields[ours] = names
+    if guesses and "levels" not in fields:
+        keys = dict.fromkeys(key for entry in entries for key in entry)
+        if described := [key for key in keys if _is_most(entries, (key,), are_levels)]:
+            fields["levels"] = (described[0],)
     if guesses and "levels" not in fields and _NAMES.issuperset(fields.get("outcome", ())):
         longest = _find_longest(entries, {name for names in fields.values() for name in names})
         fields |= {"outcome": (longest,)} if longest else {}
@@ -222,11 +243,13 @@ def _holds_parts(value: Any) -> bool:
 def are_levels(value: Any) -> bool:
     """Return whether a value describes levels: a map from scores to texts, or a list of mappings with both."""
     if isinstance(value, dict):
-        return len(value) > 1 and all(read_key(key) is not None and _describes(each) for key, each in value.items())
+        return len(value) > 1 and all(
+            (read_key(key) is not None or is_range(key)) and _describes(each) for key, each in value.items()
+        )
     if not isinstance(value, list) or len(value) < 2 or not all(isinstance(level, dict) for level in value):
         return False
     own = words().levels["score"]
-    names = [next((name for name in own if _is_number(level.get(name))), None) for level in value]
+    names = [next((name for name in own if _is_number(at := level.get(name)) or is_range(at)), None) for level in value]
     scores = {level[name] for level, name in zip(value, names, strict=True) if name is not None}
     is_sum = "points" in names and len(scores) < len(value)  # points that repeat add up
     is_list = any("id" in level or "weight" in level for level in value)  # of criteria
@@ -262,7 +285,7 @@ def _is_scale(value: Any) -> bool:
 
 # What the values of each field are, in the order in which the fields take names.
 _SUITS: Mapping[str, Callable[[Any], bool]] = {
-    "weight": _is_number,
+    "weight": lambda value: _is_number(value) or read_share(value) is not None,
     "words": lambda value: isinstance(value, str) and value.isidentifier(),
     "levels": are_levels,
     "scale": _is_scale,
@@ -286,8 +309,8 @@ _BESIDE: Mapping[str, Callable[[Any], bool]] = {
     "levels": lambda value: (
         are_levels(value) and all(map(_is_told, value.values() if isinstance(value, dict) else value))
     ),
-    "pass": _is_number,
-    "scale": _is_scale,
+    "pass": lambda value: _is_number(value) or read_share(value) is not None,
+    "scale": lambda value: _understand(value) is not None and not _BESIDE["levels"](value),
     "lowest": lambda value: type(value) is int,
     "highest": lambda value: type(value) is int,
     "total": _is_number,
@@ -319,7 +342,10 @@ def find_signs(document: Document, found: Criteria) -> Signs:
             named = next(
                 (
                     key
-                    for key in own.beside["scale" if what == "percent" else what]
+                    for key in (
+                        *own.beside["scale" if what == "percent" else what],
+                        *(("pass",) if what == "pass" and path[-1:] == ("thresholds",) else ()),
+                    )
                     if key in mapping and suits(mapping[key])
                 ),
                 None,
@@ -426,6 +452,7 @@ def _infer(
         what: (generalize(place, at), document.value(place))
         for document, _, signs in reversed(found)
         for what, place in signs.beside.items()
+        if not _is_of_all(what, generalize(place, at), at, is_sum=_are_points(fields, entries))
     }
     table: dict[str, Any] = {"name": name, "files": [], "criteria": pointer(at)}
     if told := _find_scale(fields, beside, scale):
@@ -512,6 +539,11 @@ def _are_points(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry])
     return any(
         isinstance(level, dict) and "points" in level for value in lists if isinstance(value, list) for level in value
     )
+
+
+def _is_of_all(what: str, place: Path, at: Path, *, is_sum: bool) -> bool:
+    """Return whether a number above several rubrics is that of their points together, and so of none of them."""
+    return place.count("*") < at.count("*") and (what in {"total", "percent"} or (what == "pass" and is_sum))
 
 
 def _find_level_text(holders: Sequence[Any]) -> str:

@@ -13,7 +13,7 @@ from rubric_lint.finding import Place, Problem
 from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels
 from rubric_lint.format.view import Dialect, Draft, View
 from rubric_lint.messages import describe, join_words, shorten
-from rubric_lint.shapes.shape import YES_NO, Marks, Names, Shape, dialect_of, expand, split_pointer
+from rubric_lint.shapes.shape import SHARE, YES_NO, Marks, Names, Shape, dialect_of, expand, split_pointer
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
@@ -26,6 +26,14 @@ _SCALES_OF_TWO = frozenset({"binary", "boolean", "bool", "yes/no", "yes-no", "ye
 _ENDS = (("min", "max"), ("minimum", "maximum"), ("low", "high"), ("lowest", "highest"), ("from", "to"))
 _NOT_MET = Asked("yes or no", 0, is_negated=True)
 _EXACT = Context(prec=20, rounding=ROUND_FLOOR)
+
+_NO_SCALE = (
+    "neither its file nor its table says on which scale a criterion is scored; "
+    "to say it, run `rubric-lint adopt FILE --scale yes-no`, or `--scale 1-5`"
+)
+
+_WHOLES = frozenset({10, 100})
+"""Sums of weights of which a threshold may be a part."""
 
 Ends = tuple[Fraction, Fraction]
 
@@ -245,7 +253,7 @@ class _Reading:
                     ("schema", Problem("no-text", leaf.place, Part.HEAD, {"fields": join_words(wanted, "or")}))
                 )
             if ends != YES_NO:
-                self._refuse("neither its file nor its table says on which scale a criterion is scored")
+                self._refuse(_NO_SCALE)
         self._add_gate(index, entry, leaf)
         return entry
 
@@ -457,18 +465,23 @@ class _Reading:
                 called = entry.get("id", f"rubric-{index + 1}")
                 self._refuse(f"nothing says which score `{called}` must reach, as its gate has no number")
                 return
-        if gate is not None and not lowest <= gate <= highest:
-            effect = "is never met" if gate > highest else "is always met"
-            self._report_threshold(marked.place, gate, (lowest, highest), f"gate {effect}")
+        if gate is not None and (gate := self._check_gate(gate, marked.place, (lowest, highest))) is None:
             return
         field = "required_min_score" if ends is None else "required_min_level"
         if ends is None:
             entry[field] = 0 if gate == 0 else HIGHEST
         elif levels:
-            unit = Fraction(max(levels) - min(levels)) / (highest - lowest) if highest > lowest else Fraction(1)
-            wanted = min(levels) + (gate - lowest) * unit if gate is not None else max(levels)
-            entry[field] = min((level for level in levels if level >= wanted), default=max(levels))
+            entry[field] = max(levels) if gate is None else _reach(levels, gate, lowest, highest)
         self._put((index, field), marked.place)
+
+    def _check_gate(self, gate: Fraction, place: Path, ends: Ends) -> Fraction | None:
+        """Return the score that a gate means, None if it is on no scale."""
+        scored = self._read_score(gate, *ends)
+        if scored is None or ends[0] <= scored <= ends[1]:
+            return scored
+        effect = "is never met" if scored > ends[1] else "is always met"
+        self._report_threshold(place, scored, ends, f"gate {effect}")
+        return None
 
     def _find_mark(self, leaf: _Leaf, marks: Marks) -> Written | None:
         """Return the first field of an entry that marks it: one that is true, a number, or one of the values."""
@@ -486,7 +499,8 @@ class _Reading:
 
     def _read_weight(self, found: Written) -> Fraction | None:
         if isinstance(found.value, str):
-            return next((Fraction(weight) for word, weight in self.shape.weights if word == found.value), None)
+            words = (Fraction(weight) for word, weight in self.shape.weights if word == found.value)
+            return next(words, read_share(found.value))
         return self._read_number(found)
 
     def _weigh(self, leaves: Sequence[_Leaf]) -> None:
@@ -570,6 +584,11 @@ class _Reading:
         number = self._read_number(found)
         if number is not None:
             return number, found.place
+        if name == "pass" and read_share(found.value) is not None:
+            self._refuse(
+                f'`{found.place[-1]}` is "{found.value}", and a threshold is a number on the scale of the file'
+            )
+            return None
         text = describe(found.value, self.document.written_at(found.place))
         values = {"subject": f"`{found.place[-1]}` is", "found": text, "expected": "a number"}
         self.problems.append(("schema", Problem("unexpected", found.place, Part.VALUE, values)))
@@ -592,14 +611,32 @@ class _Reading:
         else:
             self._refuse(f"its criteria have several scales, so no score is {_show(passes)}, the threshold")
             return None, place
-        if high <= low:
+        scored = self._read_score(passes, low, high)
+        if scored is None or high <= low:
             return None, place
+        passes = scored
         if not low <= passes <= high:
             effect = "is never met" if passes > high else "is always met"
             self._report_threshold(place, passes, (low, high), f"threshold {effect}")
             return None, place
         share = (passes - low) / (high - low)
         return _decimal(share), place
+
+    def _read_score(self, number: Fraction, low: Fraction, high: Fraction) -> Fraction | None:
+        """Return the score that a threshold or a gate means; below 1, it is a part of a scale that starts at 0.
+
+        Where its scale is in doubt, nothing is scored.
+        """
+        if high > 1 and 0 < number < 1:
+            if low:
+                self._refuse(f"{_show(number)} is no score on a scale that starts at {_show(low)}")
+                return None
+            return number * high
+        if high < number <= self.points and self.points in _WHOLES:
+            said = f"the weights add up to {_show(self.points)}, and the scale ends at {_show(high)}"
+            self._refuse(f"nothing says of what {_show(number)}, the threshold, is a part: {said}")
+            return None
+        return number
 
     def _report_threshold(self, place: Path | None, found: Fraction, ends: Ends, effect: str) -> None:
         what, _, effect = effect.partition(" ")
@@ -609,6 +646,13 @@ class _Reading:
         self.problems.append(
             ("bounds", Problem("threshold", at, part, {"field": field, "found": _show(found), **values}))
         )
+
+
+def _reach(levels: Sequence[int], score: Fraction, lowest: Fraction, highest: Fraction) -> int:
+    """Return the first of some levels that is worth a score of a scale, the last if none is."""
+    unit = Fraction(max(levels) - min(levels)) / (highest - lowest) if highest > lowest else Fraction(1)
+    wanted = min(levels) + (score - lowest) * unit
+    return min((level for level in levels if level >= wanted), default=max(levels))
 
 
 def _look(value: Any, place: Path, name: str) -> Written | None:
@@ -645,6 +689,17 @@ def _understand(value: Any) -> Ends | str | None:
                 scores = [Fraction(found[1]) for found in numbers]
                 return min(scores), max(scores)
     return None
+
+
+def is_range(value: Any) -> bool:
+    """Return whether a string is a range of scores: `4-7`, `1 to 3`."""
+    return isinstance(value, str) and _RANGE.fullmatch(value) is not None
+
+
+def read_share(value: Any) -> Fraction | None:
+    """Return the number that a string holds as a share of the whole."""
+    found = re.fullmatch(SHARE, value) if isinstance(value, str) else None
+    return Fraction(found[1]) if found else None
 
 
 def _is_number(value: Any) -> bool:

@@ -119,10 +119,14 @@ def is_plain(name: str) -> bool:
     return not name.startswith("/") and not set(name) & {"*", "."}
 
 
+SHARE = r"^\s*(\d{1,6}(?:\.\d{1,6})?)\s*%?\s*$"
+"""A weight in a string, as people write a share of the whole: "40%", "0.4"."""
+
+
 def _write_schema(shape: Shape, source: str) -> dict[str, Any]:
     """Return the schema of a list of criteria: types that our words need, under the names of the shape."""
     outcome = {"$ref": "../v2/rubric.json#/definitions/outcome"}
-    words = {"type": ["number", "string"]} if shape.weights else {"type": "number"}
+    words = {"type": ["number", "string"], **({} if shape.weights else {"pattern": SHARE, "x-expected": "a number"})}
     entries = {"$ref": "#/definitions/rubrics"}
     known = {
         **dict.fromkeys(shape.unused, ("A field that rubric-lint does not need.", {}, "")),

@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import pkgutil
+import re
 import runpy
 import select
 import signal
@@ -29,6 +30,7 @@ from rubric_lint.project import repository
 from rubric_lint.run import git
 
 LINT = "import sys; sys.argv[0] = 'rubric-lint'; from rubric_lint.cli.lint.lint import main; main()"
+MAIN = re.compile(r"import sys; sys.argv\[0\] = '(rubric-\w+)'; from rubric_lint.cli.(\w+).\2 import main; main\(\)")
 PROGRAMS = {f"rubric-{name}": getattr(installed, name) for name in ("lint", "fix", "score", "test")}
 STREAMS = ("stdin", "stdout", "stderr")
 NOT_LOADED = tuple(f"rubric_lint.{name}" for name in ("__main__", "mcp", "arrow", "engines", "outputs.parquet"))
@@ -198,8 +200,8 @@ def run_in_copy(args, streams, timeout, **more):
 def find_main(args):
     """Return the function and the arguments of an installed program, unless it is a server."""
     name = Path(args[0]).name
-    if args[:4] == [sys.executable, "-W", "error", "-c"] and args[4] == LINT:
-        name, args = "rubric-lint", args[4:]
+    if args[:4] == [sys.executable, "-W", "error", "-c"] and (called := MAIN.fullmatch(args[4])):
+        name, args = called[1], args[4:]
     elif args[0] != str(Path(sys.executable).with_name(name)) or name not in PROGRAMS:
         return None
     return None if {"lsp", "mcp"} & {*args} else (PROGRAMS[name], [name, *args[1:]])

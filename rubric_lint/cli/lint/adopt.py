@@ -279,7 +279,10 @@ def _write(tables: Sequence[Mapping[str, Any]], file: str, output: str | None) -
         return Exit.CLEAN
     add_tables(tables, file)
     named = list_names([visible(str(table["name"])) for table in tables])
-    click.echo(f"\nAdded the format {named} to {visible(shorten(file))}. All commands and editors now read the files.")
+    formats = "format" if len(tables) == 1 else "formats"
+    click.echo(
+        f"\nAdded the {formats} {named} to {visible(shorten(file))}. All commands and editors now read the files."
+    )
     return Exit.CLEAN
 
 

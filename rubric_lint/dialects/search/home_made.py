@@ -9,8 +9,9 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from rubric_lint.finding import Step
+from rubric_lint.finding import Problem, Step
 from rubric_lint.format.view import View
+from rubric_lint.messages import find_near as find_similar
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.rules import RULES
 from rubric_lint.shapes.infer import (
@@ -75,8 +76,16 @@ def _is_own(document: Document) -> bool:
 def _relax(view: View, rules: frozenset[str]) -> View:
     """Return a rubric to which only some rules apply."""
     without = frozenset({"schema", "unknown-field", *(rule.name for rule in RULES)}) - rules
-    problems = tuple(each for each in view.problems if each[0] in rules and each[1].code not in _MISSING)
+    problems = tuple(
+        each for each in view.problems if each[0] in rules and (each[1].code not in _MISSING or _is_slip(view, each[1]))
+    )
     return replace(view, dialect=replace(view.dialect, without=without, tells_others=False), problems=problems)
+
+
+def _is_slip(view: View, problem: Problem) -> bool:
+    """Return whether a criterion has the field that it lacks under a misspelt name."""
+    entry = view.document.value(problem.path)
+    return isinstance(entry, dict) and any(find_similar(key, [str(problem.values["field"])]) for key in entry)
 
 
 class Near(NamedTuple):

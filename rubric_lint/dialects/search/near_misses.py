@@ -112,7 +112,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
 
     With `in_suite`, the file has rubrics in our format; with `of_agentv`, some of AgentV.
     """
-    if _is_schema(document.data):
+    if _is_of_other_purpose(document.data):
         return []
     taken = {location.path for location in found.rubrics}
     if found.is_foreign and not taken:
@@ -132,7 +132,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
             noticed.append((path, Part.KEY, reason, is_known))
     forms = _find_unread_forms(document, taken, of_agentv=of_agentv)
     noticed += [(path, part, reason, True) for path, part, reason in forms if path not in told]
-    noticed += _find_by_dialects(document, is_told=bool(taken or noticed))
+    noticed += _find_by_dialects(document, found, is_told=bool(taken or noticed))
     if taken or not (noticed or lost):
         for (path, *_), reason, steps in home:
             noticed.append((path, Part.KEY if path else Part.HEAD, _Advice(reason, steps), False))
@@ -155,12 +155,17 @@ def _find_prompts(document: Document) -> Iterator[Unread]:
         yield Unread(str(advice), line, column, is_known=False, signs=1, steps=advice.steps)
 
 
-def _is_schema(data: Any) -> bool:
-    """Return whether data is a JSON Schema, whose fields may have the names of rubrics."""
-    return isinstance(data, dict) and _SCHEMAS in str(data.get("$schema", ""))
+def _is_of_other_purpose(data: Any) -> bool:
+    """Return whether data is a JSON Schema, an OpenAPI document or a workflow, whose fields have any name."""
+    if not isinstance(data, dict):
+        return False
+    jobs = data.get("jobs")
+    is_workflow = isinstance(jobs, dict) and any(isinstance(job, dict) and "runs-on" in job for job in jobs.values())
+    return _SCHEMAS in str(data.get("$schema", "")) or not _OPEN_APIS.isdisjoint(data) or is_workflow
 
 
 _SCHEMAS = "json-schema.org"
+_OPEN_APIS = frozenset({"openapi", "swagger"})
 
 
 def _find_leftovers_to_tell(document: Document, found: Search, taken: set[Path], told: set[Path]) -> Iterator[Path]:
@@ -258,9 +263,12 @@ _NOT_NAMED = _Advice(
 )
 
 
-def _find_by_dialects(document: Document, *, is_told: bool) -> Iterator[tuple[Path, Part, str | _Advice, bool]]:
+def _find_by_dialects(
+    document: Document, found: Search, *, is_told: bool
+) -> Iterator[tuple[Path, Part, str | _Advice, bool]]:
     """Find what only a dialect knows as a near miss; with `is_told`, something else of the file is read or told."""
-    if _EVALS in document.quick_text:
+    is_of_skill = any(each.view and each.view.dialect.title == "Agent Skills" for each in found.rubrics)
+    if is_of_skill or _EVALS in document.quick_text:
         from rubric_lint.dialects import agent_skills  # noqa: PLC0415  (few files have the word)
 
         for path, problem, step in agent_skills.find_unread(document):

@@ -71,12 +71,13 @@ def find_scale(text: str, *, is_any: bool = False) -> WrittenScale | None:
     """Return the scale in a text: lines such as `1: ...`, `Score 2 - ...` or `0.8-1.0: ...`, in order, nothing twice.
 
     Numbers without a word such as `score` count if there are three and the text speaks of a scale. Numbered lists
-    (`1.`, `2)`) never do. With `is_any`, the scale may have ranges that do not end at 10 or 1.
+    (`1.`, `2)`) never do. With `is_any`, two do, and the scale may have ranges that do not end at 10 or 1.
     """
     if "\n" not in text:
         return None
     found = list(_LABEL.finditer(text))
-    if len(found) < 2 or not (all(each["word"] for each in found) or (len(found) > 2 and _OF_SCALES.search(text))):
+    is_bare = not all(each["word"] for each in found)
+    if len(found) < 2 or (is_bare and not ((is_any or len(found) > 2) and _OF_SCALES.search(text))):
         return None
     steps = []
     for index, each in enumerate(found):

@@ -339,7 +339,7 @@ class _Outline:
             return section.tables[0].scale
         before = "Score:\n"  # the heading says it where the text does not
         found = find_scale(before + section.text, is_any=True)
-        if found is None or len(found.steps) < 3:
+        if found is None or [step.low for step in found.steps] == [1, 2]:  # which is a list of two items more often
             return self._find_worded(section)
         steps = []
         for step in found.steps:
