@@ -23,7 +23,7 @@ _DROPPED = frozenset(
     "a an the any to of that this it its is are be in on for with and or does do did response answer model".split()  # noqa: SIM905
 )
 _MARKS = re.compile(r"\d+|(?<=\s)[A-Z]\b|\b(?:not|no|never|without)\b")
-"""What makes two outcomes different even if all their other words are the same: digits, single letters and negations."""
+"""What makes two outcomes different where their other words are the same: digits, single letters, negations."""
 _ALIKE = 0.6
 """The share of the words of two outcomes, negations left out, that both have to have."""
 _COMMON = 40
