@@ -22,7 +22,7 @@ _OF_COURSES = re.compile(
     rb"|labs?|LMS|submissions?|bonus|kudos|graded|grades)\b",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(rb"^[ \t]*(?:\|?[ \t]*:?-+:?[ \t]*\||[|*+ \t-]*\d|#.*\d)", re.MULTILINE)
+_NUMBERED = re.compile(rb"^[ \t]*+(?:\|?[ \t]*+:?-++:?[ \t]*+\||[|*+ \t-]*+\d|#.*\d)", re.MULTILINE)
 
 
 def is_document(name: str) -> bool:

@@ -44,9 +44,17 @@ _TOTALS = re.compile(r"(?:sub-?|weighted |grand )?total\b.*|sum|overall|max(?:im
 _OF_RESULTS = re.compile(r"\b(?:interpret\w*|overall|totals?|verdicts?|thresholds?|mapping|results?)\b", re.IGNORECASE)
 _OF_SCALES = re.compile(r"\b(?:scal\w+|scor\w+|ratings?|levels?|anchors?)\b", re.IGNORECASE)
 _OF_CRITERIA = re.compile(r"\b(?:criteri\w+|dimensions?|rubrics?|checks?|checklist|weights?)\b", re.IGNORECASE)
-_AMOUNT = r"(?:weight(?:ed|ing)?\s*[:=]?\s*)?(?:x|×)?\s*(\d{1,3}(?:\.\d{1,3})?\s*%?)\s*(?:points?|pts?\.?|marks?)?"  # noqa: RUF001
-_IN_TITLE = re.compile(rf"\s*(?:[(\[]\s*{_AMOUNT}\s*[)\]]|(?<=\s)[–—-]\s+{_AMOUNT})\s*:?\s*$", re.IGNORECASE)  # noqa: RUF001
-_IN_TEXT = re.compile(rf"^[-*+\s]*weight(?:ing)?\**\s*:\**\s*{_AMOUNT}[.\s]*$", re.IGNORECASE | re.MULTILINE)
+_AMOUNT = (
+    r"(?:weight(?:ed|ing)?[ \t]*+[:=]?[ \t]*+)?(?:x|×)?[ \t]*+"  # noqa: RUF001
+    r"(\d{1,3}(?:\.\d{1,3})?[ \t]*+%?)[ \t]*+(?:points?|pts?\.?|marks?)?"
+)
+_IN_TITLE = re.compile(
+    rf"(?<!\s)\s*+(?:[(\[]\s*+{_AMOUNT}\s*+[)\]]|(?<=\s)[–—-]\s++{_AMOUNT})\s*+:?\s*+$",  # noqa: RUF001
+    re.IGNORECASE,
+)
+_IN_TEXT = re.compile(
+    rf"^[-*+ \t]*+weight(?:ing)?\**+[ \t]*+:\**+\s*+{_AMOUNT}[. \t\r]*+$", re.IGNORECASE | re.MULTILINE
+)
 _FULL_AMOUNT = re.compile(rf"(?:[01]\s?[-–]\s?|/\s?)?{_AMOUNT}", re.IGNORECASE)  # noqa: RUF001
 _NUMBERING = re.compile(
     r"\A(?:§\s*)?(?:\d{1,2}(?:\.\d{1,2})*[.):]?|[A-Z]\d{0,2}[.):])\s+"
@@ -69,7 +77,7 @@ _WORDED = re.compile(
 )
 _WORTH = {"fail": 0, "partial": 1, "pass": 2}
 _SCALE_BEFORE = re.compile(r"\A\(\d{1,3}\s*[-–]\s*\d{1,3}\)\s*:?\s*")  # noqa: RUF001
-_SCALE_AFTER = re.compile(r"\s*\(\d{1,3}(?:\.\d)?\s*[-–]\s*\d{1,3}\b[^()]*\)$")  # noqa: RUF001
+_SCALE_AFTER = re.compile(r"(?<!\s)\s*+\(\d{1,3}(?:\.\d)?\s*+[-–]\s*+\d{1,3}\b[^()]*+\)$")  # noqa: RUF001
 _FRONT = re.compile(r"\A---\r?\n.*?\n---[ \t]*(?=\r?\n)", re.DOTALL)
 
 
@@ -262,7 +270,7 @@ def _find_scale_in(table: Found, fields: Mapping[str, int]) -> _Scale | None:
         cell, told = row.cell(columns[0]), row.cell(texts[0])
         if fold(cell.text) in _NOT_APPLICABLE:
             continue
-        step = find_step(re.sub(r"[*`]|\s*(?:points?|pts?)\b\.?", "", cell.text))
+        step = find_step(re.sub(r"[*`]|(?<!\s)\s*+(?:points?|pts?)\b\.?", "", cell.text))
         if step is None:
             return None
         name = row.cell(fields["name"]).text if "name" in fields else step.name
