@@ -307,3 +307,8 @@ def build_rubric(
 def fold_id(identifier: str) -> str:
     """Normalise an id for comparison, so that ids that look the same are equal (Unicode NFC)."""
     return identifier if identifier.isascii() else unicodedata.normalize("NFC", identifier)
+
+
+def fold_outcome(outcome: str) -> str:
+    """Return an outcome without what does not change what it says: case, spaces and the mark at its end."""
+    return " ".join(outcome.casefold().split()).rstrip(" .!")

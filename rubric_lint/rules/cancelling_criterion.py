@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Criterion
-from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.rubric import Rubric, fold_outcome
 from rubric_lint.rules.rule import Rule
 
 
@@ -20,11 +20,6 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             place = Place("the other one", other.outcome_path)
             values = {"weight": criterion.weight, "other": other.label, "other_weight": other.weight}
             yield Problem("opposite-signs", criterion.outcome_path, values=values, related=(place,))
-
-
-def fold_outcome(outcome: str) -> str:
-    """Return an outcome without what does not change what it says: case, spaces and the mark at its end."""
-    return " ".join(outcome.casefold().split()).rstrip(" .!")
 
 
 RULE = Rule(

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Criterion
-from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.rubric import Rubric, fold_outcome
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
 
@@ -16,7 +16,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     criteria = [criterion for criterion in rubric.criteria if criterion.outcome and not criterion.outcome.isspace()]
     if len(criteria) < 2:
         return
-    texts = [" ".join((criterion.outcome or "").casefold().split()).rstrip(" .!") for criterion in criteria]
+    texts = [fold_outcome(criterion.outcome or "") for criterion in criteria]
     others = criteria
     if len(set(texts)) < len(texts):
         others = []

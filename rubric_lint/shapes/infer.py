@@ -12,7 +12,7 @@ from pathlib import Path as File
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import read_key
-from rubric_lint.shapes.reading import _understand, is_range, read_share
+from rubric_lint.shapes.reading import is_range, read_ends, read_share
 from rubric_lint.shapes.shape import Shape
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
@@ -280,7 +280,7 @@ def _has_numbered(entry: Entry) -> bool:
 
 def _is_scale(value: Any) -> bool:
     """Return whether a value declares a scale; one that describes its scores is levels."""
-    return _understand(value) is not None and not are_levels(value)
+    return read_ends(value) is not None and not are_levels(value)
 
 
 # What the values of each field are, in the order in which the fields take names.
@@ -310,7 +310,7 @@ _BESIDE: Mapping[str, Callable[[Any], bool]] = {
         are_levels(value) and all(map(_is_told, value.values() if isinstance(value, dict) else value))
     ),
     "pass": lambda value: _is_number(value) or read_share(value) is not None,
-    "scale": lambda value: _understand(value) is not None and not _BESIDE["levels"](value),
+    "scale": lambda value: read_ends(value) is not None and not _BESIDE["levels"](value),
     "lowest": lambda value: type(value) is int,
     "highest": lambda value: type(value) is int,
     "total": _is_number,

@@ -270,7 +270,7 @@ class _Reading:
         if scale == YES_NO or scale is None:
             return scale
         found = self._find(leaf, (scale,))
-        ends = _understand(found.value) if found else None
+        ends = read_ends(found.value) if found else None
         if found and isinstance(ends, tuple):
             return self._check_ends(*ends, found.place)
         if found and ends is None and not self._find(leaf, self.shape.levels):  # which would say it
@@ -669,7 +669,7 @@ def _look_for(value: Any, place: Path, names: Names) -> Written | None:
     return next((each for each in found if each is not None and each.value is not None), None)
 
 
-def _understand(value: Any) -> Ends | str | None:
+def read_ends(value: Any) -> Ends | str | None:
     """Return the ends of a scale as people write it: `[1, 5]`, `1-5`, `{min: 1, max: 5}`, `{1: ..., 5: ...}`."""
     match value:
         case str():

@@ -24,8 +24,6 @@ Part = int | Decimal | str
 YES_NO = "yes-no"
 """The scale of criteria that are met or not."""
 
-COMBINES = ("mean", "share", "all")
-
 
 @dataclass(frozen=True, slots=True)
 class Shape:
