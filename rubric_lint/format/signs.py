@@ -79,6 +79,8 @@ SUBJECT = (
 )
 """A pattern of what an outcome may begin with before its verb: a number such as `1.2:`, and who does it."""
 
+_CONTRACTED = re.compile(r"n['’]t\b")  # noqa: RUF001 (an apostrophe of prose)
+
 _BEGINS = GRADES | GRADES_OF_SCALES | TRAITS | PADDING | frozenset(
     """
     approach approaches approaching as band category critical did do does eight error exactly exceed exceeded exceeding
@@ -150,6 +152,11 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
         "threshold": (len(scales) == 1 and len(criteria) <= 1) or any(scale.gate is not None for scale in scales),
     }
     return frozenset(sign for sign, is_shown in shown.items() if is_shown)
+
+
+def write_out_negations(text: str) -> str:
+    """Return a text with "not" as a word of its own: "does not" for "doesn't"."""
+    return _CONTRACTED.sub(" not", text).replace("cannot", "can not")
 
 
 def _begin(outcome: str) -> str:

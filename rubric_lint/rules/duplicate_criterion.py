@@ -1,12 +1,12 @@
 """Two criteria with one outcome, or with outcomes that are equal but for a negation."""
 
-import re
 from collections import Counter
 from collections.abc import Hashable, Iterator
 
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Criterion
 from rubric_lint.format.rubric import Rubric, fold_outcome
+from rubric_lint.format.signs import write_out_negations
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
 
@@ -75,7 +75,6 @@ def _scale(criterion: Criterion) -> Hashable:
     return takes, said, tuple((level.number, level.outcome) for level in criterion.levels or ()), apart
 
 
-_CONTRACTED = re.compile(r"n['’]t\b")  # noqa: RUF001 (an apostrophe of prose)
 _NEGATIONS = frozenset(["not", "no", "never", "without"])
 # Words that come or go with a negation: does not mention, no source, with a greeting.
 _DROPPED = _NEGATIONS | {"does", "do", "did", "a", "an", "the", "any", "with"}
@@ -84,7 +83,7 @@ _PARTS = ("no", "never", "without", "n't", "n’t")  # noqa: RUF001
 
 
 def _split(outcome: str) -> list[str]:
-    folded = _CONTRACTED.sub(" not", outcome.casefold()).replace("cannot", "can not")
+    folded = write_out_negations(outcome.casefold())
     return [stripped for word in folded.split() if (stripped := word.rstrip(".,;!"))]
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Criterion
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.signs import SUBJECT
+from rubric_lint.format.signs import SUBJECT, write_out_negations
 from rubric_lint.rules.rule import Rule
 
 # A negation of what the whole outcome says: at its start, or "names no source". One further on is part of what is said.
@@ -17,7 +17,6 @@ _NEGATED = re.compile(
     r"(?:(?:does|do|did|is|are|has|should|must|can|will|would)\s+not|not|never|no|without|fail(?:s|ed|ing)?\s+to|"
     r"neglects?\s+to|omits?|omitting|lacks?|misses|forgets?\s+to|refuses?\s+to)\b|(?P<verb>\w+)\s+no\b)"
 )
-_CONTRACTED = re.compile(r"n['’]t\b")  # noqa: RUF001 (an apostrophe of prose)
 _WORD = re.compile(r"[^\W_]+")
 _DROPPED = frozenset(
     "a an the any to of that this it its is are be in on for with and or does do did response answer model".split()  # noqa: SIM905
@@ -72,7 +71,7 @@ def _is_mirror(one: _Said, other: _Said) -> bool:
 
 
 def _read(criterion: Criterion) -> _Said:
-    text = _CONTRACTED.sub(" not", criterion.outcome or "").replace("cannot", "can not")
+    text = write_out_negations(criterion.outcome or "")
     folded = text.casefold()
     found = _NEGATED.match(folded)
     rest = folded[found.end() :] if found else folded

@@ -6,7 +6,7 @@ They are read where their structure and a second sign agree, and only what is wr
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from rubric_lint.finding import Problem, Step
@@ -52,7 +52,7 @@ _MISSING = frozenset({"lacking"})
 
 def read_home(document: Document) -> list[View]:
     """Return the home-made rubrics of a document."""
-    tables = [] if document.kind is Kind.JSON_LINES else infer([document], TITLE)
+    tables = _find_tables(document)
     found = [each for each in tables if each.is_certain]
     if not tables and _is_own(document):  # its name and two marks do without a word for the container
         every = infer([document], TITLE, partial(find_criteria, anywhere=True))
@@ -62,6 +62,11 @@ def read_home(document: Document) -> list[View]:
         for each in found
         for view in read_shape(document, each.shape)
     ]
+
+
+@lru_cache(maxsize=1)  # what is read of a document and what is nearly read are asked one after the other
+def _find_tables(document: Document) -> list[Inferred]:
+    return [] if document.kind is Kind.JSON_LINES else infer([document], TITLE)
 
 
 def _count_marks(inferred: Inferred) -> int:
@@ -101,7 +106,7 @@ def find_near(document: Document) -> Iterator[Near]:
     if document.kind is Kind.JSON_LINES:
         return
     is_own = _is_own(document)
-    tables = infer([document], TITLE)
+    tables = _find_tables(document)
     is_read = any(each.is_certain for each in tables)
     if is_own and not any(map(_is_marked, tables)):
         tables = [*filter(_is_marked, infer([document], TITLE, partial(find_criteria, anywhere=True)))] or tables
@@ -123,7 +128,7 @@ def _is_declared(document: Document, inferred: Inferred) -> bool:
 
 def find_beside(document: Document, taken: set[Path]) -> Iterator[Near]:
     """Find home-made rubrics beside others, at the paths `taken`: a file is read in one format."""
-    for each in infer([document], TITLE) if document.kind is not Kind.JSON_LINES else ():
+    for each in _find_tables(document):
         _, found, signs = each.criteria[0]
         is_other = len(found.path) == 1 and not any(path[:1] == found.path for path in taken)
         if is_other and found.has_text and found.is_scored and not signs.is_foreign:
