@@ -53,7 +53,7 @@ _OF_SCHEMAS = (
                 "file or the pointer"
             ),
             "no-text": "no {fields}, so nothing says what is judged",
-            "scale": "`{field}` {found}, which is no scale; write its lowest and highest score, such as [1, 5]",
+            "scale": "`{field}` {found}, which is not a scale; write its lowest and highest score, such as [1, 5]",
             "blank": "{subject} {found}; write a name",
             "not-a-list": "{subject} {found}, expected {expected}; {form}",
             "bands-as-range": "`score_range` holds bands, expected two integers; did you mean `score_ranges`?",

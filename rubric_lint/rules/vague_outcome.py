@@ -22,7 +22,7 @@ _ESSENCES = frozenset(
     understanding clarity professionalism insight professionally clearly correctly expected
     """.split()  # noqa: SIM905
 )
-"""Words that a sentence praises with, and that are no grades when they stand alone."""
+"""Words of praise in a sentence that are not grades when they stand alone."""
 _AROUND = frozenset(
     """
     as of for in with by way manner context audience task question purpose situation user reader language information

@@ -286,7 +286,7 @@ class _Reading:
         return self._read_number(found) if found else None
 
     def _check_ends(self, low: Fraction, high: Fraction, place: Path) -> Ends | None:
-        self._put(("scale", *place), place)  # it is read, though it is no part of a criterion
+        self._put(("scale", *place), place)  # it is read, though it is not part of a criterion
         if low < high <= low + _WIDEST:
             return low, high
         self.problems.append(
@@ -543,7 +543,7 @@ class _Reading:
             self._check_total(sum(weights.values(), Fraction(0)))
 
     def _take_weight(self, index: int, leaf: _Leaf, written: Written | None, otherwise: Fraction) -> Fraction | None:
-        """Put the weight of a criterion into its data, and return it; None if it is no weight."""
+        """Put the weight of a criterion into its data, and return it; None if it is not a weight."""
         entry = self.data[index]
         weight: Fraction | None = otherwise
         if written:
@@ -629,7 +629,7 @@ class _Reading:
         """
         if high > 1 and 0 < number < 1:
             if low:
-                self._refuse(f"{_show(number)} is no score on a scale that starts at {_show(low)}")
+                self._refuse(f"{_show(number)} is not a score on a scale that starts at {_show(low)}")
                 return None
             return number * high
         if high < number <= self.points and self.points in _WHOLES:

@@ -227,7 +227,7 @@ def run_here(main, args, streams, environment, cwd):
         stack.callback(gc.set_threshold, *gc.get_threshold())
         stack.callback(gc.enable)
         stack.callback(setattr, gc, "freeze", gc.freeze)
-        gc.freeze = gc.get_count  # what tests make is no part of a program
+        gc.freeze = gc.get_count  # what tests make is not part of a program
         stack.callback(os.chdir, Path.cwd())
         os.chdir(cwd or Path.cwd())
         stack.callback(set_environment, dict(os.environ))

@@ -180,7 +180,7 @@ def _fill(cell: "Cell", content: str | int | Decimal | None) -> None:
     elif content is not None:
         text = write_decimal(content) if isinstance(content, Decimal) else str(content)
         cell.value = encode_text(text)
-        cell.data_type = "s"  # a text that begins with = is no formula
+        cell.data_type = "s"  # a text that begins with = is not a formula
         cell.number_format = "@"  # keeps Excel from making a formula or a date of a text that somebody edits
 
 

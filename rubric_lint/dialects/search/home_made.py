@@ -166,5 +166,5 @@ def _word(found: Criteria) -> tuple[str, tuple[Step, ...]]:
     fields = [f"{told[ours]} (`{shorten(names[0])}`)" for ours, names in found.fields.items() if ours in told]
     lack = "but nothing else shows that a judge reads them" if found.is_scored else "but no weights, levels or gates"
     if any(not are_levels(entry[name]) for entry in found.items.values() for name in found.levels if name in entry):
-        lack = "but the points in some lists repeat, so those are no levels"
+        lack = "but the points in some lists repeat, so they are not levels"
     return f"{start} criteria with {join_words(fields)}, {lack}; if a judge reads them,", (adopt,)
