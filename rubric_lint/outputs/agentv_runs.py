@@ -1,54 +1,30 @@
 """Read the `index.jsonl` of a run of AgentV: what its graders gave each criterion, as records of judge outputs."""
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
-
-from rubric_lint.outputs.blocks import Block, Entry, join_entries
-from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws
 
 _ID = re.compile(r"\[(?P<id>[^\]]+)\] ")
 """What the text of an assertion begins with if it is about a criterion."""
 
 
-def is_agentv_run(head: bytes) -> bool:
-    """Return whether the first line of a file is a test in a run of AgentV."""
-    try:
-        found = json.loads(head.lstrip().partition(b"\n")[0])
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and {"test_id", "execution_status"} <= found.keys() and "output" not in found
+def is_agentv_run(first: Mapping[str, Any]) -> bool:
+    """Return whether the first entry of a file is a test in a run of AgentV."""
+    return {"test_id", "execution_status"} <= first.keys() and "output" not in first
 
 
-class RunEntries:
-    """A part whose entries are tests of a run; others stay as they are."""
+def convert_test(test: Mapping[str, Any]) -> Iterator[dict[str, Any]] | None:
+    """Return the records of a test, one for each grader with criteria; None if it is something else.
 
-    def __init__(self, block: Block) -> None:
-        self._block = block
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield the records."""
-        return join_entries(record for entry in self._block.split() for record in _read(*entry))
-
-
-def _read(line: int, text: bytes | OutputError) -> Iterator[Entry]:
-    """Yield a record for each grader with criteria; without one, a record that says so.
-
-    `agentv` has the score and the verdict of that grader there, and the score of the whole test.
+    `agentv` has the score and the verdict of that grader there, and the score of the whole test. Without a grader, a
+    record says so.
     """
-    if isinstance(text, OutputError):
-        yield line, text
-        return
-    try:
-        test = read_entry(text)
-        refuse_flaws(test)
-    except OutputError:  # the scorer says what is wrong with it
-        yield line, text
-        return
     if not isinstance(test.get("test_id"), str) or "execution_status" not in test:
-        yield line, text
-        return
+        return None
+    return _make_records(test)
+
+
+def _make_records(test: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     name, target = test["test_id"], test.get("target")
     every = [*_find_graders(test.get("scores"))]
     graders = [(grader, path, checks) for path, grader in every if (checks := [*_list_checks(grader)])]
@@ -56,25 +32,23 @@ def _read(line: int, text: bytes | OutputError) -> Iterator[Entry]:
         # A test with one grader gives its rubric its name; of others, the suite may have left the name out.
         rubric = name if len(every) == 1 else f"{name}/{path}"
         there = {"score": grader.get("score"), "verdict": grader.get("verdict"), "test_score": test.get("score")}
-        record = {"id": name, "rubric": rubric, "output": {"checks": checks}, "target": target, "agentv": there}
-        yield line, json.dumps(record).encode()
+        yield {"id": name, "rubric": rubric, "output": {"checks": checks}, "target": target, "agentv": there}
     skipped = [path for path, grader in every if grader.get("verdict") == "skip"] if graders else []
     for path in skipped:
-        yield line, _tell(test, f"{name}/{path}", f"AgentV says: skipped `{path}`")
+        yield _tell(test, f"{name}/{path}", f"AgentV says: skipped `{path}`")
     if not graders:
         told = f"AgentV says: {test['execution_status']}"
         if test["execution_status"] in ("ok", "quality_failure"):
             told = "the run has no grader with criteria for this test"
         elif isinstance(test.get("error"), str):
             told += f", {test['error']}"
-        yield line, _tell(test, name, told)
+        yield _tell(test, name, told)
 
 
-def _tell(test: dict[str, Any], rubric: str, told: str) -> bytes:
+def _tell(test: Mapping[str, Any], rubric: str, told: str) -> dict[str, Any]:
     """Return the record of a grader without an output, with the reason."""
     there = {"test_score": test.get("score")}
-    record = {"id": test["test_id"], "rubric": rubric, "output": "", "judge": {"fault": told}, "agentv": there}
-    return json.dumps(record).encode()
+    return {"id": test["test_id"], "rubric": rubric, "output": "", "judge": {"fault": told}, "agentv": there}
 
 
 def find_graded(record: Mapping[str, Any], rubrics: Mapping[str, Collection[str]]) -> list[str]:

@@ -3,11 +3,11 @@
 import codecs
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import starmap
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from rubric_lint.outputs.decoding import OutputError, word_fault
+from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws, word_fault
 
 LIMIT = 10_000_000
 """The most bytes in an entry; a judge output has a few hundred."""
@@ -76,6 +76,39 @@ def join_entries(entries: Iterable[Entry]) -> Iterator[Block]:
             texts.append(text)
     if texts:
         yield Block(line, b"\n".join(texts), has_lines=True)
+
+
+class Converted:
+    """A part whose entries `convert` turns into records; those for which it returns None stay as they are."""
+
+    def __init__(self, block: Block, convert: Callable[[dict[str, Any]], Iterable[dict[str, Any]] | None]) -> None:
+        self._block = block
+        self._convert = convert
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the records."""
+        return join_entries(record for entry in self._block.split() for record in self._read(*entry))
+
+    def _read(self, line: int, text: bytes | OutputError) -> Iterator[Entry]:
+        try:
+            value = read_entry(text)
+            refuse_flaws(value)
+            records = self._convert(value)
+        except OutputError:  # the scorer says what is wrong with it
+            records = None
+        if records is None:
+            yield line, text
+        else:
+            yield from ((line, json.dumps(record).encode()) for record in records)
+
+
+def read_first(head: bytes) -> dict[str, Any]:
+    """Return the object in the first line of a file, empty if there is none."""
+    try:
+        found = json.loads(head.lstrip().partition(b"\n")[0])
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 BLANK = b" \t\r\n"

@@ -6,9 +6,6 @@ from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
-from rubric_lint.outputs.blocks import Block, Entry, join_entries
-from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws
-
 _SNAPSHOT = re.compile(r"(?:[-@:](?:latest|v?\d{3,8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2,4})){1,3}$")
 """Matches what names a version of a model, such as `-2024-08-06`, `-0613` and `:latest`."""
 
@@ -318,44 +315,21 @@ def _read_usage(usage: Any) -> Tokens:
     return Tokens(read, count("output_tokens"), parts[1])
 
 
-_SIGN = b'"custom_id"'
 _HELD = frozenset({"response", "result", "error"})
 
 
-def is_batch_result(head: bytes) -> bool:
-    """Return whether the first line of a file is the result of a batch, of OpenAI's form or of Anthropic's."""
-    line = head.lstrip().partition(b"\n")[0]
-    if _SIGN not in line:
-        return False
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and not _HELD.isdisjoint(found) and "output" not in found
+def is_batch_result(first: Mapping[str, Any]) -> bool:
+    """Return whether the first entry of a file is the result of a batch, of OpenAI's form or of Anthropic's."""
+    return "custom_id" in first and not _HELD.isdisjoint(first) and "output" not in first
 
 
-class BatchEntries:
-    """A part whose entries are results of a batch; others stay as they are."""
+def convert_result(result: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Return a result of a batch as a record: its `custom_id` is the `id`; None if it is something else.
 
-    def __init__(self, block: Block) -> None:
-        self._block = block
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield the records."""
-        return join_entries(_read(*entry) for entry in self._block.split())
-
-
-def _read(line: int, text: bytes | OutputError) -> Entry:
-    """Return a result as a record: its `custom_id` is the `id`; `judge` has the model, and why there is no output."""
-    if isinstance(text, OutputError):
-        return line, text
-    try:
-        result = read_entry(text)
-        refuse_flaws(result)
-    except OutputError:  # the scorer says what is wrong with it
-        return line, text
+    `judge` has the model, and why there is no output.
+    """
     if "custom_id" not in result or _HELD.isdisjoint(result):
-        return line, text
+        return None
     output, model = "", None
     fault: str | None = find_fault(result)
     if not fault:
@@ -364,5 +338,4 @@ def _read(line: int, text: bytes | OutputError) -> Entry:
         except UnreadableError as unreadable:
             fault = shorten(str(unreadable))
     judge = {**({"model": model} if model else {}), **({"fault": fault} if fault else {})}
-    record = {"id": result["custom_id"], "output": output, **({"judge": judge} if judge else {})}
-    return line, json.dumps(record).encode()
+    return [{"id": result["custom_id"], "output": output, **({"judge": judge} if judge else {})}]

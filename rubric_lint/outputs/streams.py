@@ -7,7 +7,18 @@ from functools import partial
 from itertools import chain
 from typing import BinaryIO, NamedTuple
 
-from rubric_lint.outputs.blocks import BLANK, CHUNK, LIMIT, Block, Entry, InputError, Part, read_json
+from rubric_lint.outputs.blocks import (
+    BLANK,
+    CHUNK,
+    LIMIT,
+    Block,
+    Converted,
+    Entry,
+    InputError,
+    Part,
+    read_first,
+    read_json,
+)
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.mapping import Mapped
 from rubric_lint.outputs.text_tables import find_dialect, read_table
@@ -273,15 +284,15 @@ def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[P
         return
     blocks: Iterator[Part] = read_json(head, chunks)
     if b'"custom_id"' in head:
-        from rubric_lint.outputs.reply import BatchEntries, is_batch_result  # noqa: PLC0415  (few are)
+        from rubric_lint.outputs.reply import convert_result, is_batch_result  # noqa: PLC0415  (few are)
 
-        if is_batch_result(head):
-            blocks = map(BatchEntries, read_json(head, chunks))
+        if is_batch_result(read_first(head)):
+            blocks = map(partial(Converted, convert=convert_result), read_json(head, chunks))
     if b'"execution_status"' in head:
-        from rubric_lint.outputs.agentv_runs import RunEntries, is_agentv_run  # noqa: PLC0415  (few are)
+        from rubric_lint.outputs.agentv_runs import convert_test, is_agentv_run  # noqa: PLC0415  (few are)
 
-        if is_agentv_run(head):
-            blocks = map(RunEntries, read_json(head, chunks))
+        if is_agentv_run(read_first(head)):
+            blocks = map(partial(Converted, convert=convert_test), read_json(head, chunks))
     if asked.mapping:
         blocks = map(partial(Mapped, mapping=asked.mapping), chain.from_iterable(part.blocks() for part in blocks))
     yield from blocks
