@@ -225,8 +225,8 @@ def test_a_threshold_in_percent_is_no_score_of_the_scale_and_so_nothing_is_score
 THRESHOLDS = {
     "{scale: 0-100, pass_threshold: 0.7, G: 0.5": (Decimal("0.7"), 50, ""),
     "{scale: 1-5, thresholds: {pass: 4}, G: 3": (Decimal("0.75"), 3, ""),
-    "{scale: 1-5, pass_threshold: 0.7, G: 3": (None, 3, "0.7 is no score on a scale that starts at 1"),
-    "{scale: 1-5, pass_threshold: 4, G: 0.5": (Decimal("0.75"), None, "0.5 is no score on a scale that starts at 1"),
+    "{scale: 1-5, pass_threshold: 0.7, G: 3": (None, 3, "0.7 is not a score on a scale that starts at 1"),
+    "{scale: 1-5, pass_threshold: 4, G: 0.5": (Decimal("0.75"), None, "0.5 is not a score on a scale that starts at 1"),
     "{scale: 1-5, pass_threshold: 70, G: 3": (
         None,
         3,
@@ -277,7 +277,7 @@ TOLD = {
             "  - {name: b, levels: [{points: 1, description: Logs}, {points: 1, description: Tests}]}\n"
         ),
         1,
-        "the points in some lists repeat, so those are no levels; if a judge reads them, run `rubric-lint adopt FILE`",
+        "the points in some lists repeat, so they are not levels; if a judge reads them, run `rubric-lint adopt FILE`",
     ),
     "a purpose": (
         "rubric.yaml",

@@ -265,7 +265,7 @@ def test_a_range_of_scores_has_one_text_and_no_finding():
 
 
 @pytest.mark.parametrize(
-    "value", [10**400, -(10**400), "1e308", "1e-300", ".nan", ".inf", "[]", "{}", "null", "true", "''"]
+    "value", [10**400, -(10**400), "1e308", "1e-300", "1e-99999999", ".nan", ".inf", "[]", "{}", "null", "true", "''"]
 )
 def test_absurd_values_are_findings_and_never_a_crash(value):
     for field in ("scale: 1-5", "pass_mark: 3", "min: 2", "weight: 0.5", "description: Is it kind", "5: Very warm"):
@@ -327,6 +327,17 @@ def test_a_rubric_whose_score_nothing_says_is_refused_with_the_reason(table, tex
                 "pass: 7 is not a score above 1 and up to 5, the `scale`",
                 "weights: says how to read `weight`, which is missing",
                 'rubric: "/*/id" has more `*` than `criteria`, which has 0',
+            ],
+        ),
+        (
+            (
+                'files = ["a"]\ncriteria = "/c"\noutcome = "t"\nweight = "w"\nweights.a = 1e99999999\n'
+                "scale = [0, 1e99999999]\npass = 1e99999999"
+            ),
+            [
+                "weights.a: 1E+99999999 is outside -1000000..1000000",
+                'scale: a list is not a list of the lowest and the highest score, "yes-no", or a name or pointer',
+                "pass: 1E+99999999 is not a number, or a pointer to one",
             ],
         ),
         ('files = ["a"]\ncriteria = "/c"\noutcome = 3', ["outcome: 3 is not the name of a field, or a list of names"]),

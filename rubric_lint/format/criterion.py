@@ -503,17 +503,19 @@ def _read_level(level: dict[str, Any], path: Path) -> Level:
 
 
 def as_levels(scores: list[Decimal]) -> dict[Decimal, int]:
-    """Return the scores as the smallest integers in the same proportion.
-
-    A score too small for exact arithmetic, such as `1e-99999999`, counts as the float that its system reads.
-    """
+    """Return the scores as the smallest integers in the same proportion."""
     if not scores:
         return {}
-    shares = {score: Fraction(score if score.adjusted() >= _SMALLEST else float(score)) for score in scores}
+    shares = {score: to_fraction(score) for score in scores}
     unit = math.lcm(*(share.denominator for share in shares.values()))
     whole = {score: int(share * unit) for score, share in shares.items()}
     divisor = math.gcd(*whole.values()) or 1
     return {score: number // divisor for score, number in whole.items()}
+
+
+def to_fraction(number: Decimal) -> Fraction:
+    """Return a number exactly; one too small for that, such as `1e-99999999`, as the float that its system reads."""
+    return Fraction(number if number.adjusted() >= _SMALLEST else float(number))
 
 
 _SMALLEST = -1000

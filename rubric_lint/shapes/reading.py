@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import Place, Problem
-from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels
+from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels, to_fraction
 from rubric_lint.format.view import Dialect, Draft, View
 from rubric_lint.messages import describe, join_words, shorten
 from rubric_lint.shapes.shape import SHARE, YES_NO, Marks, Names, Shape, dialect_of, expand, split_pointer
@@ -184,7 +184,7 @@ class _Reading:
         value = found.value
         if not _is_number(value):
             return None
-        return Fraction(self.document.decimal(found.place))
+        return to_fraction(self.document.decimal(found.place))
 
     # Criteria.
 
@@ -281,7 +281,7 @@ class _Reading:
 
     def _read_part(self, part: int | Decimal | str, leaf: _Leaf) -> Fraction | None:
         if not isinstance(part, str):
-            return Fraction(part)
+            return to_fraction(Decimal(part))
         found = self._find(leaf, (part,))
         return self._read_number(found) if found else None
 
@@ -499,7 +499,7 @@ class _Reading:
 
     def _read_weight(self, found: Written) -> Fraction | None:
         if isinstance(found.value, str):
-            words = (Fraction(weight) for word, weight in self.shape.weights if word == found.value)
+            words = (to_fraction(weight) for word, weight in self.shape.weights if word == found.value)
             return next(words, read_share(found.value))
         return self._read_number(found)
 
@@ -575,7 +575,7 @@ class _Reading:
     def _read_setting(self, name: str, written: object) -> tuple[Fraction, Path | None] | None:
         """Return the number that a setting is or points to, with its place in the document."""
         if not isinstance(written, str):
-            return None if written is None else (Fraction(str(written)), None)
+            return None if written is None else (to_fraction(Decimal(str(written))), None)
         found = self._follow(written)
         if found is None:
             values = {"setting": name, "pointer": written, "shape": self.shape.name}
