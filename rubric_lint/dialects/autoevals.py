@@ -1,8 +1,9 @@
-"""Read rubrics of Braintrust autoevals: a `prompt` that offers choices, and `choice_scores` with their scores."""
+"""Read rubrics of Braintrust autoevals and OpenAI evals: a `prompt` that offers choices, and `choice_scores`."""
 
 import math
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from decimal import Decimal
 
 from rubric_lint.format.criterion import as_levels
@@ -20,27 +21,28 @@ AUTOEVALS = Dialect(
         {"missing-id", "vague-outcome", "duplicate-outcome", "placeholder", "score-in-text", "not-self-contained"}
     ),
 )
-DIALECTS = (AUTOEVALS,)
+OPENAI_EVALS = replace(AUTOEVALS, name="openai-evals", title="OpenAI evals", schema="openai-evals/v1.json")
+DIALECTS = (AUTOEVALS, OPENAI_EVALS)
 
 _PLACE = "{{"  # of the output
 _OF_JUDGES = "use_cot"
 
 
 def find(document: Document) -> Iterator[View]:
-    """Find the mappings with a `prompt` and numbers as `choice_scores`.
+    """Find the mappings with a `prompt` and numbers as `choice_scores`; those of OpenAI have `choice_strings` too.
 
-    OpenAI evals have both too, with `choice_strings` and another meaning. So have quizzes, but nothing is put into
-    their questions, and nothing thinks before it answers.
+    Quizzes look alike, but nothing is put into their questions, and nothing thinks before it answers.
     """
     for path, spec in document.mappings:
         choices, prompt = spec.get("choice_scores"), spec.get("prompt")
-        if not isinstance(choices, dict) or not isinstance(prompt, str) or "choice_strings" in spec:
+        is_openai = "choice_strings" in spec
+        if not isinstance(choices, dict) or not isinstance(prompt, str):
             continue
-        if _PLACE not in prompt and _OF_JUDGES not in spec:
-            continue
-        if any(isinstance(score, int | float) for score in choices.values()):
-            place = (*path, "choice_scores")
-            yield view_choices(AUTOEVALS, document, place, name=read_text(spec, "name"))
+        is_judge = is_openai or _PLACE in prompt or _OF_JUDGES in spec
+        if is_judge and any(isinstance(score, int | float) for score in choices.values()):
+            name = str(path[-1]) if is_openai and path else "" if is_openai else read_text(spec, "name")
+            dialect = OPENAI_EVALS if is_openai else AUTOEVALS
+            yield view_choices(dialect, document, (*path, "choice_scores"), name=name)
 
 
 def view_choices(dialect: Dialect, document: Document, place: Path, *, name: str) -> View:

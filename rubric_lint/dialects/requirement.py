@@ -73,7 +73,7 @@ def _view(document: Document, path: Path, entries: list[tuple[Path, Any]], aroun
     draft = Draft(document, path)
     weights = [item.get("weight", _USUAL) for _, item in entries if isinstance(item, dict)]
     # Without points to earn, an answer starts at 1 and loses its share of all points: it earns what it does not do.
-    turns = all(isinstance(weight, int | float) and weight <= 0 for weight in weights) and any(weights)
+    turns = all(type(weight) in (int, float) and weight <= 0 for weight in weights) and any(weights)
     data: list[Any] = []
     is_whole = True
     for index, (place, item) in enumerate(entries):
