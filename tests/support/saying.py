@@ -1,6 +1,6 @@
 """What tests hold word for word: `snapshots/said/` has a file for each test file, with a part for each text in it.
 
-`RENEW_SNAPSHOTS=1 pytest tests/test_it.py` writes them anew; read the diff.
+`RENEW_SNAPSHOTS=1 pytest tests/test_it.py` writes them anew; read the diff, and delete the parts of tests that are gone.
 """
 
 import fcntl
@@ -38,9 +38,8 @@ def read(path):
 
 
 def renew(path, name, text):
-    path.parent.mkdir(exist_ok=True)
-    with (path.parent / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
         read.cache_clear()
         parts = sorted({**read(path), name: text}.items())
         path.write_text("".join(f"==== {name} ====\n{text}" for name, text in parts), "utf-8")
