@@ -1,6 +1,6 @@
 """What tests hold word for word: `snapshots/said/` has a file for each test file, with a part for each text in it.
 
-`RENEW_SNAPSHOTS=1 pytest tests/test_it.py` writes them anew; read the diff, and delete the parts of tests that are gone.
+`RENEW_SNAPSHOTS=1 pytest tests/test_it.py` writes them anew. Read the diff; delete the parts of tests that are gone.
 """
 
 import fcntl
@@ -16,8 +16,8 @@ PORT = re.compile(r"(?<=127\.0\.0\.1:)\d+")
 
 def check(file, name, texts, folder):
     """Compare texts (a result of a program, lines or a text) with the part of that name, or make them the part."""
-    pieces = [f"{'exit code ' if isinstance(each, int) else ''}{each}" for text in texts for each in flat(text)]
-    text = "".join(f"{each.rstrip()}\n" for each in pieces if each)
+    pieces = (str(each).removesuffix("\n") for text in texts for each in flat(text))
+    text = "".join(f"{each}\n" for each in pieces if each)
     text = PORT.sub("PORT", text.replace(str(folder), "FOLDER"))
     assert not HEAD.search(text)
     path = FOLDER / f"{file}.txt"
