@@ -187,11 +187,11 @@ def test_the_encoding_and_the_byte_order_mark_stay(encoding):
     assert after == f"{mark}rubrics:\n- id: é\n  weight: 2\n".encode(encoding)
 
 
-BY_HAND = "sort them by hand"
-BELOW = f"the keys cannot be sorted: it is unclear whether the comment below them is about the last one; {BY_HAND}"
 LEFT_ALONE = {
-    "an alias before its anchor": "rubrics:\n  - weight: &two 2\n    id: a\n    required_min_score: *two\n    expected_outcome: &x y\n"
-    "  - required_min_score: &three 3\n    id: b\n    weight: *three\n    expected_outcome: Names it\n",
+    "an alias before its anchor": (
+        "rubrics:\n  - weight: &two 2\n    id: a\n    required_min_score: *two\n    expected_outcome: &x y\n"
+        "  - required_min_score: &three 3\n    id: b\n    weight: *three\n    expected_outcome: Names it\n"
+    ),
     "a merge key": "rubrics:\n  - &a {id: a, expected_outcome: Names it}\n  - <<: *a\n    weight: 2\n    id: b\n",
     "a duplicate key": "rubrics:\n  - weight: 2\n    id: a\n    weight: 3\n",
     "a comment above all keys": "rubrics:\n  -\n    # about what?\n    weight: 2\n    id: a\n",

@@ -217,43 +217,26 @@ def test_criteria_move_with_their_comments_and_nothing_else_changes(case, said):
 DEPTH = "{id: d, levels: {1: Names none, 2: Names one}}"
 BANDS = "score_ranges: {0: Names none, 6: Names one}"
 UNUSUAL = {
-    "an end of the document": (
-        f"rubrics:\n- Names one\n- Names two\n- id: c\n  {BANDS}\n...\n# the end\n",
-        f"rubrics:\n- Names one\n- Names two\n...\n# the end\n---\nrubrics:\n- id: c\n  {BANDS}\n",
-    ),
+    "an end of the document": f"rubrics:\n- Names one\n- Names two\n- id: c\n  {BANDS}\n...\n# the end\n",
     "a dash on a line of its own": (
-        f"%YAML 1.2\n---\nrubrics:\n  - Names one\n  - # the band\n    id: c\n    {BANDS}\n\n  - Names two\n",
-        (
-            "%YAML 1.2\n---\nrubrics:\n  - Names one\n\n  - Names two\n"
-            f"---\nrubrics:\n  - # the band\n    id: c\n    {BANDS}\n"
-        ),
+        f"%YAML 1.2\n---\nrubrics:\n  - Names one\n  - # the band\n    id: c\n    {BANDS}\n\n  - Names two\n"
     ),
     "comments between brackets": (
-        f"{{rubrics: [\n  Names one,  # one\n  Names two,\n  {{id: c, # c\n   {BANDS}}}\n  ], # end\n}}",
-        (
-            "{rubrics: [\n  Names one,  # one\n  Names two\n  ], # end\n}\n"
-            f"---\n{{rubrics: [\n  {{id: c, # c\n   {BANDS}}}\n  ],\n}}"
-        ),
+        f"{{rubrics: [\n  Names one,  # one\n  Names two,\n  {{id: c, # c\n   {BANDS}}}\n  ], # end\n}}"
     ),
     "old line ends, an explicit key and a tag": (
-        f"? rubrics\r:\r  - Names one\r  -\r  - !!map\r    id: c\r    {BANDS}\r  - Names two\r",
-        f"? rubrics\r:\r  - Names one\r  -\r  - Names two\r---\r? rubrics\r:\r  - !!map\r    id: c\r    {BANDS}\r",
+        f"? rubrics\r:\r  - Names one\r  -\r  - !!map\r    id: c\r    {BANDS}\r  - Names two\r"
     ),
     "a text that keeps its blank lines, and blanks at the end": (
-        (f" rubrics:\n  - id: a\n    expected_outcome: |+\n     One\n\n  - id: c \n    {BANDS}\t\n\n  - Two  \n \n"),
-        (
-            " rubrics:\n  - id: a\n    expected_outcome: |+\n     One\n\n  - Two  \n \n"
-            f"---\n rubrics:\n  - id: c \n    {BANDS}\t\n"
-        ),
+        f" rubrics:\n  - id: a\n    expected_outcome: |+\n     One\n\n  - id: c \n    {BANDS}\t\n\n  - Two  \n \n"
     ),
 }
 
 
-@pytest.mark.parametrize("case", UNUSUAL.values(), ids=UNUSUAL)
-def test_unusual_notations_move_as_they_are(case):
-    text, expected = case
+@pytest.mark.parametrize("text", UNUSUAL.values(), ids=UNUSUAL)
+def test_unusual_notations_move_as_they_are(text, said):
     settings = FileSettings(claimed=True, enabled=frozenset({"mixing"}))
-    assert fix("a.yaml", text.encode(), settings, choices=[OWN]).text == expected
+    said(repr(fix("a.yaml", text.encode(), settings, choices=[OWN]).text))
 
 
 @pytest.mark.slow
@@ -319,84 +302,57 @@ STRINGS = "rubrics: [{id: a, score_ranges: {0: No, 6: Yes}}, Names it]\n"
 MOVED = "- id: c\n            score_ranges"
 SIGNED = "# $schema: rubric-v2.schema.json"
 REFUSED = {
-    "an anchor in what moves": ("a.yaml", SUITE.replace("ranges: {", "ranges: &s {"), "line 9 has the anchor `&s`"),
-    "an anchor in what is copied": (
-        "a.yaml",
-        SUITE.replace("name: grade", "name: &n grade"),
-        "line 4 has the anchor `&n`",
-    ),
-    "an evaluator that others repeat": (
-        "a.yaml",
-        SUITE.replace("- name", "- &e\n        name") + "      - *e\n",
-        "an anchor shares it with line 11",
-    ),
-    "a name that is an alias": (
-        "a.yaml",
-        SUITE.replace("id: t", "id: &n t").replace("name: grade", "name: *n"),
-        "a part of it is written elsewhere",
-    ),
+    "an anchor in what moves": ("a.yaml", SUITE.replace("ranges: {", "ranges: &s {")),
+    "an anchor in what is copied": ("a.yaml", SUITE.replace("name: grade", "name: &n grade")),
+    "an evaluator that others repeat": ("a.yaml", SUITE.replace("- name", "- &e\n        name") + "      - *e\n"),
+    "a name that is an alias": ("a.yaml", SUITE.replace("id: t", "id: &n t").replace("name: grade", "name: *n")),
     "an alias in what moves to another document": (
         "a.rubric.yaml",
         MIXED.replace("Names two", "&two Names two").replace("6: Names one", "6: *two"),
-        "line 7 uses an alias",
     ),
     "a comment above the first criterion": (
         "a.yaml",
         SUITE.replace("          - Names one\n          - Names two\n", "          # All of them\n").rstrip()
         + "\n          - Names one\n          - Names two\n",
-        "the comment above the first criterion",
     ),
     "a comment between two criteria": (
         "a.yaml",
         SUITE.replace(f"          {MOVED}", f"          # Of the text\n\n          {MOVED}"),
-        "it is unclear which criterion",
     ),
-    "a comment below the last criterion": (
-        "a.yaml",
-        f"{SUITE}          # Of the last one?\n",
-        "it is unclear whether the comment below them",
-    ),
+    "a comment below the last criterion": ("a.yaml", f"{SUITE}          # Of the last one?\n"),
     "a file of JSON": (
         "a.rubric.json",
         '{"rubrics": ["Names one", "Names two", {"id": "c", "score_ranges": {"0": "Names none", "6": "Names one"}}]}',
-        "only YAML holds several documents",
     ),
-    "strings in a file that names no schema": ("a.yaml", f"# Of the text\n{STRINGS}", "in a document without other"),
+    "strings in a file that names no schema": ("a.yaml", f"# Of the text\n{STRINGS}"),
     "criteria that leave strings in a file that names no schema": (
         "a.yaml",
         STRINGS.replace("Names it]", "Names it, Names two]"),
-        "in a document without other criteria, the strings that are left",
     ),
     "criteria of a document that alone names its schema in a comment": (
         "a.yaml",
         f"rubrics: [Names it]\n---\n{SIGNED}\n{STRINGS}",
-        "the schema comment above them",
     ),
     "a text that would get blank lines at its end": (
         "a.yaml",
         SUITE.replace("- Names two", "- |+\n            Names two\n\n") + "\n      - {name: b, rubrics: [Names it]}\n",
-        "a text block would take over the blank lines",
     ),
     "a text where a comment ends the file without a line end": (
         "a.rubric.yaml",
         MIXED.rstrip() + "\n  - |\n    Names three\n# the end",
-        "the file ends without a line end",
     ),
-    "a suite with rubrics at the top": ("a.rubric.yaml", MIXED + "tests: []\n", "the file has `tests` too"),
+    "a suite with rubrics at the top": ("a.rubric.yaml", MIXED + "tests: []\n"),
     "an evaluator with two rubrics": (
         "a.yaml",
         SUITE + "        then:\n          rubrics: [{id: d, expected_outcome: Names it}]\n",
-        "there is another rubric beside it",
     ),
     "bands with a gap, by the proof": (
         "a.yaml",
         SUITE.replace("id: c", "score_range: [0, 4]").replace(BANDS, "expected_outcome: Names it"),
-        "line 9 would be a new finding, coverage: ",
     ),
     "an error beside the criteria, by the proof": (
         "a.yaml",
         SUITE.replace("name: grade", "name: grade\n        name: grade"),
-        "line 10 would be a new finding, duplicate-key: ",
     ),
 }
 
@@ -409,11 +365,12 @@ def test_strings_move_if_what_names_the_schema_covers_a_new_document_too(head, c
 
 
 @pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
-def test_what_cannot_move_stays_with_the_reason(case):
-    name, text, reason = case
+def test_what_cannot_move_stays_with_the_reason(case, said):
+    name, text = case
     fixed = fix(name, text.encode(), FileSettings(claimed=".rubric." in name), choices=[OWN])
     (found,) = (left.reason for left in fixed.left(choices=[OWN]) if left.finding.rule == "mixing")
-    assert (fixed.text, found[: len(reason)]) == (text, reason)
+    assert fixed.text == text
+    said(found)
 
 
 @pytest.mark.parametrize(
