@@ -61,7 +61,7 @@ class Family(NamedTuple):
             return bool(self.toml_has)
         if kind.is_program:
             return bool(self.programs_have)
-        return self.in_data and (self.in_yaml or kind is not Kind.YAML)
+        return self.in_data and (self.in_yaml or kind is Kind.JSON)
 
     def may_be_in_program(self, data: bytes) -> bool:
         """Return whether the bytes of a program show that it may hold one of the dialects."""
@@ -145,6 +145,7 @@ FAMILIES = (
         files_have=((b'"choices"', b'"text"', b'"name"'), (b'"criteria"', b'"text"', b'"weight"', b'"name"')),
         toml_has=((b"criteria", b"text", b"name"),),
         in_yaml=False,
+        is_table=True,
     ),
     Family("adk", ("adk",), (("rubric_id",), ("rubricId",)), is_table=True),
     Family(

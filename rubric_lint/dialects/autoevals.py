@@ -58,17 +58,19 @@ def view_choices(dialect: Dialect, document: Document, place: Path, *, name: str
             worth.setdefault(document.decimal((*place, choice)), []).append(choice)
     numbers = as_levels(list(worth))
     told = describe_choices(prompt, choices)
-    levels = []
-    for index, (score, names) in enumerate(sorted(worth.items())):
-        own, key = (0, "levels", index), (*place, names[0])
-        for field in ((), ("level",), ("expected_outcome",)):
-            draft.put((*own, *field), key)
-        outcome = " Or: ".join(told[name] for name in names)
-        level = {"level": numbers[score], "name": ", ".join(names), "expected_outcome": outcome}
-        levels.append(level)
     draft.put((0,), place)
-    draft.put((0, "levels"), place)
-    data = [{"levels": levels}]
+    levels = [
+        (
+            {
+                "level": numbers[score],
+                "name": ", ".join(names),
+                "expected_outcome": " Or: ".join(told[name] for name in names),
+            },
+            (*place, names[0]),
+        )
+        for score, names in sorted(worth.items())
+    ]
+    data = [{"levels": draft.make_levels((0,), place, levels)}]
     return draft.finish(dialect, data, name=name, task=prompt)
 
 
