@@ -61,7 +61,7 @@ class Family(NamedTuple):
             return bool(self.toml_has)
         if kind.is_program:
             return bool(self.programs_have)
-        return self.in_data and (self.in_yaml or kind is not Kind.YAML)
+        return self.in_data and (self.in_yaml or kind is Kind.JSON)
 
     def may_be_in_program(self, data: bytes) -> bool:
         """Return whether the bytes of a program show that it may hold one of the dialects."""
@@ -145,6 +145,7 @@ FAMILIES = (
         files_have=((b'"choices"', b'"text"', b'"name"'), (b'"criteria"', b'"text"', b'"weight"', b'"name"')),
         toml_has=((b"criteria", b"text", b"name"),),
         in_yaml=False,
+        is_table=True,
     ),
     Family("adk", ("adk",), (("rubric_id",), ("rubricId",)), is_table=True),
     Family(
@@ -255,6 +256,7 @@ _CONTAINERS = (b"criteria", b"dimensions", b"axes")
 _CONTAINER = re.compile(rb"""(?:criteria|dimensions|axes)["']?[ \t]*:""")
 _COMMON_CONTAINER = re.compile(rb"""\b(?:items|sections|questions|aspects|factors|checklist)["']?[ \t]*:""")
 _SCORED = (b"weight", b"points", b"score", b"levels", b"anchors", b"scale", b"threshold", b"descriptions")
+_EXPECTED = re.compile(rb"""\bexpect(?:ed|ations)\w*["']?[ \t]*:""")
 _OWN_NAME = re.compile(r"(?:rubric|judge|criteria|dimension)[^/\\]*\Z", re.IGNORECASE)
 _NAMED = re.compile(r"(?:rubric|judge|eval)[^/\\]*(?:[/\\][^/\\]*)?\Z", re.IGNORECASE)
 
@@ -268,7 +270,7 @@ def _could_be_home_made(data: bytes, name: str) -> bool:
         return False
     if any(mark in data for mark in _SCORED) and (is_own or _COMMON_CONTAINER.search(data) is not None):
         return True
-    return may_hold_scale(data.decode("utf-8", "replace"))
+    return _EXPECTED.search(data) is not None or may_hold_scale(data.decode("utf-8", "replace"))
 
 
 DIALECTS: tuple[str, ...] = tuple(name for family in FAMILIES for name in family.dialects)

@@ -2,9 +2,10 @@
 
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 from rubric_lint.format.criterion import as_levels
 from rubric_lint.format.view import Dialect, Draft, View, read_text
@@ -57,22 +58,41 @@ def view_choices(dialect: Dialect, document: Document, place: Path, *, name: str
         if isinstance(score, int | float) and not isinstance(score, bool) and abs(score) < math.inf:
             worth.setdefault(document.decimal((*place, choice)), []).append(choice)
     numbers = as_levels(list(worth))
-    told = describe_choices(prompt, choices)
-    levels = []
-    for index, (score, names) in enumerate(sorted(worth.items())):
-        own, key = (0, "levels", index), (*place, names[0])
-        for field in ((), ("level",), ("expected_outcome",)):
-            draft.put((*own, *field), key)
-        outcome = " Or: ".join(told[name] for name in names)
-        level = {"level": numbers[score], "name": ", ".join(names), "expected_outcome": outcome}
-        levels.append(level)
     draft.put((0,), place)
-    draft.put((0, "levels"), place)
-    data = [{"levels": levels}]
-    return draft.finish(dialect, data, name=name, task=prompt)
+    levels = make_choices(draft, place, prompt, [(numbers[score], names) for score, names in sorted(worth.items())])
+    return draft.finish(dialect, [{"levels": levels}], name=name, task=prompt)
 
 
-def describe_choices(prompt: str, choices: Collection[str]) -> dict[str, str]:
+def make_choices(
+    draft: Draft,
+    place: Path,
+    prompt: str,
+    choices: Sequence[tuple[int, list[str]]],
+    find_step: Callable[[str], str | int] = str,
+) -> list[Mapping[str, Any]]:
+    """Return a level for each number, with the choices that have it as a prompt describes them.
+
+    `find_step` returns where a choice is at `place`.
+    """
+    told = _describe_choices(prompt, [name for _, names in choices for name in names])
+    return draft.make_levels(
+        (0,),
+        place,
+        (
+            (
+                {
+                    "level": number,
+                    "name": ", ".join(names),
+                    "expected_outcome": " Or: ".join(told[name] for name in names),
+                },
+                (*place, find_step(names[0])),
+            )
+            for number, names in choices
+        ),
+    )
+
+
+def _describe_choices(prompt: str, choices: Collection[str]) -> dict[str, str]:
     """Return the description of each choice from the prompt, as in `(A) The answer is a subset ...`; else its name."""
     described = {choice: choice for choice in choices}
     missing = set(choices)

@@ -81,11 +81,7 @@ def _view(document: Document, path: Path, entries: list[tuple[Path, Any]], aroun
         if not isinstance(item, dict):
             data.append(item)
             continue
-        entry: dict[str, Any] = {}
-        for theirs, ours in _NAMES.items():
-            if theirs in item:
-                entry[ours] = item[theirs]
-                draft.put((index, ours), (*place, theirs))
+        entry = draft.rename(item, _NAMES, (index,), place[len(path) :])
         entry.setdefault("weight", _USUAL)
         if turns:
             entry |= {"weight": abs(entry["weight"]), ASKED: _LOST}

@@ -242,6 +242,18 @@ class Draft:
             for index, item in enumerate(items)
         ]
 
+    def make_levels(
+        self, own: Path, place: Path, written: Iterable[tuple[Mapping[str, Any], Path]]
+    ) -> list[Mapping[str, Any]]:
+        """Return levels, each with its place, as those of the criterion at `own`; `place` is where all of them are."""
+        levels = []
+        self.put((*own, "levels"), place)
+        for index, (level, spot) in enumerate(written):
+            for part in ((), ("level",), ("expected_outcome",)):
+                self.put((*own, "levels", index, *part), spot)
+            levels.append(level)
+        return levels
+
     def finish(self, dialect: Dialect, data: list[Any], **more: Any) -> View:
         """Return the view."""
         for index in range(len(data)):

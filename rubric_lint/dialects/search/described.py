@@ -96,17 +96,20 @@ def _is_rubric(document: Document, path: Path, found: Mapping[str, Any], *, is_n
     if "entry" not in found:
         return True
     mappings = [item for item in items if isinstance(item, dict)]
-    if not any(_is_criterion(item, found, is_named=is_named) for item in mappings):
+    is_like = [_is_criterion(item, found, is_named=is_named) for item in mappings]
+    is_each = all(is_like) and len(mappings) == len(items)
+    if not (is_each if "every" in found else any(is_like)):
         return False
-    if "never" in found and any(not item.keys().isdisjoint(found["never"]) for item in mappings):
-        return False
+    has_never = "never" in found and any(not item.keys().isdisjoint(found["never"]) for item in mappings)
     holder = document.value(path[:-1]) if path else None
     keys = holder.keys() if isinstance(holder, dict) else frozenset[str]()
     is_beside = "beside" not in found or not keys.isdisjoint(found["beside"])
     is_told = any(not item.keys().isdisjoint(found.get("or", ())) for item in mappings)
     is_only = "only" not in found or keys <= set(found["only"])
+    name = document.source.name
+    is_file = path or "file" not in found or re.search(found["file"], name, re.IGNORECASE) is not None
     patterns = found.get("matches", {}).items()
-    return (is_only and (is_beside or is_told)) and all(
+    return bool(is_only and is_file and (is_beside or is_told) and not has_never) and all(
         any(re.match(pattern, str(_look(item, key)[0])) for item in mappings) for key, pattern in patterns
     )
 
@@ -116,12 +119,17 @@ def _is_criterion(item: dict[str, Any], found: Mapping[str, Any], *, is_named: b
     if not item.keys().isdisjoint(found.get("lacks", ())):
         return False
     entries = found["entry"] if isinstance(found["entry"], list) else [found["entry"]]
-    is_open = is_named or not found.get("alone")
+    is_open = is_named or "alone" not in found
     return any(
-        (is_open or item.keys() <= entry.keys())
-        and all(_fits(_look(item, key)[0], kind) for key, kind in entry.items())
+        all(_fits(_look(item, key)[0], kind) for key, kind in entry.items())
+        and (is_open or _has_only(item, {*entry, *found.get("or", ())}))
         for entry in entries
     )
+
+
+def _has_only(item: dict[str, Any], names: set[str]) -> bool:
+    """Return whether an entry has only some fields, or nearly those."""
+    return all(key in names or find_near(key, names) for key in item)
 
 
 def _fits(value: Any, kind: str | list[str]) -> bool:
@@ -165,10 +173,25 @@ def _read(document: Document, path: Path, table: Table) -> View:
     draft, view, items = Draft(document, path), table.view, document.value(path)
     has_marks = not view.keys().isdisjoint(("skip", "negative", "gate"))
     data = _read_marked(draft, table, items) if has_marks else draft.rename_each(items, table.names)
+    if "answers" in view and any(view["answers"] in item for item in items if isinstance(item, dict)):
+        for index, entry in enumerate(data):
+            entry["levels"] = _read_answers(draft, index, items[index].get(view["answers"], _ABSENT), view)
     more = _read_more(document, path, view, data)
     if "without_gate" in view and not any(isinstance(each, dict) and "required_min_score" in each for each in data):
         more["unscorable"] = view["without_gate"]
     return draft.finish(table.dialect, data, **more)
+
+
+def _read_answers(draft: Draft, index: int, written: Any, view: Mapping[str, Any]) -> list[Any]:
+    """Return answers from worst to best as levels; where one criterion has some, yes and no are levels too."""
+    place = (*draft.path, index) if written is _ABSENT else (*draft.path, index, view["answers"])
+    answers = written if isinstance(written, list) else view["answers_otherwise"]
+    ranks = enumerate(answers)
+    levels = (
+        ({"level": rank, "expected_outcome": answer}, (*place, rank) if answers is written else (*draft.path, index))
+        for rank, answer in ranks
+    )
+    return draft.make_levels((index,), place, levels)
 
 
 def _read_marked(draft: Draft, table: Table, items: list[Any]) -> list[Any]:
