@@ -25,8 +25,8 @@ rubrics:
     expected_outcome: Thanks the customer
 """
 CONSTANT = (
-    "a.rubric.yaml:5:5 hint judged-constant: criterion `polite`: met in all 60 judged answers, so at most 8.8% of "
-    "answers miss it (corrected for 2 tests); add answers that should miss it, or remove the criterion if none can"
+    "a.rubric.yaml:5:5 hint judged-constant: criterion `polite`: missed in all 60 judged answers, so at most 9.4% of "
+    "answers meet it (corrected for 2 tests); add answers that should meet it, or remove the criterion if none can"
 )
 FOUND = "Found 1 hint in 1 file (1 file with rubrics, 1 rubric, 2 criteria)."
 DATA = "a: 60 answers judged by `j`; not enough data for:"
@@ -34,9 +34,13 @@ UNTESTED = """\
   judged-unstable of `cites` and `verdict`: no answers have several samples by one judge; \
 30 answers with samples would do
   judged-redundant of `polite`: judged alike in all 60 answers, so nothing shows whether another criterion repeats it; \
-22 answers in which one of two criteria is on the rarer side would do
+24 answers in which one of two criteria is on the rarer side would do
   judged-inverse of `cites` and `polite`: of two criteria the direction is unknown; 3 criteria would do
   judged-disagrees: no judged answer has a label; 60 labelled answers would do
+  judged-order of `cites` and `polite`: no answers were judged with the criteria in a recorded random order; \
+60 answers judged with `--shuffle` would do
+  judged-length of `cites`, `polite` and `score`: no judged answers have a label; \
+60 labelled answers with their text would do
 """.splitlines()
 
 
@@ -45,8 +49,8 @@ def output(cites, polite):
 
 
 def constant(count=60):
-    """Records in which every answer is polite."""
-    return [{"id": f"a{number:03}", "output": output(number % 2, 1)} for number in range(count)]
+    """Records in which no answer is polite."""
+    return [{"id": f"a{number:03}", "output": output(number % 2, 0)} for number in range(count)]
 
 
 def lines(records):
@@ -147,7 +151,7 @@ def test_the_json_report_has_everything(run):
         *("a.rubric.yaml", "a", 60, ["j"], 0, [], None)
     ]
     untested = rubric["untested"][1]
-    assert (untested["rule"], untested["of"], untested["needed"]) == ("judged-redundant", ["polite"], 22)
+    assert (untested["rule"], untested["of"], untested["needed"]) == ("judged-redundant", ["polite"], 24)
     assert rubric["left_out"] == [{"reason": "no `id` to join by", "count": 1, "records": ["j.jsonl:62"]}]
     assert found["review"]["judged"]["unmatched"] == [{"file": "j.jsonl", "rubric": "b", "records": 1}]
     assert [(each["line"], each["id"]) for each in found["review"]["judged"]["invalid"]] == [(64, None), (61, "x")]
@@ -234,12 +238,12 @@ def test_results_of_another_version_of_the_rubric_are_left_out(run):
 def test_ids_that_occur_twice_do_not_count(run):
     files = {"j.jsonl": [*constant(), constant(1)[0]]}
     code, report, (told,) = run("a.rubric.yaml", "--judged", "j.jsonl", files=files)
-    assert (code, report[-5].startswith("a: 59 answers judged by `j`;")) == (0, True)
+    assert (code, report[-7].startswith("a: 59 answers judged by `j`;")) == (0, True)
     assert told.endswith("j.jsonl:1 (a000) and j.jsonl:61 (a000)")
 
 
 def test_the_median_of_several_judges_counts_and_every_output_for_constant(run):
-    other = [{**record, "output": output(1, number != 3)} for number, record in enumerate(constant())]
+    other = [{**record, "output": output(1, number == 3)} for number, record in enumerate(constant())]
     files = {"j.jsonl": constant(), "k.jsonl": other}
     code, found = review_of(run, "a.rubric.yaml", "--judged", "j.jsonl", "--judged", "k.jsonl", files=files)
     (rubric,) = found["review"]["judged"]["rubrics"]
@@ -250,7 +254,7 @@ def test_the_median_of_several_judges_counts_and_every_output_for_constant(run):
 
 def test_the_models_of_a_panel_are_judges_and_no_samples_of_one(run):
     panel = {"panel": [{"model": "m", "outputs": 1}, {"model": "n", "outputs": 1}]}
-    records = [{"id": f"a{n}", "outputs": [output(n % 2, 1), output(1, 1)], "judge": panel} for n in range(60)]
+    records = [{"id": f"a{n}", "outputs": [output(n % 2, 0), output(1, 0)], "judge": panel} for n in range(60)]
     _, report, told = run("a.rubric.yaml", "--judged", "j.jsonl", files={"j.jsonl": records})
     assert (report[0], told) == (CONSTANT, [])
     assert report[2].startswith("a: 60 answers judged by `m` and `n`; the median of their outputs counts")
@@ -258,7 +262,7 @@ def test_the_models_of_a_panel_are_judges_and_no_samples_of_one(run):
 
 
 def test_labels_with_faults_are_told(run):
-    label = {"rater": "ana", "output": output(1, 1)}
+    label = {"rater": "ana", "output": output(1, 0)}
     labels = [
         *({"id": f"a{number:03}", **label} for number in range(12)),
         {"id": "a012", "output": output(1, 1)},
