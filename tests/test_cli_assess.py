@@ -77,7 +77,7 @@ KEEP, MEND, UNKNOWN = "keep", "mend", "cannot say yet"
         (GOOD, 30, 30, 4, ["few-labels"], UNKNOWN),
         (LENIENT, 5, 5, 4, ["few-labels"], UNKNOWN),
         (LENIENT, 30, 30, 1, ["misses-bad"], UNKNOWN),
-        (NOISY, 5, 5, 1, ["fails-good"], UNKNOWN),
+        (NOISY, 5, 5, 4, ["few-labels"], UNKNOWN),
         (NOISY, 30, 0, 1, ["to-mend"], None),
     ],
 )

@@ -18,6 +18,8 @@ SCHEMAS = [path for path in Path("schemas").rglob("*.json") if path.parent.name 
 
 # The rules that say what a function finds, where they do not stand beside it.
 OWNERS = {
+    "agree/judged/influence:find_order": ["judged-order"],
+    "agree/judged/influence:find_length": ["judged-length"],
     "agree/judged/rules:find_inverse": ["judged-inverse"],
     "agree/judged/rules:find_disagreement": ["judged-disagrees"],
     "dialects/search/lost_in_agentv": ["lost-rubric"],

@@ -43,7 +43,7 @@ _FEW = 30
 _USUAL_SAMPLE = 60
 """The labels to start with: the fewest with which every rule that compares judge and people can decide."""
 
-_PLAIN = {
+PLAIN = {
     "judged-unstable": "the same answer gets different results",
     "judged-inverse": "it rises when the other criteria fall",
     "judged-disagrees": "the judge and people disagree",
@@ -205,7 +205,7 @@ def word_faults(evidence: Iterable[Evidence]) -> str:
     for each in evidence:
         if each.is_blocking:
             message = _without_name(each.message)
-            plain = _PLAIN.get(each.rule)
+            plain = PLAIN.get(each.rule)
             shown = _FIGURES.sub("", message)
             told.append(message if plain is None else shown if shown.startswith(plain) else f"{plain}: {shown}")
     return "; ".join(dict.fromkeys(told))
@@ -230,7 +230,7 @@ def word_lack(criterion: Assessed, found: Assessment) -> str:
     if criterion.untested:
         return _word_untested(criterion.untested[0], found)
     hint = next(each for each in criterion.evidence if each.rule in JUDGED_RULES)
-    return f"{_PLAIN[hint.rule]}; add answers that differ"
+    return f"{PLAIN[hint.rule]}; add answers that differ"
 
 
 def _word_untested(untested: Untested, found: Assessment) -> str:

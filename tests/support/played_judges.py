@@ -1,5 +1,7 @@
 """Judges that a server plays: the answers say which criteria people find met, and each judge reads that in its way."""
 
+# ruff: noqa: S311 (chance is all that is wanted)
+
 import json
 import random
 import re
@@ -60,7 +62,7 @@ def _read(asked):
 
 
 def judge_well(asked):
-    """Say what people say, but for one in twenty: the same in each sample."""
+    """Say what people say, but for one in fifty: the same in each sample."""
     drawn = random.Random(asked.answer)
     return {name: met ^ (drawn.random() < 0.02) for name, met in _read(asked).items()}
 
@@ -72,9 +74,9 @@ def judge_leniently(asked):
 
 
 def judge_noisily(asked):
-    """Decide a third of the gates by chance, anew in each sample."""
+    """Say the opposite of what people say in a quarter of all cases, anew in each sample."""
     drawn = random.Random(f"{asked.answer}{asked.before}")
-    return {name: drawn.random() < 0.5 if drawn.random() < 0.5 else met for name, met in _read(asked).items()}
+    return {name: met ^ (drawn.random() < 0.25) for name, met in _read(asked).items()}
 
 
 def record(cases, judge, samples):
@@ -84,8 +86,8 @@ def record(cases, judge, samples):
     for line in write_answers(cases).splitlines():
         record = json.loads(line)
         outputs = [to_output(judge(Asked({}, {}, record["answer"], number))) for number in range(samples)]
-        orders = [drawn.sample(CRITERIA, len(CRITERIA)) for _ in outputs]
-        lines.append(json.dumps({**record, "outputs": outputs, "judge": {"model": "m", "shuffle": 1, "orders": orders}}))
+        about = {"model": "m", "shuffle": 1, "orders": [drawn.sample(CRITERIA, len(CRITERIA)) for _ in outputs]}
+        lines.append(json.dumps({**record, "outputs": outputs, "judge": about}))
     return "".join(f"{line}\n" for line in lines)
 
 
