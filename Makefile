@@ -35,9 +35,9 @@ test: check
 test-all: check test-pure
 	$(PYTEST) --hypothesis-profile thorough </dev/null
 
-# Without the libraries that are compiled: the C parser of YAML, jsonschema-rs and msgspec.
+# Without the libraries that are compiled (the C parser of YAML, jsonschema-rs and msgspec), what imports a module with one.
 test-pure: $(VENV)/installed-dev
-	PYTHONPATH=tests/pure $(PYTEST) -m "not slow and not repository" </dev/null
+	PYTHONPATH=tests/pure $(PYTEST) -m "compiled and not slow and not repository" </dev/null
 
 # The core of the tests with each supported Python that is here, and the wheel.
 matrix: $(VENV)/installed-dev

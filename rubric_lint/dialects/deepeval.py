@@ -189,8 +189,8 @@ def _view_words(
     scale = find_scale(text)
     data: list[Any] = [{"score_range": [LOWEST, HIGHEST], "expected_outcome": text, ASKED: _TEN}]
     bands = scale.bands if scale else None
-    if bands:
-        data = [{"score_range": [low, high], "expected_outcome": said, ASKED: _TEN} for low, high, said in bands]
+    if scale and bands:
+        data = [{**band, ASKED: _TEN} for band in scale.as_data()]
     elif scale and scale.steps[-1].high != HIGHEST:
         data[0][ASKED] = _TEN._replace(said=f"{scale.steps[0].low} to {scale.steps[-1].high}")
     for index in range(len(data)):

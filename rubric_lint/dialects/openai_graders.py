@@ -8,7 +8,7 @@ from decimal import Decimal
 from math import inf
 from typing import Any
 
-from rubric_lint.dialects.autoevals import describe_choices
+from rubric_lint.dialects.autoevals import make_choices
 from rubric_lint.dialects.search.scales_in_text import find_scale
 from rubric_lint.finding import Problem
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
@@ -80,21 +80,10 @@ def _view(document: Document, path: Path, labels: list[Any], passing: list[Any],
     prompt = "\n\n".join(_read_prompt(grader.get("input")))
     texts = [label for label in labels if isinstance(label, str)]
     winners = {label for label in passing if isinstance(label, str)}
-    names = {
-        _FAILS: [label for label in texts if label not in winners],
-        _PASSES: [label for label in texts if label in winners],
-    }
-    described = describe_choices(prompt, texts)
-    levels: list[Any] = []
-    for number, each in names.items():
-        if each:
-            own, place = (0, "levels", len(levels)), (*path, labels.index(each[0]))
-            for field in ((), ("level",), ("expected_outcome",)):
-                draft.put((*own, *field), place)
-            told = " Or: ".join(described[label] for label in each)
-            levels.append({"level": number, "name": ", ".join(each), "expected_outcome": told})
+    failing = [label for label in texts if label not in winners]
+    choices = [(_FAILS, failing), (_PASSES, [label for label in texts if label in winners])]
     draft.put((0,), path)
-    draft.put((0, "levels"), path)
+    levels = make_choices(draft, path, prompt, [(number, each) for number, each in choices if each], labels.index)
     return draft.finish(
         OPENAI_GRADERS,
         [{"levels": levels}],
@@ -109,12 +98,7 @@ def _view_scores(document: Document, path: Path, grader: dict[str, Any], prompt:
     place = (*path, "input")
     draft = Draft(document, place)
     scale = find_scale(prompt)
-    data: list[Any] = [{"expected_outcome": prompt}]
-    if scale and (bands := scale.bands):
-        data = [{"score_range": [low, high], "expected_outcome": outcome} for low, high, outcome in bands]
-    elif scale:
-        levels = [{"level": number, "expected_outcome": outcome} for number, outcome in scale.levels or ()]
-        data = [{"expected_outcome": scale.task, "levels": levels} if scale.task else {"levels": levels}]
+    data = scale.as_data(scale.task) if scale else [{"expected_outcome": prompt}]
     for index in range(len(data)):
         draft.put((index,), place)
     return draft.finish(

@@ -163,7 +163,8 @@ def _kinds(value: Any) -> tuple[str, ...]:
             return ()
         if kind is int and abs(value) >= _BEYOND:
             return ("integer",)
-        return ("integer", "number") if value == int(value) else ("number",)
+        # Not by `int`, which writes the 100 million digits of 1e99999999 out.
+        return ("integer", "number") if Decimal(value) == Decimal(value).to_integral_value() else ("number",)
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return ("object",)
     raise ValueError(f"a value of the type {kind.__name__} is not JSON")

@@ -274,9 +274,9 @@ def _find_by_dialects(
         for path, problem, step in agent_skills.find_unread(document):
             yield path, Part.HEAD, _Advice(f"{problem};", (Step("rewrite", step),)), False
     if not is_told and _GUIDED in document.quick_text:
-        from rubric_lint.dialects import harbor_check  # noqa: PLC0415  (few files have the word)
+        from rubric_lint.dialects.search import described  # noqa: PLC0415  (few files have the word)
 
-        for view in harbor_check.find(document, is_named=True):
+        for view in described.find(document, "harbor_check", is_named=True):
             yield view.path, Part.KEY, _NOT_NAMED, False
 
 
