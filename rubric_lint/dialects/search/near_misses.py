@@ -146,7 +146,7 @@ def _find_prompts(document: Document) -> Iterator[Unread]:
     """Find the strings with a scale of scores, in a file that is named for judges."""
     if not (is_named_for_judges(document) and may_hold_scale(document.source.text)):
         return
-    from rubric_lint.dialects.tables.prompts import find_prompts  # noqa: PLC0415  (few files have prompts)
+    from rubric_lint.dialects.tables.outline import find_prompts  # noqa: PLC0415  (few files have prompts)
 
     for prompt in find_prompts(document):
         name = f"the text of `{shorten(prompt.name)}`" if prompt.name else "this text"
