@@ -288,13 +288,6 @@ def test_a_file_names_the_schema_of_the_target(schema, expected):
     [
         (
             case(
-                "      - {score_range: [0, 7], expected_outcome: It}\n"
-                "      - {score_range: [8, 10], expected_outcome: Us}\n"
-            ),
-            "AgentV 4 has no holistic scale, only checklists and criteria with `score_ranges`",
-        ),
-        (
-            case(
                 "      - id: a\n        levels: [{level: 1, expected_outcome: It}, {level: 2, expected_outcome: Us}]\n"
             ),
             "AgentV 4 has no levels, only checklists and criteria with `score_ranges`",

@@ -256,6 +256,7 @@ _CONTAINERS = (b"criteria", b"dimensions", b"axes")
 _CONTAINER = re.compile(rb"""(?:criteria|dimensions|axes)["']?[ \t]*:""")
 _COMMON_CONTAINER = re.compile(rb"""\b(?:items|sections|questions|aspects|factors|checklist)["']?[ \t]*:""")
 _SCORED = (b"weight", b"points", b"score", b"levels", b"anchors", b"scale", b"threshold", b"descriptions")
+_EXPECTED = re.compile(rb"""\bexpect(?:ed|ations)\w*["']?[ \t]*:""")
 _OWN_NAME = re.compile(r"(?:rubric|judge|criteria|dimension)[^/\\]*\Z", re.IGNORECASE)
 _NAMED = re.compile(r"(?:rubric|judge|eval)[^/\\]*(?:[/\\][^/\\]*)?\Z", re.IGNORECASE)
 
@@ -269,7 +270,7 @@ def _could_be_home_made(data: bytes, name: str) -> bool:
         return False
     if any(mark in data for mark in _SCORED) and (is_own or _COMMON_CONTAINER.search(data) is not None):
         return True
-    return may_hold_scale(data.decode("utf-8", "replace"))
+    return _EXPECTED.search(data) is not None or may_hold_scale(data.decode("utf-8", "replace"))
 
 
 DIALECTS: tuple[str, ...] = tuple(name for family in FAMILIES for name in family.dialects)

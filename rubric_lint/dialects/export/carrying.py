@@ -300,7 +300,7 @@ class _Carrier:
     def _copy(self, name: str, value: Any) -> dict[str, Any]:
         if name == "name" and self.target in {AGENTV_4, AGENTV_5}:
             of_names = {"properties": {name: load_tables()[0]["suite"]["properties"][name]}}
-            for _, reason, _, _ in find_unread({name: value}, of_names, self.title):
+            for _, reason, *_ in find_unread({name: value}, of_names, self.title):
                 raise _LostError(f"`{name}`: {reason}")
         try:
             return {name: self._as_value(value)}

@@ -337,7 +337,7 @@ def find_unloaded(document: Document) -> Iterator[tuple[Path, Part, str]]:
         parts += [(f"`{kind}`", path, mapping, table["types"].get(kind, {}))]
     for what, path, value, schema in parts:
         read = {name: keyword for name, keyword in schema.items() if name != "additionalProperties"}
-        for name, reason, place, part in find_unread_fields(value, read, "AgentV 5"):
+        for name, reason, place, part, _ in find_unread_fields(value, read, "AgentV 5"):
             yield (*path, *place), part, f"{name}{what}: {reason}"
 
 
