@@ -470,7 +470,7 @@ METRIC = (
     [
         ("untitled:Untitled-1", "yaml", OVERLAP, [("overlap", 5)]),
         ("untitled:Untitled-3", "json", '{"rubrics": [{"expected_outcome": "", "id": "a"}]}', [("empty-outcome", 0)]),
-        ("untitled:a.jsonl", "jsonl", '{"rubrics": []}\n', []),
+        ("untitled:a.jsonl", "jsonl", '{"rubrics": []}\n', [(None, 0)]),
         ("vscode-vfs://github/a/b.rubric.yaml", "yaml", "rubrics: []\n", [("schema", 0)]),
         ("untitled:Untitled-4", "python", METRIC, [("overlap", 0)]),
         ("untitled:Untitled-5", "python", "print 'no rubric, and no Python 3'\n", []),
