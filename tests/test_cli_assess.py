@@ -265,4 +265,4 @@ def test_an_output_that_a_run_left_invalid_is_not_hidden():
     prepare(2)
     with serving(lambda _: completion("I refuse.")) as chat:
         code, report, _ = run("--model", f"m@{chat.url}", "--max-attempts", "1")
-    assert (code, report["answers"], len(report["invalid"])) == (4, 0, 2)
+    assert (code, report["reasons"], len(report["invalid"])) == (4, ["invalid"], 2)

@@ -85,7 +85,7 @@ def _read_people(rows: Sequence[dict[str, str]]) -> Iterator[tuple[str, str, str
 
 def _assess(judged: dict[tuple[str, str], int], people: Sequence[tuple[str, str, str, int]]) -> list[dict[str, Any]]:
     def output(name: str, level: int) -> dict[str, Any]:
-        return {"checks": [{"id": name, "score": level}]}
+        return {"checks": [{"id": name, "level": level}]}
 
     results = [{"id": text, "rubric": name, "output": output(name, level)} for (text, name), level in judged.items()]
     labels = [

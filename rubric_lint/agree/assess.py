@@ -56,6 +56,7 @@ class Reason(StrEnum):
     MISSES_BAD = "misses-bad"
     FAILS_GOOD = "fails-good"
     NOT_JUDGED = "not-judged"
+    INVALID = "invalid"
     UNUSABLE = "unusable"
     NO_LABELS = "no-labels"
     BY_VERDICT = "by-verdict"
@@ -323,7 +324,8 @@ def _decide(
     if against:
         return Trust.NOT_TRUSTED, tuple(against)
     if review.fault:
-        return Trust.UNDECIDED, (Reason.NOT_JUDGED if review.fault == NO_RESULTS else Reason.UNUSABLE,)
+        unjudged = Reason.INVALID if review.invalid else Reason.NOT_JUDGED
+        return Trust.UNDECIDED, (unjudged if review.fault == NO_RESULTS else Reason.UNUSABLE,)
     if caught is None or passed is None:
         return Trust.UNDECIDED, (Reason.NO_LABELS,)
     if is_biased:

@@ -96,6 +96,7 @@ _REASONS = {
     Reason.MISSES_BAD: "the judge lets too many bad answers pass",
     Reason.FAILS_GOOD: "the judge fails too many good answers",
     Reason.NOT_JUDGED: "nothing is judged yet",
+    Reason.INVALID: "no output can be used: {invalid}",
     Reason.UNUSABLE: "the results cannot be used ({fault})",
     Reason.NO_LABELS: "no fault found in {answers}; without labels of people nobody can say more",
     Reason.BY_VERDICT: "the labels were chosen by the judge's verdict, so they do not stand for all answers",
@@ -116,6 +117,7 @@ def word_headline(found: Assessment) -> str:
         "mend": len(found.list(Standing.MEND)) or "the rubric as a whole",
         "criteria": counted(len(found.criteria), "criterion", "criteria"),
         "fault": review.fault,
+        "invalid": _word_causes(review.invalid),
         "answers": counted(review.answers, "answer"),
         "target": _share(found),
         "more": f"no number of labels up to {MOST_LABELS:,}" if found.needed is None else more,
@@ -175,7 +177,7 @@ def word_notes(found: Assessment) -> Iterator[str]:
             yield f"{what} judged exactly alike, so they do not show that the judge tells good from bad."
     if review.answers and review.answers < _FEW:
         yield f"{counted(review.answers, 'answer')} can show a gross fault, but not that there is none."
-    if review.invalid:
+    if review.invalid and review.answers:
         yield f"{counted(len(review.invalid), 'output')} not counted: {_word_causes(review.invalid)}."
     if review.labelled and review.chosen is None:
         yield "The labels do not say how they were chosen; the shares hold only if they were drawn at random."
@@ -257,7 +259,7 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         tests = any(each.rule == "unmet-expectation" for each in errors)
         yield Step("Fix the errors, then run this again.", shlex.join(["rubric-test" if tests else "rubric-lint", "."]))
         return
-    if Reason.NOT_JUDGED in reasons or (Reason.TO_MEND in reasons and not review.answers):
+    if {Reason.NOT_JUDGED, Reason.INVALID} & set(reasons) or (Reason.TO_MEND in reasons and not review.answers):
         text = "Have a model judge the answers, or name recorded outputs with --results."
         yield Step(text, shlex.join([*again, "--model", "MODEL"]))
         return
