@@ -23,6 +23,9 @@ def find_repeated(
     if len(rubrics) < 2 or rubrics[0][0].kind not in DATA:  # rubric-score reads no other files
         return
     sites = [RubricSite.of(document, rubric) for document, rubric in rubrics]
+    cases = {_read_owner(site).name for site in sites}
+    if len(cases) == len(sites) and "" not in cases:
+        return  # each has a case of its own
     firsts: dict[str, int] = {}
     for at, (name, *_) in enumerate(find_names(rubrics[0][0].source.name, sites)):
         first = firsts.setdefault(name, at)

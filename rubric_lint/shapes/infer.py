@@ -244,7 +244,7 @@ def _read_fields(
     outer, entries = entries, _with_parts(entries, parts)
     fields: dict[str, tuple[str, ...]] = {"parts": parts} if parts else {}
     for ours, suits in _SUITS.items():
-        if not (ours == "id" and is_map):
+        if not (ours == "id" and is_map and not parts):
             taken = {name for names in fields.values() for name in names}
             known = words().fields[_AS.get(ours, ours)]
             names = _choose(entries, [name for name in known if name not in taken], suits)
@@ -514,9 +514,11 @@ def _infer(
     guesses: bool,
 ) -> Inferred:
     items = [entry for _, each, _ in found for entry in each.items.values()]
-    parts = found[0][1].fields.get("parts", ())
-    is_map = not parts and all(isinstance(step, str) for _, each, _ in found for step in each.items)
-    fields = dict(_read_fields(items, is_map=is_map, guesses=guesses, parts=parts) or found[0][1].fields)
+    fields = dict(found[0][1].fields)
+    if len(found) > 1:
+        is_map = all(isinstance(step, str) for _, each, _ in found for step in each.items)
+        parts = fields.get("parts", ())
+        fields = dict(_read_fields(items, is_map=is_map, guesses=guesses, parts=parts) or fields)
     entries = _with_parts(items, fields.get("parts", ()))
     at = tuple(
         steps[0] if isinstance(steps[0], str) and len({*steps}) == 1 else "*"

@@ -372,7 +372,7 @@ class _Reading:
         low, high = ends or (Fraction(min(numbers, default=0)), Fraction(max(numbers, default=0)))
         self.ends.append((low, high))
         self._check_order(spread)
-        if all(Fraction(number).denominator == 1 for number in numbers) and low.denominator == high.denominator == 1:
+        if all(number == number.to_integral_value() for number in numbers) and low.denominator == high.denominator == 1:
             units = {number: int(number) for number in numbers}
             if ends:
                 spread = self._complete(spread, range(int(low), int(high) + 1), at)

@@ -177,8 +177,10 @@ def run(args, *, input=None, capture_output=True, text=False, env=None, cwd=None
     for each in helpers:
         each.start()
     try:
-        # The processes that a program forks here keep `feed` open, so what does not fit would never end.
-        if fits and (main := find_main([str(each) for each in args])):
+        # The processes that a program forks here keep `feed` open, so what does not fit would never end. Signals are
+        # for the main thread.
+        is_here = fits and threading.current_thread() is threading.main_thread()
+        if is_here and (main := find_main([str(each) for each in args])):
             code = run_here(*main, streams, environment, cwd)
         else:
             code = run_in_copy(args, streams, timeout, env=env, cwd=cwd)

@@ -86,7 +86,8 @@ def find_claim(document: Document) -> Claim | None:
     if isinstance(data, dict) and "$schema" in data:
         url = data["$schema"]
         return read_claim(url) if isinstance(url, str) else None
-    return read_claim(_find_url_above_all(document))
+    url = _find_url_above_all(document)
+    return read_claim(url) if url else None
 
 
 def find_claim_span(document: Document) -> Span | None:
