@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import hashlib
 import inspect
 import itertools
 import os
@@ -123,6 +124,9 @@ def editor():
     assert common().client.messages == [], "the server pops something up"
 
 
+MOST = 160  # characters of the name of a part; a longer one holds a text
+
+
 @pytest.fixture
 def said(request, tmp_path):
     """Holds texts, lines or results of programs word for word, as `snapshots/said` has them."""
@@ -131,6 +135,8 @@ def said(request, tmp_path):
     def check(*texts):
         number = next(count)
         name = request.node.name + (f" ({number})" if number > 1 else "")
+        if len(name) > MOST:
+            name = f"{name[:MOST]}... {hashlib.sha256(name.encode()).hexdigest()[:8]}"
         saying.check(request.path.stem.removeprefix("test_"), name, texts, tmp_path)
 
     return check
