@@ -1,6 +1,5 @@
 """What hover says of a band, a level, a weight and a gate: what an answer does to the score and the verdict."""
 
-
 import pytest
 from test_lsp_text import SUITE, state_of
 
