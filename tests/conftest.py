@@ -17,7 +17,6 @@ from pathlib import Path
 
 import compiled
 import pytest
-import saying
 import warm
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
@@ -127,9 +126,14 @@ def editor():
 MOST = 160  # characters of the name of a part; a longer one holds a text
 
 
+pytest.register_assert_rewrite("saying")
+
+
 @pytest.fixture
 def said(request, tmp_path):
     """Holds texts, lines or results of programs word for word, as `snapshots/said` has them."""
+    import saying  # noqa: PLC0415  (its asserts are to show what differs)
+
     count = itertools.count(1)
 
     def check(*texts):
