@@ -10,6 +10,8 @@ from lsprotocol import types
 from steps import steps
 from test_lsp_text import offer
 
+from rubric_lint.format.schema import schema_for
+from rubric_lint.format.schema_files import load
 from rubric_lint.lint.engine import lint
 from rubric_lint.lsp.answers.hover import make_hover
 from rubric_lint.lsp.complete.completion import complete
@@ -62,29 +64,42 @@ tests:
 
 
 @pytest.mark.parametrize(
-    ("text", "name"),
+    ("text", "name", "expected"),
     [
-        (AGENTV.replace("llm-rubric", "¦"), "/a.yaml"),
-        (AGENTV.replace("correctness", "c¦"), "/a.yaml"),
-        (AGENTV + "            ¦\n", "/a.yaml"),
-        ('{"rubrics": [{"id": "a", "expected_outcome": "b", "¦"}]}', "/a.rubric.json"),
-        ('select = ["¦"]\n', "/rubric-lint.toml"),
-        ("[severity]\n¦\n", "/rubric-lint.toml"),
-        ('[severity]\ncoverage = "¦"\n', "/rubric-lint.toml"),
-        ('[tool.rubric-lint.versions]\n"a/" = ¦\n', "/pyproject.toml"),
-        ("[tool.other]\n¦\n", "/pyproject.toml"),
-        ("a: 1 # rubric-lint: ¦\n", "/a.yaml"),
-        ("a: 1 # rubric-lint: ignore[coverage, ¦]\n", "/a.yaml"),
-        ("rubrics:\n  - id: a\n    required_min_level: ¦\n    levels: {1: Says no, 4: Says so}\n", "/a.rubric.yaml"),
+        (AGENTV.replace("llm-rubric", "¦"), "/a.yaml", load("agentv/a7.json")["x-loaded"]["types"]),
+        (AGENTV.replace("correctness", "c¦"), "/a.yaml", {"correctness", "contradiction"}),
+        (AGENTV + "            ¦\n", "/a.yaml", {"weight", "required", "score_ranges", "min_score"}),
+        (
+            '{"rubrics": [{"id": "a", "expected_outcome": "b", "¦"}]}',
+            "/a.rubric.json",
+            {*schema_for().fields_of_shape(frozenset())} - {"id", "expected_outcome", "score_range"},
+        ),
+        ('select = ["¦"]\n', "/rubric-lint.toml", set(BY_NAME)),
+        ("[severity]\n¦\n", "/rubric-lint.toml", set(BY_NAME)),
+        ('[severity]\ncoverage = "¦"\n', "/rubric-lint.toml", {"error", "warning", "hint", "off"}),
+        ('[tool.rubric-lint.versions]\n"a/" = ¦\n', "/pyproject.toml", {"v1", "v2"}),
+        ("[tool.other]\n¦\n", "/pyproject.toml", set()),
+        ("a: 1 # rubric-lint: ¦\n", "/a.yaml", {"ignore", "ignore-file"}),
+        ("a: 1 # rubric-lint: ignore[coverage, ¦]\n", "/a.yaml", BY_NAME.keys() - {"coverage"}),
+        (
+            "rubrics:\n  - id: a\n    required_min_level: ¦\n    levels: {1: Says no, 4: Says so}\n",
+            "/a.rubric.yaml",
+            {"1", "4"},
+        ),
         (
             "rubrics:\n  - id: a\n    required_min_level: ¦\n    levels: [{level: 1, name: Low}, {level: 4}]\n",
             "/a.rubric.yaml",
+            {"1", "4"},
         ),
-        ("rubrics:\n  - id: a\n    required_min_score: ¦\n    score_ranges: {0: a, 6: b, 9: c}\n", "/a.rubric.yaml"),
+        (
+            "rubrics:\n  - id: a\n    required_min_score: ¦\n    score_ranges: {0: a, 6: b, 9: c}\n",
+            "/a.rubric.yaml",
+            {"6", "9"},
+        ),
     ],
 )
-def test_the_names_and_values_of_a_place_are_offered(text, name, said):
-    said(sorted(offer(text, name=name)))
+def test_the_names_and_values_of_a_place_are_offered(text, name, expected):
+    assert set(offer(text, name=name)) == set(expected)
 
 
 SHAPES = ["checklist", "score-ranges", "holistic", "levels"]

@@ -9,7 +9,7 @@ from textwrap import dedent
 import dialect_samples
 import pytest
 from click.testing import CliRunner
-from found import placed
+from found import marked, placed
 from pages import DIALECTS as FOLDER
 from pages import apply_fixes, read_pages, report
 
@@ -465,12 +465,17 @@ def test_texts_among_assertions_are_scored_beside_what_stands_in_the_same_list()
     }
 
 
+def test_a_weight_that_is_no_number_is_told_where_all_others_are_lost():
+    text = "rubric:\n  - {weight: false, requirement: Names a source}\n  - {weight: -2, requirement: Invents one}\n"
+    assert marked(lint("a.yaml", text.encode())) == [("schema.unexpected", "false")]
+
+
 PAGES = read_pages(FOLDER)
 
 
 def test_every_module_has_a_page():
     modules = {path.stem for kind in ("py", "toml") for path in FOLDER.glob(f"[a-z]*.{kind}")}
-    assert {page.stem for page in PAGES} == modules
+    assert {page.stem for page in PAGES} == modules | {"openai_evals"}  # read with those of autoevals
     assert {tuple(page.sections) for page in PAGES} == {("Shape", "Score", "Flagged", "Accepted")}
 
 

@@ -9,7 +9,8 @@ from editor import start, uri_of
 from embedded import Client
 from lsprotocol import types
 
-from rubric_lint.lsp.answers.commands import ADOPT, RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, make_lenses, plan
+from rubric_lint.lsp.answers.actions import Abilities, make_actions
+from rubric_lint.lsp.answers.commands import RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, make_lenses, plan
 from rubric_lint.lsp.server.analysis import State, analyse
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.project.settings import SettingsFinder
@@ -42,16 +43,27 @@ def folder(tmp_path):
     return path
 
 
-def lenses(path, text=None):
-    """The line, the title, the command and the rubric of each lens."""
+def look(path, text=None):
     path, name = Path(path), str(path)
     text = path.read_text("utf-8") if text is None else text
-    state = State(uri_of(path), name, "yaml", 1, Text.of(text), SettingsFinder(isolated=True).for_file(name))
+    return analyse(State(uri_of(path), name, "yaml", 1, Text.of(text), SettingsFinder(isolated=True).for_file(name)))
+
+
+def lenses(path, text=None):
+    """The line, the title, the command and the rubric of each lens."""
+    analysis = look(path, text)
     return [
         (lens.range.start.line, lens.command.title, lens.command.command, lens.command.arguments[1])
-        for lens in make_lenses(analyse(state))
-        if lens.command.arguments[0] == state.uri
+        for lens in make_lenses(analysis)
+        if lens.command.arguments[0] == analysis.state.uri
     ]
+
+
+def actions(path, place):
+    """The actions at a range."""
+    analysis = look(path)
+    abilities = Abilities(versioned=True, lazy=True, confirms=True)
+    return [*make_actions(analysis, analysis.state.text.span(place), None, abilities, asked=True)]
 
 
 def test_a_rubric_with_tests_and_outputs_offers_all_three(folder):
@@ -98,7 +110,13 @@ async def test_a_format_that_is_not_read_can_be_described_in_the_settings_of_the
     said(lenses(path))
     async with start(tmp_path) as editor:
         editor.open(uri_of(path), GOALS)
-        report = await run_command(editor, ADOPT, uri_of(path), "")
+        (told,) = await editor.diagnostics(uri_of(path))
+        key = types.Range(types.Position(1, 2), types.Position(1, 10))
+        assert (told.range, told.severity, told.code) == (key, types.DiagnosticSeverity.Information, None)
+        (action,) = actions(path, key)
+        assert (told.message.split("`")[:2], action.diagnostics) == (["not checked: ", "criteria"], [told])
+        assert actions(path, types.Range(types.Position(2, 0), types.Position(2, 0))) == []
+        report = await run_command(editor, action.command.command, *action.command.arguments)
         said(report)
         assert await editor.end() == 0
     assert 'files = ["/data/goals.yaml"]' in (tmp_path / "rubric-lint.toml").read_text("utf-8")

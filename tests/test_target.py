@@ -286,10 +286,6 @@ def test_a_file_names_the_schema_of_the_target(schema, expected):
 @pytest.mark.parametrize(
     "text",
     [
-        case(
-            "      - {score_range: [0, 7], expected_outcome: It}\n"
-            "      - {score_range: [8, 10], expected_outcome: Us}\n"
-        ),
         case("      - id: a\n        levels: [{level: 1, expected_outcome: It}, {level: 2, expected_outcome: Us}]\n"),
         "rubrics:\n  - {id: a, expected_outcome: It}\n",
         "tests:\n  - evaluators:\n      - {type: judge, rubrics: [{id: a, expected_outcome: It}]}\n",

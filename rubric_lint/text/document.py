@@ -13,6 +13,7 @@ from rubric_lint.text.path import Part, Path
 from rubric_lint.text.scalar import Ambiguity, read_plain
 from rubric_lint.text.source import Kind, Span
 from rubric_lint.text.tree import (
+    BLOCK_STYLES,
     MERGE,
     UNTAGGED,
     AliasNode,
@@ -27,6 +28,9 @@ from rubric_lint.text.tree import (
 )
 
 _DASH = re.compile(r"-(?:[ \t]+[&!]\S*)*[ \t]*\Z")
+
+
+_PROPERTY = ("&", "!")
 
 
 class Duplicate(NamedTuple):
@@ -205,8 +209,11 @@ class Document:
     def _node_span(self, node: Any) -> Span:
         if node is None:
             return Span(len(self.source.text), len(self.source.text))
-        start = node_start(self.source.text, node)
-        return Span(start, max(start, node_end(self.source.text, node)))
+        text, start = self.source.text, node.start_mark.index
+        if type(node) is ScalarNode and node.style not in BLOCK_STYLES and text[start : start + 1] not in _PROPERTY:
+            return Span(start, node.end_mark.index)
+        start = node_start(text, node)
+        return Span(start, max(start, node_end(text, node)))
 
     def key_start(self, child: Child) -> int:
         """Return where the key of a field begins."""

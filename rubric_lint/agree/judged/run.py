@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.judged.rules import FINDERS, Decision, Target, Untested
-from rubric_lint.agree.judged.table import build_table
+from rubric_lint.agree.judged.outcomes import Decision, Target, Untested
+from rubric_lint.agree.judged.rules import CriterionOutcome, decide, sort_by_criterion
+from rubric_lint.agree.judged.table import Table, build_table
 from rubric_lint.agree.reading import Invalid, LeftOut, Reader, UnusableError
 from rubric_lint.finding import Place, Problem, Result
 from rubric_lint.format.rubric import Rubric
@@ -123,7 +124,8 @@ class RecordCache:
 class Review(NamedTuple):
     """What the results of one rubric show.
 
-    `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so.
+    `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has the
+    decisions and what is untested once more, by criterion.
     """
 
     rubric: str
@@ -137,6 +139,8 @@ class Review(NamedTuple):
     invalid: tuple[Invalid, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     fault: str = ""
+    criteria: tuple[CriterionOutcome, ...] = ()
+    table: Table | None = None
 
     def to_json(self, file: str) -> dict[str, Any]:
         """Return the review as in the JSON report; `file` has the rubric."""
@@ -199,7 +203,7 @@ def _review(rubric: ScoringRubric, sources: Sources, *, takes_unnamed: bool) -> 
     if ratings is None or not ratings.judges:
         return head._replace(fault=fault or NO_RESULTS)
     table = build_table(ratings, rubric)
-    outcomes = [outcome for find in FINDERS.values() for outcome in find(table)]
+    outcomes = decide(table)
     return head._replace(
         answers=table.answers,
         judges=tuple(ratings.judges),
@@ -207,6 +211,8 @@ def _review(rubric: ScoringRubric, sources: Sources, *, takes_unnamed: bool) -> 
         people=tuple(ratings.people),
         decisions=tuple(each for each in outcomes if isinstance(each, Decision)),
         untested=tuple(each for each in outcomes if isinstance(each, Untested)),
+        criteria=sort_by_criterion(table, outcomes),
+        table=table,
     )
 
 

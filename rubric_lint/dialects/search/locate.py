@@ -86,7 +86,8 @@ def find_claim(document: Document) -> Claim | None:
     if isinstance(data, dict) and "$schema" in data:
         url = data["$schema"]
         return read_claim(url) if isinstance(url, str) else None
-    return read_claim(_find_url_above_all(document))
+    url = _find_url_above_all(document)
+    return read_claim(url) if url else None
 
 
 def find_claim_span(document: Document) -> Span | None:
@@ -293,7 +294,13 @@ def has_signs_of_home(document: Document) -> bool:
     """Return whether a document has words of home-made criteria; in a list, or a file of rubrics, under any key."""
     text = document.quick_text
     is_under = any(map(text.__contains__, _CONTAINERS)) or text[:1] in "[-" or count_signs(document.source.name) > 0
-    return is_under and any(map(text.__contains__, _SCORED))
+    return (is_under and any(map(text.__contains__, _SCORED))) or ("expect" in text and _is_for_judges(document))
+
+
+def _is_for_judges(document: Document) -> bool:
+    from rubric_lint.format.view import is_named_for_judges  # noqa: PLC0415  (few files have the word)
+
+    return is_named_for_judges(document)
 
 
 def _is_others(document: Document) -> bool:
