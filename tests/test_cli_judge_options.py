@@ -461,3 +461,38 @@ def test_the_instructions_come_first_and_are_the_same_for_all_answers():
     assert len({prompt[0]["content"] for prompt in prompts}) == 1
     assert len({prompt[1]["content"] for prompt in prompts}) == 3
     assert RUBRIC.splitlines()[2].split("expected_outcome: ")[1].rstrip("}") in prompts[0][0]["content"]
+
+
+def test_a_limit_of_requests_ends_the_run_and_a_higher_one_goes_on(folder):
+    write_answers(folder, 10)
+    with serving(SCORED) as server:
+        code, _, err = judge(server, "--samples", "2", "--max-requests", "9")
+        assert (code, len(server.asked), "stopped at --max-requests 9; " in err) == (1, 8, True)
+        assert judge(server, "--samples", "2", "--max-requests", "12")[0] == 0
+        assert len(server.asked) == 20
+
+
+def test_a_limit_of_the_cost_ends_the_run_and_the_cost_of_what_is_sent_is_said_before(folder):
+    write_answers(folder, 10)
+    (folder / "prices.toml").write_text("[models.judge-1]\ninput = 1000\noutput = 10000\n", encoding="utf-8")
+    with serving(SCORED) as server:  # each reply costs 0.1 + 0.1
+        given = ("--samples", "2", "--prices", "prices.toml", "--max-cost", "1.3")
+        _, _, err = judge(server, *given)
+    assert len(server.asked) == 6
+    assert err.index("what is sent will cost ") < err.index("stopped at --max-cost 1.3; ")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--max-cost", "3"], "--max-cost requires --prices, the prices of the models"),
+        (["--max-cost", "nan"], "Invalid value for '--max-cost': 'nan' is not an amount of money, such as 2.50"),
+        (
+            ["--max-requests", "3", "--batch-requests", "b.jsonl"],
+            "--max-requests 3: a batch is not limited; its size is what is written",
+        ),
+    ],
+)
+def test_a_limit_that_cannot_be_kept_is_refused(options, message):
+    with serving(SCORED) as server:
+        assert judge(server, *options) == (2, "", message)

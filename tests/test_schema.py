@@ -58,6 +58,7 @@ def test_the_catalogue_names_every_authored_schema():
         "config/v1.json",
         "baseline/v1.json",
         "agreement/v1.json",
+        "assessment/v1.json",
         "diff/v1.json",
         "rubric-test/v1.json",
         "show/v1.json",
