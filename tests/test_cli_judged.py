@@ -25,8 +25,8 @@ rubrics:
     expected_outcome: Thanks the customer
 """
 CONSTANT = (
-    "a.rubric.yaml:5:5 hint judged-constant: criterion `polite`: met in all 60 judged answers, so at most 8.8% of "
-    "answers miss it (corrected for 2 tests); add answers that should miss it, or remove the criterion if none can"
+    "a.rubric.yaml:5:5 hint judged-constant: criterion `polite`: missed in all 60 judged answers, so at most 9.4% of "
+    "answers meet it (corrected for 2 tests); add answers that should meet it, or remove the criterion if none can"
 )
 FOUND = "Found 1 hint in 1 file (1 file with rubrics, 1 rubric, 2 criteria)."
 DATA = "a: 60 answers judged by `j`; not enough data for:"
@@ -37,8 +37,8 @@ def output(cites, polite):
 
 
 def constant(count=60):
-    """Records in which every answer is polite."""
-    return [{"id": f"a{number:03}", "output": output(number % 2, 1)} for number in range(count)]
+    """Records in which no answer is polite."""
+    return [{"id": f"a{number:03}", "output": output(number % 2, 0)} for number in range(count)]
 
 
 def lines(records):
@@ -75,7 +75,7 @@ def review_of(run, *arguments, files=None):
 
 PANEL = {"panel": [{"model": "m", "outputs": 1}, {"model": "n", "outputs": 1}]}
 MEANING = load_rubrics("a.rubric.yaml", RUBRIC)["a"].hash
-LABEL = {"rater": "ana", "output": output(1, 1)}
+LABEL = {"rater": "ana", "output": output(1, 0)}
 LABELS = [
     *({"id": f"a{number:03}", **LABEL} for number in range(12)),
     {"id": "a012", "output": output(1, 1)},
@@ -114,8 +114,31 @@ def versions(**more):
     return [{**record, **more, "judge": {"rubric_hash": told}} for told, record in judged]
 
 
-UNTESTED = [f"judged-{each}" for each in ("unstable", "redundant", "inverse", "disagrees")]
+UNTESTED = [f"judged-{each}" for each in ("unstable", "redundant", "inverse", "disagrees", "order", "length")]
+FIRST, LAST = ["cites", "polite"], ["polite", "cites"]
+
+
+def shuffled(**more):
+    """Records of two models that find an answer polite only where they are asked for that first, and cites last."""
+    panel = [{"model": name, "outputs": 1, "orders": [order]} for name, order in (("m", FIRST), ("n", LAST))]
+    judge = {"panel": panel, "shuffle": 1, **more}
+    asked = [
+        {**judge, "panel": [panel[0], {**panel[1], "orders": [order]}]} for order in (LAST, FIRST) for _ in range(40)
+    ]
+    outputs = [[output(n % 2, 0), output(n % 2, n < 40)] for n in range(80)]
+    return [{"id": n, "outputs": outputs[n], "judge": asked[n]} for n in range(80)]
+
+
 TOLD = {
+    "a criterion that follows its place in requests": {"j": shuffled()},
+    "requests for each criterion alone have no places": {"j": shuffled(per_criterion=True)},
+    "orders of other criteria are none": {
+        "j": [{**each, "judge": {"orders": [["cites"], 7, ["cites", 7]][n % 3]}} for n, each in enumerate(constant())],
+    },
+    "a judge that follows the length of an answer": {
+        "j": [{"id": n, "answer": "x" * n, "output": output(n > 40, n % 2)} for n in range(80)],
+        "l": [{"id": n, "rater": "ana", "output": output(n % 2, n % 2)} for n in range(80)],
+    },
     "too few data for some rules": {"j": constant()},
     "of a selection, only its rules": {"j": constant(), "options": ["--select", "judged-constant,judged-inverse"]},
     "data enough for all of a selection": {"j": constant(), "options": ["--select", "judged-constant"]},
@@ -129,11 +152,11 @@ TOLD = {
     "an id that occurs twice": {"j": [*constant(), constant(1)[0]]},
     "the median of two judges": {
         "j": constant(),
-        "k": [{**record, "output": output(1, number != 3)} for number, record in enumerate(constant())],
+        "k": [{**record, "output": output(1, number == 3)} for number, record in enumerate(constant())],
         "options": ["--judged", "k.jsonl"],
     },
     "models of a panel are judges and no samples of one": {
-        "j": [{"id": f"a{n}", "outputs": [output(n % 2, 1), output(1, 1)], "judge": PANEL} for n in range(60)],
+        "j": [{"id": f"a{n}", "outputs": [output(n % 2, 0), output(1, 0)], "judge": PANEL} for n in range(60)],
     },
     "labels with faults": {"j": constant(), "l": LABELS},
     "a person with the name of a judge": {
@@ -211,7 +234,7 @@ def test_the_json_report_has_everything(run):
         *("a.rubric.yaml", "a", 60, ["j"], 0, [], None)
     ]
     untested = rubric["untested"][1]
-    assert (untested["rule"], untested["of"], untested["needed"]) == ("judged-redundant", ["polite"], 22)
+    assert (untested["rule"], untested["of"], untested["needed"]) == ("judged-redundant", ["polite"], 24)
     assert rubric["left_out"] == [{"reason": "no `id` to join by", "count": 1, "records": ["j.jsonl:62"]}]
     assert found["review"]["judged"]["unmatched"] == [{"file": "j.jsonl", "rubric": "b", "records": 1}]
     assert [(each["line"], each["id"]) for each in found["review"]["judged"]["invalid"]] == [(64, None), (61, "x")]

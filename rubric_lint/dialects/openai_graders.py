@@ -34,8 +34,8 @@ _FAILS, _PASSES = 0, 1
 def find(document: Document) -> Iterator[View]:
     """Find the graders with labels or scores, also within a `multi`; other types compare texts or run programs."""
     for path, grader in document.mappings:
-        kind = read_type(grader)
-        if not kind or (document.kind.is_program and has_computed(grader)):
+        kind = _read_type(grader)
+        if not kind or (document.kind.is_program and _has_computed(grader)):
             continue  # what is computed may be anything
         if kind == "score_model" and isinstance(grader.get("input"), list):
             if (prompt := "\n\n".join(_read_prompt(grader["input"]))).strip():
@@ -46,7 +46,7 @@ def find(document: Document) -> Iterator[View]:
             yield _view(document, (*path, "labels"), labels, passing, grader)
 
 
-def read_type(grader: Mapping[str, Any]) -> str:
+def _read_type(grader: Mapping[str, Any]) -> str:
     """Return the type of a grader by which a model judges, by its field or by the class that is called."""
     kind, called = grader.get("type"), grader.get(CALL)
     if kind is None and isinstance(called, str):
@@ -58,20 +58,20 @@ _CLASSES = {"ScoreModelGrader": "score_model", "LabelModelGrader": "label_model"
 """The classes of OpenAI and of Azure, which has those without a type."""
 
 
-def has_computed(grader: Mapping[str, Any]) -> bool:
+def _has_computed(grader: Mapping[str, Any]) -> bool:
     """Return whether something in a program that decides what a grader means is not a literal."""
-    return has_unpacked(grader) or is_computed([grader.get(name) for name in _MEANING])
+    return has_unpacked(grader) or _is_computed([grader.get(name) for name in _MEANING])
 
 
 _MEANING = ("input", "labels", "passing_labels", "range", "pass_threshold")
 
 
-def is_computed(value: Any) -> bool:
+def _is_computed(value: Any) -> bool:
     """Return whether a part of a call or a literal in a program is not a literal."""
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     if isinstance(value, dict) and (COMPUTED in value or has_unpacked(value)):
         return True
-    return any((isinstance(part, dict) and CALL in part) or is_computed(part) for part in parts)
+    return any((isinstance(part, dict) and CALL in part) or _is_computed(part) for part in parts)
 
 
 def _view(document: Document, path: Path, labels: list[Any], passing: list[Any], grader: dict[str, Any]) -> View:
@@ -151,3 +151,10 @@ def _read_prompt(messages: Any) -> Iterator[str]:
             yield content
         elif isinstance(content, dict) and isinstance(content.get("text"), str):
             yield content["text"]
+
+
+def find_computed(document: Document, _taken: set[Path]) -> Iterator[tuple[Path, str]]:
+    """Find the graders of which a part is computed."""
+    for path, mapping in document.mappings:
+        if (kind := _read_type(mapping)) and _has_computed(mapping):
+            yield path, f"a part of this `{kind}` is computed; only literal ones are checked"

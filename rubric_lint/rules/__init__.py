@@ -76,7 +76,10 @@ _SIGNS: dict[str, Sign] = {
     "judged_unstable": "any",
     "judged_inverse": "any",
     "judged_disagrees": "any",
+    "judged_order": "any",
+    "judged_length": "any",
     "judged_constant": "any",
+    "judged_ceiling": "any",
     "judged_unused_band": "any",
     "judged_redundant": "any",
 }

@@ -54,6 +54,14 @@ class ListPlace(NamedTuple):
     is_turn: bool = False
 
 
+def find_typed(document: Document) -> Iterator[tuple[Path, dict[str, Any], str]]:
+    """Find the assertions that have a type."""
+    for path, mapping in document.mappings:
+        kind = mapping.get("type")
+        if len(path) > 1 and path[-2] in EVALUATORS and isinstance(kind, str):
+            yield path, mapping, kind
+
+
 def is_current(document: Document) -> bool:
     """Return whether the suite is written for AgentV 5, judging by its prompts and the names of its defaults."""
     suite = document.data
@@ -85,7 +93,8 @@ def is_of_agentv(document: Document, path: Path) -> bool:
         return True
     if path:
         return isinstance(owner, dict) and isinstance(owner.get("id"), str | int)
-    return is_current(document) or _has_case(document, is_agentv_case)
+    is_named = document.source.name.lower().endswith(EVAL_FILES)
+    return is_named or is_current(document) or _has_case(document, is_agentv_case)
 
 
 def _is_prompted(case: dict[str, Any]) -> bool:
