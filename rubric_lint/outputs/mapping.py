@@ -1,7 +1,6 @@
 """Give the fields of records the names that scoring reads, as `--map FIELD=COLUMN` says."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from json.encoder import encode_basestring_ascii as quote
@@ -41,12 +40,12 @@ _Object = dict[str, str]
 CRITERION = "criteria."
 """What the name of a column may begin with to say that it is a criterion, as in our own tables of results."""
 
-_HINT = re.compile(r"\s*\[[^\[\]]*\]$")
-
 
 def fold_column(name: str) -> str:
     """Return the name of a column as it is compared: without case, and without a hint such as ` [0 to 10]`."""
-    return _HINT.sub("", name.strip()).removeprefix(CRITERION).casefold()
+    name = name.strip()
+    bare = name.rpartition("[")[0].rstrip() if name.endswith("]") else ""
+    return (bare or name).removeprefix(CRITERION).casefold()
 
 
 class MappingError(ValueError):

@@ -261,9 +261,22 @@ def read_parts(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Part]:
     if head.startswith(ZIP):
         from rubric_lint.outputs.workbook import read_workbook  # noqa: PLC0415  (few are)
 
-        yield from read_workbook(chain([head], source), asked)
+        _refuse_results("Excel", asked)
+        yield from read_workbook(chain([head], source), asked.mapping, asked.wanted)
         return
     yield from _read_text(head.removeprefix(codecs.BOM_UTF8), source, asked)
+
+
+def _refuse_results(called: str, asked: Asked) -> None:
+    """Refuse a table from which results are asked.
+
+    Raises:
+        InputError: saying what does.
+    """
+    if asked.holds_results:
+        raise InputError(
+            f"{called} does not keep results as they are; write them as .jsonl or .parquet, and merge these"
+        )
 
 
 def _unpack(chunks: Iterable[bytes], kind: bytes, asked: Asked) -> Iterator[Part]:
@@ -281,10 +294,7 @@ def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[P
         return
     chunks = chain([head], source)
     if dialect := find_dialect(head, asked.mapping.values(), asked.name, asked.wanted.judgements):
-        if asked.holds_results:
-            raise InputError(
-                f"{dialect.called} does not keep results as they are; write them as .jsonl or .parquet, and merge these"
-            )
+        _refuse_results(dialect.called, asked)
         yield from read_table(chunks, dialect, asked.mapping, asked.wanted)
         return
     blocks: Iterator[Part] = read_json(head, chunks)

@@ -229,8 +229,8 @@ def agree(
     """Measure how well judges agree with people and with each other.
 
     RESULTS are judge outputs as for rubric-score, or results of it, one file for each judge; - is stdin. Labels are the
-    same records with a "rater", or a sheet (CSV, Excel) with a column for each criterion. Records are joined by "rubric"
-    and "id".
+    same records with a "rater", or a sheet (CSV, Excel) with a column for each criterion. Records are joined by
+    "rubric" and "id".
     """
     from rubric_lint.agree.analysis import TOGETHER, Plan, analyse_all, find_breaches  # noqa: PLC0415
     from rubric_lint.agree.comparison import Draws  # noqa: PLC0415
