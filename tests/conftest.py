@@ -2,7 +2,9 @@
 
 import atexit
 import gc
+import hashlib
 import inspect
+import itertools
 import os
 import re
 import shutil
@@ -13,6 +15,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import compiled
 import pytest
 import warm
 from _pytest.runner import runtestprotocol
@@ -63,10 +66,13 @@ def pytest_collection():
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Keep each n-th case of a test that is marked with `spread(n)`; the others are slow."""
+def pytest_collection_modifyitems(config, items):
+    """Keep each n-th case of a test that is marked with `spread(n)`; the others are slow. Mark the compiled ones."""
     counts = Counter()
+    asks_for_compiled = "compiled" in config.option.markexpr
     for item in items:
+        if asks_for_compiled and compiled.touches(item.path):
+            item.add_marker(pytest.mark.compiled)
         if mark := item.get_closest_marker("spread"):
             if counts[item.function] % mark.args[0]:
                 item.add_marker(pytest.mark.slow)
@@ -115,6 +121,29 @@ def editor():
 
     yield common()
     assert common().client.messages == [], "the server pops something up"
+
+
+MOST = 160  # characters of the name of a part; a longer one holds a text
+
+
+pytest.register_assert_rewrite("saying")
+
+
+@pytest.fixture
+def said(request, tmp_path):
+    """Holds texts, lines or results of programs word for word, as `snapshots/said` has them."""
+    import saying  # noqa: PLC0415  (its asserts are to show what differs)
+
+    count = itertools.count(1)
+
+    def check(*texts):
+        number = next(count)
+        name = request.node.name + (f" ({number})" if number > 1 else "")
+        if len(name) > MOST:
+            name = f"{name[:MOST]}... {hashlib.sha256(name.encode()).hexdigest()[:8]}"
+        saying.check(request.path.stem.removeprefix("test_"), name, texts, tmp_path)
+
+    return check
 
 
 @pytest.fixture

@@ -1,13 +1,18 @@
 """Runs of AgentV, as its `index.jsonl` has them, are scored by the criteria of their suite."""
 
+import html
 import json
+import os
+import sys
 
 import pytest
+import warm
 
 from rubric_lint import load_rubrics
 from rubric_lint.outputs.streams import read_entries
 from rubric_lint.scoring.scorer import score_entry
 
+PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"
 SUITE = b"""\
 tests:
   - id: leak
@@ -78,7 +83,7 @@ def test_the_checks_of_each_grader_with_criteria_are_a_record():
             ]
         },
         "target": "t",
-        "agentv": {"score": 0.909, "verdict": "fail", "test_score": 0.9},
+        "agentv": {"score": 0.909, "verdict": "fail", "test_score": 0.9, "passed": True},
     }
     assert (style["rubric"], style["output"]) == ("tone/all/style", {"checks": [{"id": "tone", "score": 6}]})
     assert facts["rubric"] == "tone/all/facts"
@@ -130,6 +135,24 @@ def test_graders_without_a_name_are_found_by_their_criteria():
     assert unknown.startswith("no rubric is named `leak/rubrics`")
 
 
+def test_graders_of_one_name_are_told_apart_by_their_places():
+    suite = b"""\
+tests:
+  - id: leak
+    input: Why?
+    assertions:
+      - {name: said, type: rubrics, criteria: [{id: cost, outcome: Names the cost}]}
+      - {name: said, type: rubrics, criteria: [{id: date, outcome: Names the date}]}
+      - {name: form, type: rubrics, criteria: [{id: form, outcome: Is a list}]}
+"""
+    scores = [grade("said", "cost"), grade("said", "date"), grade("form", "form")]
+    assert tell(suite, *read({"test_id": "leak", "scores": scores})) == [
+        ("leak/assertions/0", 1.0, "pass"),
+        ("leak/assertions/1", 1.0, "pass"),
+        ("leak/form", 1.0, "pass"),
+    ]
+
+
 def test_a_grader_that_was_skipped_beside_others_is_told():
     scores = [STYLE, {"name": "facts", "score": 0, "verdict": "skip", "assertions": [{"text": "Grader parse failure"}]}]
     told = tell(SUITE, *read({"test_id": "tone", "execution_status": "execution_error", "scores": scores}))
@@ -153,8 +176,30 @@ def test_a_test_of_several_rubrics_that_ended_in_an_error_is_told_with_the_reaso
     ],
 )
 def test_a_test_without_criteria_is_told_with_the_reason(test, told):
-    record = {"id": "leak", "rubric": "leak", "output": "", "judge": {"fault": told}, "agentv": {"test_score": 0.9}}
+    there = {"test_score": 0.9, "passed": "execution_status" not in test}
+    record = {"id": "leak", "rubric": "leak", "output": "", "judge": {"fault": told}, "agentv": there}
     assert read({"test_id": "leak", "scores": [FACTS, CONTAINS]}, {"test_id": "leak", **test})[1] == record
+
+
+def test_what_agentv_takes_otherwise_is_told_and_on_the_page(tmp_path):
+    tests = [
+        {"test_id": "leak", "score": 0.909, "execution_status": "ok", "scores": [FACTS, CONTAINS]},
+        {"test_id": "tone", "score": 0.4, "execution_status": "quality_failure", "scores": [{**STYLE, "score": 0.4}]},
+    ]
+    (tmp_path / "a.eval.yaml").write_bytes(SUITE)
+    (tmp_path / "index.jsonl").write_text("".join(json.dumps(test) + "\n" for test in tests), "utf-8")
+    files = [str(tmp_path / name) for name in ("a.eval.yaml", "index.jsonl", "page.html")]
+    done = warm.run([sys.executable, "-c", PROGRAM, *files[:2], "--report", files[2]], env=dict(os.environ))
+    told = [
+        "1 grader missed a gate, and AgentV let the test pass: leak (`cost`)",
+        (
+            "1 output has another score in AgentV: tone (0.4 there, 0.6 here); AgentV counts replies in another form "
+            "without weights"
+        ),
+    ]
+    warnings = done.stderr.decode()
+    page = html.unescape((tmp_path / "page.html").read_text("utf-8"))
+    assert [(each in warnings, f'<dd dir="auto">{each}</dd>' in page) for each in told] == [(True, True)] * 2
 
 
 def test_lines_of_other_kinds_stay_as_they_are():

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from node import install_package
 from styled_suites import yaml_suites
 
+from rubric_lint.fix import Note
 from rubric_lint.migrate.target import rewrite
 from rubric_lint.text.nunjucks import escape, find_broken
 from rubric_lint.text.reading import read_documents
@@ -470,6 +471,202 @@ TO_FIVE = {
             - {id: a, outcome: Says why}
         """,
     ),
+    "what the suite adds to each input": (
+        """\
+        input: [{role: system, content: Be kind}]  # always
+        input_files: [a.md]
+        execution: {trials: {count: 3}, workers: 2, budget_usd: 4}
+        tests:
+          - {id: one, input: "{{ x }}", assertions: [Says why]}
+          - {id: two, input: y, input_files: [b.md], assertions: [Says why]}
+          - id: three
+            execution: {skip_defaults: true}
+            input: |
+              z
+            assertions: [Says why]
+        """,
+        """\
+        # always
+        evaluate_options: {repeat: 3, max_concurrency: 2, budget_usd: 4}
+        prompts: ["{{ input }}"]
+        tests:
+          - {id: one, vars: {input: [{"role": "system", "content": "Be kind"}, {"role": "user", "content": [{"type": "file", "value": "a.md"}, {"type": "text", "value": "{{ \\"{{\\" }} x }}"}]}]}, assert: [Says why]}
+          - {id: two, vars: {input: [{"role": "system", "content": "Be kind"}, {"role": "user", "content": [{"type": "file", "value": "b.md"}, {"type": "text", "value": "y"}]}]}, assert: [Says why]}
+          - id: three
+            execution: {skip_defaults: true}
+            vars:
+              input: |
+                z
+            assert: [Says why]
+        """,  # noqa: E501
+    ),
+    "a holistic scale": (
+        """\
+        tests:
+          - id: one
+            input: x
+            rubrics:
+              - {score_range: [0, 4], expected_outcome: Leaves out the period}
+              - {score_range: [5, 10], expected_outcome: States the period}
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: x
+            assert:
+            - type: llm-rubric
+              value:
+              - id: overall
+                score_ranges:
+                - {score_range: [0, 4], outcome: Leaves out the period}
+                - {score_range: [5, 10], outcome: States the period}
+        """,
+    ),
+    "trajectories of tools": (
+        """\
+        tests:
+          - id: one
+            input: x
+            assertions:
+              - name: any
+                type: tool-trajectory
+                mode: any_order
+                minimums: {search: 1, read: 2}  # both
+              - {type: tool_trajectory, weight: 2, mode: exact, expected: [{tool: search}, {tool: read}]}
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: x
+            assert:
+              - metric: any
+                type: assert-set
+                assert: [{"type": "trajectory:tool-used", "value": {"name": "search", "min": 1}}, {"type": "trajectory:tool-used", "value": {"name": "read", "min": 2}}]
+                # both
+              - {type: trajectory:tool-sequence, weight: 2, value: {"mode": "exact", "steps": ["search", "read"]}}
+        """,  # noqa: E501
+    ),
+    "a half-migrated suite, with a trajectory beside rubrics": (
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            input: x
+            rubrics:
+            - {id: a, outcome: Says why}
+            assertions:
+              - {name: z, type: tool-trajectory, mode: any_order, minimums: {search: 1}}
+          - id: two
+            vars: {input: y}
+            assert: [Says how]
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: x
+            assert:
+            - type: llm-rubric
+              value:
+              - {id: a, outcome: Says why}
+            - {metric: z, type: assert-set, assert: [{"type": "trajectory:tool-used", "value": {"name": "search", "min": 1}}]}
+          - id: two
+            vars: {input: y}
+            assert: [Says how]
+        """,  # noqa: E501
+    ),
+    "rubrics beside strings that nothing marks as criteria": (
+        """\
+        tests:
+          - id: one
+            input: z
+            rubrics:
+            - {id: a, score_ranges: {0: Leaves out when, 5: Says when}}
+            evaluators:
+              - Says where
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: z
+            assert:
+            - type: llm-rubric
+              value:
+              - {id: a, score_ranges: {0: Leaves out when, 5: Says when}}
+            - Says where
+        """,
+    ),
+    "a set with a trajectory that has a weight": (
+        """\
+        tests:
+          - id: one
+            input: x
+            assertions:
+              - name: all
+                type: composite
+                aggregator: {type: weighted_average, weights: {a: 2}}
+                assertions:
+                  - {name: a, type: tool-trajectory, mode: any_order, minimums: {x: 1}}
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: x
+            assert:
+              - metric: all
+                type: assert-set
+                assert:
+                  - {metric: a, weight: 2, type: assert-set, assert: [{"type": "trajectory:tool-used", "value": {"name": "x", "min": 1}}]}
+        """,  # noqa: E501
+    ),
+    "a judge for the tests of another file": (
+        """\
+        tests: cases.jsonl
+        assertions:
+          - {type: llm-grader, prompt: file://judge.md}
+        """,
+        """\
+        tests: cases.jsonl
+        assert:
+          - {type: llm-rubric, prompt: file://judge.md}
+        """,
+    ),
+    "graders of one name, and tests of one name": (
+        """\
+        tests:
+          - id: one
+            input: x
+            assertions:
+              - {name: a, type: rubrics, criteria: [{id: a, outcome: Says why}]}
+              - {name: a, type: rubrics, criteria: [{id: b, outcome: Says how}]}
+          - id: one
+            input: y
+            assertions: [Says when]
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: x
+            assert:
+              - {metric: a, type: llm-rubric, value: [{id: a, outcome: Says why}]}
+              - {metric: a, type: llm-rubric, value: [{id: b, outcome: Says how}]}
+          - id: one
+            vars:
+              input: y
+            assert: [Says when]
+        """,
+    ),
 }
 
 
@@ -586,9 +783,30 @@ OBSTACLES = {
         f"prompts: [y]\n{CASE}",
         [(4, "AgentV 5 refuses `input`, and the suite has `prompts` already; move it to `vars`")],
     ),
-    "input for all tests": (
-        f"input: y\n{CASE}",
-        [(1, "`input` of a suite: AgentV 5 refuses it; remove it or change it by hand")],
+    "input for tests in another file": (
+        f"input: y\n{CASE}  - file://more.yaml\n",
+        [
+            (1, "`input` of a suite goes into the input of each test, and some are in other files"),
+            (6, "AgentV 5 would put `prompts` before these cases too; move them into a suite"),
+        ],
+    ),
+    "files beside messages, which AgentV 4 skips": (
+        f"input_files: [a.md]\n{CASE.replace('input: x', 'input: [{role: user, content: x}]')}",
+        [
+            (
+                4,
+                ("only an `input` that is one string takes files, and only messages go after the `input` of the suite"),
+            )
+        ],
+    ),
+    "tests under two names": (
+        f"evalcases: []\n{CASE}",
+        [(1, "AgentV reads only `tests` here; join it with `evalcases`")],
+    ),
+    "a suite that is not YAML": ("tests:\n\t- id: one\n", [(2, "a tab cannot indent YAML; use spaces")]),
+    "options that are there already": (
+        f"execution: {{workers: 2}}\nevaluate_options: {{max_concurrency: 3}}\n{CASE}",
+        [(1, "write it as `max_concurrency` in `evaluate_options`, which is there")],
     ),
     "two descriptions": (
         f"{CASE}    criteria: It\n    description: It\n",
@@ -628,8 +846,8 @@ OBSTACLES = {
             (
                 6,
                 (
-                    "`type: tool_trajectory`: AgentV 5 refuses this grader; its `trajectory:tool-used` and the like "
-                    "pass or fail, without a score between"
+                    "`type: tool_trajectory`: AgentV 5 refuses this grader; its `trajectory:tool-used` and "
+                    "`trajectory:tool-sequence` have no arguments, no times and no mode `subset` or `superset`"
                 ),
             ),
         ],
@@ -661,18 +879,6 @@ OBSTACLES = {
     "what AgentV 4 ignores and AgentV 5 does not": (
         "tests:\n  - id: one\n    input: x\n    assertions: [{type: rubrics, prompt: p, criteria: [Says why]}]\n",
         [(4, "AgentV 4 ignores `prompt` of `rubrics`, and AgentV 5 would read it; remove it")],
-    ),
-    "the path of a prompt": (
-        f"{CASE}    evaluators:\n      - {{type: llm_judge, prompt: prompts/a.md}}\n",
-        [
-            (
-                6,
-                (
-                    "`prompt` of `llm-rubric`: AgentV takes this text as the prompt itself; if it is a file, write "
-                    "`file://` before its path"
-                ),
-            )
-        ],
     ),
     "inputs that would be several tests, or none": (
         f"{CASE.replace('input: x', 'input: [x, y]')}    expected_output: []\n",
@@ -818,6 +1024,17 @@ def test_a_criterion_of_its_own_is_read_otherwise_by_the_other_release():
     late = LATE + "  - {id: two, vars: {input: x}, criteria: It}\n"
     assert [note.message[:29] for note in rewrite("a.eval.yaml", late.encode(), "agentv-4").notes] == [
         five.message[:29]
+    ]
+
+
+def test_the_path_of_a_prompt_is_told_as_each_release_takes_it_for_the_prompt():
+    text = "tests:\n  - id: one\n    input: x\n    assertions:\n      - {type: llm-grader, prompt: prompts/a.md}\n"
+    rewritings = [rewrite("a.eval.yaml", text.encode(), target) for target in ("agentv-4", "agentv-5")]
+    reason = "AgentV takes this text as the prompt itself; if it is a file, write `file://` before its path"
+    at = text.index("prompt:")
+    assert [(each.is_changed, each.unmet, each.notes) for each in rewritings] == [
+        (False, (), (Note(f"`prompt` of `llm-grader`: {reason}", at),)),
+        (True, (), (Note(f"`prompt` of `llm-rubric`: {reason}", at),)),
     ]
 
 
@@ -1021,6 +1238,31 @@ TO_FOUR = {
             '"vars": {"input": "x"}, "assert": ["Says why"]}]}\n'
         ),
         '{"execution": {"workers": 2}, "tests": [{"id": "one", "input": "x", "assertions": ["Says why"]}]}\n',
+    ),
+    "options of a run": (
+        """\
+        prompts: ["{{ input }}"]
+        threshold: 0.5
+        evaluate_options: {repeat: 3, max_concurrency: 2, budget_usd: 4}
+        tests:
+          - {id: one, vars: {input: x}, assert: [Says why]}
+        """,
+        """\
+        execution: {trials: {count: 3}, workers: 2, budget_usd: 4, threshold: 0.5}
+        tests:
+          - {id: one, input: x, assertions: [Says why]}
+        """,
+    ),
+    "a holistic scale in JSON": (
+        (
+            '{"prompts": ["{{input}}"], "tests": [{"id": "one", "vars": {"input": "x"}, "rubrics": [{"score_range": '
+            '[0, 4], "expected_outcome": "No"}, {"score_range": [5, 10], "expected_outcome": "It"}]}]}\n'
+        ),
+        (
+            '{"tests": [{"id": "one", "input": "x", "assertions": [{"type": "rubrics", "criteria": [{"id": "overall", '
+            '"score_ranges": [{"score_range": [0, 4], "outcome": "No"}, {"score_range": [5, 10], "outcome": "It"}]}]}'
+            "]}]}\n"
+        ),
     ),
 }
 

@@ -40,31 +40,13 @@ FLOW = (
     "{score_range: [6, 10], expected_outcome: b c}]}]\n"
 )
 CASES = {
-    "the band below": (GAP, "widen-lower", {"[0, 3]": "[0, 5]"}),
-    "the band above": (GAP, "widen-upper", {"[6, 10]": "[4, 10]"}),
-    "a new band": (
-        GAP,
-        "add-band",
-        {
-            "of them\n": "of them\n      - score_range: [4, 5]\n"
-            "        expected_outcome: TODO - say what earns scores 4 and 5\n"
-        },
-    ),
-    "a new band between brackets": (
-        FLOW,
-        "add-band",
-        {"none'}, ": "none'}, {score_range: [4, 5], expected_outcome: 'TODO - say what earns scores 4 and 5'}, "},
-    ),
+    "the band below": (GAP, "widen-lower"),
+    "the band above": (GAP, "widen-upper"),
+    "a new band": (GAP, "add-band"),
+    "a new band between brackets": (FLOW, "add-band"),
     "new bands at both ends": (
         HEAD + "      - {score_range: [2, 8], expected_outcome: Names one}  # mid\n",
         "add-band",
-        {
-            "      - {score_range: [2, 8], expected_outcome: Names one}  # mid\n": (
-                "      - {score_range: [0, 1], expected_outcome: TODO - say what earns scores 0 and 1}\n"
-                "      - {score_range: [2, 8], expected_outcome: Names one}  # mid\n"
-                "      - {score_range: [9, 10], expected_outcome: TODO - say what earns scores 9 and 10}\n"
-            )
-        },
     ),
     "two criteria for two actions": (
         """\
@@ -76,55 +58,26 @@ rubrics:
   - Is signed
 """,
         "split",
-        {
-            "weight: 3": "weight: 1.5",
-            "Asks for the age, and then recommends a doctor  # twice\n": (
-                '"Asks for the age"  # twice\n'
-                "  - id: age-2\n"
-                "    weight: 1.5\n"
-                '    expected_outcome: "Then recommends a doctor"\n'
-            ),
-        },
     ),
-    "two strings for two actions": (
-        "rubrics:\n  - Asks for the age and recommends a doctor\n  - Is signed\n",
-        "split",
-        {"Asks for the age and recommends a doctor": '"Asks for the age"\n  - "Recommends a doctor"'},
-    ),
+    "two strings for two actions": ("rubrics:\n  - Asks for the age and recommends a doctor\n  - Is signed\n", "split"),
     "two criteria for two actions, in quotes": (
         "rubrics:\n  - {id: 'age', weight: .5, expected_outcome: 'Asks for the user''s age and warns of alcohol'}\n",
         "split",
-        {
-            "weight: .5, expected_outcome: 'Asks for the user''s age and warns of alcohol'}": (
-                'weight: 0.25, expected_outcome: "Asks for the user\'s age"}\n'
-                "  - {id: 'age-2', weight: 0.25, expected_outcome: \"Warns of alcohol\"}"
-            )
-        },
     ),
     "two criteria for two actions, in JSON": (
         '{"rubrics": [{"id": "a", "expected_outcome": "Asks for the age and recommends a doctor"}]}\n',
         "split",
-        {
-            '"Asks for the age and recommends a doctor"}': (
-                '"Asks for the age"}, {"id": "a-2", "expected_outcome": "Recommends a doctor"}'
-            )
-        },
     ),
-    "a new band in the short form": (
-        HEAD + '      "3": Names none\n      "7": Names two\n',
-        "add-band",
-        {'      "3"': '      "0": "TODO - say what earns scores 0 to 2"\n      "3"'},
-    ),
+    "a new band in the short form": (HEAD + '      "3": Names none\n      "7": Names two\n', "add-band"),
     "a new band of a holistic scale": (
         (
             "rubrics:\n- score_range: [0, 5]\n  expected_outcome: Names none\n"
             "- score_range: [7, 10]\n  expected_outcome: Names two\n"
         ),
         "add-band",
-        {"none\n": "none\n- score_range: [6, 6]\n  expected_outcome: TODO - say what earns score 6\n"},
     ),
-    "the upper band keeps": (OVERLAP, "upper-keeps", {"[0, 7]": "[0, 5]"}),
-    "the lower band keeps": (OVERLAP, "lower-keeps", {"[6, 10]": "[8, 10]"}),
+    "the upper band keeps": (OVERLAP, "upper-keeps"),
+    "the lower band keeps": (OVERLAP, "lower-keeps"),
     "a band at a gate": (
         (
             "rubrics:\n  - Names the author\n  - id: a\n    required_min_score: 7\n    score_ranges:\n"
@@ -132,12 +85,6 @@ rubrics:
             "      - {score_range: [5, 10], expected_outcome: Names two}\n"
         ),
         "add-band",
-        {
-            "      - {score_range: [5, 10], expected_outcome: Names two}\n": (
-                "      - {score_range: [5, 6], expected_outcome: Names two}\n"
-                "      - {score_range: [7, 10], expected_outcome: TODO - say what earns scores 7 to 10}\n"
-            )
-        },
     ),
     "bands at both thresholds": (
         (
@@ -145,36 +92,18 @@ rubrics:
             "  - score_range: [5, 10]\n    expected_outcome: Names two\n"
         ),
         "add-band",
-        {
-            "[5, 10]\n    expected_outcome: Names two\n": (
-                "[5, 5]\n    expected_outcome: Names two\n"
-                "  - score_range: [6, 7]\n    expected_outcome: TODO - say what earns scores 6 and 7\n"
-                "  - score_range: [8, 10]\n    expected_outcome: TODO - say what earns scores 8 to 10\n"
-            )
-        },
     ),
     "a band at a threshold in the short form": (
         "rubrics:\n  - id: a\n    score_ranges: {0: Names none, 6: Names two}\n",
         "add-band",
-        {"6: Names two": "6: Names two, 8: TODO - say what earns scores 8 to 10"},
     ),
     "bands at both thresholds in the short form": (
         "rubrics:\n  - id: a\n    score_ranges:\n      0: Names none\n      5: Names two\n",
         "add-band",
-        {
-            "two\n": (
-                "two\n      6: TODO - say what earns scores 6 and 7\n      8: TODO - say what earns scores 8 to 10\n"
-            )
-        },
     ),
     "bands at both thresholds between others": (
         "rubrics:\n  - id: a\n    score_ranges: {'0': Names none, '5': Names two, '10': Names all}\n",
         "add-band",
-        {
-            "'10'": (
-                "'6': \"TODO - say what earns scores 6 and 7\", '8': \"TODO - say what earns scores 8 and 9\", '10'"
-            )
-        },
     ),
     "bands below one item and above the next": (
         f"""{HEAD}\
@@ -185,13 +114,6 @@ rubrics:
     required_min_score: 8
 """,
         "add-band",
-        {
-            "[7, 10]\n        expected_outcome: Names two\n": (
-                "[7, 7]\n        expected_outcome: Names two\n"
-                "      - score_range: [8, 10]\n        expected_outcome: TODO - say what earns scores 8 to 10\n"
-                "      - score_range: [0, 0]\n        expected_outcome: TODO - say what earns score 0\n"
-            ),
-        },
     ),
     "a new band below a text block with its blank lines": (
         f"""{HEAD}\
@@ -204,55 +126,37 @@ rubrics:
         expected_outcome: Names two
 """,
         "add-band",
-        {
-            "None\n\n\n": (
-                "None\n\n\n      - score_range: [4, 5]\n"
-                "        expected_outcome: TODO - say what earns scores 4 and 5\n"
-            ),
-        },
     ),
     "the later id": (
         'rubrics:\n  - {id: "tone 😀", expected_outcome: Names none}\n  - {id: tone 😀, expected_outcome: Names two}\n',
         "rename-later",
-        {"{id: tone 😀": '{id: "tone 😀-2"'},
     ),
     "the earlier id": (
         "rubrics:\n  - {id: 'a', expected_outcome: Names none}\n  - {id: a, expected_outcome: Names two}\n",
         "rename-earlier",
-        {"'a'": "'a-2'"},
     ),
-    "an empty outcome": (
-        "rubrics:\n  - id: a\n    expected_outcome:   # none\n",
-        "placeholder",
-        {"outcome:": "outcome: TODO - say what an observer sees for criterion 1"},
-    ),
+    "an empty outcome": ("rubrics:\n  - id: a\n    expected_outcome:   # none\n", "placeholder"),
     "blank outcomes": (
         (
             "rubrics:\n  - ' '\n  - {id: a, levels: [{level: 1, expected_outcome: Names none}, "
             "{level: 2, expected_outcome: }]}\n"
         ),
         "placeholder",
-        {
-            "' '": "'TODO - say what an observer sees for criterion 1'",
-            "outcome: }": "outcome: TODO - say what an observer sees for level 2 of criterion 2 }",
-        },
     ),
 }
 
 
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize(("name", "case"), CASES.items(), ids=CASES)
-def test_a_choice_changes_what_it_says(name, case, line_end):
-    text, choice, changes = case
+def test_a_choice_changes_what_it_says(name, case, said):
+    text, choice = case
     # The band that closes a gap may hold a threshold, which is a finding with a choice of that name too.
     others = frozenset(rule.name for rule in RULES if name.startswith(("a band", "bands")) or rule.name != "split-band")
     settings = OURS._replace(enabled=others)
-    expected = text
-    for old, new in changes.items():
-        assert expected.count(old) == 1
-        expected = expected.replace(old, new)
-    data = text.replace("\n", line_end).encode()
-    assert fix("a.yaml", data, settings, choices=[choice]).data == expected.replace("\n", line_end).encode()
+    fixed = fix("a.yaml", text.encode(), settings, choices=[choice]).text
+    wide = fix("a.yaml", text.replace("\n", "\r\n").encode(), settings, choices=[choice]).data
+    assert wide == fixed.replace("\n", "\r\n").encode()
+    assert fixed.endswith("\n") is text.endswith("\n")
+    said(fixed)
 
 
 def test_an_id_goes_below_a_text_block_with_its_blank_lines():
@@ -264,18 +168,10 @@ def test_an_id_goes_below_a_text_block_with_its_blank_lines():
     assert fix("a.yaml", text.encode(), settings, unsafe=True).text == expected
 
 
-def test_only_what_has_one_answer_is_fixed_unasked_and_the_rest_is_named():
+def test_only_what_has_one_answer_is_fixed_unasked_and_the_rest_is_named(said):
     fixed = fix("a.yaml", GAP.encode(), OURS, unsafe=True)
     assert fixed.applied == ()
-    assert [(left.finding.rule, left.reason) for left in fixed.left(unsafe=True)] == [
-        (
-            "coverage",
-            (
-                "only you can choose: end [0, 3] at 5 (--choose widen-lower), start [6, 10] at 4 "
-                "(--choose widen-upper) or add the band [4, 5] with a placeholder as the outcome (--choose add-band)"
-            ),
-        )
-    ]
+    said([(left.finding.rule, left.reason) for left in fixed.left(unsafe=True)])
     nested = GAP.replace("[0, 3]", "[0, 10]")
     assert fix("a.yaml", nested.encode(), OURS, unsafe=True).text == nested.replace("[0, 10]", "[0, 5]")
 
@@ -412,15 +308,11 @@ def test_the_report_and_the_functions_for_programs_have_the_choices(tmp_path, mo
 PROGRAM = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix.fix import main; main()"
 
 
-def test_the_command_takes_the_names_of_choices(tmp_path, monkeypatch):
+def test_the_command_takes_the_names_of_choices(tmp_path, monkeypatch, said):
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "a.rubric.yaml"
     file.write_text(OVERLAP, "utf-8")
-    assert call("a.rubric.yaml", program=PROGRAM) == (
-        "Nothing to fix safely in 1 file.\n1 fixable with rubric-fix --choose NAME.\n",
-        "",
-        0,
-    )
+    said(call("a.rubric.yaml", program=PROGRAM))
     assert call("--choose=upper-keeps,widen-lower", "a.rubric.yaml", program=PROGRAM) == (
         "a.rubric.yaml: fixed 1 finding\n  1 x end [0, 7] at 5 (overlap)\nFixed 1 finding in 1 of 1 file: 1 overlap.\n",
         "",
@@ -429,7 +321,7 @@ def test_the_command_takes_the_names_of_choices(tmp_path, monkeypatch):
     assert file.read_text("utf-8") == OVERLAP.replace("[0, 7]", "[0, 5]")
     output, errors, code = call("--choose=uper-keeps", program=PROGRAM)
     assert (output, code) == ("", 2)
-    assert "unknown choice 'uper-keeps'; did you mean `upper-keeps`?" in errors
+    said(errors)
 
 
 REFUSED = """\
@@ -441,11 +333,12 @@ rubrics:
 """
 
 
-def test_a_finding_whose_choice_was_refused_is_not_counted_as_fixable_by_it(tmp_path, monkeypatch):
+def test_a_finding_whose_choice_was_refused_is_not_counted_as_fixable_by_it(tmp_path, monkeypatch, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.rubric.yaml").write_text(REFUSED, "utf-8")
     output, _, code = call("--choose=own-rubric", "a.rubric.yaml", program=PROGRAM)
-    assert (output.splitlines()[-2:], code) == (["Nothing to fix in 1 file.", "1 finding left to fix by hand."], 0)
+    assert code == 0
+    said(output)
 
 
 def test_every_choice_of_a_finding_is_one_of_its_rule():

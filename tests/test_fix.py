@@ -39,146 +39,58 @@ def reasons(text, name="suite.yaml", settings=OURS):
 
 
 BLOCK = {
-    "renamed-in-place": (
-        "- id: a\n  description: Cites it  # where\n",
-        "- id: a\n  expected_outcome: Cites it  # where\n",
-    ),
-    "comment-behind-a-value-stays": (
-        "- id: a\n  expected_outcome: Cites it\n  required: true # why\n",
-        "- id: a\n  expected_outcome: Cites it\n  required_min_score: 10 # why\n",
-    ),
-    "removed-with-its-line": (
-        "- id: a\n  required: false\n  expected_outcome: Cites it\n",
-        "- id: a\n  expected_outcome: Cites it\n",
-    ),
-    "comment-of-a-removed-field-stays": (
-        "- id: a\n  required: false  # why\n  expected_outcome: Cites it\n",
-        "- id: a\n  # why\n  expected_outcome: Cites it\n",
-    ),
+    "renamed-in-place": "- id: a\n  description: Cites it  # where\n",
+    "comment-behind-a-value-stays": "- id: a\n  expected_outcome: Cites it\n  required: true # why\n",
+    "removed-with-its-line": "- id: a\n  required: false\n  expected_outcome: Cites it\n",
+    "comment-of-a-removed-field-stays": "- id: a\n  required: false  # why\n  expected_outcome: Cites it\n",
     "comments-around-a-removed-field-stay": (
-        "- id: a\n  # before\n  required: false\n  # after\n  expected_outcome: Cites it\n",
-        "- id: a\n  # before\n  # after\n  expected_outcome: Cites it\n",
+        "- id: a\n  # before\n  required: false\n  # after\n  expected_outcome: Cites it\n"
     ),
-    "removed-behind-the-dash": (
-        "- required: false\n  expected_outcome: Cites it\n  id: a\n",
-        "- expected_outcome: Cites it\n  id: a\n",
-    ),
+    "removed-behind-the-dash": "- required: false\n  expected_outcome: Cites it\n  id: a\n",
     "removed-behind-the-dash-before-a-comment": (
-        "- required: false\n  # about it\n  expected_outcome: Cites it\n  id: a\n",
-        "-\n  # about it\n  expected_outcome: Cites it\n  id: a\n",
+        "- required: false\n  # about it\n  expected_outcome: Cites it\n  id: a\n"
     ),
-    "removed-behind-the-dash-with-a-comment": (
-        "- required: false # why\n  expected_outcome: Cites it\n  id: a\n",
-        "- # why\n  expected_outcome: Cites it\n  id: a\n",
-    ),
-    "explicit-keys": (
-        "- ? id\n  : a\n  ? description\n  : Cites it\n  ? required # one\n  : false # two\n  weight: 2\n",
-        "- ? id\n  : a\n  ? expected_outcome\n  : Cites it\n  # one\n  # two\n  weight: 2\n",
-    ),
-    "quoted-keys": (
-        '- "id": a\n  \'description\': Cites it\n  "required": true\n',
-        '- "id": a\n  \'expected_outcome\': Cites it\n  "required_min_score": 10\n',
-    ),
+    "removed-behind-the-dash-with-a-comment": "- required: false # why\n  expected_outcome: Cites it\n  id: a\n",
+    "explicit-keys": "- ? id\n  : a\n  ? description\n  : Cites it\n  ? required # one\n  : false # two\n  weight: 2\n",
+    "quoted-keys": '- "id": a\n  \'description\': Cites it\n  "required": true\n',
     "value-on-a-line-of-its-own": (
-        "- id: a\n  expected_outcome: Cites it\n  required: # one\n    false # two\n  weight: 2\n",
-        "- id: a\n  expected_outcome: Cites it\n  # one\n    # two\n  weight: 2\n",
+        "- id: a\n  expected_outcome: Cites it\n  required: # one\n    false # two\n  weight: 2\n"
     ),
     "value-on-a-line-of-its-own-without-a-comment": (
-        "- id: a\n  required: # one\n    false\n  description: Cites it\n  score_ranges: {0: None, 5: Some}\n",
-        "- id: a\n  # one\n  expected_outcome: Cites it\n  score_ranges: {0: None, 5: Some}\n",
+        "- id: a\n  required: # one\n    false\n  description: Cites it\n  score_ranges: {0: None, 5: Some}\n"
     ),
-    "tags": (
-        "- id: a\n  !!str description: !!str Cites it\n  required: !!bool true\n",
-        "- id: a\n  !!str expected_outcome: !!str Cites it\n  required_min_score: 10\n",
-    ),
-    "tagged-key-removed": (
-        "- id: a\n  expected_outcome: Cites it\n  !!str required: !!bool false\n",
-        "- id: a\n  expected_outcome: Cites it\n",
-    ),
-    "text-block-above": (
-        "- id: a\n  description: |+\n    Cites it\n  required: false # why\n  weight: 2\n",
-        "- id: a\n  expected_outcome: |+\n    Cites it\n  # why\n  weight: 2\n",
-    ),
-    "text-block-above-the-end": (
-        "- id: a\n  description: |+\n    Cites it\n  required: false\n",
-        "- id: a\n  expected_outcome: |+\n    Cites it\n",
-    ),
-    "no-line-end-at-the-end": (
-        "- id: a\n  description: Cites it\n  required: true",
-        "- id: a\n  expected_outcome: Cites it\n  required_min_score: 10",
-    ),
-    "removed-last-without-line-end": (
-        "- id: a\n  description: Cites it\n  required: false",
-        "- id: a\n  expected_outcome: Cites it\n",
-    ),
+    "tags": "- id: a\n  !!str description: !!str Cites it\n  required: !!bool true\n",
+    "tagged-key-removed": "- id: a\n  expected_outcome: Cites it\n  !!str required: !!bool false\n",
+    "text-block-above": "- id: a\n  description: |+\n    Cites it\n  required: false # why\n  weight: 2\n",
+    "text-block-above-the-end": "- id: a\n  description: |+\n    Cites it\n  required: false\n",
+    "no-line-end-at-the-end": "- id: a\n  description: Cites it\n  required: true",
+    "removed-last-without-line-end": "- id: a\n  description: Cites it\n  required: false",
     "bands": (
-        (
-            "- id: a\n  required: true\n  score_ranges:\n  - {score_range: [0, 9], description: Errs}\n"
-            "  - score_range: [10, 10]\n    description: Is right\n"
-        ),
-        (
-            "- id: a\n  required_min_score: 10\n  score_ranges:\n  - {score_range: [0, 9], expected_outcome: Errs}\n"
-            "  - score_range: [10, 10]\n    expected_outcome: Is right\n"
-        ),
+        "- id: a\n  required: true\n  score_ranges:\n  - {score_range: [0, 9], description: Errs}\n"
+        "  - score_range: [10, 10]\n    description: Is right\n"
     ),
     "said-twice": (
-        "- id: a\n  description: Cites it\n  expected_outcome: Cites it\n  required: true\n  required_min_score: 10\n",
-        "- id: a\n  expected_outcome: Cites it\n  required_min_score: 10\n",
+        "- id: a\n  description: Cites it\n  expected_outcome: Cites it\n  required: true\n  required_min_score: 10\n"
     ),
 }
 FLOW = {
-    "one-line": (
-        "- {id: a, description: Cites it, required: true}\n",
-        "- {id: a, expected_outcome: Cites it, required_min_score: 10}\n",
-    ),
-    "last-goes-with-the-comma-before": (
-        "- {id: a, expected_outcome: Cites it, required: false}\n",
-        "- {id: a, expected_outcome: Cites it}\n",
-    ),
-    "first-goes-with-the-comma-behind": (
-        "- { required: false, id: a, expected_outcome: Cites it }\n",
-        "- { id: a, expected_outcome: Cites it }\n",
-    ),
-    "trailing-comma-stays": (
-        "- {id: a, expected_outcome: Cites it, required: false,}\n",
-        "- {id: a, expected_outcome: Cites it,}\n",
-    ),
-    "line-goes": (
-        "- {\n    id: a,\n    required: false,\n    expected_outcome: Cites it\n  }\n",
-        "- {\n    id: a,\n    expected_outcome: Cites it\n  }\n",
-    ),
-    "last-line-goes": (
-        "- {\n    id: a,\n    expected_outcome: Cites it,\n    required: false\n  }\n",
-        "- {\n    id: a,\n    expected_outcome: Cites it\n  }\n",
-    ),
-    "comments-stay": (
-        "- {id: a, # one\n   expected_outcome: Cites it, # two\n   required: false # three\n  }\n",
-        "- {id: a, # one\n   expected_outcome: Cites it # two\n   # three\n  }\n",
-    ),
+    "one-line": "- {id: a, description: Cites it, required: true}\n",
+    "last-goes-with-the-comma-before": "- {id: a, expected_outcome: Cites it, required: false}\n",
+    "first-goes-with-the-comma-behind": "- { required: false, id: a, expected_outcome: Cites it }\n",
+    "trailing-comma-stays": "- {id: a, expected_outcome: Cites it, required: false,}\n",
+    "line-goes": "- {\n    id: a,\n    required: false,\n    expected_outcome: Cites it\n  }\n",
+    "last-line-goes": "- {\n    id: a,\n    expected_outcome: Cites it,\n    required: false\n  }\n",
+    "comments-stay": "- {id: a, # one\n   expected_outcome: Cites it, # two\n   required: false # three\n  }\n",
     "bracket-behind-the-last-keeps-its-indentation": (
-        "  - {id: a, description: Cites it,  # one\n     required: false}\n  - id: b\n    description: Is\n",
-        "  - {id: a, expected_outcome: Cites it  # one\n     }\n  - id: b\n    expected_outcome: Is\n",
+        "  - {id: a, description: Cites it,  # one\n     required: false}\n  - id: b\n    description: Is\n"
     ),
     "bracket-behind-a-trailing-comma-keeps-its-indentation": (
-        "  - {id: a, description: Cites it,  # one\n     required: false ,  }\n",
-        "  - {id: a, expected_outcome: Cites it,  # one\n     }\n",
+        "  - {id: a, description: Cites it,  # one\n     required: false ,  }\n"
     ),
-    "comma-on-its-own-line": (
-        "  - {id: a, description: Cites it\n     ,\n     required: false}\n",
-        "  - {id: a, expected_outcome: Cites it\n     }\n",
-    ),
-    "comment-between-comma-and-last": (
-        "  - {id: a, description: Cites it,\n     # one\n     required: false}\n",
-        "  - {id: a, expected_outcome: Cites it\n     # one\n     }\n",
-    ),
-    "comma-on-its-own-line-with-a-comment": (
-        "  - {id: a, description: Cites it\n     , # one\n     required: false }\n",
-        "  - {id: a, expected_outcome: Cites it\n     # one\n     }\n",
-    ),
-    "comma-on-the-next-line": (
-        "- {id: a\n  , required: false # why\n  , expected_outcome: Cites it}\n",
-        "- {id: a\n  , # why\n  expected_outcome: Cites it}\n",
-    ),
+    "comma-on-its-own-line": "  - {id: a, description: Cites it\n     ,\n     required: false}\n",
+    "comment-between-comma-and-last": "  - {id: a, description: Cites it,\n     # one\n     required: false}\n",
+    "comma-on-its-own-line-with-a-comment": "  - {id: a, description: Cites it\n     , # one\n     required: false }\n",
+    "comma-on-the-next-line": "- {id: a\n  , required: false # why\n  , expected_outcome: Cites it}\n",
 }
 
 
@@ -191,13 +103,15 @@ MARKS = {
 }
 
 
-@pytest.mark.parametrize(("before", "after"), [*BLOCK.values(), *FLOW.values()], ids=[*BLOCK, *FLOW])
-def test_only_the_fields_change(before, after):
+@pytest.mark.parametrize("text", [*BLOCK.values(), *FLOW.values()], ids=[*BLOCK, *FLOW])
+def test_only_the_fields_change(text, said):
+    text = f"# État 🙂\nrubrics:\n{text}"
+    expected = fixed_text(text)
     for (codec, mark), line_end in product(MARKS.items(), ("\n", "\r\n")):
-        head = "# État 🙂\nrubrics:\n"
-        data, expected = (mark + (head + text).replace("\n", line_end).encode(codec) for text in (before, after))
+        data, wanted = (mark + each.replace("\n", line_end).encode(codec) for each in (text, expected))
         fixed = fix("suite.yaml", data, OURS)
-        assert (fixed.doubt, fixed.data) == ("", expected), (codec, line_end)
+        assert (fixed.doubt, fixed.data) == ("", wanted), (codec, line_end)
+    said(repr(expected[-1:]), expected)
 
 
 def test_documents_are_fixed_each_by_itself():
@@ -258,7 +172,10 @@ DEFINED = {
         "common: &common {id: a, expected_outcome: Cites it, required_min_score: 10}\nrubrics:\n- *common\n",
     ),
     "merged fields": (
-        "base: &b {required: true}\nrubrics:\n- {id: a, expected_outcome: It is, <<: *b}\n- {id: c, <<: *b, description: It}\n",
+        (
+            "base: &b {required: true}\nrubrics:\n- {id: a, expected_outcome: It is, <<: *b}\n"
+            "- {id: c, <<: *b, description: It}\n"
+        ),
         (
             "base: &b {required_min_score: 10}\nrubrics:\n- {id: a, expected_outcome: It is, <<: *b}\n"
             "- {id: c, <<: *b, expected_outcome: It}\n"
@@ -278,90 +195,72 @@ def test_a_definition_made_for_sharing_is_changed_once(text, expected):
 
 OBSTACLES = {
     "value-shared-with-no-rubric": (
-        "defaults: {strict: &strict true}\nrubrics:\n- {id: a, expected_outcome: Cites it, required: *strict}\n",
-        "its value is shared with `/defaults/strict` (line 1), which is outside all rubrics; change it by hand",
+        "defaults: {strict: &strict true}\nrubrics:\n- {id: a, expected_outcome: Cites it, required: *strict}\n"
     ),
     "criterion-shared-with-no-rubric": (
-        "tests: [&common {id: a, expected_outcome: Cites it, required: true}]\nrubrics:\n- *common\n",
-        "it is shared with `/tests/0/required` (line 1), which is outside all rubrics; change it by hand",
+        "tests: [&common {id: a, expected_outcome: Cites it, required: true}]\nrubrics:\n- *common\n"
     ),
     "merged-from-no-rubric": (
-        "tests: [&common {required: true}]\nrubrics:\n- {id: a, expected_outcome: Cites it, <<: *common}\n",
-        "it is shared with `/tests/0/required` (line 1), which is outside all rubrics; change it by hand",
+        "tests: [&common {required: true}]\nrubrics:\n- {id: a, expected_outcome: Cites it, <<: *common}\n"
     ),
     "merged-elsewhere-too": (
-        "x: &x {required: true}\ntests: [{<<: *x}]\nrubrics:\n- {id: a, expected_outcome: Cites it, <<: *x}\n",
-        "it is shared with `/tests/0/required` (line 1), which is outside all rubrics; change it by hand",
+        "x: &x {required: true}\ntests: [{<<: *x}]\nrubrics:\n- {id: a, expected_outcome: Cites it, <<: *x}\n"
     ),
     "value-of-another-field": (
-        "rubrics:\n- {id: a, expected_outcome: Cites it, required: &b true}\n- {id: c, expected_outcome: It, other: *b}\n",
-        "its value is shared with `/rubrics/1/other` (line 3); change it by hand",
+        "rubrics:\n- {id: a, expected_outcome: Cites it, required: &b true}\n"
+        "- {id: c, expected_outcome: It, other: *b}\n"
     ),
     "text-block-that-would-grow": (
-        "rubrics:\n- id: a\n  expected_outcome: |+\n    Cites it\n  required: false\n\n- id: b\n  expected_outcome: Is\n",
-        "the text block above it would take over the blank lines that follow",
+        "rubrics:\n- id: a\n  expected_outcome: |+\n    Cites it\n  required: false\n\n- id: b\n"
+        "  expected_outcome: Is\n"
     ),
-    "key-that-is-an-alias": (
-        "key: &key required\nrubrics:\n- {id: a, expected_outcome: Cites it, *key : true}\n",
-        "its key is the alias `*key`; write the key out",
-    ),
+    "key-that-is-an-alias": "key: &key required\nrubrics:\n- {id: a, expected_outcome: Cites it, *key : true}\n",
 }
 
 
-@pytest.mark.parametrize(("text", "reason"), OBSTACLES.values(), ids=OBSTACLES)
-def test_what_cannot_be_fixed_stays_and_the_reason_is_told(text, reason):
-    assert reasons(text) == (text, [("deprecated-required", reason)])
+@pytest.mark.parametrize("text", OBSTACLES.values(), ids=OBSTACLES)
+def test_what_cannot_be_fixed_stays_and_the_reason_is_told(text, said):
+    left, told = reasons(text)
+    assert left == text
+    said(told)
 
 
 MERGED = {
     "another criterion that merges it has both": (
-        "shared: &s {description: Cites it}\nrubrics:\n- {<<: *s, id: x, expected_outcome: Names it}\n- {<<: *s, id: z}\n",
-        {"/rubrics/0/description": "keep `expected_outcome`", "/rubrics/1/description": "line 3 merges it"},
+        "shared: &s {description: Cites it}\nrubrics:\n- {<<: *s, id: x, expected_outcome: Names it}\n"
+        "- {<<: *s, id: z}\n"
     ),
     "a gate that another criterion sets itself": (
-        (
-            "shared: &s {required: true}\nrubrics:\n- {<<: *s, id: x, expected_outcome: It, required_min_score: 7}\n"
-            "- {<<: *s, id: z, expected_outcome: Names it}\n"
-        ),
-        {"/rubrics/0/required": "keep `required_min_score`", "/rubrics/1/required": "line 3 merges it"},
+        "shared: &s {required: true}\nrubrics:\n- {<<: *s, id: x, expected_outcome: It, required_min_score: 7}\n"
+        "- {<<: *s, id: z, expected_outcome: Names it}\n"
     ),
     "the field that it overrides cannot be renamed": (
-        (
-            "base: &b {description: Cites it}\nrubrics:\n- {<<: *b, id: c0, description: Names it}\n"
-            "- {<<: *b, id: c1, expected_outcome: Is it}\n"
-        ),
-        {"/rubrics/0/description": "line 4 merges it", "/rubrics/1/description": "keep `expected_outcome`"},
+        "base: &b {description: Cites it}\nrubrics:\n- {<<: *b, id: c0, description: Names it}\n"
+        "- {<<: *b, id: c1, expected_outcome: Is it}\n"
     ),
     "the field that it overrides has no finding": (
-        "base: &b {description: Cites it}\nrubrics:\n- {<<: *b, id: c0, description: Names it}\n",
-        {"/rubrics/0/description": "the `description` of line 1"},
+        "base: &b {description: Cites it}\nrubrics:\n- {<<: *b, id: c0, description: Names it}\n"
     ),
     "the field that it overrides says something else": (
-        (
-            "rubrics:\n- &a {id: a, expected_outcome: It, required: true}\n"
-            "- {<<: *a, id: b, expected_outcome: Is it, required: false}\n"
-        ),
-        {"/rubrics/1/required": "the `required` of line 2", "/rubrics/0/required": "the value at `/rubrics/1`"},
+        "rubrics:\n- &a {id: a, expected_outcome: It, required: true}\n"
+        "- {<<: *a, id: b, expected_outcome: Is it, required: false}\n"
     ),
     "the field that it overrides is written in the merge key": (
-        "rubrics:\n- {<<: {description: Cites it}, id: a, description: Names it}\n",
-        {"/rubrics/0/description": "the `description` of line 2"},
+        "rubrics:\n- {<<: {description: Cites it}, id: a, description: Names it}\n"
     ),
     "what is said twice in one criterion is all that another one has": (
-        "shared: &s {description: Cites it}\nrubrics:\n- {<<: *s, id: x, expected_outcome: Cites it}\n- {<<: *s, id: z}\n",
-        {"/rubrics/0/description": "line 4 shares it without", "/rubrics/1/description": "line 3 merges it"},
+        "shared: &s {description: Cites it}\nrubrics:\n- {<<: *s, id: x, expected_outcome: Cites it}\n"
+        "- {<<: *s, id: z}\n"
     ),
 }
 
 
 @pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
-@pytest.mark.parametrize(("text", "reasons"), MERGED.values(), ids=MERGED)
-def test_no_fix_changes_what_a_merge_key_brings_into_another_criterion(text, reasons, unsafe):
+@pytest.mark.parametrize("text", MERGED.values(), ids=MERGED)
+def test_no_fix_changes_what_a_merge_key_brings_into_another_criterion(text, unsafe, said):
     fixed = fix("suite.yaml", text.encode(), OURS, unsafe=unsafe)
     assert (fixed.text, fixed.doubt) == (text, "")
-    left = {each.finding.pointer: each.reason for each in fixed.left(unsafe=unsafe)}
-    assert left.keys() == reasons.keys()
-    assert all(reason in left[place] for place, reason in reasons.items())
+    said([(each.finding.pointer, each.reason) for each in fixed.left(unsafe=unsafe)])
 
 
 def test_fields_that_override_each_other_by_merge_keys_are_renamed_together():
@@ -380,10 +279,10 @@ def test_what_an_ignore_comment_silences_stays():
     assert reasons(text) == (text, [])
 
 
-def test_unsafe_fixes_are_made_on_request_only():
+def test_unsafe_fixes_are_made_on_request_only(said):
     text = "rubrics:\n- {id: a, expected_outcom: Cites it, requird: false}\n"
     assert fixed_text(text) == text
-    assert fixed_text(text, unsafe=True) == "rubrics:\n- {id: a, expected_outcome: Cites it, requird: false}\n"
+    said(fixed_text(text, unsafe=True))
 
 
 def test_an_id_that_is_added_to_json_has_quotes():
@@ -418,15 +317,13 @@ rubrics:
     assert (finding.rule, finding.fix) == ("split-band", None)
 
 
-def test_unsafe_fixes_that_bring_a_new_error_are_left_out_and_the_others_made():
+def test_unsafe_fixes_that_bring_a_new_error_are_left_out_and_the_others_made(said):
     text = "rubrics:\n- {id: a, description: Cites it, wieght: -2}\n"
     fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
     assert fixed.text == text.replace("description", "expected_outcome")
     (left,) = fixed.left(unsafe=True)
-    assert (left.finding.rule, left.reason.partition(": ")[0]) == (
-        "unknown-field",
-        "line 2 would be a new finding, weight",
-    )
+    assert left.finding.rule == "unknown-field"
+    said(left.reason.partition(": ")[0])
 
 
 def test_a_warning_that_an_error_had_hidden_keeps_no_unsafe_fix_back():
@@ -442,7 +339,7 @@ rubrics:
     assert not any(f"{key}:" in fixed.text for key in keys)
 
 
-def test_one_unsafe_fix_that_is_refused_keeps_no_other_back():
+def test_one_unsafe_fix_that_is_refused_keeps_no_other_back(said):
     text = """\
 rubrics:
   - {id: a, expected_outcom: Names two sources}
@@ -452,7 +349,7 @@ rubrics:
     fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
     assert fixed.text == text.replace("expected_outcom:", "expected_outcome:").replace("expcted", "expected")
     (left,) = fixed.left(unsafe=True)
-    assert left.reason.startswith("line 3 would be a new finding, weight: ")
+    said(left.reason)
 
 
 def count_lints(monkeypatch):
@@ -537,189 +434,97 @@ def test_a_doubt_without_a_place_costs_only_the_fixes_that_cause_it(monkeypatch)
     assert len(linted) < 30
 
 
-def test_fixes_without_an_end_are_refused(monkeypatch):
+def test_fixes_without_an_end_are_refused(monkeypatch, said):
     monkeypatch.setattr("rubric_lint.fix.MAX_ROUNDS", 1)
     fixed = fix("suite.yaml", b"rubrics:\n- {id: a, description: Cites it}\n", OURS)
     assert fixed.applied == ()
-    assert [left.reason for left in fixed.left()] == ["its fixes do not converge in 1 rounds"]
+    said([left.reason for left in fixed.left()])
 
 
 BANDS = "rubrics:\n  - id: a\n    score_ranges:\n"
 MECHANICAL = {
-    "swapped-bounds": (
-        BANDS + "      - {score_range: [4, 0], expected_outcome: Names none}  # low\n"
-        "      - {score_range: [5, 10], expected_outcome: Names two}\n",
-        {"[4, 0]": "[0, 4]"},
-    ),
-    "overlap": (
-        BANDS + "      - score_range: [0, 10]\n        expected_outcome: Names none\n"
-        "      - score_range: [5, 10]\n        expected_outcome: Names two\n",
-        {"[0, 10]": "[0, 4]"},
-    ),
-    "gaps": (
-        BANDS + "      - {score_range: [1, 4], expected_outcome: Names none}\n"
-        "      - {score_range: [5, 9], expected_outcome: Names two}\n",
-        {"[1, 4]": "[0, 4]", "[5, 9]": "[5, 10]"},
-    ),
-    "gap-in-the-short-form": (
-        "rubrics:\n  - {id: a, score_ranges: {'2': Names none, 6: Names two}}\n",
-        {"'2'": "'0'"},
-    ),
+    "swapped-bounds": BANDS + "      - {score_range: [4, 0], expected_outcome: Names none}  # low\n"
+    "      - {score_range: [5, 10], expected_outcome: Names two}\n",
+    "overlap": BANDS + "      - score_range: [0, 10]\n        expected_outcome: Names none\n"
+    "      - score_range: [5, 10]\n        expected_outcome: Names two\n",
+    "gaps": BANDS + "      - {score_range: [1, 4], expected_outcome: Names none}\n"
+    "      - {score_range: [5, 9], expected_outcome: Names two}\n",
+    "gap-in-the-short-form": "rubrics:\n  - {id: a, score_ranges: {'2': Names none, 6: Names two}}\n",
     "split-by-a-gate": (
-        (
-            "rubrics:\n  - Names the author\n  - id: a\n    required_min_score: 7\n"
-            "    score_ranges: {0: Names none, 5: Names one, 8: Names two}\n"
-        ),
-        {"8: Names": "7: Names"},
+        "rubrics:\n  - Names the author\n  - id: a\n    required_min_score: 7\n"
+        "    score_ranges: {0: Names none, 5: Names one, 8: Names two}\n"
     ),
-    "unsorted": (
-        BANDS + "      - score_range: [5, 10]\n        expected_outcome: >-\n          Names\n          two\n"
-        "      - score_range: [0, 4]\n        expected_outcome: Names none\n",
-        {
-            "[5, 10]\n        expected_outcome: >-\n          Names\n          two": "[0, 4]\n        expected_outcome: Names none",
-            "[0, 4]\n        expected_outcome: Names none\n": "[5, 10]\n        expected_outcome: >-\n          Names\n          two\n",
-        },
-    ),
-    "unsorted-with-comments": (
-        BANDS + "      - score_range: [5, 10]  # high\n        # a note\n        expected_outcome: Names two  # end\n"
-        "\n      # low: none\n      - {score_range: [0, 4], expected_outcome: Names none} # last\n    weight: 2  # twice\n",
-        {
-            "      - score_range: [5, 10]  # high\n        # a note\n        expected_outcome: Names two  # end\n": (
-                "      # low: none\n      - {score_range: [0, 4], expected_outcome: Names none} # last\n"
-            ),
-            "      # low: none\n      - {score_range: [0, 4], expected_outcome: Names none} # last\n": (
-                "      - score_range: [5, 10]  # high\n        # a note\n        expected_outcome: Names two  # end\n"
-            ),
-        },
-    ),
+    "unsorted": BANDS + "      - score_range: [5, 10]\n        expected_outcome: >-\n          Names\n          two\n"
+    "      - score_range: [0, 4]\n        expected_outcome: Names none\n",
+    "unsorted-with-comments": BANDS
+    + "      - score_range: [5, 10]  # high\n        # a note\n        expected_outcome: Names two  # end\n"
+    "\n      # low: none\n      - {score_range: [0, 4], expected_outcome: Names none} # last\n    weight: 2  # twice\n",
     "unsorted-short-form-with-comments": (
-        "rubrics:\n  - id: a\n    score_ranges:\n      5: Names two  # high\n      # low\n      0: Names none\n",
-        {
-            "5: Names two  # high\n      # low\n      0: Names none\n": "# low\n      0: Names none\n      5: Names two  # high\n"
-        },
+        "rubrics:\n  - id: a\n    score_ranges:\n      5: Names two  # high\n      # low\n      0: Names none\n"
     ),
-    "unsorted-short-form": (
-        "rubrics:\n  - {id: a, score_ranges: {5: Names two, 0: Names none}}\n",
-        {"5: Names two, 0: Names none": "0: Names none, 5: Names two"},
-    ),
-    "ambiguous-string": (
-        "rubrics:\n  - {id: no, expected_outcome: Names two}  # b\n",
-        {"id: no": 'id: "no"'},
-    ),
-    "number-for-a-string": (
-        "rubrics:\n  - {id: 5, expected_outcome: 7.50}  # b\n",
-        {"id: 5": 'id: "5"', "7.50": '"7.50"'},
-    ),
-    "id-like-a-generated-one": (
-        "rubrics:\n  - {id: 'rubric-2', expected_outcome: Names two}\n  - Names the author\n",
-        {"'rubric-2'": "'rubric-2-2'"},
-    ),
-    "no-id": (
-        "rubrics:\n  - expected_outcome: Names two\n  - {expected_outcome: Names the author, weight: 2}\n",
-        {"Names two\n": "Names two\n    id: rubric-1\n", "weight: 2": "weight: 2, id: rubric-2"},
-    ),
+    "unsorted-short-form": "rubrics:\n  - {id: a, score_ranges: {5: Names two, 0: Names none}}\n",
+    "ambiguous-string": "rubrics:\n  - {id: no, expected_outcome: Names two}  # b\n",
+    "number-for-a-string": "rubrics:\n  - {id: 5, expected_outcome: 7.50}  # b\n",
+    "id-like-a-generated-one": "rubrics:\n  - {id: 'rubric-2', expected_outcome: Names two}\n  - Names the author\n",
+    "no-id": "rubrics:\n  - expected_outcome: Names two\n  - {expected_outcome: Names the author, weight: 2}\n",
 }
 
 
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
-@pytest.mark.parametrize(("text", "changes"), MECHANICAL.values(), ids=MECHANICAL)
-def test_mechanical_cures_are_unsafe_fixes(text, changes, line_end):
-    expected = text
-    marked = {old: f"\0{number}\0" for number, old in enumerate(changes)}
-    for old, mark in marked.items():
-        assert expected.count(old) == 1
-        expected = expected.replace(old, mark)
-    for old, mark in marked.items():
-        expected = expected.replace(mark, changes[old])
-    data = text.replace("\n", line_end).encode()
-    assert not fix("suite.yaml", data, OURS).is_changed
-    assert fix("suite.yaml", data, OURS, unsafe=True).data == expected.replace("\n", line_end).encode()
+@pytest.mark.parametrize("text", MECHANICAL.values(), ids=MECHANICAL)
+def test_mechanical_cures_are_unsafe_fixes(text, said):
+    for line_end in ("\n", "\r\n"):
+        data = text.replace("\n", line_end).encode()
+        assert not fix("suite.yaml", data, OURS).is_changed
+        cured = fix("suite.yaml", data, OURS, unsafe=True).text
+        assert cured.replace(line_end, "\n") == fixed_text(text, unsafe=True)
+    said(fixed_text(text, unsafe=True))
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    "text",
     [
+        BANDS + "      # the best\n      - {score_range: [5, 10], expected_outcome: Names two}\n"
+        "      - {score_range: [0, 4], expected_outcome: Names none}  # the worst\n",
+        BANDS + "      - {score_range: [5, 10], expected_outcome: Names two}\n      # then\n\n"
+        "      - {score_range: [0, 4], expected_outcome: Names none}\n",
         (
-            BANDS + "      # the best\n      - {score_range: [5, 10], expected_outcome: Names two}\n"
-            "      - {score_range: [0, 4], expected_outcome: Names none}  # the worst\n",
-            "the comment above the first one may be about all of them; sort them by hand",
+            "rubrics:\n  - id: a\n    score_ranges: [\n      {score_range: [5, 10], expected_outcome: Names two}, # b\n"
+            "      {score_range: [0, 4], expected_outcome: Names none}]\n"
         ),
-        (
-            BANDS + "      - {score_range: [5, 10], expected_outcome: Names two}\n      # then\n\n"
-            "      - {score_range: [0, 4], expected_outcome: Names none}\n",
-            "it is unclear which of them a comment is about; sort them by hand",
-        ),
-        (
-            (
-                "rubrics:\n  - id: a\n    score_ranges: [\n      {score_range: [5, 10], expected_outcome: Names two}, # b\n"
-                "      {score_range: [0, 4], expected_outcome: Names none}]\n"
-            ),
-            "there are comments between them; sort them by hand",
-        ),
-        (
-            BANDS + "      - &b {score_range: [5, 10], expected_outcome: Names two}\n"
-            "      - {score_range: [0, 4], expected_outcome: Names none}\n  - {id: b, score_ranges: [*b]}\n",
-            "",
-        ),
+        BANDS + "      - &b {score_range: [5, 10], expected_outcome: Names two}\n"
+        "      - {score_range: [0, 4], expected_outcome: Names none}\n  - {id: b, score_ranges: [*b]}\n",
     ],
     ids=["above all", "between", "in brackets", "anchors"],
 )
-def test_bands_that_cannot_be_sorted_stay(text, reason):
+def test_bands_that_cannot_be_sorted_stay(text, said):
     fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
     (left,) = [each for each in fixed.left(unsafe=True) if each.finding.rule == "band-order"]
-    assert (fixed.text, reason in left.reason) == (text, True)
+    assert fixed.text == text
+    said(left.reason)
 
 
-def test_only_the_selected_rules_fix():
+def test_only_the_selected_rules_fix(said):
     text = "rubrics:\n- {id: a, description: Cites it, required: true}\n"
     only = FileSettings(claimed=True, enabled=frozenset({"deprecated-required"}))
-    assert fixed_text(text, settings=only) == "rubrics:\n- {id: a, description: Cites it, required_min_score: 10}\n"
+    said(fixed_text(text, settings=only))
 
 
 IMPLIED = {
-    "mapping": (
-        "- id: a\n  expected_outcome: Cites it # why\n",
-        "- id: a\n  expected_outcome: Cites it # why\n  required_min_score: 10\n",
-    ),
-    "without-line-end": (
-        "- id: a\n  expected_outcome: It",
-        "- id: a\n  expected_outcome: It\n  required_min_score: 10",
-    ),
-    "text-block": (
-        "- id: a\n  expected_outcome: |+\n    Cites it\n\n",
-        "- id: a\n  required_min_score: 10\n  expected_outcome: |+\n    Cites it\n\n",
-    ),
-    "only-a-text-block": (
-        "- expected_outcome: |\n    Cites it\n",
-        "- required_min_score: 10\n  expected_outcome: |\n    Cites it\n",
-    ),
-    "flow": (
-        "- {id: a, expected_outcome: Cites it}\n",
-        "- {id: a, expected_outcome: Cites it, required_min_score: 10}\n",
-    ),
-    "not-required": (
-        "- {id: a, expected_outcome: Cites it, required: false}\n",
-        "- {id: a, expected_outcome: Cites it, required_min_score: 0}\n",
-    ),
-    "text": (
-        "- Cites it # why\n- &x 'Names it'\n- *x\n",
-        (
-            "- id: rubric-1\n  expected_outcome: Cites it # why\n  required_min_score: 10\n"
-            "- id: rubric-2\n  expected_outcome: &x 'Names it'\n  required_min_score: 10\n"
-            "- id: rubric-3\n  expected_outcome: *x\n  required_min_score: 10\n"
-        ),
-    ),
-    "already-said": ("- {id: a, expected_outcome: It, required_min_score: 10}\n",) * 2,
-    "no-checklist": (
-        "- {id: a, required: false, score_ranges: {0: Cites nothing, 8: Cites it}}\n",
-        "- {id: a, score_ranges: {0: Cites nothing, 8: Cites it}}\n",
-    ),
+    "mapping": "- id: a\n  expected_outcome: Cites it # why\n",
+    "without-line-end": "- id: a\n  expected_outcome: It",
+    "text-block": "- id: a\n  expected_outcome: |+\n    Cites it\n\n",
+    "only-a-text-block": "- expected_outcome: |\n    Cites it\n",
+    "flow": "- {id: a, expected_outcome: Cites it}\n",
+    "not-required": "- {id: a, expected_outcome: Cites it, required: false}\n",
+    "text": "- Cites it # why\n- &x 'Names it'\n- *x\n",
+    "already-said": "- {id: a, expected_outcome: It, required_min_score: 10}\n",
+    "no-checklist": "- {id: a, required: false, score_ranges: {0: Cites nothing, 8: Cites it}}\n",
 }
 
 
-@pytest.mark.parametrize(("before", "after"), IMPLIED.values(), ids=IMPLIED)
-def test_implied_gates_are_written_out(before, after):
-    assert fixed_text(f"rubrics:\n{before}", settings=IMPLICIT) == f"rubrics:\n{after}"
+@pytest.mark.parametrize("text", IMPLIED.values(), ids=IMPLIED)
+def test_implied_gates_are_written_out(text, said):
+    said(fixed_text(f"rubrics:\n{text}", settings=IMPLICIT))
 
 
 def test_implied_gates_are_written_out_in_json():
@@ -744,7 +549,10 @@ SCHEMA = "https://rubric-lint.github.io/schemas/"
     [
         pytest.param(
             "suite.yaml",
-            f"# yaml-language-server: $schema={SCHEMA}rubric-v1.schema.json\nrubrics:\n- {{id: a, description: Cites it}}\n",
+            (
+                f"# yaml-language-server: $schema={SCHEMA}rubric-v1.schema.json\nrubrics:\n"
+                f"- {{id: a, description: Cites it}}\n"
+            ),
             id="modeline",
         ),
         pytest.param(
@@ -770,11 +578,11 @@ def test_a_file_names_the_new_schema_where_all_rules_run_that_bring_it_there(rul
 
 
 @pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
-def test_a_file_that_cannot_be_brought_to_the_new_schema_keeps_the_old_one(unsafe):
+def test_a_file_that_cannot_be_brought_to_the_new_schema_keeps_the_old_one(unsafe, said):
     text = f"# $schema: {SCHEMA}rubric-v1.schema.json\ntests: [&x {{description: Cites it}}]\nrubrics:\n- {{id: a, <<: *x}}\n"
     fixed = fix("suite.yaml", text.encode(), unsafe=unsafe)
     assert (fixed.text, fixed.doubt) == (text, "")
-    assert fixed.left_out.startswith("line 2 would be a new finding, deprecated-description")
+    said(fixed.left_out)
 
 
 def test_one_awkward_place_does_not_keep_the_others_from_their_fixes():
@@ -839,21 +647,21 @@ def test_the_proof_sees_every_difference(after, doubt):
     assert find_doubt(Source("a.yaml", BEFORE), Source("a.yaml", after), [], OURS) == doubt
 
 
-def test_the_proof_knows_what_is_intended():
+def test_the_proof_knows_what_is_intended(said):
     after = Source("a.yaml", "a: {description: One} # note\n")
     removal = DataChange("/a/required", (RemoveField(("a", "required")),), (), safe=True)
     replacing = DataChange("/a/required", (ReplaceValue(("a", "required"), "false"),), (), safe=True)
     doubts = [find_doubt(Source("a.yaml", BEFORE), after, [change], OURS) for change in (removal, replacing)]
-    assert doubts == ["", "the value at `/a` would not be as intended"]
+    said(doubts)
 
 
-def test_the_proof_sees_that_a_rubric_would_be_scored_in_another_way():
+def test_the_proof_sees_that_a_rubric_would_be_scored_in_another_way(said):
     old, new = (f"rubrics: [{{id: a, expected_outcome: It, {field}}}]\n" for field in ("required: true", "weight: 2"))
     path = ("rubrics", 0, "required")
     both = DataChange("", (RemoveField(path),), (), safe=True)
     without = new.replace(", weight: 2", "")
     doubt = find_doubt(Source("a.yaml", old), Source("a.yaml", without), [both], OURS)
-    assert doubt == "a rubric would be scored differently"
+    said(doubt)
 
 
 COMMENTS = "# a\nb: 1 # c\n"
@@ -874,11 +682,11 @@ def test_the_proof_knows_which_comments_an_edit_without_intents_changes(span, te
     assert find_doubt(Source("a.yaml", COMMENTS), Source("a.yaml", splice(COMMENTS, [edit])), [change], OURS) == doubt
 
 
-def test_the_proof_lets_no_edit_of_a_field_take_a_comment_along():
+def test_the_proof_lets_no_edit_of_a_field_take_a_comment_along(said):
     edit = Edit(Span(0, 9), "")
     change = DataChange("/0/a", (RemoveField(("a",)),), (edit,), safe=True)
     old, new = Source("a.yaml", "a: 1 # c\nb: 2\n"), Source("a.yaml", "b: 2\n")
-    assert find_doubt(old, new, [change], OURS) == "a comment would be lost"
+    said(find_doubt(old, new, [change], OURS))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What a file costs grows with its size, not with the square of it: counted in calls and characters, not in seconds."""
 
 import gc
+import json
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from rubric_lint.agree.changes import compare, pair_rubrics
+from rubric_lint.agree.judged.run import RecordCache, Reviewer
 from rubric_lint.fix import fix
 from rubric_lint.fix.formatting import format_file
 from rubric_lint.lint.engine import examine, lint
@@ -468,6 +470,28 @@ def test_a_file_of_190_kb_takes_seconds_and_at_most_300_mb(name, tmp_path):
     ran = subprocess.run(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     seconds, megabytes = map(float, ran.stderr.split()[-2:])
     assert (ran.returncode in {0, 1}, seconds < 8, megabytes < 300) == (True, True, True)
+
+
+def test_twice_the_judged_answers_are_twice_the_work_to_review(tmp_path):
+    rubric = load_rubrics(
+        "r.yaml", "rubrics: [{id: a, expected_outcome: Cites it}, {id: b, expected_outcome: Thanks}]"
+    )["r"]
+
+    def review(count):
+        for name, more in (("results", {"judge": {"orders": [["a", "b"]]}}), ("labels", {"rater": "ana"})):
+            checks = [
+                [{"id": name, "satisfied": bool(n % by)} for name, by in (("a", 2), ("b", 3))] for n in range(count)
+            ]
+            records = (
+                {"id": n, "answer": "x" * (n % 7), "output": {"checks": checks[n]}, **more} for n in range(count)
+            )
+            (tmp_path / name).write_text("".join(json.dumps(each) + "\n" for each in records))
+        sources = RecordCache().load(((str(tmp_path / "results"),), (str(tmp_path / "labels"),)))
+        found = Reviewer().review(rubric, sources, takes_unnamed=True)
+        assert {each.rule for each in found.untested} == {"judged-unstable", "judged-inverse"}
+
+    once, twice = (count_calls(review, count) for count in (200, 400))
+    assert twice < 2.2 * once
 
 
 def test_twice_the_documents_are_twice_the_work_to_give_each_a_rubric_of_its_own():

@@ -153,6 +153,45 @@ READ = {
         ["a", "b", "c", "d"],
         [],
     ),
+    "sections that share an id, each with a name": (
+        "rubric.yaml",
+        """\
+        scale: 1-5
+        sections:
+          - name: a
+            weight: 3
+            criteria: [{id: tone, weight: 1, text: It thanks}, {id: facts, weight: 1, text: It dates it}]
+          - name: b
+            weight: 1
+            criteria: [{id: tone, weight: 1, text: It is polite}, {id: size, weight: 1, text: It is short}]
+        """,
+        ["a/tone", "a/facts", "b/tone", "b/size"],
+        [],
+    ),
+    "sections that share an id, without names": (
+        "rubric.yaml",
+        """\
+        scale: 1-5
+        groups:
+          - criteria: [{id: tone, weight: 1, text: It thanks}, {id: facts, weight: 1, text: It dates it}]
+          - criteria: [{id: tone, weight: 1, text: It is kind}, {id: size, weight: 1, text: It is short}]
+        """,
+        ["tone", "facts", "tone", "size"],
+        ["duplicate-id.taken"],
+    ),
+    "sections with a threshold each": (
+        "rubric.yaml",
+        """\
+        scale: 1-5
+        sections:
+          - pass_threshold: 3
+            criteria: [{id: tone, weight: 1, text: It thanks}, {id: facts, weight: 1, text: It dates it}]
+          - pass_threshold: 4
+            criteria: [{id: tone, weight: 1, text: It is polite}, {id: size, weight: 1, text: It is short}]
+        """,
+        ["tone", "facts", "tone", "size"],
+        [],
+    ),
     "a weight that is misspelt": (
         "rubric.yaml",
         """\
@@ -179,6 +218,37 @@ READ = {
         """,
         ["tone", "facts"],
         ["undescribed-scale.undescribed"],
+    ),
+    "points of levels that are not those of their criterion": (
+        "rubric.yaml",
+        """\
+        total_points: 19
+        criteria:
+          - name: tone
+            points: 10
+            description: How it speaks
+            levels: [{points: 2, description: It blames the reader}, {points: 10, description: It thanks the reader}]
+          - name: facts
+            points: 9
+            description: What it says
+            levels: [{points: 0, description: Two are wrong}, {points: 8, description: All are right}]
+        """,
+        ["tone", "facts"],
+        ["weight.highest-level"],
+    ),
+    "parts that do not add up to their criterion": (
+        "rubric.yaml",
+        """\
+        criteria:
+          - name: tone
+            points: 5
+            sub_criteria: [{name: a, points: 2, text: It thanks}, {name: b, points: 2, text: It does not blame}]
+          - name: facts
+            points: 5
+            sub_criteria: [{name: a, points: 2, text: It dates it}, {name: b, points: 3, text: It names the place}]
+        """,
+        ["tone/a", "tone/b", "facts/a", "facts/b"],
+        ["weight.parts"],
     ),
     "a list with penalties": (
         "rubric.json",
@@ -215,18 +285,19 @@ def test_shares_in_strings_and_labels_of_scores_count_as_they_are_meant():
     assert (weights, levels, rubric.view.threshold) == ([60, 40], [[1, 2, 3]] * 2, Decimal("0.5"))
 
 
-def test_a_threshold_in_percent_is_no_score_of_the_scale_and_so_nothing_is_scored():
-    items = "criteria: [{name: a, weight: 1, text: Names it}, {name: b, weight: 1, text: Dates it}]\n"
-    _, (rubric,) = see("evals/rubric.yaml", f"scale: 1-5\npass_threshold: 80%\n{items}")
-    assert rubric.view.unscorable == '`pass_threshold` is "80%", and a threshold is a number on the scale of the file'
-
-
 # By what the file says of scores: the threshold and the gate that count, or why nothing is scored.
 THRESHOLDS = {
     "{scale: 0-100, pass_threshold: 0.7, G: 0.5": (Decimal("0.7"), 50, ""),
     "{scale: 1-5, thresholds: {pass: 4}, G: 3": (Decimal("0.75"), 3, ""),
     "{scale: 1-5, pass_threshold: 0.7, G: 3": (None, 3, "0.7 is not a score on a scale that starts at 1"),
     "{scale: 1-5, pass_threshold: 4, G: 0.5": (Decimal("0.75"), None, "0.5 is not a score on a scale that starts at 1"),
+    "{scale: 0-20, pass_threshold: 60%, G: 100%": (Decimal("0.6"), 20, ""),
+    "{scale: 1-5, pass_threshold: 80%, G: 3": (None, 3, "80% is not a score on a scale that starts at 1"),
+    "{scale: 1-5, pass_threshold: '4', G: 3": (
+        None,
+        3,
+        '`pass_threshold` is "4", and a threshold is a number on the scale of the file',
+    ),
     "{scale: 1-5, pass_threshold: 70, G: 3": (
         None,
         3,
@@ -279,6 +350,15 @@ TOLD = {
         1,
         "the points in some lists repeat, so they are not levels; if a judge reads them, run `rubric-lint adopt FILE`",
     ),
+    "texts that cases expect": (
+        "evals/cases.yaml",
+        (
+            "- {input: Can I return it?, expected: [Names the period of 30 days, Does not promise it]}\n"
+            "- {input: Who pays?, expected: [Says that you pay it]}\n"
+        ),
+        1,
+        "`expected` holds 2 texts; if a judge takes each for a criterion, run `rubric-lint adopt FILE`",
+    ),
     "a purpose": (
         "rubric.yaml",
         f"course: ENG 101\npass_threshold: 2\ncriteria: [{PAIR}]\n",
@@ -304,6 +384,17 @@ LEFT_ALONE = {
             '{"criteria": [{"description": "Thesis is clear", "points": 5, "ratings": [{"points": 5}]}, '
             '{"description": "Style is clear", "points": 5, "ratings": [{"points": 5}]}]}'
         ),
+    ),
+    "a quiz in a folder of judges": (
+        "eval/quiz.yaml",
+        (
+            "version: 1\nquestions:\n  - {id: a, question: How likely are you to come back?, points: 2}\n"
+            "  - {id: b, question: What is the capital of France?, points: 1}\n"
+        ),
+    ),
+    "a quiz as a list": (
+        "evals/survey.json",
+        '[{"question": "What is the capital?", "points": 2}, {"question": "How old is it?", "points": 1}]',
     ),
     "hiring": ("hiring.yaml", f"version: 1\nposition: Engineer\ncriteria: [{PAIR}]\n"),
     "a tender": (
@@ -340,6 +431,14 @@ LEFT_ALONE = {
             "- {id: a, prompt: Can I return it?, weight: 2, expected: It names the window}\n"
             "- {id: b, prompt: Who pays the postage?, weight: 1, expected: It names you}\n"
         ),
+    ),
+    "cases with words to find": (
+        "evals/cases.yaml",
+        "- {input: Can I return it?, expected: [30 days, no refund]}\n- {input: Who pays?, expected: [you]}\n",
+    ),
+    "expected texts of another purpose": (
+        "tests/cases.yaml",
+        "- {input: 1, expected: [It is a b, It is a c]}\n- {input: 2, expected: [It is b c]}\n",
     ),
     "parcels": ("orders.yaml", f"version: 1\nrubrics_of_law: 3\nitems: [{PAIR}]\n"),
     "settings": ("judge.yaml", "criteria: [accuracy, tone]\nscale: [1, 5]\nweight: 2\nthreshold: 3\n"),

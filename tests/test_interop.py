@@ -2,14 +2,16 @@
 
 import json
 import re
+import tomllib
 from decimal import Decimal
 from pathlib import Path
 from textwrap import dedent
 
 import dialect_samples
+import jsonschema
 import pytest
 from click.testing import CliRunner
-from found import placed
+from found import marked, placed
 from pages import DIALECTS as FOLDER
 from pages import apply_fixes, read_pages, report
 
@@ -17,6 +19,7 @@ from rubric_lint import Severity, import_source
 from rubric_lint.cli.lint.convert import convert
 from rubric_lint.dialects import DIALECTS, could_hold_rubrics, load_dialect
 from rubric_lint.dialects.export import TARGETS
+from rubric_lint.dialects.search.described import load_table
 from rubric_lint.dialects.search.locate import locate
 from rubric_lint.dialects.tables.excel_file import has_openpyxl
 from rubric_lint.format.criterion import Shape, Thresholds
@@ -45,6 +48,18 @@ def findings(text, name="a.yaml"):
 
 def test_every_dialect_loads_under_its_name():
     assert [load_dialect(name).name for name in DIALECTS] == list(DIALECTS)
+
+
+def test_every_table_follows_its_schema():
+    table = json.loads((FOLDER / "table.json").read_text("utf-8"))
+    settings = json.loads(Path("schemas/config/v1.json").read_text("utf-8"))
+    shape = {"definitions": settings["definitions"], "$ref": "#/definitions/shape"}
+    for path in FOLDER.glob("*.toml"):
+        written = tomllib.loads(path.read_text("utf-8"))
+        jsonschema.validate(written, table)
+        if "shape" in written:
+            jsonschema.validate({"name": path.stem, "files": ["a.yaml"], **written["shape"]}, shape)
+        assert load_table(path.stem).dialect.name in DIALECTS
 
 
 LIGHTSPEED = """\
@@ -465,12 +480,17 @@ def test_texts_among_assertions_are_scored_beside_what_stands_in_the_same_list()
     }
 
 
+def test_a_weight_that_is_no_number_is_told_where_all_others_are_lost():
+    text = "rubric:\n  - {weight: false, requirement: Names a source}\n  - {weight: -2, requirement: Invents one}\n"
+    assert marked(lint("a.yaml", text.encode())) == [("schema.unexpected", "false")]
+
+
 PAGES = read_pages(FOLDER)
 
 
 def test_every_module_has_a_page():
     modules = {path.stem for kind in ("py", "toml") for path in FOLDER.glob(f"[a-z]*.{kind}")}
-    assert {page.stem for page in PAGES} == modules
+    assert {page.stem for page in PAGES} == modules | {"openai_evals"}  # read with those of autoevals
     assert {tuple(page.sections) for page in PAGES} == {("Shape", "Score", "Flagged", "Accepted")}
 
 

@@ -16,13 +16,13 @@ from rubric_lint.agree.intervals import (
     upper_bound,
     upper_tail,
 )
+from rubric_lint.agree.judged.influence import Link, find_length, find_links, find_order
+from rubric_lint.agree.judged.outcomes import Decision, Target, Untested, bound_absent, count_needed, level_of, share_of
 from rubric_lint.agree.judged.rules import (
-    Decision,
-    Target,
-    Untested,
-    bound_absent,
+    FINDERS,
     correlate_with_rest,
-    count_needed,
+    decide,
+    find_ceiling,
     find_constant,
     find_cut,
     find_disagreement,
@@ -31,9 +31,9 @@ from rubric_lint.agree.judged.rules import (
     find_unstable,
     find_unused,
     jackknife,
-    level_of,
+    sort_by_criterion,
 )
-from rubric_lint.agree.judged.table import Flips, Table, make_columns
+from rubric_lint.agree.judged.table import Asked, Flips, Table, make_columns
 from rubric_lint.agree.scales import Kind, Scale
 from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring.loading import load_rubrics
@@ -114,7 +114,7 @@ def test_the_quantiles_of_t_are_those_of_tables(level, freedom, t):
 
 @pytest.mark.parametrize(("n", "criteria", "r"), VECTORS["critical_r"])
 def test_the_r_that_chance_alone_reaches(n, criteria, r):
-    t = t_quantile(level_of(criteria), n - 2)
+    t = t_quantile(0.05 / 6 / criteria, n - 2)
     assert -t / math.sqrt(n - 2 + t * t) == pytest.approx(r, abs=CLOSE)
 
 
@@ -124,7 +124,7 @@ def test_the_r_that_chance_alone_reaches(n, criteria, r):
     + [(Fraction(4, 5), *each) for each in VECTORS["needed_union"]],
 )
 def test_the_answers_that_exclude_chance(share, tests, needed):
-    assert count_needed(share, tests) == needed
+    assert count_needed(share, Fraction(1, 120) / tests) == needed
 
 
 STATISTICS = {"alpha_nominal": alpha_nominal, "alpha_interval": alpha_interval, "alpha_ordinal": alpha_ordinal}
@@ -138,26 +138,28 @@ def test_the_jackknife_error_of_alpha(data, statistic, raters, value, error, bou
     rows = [tuple(None if each is None else values.index(each) for each in row) for row in columns]
     found = jackknife(STATISTICS[statistic](rows, Scale(KINDS[data], tuple(values), ())), [1] * len(rows))
     assert found == pytest.approx((value, error), abs=CLOSE)
-    assert found[0] + t_quantile(level_of(10), len(rows) - 1) * found[1] == pytest.approx(bound, abs=1e-8)
+    assert found[0] + t_quantile(0.05 / 60, len(rows) - 1) * found[1] == pytest.approx(bound, abs=1e-8)
 
 
 def test_an_error_budget_of_5_percent_is_shared_by_rules_and_their_tests():
-    assert level_of(10) * 10 * 6 == pytest.approx(0.05)
+    assert len(FINDERS) == 9
+    assert share_of(10) * 10 * 9 == Fraction(1, 20)
     assert bound_absent(68, 10) == pytest.approx(upper_bound(0, 68, level_of(10)))
 
 
-# judged-constant: 1 criterion, so 46 answers are enough.
+# judged-constant: 1 criterion, so 50 answers are enough.
 
 
 @pytest.mark.parametrize(
     ("of", "given", "message"),
     [
-        (checks(1), [1] * 46, "met in all 46 judged answers, so at most 9.9% of answers miss it"),
-        (checks(1), [0] * 46, "missed in all 46 judged answers, so at most 9.9% of answers meet it"),
-        (GATED, [7, 8] * 30, "the gate was met in all 60 judged answers, so at most 7.7% of answers miss it"),
-        (SCORES, [7, 8] * 30, "band 7..9 was given in all 60 judged answers, so at most 7.7% of answers earn another"),
-        (LEVELS, [1] * 46, "level 2 was given in all 46 judged answers, so at most 9.9% of answers earn another"),
-        (checks(1), [1] * 45 + [0], None),
+        (checks(1), [0] * 50, "missed in all 50 judged answers, so at most 9.9% of answers meet it"),
+        (GATED, [7, 8] * 30, "the gate was met in all 60 judged answers, so at most 8.3% of answers miss it"),
+        (SCORES, [7, 8] * 30, "band 7..9 was given in all 60 judged answers, so at most 8.3% of answers earn another"),
+        (LEVELS, [1] * 50, "level 2 was given in all 50 judged answers, so at most 9.9% of answers earn another"),
+        (checks(1), [0] * 49 + [1], None),
+        (checks(1), [1] * 60, None),  # judged-ceiling says it
+        (GATED, [10] * 59 + [7], None),
         (GATED, [6, 8] * 30, None),
         (SCORES, [6, 8] * 30, None),
     ],
@@ -173,7 +175,6 @@ def test_a_criterion_that_tells_nothing_apart(of, given, message):
 @pytest.mark.parametrize(
     ("of", "given", "others", "words"),
     [
-        (checks(1), 1, 0, ("met in all 80 judged answers", "2 of 3 labelled ones should miss it", "`a1` and `a2`")),
         (checks(1), 0, 1, ("missed in all 80 judged answers", "2 of 3 labelled ones should meet it", "`a1` and `a2`")),
         (SCORES, 9, 8, None),  # the same band
         (SCORES, 9, 2, ("band 7..9 was given in all 80", "2 of 3 labelled ones should earn another one", "`a1` and")),
@@ -194,9 +195,9 @@ def test_a_constant_judge_is_at_fault_where_labels_vary(of, given, others, words
 
 
 def test_too_few_answers_to_call_a_criterion_constant():
-    two = table(checks(5), [1] * 60, [0, 1] * 30, [0] * 60, [0, 1] * 30, [0, 1] * 30)
+    two = table(checks(5), [1] * 60, [0, 1] * 30, [0] * 60, [0, 1] * 30, [0] * 60)
     assert [*find_constant(two)] == [
-        Untested("judged-constant", ("c0", "c2"), "judged alike in all 60 answers so far", 61)
+        Untested("judged-constant", ("c2", "c4"), "judged alike in all 60 answers so far", 65)
     ]
     assert [*find_constant(table(checks(5), *[[0, 1] * 30] * 5))] == []
 
@@ -206,17 +207,52 @@ def test_one_sample_of_one_judge_is_enough_to_differ():
     assert [*find_constant(Table(columns, [str(n) for n in range(60)], {}))] == []
 
 
-# judged-unused-band: 4 bands, so 59 answers are enough.
+# judged-ceiling: 1 criterion, so 24 answers are enough; 10 criteria, so 34.
+
+
+@pytest.mark.parametrize(("n", "fires_from"), [(34, 34), (60, 58), (100, 93), (200, 178)])
+def test_the_share_at_the_top_from_which_a_criterion_is_at_the_ceiling(n, fires_from):
+    for top, found in ((fires_from - 1, []), (fires_from, ["c0"])):
+        others = [[0, 1] * (n // 2)] * 9
+        outcomes = list(find_ceiling(table(checks(10), [1] * top + [0] * (n - top), *others)))
+        assert ([each.target.criterion for each in outcomes], untested(outcomes)) == (found, [])
+
+
+@pytest.mark.parametrize(
+    ("of", "given", "labels", "message"),
+    [
+        (checks(1), [1] * 24, None, "all 24 judged answers met it (at least 80.5%; 1 value in use; 0 of 276"),
+        (checks(1), [1] * 58 + [0] * 2, None, "58 of 60 judged answers met it (at least 85.6%; 2 values; 116 of 1,770"),
+        (SCORES, [10] * 58 + [3, 7], None, "58 of 60; got the highest band, 10 (at least; 3 bands in use; 117 of"),
+        (LEVELS, [2] * 60, None, "all 60 judged answers got the highest level, 5 (at least 91.7%; 1; 0 of 1,770"),
+        (checks(1), [1] * 60, [0, 1, None, 0] * 15, "all 60; people give less to 30 of 45 labelled answers; look at"),
+        (checks(1), [0] * 60, None, None),
+        (SCORES, [9] * 60, None, None),
+    ],
+)  # fmt: skip
+def test_a_criterion_that_nearly_all_answers_meet(of, given, labels, message):
+    outcomes = list(find_ceiling(table(of, given, labels=labels and [labels])))
+    found = [text for _, text in fired(outcomes)]
+    assert untested(outcomes) == []
+    assert [[part for part in message.split("; ") if part not in found[0]] for _ in found] == ([[]] if message else [])
+
+
+def test_too_few_answers_to_call_a_criterion_at_the_ceiling():
+    expected = [Untested("judged-ceiling", ("c0", "c1"), "26 judged answers", 27)]
+    assert [*find_ceiling(table(checks(2), [1] * 26, [0] * 26))] == expected
+
+
+# judged-unused-band: 4 bands, so 63 answers are enough.
 
 
 @pytest.mark.parametrize(
     ("of", "given", "found", "lacking"),
     [
-        (SCORES, [0, 8] * 30, [("c0", 3), ("c0", 10)], []),
-        (GATED, [8, 9] * 30, [("c0", 0), ("c0", 3), ("c0", 10)], []),
-        (SCORES, [8, 9] * 30, [], []),  # judged-constant says it
-        (SCORES, [0, 3, 7, 10] * 15, [], []),
-        (SCORES, [0, 3, 7, 7] * 14, [], [(("c0 10",), "given in none of 56 answers so far", 59, "answers")]),
+        (SCORES, [0, 8] * 32, [("c0", 3), ("c0", 10)], []),
+        (GATED, [8, 9] * 32, [("c0", 0), ("c0", 3), ("c0", 10)], []),
+        (SCORES, [8, 9] * 32, [], []),  # judged-constant says it
+        (SCORES, [0, 3, 7, 10] * 16, [], []),
+        (SCORES, [0, 3, 7, 7] * 15, [], [(("c0 10",), "given in none of 60 answers so far", 63, "answers")]),
         (LEVELS, [0, 2] * 30, [("c0", 2)], []),
         (checks(1), [1] * 60, [], []),
     ],
@@ -256,12 +292,12 @@ def test_too_few_samples(sampled):
     assert reason.startswith(f"{sampled or 'no'} answer")
 
 
-# judged-redundant: 1 pair, so 22 answers on the rarer side are enough.
+# judged-redundant: 1 pair, so 24 answers on the rarer side are enough.
 
 
 @pytest.mark.parametrize(
     ("missed", "both", "found", "lacking"),
-    [(22, 22, 1, False), (21, 21, 0, True), (40, 39, 1, False), (40, 37, 0, False), (40, 38, 1, False)],
+    [(24, 24, 1, False), (23, 23, 0, True), (41, 40, 1, False), (40, 37, 0, False), (40, 39, 1, False)],
 )
 def test_two_criteria_that_are_one(missed, both, found, lacking):
     first = [0] * missed + [1] * 60
@@ -269,15 +305,15 @@ def test_two_criteria_that_are_one(missed, both, found, lacking):
     outcomes = list(find_redundant(table(checks(2), first, second)))
     decided = [(each.target, each.other) for each in outcomes if isinstance(each, Decision)]
     assert decided == [(Target("c1"), Target("c0"))] * found
-    reason = "one of two criteria is on the rarer side in at most 21 answers"
-    assert untested(outcomes) == ([(("c0 + c1",), reason, 22, "such answers")] if lacking else [])
+    reason = "one of two criteria is on the rarer side in at most 23 answers"
+    assert untested(outcomes) == ([(("c0 + c1",), reason, 24, "such answers")] if lacking else [])
 
 
 def test_of_a_pair_one_is_told_and_a_criterion_without_variation_is_not_tested():
     same = [0] * 33 + [1] * 67
     outcomes = list(find_redundant(table(checks(3), same, same, [1] * 100)))
     ((name, message),) = fired(outcomes)
-    assert (name, message.startswith("in 33 of 100 judged answers"), "at least 83.6%" in message) == ("c1", True, True)
+    assert (name, message.startswith("in 33 of 100 judged answers"), "at least 82.6%" in message) == ("c1", True, True)
     assert [each[0] for each in untested(outcomes)] == [("c2",)]
 
 
@@ -306,7 +342,7 @@ def repeat(columns, times):
 
 def test_a_criterion_that_rises_when_the_others_fall():
     ((name, message),) = fired(find_inverse(table(checks(3), *repeat(INVERSE, 10))))
-    assert (name, "r = -0.87" in message, "-0.35" in message) == ("c2", True, True)
+    assert (name, "r = -0.87" in message, "-0.37" in message) == ("c2", True, True)
 
 
 BOTH = [0, 1] * 30
@@ -364,7 +400,7 @@ def people(label, judge, of=GATED):
     return table(of, judge, labels=[label])
 
 
-MISSES = ("the judge caught 11 (36.7%, at most 63.3%)", "in 19 of the 19 answers", "p = 4e-06", "`a0`, `a1` and `a2`")
+MISSES = ("the judge caught 11 (36.7%, at most 64.4%)", "in 19 of the 19 answers", "p = 4e-06", "`a0`, `a1` and `a2`")
 
 
 def test_a_judge_that_misses_bad_answers():
@@ -380,9 +416,9 @@ def test_a_judge_that_misses_bad_answers():
         # 10 bad answers, of which 3 or 4 are caught: the upper bound is below 80%, or not.
         ([3] * 10 + [8] * 50, [8] * 7 + [3] * 3 + [8] * 43 + [3] * 7, 1, []),
         ([3] * 10 + [8] * 50, [8] * 6 + [3] * 4 + [8] * 44 + [3] * 6, 0, []),
-        # differences in one direction only: 10 of 10 are enough for 3 tests, 9 are not
-        ([8] * 30 + [3] * 30, [9] * 10 + [8] * 20 + [3] * 30, 1, []),
-        ([8] * 30 + [3] * 30, [9] * 9 + [8] * 21 + [3] * 30, 0, []),
+        # differences in one direction only: 11 of 11 are enough for 3 tests, 10 are not
+        ([8] * 30 + [3] * 30, [9] * 11 + [8] * 19 + [3] * 30, 1, []),
+        ([8] * 30 + [3] * 30, [9] * 10 + [8] * 20 + [3] * 30, 0, []),
         ([8] * 30 + [3] * 30, [8] * 30 + [3] * 30, 0, []),
     ],
 )
@@ -394,19 +430,154 @@ def test_the_three_tests_just_fire_and_just_do_not(label, judge, found, lacking)
 def test_people_and_judge_who_agree_by_chance():
     label, judge = [3, 3, 8, 8] * 20, [3, 8, 3, 8] * 20
     ((_, message),) = fired(find_disagreement(people(label, judge)))
-    assert "alpha 0.01, at most 0.33, n = 80" in message
+    assert "alpha 0.01, at most 0.35, n = 80" in message
     middle = list(find_disagreement(people(label, judge, SCORES)))
     assert "of the middle an answer is: alpha 0.01" in fired(middle)[0][1]
 
 
 def test_what_too_few_labels_leave_open():
     none = list(find_disagreement(table(GATED, [7] * 60)))
-    assert none == [Untested("judged-disagrees", (), "no judged answer has a label", 60, "labelled answers")]
+    assert none == [Untested("judged-disagrees", (), "no judged answer has a label", 60, "labelled answers", ("c0",))]
     few = list(find_disagreement(people([3, 8, 8, None], [3, 8, 8, 8])))
     assert [(reason.partition(":")[0], needed) for _, reason, needed, _ in untested(few)] == [
         ("bad answers caught", 10),
-        ("direction of the differences", 10),
+        ("direction of the differences", 11),
         ("agreement", 60),
     ]
     *_, (names, reason, needed, _) = untested(find_disagreement(people([8] * 60, [8] * 60)))
     assert (names, reason, needed) == (("c0",), "agreement: fewer than 5 labelled answers on one side", 5)
+
+
+# judged-order and judged-length: permutation tests
+
+
+def test_a_permutation_test_gives_the_same_p_on_every_machine():
+    rising = Link(range(30), [number // 3 for number in range(30)])
+    weak = Link([number * 7 % 30 for number in range(30)], [number // 3 for number in range(30)])
+    assert find_links([rising, weak, Link(range(30), [4] * 30)], [30], 3) == [1 / 2160, None, None]
+    # Only what differs within a group counts: here the groups differ, and nothing else.
+    assert find_links([Link([0, 1] * 15 + [5, 6] * 15, [0, 0] * 15 + [9, 9] * 15)], [30, 30], 1) == [None]
+
+
+def test_the_p_of_a_permutation_test_is_that_of_all_orders():
+    """Of 2^12 exchanges within pairs, those that undo none or all, or all but one, are as extreme: 2 and 24."""
+    pairs = Link([0, 1] * 12, [0, 2] * 11 + [2, 0])
+    (p,) = find_links([pairs], [2] * 12, 10)
+    assert p is None
+    (p,) = find_links([Link([0, 1] * 12, [0, 2] * 12)], [2] * 12, 1)
+    assert p == pytest.approx(2 / 2**12, abs=0.0015)
+
+
+def asked(values, places, sizes=None, answers=60):
+    """A table of two criteria, the first of which was asked for at these places."""
+    other = [1 - place for place in places]
+    made = table(GATED_TWO, [7] * answers, [7] * answers)
+    positions = [values, [7] * len(values)]
+    return made._replace(asked=Asked([places, other], positions, sizes or [len(values)], answers))
+
+
+GATED_TWO = rubric(f"  - {{id: c0, {BANDS}}}\n  - {{id: c1, {BANDS}}}\n")
+
+
+@pytest.mark.parametrize(
+    ("values", "sizes", "found"),
+    [
+        (
+            [8, 6] * 30,
+            None,
+            ["its mean value falls by 2.0 from the first to the last place in the request (60 answers"],
+        ),
+        (
+            [6, 7] * 60,
+            [2] * 60,
+            ["its mean value rises by 1.0 from the first to the last place in the request (60 ans"],
+        ),
+        ([8, 6, 6, 8] * 15, None, []),
+        ([2, 2, 9, 9] * 30, [2] * 60, []),
+    ],
+)
+def test_a_value_that_follows_the_place_of_its_criterion(values, sizes, found):
+    outcomes = list(find_order(asked(values, [0, 1] * (len(values) // 2), sizes)))
+    assert [(name, text[: len(found[0])]) for name, text in fired(outcomes)] == [("c0", text) for text in found]
+    assert untested(outcomes) == []
+
+
+@pytest.mark.parametrize(
+    ("judged", "lacking"),
+    [
+        (table(GATED, [7] * 60), []),
+        (table(GATED_TWO, [7] * 60, [7] * 60), ["no answers were judged with the criteria in a recorded random order"]),
+        (asked([8, 6], [0, 1], answers=1), ["1 answer was judged with the criteria in a recorded random order"]),
+    ],
+)
+def test_too_few_orders(judged, lacking):
+    expected = [(("c0", "c1"), reason, 60, "answers judged with `--shuffle`") for reason in lacking]
+    assert untested(find_order(judged)) == expected
+
+
+def long_answers(label, judge, lengths, of=GATED):
+    """A table of one criterion from labels, values of the judge, and lengths of the answers."""
+    return table(of, judge, labels=[label])._replace(lengths=lengths)
+
+
+@pytest.mark.parametrize(
+    ("judge", "found"),
+    [
+        ([6 + number // 20 for number in range(60)], [("c0", "higher", "r = 0.94")]),
+        ([8 - number // 20 for number in range(60)], [("c0", "lower", "r = -0.94")]),
+        ([6, 7, 8] * 20, []),
+        ([7] * 60, []),
+    ],
+)
+def test_a_judge_that_differs_from_people_with_the_length_of_an_answer(judge, found):
+    outcomes = list(find_length(long_answers([7] * 60, judge, range(100, 160))))
+    words = [(name, text) for name, text in fired(outcomes)]
+    assert [name for name, _ in words] == [name for name, *_ in found]
+    assert [
+        [part for part in parts if part not in text] for (_, text), (_, *parts) in zip(words, found, strict=True)
+    ] == [[] for _ in found]
+    assert untested(outcomes) == []
+
+
+def test_the_score_may_follow_the_length_where_no_criterion_does():
+    """Each of two judged values errs upward in a quarter of the long answers, too little to be told alone."""
+    by_turns = [[7 + (number > 29 and number % 4 == side) for number in range(60)] for side in (0, 1)]
+    judged = table(GATED_TWO, *by_turns, labels=[[7] * 60] * 2)._replace(lengths=[*range(60)])
+    ((name, message),) = fired(find_length(judged))
+    assert (name, message.startswith("the longer an answer, the higher its score by the judge is")) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("labels", "lengths", "reason", "needed"),
+    [
+        ([None] * 60, [9] * 60, "no judged answers have a label", 60),
+        ([7] * 59 + [None], range(60), "59 judged answers have a label", 60),
+        ([7] * 60, [None] * 60, "60 judged answers have a label, and none of them a text in `answer`", 60),
+        ([7] * 60, (), "60 judged answers have a label, and none of them a text in `answer`", 60),
+        ([7] * 60, [9] * 60, "all 60 labelled answers are equally long", 2),
+    ],
+)
+def test_too_few_labels_or_texts_to_see_the_influence_of_length(labels, lengths, reason, needed):
+    ((names, told, count, _),) = untested(find_length(long_answers(labels, [7] * 60, lengths)))
+    assert (names, told, count) == (("c0",), reason, needed)
+
+
+# By criterion
+
+
+def test_for_each_criterion_what_fired_what_did_not_and_what_cannot_be_tested():
+    judged = table(checks(3), *repeat(INVERSE, 10))
+    found = {name: (fired, quiet, lacking) for name, fired, quiet, lacking in sort_by_criterion(judged, decide(judged))}
+    assert list(found) == ["c0", "c1", "c2", None]
+    told = [
+        ([each.rule for each in fired], quiet, [each.rule for each in lacking])
+        for fired, quiet, lacking in found.values()
+    ]
+    quiet = ("judged-constant", "judged-ceiling", "judged-redundant")
+    lacking = ["judged-unstable", "judged-disagrees", "judged-order", "judged-length"]
+    assert told == [
+        ([], (*quiet, "judged-inverse"), lacking),
+        ([], (*quiet, "judged-inverse"), lacking),
+        (["judged-inverse"], quiet, lacking),
+        ([], (), ["judged-unstable", "judged-length"]),
+    ]

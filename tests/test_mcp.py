@@ -11,12 +11,10 @@ import jsonschema
 import pytest
 from lint_command import BAD, GOOD, OLD, PROGRAM, call
 
-from rubric_lint.finding import Severity
 from rubric_lint.lint import engine
 from rubric_lint.mcp.roots import Roots, ToolError
 from rubric_lint.mcp.tools import TOOLS
 from rubric_lint.rules import BY_NAME
-from rubric_lint.rules.rule import Rule
 
 FIXED = OLD.replace("description", "expected_outcome")
 OUTPUTS = [{"id": "1", "output": {"checks": [{"id": "a", "satisfied": True, "reasoning": "It does."}]}}, "no JSON"]
@@ -302,7 +300,8 @@ def _crash(rubric):
 
 @pytest.mark.parametrize("tool", ["lint", "fix", "show"])
 def test_a_crash_names_its_file_and_is_never_a_clean_answer(tool, monkeypatch):
-    monkeypatch.setattr(engine, "RULES", (*engine.RULES, Rule("broken", Severity.ERROR, {}, _crash)))
+    known = engine.checks_for
+    monkeypatch.setattr(engine, "checks_for", lambda signs: (*known(signs), ("broken", _crash)))
     Path("crash.yaml").write_text(OLD.replace("States the result.", "crash"), "utf-8")
     why = "rubric-lint crashed, which is a bug, please report it: "
     why += "RuleError: rule broken: ZeroDivisionError: no rule is perfect"

@@ -18,9 +18,11 @@ SCHEMAS = [path for path in Path("schemas").rglob("*.json") if path.parent.name 
 
 # The rules that say what a function finds, where they do not stand beside it.
 OWNERS = {
+    "agree/judged/influence:find_order": ["judged-order"],
+    "agree/judged/influence:find_length": ["judged-length"],
     "agree/judged/rules:find_inverse": ["judged-inverse"],
     "agree/judged/rules:find_disagreement": ["judged-disagrees"],
-    "dialects/search/lost_in_agentv": ["lost-rubric"],
+    "dialects/search/lost_in_suites": ["lost-rubric"],
     "dialects/search/near_misses": ["lost-rubric"],
     "format/repairs": ["deprecated-description", "deprecated-required"],
     "format/schema_problems:_word_unknown": ["unknown-field"],

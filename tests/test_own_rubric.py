@@ -37,22 +37,6 @@ rubrics:
       # no third band
   - Names the period
 """,
-        """\
-# The rubric of letters
-rubrics:
-  - id: tone  # first
-    expected_outcome: Thanks by name
-  - Names the period
----
-rubrics:
-  # needs sources
-  - id: sources  # two bands
-    score_ranges:
-      0: Cites nothing
-      # a blog counts
-      6: Cites a source
-      # no third band
-""",
     ),
     "to the last of several documents, with its schema and without a last line end": (
         "a.yaml",
@@ -68,21 +52,6 @@ rubrics:
 - {id: c, score_ranges: {0: Names no reason, 6: Names a reason}}
 --- # two
 rubrics: [Names it]""",
-        """\
---- # one
-$schema: rubric-v2.schema.json
-name: letters
-rubrics:
-- {id: b, score_ranges: {0: Names none, 6: Names one}}
-
-- {id: c, score_ranges: {0: Names no reason, 6: Names a reason}}
---- # two
-rubrics: [Names it]
----
-$schema: rubric-v2.schema.json
-name: letters-2
-rubrics:
-- {id: a, levels: {1: Names one, 2: Names two}}""",
     ),
     "each of three shapes to a document of its own": (
         "a.rubric.yaml",
@@ -92,19 +61,6 @@ rubrics:
   - id: a
     score_ranges: {0: Names none, 6: Names one}
   - Names the reason
-  - id: b
-    levels: {1: Names one, 2: Names two}
-""",
-        """\
-rubrics:
-  - Names the period
-  - Names the reason
----
-rubrics:
-  - id: a
-    score_ranges: {0: Names none, 6: Names one}
----
-rubrics:
   - id: b
     levels: {1: Names one, 2: Names two}
 """,
@@ -138,42 +94,6 @@ tests:
       - name: grade-2
         type: other
 """,
-        """\
-tests:
-  - id: refund
-    evaluators:
-      - name: grade  # the name
-        # an old type
-        type: llm_judge
-        weight: 2
-        rubrics:  # of two shapes
-          - Names the period
-          - Names the day
-          - Names the reason
-        config:
-          note: |
-            Two lines,
-
-            # and a third
-        # the end
-      - name: grade-3
-        type: llm_judge
-        weight: 2
-        rubrics:
-          - score_range: [0, 5]
-            expected_outcome: Leaves the question open
-          - score_range: [6, 10]
-            expected_outcome: |
-              Answers the question
-              # with a reason
-        config:
-          note: |
-            Two lines,
-
-            # and a third
-      - name: grade-2
-        type: other
-""",
     ),
     "of two assertions of AgentV 4 to one beside each": (
         "a.eval.yaml",
@@ -202,37 +122,6 @@ tests:
       - type: contains
         value: x
 """,
-        """\
-tests:
-  - id: refund
-    input: May I?
-    assertions:
-      - type: rubrics
-        criteria:
-          - id: period
-            outcome: Names the period
-          - Names the day
-          - &x-free Names the reason
-
-      - type: rubrics
-        criteria:
-          - id: detail
-            min_score: 0.6
-            score_ranges:
-              0: Names none
-              6: Names one
-
-      - Names the law
-
-      - required: true
-        type: rubrics
-        criteria: [{id: a, outcome: Names it}, Names the law]
-      - required: true
-        type: rubrics
-        criteria: [{id: b, score_ranges: {0: Names none, 6: Names one}}]
-      - type: contains
-        value: x
-""",
     ),
     "of the value of AgentV 5": (
         "a.eval.yaml",
@@ -250,23 +139,6 @@ tests:
           - Names the day
           - Names the reason
 """,
-        """\
-prompts: ["{{ input }}"]
-tests:
-  - id: refund
-    vars: {input: May I?}
-    assert:
-      - type: llm-rubric
-        metric: 'it''s'
-        value:
-          - Names the day
-          - Names the reason
-      - type: llm-rubric
-        metric: "it's-2"
-        value:
-          - id: detail
-            score_ranges: {0: Names none, 6: Names one}
-""",
     ),
     "in JSON": (
         "suite.json",
@@ -281,31 +153,6 @@ tests:
             "Names the period",
             {"id": "a", "score_ranges": {"0": "Names none", "6": "Names one"}},
             "Names the day"
-          ],
-          "weight": 1.50
-        }
-      ]
-    }
-  ]
-}
-""",
-        """\
-{
-  "tests": [
-    {
-      "evaluators": [
-        {
-          "name": "grade",
-          "rubrics": [
-            "Names the period",
-            "Names the day"
-          ],
-          "weight": 1.50
-        },
-        {
-          "name": "grade-2",
-          "rubrics": [
-            {"id": "a", "score_ranges": {"0": "Names none", "6": "Names one"}}
           ],
           "weight": 1.50
         }
@@ -332,23 +179,6 @@ rubrics:
 
 
 """,
-        """\
-rubrics:
-  - Names one
-  - |+
-    Names two
-
-
----
-rubrics:
-  - id: c
-    levels:
-      1: No
-      2: |+
-        Yes
-
-
-""",
     ),
     "from between texts that keep the blank lines at their end": (
         "a.yaml",
@@ -365,75 +195,48 @@ tests:
 
       - rubrics: [Names it]
 """,
-        """\
-tests:
-  - evaluators:
-      - rubrics:
-          - |+
-            Names one
-
-          - |+
-            Names two
-
-      - rubrics:
-          - {id: c, levels: {1: No, 2: Yes}}
-      - rubrics: [Names it]
-""",
     ),
 }
 
 
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_criteria_move_with_their_comments_and_nothing_else_changes(case, line_end):
-    name, text, expected = case
+def test_criteria_move_with_their_comments_and_nothing_else_changes(case, said):
+    name, text = case
     settings = FileSettings(claimed=".rubric." in name)
-    fixed = fix(name, text.replace("\n", line_end).encode("utf-16"), settings, choices=[OWN])
-    assert (fixed.doubt, fixed.data.decode("utf-16")) == ("", expected.replace("\n", line_end))
-    assert "mixing" not in {finding.rule for finding in fixed.result.findings}
-    assert [*fixed.left(choices=[OWN])] == []
+    moved = {}
+    for end in ("\n", "\r\n"):
+        fixed = fix(name, text.replace("\n", end).encode("utf-16"), settings, choices=[OWN])
+        assert (fixed.doubt, [*fixed.left(choices=[OWN])]) == ("", [])
+        assert "mixing" not in {finding.rule for finding in fixed.result.findings}
+        moved[end] = fixed.data.decode("utf-16")
+    assert moved["\r\n"] == moved["\n"].replace("\n", "\r\n")
+    assert moved["\n"].endswith("\n") is text.endswith("\n")
+    said(moved["\n"])
 
 
 DEPTH = "{id: d, levels: {1: Names none, 2: Names one}}"
 BANDS = "score_ranges: {0: Names none, 6: Names one}"
 UNUSUAL = {
-    "an end of the document": (
-        f"rubrics:\n- Names one\n- Names two\n- id: c\n  {BANDS}\n...\n# the end\n",
-        f"rubrics:\n- Names one\n- Names two\n...\n# the end\n---\nrubrics:\n- id: c\n  {BANDS}\n",
-    ),
+    "an end of the document": f"rubrics:\n- Names one\n- Names two\n- id: c\n  {BANDS}\n...\n# the end\n",
     "a dash on a line of its own": (
-        f"%YAML 1.2\n---\nrubrics:\n  - Names one\n  - # the band\n    id: c\n    {BANDS}\n\n  - Names two\n",
-        (
-            "%YAML 1.2\n---\nrubrics:\n  - Names one\n\n  - Names two\n"
-            f"---\nrubrics:\n  - # the band\n    id: c\n    {BANDS}\n"
-        ),
+        f"%YAML 1.2\n---\nrubrics:\n  - Names one\n  - # the band\n    id: c\n    {BANDS}\n\n  - Names two\n"
     ),
     "comments between brackets": (
-        f"{{rubrics: [\n  Names one,  # one\n  Names two,\n  {{id: c, # c\n   {BANDS}}}\n  ], # end\n}}",
-        (
-            "{rubrics: [\n  Names one,  # one\n  Names two\n  ], # end\n}\n"
-            f"---\n{{rubrics: [\n  {{id: c, # c\n   {BANDS}}}\n  ],\n}}"
-        ),
+        f"{{rubrics: [\n  Names one,  # one\n  Names two,\n  {{id: c, # c\n   {BANDS}}}\n  ], # end\n}}"
     ),
     "old line ends, an explicit key and a tag": (
-        f"? rubrics\r:\r  - Names one\r  -\r  - !!map\r    id: c\r    {BANDS}\r  - Names two\r",
-        f"? rubrics\r:\r  - Names one\r  -\r  - Names two\r---\r? rubrics\r:\r  - !!map\r    id: c\r    {BANDS}\r",
+        f"? rubrics\r:\r  - Names one\r  -\r  - !!map\r    id: c\r    {BANDS}\r  - Names two\r"
     ),
     "a text that keeps its blank lines, and blanks at the end": (
-        (f" rubrics:\n  - id: a\n    expected_outcome: |+\n     One\n\n  - id: c \n    {BANDS}\t\n\n  - Two  \n \n"),
-        (
-            " rubrics:\n  - id: a\n    expected_outcome: |+\n     One\n\n  - Two  \n \n"
-            f"---\n rubrics:\n  - id: c \n    {BANDS}\t\n"
-        ),
+        f" rubrics:\n  - id: a\n    expected_outcome: |+\n     One\n\n  - id: c \n    {BANDS}\t\n\n  - Two  \n \n"
     ),
 }
 
 
-@pytest.mark.parametrize("case", UNUSUAL.values(), ids=UNUSUAL)
-def test_unusual_notations_move_as_they_are(case):
-    text, expected = case
+@pytest.mark.parametrize("text", UNUSUAL.values(), ids=UNUSUAL)
+def test_unusual_notations_move_as_they_are(text, said):
     settings = FileSettings(claimed=True, enabled=frozenset({"mixing"}))
-    assert fix("a.yaml", text.encode(), settings, choices=[OWN]).text == expected
+    said(repr(fix("a.yaml", text.encode(), settings, choices=[OWN]).text))
 
 
 @pytest.mark.slow
@@ -471,7 +274,7 @@ def test_it_is_done_only_if_asked_for_and_the_title_says_that_scores_change():
 
 
 def test_each_rubric_has_a_name_and_a_score_of_its_own():
-    _, text, _ = CASES["of two assertions of AgentV 4 to one beside each"]
+    _, text = CASES["of two assertions of AgentV 4 to one beside each"]
     fixed = fix("a.eval.yaml", text.encode(), choices=[OWN])
     assert {
         name: [each.id for each in rubric.criteria] for name, rubric in load_rubrics("a.eval.yaml", fixed.data).items()
@@ -499,84 +302,57 @@ STRINGS = "rubrics: [{id: a, score_ranges: {0: No, 6: Yes}}, Names it]\n"
 MOVED = "- id: c\n            score_ranges"
 SIGNED = "# $schema: rubric-v2.schema.json"
 REFUSED = {
-    "an anchor in what moves": ("a.yaml", SUITE.replace("ranges: {", "ranges: &s {"), "line 9 has the anchor `&s`"),
-    "an anchor in what is copied": (
-        "a.yaml",
-        SUITE.replace("name: grade", "name: &n grade"),
-        "line 4 has the anchor `&n`",
-    ),
-    "an evaluator that others repeat": (
-        "a.yaml",
-        SUITE.replace("- name", "- &e\n        name") + "      - *e\n",
-        "an anchor shares it with line 11",
-    ),
-    "a name that is an alias": (
-        "a.yaml",
-        SUITE.replace("id: t", "id: &n t").replace("name: grade", "name: *n"),
-        "a part of it is written elsewhere",
-    ),
+    "an anchor in what moves": ("a.yaml", SUITE.replace("ranges: {", "ranges: &s {")),
+    "an anchor in what is copied": ("a.yaml", SUITE.replace("name: grade", "name: &n grade")),
+    "an evaluator that others repeat": ("a.yaml", SUITE.replace("- name", "- &e\n        name") + "      - *e\n"),
+    "a name that is an alias": ("a.yaml", SUITE.replace("id: t", "id: &n t").replace("name: grade", "name: *n")),
     "an alias in what moves to another document": (
         "a.rubric.yaml",
         MIXED.replace("Names two", "&two Names two").replace("6: Names one", "6: *two"),
-        "line 7 uses an alias",
     ),
     "a comment above the first criterion": (
         "a.yaml",
         SUITE.replace("          - Names one\n          - Names two\n", "          # All of them\n").rstrip()
         + "\n          - Names one\n          - Names two\n",
-        "the comment above the first criterion",
     ),
     "a comment between two criteria": (
         "a.yaml",
         SUITE.replace(f"          {MOVED}", f"          # Of the text\n\n          {MOVED}"),
-        "it is unclear which criterion",
     ),
-    "a comment below the last criterion": (
-        "a.yaml",
-        f"{SUITE}          # Of the last one?\n",
-        "it is unclear whether the comment below them",
-    ),
+    "a comment below the last criterion": ("a.yaml", f"{SUITE}          # Of the last one?\n"),
     "a file of JSON": (
         "a.rubric.json",
         '{"rubrics": ["Names one", "Names two", {"id": "c", "score_ranges": {"0": "Names none", "6": "Names one"}}]}',
-        "only YAML holds several documents",
     ),
-    "strings in a file that names no schema": ("a.yaml", f"# Of the text\n{STRINGS}", "in a document without other"),
+    "strings in a file that names no schema": ("a.yaml", f"# Of the text\n{STRINGS}"),
     "criteria that leave strings in a file that names no schema": (
         "a.yaml",
         STRINGS.replace("Names it]", "Names it, Names two]"),
-        "in a document without other criteria, the strings that are left",
     ),
     "criteria of a document that alone names its schema in a comment": (
         "a.yaml",
         f"rubrics: [Names it]\n---\n{SIGNED}\n{STRINGS}",
-        "the schema comment above them",
     ),
     "a text that would get blank lines at its end": (
         "a.yaml",
         SUITE.replace("- Names two", "- |+\n            Names two\n\n") + "\n      - {name: b, rubrics: [Names it]}\n",
-        "a text block would take over the blank lines",
     ),
     "a text where a comment ends the file without a line end": (
         "a.rubric.yaml",
         MIXED.rstrip() + "\n  - |\n    Names three\n# the end",
-        "the file ends without a line end",
     ),
-    "a suite with rubrics at the top": ("a.rubric.yaml", MIXED + "tests: []\n", "the file has `tests` too"),
+    "a suite with rubrics at the top": ("a.rubric.yaml", MIXED + "tests: []\n"),
     "an evaluator with two rubrics": (
         "a.yaml",
         SUITE + "        then:\n          rubrics: [{id: d, expected_outcome: Names it}]\n",
-        "there is another rubric beside it",
     ),
     "bands with a gap, by the proof": (
         "a.yaml",
         SUITE.replace("id: c", "score_range: [0, 4]").replace(BANDS, "expected_outcome: Names it"),
-        "line 9 would be a new finding, coverage: ",
     ),
     "an error beside the criteria, by the proof": (
         "a.yaml",
         SUITE.replace("name: grade", "name: grade\n        name: grade"),
-        "line 10 would be a new finding, duplicate-key: ",
     ),
 }
 
@@ -589,11 +365,12 @@ def test_strings_move_if_what_names_the_schema_covers_a_new_document_too(head, c
 
 
 @pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
-def test_what_cannot_move_stays_with_the_reason(case):
-    name, text, reason = case
+def test_what_cannot_move_stays_with_the_reason(case, said):
+    name, text = case
     fixed = fix(name, text.encode(), FileSettings(claimed=".rubric." in name), choices=[OWN])
     (found,) = (left.reason for left in fixed.left(choices=[OWN]) if left.finding.rule == "mixing")
-    assert (fixed.text, found[: len(reason)]) == (text, reason)
+    assert fixed.text == text
+    said(found)
 
 
 @pytest.mark.parametrize(

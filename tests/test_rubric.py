@@ -90,15 +90,17 @@ def test_an_entry_may_have_two_shapes():
     assert entry("{score_ranges: [], levels: []}").shapes == (Shape.SCORE_RANGES, Shape.LEVELS)
 
 
-def test_mappings_are_those_that_hold_fields_of_criteria_and_bands():
-    rubric = model("  - It\n  - score_ranges: [7, {score_range: [0, 5]}, {}]\n  - score_ranges: {0: a}\n  - {id: b}\n")
-    assert rubric.mappings == (
-        (("rubrics", 1), {"score_ranges": [7, {"score_range": [0, 5]}, {}]}),
-        (("rubrics", 1, "score_ranges", 1), {"score_range": [0, 5]}),
-        (("rubrics", 1, "score_ranges", 2), {}),
-        (("rubrics", 2), {"score_ranges": {"0": "a"}}),
-        (("rubrics", 3), {"id": "b"}),
+def test_outdated_fields_are_those_of_criteria_and_of_bands_in_lists():
+    rubric = model(
+        "  - It\n  - score_ranges: [7, {description: It}, {}]\n  - score_ranges: {0: a}\n"
+        "  - {id: b, required: true, description: It}\n"
     )
+    places = [(path, name) for path, _, name in rubric.outdated]
+    of_band, of_criterion = ("rubrics", 1, "score_ranges", 1), ("rubrics", 3)
+    assert places == [
+        (of_band, "description"),
+        *((of_criterion, name) for name in rubric.replacements if name in ("required", "description")),
+    ]
     assert list(rubric.entries_by_place) == [("rubrics", index) for index in range(4)]
 
 

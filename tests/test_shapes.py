@@ -202,6 +202,14 @@ total = 2
 LOST = 'criteria = "/c"\noutcome = "text"\nweight = "w"\nscale = "yes-no"\ntotal = "/total"\npass = "/mark"'
 
 
+ONE = "[{text: Names the cause}]"
+NOWHERE = (("levels", "anchors"), ("scale", "scale"))
+POINTS_BELOW = (
+    'criteria = "/c"\noutcome = "id"\nid = "id"\nweight = "points"\nparts = "parts"\nscale = "yes-no"\n'
+    'combine = "share"\nnegative = "bad"'
+)
+
+
 @pytest.mark.parametrize(
     ("table", "text", "expected"),
     [
@@ -242,6 +250,31 @@ LOST = 'criteria = "/c"\noutcome = "text"\nweight = "w"\nscale = "yes-no"\ntotal
                 ("100", "weight.total", "110", "100"),
                 ("a", "schema.no-setting", "ours", "pass", "/mark"),
             ],
+        ),
+        (
+            'criteria = "/c"\noutcome = "text"\nlevels = "/anchors"\nscale = "/scale"',
+            f"c: {ONE}",
+            [(ONE, "schema.no-setting", "ours", each, f"/{where}") for each, where in NOWHERE],
+        ),
+        (
+            'criteria = "/c"\noutcome = "text"\nscale = ["/low", "/high"]',
+            f"low: 1\nc: {ONE}",
+            [(ONE, "schema.no-setting", "ours", "scale", "/high")],
+        ),
+        (
+            POINTS_BELOW,
+            "c: [{id: a, points: 9, parts: [{id: b, points: 3}, {id: c, points: 4}]}, {id: d, points: 1}]",
+            [("9", "weight.parts", "points", "7", "9")],
+        ),
+        (  # a penalty adds nothing, and weights of parts may be shares
+            POINTS_BELOW,
+            "c: [{id: a, points: 9, parts: [{id: b, points: 9}, {id: c, points: 4, bad: true}]}, {id: d, points: 1}]",
+            [],
+        ),
+        (
+            'criteria = "/c"\nid = "id"\nweight = "max_points"\nlevels = "levels"\ncombine = "share"',
+            "c: [{id: a, max_points: 4, levels: [{points: 0, text: None of it}, {points: 3, text: All of it}]}]",
+            [("4", "weight.highest-level", "max_points", "4", "3")],
         ),
         (
             'criteria = "/rubric/items"\noutcome = "text"',
@@ -294,6 +327,11 @@ def test_absurd_values_are_findings_and_never_a_crash(value):
             'criteria = "/c"\noutcome = "t"\ngate = "hard"\nscale = [1, 5]',
             "c: [{t: A, hard: true}]",
             "nothing says which score `rubric-1` must reach, as its gate has no number",
+        ),
+        (
+            'criteria = "/c"\noutcome = "t"\ngate = "min"\nparts = "c"\nscale = [1, 5]',
+            "c: {tone: {min: 3, c: [{t: A}]}}",
+            "`min` of `tone` counts for none of its parts, which are what is judged",
         ),
         (
             'criteria = "/c"\noutcome = "t"\nscale = "s"\npass = 3',

@@ -24,71 +24,33 @@ def write(text, reason="", name="a.yaml"):
 
 
 PLACES = {
-    "behind the line": (
-        """\
+    "behind the line": """\
         rubrics:
           - id: a
             expected_outcome: Good
         """,
-        """\
-        rubrics:
-          - id: a
-            expected_outcome: Good  # rubric-lint: ignore[vague-outcome]
-        """,
-    ),
-    "behind a comment": (
-        """\
+    "behind a comment": """\
         rubrics:
           - id: a
             expected_outcome: Good # really
         """,
-        """\
-        rubrics:
-          - id: a
-            expected_outcome: Good # really # rubric-lint: ignore[vague-outcome]
-        """,
-    ),
-    "in the comment that is there": (
-        """\
+    "in the comment that is there": """\
         rubrics:
           - expected_outcome: Good # rubric-lint: ignore[vague-outcome] for a reason
         """,
-        """\
-        rubrics:
-          - expected_outcome: Good # rubric-lint: ignore[vague-outcome, missing-id] for a reason
-        """,
-    ),
-    "in the comment above": (
-        """\
+    "in the comment above": """\
         rubrics:
           # rubric-lint: ignore[vague-outcome]
           - expected_outcome: |
               Good
         """,
-        """\
-        rubrics:
-          # rubric-lint: ignore[vague-outcome, missing-id]
-          - expected_outcome: |
-              Good
-        """,
-    ),
-    "above a block scalar": (
-        """\
+    "above a block scalar": """\
         rubrics:
           - id: a
             expected_outcome: >-
               Good
         """,
-        """\
-        rubrics:
-          - id: a
-            # rubric-lint: ignore[vague-outcome]
-            expected_outcome: >-
-              Good
-        """,
-    ),
-    "above a key whose text is on the next line": (
-        """\
+    "above a key whose text is on the next line": """\
         rubrics:
           - id: a
             description:
@@ -97,19 +59,7 @@ PLACES = {
 
         # the end
         """,
-        """\
-        rubrics:
-          - id: a
-            # rubric-lint: ignore[deprecated-description]
-            description:
-              Says the result.
-
-
-        # the end
-        """,
-    ),
-    "above a text of several lines": (
-        """\
+    "above a text of several lines": """\
         rubrics:
           - id: a
             expected_outcome: "Very
@@ -119,21 +69,7 @@ PLACES = {
             expected_outcome: 'Very
               bad'
         """,
-        """\
-        rubrics:
-          - id: a
-            # rubric-lint: ignore[vague-outcome]
-            expected_outcome: "Very
-
-              good"
-          - id: b
-            # rubric-lint: ignore[vague-outcome]
-            expected_outcome: 'Very
-              bad'
-        """,
-    ),
-    "in a flow collection over several lines": (
-        """\
+    "in a flow collection over several lines": """\
         rubrics: [{id: a,
           expected_outcome: Good},
           {
@@ -141,18 +77,7 @@ PLACES = {
               good" }
         ]
         """,
-        """\
-        rubrics: [{id: a,
-          expected_outcome: Good},  # rubric-lint: ignore[vague-outcome]
-          {
-            # rubric-lint: ignore[missing-id, vague-outcome]
-            expected_outcome: "Very
-              good" }
-        ]
-        """,
-    ),
-    "one above for all below": (
-        """\
+    "one above for all below": """\
         rubrics:
           - expected_outcome: |
               Good
@@ -161,81 +86,31 @@ PLACES = {
               Poor
             weight: 0
         """,
-        """\
-        rubrics:  # rubric-lint: ignore[weight]
-          # rubric-lint: ignore[missing-id, vague-outcome]
-          - expected_outcome: |
-              Good
-            weight: 0
-          # rubric-lint: ignore[missing-id, vague-outcome]
-          - expected_outcome: |
-              Poor
-            weight: 0
-        """,
-    ),
-    "above a long line": (
-        f"""\
+    "above a long line": f"""\
         rubrics:
           - id: {"a" * 90}
             expected_outcome: Good
             "{"x" * 90}": 1
         """,
-        f"""\
-        rubrics:
-          - id: {"a" * 90}
-            expected_outcome: Good  # rubric-lint: ignore[vague-outcome]
-            # rubric-lint: ignore[unknown-field]
-            "{"x" * 90}": 1
-        """,
-    ),
-    "behind a long line with more on it": (
-        f"""\
+    "behind a long line with more on it": f"""\
         [{{rubrics: [{{id: a, expected_outcome: {"a" * 100}, x: 1}}]}}]
         """,
-        f"""\
-        # rubric-lint: ignore[unknown-field]
-        [{{rubrics: [{{id: a, expected_outcome: {"a" * 100}, x: 1}}]}}]
-        """,
-    ),
     "beside blanks and tabs": (
-        "rubrics:\n  - id: a\n    expected_outcome: Good \t\n  - id: b\n    expected_outcome: Poor ",
-        """\
-rubrics:
-  - id: a
-    expected_outcome: Good \t# rubric-lint: ignore[vague-outcome]
-  - id: b
-    expected_outcome: Poor  # rubric-lint: ignore[vague-outcome]""",
+        "rubrics:\n  - id: a\n    expected_outcome: Good \t\n  - id: b\n    expected_outcome: Poor "
     ),
-    "at the definition of an alias": (
-        """\
+    "at the definition of an alias": """\
         x: &x Good
         rubrics:
           - id: a
             expected_outcome: *x
         """,
-        """\
-        x: &x Good  # rubric-lint: ignore[vague-outcome]
-        rubrics:
-          - id: a
-            expected_outcome: *x
-        """,
-    ),
-    "in each document": (
-        """\
+    "in each document": """\
         %YAML 1.2
         ---
         rubrics: {}
         --- {rubrics: }
         """,
-        """\
-        %YAML 1.2
-        ---
-        rubrics: {}
-        --- {rubrics: }
-        """,
-    ),
-    "where the comment above makes one below useless": (
-        """\
+    "where the comment above makes one below useless": """\
         rubrics:
           - id: a
             score_ranges:
@@ -244,45 +119,21 @@ rubrics:
               - score_range: [5, 10]
                 expected_outcome: Good
         """,
-        """\
-        rubrics:
-          - id: a
-            score_ranges:
-              - score_range: [0, 4]
-                expected_outcome: Poor  # rubric-lint: ignore[vague-outcome]
-              - score_range: [5, 10]  # rubric-lint: ignore[split-band]
-                expected_outcome: Good  # rubric-lint: ignore[vague-outcome]
-        """,
-    ),
-    "a comment that silences nothing": (
-        """\
+    "a comment that silences nothing": """\
         rubrics:
           - id: a  # rubric-lint: ignore[overlap]
             expected_outcome: It is said.
         """,
-        """\
-        rubrics:
-          - id: a  # rubric-lint: ignore[overlap, unused-ignore]
-            expected_outcome: It is said.
-        """,
-    ),
-    "above all, where nothing else reaches": (
-        """\
+    "above all, where nothing else reaches": """\
         # yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v9.schema.json
         rubric: []
         """,
-        """\
-        # yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v9.schema.json
-        # rubric-lint: ignore-file[schema]
-        rubric: []
-        """,
-    ),
 }
 
 
-@pytest.mark.parametrize(("before", "after"), PLACES.values(), ids=PLACES)
-def test_places(before, after):
-    assert write(before) == (dedent(after), [])
+@pytest.mark.parametrize("before", PLACES.values(), ids=PLACES)
+def test_places(before, said):
+    said(*write(before))
 
 
 def test_a_reason_stands_behind_new_comments():

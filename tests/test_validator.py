@@ -1,12 +1,16 @@
 """The fast validator and the pure one say the same, and everything works without what is compiled."""
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from collections import OrderedDict
 from decimal import Decimal
+from importlib.metadata import files
 from pathlib import Path
 
+import compiled
 import pytest
 import warm
 
@@ -185,3 +189,22 @@ def test_each_command_prints_the_same_without_what_is_compiled(command, tmp_path
     done = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (usual.returncode, usual.stdout, usual.stderr)
     assert usual.returncode in {0, 1} or "wrong.toml" in command
+
+
+def test_each_module_that_chooses_is_tested_without_what_is_compiled():
+    chosen = [path for path in Path(__file__).parent.glob("test_*.py") if compiled.touches(path)]
+    assert compiled.choosing() <= set().union(*map(compiled.imported, chosen))
+    assert {
+        "rubric_lint.text.reading",
+        "rubric_lint.format.schema",
+        "rubric_lint.outputs.decoding",
+    } <= compiled.choosing()
+
+
+def test_each_dependency_that_is_compiled_is_blocked():
+    project = tomllib.loads((compiled.ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    names = [re.match(r"[\w.-]+", each)[0] for each in project["dependencies"]]
+    built = {
+        path.parts[0].partition(".")[0] for name in names for path in files(name) if path.suffix in {".so", ".pyd"}
+    }
+    assert built - {"markupsafe"} == compiled.LIBRARIES  # markupsafe itself does without

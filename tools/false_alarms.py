@@ -5,6 +5,7 @@ effect, it is its power. The table goes into docs/guides/judged-data.md. Takes a
 """
 
 import argparse
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -13,8 +14,9 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from rubric_lint.agree.judged.rules import FINDERS, Decision
-from rubric_lint.agree.judged.table import Flips, Table, make_columns
+from rubric_lint.agree.judged.outcomes import Decision
+from rubric_lint.agree.judged.rules import FINDERS
+from rubric_lint.agree.judged.table import Asked, Flips, Table, make_columns
 from rubric_lint.scoring.loading import load_rubrics
 
 PAGE = Path(__file__).parent.parent / "docs/guides/judged-data.md"
@@ -94,10 +96,10 @@ def _label(random: Random, judged: Values, wrong: tuple[float, float]) -> Values
 
 
 def draw_constant(random: Random, n: int, effect: bool) -> Table:
-    """Each check is missed in a tenth of the answers; the first one hardly ever."""
-    values = _draw_checks(random, n, 0.9)
+    """Each check is met in a tenth of the answers; the first one hardly ever."""
+    values = _draw_checks(random, n, 0.1)
     if effect:
-        values[0] = _draw_checks(random, n, 0.998, 1)[0]
+        values[0] = _draw_checks(random, n, 0.002, 1)[0]
     return _tabulate(values)
 
 
@@ -131,6 +133,69 @@ def draw_inverse(random: Random, n: int, effect: bool) -> Table:
     return _tabulate(_draw_latent(random, n, 0.4, reverse=True) if effect else _draw_checks(random, n, 0.5))
 
 
+def _draw_scores(random: Random, n: int, criteria: int = CRITERIA) -> Values:
+    """Scores with a standard deviation of 2, cut at 0 and 10."""
+    return [[_cut(random.gauss(6, 2)) for _ in range(n)] for _ in range(criteria)]
+
+
+def _cut(score: float) -> int:
+    return min(max(round(score), 0), 10)
+
+
+def _ask(random: Random, values: Values, samples: int, drop: float) -> Asked:
+    """Ask for each answer in random orders; the first criterion loses up to `drop` points by its place.
+
+    Samples of one answer have a standard deviation of 1 around its value.
+    """
+    places: Values = [[] for _ in values]
+    given: Values = [[] for _ in values]
+    n = len(values[0])
+    for answer in range(n):
+        for _ in range(samples):
+            order = list(range(len(values)))
+            random.shuffle(order)
+            for criterion, place in enumerate(order):
+                score = values[criterion][answer] - (0 if criterion else drop * place / (len(values) - 1))
+                places[criterion].append(place)
+                given[criterion].append(_cut(score + (random.gauss(0, 1) if samples > 1 else 0)))
+    return Asked(places, given, [samples] * n if samples > 1 else [n], n)
+
+
+def draw_ceiling(random: Random, n: int, effect: bool) -> Table:
+    """Each check is met in 80% of the answers; the first one in 98%."""
+    values = _draw_checks(random, n, 0.8)
+    if effect:
+        values[0] = _draw_checks(random, n, 0.98, 1)[0]
+    return _tabulate(values)
+
+
+def draw_order(random: Random, n: int, effect: bool) -> Table:
+    """Scores that do not depend on the place; the first criterion loses 2 points from the first to the last."""
+    values = _draw_scores(random, n)
+    return _tabulate(values)._replace(asked=_ask(random, values, 1, 2 if effect else 0))
+
+
+def draw_samples(random: Random, n: int, effect: bool) -> Table:
+    """The same with three samples of each answer, and a loss of 1 point."""
+    values = _draw_scores(random, n)
+    return _tabulate(values)._replace(asked=_ask(random, values, 3, 1 if effect else 0))
+
+
+def draw_lengths(random: Random, n: int, effect: bool) -> Table:
+    """Judges whose errors do not follow the length of the answer; on the first criterion they correlate by .4."""
+    lengths = [random.gauss(0, 1) for _ in range(n)]
+    labels, judged = _draw_scores(random, n), []
+    for criterion, values in enumerate(labels):
+        r = 0.4 if effect and not criterion else 0
+        errors = [2 * (r * length + (1 - r * r) ** 0.5 * random.gauss(0, 1)) for length in lengths]
+        judged.append([_cut(value + error) for value, error in zip(values, errors, strict=True)])
+    return _tabulate(judged, labels)._replace(lengths=_write_lengths(lengths))
+
+
+def _write_lengths(logarithms: Sequence[float]) -> list[int]:
+    return [round(1000 * math.exp(each)) for each in logarithms]
+
+
 def _draw_people(random: Random, n: int, wrong: tuple[float, float]) -> Table:
     people = _draw_checks(random, n, 0.5)
     judges = _label(random, people, (0.2, 0.2))
@@ -158,12 +223,17 @@ def draw_all(random: Random, n: int, effect: bool) -> Table:
             ]
     labels = [*values[:2], *([_mistake(random, value) for value in column] for column in values[2:])]
     rates: dict[int | None, float] = {None: 0.1, **dict.fromkeys(range(CRITERIA), 0.1)}
-    return _tabulate(values, labels, _flip(random, n, rates))
+    table = _tabulate(values, labels, _flip(random, n, rates))
+    lengths = _write_lengths([random.gauss(0, 1) for _ in range(n)])
+    return table._replace(asked=_ask(random, values, 2, 0), lengths=lengths)
 
 
 def _mistake(random: Random, value: int) -> int:
     """The label for a value: in a fifth of the answers the mirrored one on the other side of the gate."""
     return _SCORES[3 - _SCORES.index(value)] if random.random() < 0.2 else value
+
+
+ALL = "all nine"
 
 
 class Case(NamedTuple):
@@ -177,17 +247,22 @@ class Case(NamedTuple):
 
     def find(self, table: Table) -> Iterator[object]:
         """Yield what the rule, or each rule, comes to."""
-        return chain.from_iterable(find(table) for name, find in FINDERS.items() if self.name in {name, "all six"})
+        rule = self.name.partition(",")[0]
+        return chain.from_iterable(finder.find(table) for name, finder in FINDERS.items() if rule in {name, ALL})
 
 
 CASES = (
-    Case("judged-constant", draw_constant, "each check is missed in 10%", "one is missed in 0.2%"),
+    Case("judged-constant", draw_constant, "each check is met in 10%", "one is met in 0.2%"),
+    Case("judged-ceiling", draw_ceiling, "each check is met in 80%", "one is met in 98%"),
     Case("judged-unused-band", draw_unused, "each band has at least 10%", "one band has 0.2%", ("c2",)),
     Case("judged-unstable", draw_unstable, "2 samples differ in 10%", "at one gate in 30%"),
     Case("judged-redundant", draw_redundant, "pairs share 80%", "one pair shares 97%", ("c1",)),
     Case("judged-inverse", draw_inverse, "independent", "one runs against the others (r = -.4)"),
     Case("judged-disagrees", draw_disagreeing, "80% caught, alpha .6", "40% caught on one"),
-    Case("all six", draw_all, "the worst of each", ""),
+    Case("judged-order", draw_order, "scores of sd 2, one order an answer", "one loses 2 points from first to last"),
+    Case("judged-order, 3 samples", draw_samples, "sd 2, 3 samples of sd 1", "one loses 1 point from first to last"),
+    Case("judged-length", draw_lengths, "errors of sd 2, no matter how long", "on one they follow length (r = .4)"),
+    Case(ALL, draw_all, "the worst of each", ""),
 )
 
 
@@ -210,7 +285,8 @@ def draw_table(draws: int) -> str:
     for case in CASES:
         alarms = " / ".join(f"{simulate(case, n, draws) / draws:.1%}" for n in SIZES)
         power = " / ".join(f"{simulate(case, n, draws, effect=True) / draws:.0%}" for n in SIZES) if case.effect else ""
-        name = f"`{case.name}`" if case.effect else case.name
+        rule, *more = case.name.split(",")
+        name = ",".join([f"`{rule}`", *more]) if case.effect else case.name
         rows.append(f"| {name} | {case.null} | {alarms} | {case.effect} | {power} |")
     return "\n".join(rows)
 

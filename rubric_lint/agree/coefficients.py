@@ -224,6 +224,18 @@ def flip_rate(rows: Sequence[Row]) -> Statistic:
     return lambda counts: (_sum_up(counts, parts), unit * _sum_up(counts, several))
 
 
+def correlate(first: Sequence[int], second: Sequence[int]) -> float | None:
+    """Return Pearson's correlation of two columns, or None if one is constant."""
+    n = len(first)
+    sum_1, sum_2 = sum(first), sum(second)
+    spread_1 = n * sum(value * value for value in first) - sum_1 * sum_1
+    spread_2 = n * sum(value * value for value in second) - sum_2 * sum_2
+    if not spread_1 or not spread_2:
+        return None
+    joint = n * sum(one * two for one, two in zip(first, second, strict=True)) - sum_1 * sum_2
+    return joint / (math.sqrt(spread_1) * math.sqrt(spread_2))
+
+
 def difference(one: Statistic, two: Statistic) -> Statistic:
     """Return the first statistic less the second."""
 

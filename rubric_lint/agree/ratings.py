@@ -23,12 +23,15 @@ Only a person may leave some out, which are None then; the verdict of others is 
 class Judgement(NamedTuple):
     """The judgement of one rater on one answer; `samples` has each output if there are several.
 
-    `reasons` has the reason for each criterion, None if the rater gives none at all.
+    `reasons` has the reason for each criterion, None if the rater gives none at all. `orders` has for each output the
+    place at which each criterion was asked for, where the record says it; `length` is that of the answer in characters.
     """
 
     given: Signature
     reasons: tuple[str | None, ...] | None = None
     samples: tuple[Signature, ...] = ()
+    orders: tuple[tuple[int, ...], ...] = ()
+    length: int | None = None
 
     def reason(self, place: int) -> str | None:
         """Return the reason for a criterion."""

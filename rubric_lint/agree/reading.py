@@ -19,7 +19,7 @@ from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.flat import Flat, list_fields, read_flat, read_whole
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import Scored, ScoringRubric, combine_samples
-from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by
+from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, read_panel
 from rubric_lint.text.source import stem_of
 
 PANEL = "panel"
@@ -287,7 +287,12 @@ class Reader:
         if value.get("id") is None:
             self._leave_out(NO_ID, f"{file}:{line}")
             return
-        found = _Found(find_source(value, file), entry.rubric, make_id_key(value["id"]), file, line, _judge(entry))
+        answer = value.get("answer")
+        judgement = _judge(entry)._replace(
+            orders=_read_orders(value.get("judge"), value.get("judge"), entry.rubric),
+            length=len(answer) if isinstance(answer, str) else None,
+        )
+        found = _Found(find_source(value, file), entry.rubric, make_id_key(value["id"]), file, line, judgement)
         if labels:
             self._take_person(found, value.get("chosen"), is_of_other=entry.has_other_meaning)
         elif entry.has_other_meaning and not self._any_version:
@@ -466,12 +471,34 @@ def _split(found: _Found, entry: Entry) -> list[_Found]:
     given: dict[str, list[Scored]] = {}
     for model, sample in zip(result.models, result.samples, strict=True):
         given.setdefault(model, []).append(sample)
-    members = [
-        found._replace(source=found.source._replace(model=model), judgement=_judge_samples(combine_samples(samples)))
-        for model, samples in given.items()
-    ]
+    about = entry.value["judge"]
+    listed = {member.name: each for member, each in zip(read_panel(entry.value), about["panel"], strict=True)}
+    members = []
+    for model, samples in given.items():
+        judgement = _judge_samples(combine_samples(samples))._replace(
+            orders=_read_orders(about, listed[model], entry.rubric), length=found.judgement.length
+        )
+        members.append(found._replace(source=found.source._replace(model=model), judgement=judgement))
     panel = found.source._replace(model=None, is_panel=True)
     return [*members, found._replace(source=panel, judgement=found.judgement._replace(samples=()))]
+
+
+def _read_orders(about: Any, judge: Any, rubric: ScoringRubric) -> tuple[tuple[int, ...], ...]:
+    """Return the place of each criterion in each output, from the account of a run and of one judge in it.
+
+    It is empty if the account does not say it, or each criterion was asked for alone.
+    """
+    orders = judge.get("orders") if isinstance(judge, dict) and isinstance(about, dict) else None
+    if not isinstance(orders, list) or about.get("per_criterion"):
+        return ()
+    ids = sorted(criterion.id for criterion in rubric.criteria)
+    found = []
+    for order in orders:
+        if not isinstance(order, list) or not all(isinstance(name, str) for name in order) or sorted(order) != ids:
+            return ()
+        places = {name: place for place, name in enumerate(order)}
+        found.append(tuple(places[criterion.id] for criterion in rubric.criteria))
+    return tuple(found)
 
 
 def _judge(entry: Entry) -> Judgement:

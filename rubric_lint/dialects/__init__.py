@@ -61,7 +61,7 @@ class Family(NamedTuple):
             return bool(self.toml_has)
         if kind.is_program:
             return bool(self.programs_have)
-        return self.in_data and (self.in_yaml or kind is not Kind.YAML)
+        return self.in_data and (self.in_yaml or kind is Kind.JSON)
 
     def may_be_in_program(self, data: bytes) -> bool:
         """Return whether the bytes of a program show that it may hold one of the dialects."""
@@ -79,7 +79,7 @@ class Family(NamedTuple):
 # to the first family that finds it. Words that a rubric has together are asked for together, because each of them is
 # common in files of other tools, whose mappings would be walked through for nothing.
 FAMILIES = (
-    Family("lightspeed", ("lightspeed",), (("geval:", "rubrics"),)),
+    Family("lightspeed", ("lightspeed",), (("geval:", "rubrics"),), is_table=True),
     Family("confident_ai", ("confident-ai",), (("scoreRange", "expectedOutcome"),), is_table=True),
     Family(
         "ragas",
@@ -97,7 +97,9 @@ FAMILIES = (
         in_data=False,
     ),
     Family("healthbench", ("healthbench",), (("criterion", "points", "rubrics"),), is_table=True),
-    Family("autoevals", ("autoevals",), (("choice_scores", "prompt"),), files_have=((b"choice_scores",),)),
+    Family(
+        "autoevals", ("autoevals", "openai-evals"), (("choice_scores", "prompt"),), files_have=((b"choice_scores",),)
+    ),
     Family(
         "agent_skills",
         ("agent-skills",),
@@ -134,6 +136,7 @@ FAMILIES = (
         (("guidance", "criteria"),),
         files_have=((b"guidance", b"criteria"),),
         toml_has=((b"guidance", b"criteria"),),
+        is_table=True,
     ),
     Family(
         "verifiers",
@@ -142,8 +145,9 @@ FAMILIES = (
         files_have=((b'"choices"', b'"text"', b'"name"'), (b'"criteria"', b'"text"', b'"weight"', b'"name"')),
         toml_has=((b"criteria", b"text", b"name"),),
         in_yaml=False,
+        is_table=True,
     ),
-    Family("adk", ("adk",), (("rubric_id",), ("rubricId",))),
+    Family("adk", ("adk",), (("rubric_id",), ("rubricId",)), is_table=True),
     Family(
         "pydantic_evals",
         ("pydantic-evals",),
@@ -162,6 +166,7 @@ FAMILIES = (
         ("swe-atlas",),
         (("annotations", "importance", "title"),),
         files_have=((b"importance", b"annotations"),),
+        is_table=True,
     ),
     Family(
         "requirement",
@@ -179,8 +184,7 @@ FAMILIES = (
         is_table=True,
     ),
     Family("paperbench", ("paperbench",), (("sub_tasks",),), files_have=((b"sub_tasks", b"requirements"),)),
-    Family("tolokaforge", ("tolokaforge",), (("llm_judge", "criteria"),)),
-    Family("openai_evals", ("openai-evals",), (("choice_strings", "choice_scores"),)),
+    Family("tolokaforge", ("tolokaforge",), (("llm_judge", "criteria"),), is_table=True),
     Family(
         "openai_graders",
         ("openai-graders",),
@@ -252,6 +256,7 @@ _CONTAINERS = (b"criteria", b"dimensions", b"axes")
 _CONTAINER = re.compile(rb"""(?:criteria|dimensions|axes)["']?[ \t]*:""")
 _COMMON_CONTAINER = re.compile(rb"""\b(?:items|sections|questions|aspects|factors|checklist)["']?[ \t]*:""")
 _SCORED = (b"weight", b"points", b"score", b"levels", b"anchors", b"scale", b"threshold", b"descriptions")
+_EXPECTED = re.compile(rb"""\bexpect(?:ed|ations)\w*["']?[ \t]*:""")
 _OWN_NAME = re.compile(r"(?:rubric|judge|criteria|dimension)[^/\\]*\Z", re.IGNORECASE)
 _NAMED = re.compile(r"(?:rubric|judge|eval)[^/\\]*(?:[/\\][^/\\]*)?\Z", re.IGNORECASE)
 
@@ -265,7 +270,7 @@ def _could_be_home_made(data: bytes, name: str) -> bool:
         return False
     if any(mark in data for mark in _SCORED) and (is_own or _COMMON_CONTAINER.search(data) is not None):
         return True
-    return may_hold_scale(data.decode("utf-8", "replace"))
+    return _EXPECTED.search(data) is not None or may_hold_scale(data.decode("utf-8", "replace"))
 
 
 DIALECTS: tuple[str, ...] = tuple(name for family in FAMILIES for name in family.dialects)

@@ -12,6 +12,7 @@ from rubric_lint.dialects.search.agentv_suites import (
     EVALUATORS,
     find_cases,
     find_text_lists,
+    find_typed,
     has_outcome,
     is_agentv_case,
     is_criterion,
@@ -92,10 +93,7 @@ def find(document: Document) -> Iterator[View]:
 
 def find_assertions(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Find the assertions whose type holds criteria."""
-    for path, mapping in document.mappings:
-        kind = mapping.get("type")
-        if len(path) > 1 and path[-2] in EVALUATORS and isinstance(kind, str) and kind in CONTAINERS:
-            yield path, mapping
+    return ((path, mapping) for path, mapping, kind in find_typed(document) if kind in CONTAINERS)
 
 
 def _find_scales(document: Document, before: Dialect) -> Iterator[View]:
@@ -103,9 +101,8 @@ def _find_scales(document: Document, before: Dialect) -> Iterator[View]:
 
     `before` is the dialect of the graders that AgentV 5 no longer has.
     """
-    for path, mapping in document.mappings:
-        kind = mapping.get("type")
-        field = _TEXT_OF.get(kind, "") if len(path) > 1 and path[-2] in EVALUATORS and isinstance(kind, str) else ""
+    for path, mapping, kind in find_typed(document):
+        field = _TEXT_OF.get(kind, "")
         text = mapping.get(field)
         if not isinstance(text, str) or "\n" not in text or not mapping.keys().isdisjoint(_CRITERIA):
             continue

@@ -1,9 +1,11 @@
-"""Read rubrics of Braintrust autoevals: a `prompt` that offers choices, and `choice_scores` with their scores."""
+"""Read rubrics of Braintrust autoevals and OpenAI evals: a `prompt` that offers choices, and `choice_scores`."""
 
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 from rubric_lint.format.criterion import as_levels
 from rubric_lint.format.view import Dialect, Draft, View, read_text
@@ -20,27 +22,28 @@ AUTOEVALS = Dialect(
         {"missing-id", "vague-outcome", "duplicate-outcome", "placeholder", "score-in-text", "not-self-contained"}
     ),
 )
-DIALECTS = (AUTOEVALS,)
+OPENAI_EVALS = replace(AUTOEVALS, name="openai-evals", title="OpenAI evals", schema="openai-evals/v1.json")
+DIALECTS = (AUTOEVALS, OPENAI_EVALS)
 
 _PLACE = "{{"  # of the output
 _OF_JUDGES = "use_cot"
 
 
 def find(document: Document) -> Iterator[View]:
-    """Find the mappings with a `prompt` and numbers as `choice_scores`.
+    """Find the mappings with a `prompt` and numbers as `choice_scores`; those of OpenAI have `choice_strings` too.
 
-    OpenAI evals have both too, with `choice_strings` and another meaning. So have quizzes, but nothing is put into
-    their questions, and nothing thinks before it answers.
+    Quizzes look alike, but nothing is put into their questions, and nothing thinks before it answers.
     """
     for path, spec in document.mappings:
         choices, prompt = spec.get("choice_scores"), spec.get("prompt")
-        if not isinstance(choices, dict) or not isinstance(prompt, str) or "choice_strings" in spec:
+        is_openai = "choice_strings" in spec
+        if not isinstance(choices, dict) or not isinstance(prompt, str):
             continue
-        if _PLACE not in prompt and _OF_JUDGES not in spec:
-            continue
-        if any(isinstance(score, int | float) for score in choices.values()):
-            place = (*path, "choice_scores")
-            yield view_choices(AUTOEVALS, document, place, name=read_text(spec, "name"))
+        is_judge = is_openai or _PLACE in prompt or _OF_JUDGES in spec
+        if is_judge and any(isinstance(score, int | float) for score in choices.values()):
+            name = str(path[-1]) if is_openai and path else "" if is_openai else read_text(spec, "name")
+            dialect = OPENAI_EVALS if is_openai else AUTOEVALS
+            yield view_choices(dialect, document, (*path, "choice_scores"), name=name)
 
 
 def view_choices(dialect: Dialect, document: Document, place: Path, *, name: str) -> View:
@@ -55,22 +58,41 @@ def view_choices(dialect: Dialect, document: Document, place: Path, *, name: str
         if isinstance(score, int | float) and not isinstance(score, bool) and abs(score) < math.inf:
             worth.setdefault(document.decimal((*place, choice)), []).append(choice)
     numbers = as_levels(list(worth))
-    told = describe_choices(prompt, choices)
-    levels = []
-    for index, (score, names) in enumerate(sorted(worth.items())):
-        own, key = (0, "levels", index), (*place, names[0])
-        for field in ((), ("level",), ("expected_outcome",)):
-            draft.put((*own, *field), key)
-        outcome = " Or: ".join(told[name] for name in names)
-        level = {"level": numbers[score], "name": ", ".join(names), "expected_outcome": outcome}
-        levels.append(level)
     draft.put((0,), place)
-    draft.put((0, "levels"), place)
-    data = [{"levels": levels}]
-    return draft.finish(dialect, data, name=name, task=prompt)
+    levels = make_choices(draft, place, prompt, [(numbers[score], names) for score, names in sorted(worth.items())])
+    return draft.finish(dialect, [{"levels": levels}], name=name, task=prompt)
 
 
-def describe_choices(prompt: str, choices: Collection[str]) -> dict[str, str]:
+def make_choices(
+    draft: Draft,
+    place: Path,
+    prompt: str,
+    choices: Sequence[tuple[int, list[str]]],
+    find_step: Callable[[str], str | int] = str,
+) -> list[Mapping[str, Any]]:
+    """Return a level for each number, with the choices that have it as a prompt describes them.
+
+    `find_step` returns where a choice is at `place`.
+    """
+    told = _describe_choices(prompt, [name for _, names in choices for name in names])
+    return draft.make_levels(
+        (0,),
+        place,
+        (
+            (
+                {
+                    "level": number,
+                    "name": ", ".join(names),
+                    "expected_outcome": " Or: ".join(told[name] for name in names),
+                },
+                (*place, find_step(names[0])),
+            )
+            for number, names in choices
+        ),
+    )
+
+
+def _describe_choices(prompt: str, choices: Collection[str]) -> dict[str, str]:
     """Return the description of each choice from the prompt, as in `(A) The answer is a subset ...`; else its name."""
     described = {choice: choice for choice in choices}
     missing = set(choices)

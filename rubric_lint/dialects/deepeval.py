@@ -37,11 +37,11 @@ _PASSES_AT = Decimal("0.5")
 
 def find(document: Document) -> Iterator[View]:
     """Find the lists of bands of which at least one range is a literal, and the metrics without bands."""
-    is_told = mentions_deepeval(document)
+    is_told = _mentions_deepeval(document)
     lists = [
         (path, items)
         for path, items in _find_lists(document)
-        if any(is_likely_band(item, is_told=is_told) for item in items) and any(map(_is_literal_band, items))
+        if any(_is_likely_band(item, is_told=is_told) for item in items) and any(map(_is_literal_band, items))
     ]
     metrics = dict(_find_metrics_by_name(document)) if lists else {}
     for path, items in lists:
@@ -49,32 +49,32 @@ def find(document: Document) -> Iterator[View]:
     yield from _find_in_words(document)
 
 
-def is_metric(call: Mapping[str, Any]) -> bool:
+def _is_metric(call: Mapping[str, Any]) -> bool:
     """Return whether a call makes a metric that takes bands."""
     return read_text(call, CALL).endswith(_METRIC)
 
 
-def is_band(value: Any) -> bool:
+def _is_band(value: Any) -> bool:
     """Return whether a value is a call that makes a band."""
     return isinstance(value, dict) and CALL in value and value.keys() >= _NAMES.keys()
 
 
 def _is_literal_band(value: Any) -> bool:
-    return is_band(value) and isinstance(value["score_range"], list)
+    return _is_band(value) and isinstance(value["score_range"], list)
 
 
-def mentions_deepeval(document: Document) -> bool:
+def _mentions_deepeval(document: Document) -> bool:
     """Return whether a program names DeepEval, its metric or its bands."""
     return any(word in document.quick_text for word in _WORDS)
 
 
-def is_likely_band(value: Any, *, is_told: bool) -> bool:
+def _is_likely_band(value: Any, *, is_told: bool) -> bool:
     """Return whether a call makes a band of DeepEval: it is named `Rubric`, or its values are those of a band.
 
     Cases of tests have the same two arguments, but values that no judge is told, in programs that do not mention
     DeepEval (`is_told`).
     """
-    if not is_band(value):
+    if not _is_band(value):
         return False
     name = read_text(value, CALL)
     if "Rubric" in name:
@@ -101,7 +101,7 @@ def _find_metrics_by_name(document: Document) -> Iterator[tuple[str, Path]]:
     """Find the metrics that are given their bands by a name, and that name."""
     for path, call in document.mappings:
         bands = call.get("rubric")
-        if is_metric(call) and isinstance(bands, dict) and COMPUTED in bands:
+        if _is_metric(call) and isinstance(bands, dict) and COMPUTED in bands:
             yield bands[COMPUTED].rpartition(".")[2], path
 
 
@@ -110,7 +110,7 @@ def _view(document: Document, path: Path, items: list[Any], metrics: Mapping[str
     data = [_read_band(draft, index, item) for index, item in enumerate(items)]
     name = str(path[0]).rpartition(".")[2].partition("#")[0]
     holder = path[:-1]
-    if not (path[-1] == "rubric" and is_metric(document.value(holder))):
+    if not (path[-1] == "rubric" and _is_metric(document.value(holder))):
         if len(path) > 1 or name not in metrics:
             name = str(path[-1]) if isinstance(path[-1], str) and len(path) > 1 else name
             return draft.finish(_LOOSE, data, name=name, span=span_of(data), unscorable=_word_computed(items))
@@ -134,7 +134,7 @@ def _view(document: Document, path: Path, items: list[Any], metrics: Mapping[str
     )
 
 
-def read_words(call: Mapping[str, Any]) -> tuple[str, Any]:
+def _read_words(call: Mapping[str, Any]) -> tuple[str, Any]:
     """Return the argument by which the judge of a metric is told what to score, and its value.
 
     DeepEval makes steps of `criteria` only where it is given none.
@@ -143,7 +143,7 @@ def read_words(call: Mapping[str, Any]) -> tuple[str, Any]:
     return field, call.get(field)
 
 
-def word_other_metric(document: Document, call: Mapping[str, Any]) -> str:
+def _word_other_metric(document: Document, call: Mapping[str, Any]) -> str:
     """Say why a metric that has the name of DeepEval's is not read as one; empty if it is."""
     found = _IMPORTED.search(document.quick_text)
     name = read_text(call, CALL)
@@ -163,9 +163,9 @@ def _find_in_words(document: Document) -> Iterator[View]:
     """Find the metrics of DeepEval that have no bands, and at least a part of whose words is a literal."""
     named: dict[tuple[Path, str], Path] = {}
     for path, call in document.mappings:
-        if not is_metric(call) or call.get("rubric") or word_other_metric(document, call):
+        if not _is_metric(call) or call.get("rubric") or _word_other_metric(document, call):
             continue
-        field, words = read_words(call)
+        field, words = _read_words(call)
         if isinstance(words, str) or (isinstance(words, list) and not (words and all(map(_is_dict, words)))):
             problems = (
                 *find_idle_threshold(call, path),
@@ -189,8 +189,8 @@ def _view_words(
     scale = find_scale(text)
     data: list[Any] = [{"score_range": [LOWEST, HIGHEST], "expected_outcome": text, ASKED: _TEN}]
     bands = scale.bands if scale else None
-    if bands:
-        data = [{"score_range": [low, high], "expected_outcome": said, ASKED: _TEN} for low, high, said in bands]
+    if scale and bands:
+        data = [{**band, ASKED: _TEN} for band in scale.as_data()]
     elif scale and scale.steps[-1].high != HIGHEST:
         data[0][ASKED] = _TEN._replace(said=f"{scale.steps[0].low} to {scale.steps[-1].high}")
     for index in range(len(data)):
@@ -284,7 +284,7 @@ def _word_computed(items: list[Any]) -> str:
 
 def _is_computed(item: Any) -> bool:
     """Return whether a part of an item is not a literal, or the item is not a band."""
-    if not is_band(item):
+    if not _is_band(item):
         return isinstance(item, dict)
     bounds = item["score_range"]
     parts = [item["expected_outcome"], *(bounds if isinstance(bounds, list) else [bounds])]
@@ -300,3 +300,86 @@ def span_of(data: list[Any]) -> tuple[int, int] | None:
         return None
     lowest, highest = min(bounds), max(bounds)
     return (lowest, highest) if lowest < highest else None
+
+
+def find_computed(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:
+    """Find the bands that are not in the rubrics at the paths `taken`, and computed parts of these."""
+    for path in taken:
+        value = document.value(path)
+        for index, item in enumerate(value if isinstance(value, list) and any(map(_is_band, value)) else ()):
+            if isinstance(item, dict) and not _is_band(item):
+                yield (*path, index), "a part of this list is computed; only its literal bands are checked"
+    yield from _find_computed_bands(document, taken)
+
+
+def _find_computed_bands(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:
+    is_told = _mentions_deepeval(document)
+    for path, mapping in document.mappings:
+        place = (*path, "rubric")
+        if _is_band(mapping):
+            if path[:-1] not in taken:
+                if _is_likely_band(mapping, is_told=is_told):
+                    yield path, "this band is computed, or not in a list; only literal bands in a list are checked"
+            elif any(isinstance(field, dict) for field in _fields(mapping)):
+                yield path, "a part of this band is computed; only its literal parts are checked"
+        elif _is_metric(mapping) and not mapping.get("rubric"):
+            yield from _find_computed_words(document, path, is_read=path in taken)
+        elif _is_metric(mapping) and place not in taken and (reason := _word_bands(mapping.get("rubric"))):
+            yield place, reason
+        elif mapping.get(CALL) == _MADE and is_told and _makes_bands(mapping):
+            yield path, f"bands that `{_MADE}` makes are computed; only literal bands in a list are checked"
+
+
+_UNPACKED = re.compile(r"Rubric\(\s*\*\*")
+_NAMED = re.compile(r"[\w.]+")
+_MADE = "partial"
+
+
+def _find_computed_words(document: Document, path: Path, *, is_read: bool) -> Iterator[tuple[Path, str]]:
+    """Find the metrics whose words are computed, or that are not DeepEval's."""
+    call = document.value(path)
+    field, words = _read_words(call)
+    if words is None:
+        return
+    if other := _word_other_metric(document, call):
+        yield path, other
+    elif not is_read:
+        yield (*path, field), f"`{field}` of this `{call[CALL]}` is computed; only literal texts are checked"
+    elif isinstance(words, list) and any(isinstance(step, dict) for step in words):
+        yield (*path, field), f"a part of `{field}` is computed; only its literal texts are checked"
+
+
+def _word_bands(bands: Any) -> str:
+    """Say why the bands of a metric are not checked; nothing of those that have a name, or that are told one by one."""
+    if _is_unpacked(bands):
+        return "the fields of these bands are computed; only literal ones are checked"
+    is_list = isinstance(bands, list) and bool(bands) and not any(map(_is_band, bands))
+    is_call = isinstance(bands, dict) and CALL in bands and not any(map(_holds_band, bands.values()))
+    text = read_text(bands, COMPUTED) if isinstance(bands, dict) else ""
+    is_other = text != "" and not _NAMED.fullmatch(text) and "score_range" not in text
+    is_computed = is_list or is_call or is_other
+    return "these bands are computed; only literal bands in a list are checked" if is_computed else ""
+
+
+def _holds_band(value: Any) -> bool:
+    return _is_band(value) or (isinstance(value, list) and any(map(_is_band, value)))
+
+
+def _makes_bands(call: dict[str, Any]) -> bool:
+    """Return whether a call of `functools.partial` makes bands, with some of their fields."""
+    made = call.get("0")
+    is_class = isinstance(made, dict) and read_text(made, COMPUTED).endswith("Rubric")
+    return is_class and not call.keys().isdisjoint(("score_range", "expected_outcome"))
+
+
+def _is_unpacked(bands: Any) -> bool:
+    """Return whether the fields of bands, which are a list or its source text, are put there by `**`."""
+    if isinstance(bands, dict):
+        return _UNPACKED.search(read_text(bands, COMPUTED)) is not None
+    return isinstance(bands, list) and any(isinstance(band, dict) and has_unpacked(band) for band in bands)
+
+
+def _fields(band: dict[str, Any]) -> Iterator[Any]:
+    yield band["expected_outcome"]
+    bounds = band["score_range"]
+    yield from bounds if isinstance(bounds, list) else [bounds]

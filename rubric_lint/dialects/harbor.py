@@ -76,7 +76,7 @@ def _view(document: Document, data: dict[str, Any], items: list[dict[str, Any]])
         for key, name in _NAMES.items():
             draft.put((index, name), (*source, key) if key in item else source)
         if has_levels:
-            entry["levels"] = list(_levels(draft, index, item, kind))
+            entry["levels"] = _levels(draft, index, item, kind)
         entries.append(entry)
     return draft.finish(
         _SUMMED if aggregation == _SUM else HARBOR,
@@ -109,27 +109,25 @@ def _read_aggregation(data: Mapping[str, Any]) -> str:
     return (read_text(scoring, "aggregation") if isinstance(scoring, dict) else "").replace("_", "-") or _MEAN
 
 
-def _levels(draft: Draft, index: int, item: dict[str, Any], kind: _Kind) -> Iterator[dict[str, Any]]:
-    """Yield the answers as levels; the rank of a negated one is counted from the other end."""
+def _levels(draft: Draft, index: int, item: dict[str, Any], kind: _Kind) -> list[Mapping[str, Any]]:
+    """Return the answers as levels; the rank of a negated one is counted from the other end."""
     source = (_LIST, index)
     field = {"likert": "points", "rubric": "levels"}.get(kind.type, "")
     written = item.get(field)
     place = (*source, field) if field in item else source
-    draft.put((index, "levels"), place)
     answers: list[Any] = ["no", "yes"]
     if kind.type == "likert":
         points = written if isinstance(written, int) and not isinstance(written, bool) else 5
         answers = [f"{point} of {points}" for point in range(1, min(max(points, 2), _MOST) + 1)]
     elif kind.type == "rubric" and isinstance(written, list):
         answers = written
+    is_written = answers is written
+    levels = []
     for rank, answer in enumerate(answers):
-        own = (index, "levels", rank)
-        spot = (*place, rank) if answers is written else place
-        for part in ((), ("level",), ("expected_outcome",)):
-            draft.put((*own, *part), spot)
         level = len(answers) - 1 - rank if kind.is_negated else rank
-        named = {"expected_outcome": answer} if answers is written else {"name": answer}
-        yield {"level": level, **named}
+        named = {"level": level, "expected_outcome" if is_written else "name": answer}
+        levels.append((named, (*place, rank) if is_written else place))
+    return draft.make_levels((index,), place, levels)
 
 
 _MOST = 1000

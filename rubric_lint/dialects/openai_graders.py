@@ -8,7 +8,7 @@ from decimal import Decimal
 from math import inf
 from typing import Any
 
-from rubric_lint.dialects.autoevals import describe_choices
+from rubric_lint.dialects.autoevals import make_choices
 from rubric_lint.dialects.search.scales_in_text import find_scale
 from rubric_lint.finding import Problem
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
@@ -34,8 +34,8 @@ _FAILS, _PASSES = 0, 1
 def find(document: Document) -> Iterator[View]:
     """Find the graders with labels or scores, also within a `multi`; other types compare texts or run programs."""
     for path, grader in document.mappings:
-        kind = read_type(grader)
-        if not kind or (document.kind.is_program and has_computed(grader)):
+        kind = _read_type(grader)
+        if not kind or (document.kind.is_program and _has_computed(grader)):
             continue  # what is computed may be anything
         if kind == "score_model" and isinstance(grader.get("input"), list):
             if (prompt := "\n\n".join(_read_prompt(grader["input"]))).strip():
@@ -46,7 +46,7 @@ def find(document: Document) -> Iterator[View]:
             yield _view(document, (*path, "labels"), labels, passing, grader)
 
 
-def read_type(grader: Mapping[str, Any]) -> str:
+def _read_type(grader: Mapping[str, Any]) -> str:
     """Return the type of a grader by which a model judges, by its field or by the class that is called."""
     kind, called = grader.get("type"), grader.get(CALL)
     if kind is None and isinstance(called, str):
@@ -58,20 +58,20 @@ _CLASSES = {"ScoreModelGrader": "score_model", "LabelModelGrader": "label_model"
 """The classes of OpenAI and of Azure, which has those without a type."""
 
 
-def has_computed(grader: Mapping[str, Any]) -> bool:
+def _has_computed(grader: Mapping[str, Any]) -> bool:
     """Return whether something in a program that decides what a grader means is not a literal."""
-    return has_unpacked(grader) or is_computed([grader.get(name) for name in _MEANING])
+    return has_unpacked(grader) or _is_computed([grader.get(name) for name in _MEANING])
 
 
 _MEANING = ("input", "labels", "passing_labels", "range", "pass_threshold")
 
 
-def is_computed(value: Any) -> bool:
+def _is_computed(value: Any) -> bool:
     """Return whether a part of a call or a literal in a program is not a literal."""
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     if isinstance(value, dict) and (COMPUTED in value or has_unpacked(value)):
         return True
-    return any((isinstance(part, dict) and CALL in part) or is_computed(part) for part in parts)
+    return any((isinstance(part, dict) and CALL in part) or _is_computed(part) for part in parts)
 
 
 def _view(document: Document, path: Path, labels: list[Any], passing: list[Any], grader: dict[str, Any]) -> View:
@@ -80,21 +80,10 @@ def _view(document: Document, path: Path, labels: list[Any], passing: list[Any],
     prompt = "\n\n".join(_read_prompt(grader.get("input")))
     texts = [label for label in labels if isinstance(label, str)]
     winners = {label for label in passing if isinstance(label, str)}
-    names = {
-        _FAILS: [label for label in texts if label not in winners],
-        _PASSES: [label for label in texts if label in winners],
-    }
-    described = describe_choices(prompt, texts)
-    levels: list[Any] = []
-    for number, each in names.items():
-        if each:
-            own, place = (0, "levels", len(levels)), (*path, labels.index(each[0]))
-            for field in ((), ("level",), ("expected_outcome",)):
-                draft.put((*own, *field), place)
-            told = " Or: ".join(described[label] for label in each)
-            levels.append({"level": number, "name": ", ".join(each), "expected_outcome": told})
+    failing = [label for label in texts if label not in winners]
+    choices = [(_FAILS, failing), (_PASSES, [label for label in texts if label in winners])]
     draft.put((0,), path)
-    draft.put((0, "levels"), path)
+    levels = make_choices(draft, path, prompt, [(number, each) for number, each in choices if each], labels.index)
     return draft.finish(
         OPENAI_GRADERS,
         [{"levels": levels}],
@@ -109,12 +98,7 @@ def _view_scores(document: Document, path: Path, grader: dict[str, Any], prompt:
     place = (*path, "input")
     draft = Draft(document, place)
     scale = find_scale(prompt)
-    data: list[Any] = [{"expected_outcome": prompt}]
-    if scale and (bands := scale.bands):
-        data = [{"score_range": [low, high], "expected_outcome": outcome} for low, high, outcome in bands]
-    elif scale:
-        levels = [{"level": number, "expected_outcome": outcome} for number, outcome in scale.levels or ()]
-        data = [{"expected_outcome": scale.task, "levels": levels} if scale.task else {"levels": levels}]
+    data = scale.as_data(scale.task) if scale else [{"expected_outcome": prompt}]
     for index in range(len(data)):
         draft.put((index,), place)
     return draft.finish(
@@ -167,3 +151,10 @@ def _read_prompt(messages: Any) -> Iterator[str]:
             yield content
         elif isinstance(content, dict) and isinstance(content.get("text"), str):
             yield content["text"]
+
+
+def find_computed(document: Document, _taken: set[Path]) -> Iterator[tuple[Path, str]]:
+    """Find the graders of which a part is computed."""
+    for path, mapping in document.mappings:
+        if (kind := _read_type(mapping)) and _has_computed(mapping):
+            yield path, f"a part of this `{kind}` is computed; only literal ones are checked"

@@ -33,59 +33,50 @@ def find(document: Document) -> Iterator[View]:
     root = document.data
     if not isinstance(root, dict) or not isinstance(root.get("requirements"), str) or not _is_weighted(root):
         return
-    leaves = list(_find_leaves(root, (), Fraction(1)))
+    problems: list[tuple[str, Problem]] = []
+    leaves = list(_find_leaves(root, problems))
     unit = math.lcm(*(share.denominator for _, _, share in leaves))
     draft = Draft(document, ())
     data: list[Any] = []
     for index, (place, leaf, share) in enumerate(leaves):
-        draft.put((index,), place)
-        entry: dict[str, Any] = {"weight": int(share * unit)}
-        for theirs, ours in _NAMES.items():
-            if theirs in leaf:
-                entry[ours] = leaf[theirs]
-                draft.put((index, ours), (*place, theirs))
-        data.append(entry)
+        data.append({"weight": int(share * unit), **draft.rename(leaf, _NAMES, (index,), place)})
     is_whole = sum(share for _, _, share in leaves) in (0, 1)
-    problems = tuple(_find_infinite(root))
-    yield draft.finish(PAPERBENCH, data, unscorable="" if is_whole else _DEAD, problems=problems)
+    yield draft.finish(PAPERBENCH, data, unscorable="" if is_whole else _DEAD, problems=tuple(problems))
 
 
 def _is_weighted(root: dict[str, Any]) -> bool:
     """Return whether a part has requirements and a weight, and a category is named; tasks of trackers have none."""
-    below = root.get(_BELOW)
-    parts = [part for part in below if isinstance(part, dict)] if isinstance(below, list) else []
+    parts = [part for _, part in _find_tasks((), root)]
     is_told = any(_CATEGORY in part for part in (root, *parts))
     return is_told and any("requirements" in part and part.keys() & {"weight", _CATEGORY} for part in parts)
 
 
-def _find_infinite(root: dict[str, Any]) -> Iterator[tuple[str, Problem]]:
-    """Find the weights, of leaves or of what holds them, that are no finite number; the schema finds those below 0."""
-    stack: list[tuple[Path, dict[str, Any]]] = [((), root)]
-    while stack:
-        place, part = stack.pop()
-        weight, below = part.get("weight"), part.get(_BELOW)
-        if isinstance(weight, float) and not -math.inf <= weight < math.inf:
-            values = {"field": "`weight`", "found": describe_infinite(weight), "least": " of at least 0"}
-            yield "weight", Problem("infinite", (*place, "weight"), values=values)
-        tasks = enumerate(below if isinstance(below, list) else ())
-        stack += [((*place, _BELOW, at), task) for at, task in tasks if isinstance(task, dict)]
+def _find_tasks(place: Path, part: dict[str, Any]) -> list[tuple[Path, dict[str, Any]]]:
+    below = part.get(_BELOW)
+    tasks = enumerate(below if isinstance(below, list) else ())
+    return [((*place, _BELOW, at), task) for at, task in tasks if isinstance(task, dict)]
 
 
-def _find_leaves(root: dict[str, Any], path: Path, whole: Fraction) -> Iterator[tuple[Path, dict[str, Any], Fraction]]:
-    """Yield the leaves in order, each with its place and its part in the score of the root."""
-    stack = [(path, root, whole)]
+def _find_leaves(
+    root: dict[str, Any], problems: list[tuple[str, Problem]]
+) -> Iterator[tuple[Path, dict[str, Any], Fraction]]:
+    """Yield the leaves in order, each with its place and its part in the score of the root.
+
+    Weights that are no finite number are problems; the schema finds those below 0.
+    """
+    stack: list[tuple[Path, dict[str, Any], Fraction]] = [((), root, Fraction(1))]
     while stack:
         place, part, share = stack.pop()
-        below = part.get(_BELOW)
-        tasks = [task for task in below if isinstance(task, dict)] if isinstance(below, list) else []
+        if isinstance(weight := part.get("weight"), float) and not -math.inf <= weight < math.inf:
+            values = {"field": "`weight`", "found": describe_infinite(weight), "least": " of at least 0"}
+            problems.append(("weight", Problem("infinite", (*place, "weight"), values=values)))
+        tasks = _find_tasks(place, part)
         if not tasks:
             yield place, part, share
-            continue
-        weights = [_read_weight(task) for task in tasks]
-        total = sum(weights)
-        places = [(*place, _BELOW, at) for at, task in enumerate(below or ()) if isinstance(task, dict)]
-        shares = [share * weight / total if total else Fraction(0) for weight in weights]
-        stack += reversed(list(zip(places, tasks, shares, strict=True)))
+        total = sum(_read_weight(task) for _, task in tasks)
+        stack += [
+            (inner, task, share * _read_weight(task) / total if total else Fraction(0)) for inner, task in tasks[::-1]
+        ]
 
 
 def _read_weight(task: dict[str, Any]) -> Fraction:

@@ -99,9 +99,8 @@ def _find_structured(document: Document, path: Path, assertion: dict[str, Any]) 
         return
     draft = Draft(document, place)
     for index, entry in enumerate(value):
-        draft.put((index,), (*place, index))
-        if isinstance(entry, dict):
-            _keep(draft, (index,), entry)
+        for own in ((index,), *((index, key) for key in (entry if isinstance(entry, dict) else ()))):
+            draft.put(own, (*place, *own))  # it is in our format already
     yield draft.finish(
         PROMPTFOO,
         list(value),
@@ -201,12 +200,6 @@ def _pass_mark(document: Document, path: Path) -> Decimal | None:
 
 def _threshold(document: Document, path: Path, asked: Asked) -> Decimal | None:
     return read_threshold(document, (*path, "threshold"), _OF_GEVAL if asked.highest == HIGHEST else None)
-
-
-def _keep(draft: Draft, own: tuple[int], entry: dict[str, Any]) -> None:
-    """Map each field of an entry to itself, because the entry is already in our format."""
-    for key in entry:
-        draft.put((*own, key), (*draft.path, *own, key))
 
 
 def _is_ours(value: list[Any]) -> bool:

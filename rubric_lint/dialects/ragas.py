@@ -25,14 +25,14 @@ _UNKNOWN = "a part of its levels is computed, so its meaning is not known"
 
 def find(document: Document) -> Iterator[View]:
     """Find the dictionaries with two levels or more."""
-    uses: Uses | None = None
+    uses: _Uses | None = None
     for path, mapping in document.mappings:
         keys = {key: found for key in mapping if (found := _KEY.fullmatch(key))}
         if len(keys) < 2 or not _are_strings(mapping, keys):
             continue
         if all(found["suffix"] for found in keys.values()):
-            uses = uses or find_uses(document)
-            if not holds_levels(document, path, mapping, uses):
+            uses = uses or _find_uses(document)
+            if not _holds_levels(document, path, mapping, uses):
                 continue
         elif not _is_plain_rubric(path, mapping, keys):
             continue
@@ -59,7 +59,7 @@ def _has_unpacked(mapping: dict[str, Any]) -> bool:
     return has_unpacked(mapping)
 
 
-class Uses(NamedTuple):
+class _Uses(NamedTuple):
     """What a document shows about its dictionaries.
 
     `variables`: those that calls get as rubrics; `are_all_levels`: it holds several dictionaries of levels, and nothing
@@ -70,21 +70,21 @@ class Uses(NamedTuple):
     are_all_levels: bool
 
 
-def find_uses(document: Document) -> Uses:
+def _find_uses(document: Document) -> _Uses:
     """Look through a document once, for all its dictionaries."""
     if not document.kind.is_program:
         values = list(document.data.values()) if isinstance(document.data, dict) else []
-        return Uses(frozenset(), len(values) > 1 and all(map(_has_only_levels, values)))
+        return _Uses(frozenset(), len(values) > 1 and all(map(_has_only_levels, values)))
     found: set[str] = set()
     for _, call in document.mappings:
         function = read_text(call, CALL).lower()
         for argument, value in call.items() if function else ():
             if isinstance(value, dict) and COMPUTED in value and _WORD in f"{function} {argument.lower()}":
                 found.add(value[COMPUTED])
-    return Uses(frozenset(found), are_all_levels=False)
+    return _Uses(frozenset(found), are_all_levels=False)
 
 
-def holds_levels(document: Document, path: Path, mapping: dict[str, Any], uses: Uses) -> bool:
+def _holds_levels(document: Document, path: Path, mapping: dict[str, Any], uses: _Uses) -> bool:
     """Return whether a mapping with keys such as `score1_description` has levels, and not the scores of two sides.
 
     It does if it is a rubric by its name or is used as one, or has a task. In data, it does also if it has nothing
@@ -116,3 +116,47 @@ def _is_plain_rubric(path: Path, mapping: dict[str, Any], keys: Iterable[str]) -
 def _are_strings(mapping: dict[str, Any], keys: Iterable[str]) -> bool:
     values = [mapping[key] for key in keys]
     return all(isinstance(value, str | None) for value in values) and any(values)
+
+
+_EACH = r"score(?:-?\d{1,4}|\{[^{}]*\}|%[ds])_description"
+_ASSIGNED = re.compile(rf"(?<![\w.])(?P<name>[\w.]+)\[\s*[rf]?[\"']{_EACH}[\"']")
+_COMPREHENSION = re.compile(rf"\{{\s*[rf]?[\"']{_EACH}[\"']")
+_LEVEL = re.compile(r"score-?\d{1,4}_description")
+
+
+def find_computed(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:
+    """Find the dictionaries that are not in the rubrics at the paths `taken`, and computed parts of these."""
+    uses: _Uses | None = None
+    yield from _find_assigned(document)
+    for path, mapping in document.mappings:
+        if _COMPREHENSION.match(read_text(mapping, COMPUTED)):
+            uses = uses or _find_uses(document)
+            if _is_rubric("".join(map(str, path)), uses):
+                yield path, "the keys of these levels are computed; only literal ones are checked"
+            continue
+        if sum(_LEVEL.fullmatch(key) is not None for key in mapping) < 2:
+            continue
+        if path in taken:
+            if _has_unpacked(mapping):
+                yield path, "a part of this dictionary of levels is computed; only its literal levels are checked"
+            continue
+        uses = uses or _find_uses(document)
+        if _holds_levels(document, path, mapping, uses):
+            yield path, "a part of this dictionary of levels is computed; only literal ones are checked"
+
+
+def _find_assigned(document: Document) -> Iterator[tuple[Path, str]]:
+    """Find the levels that are assigned key by key to a rubric; told at the first of each."""
+    uses: _Uses | None = None
+    told: set[str] = set()
+    for key in document.data if isinstance(document.data, dict) else ():
+        found = _ASSIGNED.search(key)
+        if found and found["name"] not in told:
+            uses = uses or _find_uses(document)
+            if _is_rubric(found["name"], uses):
+                told.add(found["name"])
+                yield (key,), "levels that are assigned one by one are not checked; write one dictionary"
+
+
+def _is_rubric(name: str, uses: _Uses) -> bool:
+    return "rubric" in name.lower() or name.rpartition(".")[2] in uses.variables

@@ -73,7 +73,7 @@ def _view(document: Document, path: Path, entries: list[tuple[Path, Any]], aroun
     draft = Draft(document, path)
     weights = [item.get("weight", _USUAL) for _, item in entries if isinstance(item, dict)]
     # Without points to earn, an answer starts at 1 and loses its share of all points: it earns what it does not do.
-    turns = all(isinstance(weight, int | float) and weight <= 0 for weight in weights) and any(weights)
+    turns = all(type(weight) in (int, float) and weight <= 0 for weight in weights) and any(weights)
     data: list[Any] = []
     is_whole = True
     for index, (place, item) in enumerate(entries):
@@ -81,11 +81,7 @@ def _view(document: Document, path: Path, entries: list[tuple[Path, Any]], aroun
         if not isinstance(item, dict):
             data.append(item)
             continue
-        entry: dict[str, Any] = {}
-        for theirs, ours in _NAMES.items():
-            if theirs in item:
-                entry[ours] = item[theirs]
-                draft.put((index, ours), (*place, theirs))
+        entry = draft.rename(item, _NAMES, (index,), place[len(path) :])
         entry.setdefault("weight", _USUAL)
         if turns:
             entry |= {"weight": abs(entry["weight"]), ASKED: _LOST}

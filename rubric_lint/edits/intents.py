@@ -732,21 +732,25 @@ class Fix:
     _make: "Callable[[], Fix] | None"
 
     def __init__(
-        self, title: str, edits: tuple[Edit, ...], safe: bool, intents: tuple[Intent, ...] = (), choice: str = ""
+        self,
+        title: str,
+        edits: tuple[Edit, ...] | None,
+        safe: bool,
+        intents: tuple[Intent, ...] = (),
+        choice: str = "",
+        *,
+        make: "Callable[[], Fix] | None" = None,
     ) -> None:
         _set(self, "title", title)
         _set(self, "safe", safe)
         _set(self, "choice", choice)
-        _set(self, "_made", (edits, intents))
-        _set(self, "_make", None)
+        _set(self, "_made", None if edits is None else (edits, intents))
+        _set(self, "_make", make)
 
     @classmethod
     def later(cls, title: str, *, safe: bool, choice: str, make: "Callable[[], Fix] | None") -> "Fix":
         """Return a fix whose edits `make` makes when they are looked at; without it, nobody may look."""
-        fix = cls(title, (), safe, (), choice)
-        _set(fix, "_made", None)
-        _set(fix, "_make", make)
-        return fix
+        return cls(title, None, safe, choice=choice, make=make)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"cannot set {name}: a fix does not change")

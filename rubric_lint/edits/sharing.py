@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ruamel.yaml.nodes import ScalarNode
+
 from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, pointer
 from rubric_lint.text.source import Kind, Span
+from rubric_lint.text.tree import BLOCK_STYLES
 
 _Field = tuple[Any, str | int]
 """A field or list item: the node of the mapping or list that contains it, and its key or index."""
@@ -223,9 +226,10 @@ class Sharing:
 
     def is_plain_key(self, path: Path) -> bool:
         """Return whether the key at `path` is one plain or quoted word, which surely can be renamed."""
-        start = self.document.span(path, Part.KEY).start
-        written = self.document.source.text[start]
-        return written.isalnum() or written in "_\"'"
+        key = self.document.child(path).key
+        if type(key) is not ScalarNode or key.style in BLOCK_STYLES:
+            return False
+        return bool(key.style) or key.value[:1].isalnum() or key.value[:1] == "_"
 
     def check_key(self, path: Path) -> None:
         """Refuse a field that is written twice.

@@ -68,8 +68,8 @@ def is_template(text: str) -> bool:
     return any(mark in text for mark in _MARKS_OF_TEMPLATES) and _TEMPLATE.search(text) is not None
 
 
-_STAND_INS = re.compile(
-    r"""
+# A string, which is compiled when an outcome begins like a placeholder: few do.
+_STAND_INS = r"""(?xis)
     (?: to[ -]?do | tb[dac] | fix[ -]?me | x{2,5} | placeholder | lorem\ ipsum\b.{0,60} | fill\ (?:me\ |this\ )?in
       | to\ be\ (?:done|defined|determined|decided|added|written|completed|filled\ in|confirmed|announced)
       | (?:insert|enter|write|add|put|describe|your|the)\ [\w ]{0,30}\bhere
@@ -77,9 +77,7 @@ _STAND_INS = re.compile(
     ) (?: \s*[.!…]+ )?
     | (?: to[ -]?do | tb[dac] | fix[ -]?me | xxx ) \s* [:(\[-] .*
     | <[^<>]*> | \[\s*(?:insert|enter|write|add|put|describe|your|to[ -]?do|tb[dac]|fill|placeholder)\b[^\[\]]*\]
-    """,
-    re.VERBOSE | re.IGNORECASE | re.DOTALL,
-)
+"""
 _WORD = re.compile(r"[^\W_]")
 
 
@@ -92,7 +90,7 @@ def is_placeholder(text: str) -> bool:
     stripped = text.strip()
     if len(stripped) > LONGEST_LABEL and begin[:4] not in _STARTS:
         return False
-    return not is_template(stripped) and (_WORD.search(stripped) is None or _STAND_INS.fullmatch(stripped) is not None)
+    return not is_template(stripped) and not (_WORD.search(stripped) and re.fullmatch(_STAND_INS, stripped) is None)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -176,16 +174,19 @@ class Rubric(_RubricFields):
         return {self.view.place(entry.path) if self.view else entry.path: entry for entry in self.entries}
 
     @cached_property
-    def mappings(self) -> tuple[tuple[Path, Mapping[str, Any]], ...]:
-        """All mappings with fields of criteria and bands: the entries, and the items of band lists."""
-        found: list[tuple[Path, Mapping[str, Any]]] = []
-        for entry in self.entries:
-            if entry.fields is not None:
+    def outdated(self) -> tuple[tuple[Path, Mapping[str, Any], str], ...]:
+        """The deprecated fields: the path and the fields of the criterion or band, and the name."""
+        old, found = self.replacements.keys(), list[tuple[Path, Mapping[str, Any]]]()
+        for entry in self.entries if old else ():
+            if entry.fields is None:
+                continue
+            if not old.isdisjoint(entry.fields):
                 found.append((entry.path, entry.fields))
-                if entry.scale and isinstance(ranges := entry.fields.get("score_ranges"), list):
-                    path = entry.scale.path
-                    found += [((*path, index), band) for index, band in enumerate(ranges) if isinstance(band, dict)]
-        return tuple(found)
+            if entry.scale and isinstance(ranges := entry.fields.get("score_ranges"), list):
+                for index, band in enumerate(ranges):
+                    if isinstance(band, dict) and not old.isdisjoint(band):
+                        found.append(((*entry.scale.path, index), band))
+        return tuple((path, fields, name) for path, fields in found for name in old if name in fields)
 
     @cached_property
     def scales(self) -> tuple[Scale, ...]:
@@ -279,6 +280,7 @@ def build_rubric(
     else:
         value = document.value(path)
     entries = value if isinstance(value, list) else []
+    sound = [(index, entry) for index, entry in enumerate(entries) if isinstance(entry, str | dict)]
     schema = schema_for(version)
     known = schema.entry_fields
     implied = HIGHEST if implicit_required else None
@@ -288,8 +290,7 @@ def build_rubric(
         build_criterion(
             reader, (*path, index), entry, known=known, implied=implied, may_borrow=may_borrow, deducts=deducts
         )
-        for index, entry in enumerate(entries)
-        if isinstance(entry, str | dict)
+        for index, entry in sound
     )
     return Rubric(
         path=path,
@@ -300,7 +301,7 @@ def build_rubric(
         replacements={} if view else schema.replacements,
         ambiguous=tuple(reader.ambiguous_scalars(path)),
         view=view,
-        has_strays=not all(isinstance(entry, str | dict) for entry in entries),
+        has_strays=len(sound) < len(entries),
     )
 
 

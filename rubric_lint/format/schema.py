@@ -163,7 +163,8 @@ def _kinds(value: Any) -> tuple[str, ...]:
             return ()
         if kind is int and abs(value) >= _BEYOND:
             return ("integer",)
-        return ("integer", "number") if value == int(value) else ("number",)
+        # Not by `int`, which writes the 100 million digits of 1e99999999 out.
+        return ("integer", "number") if Decimal(value) == Decimal(value).to_integral_value() else ("number",)
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return ("object",)
     raise ValueError(f"a value of the type {kind.__name__} is not JSON")
@@ -284,6 +285,11 @@ class RubricSchema:
     def distinctive(self) -> Mapping[str, str]:
         """The fields that only this format has; `list of numbers` if only such a value proves it."""
         return {name: field["x-distinctive"] for name, field in self.entry_fields.items() if "x-distinctive" in field}
+
+    @cached_property
+    def idle(self) -> Mapping[str, Mapping[str, Any]]:
+        """The fields that are not read beside or without others, and when."""
+        return {name: field["x-idle"] for name, field in self.entry_fields.items() if "x-idle" in field}
 
     @cached_property
     def replacements(self) -> Mapping[str, Replacement]:

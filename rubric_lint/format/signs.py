@@ -95,10 +95,12 @@ _BEGINS = GRADES | GRADES_OF_SCALES | TRAITS | PADDING | frozenset(
 _ENDS = ".,;:!?()"
 # What an answer does, as in "asks" or "recommends", behind "and".
 _ACTION = re.compile(r" and (?:(?:also|then|[a-z]+ly) )?[a-z]{2,}s \w")
+_NO_GATE = frozenset({None})
 _DIGITS = "0123456789"
 _SCORES = ("score", "point", "pt", "10", "level")
 _NEGATIONS = (" not ", "\nnot ", " no ", "\nno ", "never", "without", "cannot", "n't ", "n’t ")  # noqa: RUF001
-_POINTERS = ("above", "below", "previous", "preceding", "ditto", "idem", "same", "level", "band", "criteri", "before")
+POINTERS = ("above", "below", "previous", "preceding", "ditto", "idem", "same", "level", "band", "criteri", "before")
+"""One of these is in every outcome that points to another one."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -109,24 +111,31 @@ def may_begin_label(word: str) -> bool:
 
 def find_signs(rubric: Rubric) -> frozenset[Sign]:
     """Return the signs that a rubric shows: all whose rules would find something, and few others."""
-    criteria, scales, old = rubric.criteria, rubric.scales, rubric.replacements.keys()
+    criteria, scales = rubric.criteria, rubric.scales
     own = [criterion.outcome for criterion in criteria if criterion.outcome is not None]
     of_levels = [level.outcome for each in criteria for level in each.levels or () if level.outcome is not None]
     of_scales = [[band.outcome for band in scale.bands if band.outcome is not None] for scale in scales]
     groups = [own, of_levels, *of_scales]
     texts = [*chain.from_iterable(groups)]
-    begins = [[_begin(text) for text in group] for group in groups]
+    # The first word of each in lower case, without the punctuation after it.
+    begins = [
+        [words[0].casefold().rstrip(_ENDS) if (words := text.split(None, 1)) else "" for text in group]
+        for group in groups
+    ]
     distinct = set(chain.from_iterable(begins))
-    of_labels = {begin for begin in distinct if may_begin_label(begin)}
+    of_labels = set(filter(may_begin_label, distinct))
     folded = "\n".join(["", *texts]).casefold()
+    has = folded.__contains__
+    weights = [criterion.weight for criterion in criteria]
+    has_penalty = any(weight is not None and weight < 0 for weight in weights)
     has_levels = any(criterion.levels for criterion in criteria)
     has_view = rubric.view is not None
     shown: dict[Sign, bool] = {
         "any": True,
         "ambiguous": bool(rubric.ambiguous),
         "conjunction": _ACTION.search("\n".join(own)) is not None,
-        "flawed scale": any(not scale.is_whole for scale in scales),
-        "gate": has_view or any(criterion.gate is not None for criterion in criteria),
+        "flawed scale": False in [scale.is_whole for scale in scales],
+        "gate": has_view or not _NO_GATE.issuperset([criterion.gate for criterion in criteria]),
         "graded": has_levels or not all(map(of_labels.isdisjoint, begins[2:])),
         "label": has_levels
         or any(
@@ -134,35 +143,28 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
             for begin, text in zip(chain.from_iterable(begins), texts, strict=True)
         ),
         "levels": has_levels,
-        "list": "following" in folded,
-        "like criteria": _repeats(begins[0]) or any(word in folded for word in _NEGATIONS),
+        "list": has("following"),
+        "like criteria": _repeats(begins[0]) or any(map(has, _NEGATIONS)),
         "like outcomes": has_levels or any(map(_repeats, begins[2:])),
         "mixed": rubric.is_mixed,
-        "no id": any(criterion.fields is not None and "id" not in criterion.fields for criterion in criteria),
-        "odd weight": any(criterion.weight is None or criterion.weight <= 0 for criterion in criteria),
-        "old field": bool(old)
-        and (rubric.implicit_required or any(not old.isdisjoint(mapping) for _, mapping in rubric.mappings)),
-        "one band": any(len(scale.bands) == 1 for scale in scales),
-        "penalty": any(criterion.weight is not None and criterion.weight < 0 for criterion in criteria),
-        "placeholder": any(not begin or may_be_placeholder(begin) for begin in distinct),
-        "pointer": has_view or any(word in folded for word in _POINTERS),
+        "no id": False in ["id" in criterion.fields for criterion in criteria if criterion.fields is not None],
+        "odd weight": has_penalty or None in weights or 0 in weights,
+        "old field": bool(rubric.outdated) or (rubric.implicit_required and bool(rubric.replacements)),
+        "one band": 1 in [len(scale.bands) for scale in scales],
+        "penalty": has_penalty,
+        "placeholder": "" in distinct or any(map(may_be_placeholder, distinct)),
+        "pointer": has_view or any(map(has, POINTERS)),
         "same ids": _repeats([fold_id(criterion.id) for criterion in criteria]),
-        "score in text": has_view
-        or (any(word in folded for word in _SCORES) and any(digit in folded for digit in _DIGITS)),
-        "threshold": (len(scales) == 1 and len(criteria) <= 1) or any(scale.gate is not None for scale in scales),
+        "score in text": has_view or (any(map(has, _SCORES)) and any(map(has, _DIGITS))),
+        "threshold": (len(scales) == 1 and len(criteria) <= 1)
+        or not _NO_GATE.issuperset([scale.gate for scale in scales]),
     }
-    return frozenset(sign for sign, is_shown in shown.items() if is_shown)
+    return frozenset([sign for sign, is_shown in shown.items() if is_shown])
 
 
 def write_out_negations(text: str) -> str:
     """Return a text with "not" as a word of its own: "does not" for "doesn't"."""
     return _CONTRACTED.sub(" not", text).replace("cannot", "can not")
-
-
-def _begin(outcome: str) -> str:
-    """Return the first word of an outcome in lower case, without the punctuation after it."""
-    words = outcome.split(None, 1)
-    return words[0].casefold().rstrip(_ENDS) if words else ""
 
 
 def _repeats(words: list[str]) -> bool:

@@ -214,12 +214,15 @@ class Draft:
         found = self._places.get((*self.path, *own))
         return found and found[0]
 
-    def rename(self, mapping: Mapping[str, Any], names: Mapping[str, str], own: Path) -> dict[str, Any]:
-        """Return the fields of a mapping that are in `names`, renamed; `own` is the path of both in their lists.
+    def rename(
+        self, mapping: Mapping[str, Any], names: Mapping[str, str], own: Path, source: Path | None = None
+    ) -> dict[str, Any]:
+        """Return the fields of a mapping that are in `names`, renamed; `own` is its path in the data.
 
-        A name with dots leads into mappings: `content.text`.
+        `source` is its path in the list of the document, if that is another one. A name with dots leads into mappings:
+        `content.text`.
         """
-        source = (*self.path, *own)
+        source = (*self.path, *(own if source is None else source))
         self.put(own, source)
         found: dict[str, Any] = {}
         for key, name in names.items():
@@ -238,6 +241,18 @@ class Draft:
             self.rename(item, names, (*own, index)) if isinstance(item, dict) else item
             for index, item in enumerate(items)
         ]
+
+    def make_levels(
+        self, own: Path, place: Path, written: Iterable[tuple[Mapping[str, Any], Path]]
+    ) -> list[Mapping[str, Any]]:
+        """Return levels, each with its place, as those of the criterion at `own`; `place` is where all of them are."""
+        levels = []
+        self.put((*own, "levels"), place)
+        for index, (level, spot) in enumerate(written):
+            for part in ((), ("level",), ("expected_outcome",)):
+                self.put((*own, "levels", index, *part), spot)
+            levels.append(level)
+        return levels
 
     def finish(self, dialect: Dialect, data: list[Any], **more: Any) -> View:
         """Return the view."""
@@ -260,12 +275,6 @@ def is_named_for_judges(document: Document) -> bool:
 
 OF_FILES = frozenset({"criteria", "name", "title", "description", "version", "$schema"})
 """Fields at the top of a file of criteria, which scorecards and surveys have more of."""
-
-
-def read_list(document: Document, path: Path, dialect: Dialect, items: list[Any], **more: Any) -> View:
-    """Return the view of a list of mappings whose fields a dialect only renames."""
-    draft = Draft(document, path)
-    return draft.finish(dialect, draft.rename_each(items, dialect.names), **more)
 
 
 def find_lists(

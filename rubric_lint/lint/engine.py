@@ -28,7 +28,7 @@ from rubric_lint.format.schema_files import catalogue
 from rubric_lint.format.signs import find_signs
 from rubric_lint.messages import find_near, join_words, shorten
 from rubric_lint.project.settings import FileSettings
-from rubric_lint.rules import BY_NAME, JUDGED_RULES, RULES
+from rubric_lint.rules import BY_NAME, JUDGED_RULES, RULES, checks_for
 from rubric_lint.text.deadline import Clock, check_time
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, pointer
@@ -38,7 +38,7 @@ from rubric_lint.text.tree import SyntaxFaultError
 
 if TYPE_CHECKING:
     from rubric_lint.format.view import View
-    from rubric_lint.lint.mending import Mending
+    from rubric_lint.lint.mending import Fixes, Mending
 
 
 class Found(NamedTuple):
@@ -132,7 +132,7 @@ def examine(
     clock, held = Clock(settings.time_limit), Located([], [])
     documents, faults, found, findings = list[Document](), list[SyntaxFaultError](), list[Found](), list[Finding]()
     rubrics = held.rubrics
-    with clock.phase():
+    with clock:
         documents, faults = read_documents(source)
         problems = find_problems(documents, settings, held) if look is None else look.find(documents)
         for each in problems if documents or not faults else ():
@@ -143,7 +143,7 @@ def examine(
         return Examined(result, documents, [], faults)
     if also is not None:
         found.extend(also(rubrics, found))
-    with clock.phase():
+    with clock:
         findings = _make_findings(clock.take(_hand_over(found)), rubrics, settings, name_line)
     if told := [(fault.message, fault.span) for fault in faults if _is_of_rubrics(source, fault, among=rubrics)]:
         findings += report_faults(source, told, settings).findings
@@ -303,8 +303,12 @@ def _find_lost(
 
 
 def _count_criteria(rubrics: list[tuple[Document, Rubric]]) -> int:
-    models = (rubric.entries.first if isinstance(rubric.entries, SharedEntries) else rubric for _, rubric in rubrics)
-    return sum(1 if model.shape is Shape.HOLISTIC else len(model.entries) for model in models)
+    count = 0
+    for _, rubric in rubrics:
+        model = rubric.entries.first if isinstance(rubric.entries, SharedEntries) else rubric
+        has_criteria_only = len(model.criteria) == len(model.entries)
+        count += len(model.entries) if has_criteria_only or model.shape is not Shape.HOLISTIC else 1
+    return count
 
 
 MARK = "rubric-lint:"
@@ -438,15 +442,14 @@ def _check(document: Document, rubric: Rubric) -> Iterator[Found]:
             yield Found(name, problem, document, rubric)
     for name, problem in view.problems if view else ():
         yield Found(name, problem, document, rubric)
-    signs = find_signs(rubric)
-    for rule in RULES:
-        if rule.sign not in signs or rule.check is None or rule.name in without:
+    for name, check in checks_for(find_signs(rubric)):
+        if name in without:
             continue
         try:
-            for problem in rule.check(rubric):
-                yield Found(rule.name, view.translate(problem) if view else problem, document, rubric)
+            for problem in check(rubric):
+                yield Found(name, view.translate(problem) if view else problem, document, rubric)
         except Exception as fault:
-            raise RuleError(f"rule {rule.name}: {type(fault).__name__}: {fault}") from fault
+            raise RuleError(f"rule {name}: {type(fault).__name__}: {fault}") from fault
 
 
 def _make_findings(
@@ -466,6 +469,10 @@ def _make_findings(
         key = (rule, span, name + message if rule in JUDGED_RULES else message)  # about one criterion
         if key not in findings:
             related = _relate(document, problem) if problem.related else ()
+            fixes: Fixes = (None, "", ())
+            if problem.repair is not None or problem.choices:
+                mending = mending or _start_mending(rubrics, settings)
+                fixes = mending.mend(document, problem)
             if has_line:
                 values = {**values, "line": name_line(document.source.position(related[0].span.start).line)}
                 message = template.format_map(values)
@@ -476,12 +483,12 @@ def _make_findings(
                 span=span,
                 pointer=pointer(_number(problem.path, document)),
                 related=related,
+                fix=fixes[0],
+                obstacle=fixes[1],
+                choices=fixes[2],
                 code=f"{rule}.{problem.code}",
                 values=values,
             )
-            if problem.repair is not None or problem.choices:
-                mending = mending or _start_mending(rubrics, settings)
-                findings[key] = mending.mend(document, problem, findings[key])
     if all(rule != "ambiguous-scalar" for rule, _, _ in findings):
         return list(findings.values())  # nothing else can be an echo
     wanted: dict[Span, list[str]] = {}

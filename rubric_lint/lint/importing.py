@@ -202,7 +202,7 @@ def import_tables(
 
 def _read_strings(file: TableFile, choices: TableChoices) -> list[Table]:
     """Return the rubrics in the strings of a program or of data, each under a name of its own."""
-    from rubric_lint.dialects.tables.prompts import read_prompts  # noqa: PLC0415  (tables have none)
+    from rubric_lint.dialects.tables.outline import read_prompts  # noqa: PLC0415  (tables have none)
 
     try:
         source = Source.from_bytes(file.path, file.data)

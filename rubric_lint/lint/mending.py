@@ -7,12 +7,15 @@ from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.edits.intents import Fix, Repair
 from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.sharing import Sharing
-from rubric_lint.finding import Finding, Problem
+from rubric_lint.finding import Problem
 from rubric_lint.format.recognition import is_ours
 from rubric_lint.format.schema import suite_fields
 from rubric_lint.format.schema_files import BASE, CURRENT
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
+
+Fixes = tuple[Fix | None, str, tuple[Fix, ...]]
+"""The plain fix of a finding, what is in the way of all fixes, and the choices."""
 
 _COMMENT = f"# $schema: {BASE}rubric-{CURRENT}.schema.json"
 
@@ -52,16 +55,15 @@ class Mending:
         self._is_claimed = is_claimed
         self._sharings: dict[Document, Sharing] = {}
 
-    def mend(self, document: Document, problem: Problem, finding: Finding) -> Finding:
-        """Return the finding of a problem with its fixes, or with what is in the way of all of them."""
+    def mend(self, document: Document, problem: Problem) -> Fixes:
+        """Return the plain fix of a problem and its choices, or what is in the way of all of them."""
         plain, obstacle = self._mend(document, problem.repair) if problem.repair else (None, "")
         choices = []
         for repair in problem.choices:
             fix, told = self._mend(document, repair)
             obstacle = obstacle or told
             choices += [fix] if fix else []
-        obstacle = "" if plain or choices else obstacle
-        return finding._replace(fix=plain, obstacle=obstacle, choices=tuple(choices))
+        return plain, "" if plain or choices else obstacle, tuple(choices)
 
     def _mend(self, document: Document, repair: Repair) -> tuple[Fix | None, str]:
         """Return one fix, or what is in its way."""

@@ -27,11 +27,12 @@ LISTS = ("assertions", "assert", "evaluators")
 
 
 class Unmet(NamedTuple):
-    """Something that the target cannot express: the reason, and the place."""
+    """Something that the target cannot express: the reason, and the place. With `is_note`, it only has to be told."""
 
     reason: str
     path: Path
     part: Part = Part.KEY
+    is_note: bool = False
 
 
 def is_suite(document: Document) -> bool:
@@ -295,8 +296,8 @@ def find_unloaded(document: Document, target: Rewriting) -> Iterator[Unmet]:
         elif plain in other["types"] or kind in other["unloaded"]:
             yield Unmet(f"`type: {kind}`: {target.title} does not know this grader and scores it 0", place)
     for what, path, value, schema, lost in parts:
-        for name, reason, place, part in find_unread(value, schema, target.title, lost):
-            yield Unmet(f"{name}{what}: {reason}", (*path, *place), part)
+        for name, reason, place, part, is_note in find_unread(value, schema, target.title, lost):
+            yield Unmet(f"{name}{what}: {reason}", (*path, *place), part, is_note)
 
 
 def find_custom(document: Document) -> Iterator[Unmet]:
@@ -315,10 +316,11 @@ def convert_criteria(document: Document, rubric: Rubric, target: Rewriting) -> I
     if is_foreign(rubric) and rubric.view:
         yield Unmet(f"a rubric of {rubric.view.dialect.title}, which {target.title} does not read", rubric.path)
         return
-    if rubric.shape in (Shape.HOLISTIC, Shape.LEVELS):
-        kind = "holistic scale" if rubric.shape is Shape.HOLISTIC else "levels"
-        yield Unmet(f"{target.title} has no {kind}, only checklists and criteria with `score_ranges`", rubric.path)
+    if rubric.shape is Shape.LEVELS:
+        yield Unmet(f"{target.title} has no levels, only checklists and criteria with `score_ranges`", rubric.path)
         return
+    if rubric.shape is Shape.HOLISTIC:
+        return  # looked at again as the bands of one criterion
     if rubric.view and rubric.view.definition:
         if rubric.dialect not in target.dialects:
             yield Unmet(f"{target.title} has no criterion outside a list; write a list of one", rubric.path)

@@ -32,15 +32,16 @@ from rubric_lint.migrate.agentv_5_suite import (
     find_misshapen,
     find_two_labels,
     has_command,
+    is_input,
     is_of_five,
 )
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_marks, name_variables
 from rubric_lint.text.path import Part, Path
 
-_PROMPT = re.compile(r"\{\{\s*input\s*\}\}\Z")
 _NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _MOVED = ("input", "expected_output")
+_OPTIONS = frozenset({"max_concurrency", "repeat", "budget_usd"})
 _LABELS = {"metric": "name", "provider": "target"}
 _SCRIPTS = frozenset({"code", "script", "script-grader", "code-judge", "code_judge", "code_grader"})
 _JUDGES = frozenset({"agent-judge", "agent_judge", "llm-judge", "llm_judge"})
@@ -60,7 +61,7 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
 
 def _check_suite(document: Document) -> Iterator[Unmet]:
     suite = document.data
-    if "prompts" in suite and not _is_input(suite["prompts"]):
+    if "prompts" in suite and not is_input(suite["prompts"]):
         yield Unmet(
             "AgentV 4 has no `prompts`; each test has its own `input`, so only the prompt `{{ input }}` can go",
             ("prompts",),
@@ -69,17 +70,12 @@ def _check_suite(document: Document) -> Iterator[Unmet]:
     if providers is not None and ("target" in suite or not _is_provider(providers)):
         yield Unmet("AgentV 4 has one `target`, the name of a provider", ("providers",))
     options = suite.get("evaluate_options")
-    if options is not None and not (isinstance(options, dict) and options.keys() == {"max_concurrency"}):
-        yield Unmet("AgentV 4 reads only `max_concurrency` of this, as `execution.workers`", ("evaluate_options",))
-    beside = [name for name in ("threshold", "evaluate_options", "execution") if name in suite]
-    if len(beside) > 1 and beside[0] != "execution":
-        yield Unmet("AgentV 4 reads it from `execution`, with others; move it there", (beside[0],))
-
-
-def _is_input(prompts: Any) -> bool:
-    """Return whether the only prompt of a suite is the input of each test."""
-    only = prompts[0] if isinstance(prompts, list) and len(prompts) == 1 else prompts
-    return isinstance(only, str) and _PROMPT.match(only.strip()) is not None
+    if options is not None and not (isinstance(options, dict) and options and options.keys() <= _OPTIONS):
+        told = "AgentV 4 has `workers`, `trials` and `budget_usd` in `execution` for this, and nothing for other fields"
+        yield Unmet(told, ("evaluate_options",))
+    for name in ("threshold", "evaluate_options"):
+        if name in suite and "execution" in suite:
+            yield Unmet("AgentV 4 reads it from `execution`, with others; move it there", (name,))
 
 
 def _is_provider(providers: Any) -> bool:
@@ -142,15 +138,21 @@ def rename_suite(document: Document) -> Iterator[Intent]:
     suite = document.data if is_suite(document) else {}
     if isinstance(suite.get("providers"), list):
         yield UnwrapValue(("providers",))
-    if "threshold" in suite:
+    options = suite.get("evaluate_options", {})
+    if "threshold" in suite and not options:
         yield PutUnder(("threshold",), "execution")
-    if "evaluate_options" in suite:
+    if "max_concurrency" in options:
         yield RenameKey(("evaluate_options", "max_concurrency"), "workers")
+    if "repeat" in options:
+        yield PutUnder(("evaluate_options", "repeat"), "trials", "count")
+    if options:
         yield RenameKey(("evaluate_options",), "execution")
 
 
 def rename_parts(document: Document) -> Iterator[Intent]:
     """Give lists, assertions and fields of tests the names of AgentV 4."""
+    if is_suite(document) and {"threshold", "execution"} <= document.data.keys():
+        yield MoveField(("threshold",), ("execution",))
     for path, _ in find_assertion_lists(document):
         if path[-1] == "assert" and path[-2:-1] != ("execution",) and "assertions" not in document.value(path[:-1]):
             yield RenameKey(path, "assertions")

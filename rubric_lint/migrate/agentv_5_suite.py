@@ -27,6 +27,7 @@ from rubric_lint.migrate.agentv import (
     Unmet,
     find_assertion_lists,
     find_assertions,
+    find_other_files,
     find_strings,
     find_suite_cases,
     is_named,
@@ -49,6 +50,9 @@ JUDGES = {
     **dict.fromkeys(("agent-judge", "agent_judge"), "agent-rubric"),
 }
 LABELS = {"name": "metric", "target": "provider"}
+_SHARED = ("input", "input_files")
+_OPTIONS = {"workers": "max_concurrency", "budget_usd": "budget_usd", "trials": "repeat"}
+_INPUT = re.compile(r"\{\{\s*input\s*\}\}\Z")
 _EMPTY_SLOT = re.compile(r"\{\{\s*(?:expected_output|criteria)\s*\}\}")
 _PROVIDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*\Z")
 
@@ -56,8 +60,9 @@ _PROVIDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*\Z")
 def find_obstacles(document: Document) -> Iterator[Unmet]:
     """Find what of a suite cannot be rewritten for AgentV 5, with its reason; nothing is written then."""
     if is_suite(document):
-        yield from _check_suite(document.data)
+        yield from _check_suite(document)
         yield from _check_prompts(document)
+    yield from _check_shared(document)
     for path, case in find_suite_cases(document):
         yield from _check_case(document, path, case)
         if "rubrics" in case and not isinstance(case["rubrics"], list):
@@ -73,6 +78,9 @@ def find_misshapen(document: Document) -> Iterator[Unmet]:
     own = document.data if is_suite(document) or is_template(document) else {}
     if "evaluators" in own:
         yield Unmet("AgentV reads no `evaluators` here; remove it, or write `assertions` or `assert`", ("evaluators",))
+    tests = [name for name in (CASES, *OLD_CASES[:2]) if name in own]
+    for name in tests[1:]:
+        yield Unmet(f"AgentV reads only `{tests[0]}` here; join it with `{name}`", (name,))
     for path, case in (((), own), *find_suite_cases(document)):
         for name in LISTS:
             if name in case and not isinstance(case[name], list):
@@ -82,16 +90,77 @@ def find_misshapen(document: Document) -> Iterator[Unmet]:
             yield Unmet(f"AgentV reads only `{lists[0]}` here; join it with `{name}`", (*path, name))
 
 
-def _check_suite(suite: dict[str, Any]) -> Iterator[Unmet]:
+def _check_suite(document: Document) -> Iterator[Unmet]:
+    suite = document.data
     execution = suite.get("execution")
     execution = execution if isinstance(execution, dict) else {}
     for key in execution.keys() & suite.keys():
         yield Unmet(f"`{key}` stands at the top of the suite too; remove one", ("execution", key))
-    if "workers" in execution and "evaluate_options" in suite:
-        yield Unmet("write it as `max_concurrency` in `evaluate_options`, which is there", ("execution", "workers"))
-    if "trials" in execution and ("workers" in execution or "evaluate_options" in suite):
-        yield Unmet("write its `count` as `repeat` in `evaluate_options`, beside the rest", ("execution", "trials"))
+    options = suite.get("evaluate_options", {})
+    for key in execution.keys() & _OPTIONS.keys():
+        if not isinstance(options, dict) or _OPTIONS[key] in options or (key == "trials" and options):
+            yield Unmet(f"write it as `{_OPTIONS[key]}` in `evaluate_options`, which is there", ("execution", key))
     yield from _check_target(suite)
+
+
+def _check_shared(document: Document) -> Iterator[Unmet]:
+    """Check that the `input` and the files of a suite, and those of its tests, can be put into the input of each."""
+    suite = document.data if is_suite(document) else {}
+    shared = [name for name in _SHARED if name in suite]
+    outside = any(unmet.path[0] in (CASES, *OLD_CASES) for unmet in find_other_files(document))
+    for name in shared:
+        if outside:
+            yield Unmet(f"`{name}` of a suite goes into the input of each test, and some are in other files", (name,))
+    for path, case in find_suite_cases(document):
+        if "input_messages" in case and (shared or "input_files" in case):
+            yield Unmet("AgentV reads what is added to it only beside `input`; rename it", (*path, "input_messages"))
+        elif "input" in case and _gather_input(suite, case) is None:
+            told = "only an `input` that is one string takes files, and only messages go after the `input` of the suite"
+            yield Unmet(told, (*path, "input"))
+
+
+def _gather_input(suite: dict[str, Any], case: dict[str, Any]) -> list[Any] | None:
+    """Return the messages of the suite, if they come before those of a test, and those of the test with its files.
+
+    That is empty if the test has its input alone, and None if AgentV 4 does not read them together either.
+    """
+    given = {} if look_up(case, ("execution", "skip_defaults")) is True else suite
+    before, own, files = given.get("input", []), case["input"], case.get("input_files", given.get("input_files", []))
+    if not (before or files):
+        return []
+    if files and isinstance(own, str) and isinstance(files, list):
+        parts = [{"type": "file", "value": file} for file in files]
+        own = [{"role": "user", "content": [*parts, {"type": "text", "value": own}]}]
+    elif files:
+        return None
+    lists = [[{"role": "user", "content": each}] if isinstance(each, str) else each for each in (before, own)]
+    are_messages = all(isinstance(each, list) and all(isinstance(one, dict) for one in each) for each in lists)
+    return [*lists[0], *lists[1]] if are_messages else None
+
+
+def gather_inputs(document: Document) -> Iterator[Intent]:
+    """Write the whole input of each test above its own part of it."""
+    suite = document.data if is_suite(document) else {}
+    for path, case in find_suite_cases(document):
+        if "input" in case and (whole := _gather_input(suite, case)):
+            yield InsertField((*path, "input"), "input_messages", json.dumps(whole, ensure_ascii=False))
+
+
+def drop_parts(document: Document) -> Iterator[Intent]:
+    """Remove the parts that the whole input of each test now has."""
+    cases = [(path, case) for path, case in find_suite_cases(document) if {"input", "input_messages"} <= case.keys()]
+    for path, case in [*cases, *([((), document.data)] if cases and is_suite(document) else [])]:
+        yield from (RemoveField((*path, name)) for name in _SHARED if name in case)
+
+
+def name_gathered(document: Document) -> Iterator[Intent]:
+    """Give the whole input of a test its name."""
+    cases = find_suite_cases(document)
+    yield from (
+        RenameKey((*path, "input_messages"), "input")
+        for path, case in cases
+        if "input_messages" in case and "input" not in case
+    )
 
 
 def _check_target(suite: dict[str, Any]) -> Iterator[Unmet]:
@@ -125,7 +194,7 @@ def _check_prompts(document: Document) -> Iterator[Unmet]:
                     (name, at),
                     Part.VALUE,
                 )
-    if "prompts" in suite:
+    if "prompts" in suite and not is_input(suite["prompts"]):
         for path, case in find_suite_cases(document):
             for name in ("input", "input_messages"):
                 if name in case:
@@ -300,6 +369,9 @@ def _check_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
 
 COMPOSITE = "composite"
 SKILL = "skill-trigger"
+TRAJECTORIES = ("tool-trajectory", "tool_trajectory")
+_TOOL_USED = "trajectory:tool-used"
+_SHELLS = frozenset({"exec_command", "local_shell", "shell"})
 
 
 def find_task(document: Document, path: Path) -> Any:
@@ -343,9 +415,16 @@ def rename_parts(document: Document) -> Iterator[Intent]:
     """Give lists, assertions and fields of tests the names of AgentV 5."""
     if is_suite(document) and isinstance(document.data.get("target"), str):
         yield WrapValue(("target",))
-    if is_suite(document) and "workers" in document.data:
-        yield PutUnder(("workers",), "evaluate_options")
-    if is_suite(document) and _is_repeated(trials := document.data.get("trials")):
+    suite = document.data if is_suite(document) else {}
+    trials: Any = suite.get("trials")
+    is_repeated = _is_repeated(trials)
+    options = [name for name in ("workers", "budget_usd") if name in suite]
+    for at, name in enumerate(options):
+        if at or is_repeated or "evaluate_options" in suite:
+            yield from (RenameKey((name,), new) for new in (_OPTIONS[name],) if new != name)
+        else:
+            yield PutUnder((name,), "evaluate_options", _OPTIONS[name])
+    if is_repeated:
         yield RenameKey(("trials", "count"), "repeat")
         yield from (RemoveField(("trials", "strategy")) for name in ("strategy",) if name in trials)
         yield RenameKey(("trials",), "evaluate_options")
@@ -374,6 +453,10 @@ def _rename_assertion(document: Document, path: Path, assertion: dict[str, Any])
         yield from _rewrite_composite(path, assertion)
     elif kind == SKILL:
         yield from _rewrite_skill(path, assertion)
+    elif kind in TRAJECTORIES and (new := _read_trajectory(assertion)):
+        yield from (RemoveField((*path, name)) for name in ("minimums", "expected") if name in assertion)
+        yield ReplaceValue(place, new[0])
+        yield InsertField((*path, "mode"), new[1], json.dumps(new[2], ensure_ascii=False))
     elif kind not in (known := load_tables()[1]["types"]) and kind.replace("_", "-") in known:
         yield ReplaceValue(place, kind.replace("_", "-"))
     required = assertion.get("required")
@@ -394,6 +477,28 @@ def _rewrite_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Intent
             yield InsertField((*path, members, at, "type"), "weight", str(weights[called]))
 
 
+def _read_trajectory(assertion: dict[str, Any]) -> tuple[str, str, Any] | None:
+    """Return the type for a trajectory of tools, and the field that holds them; None if AgentV 5 has none for it.
+
+    A set of `trajectory:tool-used` has the score that AgentV 4 gives `any_order`: the share of tools that were called.
+    """
+    mode, least, steps = (assertion.get(name) for name in ("mode", "minimums", "expected"))
+    if "args_match" in assertion or (least is not None and steps is not None):
+        return None
+    if mode == "any_order" and isinstance(least, dict):
+        tools = [{"type": _TOOL_USED, "value": {"name": tool, "min": count}} for tool, count in least.items()]
+        names: list[Any] = [*least]
+        new: tuple[str, str, Any] = ("assert-set", "assert", tools)
+    elif mode in ("in_order", "exact") and isinstance(steps, list):
+        names = [step["tool"] if isinstance(step, dict) and step.keys() == {"tool"} else None for step in steps]
+        new = ("trajectory:tool-sequence", "value", {"mode": mode, "steps": names})
+    else:
+        return None
+    # AgentV 5 takes a name for a pattern, and calls of a shell for commands.
+    is_plain = all(isinstance(name, str) and name and not {*"*?"} & {*name} for name in names)
+    return new if names and is_plain and not _SHELLS & {name.lower() for name in names} else None
+
+
 def _rewrite_skill(path: Path, assertion: dict[str, Any]) -> Iterator[Intent]:
     yield ReplaceValue((*path, "type"), "skill-used" if assertion.get("should_trigger", True) else "not-skill-used")
     yield RenameKey((*path, "skill"), "value")
@@ -412,8 +517,6 @@ def name_moved(document: Document) -> Iterator[Intent]:
     """Name what the steps before have moved, and escape texts that become templates."""
     if is_suite(document):
         yield from (RenameKey((name,), "providers") for name in ("target", "targets") if name in document.data)
-        if "workers" in (look_up(document.data, ("evaluate_options",)) or ()):
-            yield RenameKey(("evaluate_options", "workers"), "max_concurrency")
     rendered: set[Path] = set()
     for path, case in find_suite_cases(document):
         if is_suite(document):
@@ -424,6 +527,20 @@ def name_moved(document: Document) -> Iterator[Intent]:
     for place, text in find_strings((), document.data):
         if place not in rendered and find_marks(text, marks="env"):
             yield EscapeText(place, marks="env")
+
+
+def drop_modes(document: Document) -> Iterator[Intent]:
+    """Remove the modes of trajectories, after their other field: removing both at once may leave a comma."""
+    for path, assertion in find_assertions(document):
+        if "mode" in assertion and assertion["type"] in ("assert-set", "trajectory:tool-sequence"):
+            yield RemoveField((*path, "mode"))
+
+
+def move_option(document: Document) -> Iterator[Intent]:
+    """Move an option of the run to the others."""
+    left = [name for name in _OPTIONS.values() if name in document.data] if is_suite(document) else []
+    if left and isinstance(document.data.get("evaluate_options"), dict):
+        yield MoveField((left[0],), ("evaluate_options",))
 
 
 def give_variables(document: Document) -> Iterator[Intent]:
@@ -457,22 +574,27 @@ def find_gaps(document: Document) -> Iterator[Unmet]:
     for path, case in find_suite_cases(document):
         if not is_named(case):
             yield Unmet("AgentV 5 skips a test without `id`", path, Part.HEAD)
-        is_asked = "prompts" in suite and not _is_input(suite["prompts"])
+        is_asked = "prompts" in suite and not is_input(suite["prompts"])
         if suite and not is_asked and "input" not in look_up(case, ("vars",)):
             yield Unmet("the test has no `input`, which AgentV 5 needs in `vars`", path, Part.HEAD)
         elif not (is_shared or case.keys() & {"criteria", "assert", "turns"}):
             yield Unmet("AgentV 5 skips a test without `criteria` and `assert`", path, Part.HEAD)
 
 
-def _is_input(prompts: Any) -> bool:
-    return bool(prompts == json.loads(_PROMPTS))
+def is_input(prompts: Any) -> bool:
+    """Return whether the only prompt of a suite is the input of each test."""
+    only = prompts[0] if isinstance(prompts, list) and len(prompts) == 1 else prompts
+    return isinstance(only, str) and _INPUT.match(only.strip()) is not None
 
 
-BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (lift_execution,)
+BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (lift_execution, gather_inputs, drop_parts, name_gathered)
 AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
     rename_parts,
     join_lists,
     name_moved,
+    drop_modes,
+    move_option,
+    move_option,
     give_variables,
     give_references,
     write_prompts,
@@ -509,5 +631,12 @@ def list_assumptions(document: Document) -> Iterator[str]:
             f"{graders} now `skill-used`: AgentV 4 looks for the name in the calls of tools and their paths, AgentV 5 "
             "for exactly this name in the calls of skills that the provider reports"
         )
+    sequences = sum(
+        assertion["type"] in TRAJECTORIES and assertion.get("mode") != "any_order"
+        for _, assertion in find_assertions(document)
+    )
+    if sequences:
+        graders = "1 grader is" if sequences == 1 else f"{sequences} graders are"
+        yield f"{graders} now `trajectory:tool-sequence`: AgentV 4 gives a part of the score for a part of the tools"
     if any(look_up(document.data, place) for place in (("target",), ("execution", "target"), ("targets",))):
         yield "`target` is now `providers`, as the newest AgentV 5 reads it; 5.1 to 5.3 refuse that and read `target`"

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
+from rubric_lint.dialects.search.agentv_suites import EVAL_FILES
 from rubric_lint.dialects.search.locate import find_claim_span
-from rubric_lint.edits.intents import Intent, Repair, ReplaceValue
+from rubric_lint.edits.intents import Intent, NestField, Repair, ReplaceValue
 from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.making import make_fix
 from rubric_lint.edits.sharing import Sharing
@@ -16,7 +17,7 @@ from rubric_lint.finding import Finding, Result, Severity
 from rubric_lint.fix import DEPRECATIONS, Applied, Fixed, Left, Note, fix
 from rubric_lint.fix.following import DataChange, find_old
 from rubric_lint.fix.proof import find_doubt
-from rubric_lint.format.criterion import HIGHEST, Criterion
+from rubric_lint.format.criterion import HIGHEST, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import BASE
 from rubric_lint.lint.engine import DEFAULTS, build_rubrics, lint
@@ -97,12 +98,15 @@ _WHOLE = (
     "nothing is rewritten before these are changed, and others may be found then: "
     "a suite is rewritten whole or not at all"
 )
+SCALE = "overall"
+"""The id of the criterion that a holistic scale becomes."""
+
 _SUITES = {"agentv-4": agentv_4_suite, "agentv-5": agentv_5_suite}
 
 
 def find_unread(document: Document, target: Rewriting) -> Iterator[Unmet]:
     """Find what a release refuses, skips or never reads of a suite as it stands."""
-    yield from find_unloaded(document, target)
+    yield from (unmet for unmet in find_unloaded(document, target) if not unmet.is_note)
     yield from _SUITES[target.name].find_gaps(document)
 
 
@@ -133,6 +137,11 @@ def rewrite(
             source = Source.from_bytes(name, data)
             fixed = replace(fixed, before=source, result=fixed.result._replace(source=source))
     rewriting = _Rewriting(replace(fixed, is_suite=True), wanted, settings)
+    if name.lower().endswith(EVAL_FILES) and not fixed.result.findings:
+        faults = [*read_documents(fixed.result.source)[1]]
+        found = [Finding("syntax", Severity.ERROR, fault.message, fault.span, "") for fault in faults]
+        if found:
+            return replace(rewriting.fixed, unmet=tuple(Left(each, each.message) for each in found))
     if fixed.doubt or not rewriting.find_documents(fixed.result.source):
         return fixed
     fixed = rewriting.fixed
@@ -148,7 +157,10 @@ def rewrite(
 
 
 def _find_obstacles(result: Result, settings: FileSettings) -> Iterator[Finding]:
-    """Find the errors that prevent a rewriting: all but criteria in the wrong field, which move anyway."""
+    """Find the errors that prevent a rewriting.
+
+    Criteria in the wrong field move anyway, as do parts of a half-migrated suite, and AgentV runs tests of one name.
+    """
     moving: set[str] = set()
     if any(finding.rule == "lost-rubric" for finding in result.findings):
         for document in read_documents(result.source)[0]:
@@ -156,6 +168,7 @@ def _find_obstacles(result: Result, settings: FileSettings) -> Iterator[Finding]
             moving |= {pointer((*start, *rubric.path)) for rubric in build_rubrics(document, settings)}
     for finding in result.findings:
         is_moving = finding.rule == "lost-rubric" and finding.pointer in moving
+        is_moving = is_moving or finding.code.startswith(("lost-rubric.agentv-5-", "repeated-case."))
         if finding.severity is Severity.ERROR and not is_moving:
             yield finding
 
@@ -196,22 +209,23 @@ class _Rewriting:
             return rewritten
         source = rewritten.source
         documents = [document for document in read_documents(source)[0] if document.number in numbers]
-        unread = [
-            trace_left(self._leave(document, unmet), rewritten.history)
-            for document in documents
-            for unmet in find_unloaded(document, self.target)
-        ]
+        found = [(each, unmet) for each in documents for unmet in find_unloaded(each, self.target)]
+        unread = [trace_left(self._leave(*each), rewritten.history) for each in found if not each[1].is_note]
         if unread:
             return replace(self.fixed, unmet=_sort(unread), notes=(Note(_WHOLE),))
+        told = tuple(
+            Note(unmet.reason, trace_back(each.span(unmet.path, unmet.part).start, rewritten.history))
+            for each, unmet in found
+        )
         gaps = tuple(self._leave(document, gap) for document in documents for gap in suite.find_gaps(document))
         if not rewritten.applied:
-            return replace(self.fixed, unmet=gaps)
+            return replace(self.fixed, unmet=gaps, notes=told)
         result = lint(source.name, source.to_bytes(source.text), self.settings)._replace(source=source)
         trouble = self._find_fault(result) or self._find_misreading(source, meant)
         if trouble:
             return self._doubt(trouble._replace(at=trace_back(trouble.at, rewritten.history)))
         return replace(
-            self.fixed, result=result, applied=(*self.fixed.applied, *rewritten.applied), unmet=gaps, notes=notes
+            self.fixed, result=result, applied=(*self.fixed.applied, *rewritten.applied), unmet=gaps, notes=notes + told
         )
 
     def _rewrite(self, source: Source, plans: Iterable[_Plan]) -> "_Rewritten | Fixed":
@@ -245,7 +259,7 @@ class _Rewriting:
     def _find_fault(self, result: Result) -> Trouble | None:
         """Return why a reader of the target would fail on the result; None if it would not."""
         for finding in result.findings:
-            if finding.severity is Severity.ERROR:
+            if finding.severity is Severity.ERROR and finding.rule != "repeated-case":
                 told = f"there would be a new finding, {finding.rule}: {finding.message}"
                 return Trouble(told, finding.span.start)
         rubrics = list(self._rubrics(result.source))
@@ -264,13 +278,13 @@ class _Rewriting:
         # Strings among assertions may lose what showed us whose they are; AgentV still reads them.
         known = Counter(each.rubric for each in meant)
         now = list(self._read(source)) if meant else []
-        if other := next(iter(Counter(each.rubric for each in now) - known), None):
+        if other := next(iter(Counter(each.rubric for each in now if not each.is_plain) - known), None):
             at = next(each.at for each in now if each.rubric == other)
             return Trouble("a rubric would be scored differently", at)
         read = [
             rubric for document in read_documents(source)[0] for rubric in read_suite(document.data, self.target.name)
         ]
-        for place, (rubric, _) in enumerate(meant):
+        for place, (rubric, *_) in enumerate(meant):
             if rubric not in read:
                 told = f"{self.target.title} would not read `{rubric[0].id}` and the criteria beside it as intended"
                 same = [each.at for each in now if each.rubric == rubric]
@@ -297,7 +311,17 @@ class _Rewriting:
     def _read(self, source: Source) -> Iterator["_Meant"]:
         """Yield the meaning of all rubrics, each with its offset; a checklist criterion must be met or not."""
         for document, rubric in self._rubrics(source):
-            yield _Meant(tuple(map(_as_read, rubric.entries)), document.span(rubric.path, Part.VALUE).start)
+            is_scale = rubric.shape is Shape.HOLISTIC
+            read = (
+                (Read(SCALE, None, 1.0, rubric.scales[0].gate or None, _read_bands(rubric.scales[0])),)
+                if is_scale
+                else None
+            )
+            meant = read or tuple(map(_as_read, rubric.entries))
+            view = rubric.view
+            places = [view.place(entry.path) if view else entry.path for entry in rubric.entries]
+            is_plain = all(isinstance(document.value(place), str) for place in places)
+            yield _Meant(meant, document.span(rubric.path, Part.VALUE).start, is_plain)
 
     def _tell(self, source: Source, documents: list[Document]) -> Iterator[Note]:
         """Yield what the target reads otherwise, and what is in other files, which stay as they are."""
@@ -308,6 +332,10 @@ class _Rewriting:
                 yield Note(outside.reason, document.span(outside.path, outside.part).start)
 
     def _tell_unsaid(self, source: Source) -> Iterator[str]:
+        scales = sum(rubric.shape is Shape.HOLISTIC for _, rubric in self._rubrics(source))
+        if scales:
+            told = "1 holistic scale is" if scales == 1 else f"{scales} holistic scales are"
+            yield f"{told} now the bands of one criterion, `{SCALE}`: scores stay the same, judges answer in `checks`"
         count = sum(len(find_unsaid(rubric)) for _, rubric in self._rubrics(source))
         if count and self.settings.implicit_required:
             criteria, them = ("1 criterion has", "it") if count == 1 else (f"{count} criteria have", "them")
@@ -391,23 +419,31 @@ class _Rewritten(NamedTuple):
 
 
 class _Meant(NamedTuple):
-    """What a rubric means, and its offset in the text."""
+    """What a rubric means, its offset in the text, and whether it is strings, which no rewriting changes."""
 
     rubric: tuple[Read, ...]
     at: int
+    is_plain: bool
 
 
 def _as_read(entry: Criterion) -> Read:
     """Return the meaning of a criterion in the form of AgentV's own reading."""
     is_checklist = entry.scale is None
     gate = (HIGHEST if entry.gate else None) if is_checklist else entry.gate or None
-    bands = (
-        tuple((int(b.lower or 0), int(b.upper or 0), name_variables(b.outcome or "")) for b in entry.scale.bands)
-        if entry.scale
-        else ()
-    )
+    bands = _read_bands(entry.scale) if entry.scale else ()
     outcome = entry.outcome and name_variables(entry.outcome)
     return Read(entry.id, outcome, float(entry.weight if entry.weight is not None else 1), gate, bands)
+
+
+def _read_bands(scale: Scale) -> tuple[tuple[int, int, str], ...]:
+    return tuple((int(b.lower or 0), int(b.upper or 0), name_variables(b.outcome or "")) for b in scale.bands)
+
+
+def _nest_scales(_document: Document, rubrics: list[Rubric], _target: Rewriting) -> Iterator[Intent]:
+    """Make the bands of a holistic scale those of one criterion."""
+    for rubric in rubrics:
+        if rubric.shape is Shape.HOLISTIC and rubric.view is None and rubric.path:
+            yield NestField(rubric.path, str(rubric.path[-1]), ("id", SCALE), "score_ranges")
 
 
 def _convert(document: Document, rubrics: list[Rubric], target: Rewriting) -> Iterator[Intent | Unmet]:
@@ -421,4 +457,4 @@ def _move(document: Document, rubrics: list[Rubric], target: Rewriting) -> Itera
     yield from rename_cases(document)
 
 
-_STEPS: tuple[_Step, ...] = (_convert, _move)
+_STEPS: tuple[_Step, ...] = (_nest_scales, _convert, _move)

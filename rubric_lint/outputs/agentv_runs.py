@@ -1,8 +1,8 @@
 """Read the `index.jsonl` of a run of AgentV: what its graders gave each criterion, as records of judge outputs."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 _ID = re.compile(r"\[(?P<id>[^\]]+)\] ")
 """What the text of an assertion begins with if it is about a criterion."""
@@ -16,8 +16,8 @@ def is_agentv_run(first: Mapping[str, Any]) -> bool:
 def convert_test(test: Mapping[str, Any]) -> Iterator[dict[str, Any]] | None:
     """Return the records of a test, one for each grader with criteria; None if it is something else.
 
-    `agentv` has the score and the verdict of that grader there, and the score of the whole test. Without a grader, a
-    record says so.
+    `agentv` has the score and the verdict of that grader there, the score of the whole test, and whether it passed.
+    Without a grader, a record says so.
     """
     if not isinstance(test.get("test_id"), str) or "execution_status" not in test:
         return None
@@ -31,7 +31,7 @@ def _make_records(test: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for grader, path, checks in graders:
         # A test with one grader gives its rubric its name; of others, the suite may have left the name out.
         rubric = name if len(every) == 1 else f"{name}/{path}"
-        there = {"score": grader.get("score"), "verdict": grader.get("verdict"), "test_score": test.get("score")}
+        there = {"score": grader.get("score"), "verdict": grader.get("verdict"), **_sum_up(test)}
         yield {"id": name, "rubric": rubric, "output": {"checks": checks}, "target": target, "agentv": there}
     skipped = [path for path, grader in every if grader.get("verdict") == "skip"] if graders else []
     for path in skipped:
@@ -47,8 +47,52 @@ def _make_records(test: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _tell(test: Mapping[str, Any], rubric: str, told: str) -> dict[str, Any]:
     """Return the record of a grader without an output, with the reason."""
-    there = {"test_score": test.get("score")}
-    return {"id": test["test_id"], "rubric": rubric, "output": "", "judge": {"fault": told}, "agentv": there}
+    return {"id": test["test_id"], "rubric": rubric, "output": "", "judge": {"fault": told}, "agentv": _sum_up(test)}
+
+
+def _sum_up(test: Mapping[str, Any]) -> dict[str, Any]:
+    return {"test_score": test.get("score"), "passed": test["execution_status"] == "ok"}
+
+
+class Compared(NamedTuple):
+    """What AgentV made of an output otherwise: its record, the gates that a test passed without, and both scores."""
+
+    name: str
+    gates: tuple[str, ...] = ()
+    scores: tuple[float, float] | None = None
+
+
+def compare_there(record: Mapping[str, Any], score: float, missed: Sequence[str]) -> Iterator[Compared]:
+    """Yield how AgentV took an output that has this score and these missed gates here."""
+    there = record["agentv"] if isinstance(record["agentv"], dict) else {}
+    name, theirs = str(record.get("id")), there.get("score")
+    if isinstance(theirs, int | float) and abs(theirs - score) > _ROUNDED:
+        yield Compared(name, scores=(theirs, score))
+    if there.get("passed") is True and missed:
+        yield Compared(name, tuple(missed))
+
+
+_ROUNDED = 0.0006
+"""How far a score that AgentV has rounded to three digits may be off."""
+_MOST = 5
+
+
+def word_compared(compared: Sequence[Compared]) -> Iterator[str]:
+    """Say which tests passed without a gate, and which outputs count otherwise."""
+    passed = [f"{one.name} (`{'`, `'.join(one.gates)}`)" for one in compared if one.gates]
+    if passed:
+        tests = "1 grader missed a gate" if len(passed) == 1 else f"{len(passed):,} graders missed a gate"
+        yield f"{tests}, and AgentV let the test pass: {_shorten(passed)}"
+    counted = [f"{one.name} ({one.scores[0]:g} there, {one.scores[1]:.3g} here)" for one in compared if one.scores]
+    if counted:
+        outputs = "1 output has" if len(counted) == 1 else f"{len(counted):,} outputs have"
+        told = "AgentV counts replies in another form without weights"
+        yield f"{outputs} another score in AgentV: {_shorten(counted)}; {told}"
+
+
+def _shorten(listed: Sequence[str]) -> str:
+    more = [f"{len(listed) - _MOST:,} more"] if len(listed) > _MOST else []
+    return "; ".join([*listed[:_MOST], *more])
 
 
 def find_graded(record: Mapping[str, Any], rubrics: Mapping[str, Collection[str]]) -> list[str]:

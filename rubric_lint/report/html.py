@@ -33,11 +33,12 @@ class Extras(NamedTuple):
     """What a page may say besides the scores.
 
     `made` is its date, `repeated` the number of records with the id of an earlier one, `other` the name of the run that
-    it is compared with, `agreement` what labels say.
+    it is compared with, `agreement` what labels say, `agentv` what AgentV made otherwise of its own run.
     """
 
     made: date | None = None
     repeated: int = 0
+    agentv: tuple[str, ...] = ()
     other: str = ""
     agreement: Findings | None = None
 
@@ -199,7 +200,7 @@ class HtmlReport:
         parts += [("agreement", "Agreement")] if extras.agreement else []
         parts += [("worst", "Worst answers")] if worst else []
         parts += [("invalid", "Invalid outputs")] if self._invalid else []
-        facts = [*_list_facts(totals, self._origin, extras.made)]
+        facts = [*_list_facts(totals, self._origin, extras.made), *(("AgentV", told) for told in extras.agentv)]
         shares = {**{str(verdict): totals.verdicts[verdict] for verdict in Verdict}, "invalid": totals.invalid}
         return {
             "facts": [*facts, ("Compared with", extras.other)] if self._other else facts,

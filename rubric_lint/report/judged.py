@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from rubric_lint.agree.judged.rules import Untested
+from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.judged.run import NO_RESULTS, JudgedRun, Review
 from rubric_lint.agree.reading import list_invalid
 from rubric_lint.messages import join_words, list_names, visible

@@ -4,9 +4,13 @@ A module is imported when a rubric shows the sign that stands beside its name, o
 than its name.
 """
 
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from importlib import import_module
 from typing import Any, cast
 
+from rubric_lint.finding import Problem
+from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.signs import Sign
 from rubric_lint.rules.rows import JUDGED, ROWS
 from rubric_lint.rules.rule import Rule
@@ -72,7 +76,10 @@ _SIGNS: dict[str, Sign] = {
     "judged_unstable": "any",
     "judged_inverse": "any",
     "judged_disagrees": "any",
+    "judged_order": "any",
+    "judged_length": "any",
     "judged_constant": "any",
+    "judged_ceiling": "any",
     "judged_unused_band": "any",
     "judged_redundant": "any",
 }
@@ -82,6 +89,13 @@ RULES: tuple[Rule, ...] = tuple(ROWS.get(name) or cast("Rule", _LateRule(name, s
 
 BY_NAME = {rule.name: rule for rule in RULES}
 """The rules by their names."""
+
+
+@lru_cache(maxsize=1 << 10)
+def checks_for(signs: frozenset[Sign]) -> tuple[tuple[str, Callable[[Rubric], Iterator[Problem]]], ...]:
+    """Return the names of the rules that look at a rubric with these signs, and their functions."""
+    return tuple((rule.name, rule.check) for rule in RULES if rule.sign in signs and rule.check is not None)
+
 
 JUDGED_RULES = frozenset(rule.name for rule in ROWS.values() if rule.command == JUDGED)
 """The names of the rules on judged data."""

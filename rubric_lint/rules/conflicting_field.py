@@ -13,10 +13,9 @@ from rubric_lint.text.path import Part, Path
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find criteria and bands that have both fields."""
-    for path, mapping in rubric.mappings:
-        for field, replacement in rubric.replacements.items():
-            if field in mapping and replacement.name in mapping:
-                yield _compare(mapping, path, field, replacement)
+    for path, fields, name in rubric.outdated:
+        if (replacement := rubric.replacements[name]).name in fields:
+            yield _compare(fields, path, name, replacement)
 
 
 def _compare(mapping: Mapping[str, Any], path: Path, field: str, replacement: Replacement) -> Problem:

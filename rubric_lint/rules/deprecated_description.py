@@ -11,8 +11,9 @@ from rubric_lint.text.path import Part
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find `description` on criteria and bands."""
-    for path, mapping in rubric.mappings:
-        yield from find_deprecated(mapping, path, "description", rubric.replacements.get("description"))
+    for path, fields, name in rubric.outdated:
+        if name == "description":
+            yield from find_deprecated(fields, path, name, rubric.replacements[name])
 
 
 RULE = Rule("deprecated-description", Severity.WARNING, MESSAGES, check, fix="safe", marks=(Part.KEY,))

@@ -21,7 +21,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if rubric.implicit_required and shape is Shape.CHECKLIST and fields.get("required", False) is False:
             if replacement.name not in fields:
                 yield _write_out(criterion, replacement.name, str(replacement.value_for(True)))  # noqa: FBT003 (a field's value)
-        elif fields:
+        elif "required" in fields:
             for problem in find_deprecated(fields, criterion.path, "required", replacement):
                 # On a scale, authors mostly mean a lower gate.
                 is_high = shape is Shape.SCORE_RANGES and fields["required"] is True

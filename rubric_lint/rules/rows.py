@@ -275,6 +275,33 @@ _OF_JUDGED_DATA = (
         },
         command=JUDGED,
     ),
+    Rule(
+        "judged-order",
+        _WARNING,
+        {
+            "place": (
+                "{what} {turn} by {size} from the first to the last place in the request ({n} answers, {outputs} "
+                "outputs; p = {p}, {budget}); ask for it alone with `rubric-score judge --per-criterion`, or judge "
+                "each answer in several orders with `--shuffle` and `--samples`"
+            )
+        },
+        command=JUDGED,
+    ),
+    Rule(
+        "judged-length",
+        _WARNING,
+        {
+            "criterion": (
+                "the longer an answer, the {turn} the judge is than people: r = {r} in {n} labelled answers (p = {p}, "
+                "{budget}); say in the outcome what an answer must have, whatever its length; look at {look}"
+            ),
+            "score": (
+                "the longer an answer, the {turn} its score by the judge is than that by people: r = {r} in {n} "
+                "labelled answers (p = {p}, {budget}); look at {look}"
+            ),
+        },
+        command=JUDGED,
+    ),
     Rule("judged-disagrees", _WARNING, {"gaps": "{gaps}; {budget}; {advice}{look}"}, command=JUDGED),
     Rule(
         "judged-constant",
@@ -287,6 +314,22 @@ _OF_JUDGED_DATA = (
             "labels-differ": (
                 "{value} in all {n} judged answers, but {differing} of {labelled} labelled ones should {missing}, so "
                 "it is the judge that does not tell them apart; say in the outcome what it overlooks; look at {look}"
+            ),
+        },
+        command=JUDGED,
+    ),
+    Rule(
+        "judged-ceiling",
+        _HINT,
+        {
+            "top": (
+                "{share} {top} ({bound}, {budget}); with {used}, it tells {apart} pairs of answers apart{by}; ask "
+                "for more, split it into parts that some answers miss, or add answers that should earn less"
+            ),
+            "labels-lower": (
+                "{share} {top} ({bound}, {budget}); with {used}, it tells {apart} pairs of answers apart{by}; people "
+                "give less to {lower} of {labelled} labelled answers, so say in the outcome what the judge overlooks; "
+                "look at {look}"
             ),
         },
         command=JUDGED,

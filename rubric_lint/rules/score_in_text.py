@@ -33,15 +33,12 @@ _BEGIN = r"(?:^|[(\[]|[.:;!?]\s{1,3}|\s[-–—]\s)"  # noqa: RUF001
 _END = r"(?=\s?(?:$|[)\],;!?]|[.:](?!\d)|[-–—](?!\d)|(?:if|when|means)\b|for\s(?:an?|full|correct)\b))"  # noqa: RUF001
 _GIVEN = r"(?:(?:give|assign|awards?|deserves|earns|gets|receives|merits|worth|use)\s(?:it\s)?)?(?:an?\s)?"
 _OF_TEN = r"(?:\s?/\s?10(?![\d/])|\sout\sof\s10(?!\d))"
-_OF_BANDS = re.compile(
-    rf"{_BEGIN}{_GIVEN}(?P<said>scores?\s?(?:of|=|:)?\s?(?P<one>{_RANGE}){_OF_TEN}?"
-    rf"|(?P<two>{_RANGE})(?:{_OF_TEN}|\s?(?:points?|pts?)(?!\w))){_END}",
-    re.IGNORECASE | re.MULTILINE,
+# Strings, which are compiled when they are needed: most outcomes have no digit.
+_OF_BANDS = (
+    rf"(?im){_BEGIN}{_GIVEN}(?P<said>scores?\s?(?:of|=|:)?\s?(?P<one>{_RANGE}){_OF_TEN}?"
+    rf"|(?P<two>{_RANGE})(?:{_OF_TEN}|\s?(?:points?|pts?)(?!\w))){_END}"
 )
-_OF_LEVELS = re.compile(
-    rf"{_BEGIN}{_GIVEN}(?P<said>(?:level|score)\s?(?:of|=|:)?\s?(?P<one>{_RANGE})){_END}",
-    re.IGNORECASE | re.MULTILINE,
-)
+_OF_LEVELS = rf"(?im){_BEGIN}{_GIVEN}(?P<said>(?:level|score)\s?(?:of|=|:)?\s?(?P<one>{_RANGE})){_END}"
 _NUMBERS = re.compile(_NUMBER)
 _DIGIT = re.compile(r"[0-9]")
 
@@ -51,7 +48,7 @@ def _find_score(outcome: Outcome) -> tuple[str, list[Decimal]] | None:
     pattern = _OF_BANDS if outcome.scores else _OF_LEVELS if outcome.level is not None else None
     if pattern is None or _DIGIT.search(outcome.text) is None:
         return None
-    for found in pattern.finditer(outcome.text):
+    for found in re.finditer(pattern, outcome.text):
         groups = found.groupdict()
         numbers = [Decimal(number) for number in _NUMBERS.findall(groups["one"] or groups.get("two") or "")]
         if numbers == sorted(numbers):  # 3 to 1 is the score of a game
@@ -61,14 +58,11 @@ def _find_score(outcome: Outcome) -> tuple[str, list[Decimal]] | None:
 
 # An order to the judge begins a clause. What an answer contains does not: "the score field must be from 0 to 100".
 _NO_FIELD = r"(?!(?:field|column|property|key|value|must|should|is|are|has|be)\b)"
-_OTHER_SCALE = re.compile(
-    rf"""(?:^|[.:;!?)]\s|\n)\s{{0,9}}(?:(?:[-*•]|please|then|and)\s){{0,2}}(?P<said>(?:
+_OTHER_SCALE = rf"""(?ix)(?:^|[.:;!?)]\s|\n)\s{{0,9}}(?:(?:[-*•]|please|then|and)\s){{0,2}}(?P<said>(?:
         (?:score|rate|grade|rank)(?:\s{_NO_FIELD}[a-z'’-]{{1,20}}){{0,8}}?
       | (?:on|using|with|use)\s(?:an?|the)(?:\sscale)?
       | (?:scores?|scale|scoring|rating)(?:\sscale)?
-    )\s?(?:from|of|between|:)?\s?[(\[]?[01]\s?(?:-|–|—|to|and|\.\.)\s?(?P<highest>[1-9]\d{{0,2}}))(?!\.?\d|[\w%/])""",  # noqa: RUF001
-    re.VERBOSE | re.IGNORECASE,
-)
+    )\s?(?:from|of|between|:)?\s?[(\[]?[01]\s?(?:-|–|—|to|and|\.\.)\s?(?P<highest>[1-9]\d{{0,2}}))(?!\.?\d|[\w%/])"""  # noqa: RUF001
 
 
 def _find_other_scales(rubric: Rubric) -> Iterator[Problem]:
@@ -79,7 +73,9 @@ def _find_other_scales(rubric: Rubric) -> Iterator[Problem]:
         if asked is None:
             continue
         said = asked.said and f"a score from {asked.said}"
-        if not said and (found := _OTHER_SCALE.search(entry.outcome or "")) and int(found["highest"]) != asked.highest:
+        text = entry.outcome or ""
+        found = re.search(_OTHER_SCALE, text) if not said and _DIGIT.search(text) else None
+        if found and int(found["highest"]) != asked.highest:
             said = f'"{" ".join(found["said"].split())}"'
         if said:
             values = {"said": said, "system": view.dialect.title if view else "", "asked": asked.words}

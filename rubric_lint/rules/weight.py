@@ -34,6 +34,8 @@ RULE = Rule(
         "lacking": "no `{field}`, which other criteria have; say how much it counts",
         "unknown-word": '`{field}` is "{word}", for which the settings have no weight; they have {known}',
         "total": "the weights add up to {sum}, not to {total}; correct one of them",
+        "parts": "the `{field}` of the parts add up to {sum}, not to {whole}; correct one of them",
+        "highest-level": "`{field}` is {points}, but the highest level is worth {highest} points; correct one of them",
         "all-zero": "all weights are 0, so there is no average; give at least one criterion a weight above 0",
         "harbor-infinite": "`weight` is not a finite number",
         "harbor-negative": '`weight` is {found}; Harbor takes one below 0 only with `aggregation = "weighted-sum"`',

@@ -15,6 +15,7 @@ from threading import Thread
 from types import FrameType
 from typing import Any, NamedTuple, Protocol, Self
 
+from rubric_lint.outputs.agentv_runs import Compared, compare_there, word_compared
 from rubric_lint.outputs.blocks import Block, Part
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.mapping import Wanted
@@ -177,7 +178,7 @@ class Results(NamedTuple):
 
     `keys` has the keys of ids on consecutive lines, each list with its first line. `line` is the last entry's line, 0
     without one. `judged` counts the outputs whose judge used a rubric with another meaning, `scored` the results by
-    another version of the rubric.
+    another version of the rubric. `compared` says how AgentV took outputs of its runs otherwise.
     """
 
     lines: list[str]
@@ -185,6 +186,7 @@ class Results(NamedTuple):
     line: int
     judged: Others
     scored: Others
+    compared: list[Compared]
 
 
 class PartScorer:
@@ -210,6 +212,7 @@ class PartScorer:
         self._line = 0
         self._keys: list[tuple[int, Sequence[int]]] = []
         self._judged = self._scored = Others()
+        self._compared: list[Compared] = []
 
     def score(self, part: Part, is_stopped: Callable[[], bool] = lambda: False) -> bool:
         """Score a part; return False if it was stopped after an entry."""
@@ -226,8 +229,8 @@ class PartScorer:
         """Return the results since the last call."""
         if self._scorer.is_full:
             self.count()
-        taken = Results(self.pending, self._keys, self._line, self._judged, self._scored)
-        self.pending, self._keys = [], []
+        taken = Results(self.pending, self._keys, self._line, self._judged, self._scored, self._compared)
+        self.pending, self._keys, self._compared = [], [], []
         self._line = 0
         self._judged = self._scored = Others()
         return taken
@@ -273,6 +276,9 @@ class PartScorer:
         self._remember(entry.key, entry.render())
         known = entry.judged.known
         known.count += 1
+        if "agentv" in entry.value and entry.is_record:
+            missed = [each.criterion.id for each in entry.result.criteria if not each.grade.gate_met]
+            self._compared += compare_there(entry.value, float(entry.result.score), missed)
         if self._observer and isinstance(text, bytes):
             value = entry.value if entry.is_record else {}
             self._observer.list([(value.get("id"), known)], line, self.file, text, value.get("judge"))
@@ -597,6 +603,7 @@ class Scoring:
         self._files: list[str] = []
         self._judged: dict[int, Others] = {}
         self._scored: dict[int, Others] = {}
+        self._compared: list[Compared] = []
 
     def __enter__(self) -> Self:
         return self
@@ -685,8 +692,13 @@ class Scoring:
         """The number of records with the id of an earlier one."""
         return self._ids.repeated(0)[0]
 
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """What AgentV made otherwise of the outputs of its runs."""
+        return tuple(word_compared(self._compared))
+
     def warnings(self) -> Iterator[str]:
-        """Yield warnings about the run: repeated ids, and outputs judged by a different rubric."""
+        """Yield warnings: repeated ids, outputs of a different rubric, and what AgentV takes otherwise."""
         yield from warn_of_repeated(self._ids, self._name)
         if self._scored:
             yield warn_of_other_version({self._files[file]: each for file, each in self._scored.items()})
@@ -694,6 +706,7 @@ class Scoring:
             file, first = next(iter(self._judged.items()))
             count = sum(each.times for each in self._judged.values())
             yield warn_of_other_rubric(count, self._name(RecordPlace(file, first.first)))
+        yield from (f"warning: {told}" for told in self.compared)
 
     def _name(self, place: RecordPlace) -> str:
         return f"{self._files[place.file]}:{place.line}" if self._several else f"line {place.line}"
@@ -710,6 +723,7 @@ class Scoring:
         for counted, more in ((self._judged, results.judged), (self._scored, results.scored)):
             if more.times:
                 counted[file] = counted.get(file, Others()).add(more)
+        self._compared += results.compared
         self._progress.done += len(results.lines)
         self._entries += len(results.lines)
         if results.lines:

@@ -12,7 +12,7 @@ from pathlib import Path as File
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import read_key
-from rubric_lint.shapes.reading import is_range, read_ends, read_share
+from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_share
 from rubric_lint.shapes.shape import Shape
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path, pointer
@@ -33,13 +33,16 @@ class Words(NamedTuple):
     points: frozenset[str]
     most: frozenset[str]
     answered: frozenset[str]
+    sections: frozenset[str]
+    expected: frozenset[str]
+    inputs: frozenset[str]
 
 
 @cache
 def words() -> Words:
     """Return the vocabulary."""
     table = tomllib.loads(File(__file__).with_name("words.toml").read_text("utf-8"))
-    table |= {key: frozenset(table[key]) for key in ("points", "most", "answered")}
+    table |= {key: frozenset(table[key]) for key in ("points", "most", "answered", "sections", "expected", "inputs")}
     return Words(**table)
 
 
@@ -53,6 +56,11 @@ class Criteria(NamedTuple):
     items: Mapping[str | int, Entry]
     fields: Mapping[str, tuple[str, ...]]
     are_texts: bool = False
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The items, and their parts at any depth."""
+        return _with_parts([*self.items.values()], self.fields.get("parts", ()))
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -90,14 +98,70 @@ def find_criteria(document: Document, *, anywhere: bool = False, guesses: bool =
         items = _read_items(value) or _read_worth(path, value)
         if items and (fields := _read_fields([*items.values()], is_map=isinstance(value, dict), guesses=guesses)):
             found[path] = Criteria(path, items, fields)
-    return list(_choose_nested(found).values())
+    return _join_sections(document, _choose_nested(found))
+
+
+def _join_sections(document: Document, found: dict[Path, Criteria]) -> list[Criteria]:
+    """Return criteria, with sections as one rubric whose criteria are their parts, if none has its own threshold."""
+    own = words()
+    alone = {*own.beside["pass"], *own.beside["scale"], *own.beside["lowest"]}
+    sections: dict[Path, list[Path]] = {}
+    for path in found:
+        if len(path) > 2 and isinstance(path[-1], str) and path[-3] in own.sections:
+            sections.setdefault(path[:-2], []).append(path)
+    joined: dict[Path, Criteria] = {}
+    for top, paths in sections.items():
+        items = _read_items(document.value(top))
+        names = {str(path[-1]) for path in paths}
+        if len(paths) == len(items) > 1 and len(names) == 1 and all(alone.isdisjoint(each) for each in items.values()):
+            parts = (names.pop(),)
+            fields = _read_fields([*items.values()], is_map=False, parts=parts)
+            joined[top] = Criteria(top, items, fields)
+    return [
+        *(each for path, each in found.items() if path[:-2] not in joined),
+        *joined.values(),
+    ]
+
+
+def _with_parts(entries: Sequence[Entry], names: tuple[str, ...]) -> list[Entry]:
+    """Return entries, each with its parts behind it."""
+    every: list[Entry] = []
+    for entry in entries:
+        held = next((entry[name] for name in names if isinstance(entry.get(name), list | dict)), ())
+        below = held.values() if isinstance(held, dict) else held
+        every += (entry, *_with_parts([each for each in below if isinstance(each, dict)], names))
+    return every
 
 
 def find_likeliest(document: Document) -> list[Criteria]:
     """Find criteria in a document of which the user says that it has some, under any key if need be."""
     named, every = (find_criteria(document, anywhere=anywhere, guesses=True) for anywhere in (False, True))
     choices = ([each for each in found if each.has_text and each.is_marked] for found in (named, every))
-    return next(filter(None, choices), [each for each in named if each.has_text] or named or find_texts(document))
+    otherwise = find_expected(document) or [each for each in named if each.has_text] or named or find_texts(document)
+    return next(filter(None, choices), otherwise)
+
+
+def find_expected(document: Document) -> list[Criteria]:
+    """Find the texts that the cases of a document expect, each a criterion."""
+    found = []
+    for path, case in document.mappings:
+        if path and isinstance(path[-1], int) and not words().inputs.isdisjoint(case):
+            found += [
+                _as_texts((*path, name), enumerate(case[name]))
+                for name in words().expected
+                if isinstance(case.get(name), list) and case[name] and all(map(_is_statement, case[name]))
+            ]
+    return found if len(found) > 1 else []
+
+
+def _is_statement(value: Any) -> bool:
+    """Return whether a value is a text of three words, or as much in a script without spaces."""
+    return isinstance(value, str) and (len(value.split()) > 2 or (not value.isascii() and len(value) > 4))
+
+
+def _as_texts(path: Path, texts: Iterable[tuple[str | int, str]]) -> Criteria:
+    items = {step: {"description": text} for step, text in texts}
+    return Criteria(path, items, {"outcome": ("description",)}, are_texts=True)
 
 
 def find_texts(document: Document) -> list[Criteria]:
@@ -106,8 +170,7 @@ def find_texts(document: Document) -> list[Criteria]:
     for path, value in _list_places(document, anywhere=True):
         pairs = list(enumerate(value) if isinstance(value, list) else value.items())
         if len(pairs) >= _LEAST_TEXTS and all(_is_prose(text) for _, text in pairs):
-            items = {step: {"description": text} for step, text in pairs}
-            found.append(Criteria(path, items, {"outcome": ("description",)}, are_texts=True))
+            found.append(_as_texts(path, pairs))
     is_named = [each for each in found if each.path and is_container(str(each.path[-1]))]
     return sorted(is_named or found, key=lambda each: -len(each.items))[:1]
 
@@ -136,7 +199,8 @@ def _list_places(document: Document, *, anywhere: bool) -> Iterator[tuple[Path, 
         yield (), document.data
     for path, mapping in document.mappings:
         for key, value in mapping.items():
-            if isinstance(value, list | dict) and (anywhere or is_container(key)):
+            is_part = key in words().fields["parts"]
+            if isinstance(value, list | dict) and not is_part and (anywhere or is_container(key)):
                 yield (*path, key), value
 
 
@@ -172,15 +236,19 @@ def _read_worth(path: Path, value: Any) -> Mapping[str | int, Entry]:
     return {} if is_row else dict(enumerate(value))
 
 
-def _read_fields(entries: Sequence[Entry], *, is_map: bool, guesses: bool = False) -> Mapping[str, tuple[str, ...]]:
+def _read_fields(
+    entries: Sequence[Entry], *, is_map: bool, guesses: bool = False, parts: tuple[str, ...] = ()
+) -> Mapping[str, tuple[str, ...]]:
     """Return their names by ours; nothing if most entries have neither a text, nor levels, nor a weight."""
-    fields: dict[str, tuple[str, ...]] = {}
+    parts = parts or _choose(entries, words().fields["parts"], _holds_parts)
+    outer, entries = entries, _with_parts(entries, parts)
+    fields: dict[str, tuple[str, ...]] = {"parts": parts} if parts else {}
     for ours, suits in _SUITS.items():
-        if not (ours == "id" and is_map):
+        if not (ours == "id" and is_map and not parts):
             taken = {name for names in fields.values() for name in names}
             known = words().fields[_AS.get(ours, ours)]
             names = _choose(entries, [name for name in known if name not in taken], suits)
-            if names and (ours in _ANY or _is_most(entries, names, suits)):
+            if names and (ours in _ANY or any(_is_most(each, names, suits) for each in (outer, entries))):
                 fields[ours] = names
     if guesses and "levels" not in fields:
         keys = dict.fromkeys(key for entry in entries for key in entry)
@@ -252,7 +320,10 @@ def are_levels(value: Any) -> bool:
     names = [next((name for name in own if _is_number(at := level.get(name)) or is_range(at)), None) for level in value]
     scores = {level[name] for level, name in zip(value, names, strict=True) if name is not None}
     is_sum = "points" in names and len(scores) < len(value)  # points that repeat add up
-    is_list = any("id" in level or "weight" in level for level in value)  # of criteria
+    within = ("id", "weight", *words().fields["parts"])
+    is_list = any(name in level for level in value for name in within) or any(  # of criteria
+        are_levels(level[name]) for level in value for name in words().fields["levels"] if name in level
+    )
     return None not in names and len(scores) > 1 and all(map(_describes, value)) and not is_sum and not is_list
 
 
@@ -290,17 +361,16 @@ _SUITS: Mapping[str, Callable[[Any], bool]] = {
     "levels": are_levels,
     "scale": _is_scale,
     "most": lambda value: type(value) is int and value > 1,
-    "gate": lambda value: _is_number(value) or _is_flag(value),
+    "gate": lambda value: _is_number(value) or _is_flag(value) or read_percent(value) is not None,
     "negative": _is_flag,
     "positive": _is_flag,
-    "parts": _holds_parts,
     "outcome": _is_prose,
     "id": lambda value: isinstance(value, str | int),
 }
 _AS = {"words": "weight", "most": "scale"}
 """What is written in the same fields: words for weights, and the highest score for the scale."""
 
-_ANY = frozenset({"gate", "negative", "positive", "parts", "id"})
+_ANY = frozenset({"gate", "negative", "positive", "id"})
 """Fields that a few of the criteria may have."""
 
 _PERCENT = 100
@@ -322,8 +392,8 @@ _BESIDE: Mapping[str, Callable[[Any], bool]] = {
 class Signs(NamedTuple):
     """What shows that a judge reads criteria, besides their structure, or that something else does.
 
-    `is_named`: the name of the file or of its folder says so. `is_common`: their key holds other things more often.
-    `beside`: the places of a threshold, a scale and others.
+    `is_named`: the name of the file says so, or that of its folder if the key of the criteria is not common.
+    `is_common`: that key holds other things more often. `beside`: the places of a threshold, a scale and others.
     """
 
     is_named: bool
@@ -353,11 +423,13 @@ def find_signs(document: Document, found: Criteria) -> Signs:
             if named is not None:
                 beside.setdefault(what, (*path, named))
     keys = {key for _, mapping in holders for key in mapping}
-    entries = list(found.items.values())
+    entries = found.entries
     kinds = ("judged", "described") if "levels" in found.fields else ("judged",)
+    is_common = not any(isinstance(step, str) and step not in own.common for step in found.path[-1:])
+    name = re.split(r"[/\\]", document.source.name)[-1] if is_common else document.source.name
     return Signs(
-        any(re.search(own.files[kind], document.source.name, re.IGNORECASE) for kind in kinds),
-        not any(isinstance(step, str) and step not in own.common for step in found.path[-1:]),
+        any(re.search(own.files[kind], name, re.IGNORECASE) for kind in kinds),
+        is_common,
         beside,
         not keys.isdisjoint(own.foreign["beside"])
         or any(not set(_split(key)).isdisjoint(own.foreign["words"]) for key in keys)
@@ -401,7 +473,7 @@ class Inferred(NamedTuple):
         return all(
             each.has_text
             and (each.is_scored or "levels" in signs.beside)
-            and all(are_levels(entry[name]) for entry in each.items.values() for name in each.levels if name in entry)
+            and all(are_levels(entry[name]) for entry in each.entries for name in each.levels if name in entry)
             and not signs.is_foreign
             and (signs.is_named or (bool(signs.beside) and not signs.is_common))
             and (len(each.items) > 1 or (signs.is_named and bool(signs.beside)))
@@ -441,9 +513,13 @@ def _infer(
     *,
     guesses: bool,
 ) -> Inferred:
-    entries = [entry for _, each, _ in found for entry in each.items.values()]
-    is_map = all(isinstance(step, str) for _, each, _ in found for step in each.items)
-    fields = dict(_read_fields(entries, is_map=is_map, guesses=guesses) or found[0][1].fields)
+    items = [entry for _, each, _ in found for entry in each.items.values()]
+    fields = dict(found[0][1].fields)
+    if len(found) > 1:
+        is_map = all(isinstance(step, str) for _, each, _ in found for step in each.items)
+        parts = fields.get("parts", ())
+        fields = dict(_read_fields(items, is_map=is_map, guesses=guesses, parts=parts) or fields)
+    entries = _with_parts(items, fields.get("parts", ()))
     at = tuple(
         steps[0] if isinstance(steps[0], str) and len({*steps}) == 1 else "*"
         for steps in zip(*(each.path for _, each, _ in found), strict=True)
@@ -470,15 +546,17 @@ def _infer(
         table["negative"] = marks
     if "pass" in beside and is_scaled:
         table["pass"] = pointer(beside["pass"][0])
-    if total := _find_total(fields, beside, entries):
-        table["total"] = pointer(total)
     holders = [entry[name] for entry in entries for name in fields.get("levels", ()) if name in entry]
-    if text := _find_level_text([beside["levels"][1]] if is_shared else holders):
-        table["level-text"] = text
-    if _are_points(fields, entries):
-        table["combine"] = "share"
+    task = _find_task(found, at)
+    more = {
+        "total": pointer(_find_total(fields, beside, entries)),
+        "level-text": _find_level_text([beside["levels"][1]] if is_shared else holders),
+        "task": pointer(task),
+        "combine": "share" if _are_points(fields, entries) else "",
+    }
+    table |= {key: value for key, value in more.items() if value}
     own = {name for ours in fields if ours not in _AS for name in fields[ours]}
-    used = {at, *(place for place, _ in beside.values() if pointer(place) in _list_strings(table))}
+    used = {at, task, *(place for place, _ in beside.values() if pointer(place) in _list_strings(table))}
     known = {place[:length] for place in used for length in range(len(place) + 1)}
     others = {(document, each.path[:length]) for document, each in every for length in range(len(each.path) + 1)}
     unused = dict.fromkeys(
@@ -495,7 +573,7 @@ def _infer(
 
 _KEYS = (
     *("name", "files", "criteria", "id", "outcome", "weight", "levels", "level-text", "gate", "negative", "parts"),
-    *("scale", "pass", "total", "combine", "unused"),
+    *("scale", "pass", "total", "combine", "task", "unused"),
 )
 """The keys of a table in the order in which they are written."""
 
@@ -521,22 +599,32 @@ def _find_scale(
 
 def _find_total(
     fields: Mapping[str, tuple[str, ...]], beside: Mapping[str, tuple[Path, Any]], entries: Sequence[Entry]
-) -> Path | None:
-    """Return the place of what the weights must add up to: a total of the same kind, or the percent of a score."""
+) -> Path:
+    """Return the place of what the weights must add up to: a total of the same kind, or the percent of a score.
+
+    It is empty if nothing says it.
+    """
     weights = [entry[name] for entry in entries for name in fields.get("weight", ())[:1] if name in entry]
     if not weights or not all(map(_is_number, weights)):
-        return None
+        return ()
     if "total" in beside and ("weight" in str(beside["total"][0][-1]) or _are_points(fields, entries)):
         return beside["total"][0]
-    return beside["percent"][0] if "percent" in beside and all(weight >= 1 for weight in weights) else None
+    return beside["percent"][0] if "percent" in beside and all(weight >= 1 for weight in weights) else ()
+
+
+def _find_task(found: Sequence[tuple[Document, Criteria, Signs]], at: Path) -> Path:
+    """Return the place of what each of several rubrics judges, empty if there is none."""
+    cases = [document.value(each.path[:-1]) for document, each, _ in found if at[-2:-1] == ("*",)]
+    names = _choose([case for case in cases if isinstance(case, dict)], sorted(words().inputs), _is_prose)
+    return (*at[:-1], names[0]) if names else ()
 
 
 def _are_points(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry]) -> bool:
     """Return whether a score is a share of points: those are the weights, or those of the levels."""
-    if "weight" in fields:
-        return not words().points.isdisjoint(fields["weight"]) and "levels" not in fields
+    if "weight" in fields and words().points.isdisjoint(fields["weight"]):
+        return False
     lists = [entry.get(name) for entry in entries for name in fields.get("levels", ())]
-    return any(
+    return ("weight" in fields and "levels" not in fields) or any(
         isinstance(level, dict) and "points" in level for value in lists if isinstance(value, list) for level in value
     )
 
@@ -580,7 +668,7 @@ def _list_fields(found: Criteria, own: set[str]) -> Iterator[Path]:
     """Yield the first of each key of criteria that is not among those that a table uses."""
     names: dict[str, Path] = {}
     for step, entry in found.items.items():
-        for key in entry:
+        for key in (key for each in _with_parts([entry], found.fields.get("parts", ())) for key in each):
             if key not in own and not (NUMBERED in own and _NUMBERED.fullmatch(key)):
                 names.setdefault(key, (*found.path, step, key))
     yield from names.values()

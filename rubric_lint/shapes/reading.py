@@ -69,7 +69,7 @@ class _Leaf(NamedTuple):
     value: Any
     key: str | None
     above: tuple[str, ...] = ()
-    share: Fraction | None = None
+    share: Fraction = Fraction(1)
 
 
 def find_shapes(document: Document, shapes: Iterable[Shape]) -> list[View]:
@@ -119,7 +119,12 @@ class _Reading:
         self.ends: list[Ends | None] = []
         """The ends of the scale of each criterion, None for one that is met or not."""
         self.points = Fraction(0)
+        self.is_pass_part = False
         self.passes = self._read_setting("pass", shape.passes)
+        scale = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
+        for name, written in [*(("scale", each) for each in scale), *(("levels", each) for each in shape.levels)]:
+            if isinstance(written, str) and written.startswith("/") and self._follow(written) is None:
+                self._report_lost(name, written)
 
     def read(self, value: Any, dialect: Dialect) -> View:
         leaves = list(self._list_leaves(self.path, value))
@@ -188,9 +193,7 @@ class _Reading:
 
     # Criteria.
 
-    def _list_leaves(
-        self, place: Path, holder: Any, above: tuple[str, ...] = (), share: Fraction | None = None
-    ) -> Iterator[_Leaf]:
+    def _list_leaves(self, place: Path, holder: Any, above: tuple[str, ...] = ()) -> Iterator[_Leaf]:
         """Yield the criteria of a list or a map; those that have parts are not judged, but their parts are."""
         is_map = isinstance(holder, dict)
         has_mappings = any(isinstance(each, dict) for each in _values(holder))
@@ -198,7 +201,7 @@ class _Reading:
         for key, value in holder.items() if is_map else enumerate(holder):
             if is_map and not isinstance(value, dict if has_mappings else str):
                 continue  # what is said beside the criteria
-            leaves.append(_Leaf((*place, key), value, str(key) if is_map else None, above, share))
+            leaves.append(_Leaf((*place, key), value, str(key) if is_map else None, above))
         split = {leaf.place: found for leaf in leaves if (found := self._find_parts(leaf))}
         for leaf in leaves:
             if parts := split.get(leaf.place):
@@ -213,15 +216,24 @@ class _Reading:
 
     def _list_parts(self, leaf: _Leaf, found: Written) -> Iterator[_Leaf]:
         """Yield the parts of a criterion, which share its weight if it has one."""
-        below = list(self._list_leaves(found.place, found.value, (*leaf.above, self._name(leaf)[0])))
+        name = self._name(leaf)[0]
+        below = list(self._list_leaves(found.place, found.value, (*leaf.above, name)))
+        if gate := self._find_mark(leaf, (*self.shape.gate, *self.shape.negative)):
+            self._refuse(f"`{gate.place[-1]}` of `{name}` counts for none of its parts, which are what is judged")
         written = self._find(leaf, self.shape.weight)
         whole = self._read_weight(written) if written else None
-        if whole is not None:
-            whole *= 1 if leaf.share is None else leaf.share
-            written_below = (self._find(part, self.shape.weight) for part in below)
-            own = [self._read_weight(each) if each else 1 for each in written_below]
-            total = sum(weight for weight in own if weight)
-            below = [part._replace(share=whole / total if total else Fraction(0)) for part in below]
+        if written is not None and whole is not None:
+            fields = [self._find(part, self.shape.weight) for part in below]
+            own = [(self._read_weight(each) or Fraction(0)) if each else Fraction(1) for each in fields]
+            total = sum((weight * part.share for weight, part in zip(own, below, strict=True)), Fraction(0))
+            are_points = self.shape.combine == "share" and all(
+                each and each.place[-1] == written.place[-1] and not self._find_mark(part, self.shape.negative)
+                for each, part in zip(fields, below, strict=True)
+            )
+            if are_points and total not in (whole, 0):
+                values = {"sum": _show(total), "whole": _show(whole), "field": written.place[-1]}
+                self.problems.append(("weight", Problem("parts", written.place, Part.VALUE, values)))
+            below = [part._replace(share=part.share * whole / total if total else Fraction(0)) for part in below]
         yield from below
 
     def _name(self, leaf: _Leaf) -> tuple[str, Path, bool]:
@@ -360,7 +372,7 @@ class _Reading:
         low, high = ends or (Fraction(min(numbers, default=0)), Fraction(max(numbers, default=0)))
         self.ends.append((low, high))
         self._check_order(spread)
-        if all(Fraction(number).denominator == 1 for number in numbers) and low.denominator == high.denominator == 1:
+        if all(number == number.to_integral_value() for number in numbers) and low.denominator == high.denominator == 1:
             units = {number: int(number) for number in numbers}
             if ends:
                 spread = self._complete(spread, range(int(low), int(high) + 1), at)
@@ -452,7 +464,8 @@ class _Reading:
                 return
             marked = Written(value=True, place=leaf.place)
         levels = [each["level"] for each in entry.get("levels", ()) if each["level"] is not None]
-        gate = None if isinstance(marked.value, bool) else self._read_number(marked)
+        percent = read_percent(marked.value)
+        gate = percent if percent is not None or isinstance(marked.value, bool) else self._read_number(marked)
         ends = self.ends[-1]
         if ends is None:
             lowest, highest = Fraction(0), Fraction(1)
@@ -465,7 +478,11 @@ class _Reading:
                 called = entry.get("id", f"rubric-{index + 1}")
                 self._refuse(f"nothing says which score `{called}` must reach, as its gate has no number")
                 return
-        if gate is not None and (gate := self._check_gate(gate, marked.place, (lowest, highest))) is None:
+        is_part = percent is not None
+        if (
+            gate is not None
+            and (gate := self._check_gate(gate, marked.place, (lowest, highest), is_part=is_part)) is None
+        ):
             return
         field = "required_min_score" if ends is None else "required_min_level"
         if ends is None:
@@ -474,9 +491,9 @@ class _Reading:
             entry[field] = max(levels) if gate is None else _reach(levels, gate, lowest, highest)
         self._put((index, field), marked.place)
 
-    def _check_gate(self, gate: Fraction, place: Path, ends: Ends) -> Fraction | None:
+    def _check_gate(self, gate: Fraction, place: Path, ends: Ends, *, is_part: bool) -> Fraction | None:
         """Return the score that a gate means, None if it is on no scale."""
-        scored = self._read_score(gate, *ends)
+        scored = self._read_score(gate, *ends, is_part=is_part)
         if scored is None or ends[0] <= scored <= ends[1]:
             return scored
         effect = "is never met" if scored > ends[1] else "is always met"
@@ -491,7 +508,7 @@ class _Reading:
                 continue
             if values is None:
                 is_number = isinstance(found.value, int | float) and not isinstance(found.value, bool)
-                if found.value is True or is_number:
+                if found.value is True or is_number or read_percent(found.value) is not None:
                     return found
             elif any(type(found.value) is type(value) and found.value == value for value in values):
                 return Written(value=True, place=found.place)
@@ -518,8 +535,10 @@ class _Reading:
                 )
             points = ends[1] if self.shape.combine == "share" and ends else Fraction(1)
             weight = self._take_weight(index, leaf, written, points)
+            if written and weight is not None and self.shape.combine == "share" and ends:
+                self._check_highest(index, written, abs(weight), points)
             if weight is not None:
-                weights[index] = weight if leaf.share is None else weight * leaf.share
+                weights[index] = weight * leaf.share
                 own = self.data[index].get("weight", 1)
                 is_computed = is_computed or not _is_number(own) or weights[index] != Fraction(str(own))
                 if weight < 0 and ends is not None and written:
@@ -563,6 +582,13 @@ class _Reading:
                 entry["weight"] = sign * abs(own)
         return weight
 
+    def _check_highest(self, index: int, written: Written, worth: Fraction, highest: Fraction) -> None:
+        """Report a criterion that is worth other points than its highest level, if fields of one name say both."""
+        level = self.draft.place_of((index, "levels", 0, "level"))
+        if level and str(written.place[-1]).endswith(str(level[-1])) and worth != highest:
+            values = {"field": written.place[-1], "points": _show(worth), "highest": _show(highest)}
+            self.problems.append(("weight", Problem("highest-level", written.place, Part.VALUE, values)))
+
     def _check_total(self, whole: Fraction) -> None:
         read = self._read_setting("total", self.shape.total)
         if read is None or read[0] in (whole, self.points):
@@ -578,10 +604,13 @@ class _Reading:
             return None if written is None else (to_fraction(Decimal(str(written))), None)
         found = self._follow(written)
         if found is None:
-            values = {"setting": name, "pointer": written, "shape": self.shape.name}
-            self.problems.append(("schema", Problem("no-setting", self.path, Part.HEAD, values)))
+            self._report_lost(name, written)
             return None
         number = self._read_number(found)
+        if number is None and name == "total":
+            number = read_share(found.value)
+        if name == "pass" and (percent := read_percent(found.value)) is not None:
+            number, self.is_pass_part = percent, True
         if number is not None:
             return number, found.place
         if name == "pass" and read_share(found.value) is not None:
@@ -593,6 +622,10 @@ class _Reading:
         values = {"subject": f"`{found.place[-1]}` is", "found": text, "expected": "a number"}
         self.problems.append(("schema", Problem("unexpected", found.place, Part.VALUE, values)))
         return None
+
+    def _report_lost(self, setting: str, pointer: str) -> None:
+        values = {"setting": setting, "pointer": pointer, "shape": self.shape.name}
+        self.problems.append(("schema", Problem("no-setting", self.path, Part.HEAD, values)))
 
     def _find_threshold(self) -> tuple[Decimal | None, Path | None]:
         """Return the threshold as a share, and its place."""
@@ -611,7 +644,7 @@ class _Reading:
         else:
             self._refuse(f"its criteria have several scales, so no score is {_show(passes)}, the threshold")
             return None, place
-        scored = self._read_score(passes, low, high)
+        scored = self._read_score(passes, low, high, is_part=self.is_pass_part)
         if scored is None or high <= low:
             return None, place
         passes = scored
@@ -622,14 +655,15 @@ class _Reading:
         share = (passes - low) / (high - low)
         return _decimal(share), place
 
-    def _read_score(self, number: Fraction, low: Fraction, high: Fraction) -> Fraction | None:
+    def _read_score(self, number: Fraction, low: Fraction, high: Fraction, *, is_part: bool = False) -> Fraction | None:
         """Return the score that a threshold or a gate means; below 1, it is a part of a scale that starts at 0.
 
         Where its scale is in doubt, nothing is scored.
         """
-        if high > 1 and 0 < number < 1:
+        if is_part or (high > 1 and 0 < number < 1):
             if low:
-                self._refuse(f"{_show(number)} is not a score on a scale that starts at {_show(low)}")
+                written = f"{_show(number * 100)}%" if is_part else _show(number)
+                self._refuse(f"{written} is not a score on a scale that starts at {_show(low)}")
                 return None
             return number * high
         if high < number <= self.points and self.points in _WHOLES:
@@ -700,6 +734,12 @@ def read_share(value: Any) -> Fraction | None:
     """Return the number that a string holds as a share of the whole."""
     found = re.fullmatch(SHARE, value) if isinstance(value, str) else None
     return Fraction(found[1]) if found else None
+
+
+def read_percent(value: Any) -> Fraction | None:
+    """Return the part that a string says in percent: 3/5 for "60%"."""
+    share = read_share(value) if isinstance(value, str) and value.rstrip().endswith("%") else None
+    return None if share is None else share / 100
 
 
 def _is_number(value: Any) -> bool:

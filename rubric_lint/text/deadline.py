@@ -1,7 +1,6 @@
 """Limit the time for one file by checks between the steps of a run, which works on every system and in every thread."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
 from typing import Any, TypeVar
@@ -43,22 +42,20 @@ def watch(next_event: Callable[[], Any]) -> Callable[[], Any]:
 
 
 class Clock:
-    """The time limit of one file; `is_over` is true once a phase has reached it."""
+    """The time limit of one file: a `with` block ends when its time is up, and then `is_over` is true."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self.is_over = False
 
-    @contextmanager
-    def phase(self) -> Iterator[None]:
-        """Run the block with a time limit, and end it when the time is up."""
-        known = _until.set(monotonic() + self._seconds)
-        try:
-            yield
-        except TimeUpError:
-            self.is_over = True
-        finally:
-            _until.reset(known)
+    def __enter__(self) -> None:
+        self._known = _until.set(monotonic() + self._seconds)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        _until.reset(self._known)
+        is_over = kind is not None and issubclass(kind, TimeUpError)
+        self.is_over = self.is_over or is_over
+        return is_over
 
     def take(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield items until the time is up."""

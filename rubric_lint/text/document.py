@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from copy import copy
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import getitem
 from typing import Any, NamedTuple
 
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
@@ -13,6 +14,7 @@ from rubric_lint.text.path import Part, Path
 from rubric_lint.text.scalar import Ambiguity, read_plain
 from rubric_lint.text.source import Kind, Span
 from rubric_lint.text.tree import (
+    BLOCK_STYLES,
     MERGE,
     UNTAGGED,
     AliasNode,
@@ -27,6 +29,9 @@ from rubric_lint.text.tree import (
 )
 
 _DASH = re.compile(r"-(?:[ \t]+[&!]\S*)*[ \t]*\Z")
+
+
+_PROPERTY = ("&", "!")
 
 
 class Duplicate(NamedTuple):
@@ -177,10 +182,7 @@ class Document:
 
     def value(self, path: Path) -> Any:
         """Return the value at `path`."""
-        value = self.data
-        for step in path:
-            value = value[step]
-        return value
+        return reduce(getitem, path, self.data)
 
     def span(self, path: Path, part: Part = Part.VALUE) -> Span:
         """Return the span of a part of the node at `path`; for a value that is not written out, its key or its dash."""
@@ -205,8 +207,11 @@ class Document:
     def _node_span(self, node: Any) -> Span:
         if node is None:
             return Span(len(self.source.text), len(self.source.text))
-        start = node_start(self.source.text, node)
-        return Span(start, max(start, node_end(self.source.text, node)))
+        text, start = self.source.text, node.start_mark.index
+        if type(node) is ScalarNode and node.style not in BLOCK_STYLES and text[start : start + 1] not in _PROPERTY:
+            return Span(start, node.end_mark.index)
+        start = node_start(text, node)
+        return Span(start, max(start, node_end(text, node)))
 
     def key_start(self, child: Child) -> int:
         """Return where the key of a field begins."""

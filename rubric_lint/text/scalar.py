@@ -88,6 +88,9 @@ _OLD_DATE = r"\d{4}-\d{1,2}-\d{1,2}(?:(?:[Tt]|[ \t]+)\d{1,2}:\d\d:\d\d.*)?"
 SPECIAL_STARTS = frozenset(["", *"~+-.0123456789nNtTfFyYoO"])
 """The first characters of plain scalars that may be more than strings; most scalars need no second look."""
 
+LONGEST_WORD = len("false")
+"""The longest plain scalar that begins with a letter, which is above `:`, and may be more than a string."""
+
 # The longest scalar that a reader may read as a date, a boolean or a sensible number.
 _LONGEST = 40
 

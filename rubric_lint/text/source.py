@@ -7,6 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from enum import StrEnum
 from functools import cached_property
+from itertools import accumulate, count
+from operator import add
 from typing import NamedTuple
 
 
@@ -166,12 +168,8 @@ class Source(_SourceFields):
     def _line_starts(self) -> list[int]:
         if "\r" in self.text:
             return [0, *(match.end() for match in re.finditer(_LINE_END, self.text))]
-        starts, start = [0], 0
-        for length in map(len, self.text.split("\n")):
-            start += length + 1
-            starts.append(start)
-        starts.pop()  # behind the last line
-        return starts
+        lengths = map(len, self.text.split("\n"))
+        return [*map(add, accumulate(lengths, initial=0), count())][:-1]  # the last one is behind the last line
 
     @property
     def line_count(self) -> int:

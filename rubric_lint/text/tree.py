@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.tag import Tag
 
-from rubric_lint.text.scalar import NON_SPECIFIC, PROPERTIES, SPECIAL_STARTS, read_plain, resolve
+from rubric_lint.text.scalar import LONGEST_WORD, NON_SPECIFIC, PROPERTIES, SPECIAL_STARTS, read_plain, resolve
 from rubric_lint.text.source import Kind, Source, Span
 
 UNTAGGED = Tag(suffix="")
@@ -246,6 +246,7 @@ class Reader:
     def __init__(self, text: str, *, has_aliases: bool) -> None:
         self.text = text
         self.has_aliases = has_aliases
+        self._may_be_tagged = "!" in text
         self.repeated: list[Repeated] = []
         self.is_ambiguous = False
         self.has_long_decimals = False
@@ -256,42 +257,28 @@ class Reader:
 
     def read(self, node: Any) -> Any:
         """Return the value of a node; recursive, as trees are at most `MAX_DEPTH` deep."""
-        kind = type(node)
-        if kind is ScalarNode:
-            return self._read_scalar(node)
-        if kind is MappingNode:
-            return self._read_mapping(node)
-        if kind is SequenceNode:
-            return self._read_sequence(node)
-        if kind is AliasNode:
-            target = node.target
-            return self._made[target] if target in self._made else self.read(target)
-        return None
+        return _READERS[type(node)](self, node)
+
+    def _read_alias(self, node: Any) -> Any:
+        return self._made[node.target] if node.target in self._made else self.read(node.target)
 
     def _read_scalar(self, node: Any) -> Any:
         if node.ctag is not UNTAGGED:
             return self._read_tagged(node)
         value = node.value
-        return self._read_special(node) if not node.style and value[:1] in SPECIAL_STARTS else value
+        if node.style or value[:1] not in SPECIAL_STARTS or (len(value) > LONGEST_WORD and value > ":"):
+            return value
+        return self._read_special(node)
 
     def _read_sequence(self, node: Any) -> list[Any]:
-        read = self.read
-        found = [
-            child.value
-            if type(child) is ScalarNode
-            and child.ctag is UNTAGGED
-            and (child.style or child.value[:1] not in SPECIAL_STARTS)
-            else read(child)
-            for child in node.value
-        ]
+        found = [_READERS[type(child)](self, child) for child in node.value]
         if self.has_aliases:
             self._made[node] = found
         return found
 
     def _read_special(self, node: Any) -> Any:
         value, ambiguity = read_plain(node.value)
-        start = node.start_mark.index
-        if self.text[start : start + 1] in ("&", "!") and NON_SPECIFIC.match(self.text, start):
+        if self._may_be_tagged and NON_SPECIFIC.match(self.text, node.start_mark.index):
             return node.value
         if ambiguity is not None:
             self.is_ambiguous = True
@@ -308,16 +295,15 @@ class Reader:
     def _read_mapping(self, node: Any) -> dict[str, Any]:
         found: dict[str, Any] = {}
         merges: list[Any] = []
-        read = self.read
         for key_node, child in node.value:
             key = key_node.value if type(key_node) is ScalarNode else self.name_key(key_node)
             # Most values are strings; a function call for each would double the time.
             if type(child) is ScalarNode and child.ctag is UNTAGGED:
                 value = child.value
-                if not child.style and value[:1] in SPECIAL_STARTS:
+                if not child.style and value[:1] in SPECIAL_STARTS and (len(value) <= LONGEST_WORD or value < ":"):
                     value = self._read_special(child)
             else:
-                value = read(child)
+                value = _READERS[type(child)](self, child)
                 if key == MERGE and is_merge(key_node, child):
                     merges += value if type(value) is list else [value]
                     continue
@@ -358,6 +344,15 @@ class Reader:
         return self.text[start : node_end(self.text, node)]
 
 
+_READERS: dict[type, Callable[[Reader, Any], Any]] = {
+    ScalarNode: Reader._read_scalar,
+    MappingNode: Reader._read_mapping,
+    SequenceNode: Reader._read_sequence,
+    AliasNode: Reader._read_alias,
+    type(None): lambda _reader, _node: None,
+}
+
+
 def walk_mappings(
     root: Any, without: Container[tuple[str | int, ...]] = (), *, is_backward: bool = False
 ) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
@@ -373,18 +368,13 @@ def walk_mappings(
         if id(value) in seen or path in without:
             continue
         seen.add(id(value))
-        below: list[tuple[tuple[str | int, ...], Any]] = []
+        children: Iterable[tuple[str | int, Any]] = ()
         if type(value) is dict:
             yield path, value
-            below = [
-                ((*path, key), child) for key, child in value.items() if type(child) is dict or type(child) is list
-            ]
+            children = value.items()
         elif type(value) is list:
-            below = [
-                ((*path, index), child)
-                for index, child in enumerate(value)
-                if type(child) is dict or type(child) is list
-            ]
+            children = enumerate(value)
+        below = [((*path, step), child) for step, child in children if type(child) is dict or type(child) is list]
         stack += below if is_backward else reversed(below)
 
 

@@ -60,7 +60,8 @@ _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 
 def faults(suite):
     """What AgentV 5 says of a suite, each with its place."""
-    return [*_suite_faults(suite), *(fault for test in suite.get("tests", ()) for fault in _test_faults(suite, test))]
+    tests = suite["tests"] if isinstance(suite.get("tests"), list) else ()  # else the path of a file with them
+    return [*_suite_faults(suite), *(fault for test in tests for fault in _test_faults(suite, test))]
 
 
 def _suite_faults(suite):
@@ -87,6 +88,9 @@ def _suite_faults(suite):
         yield "Invalid metadata"
     if not isinstance(suite.get("tests"), list | str):
         yield "Missing or invalid tests"
+    # yaml-parser.ts: "cannot be combined with 'prompts'".
+    if "input_files" in suite and "prompts" in suite:
+        yield "input_files beside prompts"
     yield from _assertion_faults(suite.get("assert", []), "suite")
     # yaml-parser.ts: the assertions of `default_test` stand before those of each test.
     yield from _assertion_faults((suite.get("default_test") or {}).get("assert", []), "default_test")
@@ -115,6 +119,9 @@ def _test_faults(suite, test):
     yield from (
         f"{name}: unsupported execution field {key}" for key in test.get("execution", {}) if key not in EXECUTION
     )
+    # yaml-parser.ts: beside prompts, only a PROMPT.md is looked for among the files.
+    if "input_files" in test and "prompts" in suite:
+        yield f"{name}: input_files is not read"
     # A template that asks for a variable that is not there renders as nothing.
     if suite.get("prompts") == ["{{ input }}"] and "input" not in test.get("vars", {}):
         yield f"{name}: the prompt is empty"

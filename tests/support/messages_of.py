@@ -37,7 +37,7 @@ def read_messages():
     found = set()
     for path in sorted(PACKAGE.rglob("*.py")):
         text = path.read_text("utf-8")
-        if re.search(r"import .*\b(Problem|Finding)\b|class Decision\b|code: str\b", text):
+        if re.search(r"import .*\b(Problem|Finding)\b|\bDecision\(|code: str\b", text):
             found |= _Module(path, ast.parse(text)).read()
     return found
 

@@ -110,7 +110,7 @@ def requirement(draw: Any) -> Case:
     has_options = draw(st.booleans())
     kind = {"weight": draw(st.sampled_from([weights, signed, signed.map(lambda weight: -abs(weight))]))}
     entry = {"requirement": texts} | ({"options": OPTIONS} if has_options else {})
-    items = draw(some(st.fixed_dictionaries(entry, optional=kind)))
+    items = draw(some(st.fixed_dictionaries(entry, optional=kind), differ="requirement"))
     items[0].setdefault("weight", draw(kind["weight"]))
     worth = [item.get("weight", 10) for item in items]
     values = [sorted(item["options"]) if has_options else [0, 1] for item in items]

@@ -40,6 +40,7 @@ ONLY_AT_THE_START = ("PYTHONPATH", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONHASH
 """What an interpreter reads once, before it runs anything: who changes one of these gets a new interpreter."""
 
 SIZE = 8  # bytes that say how long a wish is
+PIPE = 65_536  # bytes that a pipe takes before somebody reads
 
 
 class Program:
@@ -167,12 +168,19 @@ def run(args, *, input=None, capture_output=True, text=False, env=None, cwd=None
     given = input.encode() if isinstance(input, str) else input or b""
     (stdin, feed), (out, stdout), (err, stderr) = os.pipe(), os.pipe(), os.pipe()
     streams, printed = (stdin, stdout, stderr), [b"", b""]
-    helpers = [threading.Thread(target=write_all, args=(feed, given))]
-    helpers += [threading.Thread(target=read_all, args=(end, printed, place)) for place, end in enumerate((out, err))]
+    helpers = [threading.Thread(target=read_all, args=(end, printed, place)) for place, end in enumerate((out, err))]
+    fits = len(given) <= PIPE
+    if fits:
+        write_all(feed, given)
+    else:
+        helpers.append(threading.Thread(target=write_all, args=(feed, given)))
     for each in helpers:
         each.start()
     try:
-        if main := find_main([str(each) for each in args]):
+        # The processes that a program forks here keep `feed` open, so what does not fit would never end. Signals are
+        # for the main thread.
+        is_here = fits and threading.current_thread() is threading.main_thread()
+        if is_here and (main := find_main([str(each) for each in args])):
             code = run_here(*main, streams, environment, cwd)
         else:
             code = run_in_copy(args, streams, timeout, env=env, cwd=cwd)

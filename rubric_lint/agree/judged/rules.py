@@ -1,29 +1,42 @@
-"""The six rules on judged data, which share one budget of false alarms.
-
-All rules together raise a false alarm on at most 5% of rubrics with nothing wrong. Each rule gets a sixth of that,
-divided by the number of its tests on the rubric (Bonferroni), which the rubric alone fixes.
-"""
+"""The rules on judged data: what the values of a rubric show, alone and beside the labels of people."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache
-from itertools import combinations
-from typing import Any, NamedTuple
+from itertools import chain, combinations
+from typing import NamedTuple
 
-from rubric_lint.agree.coefficients import Row, Statistic, alpha_nominal, as_fraction
+from rubric_lint.agree.coefficients import Row, Statistic, alpha_nominal, as_fraction, correlate
 from rubric_lint.agree.intervals import Sides, lower_bound, lower_tail, t_quantile, upper_bound, upper_tail
+from rubric_lint.agree.judged.influence import find_length, find_order, name_lengthened
+from rubric_lint.agree.judged.outcomes import (
+    Decision,
+    Outcomes,
+    Target,
+    Untested,
+    at_least,
+    at_most,
+    bound_absent,
+    corrected,
+    count_needed,
+    level_of,
+    name_answers,
+    names_of,
+    share_of,
+)
 from rubric_lint.agree.judged.table import Column, Table
-from rubric_lint.agree.ratings import name_key
 from rubric_lint.agree.scales import Kind, Scale
 from rubric_lint.messages import join_words, percent
-from rubric_lint.scoring.grading import AnswerValue
 
 _LEAST = 30
 """The fewest answers for a statement about samples, and for a correlation."""
 
 _USUAL = Fraction(9, 10)
 """The share of answers that must differ for a value to be worth its place: a tenth."""
+
+_MOST_AT_TOP = Fraction(4, 5)
+"""The share of answers that may have the highest value, or be in the highest band."""
 
 _MOST_UNSTABLE = 0.1
 """The share of pairs of samples that may differ."""
@@ -38,107 +51,27 @@ _LEAST_BAD, _LEAST_LABELS, _LEAST_EACH = 10, 60, 5
 """The fewest bad answers, labelled answers, and answers on each side of a cut, for a statement about them."""
 
 
-class Target(NamedTuple):
-    """A place in a rubric: all of it (without a criterion), a criterion, its gate, or what one answer earns."""
-
-    criterion: str | None = None
-    is_gate: bool = False
-    answer: AnswerValue | None = None
-
-
-class Decision(NamedTuple):
-    """A statement that a rule makes: one of its messages, with its values. `other` is another place it is about."""
-
-    rule: str
-    target: Target
-    code: str
-    values: Mapping[str, object]
-    other: Target | None = None
-
-
-class Untested(NamedTuple):
-    """What a rule cannot decide with the data at hand: of which criteria, why, and how much would do."""
-
-    rule: str
-    names: tuple[str, ...]
-    reason: str
-    needed: int
-    unit: str = "answers"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as in the JSON report."""
-        rule, names, *rest = self
-        return {"rule": rule, "of": list(names), **dict(zip(("reason", "needed", "unit"), rest, strict=True))}
-
-
-Outcomes = Iterator[Decision | Untested]
-
-
-@cache
-def level_of(tests: int) -> float:
-    """Return the probability of a false alarm that each of a rule's tests may have."""
-    return float(Fraction(1, 20) / len(FINDERS) / tests)
-
-
-@cache
-def count_needed(share: Fraction, tests: int) -> int:
-    """Return the fewest answers in a row that occur by chance with at most the allowed probability.
-
-    `share` is that of such answers, at most: the smallest n with tests * share^n at most a sixth of 5%.
-    """
-    allowed = Fraction(1, 20) / len(FINDERS) / tests
-    n, chance = 0, Fraction(1)
-    while chance > allowed:
-        n, chance = n + 1, chance * share
-    return n
-
-
-def bound_absent(n: int, tests: int) -> float:
-    """Return the upper bound of the share of something that none of `n` answers shows."""
-    return float(1 - level_of(tests) ** (1 / n))
-
-
-def _at_most(share: float) -> str:
-    """Write an upper bound, rounded up: `at most 7.4%`."""
-    return f"at most {min(math.ceil(share * 1000) / 10, 100):.1f}%"
-
-
-def _at_least(share: float) -> str:
-    """Write a lower bound, rounded down: `at least 83.1%`."""
-    return f"at least {math.floor(share * 1000) / 10:.1f}%"
-
-
-def _corrected(tests: int) -> str:
-    return f"corrected for {tests} test{'' if tests == 1 else 's'}"
-
-
-def _names(columns: Iterable[Column]) -> tuple[str, ...]:
-    return tuple(column.name for column in columns)
-
-
-def _name_answers(table: Table, numbers: Sequence[int]) -> str:
-    """Name the first answers to look at."""
-    return join_words([f"`{name_key(table.keys[number])}`" for number in numbers[:3]])
-
-
 def find_constant(table: Table) -> Outcomes:
-    """Find criteria to which every output gave the same check, side of the gate, band or level."""
+    """Find criteria to which every output gave the same check, side of the gate, band or level.
+
+    Those at the upper end are for `judged-ceiling`.
+    """
     tests, n = len(table.columns), table.answers
-    needed = count_needed(_USUAL, tests)
-    constant = [column for column in table.columns if column.is_constant]
+    needed = count_needed(_USUAL, share_of(tests))
+    constant = [column for column in table.columns if column.is_constant and not _is_at_ceiling(column, tests)]
     if n < needed:
         if constant:
             reason = f"judged alike in all {n} answers so far"
-            yield Untested("judged-constant", _names(constant), reason, needed)
+            yield Untested("judged-constant", names_of(constant), reason, needed)
         return
     for column in constant:
         value, other = _word_constant(column)
         code, values = "alike", {"value": value, "n": n, "missing": other}
-        values |= {"bound": _at_most(bound_absent(n, tests)), "budget": _corrected(tests)}
+        values |= {"bound": at_most(bound_absent(n, tests)), "budget": corrected(tests)}
         given = column.side(min(column.used))
         labels = [(number, label) for number, label in enumerate(column.labels) if label is not None]
         if differing := [number for number, label in labels if column.side(label) != given]:
-            code, look = "labels-differ", _name_answers(table, differing)
+            code, look = "labels-differ", name_answers(table, differing)
             values |= {"differing": len(differing), "labelled": len(labels), "look": look}
         yield Decision("judged-constant", Target(column.name), code, values)
 
@@ -155,6 +88,54 @@ def _word_constant(column: Column) -> tuple[str, str]:
     return f"{kind} {name} was given", "earn another one"
 
 
+def find_ceiling(table: Table) -> Outcomes:
+    """Find criteria on which nearly all answers have the highest value, or are in the highest band."""
+    tests, n = len(table.columns), table.answers
+    needed = count_needed(_MOST_AT_TOP, share_of(tests))
+    if n < needed:
+        yield Untested("judged-ceiling", names_of(table.columns), f"{n} judged answers", needed)
+        return
+    for column in table.columns:
+        if not _is_at_ceiling(column, tests):
+            continue
+        top = _count_top(column)
+        counts = Counter(map(column.step, column.given))
+        apart = math.comb(n, 2) - sum(math.comb(count, 2) for count in counts.values())
+        name = (column.bands or column.measure).scale.names[-1]
+        kind = "band" if column.bands else str(column.measure.scale.kind)
+        noun = "value" if column.is_check else kind
+        values: dict[str, object] = {
+            "share": f"{'all ' if top == n else f'{top} of '}{n} judged answers",
+            "top": "met it" if column.is_check else f"got the highest {kind}, {name}",
+            "bound": at_least(lower_bound(top, n, level_of(tests))),
+            "budget": corrected(tests),
+            "used": f"{len(counts)} {noun}{'' if len(counts) == 1 else 's'} in use",
+            "apart": f"{apart:,} of {math.comb(n, 2):,}",
+            "by": " by its bands" if column.bands else "",
+        }
+        labels = [(number, label) for number, label in enumerate(column.labels) if label is not None]
+        lower = [number for number, label in labels if _is_top(column, column.given[number]) > _is_top(column, label)]
+        code = "top"
+        if lower:
+            code = "labels-lower"
+            values |= {"lower": len(lower), "labelled": len(labels), "look": name_answers(table, lower)}
+        yield Decision("judged-ceiling", Target(column.name), code, values)
+
+
+def _is_top(column: Column, position: int) -> bool:
+    """Return whether a value is the highest one, or in the highest band."""
+    return column.step(position) == len((column.bands or column.measure).scale.names) - 1
+
+
+def _count_top(column: Column) -> int:
+    return sum(_is_top(column, position) for position in column.given)
+
+
+def _is_at_ceiling(column: Column, tests: int) -> bool:
+    """Return whether more than `_MOST_AT_TOP` of all answers would be at the top."""
+    return upper_tail(_count_top(column), len(column.given), float(_MOST_AT_TOP)) < level_of(tests)
+
+
 def find_unused(table: Table) -> Outcomes:
     """Find bands and levels that no output gave, except where `judged-constant` reports a single band in use."""
     tests, n = sum(len(column.steps) for column in table.columns), table.answers
@@ -164,13 +145,14 @@ def find_unused(table: Table) -> Outcomes:
     for column in table.columns:
         used = set(map(column.step, column.used))
         unused += [(column, number, name) for number, name in enumerate(column.steps) if number not in used]
-    needed = count_needed(_USUAL, tests)
+    needed = count_needed(_USUAL, share_of(tests))
     if n < needed:
         if unused:
             missing = tuple(f"{column.name} {name}" for column, _, name in unused)
-            yield Untested("judged-unused-band", missing, f"given in none of {n} answers so far", needed)
+            reason, of = f"given in none of {n} answers so far", names_of(column for column, _, _ in unused)
+            yield Untested("judged-unused-band", missing, reason, needed, criteria=of)
         return
-    bound, budget = _at_most(bound_absent(n, tests)), _corrected(tests)
+    bound, budget = at_most(bound_absent(n, tests)), corrected(tests)
     for column, number, name in unused:
         if column.is_constant and not column.is_gated:
             continue
@@ -194,15 +176,17 @@ def find_unstable(table: Table) -> Outcomes:
     tests, sampled = len(gated) + 1, table.flips[None].answers
     if sampled < _LEAST:
         have = f"{sampled or 'no'} answer{' has' if sampled == 1 else 's have'} several samples by one judge"
-        yield Untested("judged-unstable", (*_names(gated), "verdict"), have, _LEAST, "answers with samples")
+        names = names_of(gated)
+        unit = "answers with samples"
+        yield Untested("judged-unstable", (*names, "verdict"), have, _LEAST, unit, (*names, None))
         return
     samples = join_words([str(size) for size in table.samples], "or")
     for place, (rate, n) in table.flips.items():
         flipped = math.floor(rate * n)
         if upper_tail(flipped, n, _MOST_UNSTABLE) >= level_of(tests):
             continue
-        bound = _at_least(lower_bound(flipped, n, level_of(tests)))
-        figures = f"{percent(rate)} of pairs differ ({bound}, {_corrected(tests)}; {n} answers with {samples} samples)"
+        bound = at_least(lower_bound(flipped, n, level_of(tests)))
+        figures = f"{percent(rate)} of pairs differ ({bound}, {corrected(tests)}; {n} answers with {samples} samples)"
         if place is None:
             yield Decision("judged-unstable", Target(), "verdict", {"figures": figures})
         else:
@@ -254,34 +238,37 @@ def find_redundant(table: Table) -> Outcomes:
     tests = math.comb(len(table.columns), 2)
     if not tests:
         return
-    needed = count_needed(_OVERLAP, tests)
+    needed = count_needed(_OVERLAP, share_of(tests))
     halves = [(column.name, _halve(column)) for column in table.columns]
     if constant := tuple(name for name, half in halves if half is None):
         reason = f"judged alike in all {table.answers} answers, so nothing shows whether another criterion repeats it"
         unit = "answers in which one of two criteria is on the rarer side"
         yield Untested("judged-redundant", constant, reason, needed, unit)
     most = 0
-    small: list[str] = []
+    small: list[tuple[str, str]] = []
     repeated: set[str] = set()
     for (first, one), (second, two) in combinations(halves, 2):
         if one is None or two is None:
             continue
         either, side = min(((one.sides[side] | two.sides[side]).bit_count(), side) for side in (0, 1))
         if either < needed:
-            most, small = max(most, either), [*small, f"{first} + {second}"]
+            most = max(most, either)
+            small.append((first, second))
             continue
         both = (one.sides[side] & two.sides[side]).bit_count()
         if second in repeated or upper_tail(both, either, float(_OVERLAP)) >= level_of(tests):
             continue
         repeated.add(second)
-        bound = _at_least(lower_bound(both, either, level_of(tests)))
+        bound = at_least(lower_bound(both, either, level_of(tests)))
         share = f"all {both}" if both == either else f"{both} of them"
         values = {"either": either, "n": table.answers, "side": two.words[side], "other": first}
-        values |= {"other_side": one.words[side], "share": share, "bound": bound, "budget": _corrected(tests)}
+        values |= {"other_side": one.words[side], "share": share, "bound": bound, "budget": corrected(tests)}
         yield Decision("judged-redundant", Target(second), "same-answers", values, Target(first))
     if small:
         reason = f"one of two criteria is on the rarer side in at most {most} answers"
-        yield Untested("judged-redundant", tuple(small), reason, needed, "such answers")
+        pairs = tuple(f"{first} + {second}" for first, second in small)
+        of = tuple(dict.fromkeys(chain.from_iterable(small)))
+        yield Untested("judged-redundant", pairs, reason, needed, "such answers", of)
 
 
 def find_inverse(table: Table) -> Outcomes:
@@ -289,10 +276,10 @@ def find_inverse(table: Table) -> Outcomes:
     columns, n, rule = table.columns, table.answers, "judged-inverse"
     if len(columns) < 3:
         if len(columns) == 2:
-            yield Untested(rule, _names(columns), "of two criteria the direction is unknown", 3, "criteria")
+            yield Untested(rule, names_of(columns), "of two criteria the direction is unknown", 3, "criteria")
         return
     if n < _LEAST:
-        yield Untested(rule, _names(columns), f"{n} judged answers", _LEAST)
+        yield Untested(rule, names_of(columns), f"{n} judged answers", _LEAST)
         return
     tests = len(columns)
     t = t_quantile(level_of(tests), n - 2)
@@ -303,7 +290,7 @@ def find_inverse(table: Table) -> Outcomes:
     if lowest < critical:
         column, _ = hidden.pop(place)
         advice = "check its direction" if column.is_check else "check its direction and the order of its values"
-        values = {"r": f"{lowest:.2f}", "n": n, "chance": f"{critical:.2f}", "budget": _corrected(tests)}
+        values = {"r": f"{lowest:.2f}", "n": n, "chance": f"{critical:.2f}", "budget": corrected(tests)}
         yield Decision(rule, Target(column.name), "correlation", {**values, "advice": advice})
     yield from _list_hidden(hidden, n)
 
@@ -341,18 +328,7 @@ def correlate_with_rest(columns: Sequence[Column]) -> list[float | None]:
         worth = [int(each * unit) for each in column.worth]
         values.append([worth[position] for position in column.given])
     totals = [sum(row) for row in zip(*values, strict=True)]
-    return [_correlate(each, [total - value for total, value in zip(totals, each, strict=True)]) for each in values]
-
-
-def _correlate(first: Sequence[int], second: Sequence[int]) -> float | None:
-    n = len(first)
-    sum_1, sum_2 = sum(first), sum(second)
-    spread_1 = n * sum(value * value for value in first) - sum_1 * sum_1
-    spread_2 = n * sum(value * value for value in second) - sum_2 * sum_2
-    if not spread_1 or not spread_2:
-        return None
-    joint = n * sum(one * two for one, two in zip(first, second, strict=True)) - sum_1 * sum_2
-    return joint / (math.sqrt(spread_1) * math.sqrt(spread_2))
+    return [correlate(each, [total - value for total, value in zip(totals, each, strict=True)]) for each in values]
 
 
 class _Pair(NamedTuple):
@@ -383,7 +359,8 @@ def find_disagreement(table: Table) -> Outcomes:
     """Find criteria on which the judge misses bad answers, is higher or lower than people, or does not agree."""
     rule = "judged-disagrees"
     if not table.labelled:
-        yield Untested(rule, (), "no judged answer has a label", _LEAST_LABELS, "labelled answers")
+        of = names_of(table.columns)
+        yield Untested(rule, (), "no judged answer has a label", _LEAST_LABELS, "labelled answers", of)
         return
     tests = 3 * len(table.columns)
     lacking: dict[_Lacking, list[str]] = {}
@@ -398,10 +375,10 @@ def find_disagreement(table: Table) -> Outcomes:
             elif found:
                 lacking.setdefault(found, []).append(column.name)
         if gaps:
-            shown = f"; look at {_name_answers(table, gaps[0].answers)}" if gaps[0].answers else ""
+            shown = f"; look at {name_answers(table, gaps[0].answers)}" if gaps[0].answers else ""
             figures = "; ".join(gap.figure for gap in gaps)
             target = Target(column.name, is_gate=column.is_gated and not column.is_check)
-            values = {"gaps": figures, "budget": _corrected(tests), "advice": gaps[0].advice, "look": shown}
+            values = {"gaps": figures, "budget": corrected(tests), "advice": gaps[0].advice, "look": shown}
             yield Decision(rule, target, "gaps", values)
     for why, names in lacking.items():
         yield Untested(rule, tuple(names), *why)
@@ -421,7 +398,7 @@ def _count_caught(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap 
     caught = n - len(missed)
     if lower_tail(caught, n, _CAUGHT) >= level:
         return None
-    share = f"{caught / n * 100:.1f}%, {_at_most(upper_bound(caught, n, level))}"
+    share = f"{caught / n * 100:.1f}%, {at_most(upper_bound(caught, n, level))}"
     advice = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
     return _Gap(f"of {n} answers that people fail, the judge caught {caught} ({share})", advice, missed)
 
@@ -499,12 +476,70 @@ def jackknife(statistic: Statistic, counts: Sequence[int]) -> tuple[float, float
     return float(whole), math.sqrt(squares * (n - 1) / n)
 
 
-FINDERS: Mapping[str, Callable[[Table], Outcomes]] = {
-    "judged-constant": find_constant,
-    "judged-unused-band": find_unused,
-    "judged-unstable": find_unstable,
-    "judged-redundant": find_redundant,
-    "judged-inverse": find_inverse,
-    "judged-disagrees": find_disagreement,
+class Finder(NamedTuple):
+    """A rule: what it finds in a table, and which criteria it can be about (None: the rubric as a whole)."""
+
+    find: Callable[[Table], Outcomes]
+    concerns: Callable[[Table], Iterable[str | None]]
+
+
+class CriterionOutcome(NamedTuple):
+    """What the rules came to for a criterion, or for the rubric as a whole (None).
+
+    `fired` has their findings, `untested` what they could not decide, and `quiet` the rules that tested everything and
+    found nothing. A rule that does not apply, such as `judged-unused-band` to a check, is in none of them.
+    """
+
+    criterion: str | None
+    fired: tuple[Decision, ...]
+    quiet: tuple[str, ...]
+    untested: tuple[Untested, ...]
+
+
+def _name_all(table: Table) -> tuple[str, ...]:
+    return names_of(table.columns)
+
+
+def _name_several(table: Table) -> tuple[str, ...]:
+    return names_of(table.columns) if len(table.columns) > 1 else ()
+
+
+FINDERS: Mapping[str, Finder] = {
+    "judged-constant": Finder(find_constant, _name_all),
+    "judged-ceiling": Finder(find_ceiling, _name_all),
+    "judged-unused-band": Finder(find_unused, lambda table: names_of(each for each in table.columns if each.steps)),
+    "judged-unstable": Finder(
+        find_unstable, lambda table: (*names_of(each for each in table.columns if each.is_gated), None)
+    ),
+    "judged-redundant": Finder(find_redundant, _name_several),
+    "judged-inverse": Finder(find_inverse, _name_several),
+    "judged-disagrees": Finder(find_disagreement, _name_all),
+    "judged-order": Finder(find_order, _name_several),
+    "judged-length": Finder(find_length, name_lengthened),
 }
-"""The rules, each with what it decides of a table."""
+"""The rules on judged data."""
+
+
+def decide(table: Table) -> list[Decision | Untested]:
+    """Return what all rules come to on a table."""
+    return [outcome for finder in FINDERS.values() for outcome in finder.find(table)]
+
+
+def sort_by_criterion(table: Table, outcomes: Sequence[Decision | Untested]) -> tuple[CriterionOutcome, ...]:
+    """Return the outcomes of all rules for each criterion of a table in order, then for the rubric as a whole."""
+    fired = dict[str | None, list[Decision]]()
+    untested = dict[str | None, list[Untested]]()
+    for each in outcomes:
+        if isinstance(each, Decision):
+            fired.setdefault(each.target.criterion, []).append(each)
+        else:
+            for name in each.concerns:
+                untested.setdefault(name, []).append(each)
+    concerned = {rule: set(finder.concerns(table)) for rule, finder in FINDERS.items()}
+    found = []
+    for name in (*names_of(table.columns), None):
+        decisions, undecided = fired.get(name, []), untested.get(name, [])
+        told = {each.rule for each in decisions} | {each.rule for each in undecided}
+        quiet = tuple(rule for rule, names in concerned.items() if name in names and rule not in told)
+        found.append(CriterionOutcome(name, tuple(decisions), quiet, tuple(undecided)))
+    return tuple(found)

@@ -17,7 +17,7 @@ from rubric_lint.scoring.grading import ScoringRubric
 
 
 class Column(NamedTuple):
-    """One criterion: its scale, its bands (None if it has none), and the worth of each value, from 0 to 1.
+    """One criterion: its scale, its bands (None if it has none), and each value's worth, from 0 to 1 and in points.
 
     `given` has the position on the scale of each answer's value, `labels` that of its label (None: it has none), and
     `used` the positions of all outputs.
@@ -27,6 +27,7 @@ class Column(NamedTuple):
     bands: Measure | None
     is_gated: bool
     worth: tuple[Fraction, ...]
+    points: tuple[int, ...]
     given: Sequence[int]
     used: frozenset[int]
     labels: Sequence[int | None] = ()
@@ -69,16 +70,31 @@ class Flips(NamedTuple):
     answers: int
 
 
+class Asked(NamedTuple):
+    """Samples that were asked for in known orders: for each the place and the position of the value of each criterion.
+
+    `sizes` are those of the groups in which all samples are of one answer, or are the only ones of their answers, by
+    one judge: within a group, chance alone decides which order a sample has. `answers` counts different answers.
+    """
+
+    places: Sequence[Sequence[int]]
+    positions: Sequence[Sequence[int]]
+    sizes: Sequence[int]
+    answers: int
+
+
 class Table(NamedTuple):
     """The judged answers of a rubric. `flips` are those of each gate by the place of its criterion, and of the verdict.
 
-    `samples` are the numbers of samples that answers have.
+    `samples` are the numbers of samples that answers have, `lengths` the characters of each answer (None: no text).
     """
 
     columns: tuple[Column, ...]
     keys: Sequence[Key]
     flips: Mapping[int | None, Flips]
     samples: tuple[int, ...] = ()
+    asked: Asked = Asked((), (), (), 0)
+    lengths: Sequence[int | None] = ()
 
     @property
     def answers(self) -> int:
@@ -106,6 +122,7 @@ def make_columns(
             bands[0] if bands else None,
             len({grade.gate_met for grade in criterion.grades}) > 1,
             tuple(grade.score for grade in criterion.grades),
+            tuple(grade.points for grade in criterion.grades),
             given[place],
             used[place] if used is not None else frozenset(given[place]),
             labels[place] if labels is not None else (),
@@ -121,6 +138,9 @@ def build_table(ratings: Ratings, rubric: ScoringRubric) -> Table:
     keys = sort_keys(middle)
     outputs: set[Signature] = set()
     sampled: dict[Key, list[tuple[Signature, ...]]] = {}
+    lengths = dict[Key, int]()
+    for judge in (*ratings.judges.values(), *ratings.people.values()):
+        lengths.update((key, each.length) for key, each in judge.items() if each.length is not None)
     for judge in ratings.judges.values():
         for key, judgement in judge.items():
             outputs.update(judgement.samples or (judgement.given,))
@@ -137,7 +157,30 @@ def build_table(ratings: Ratings, rubric: ScoringRubric) -> Table:
     flips: dict[int | None, Flips] = {place: _count_flips(sampled, measure) for place, measure in gates.items()}
     flips[None] = _count_flips(sampled, None)
     sizes = {len(samples) for judges in sampled.values() for samples in judges}
-    return Table(columns, keys, flips, tuple(sorted(sizes)))
+    asked = _list_asked(ratings, columns)
+    return Table(columns, keys, flips, tuple(sorted(sizes)), asked, [lengths.get(key) for key in keys])
+
+
+def _list_asked(ratings: Ratings, columns: Sequence[Column]) -> Asked:
+    """List the samples whose orders are known, in the order of judges and ids."""
+    groups: list[list[tuple[tuple[int, ...], Signature]]] = []
+    answers: set[Key] = set()
+    for judge in ratings.judges.values():
+        single: list[tuple[tuple[int, ...], Signature]] = []
+        for key in sort_keys(judge):
+            samples = list(zip(judge[key].orders, judge[key].samples or (judge[key].given,), strict=False))
+            answers.update([key] if samples else [])
+            if len(samples) > 1:
+                groups.append(samples)
+            else:
+                single += samples
+        groups += [single] if single else []
+    every = [sample for group in groups for sample in group]
+    positions = [
+        [column.measure.positions[answers[place]] for _, (answers, _) in every] for place, column in enumerate(columns)
+    ]
+    places = [[order[place] for order, _ in every] for place in range(len(columns))]
+    return Asked(places, positions, [len(group) for group in groups], len(answers))
 
 
 def _list_scales(rubric: ScoringRubric) -> list[list[Measure]]:

@@ -262,7 +262,7 @@ def _word_unused(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
 def _word_words(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
     """Say how to give numbers to words that stand for weights."""
     for each in tables:
-        entries = [entry for _, criteria, _ in each.criteria for entry in criteria.items.values()]
+        entries = [entry for _, criteria, _ in each.criteria for entry in criteria.entries]
         for name in each.criteria[0][1].fields.get("words", ()):
             words = dict.fromkeys(str(entry[name]) for entry in entries if isinstance(entry.get(name), str))
             numbers = ", ".join(f"{visible(word)} = 1" for word in words)

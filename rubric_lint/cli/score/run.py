@@ -117,7 +117,8 @@ def score_files(
             complain(str(scoring.totals))
         if page and file and extras:
             title = title_of(outputs, rubric) + _HALF.get(code, "")
-            page.write(file.write, scoring.totals, title, extras.told._replace(repeated=scoring.repeated))
+            told = extras.told._replace(repeated=scoring.repeated, agentv=scoring.compared)
+            page.write(file.write, scoring.totals, title, told)
     return code, scoring.totals
 
 

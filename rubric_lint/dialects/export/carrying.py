@@ -6,29 +6,27 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.export.suite import (
+    AGENTV_4,
+    AGENTV_5,
     ASSERTION_LISTS,
     FIELD_NAMES,
     LISTS_OF_VALUES,
     OTHER_CHECKS,
+    OURS,
+    PROMPTFOO,
     SAME_CHECKS,
     USUAL_THRESHOLD,
+    LostTextError,
     Suite,
     SuiteCase,
+    as_text,
+    as_value,
     case_fields,
+    check_value,
+    is_chat,
     suite_fields,
 )
 from rubric_lint.dialects.export.target import Carried, CarriedCase, ExportTarget, Part, SuiteLoss, is_plain
-from rubric_lint.dialects.export.values import (
-    AGENTV_4,
-    AGENTV_5,
-    OURS,
-    PROMPTFOO,
-    LostTextError,
-    as_text,
-    as_value,
-    check_value,
-    is_chat,
-)
 from rubric_lint.dialects.search.agentv_suites import find_unread, load_tables
 from rubric_lint.dialects.tables.markdown_file import unescape as unescape_markdown
 from rubric_lint.messages import escape as escape_markdown
@@ -302,7 +300,7 @@ class _Carrier:
     def _copy(self, name: str, value: Any) -> dict[str, Any]:
         if name == "name" and self.target in {AGENTV_4, AGENTV_5}:
             of_names = {"properties": {name: load_tables()[0]["suite"]["properties"][name]}}
-            for _, reason, _, _ in find_unread({name: value}, of_names, self.title):
+            for _, reason, *_ in find_unread({name: value}, of_names, self.title):
                 raise _LostError(f"`{name}`: {reason}")
         try:
             return {name: self._as_value(value)}

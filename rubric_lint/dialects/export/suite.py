@@ -9,18 +9,21 @@ AgentV 4.42.4 (the validator's known fields, its graders, and its own importer o
 (`src/assertions/contains.ts`, `regex.ts`, `json.ts`, `equals.ts`, `startsWith.ts`, `latency.ts`, `cost.ts`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.export.fields import QUESTIONS, find_formula
 from rubric_lint.dialects.export.target import CaseKey, ExportSource, ExportTarget, Part, Sources
-from rubric_lint.dialects.export.values import AGENTV_4, AGENTV_5, OURS, PROMPTFOO, has_variable, is_messages
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import case_lists
 from rubric_lint.text.document import Document
-from rubric_lint.text.nunjucks import RENDERS, is_template, unescape
+from rubric_lint.text.nunjucks import RENDERS, escape, is_template, unescape
 from rubric_lint.text.path import Path
+
+AGENTV_4, AGENTV_5, PROMPTFOO, OURS = "agentv-4", "agentv-5", "promptfoo", "rubric"
 
 OLDER_WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -519,3 +522,105 @@ def _is_name(part: Part, names: _Names) -> bool:
     if not part.path or not _is_scalar(part):
         return False
     return (part.value, False) in names or (part.path[-1] in _NAMES and (str(part.value), True) in names)
+
+
+# The texts of a suite, written so that another system reads them as the source does.
+_NAME = re.compile(r"(\{\{\s*[A-Za-z_]\w*\s*\}\})")
+VARIABLE = re.compile(r"\$\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}")
+
+
+class LostTextError(Exception):
+    """Refuses a text that would mean something else in the target, with the reason."""
+
+
+def as_value(value: Any, *, from_template: bool, to_template: bool) -> Any:
+    """Return a value so that the target uses it as the source does.
+
+    Raises:
+        LostTextError: if the source fills it in and the target does not, or the other way round.
+    """
+    if from_template == to_template:
+        return value
+    if to_template:
+        if has_variable(value):
+            raise LostTextError("an environment variable, which AgentV 4 fills in")
+        return escape(value)
+    if is_template(value):
+        raise LostTextError("a template, which its system fills in")
+    if has_variable(value):
+        raise LostTextError("a text that AgentV 4 takes for an environment variable")
+    return unescape(value)
+
+
+def as_text(value: Any, source: str, target: str, known: Collection[str]) -> Any:
+    """Return an input, a reference or a variable so that the target fills it in as the source does.
+
+    AgentV 4 fills in the variables that a case has, by their names alone. promptfoo takes a list as several values, so
+    messages are JSON.
+
+    Raises:
+        LostTextError: if it cannot.
+    """
+    from_template, to_template = source != AGENTV_4, target != AGENTV_4
+    if target == PROMPTFOO and isinstance(value, list | dict):
+        if not is_messages(value):
+            raise LostTextError("a value that is neither text nor messages of texts, which AgentV fills in")
+        value = json.dumps(value, ensure_ascii=False)
+        return value if from_template else as_value(value, from_template=False, to_template=True)
+    if not isinstance(value, str) or from_template == to_template:
+        return as_value(value, from_template=from_template, to_template=to_template)
+    pieces = _NAME.split(value)
+    for place, piece in enumerate(pieces):
+        if not (place % 2 and piece.strip("{} \t\n") in known):
+            pieces[place] = as_value(piece, from_template=from_template, to_template=to_template)
+    return "".join(pieces)
+
+
+def check_value(value: Any, source: str, target: str) -> None:
+    """Refuse an input or a variable that promptfoo takes for a file or for several values, and AgentV does not.
+
+    Raises:
+        LostTextError: if it is one.
+    """
+    if isinstance(value, str) and value.startswith("file://") and PROMPTFOO in {source, target}:
+        raise LostTextError("a file, which promptfoo reads in its place")
+    if source == PROMPTFOO and isinstance(value, list):
+        raise LostTextError("a list, for which promptfoo runs the case once for each value")
+
+
+def is_messages(value: Any) -> bool:
+    """Return whether a value is a list of messages with texts."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(
+            isinstance(each, dict) and each.keys() == {"role", "content"} and all(map(_is_text, each.values()))
+            for each in value
+        )
+    )
+
+
+def is_chat(value: Any) -> bool:
+    """Return whether a value is messages as JSON, which promptfoo sends as a conversation."""
+    if not isinstance(value, str) or not value.startswith("["):
+        return False
+    try:
+        return is_messages(json.loads(value))
+    except ValueError:
+        return False
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def has_variable(value: Any) -> bool:
+    """Return whether AgentV 4 would put an environment variable into a text of a value."""
+    match value:
+        case str():
+            return VARIABLE.search(value) is not None
+        case list():
+            return any(map(has_variable, value))
+        case dict():
+            return any(map(has_variable, value.values()))
+    return False

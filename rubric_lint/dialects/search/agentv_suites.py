@@ -33,12 +33,33 @@ _OF_PROMPTFOO = "defaultTest"
 _OF_A7 = ("default_test", "evaluate_options")
 
 
+class Unread(NamedTuple):
+    """What a release does not read of a part of a suite: the beginning of a message, the reason, and its path there.
+
+    With `is_note`, it is read, but seldom as it is meant.
+    """
+
+    name: str
+    reason: str
+    path: Path
+    part: Part
+    is_note: bool = False
+
+
 class ListPlace(NamedTuple):
     """A list of assertions. `is_turn`: it belongs to one turn of a conversation."""
 
     path: Path
     value: list[Any]
     is_turn: bool = False
+
+
+def find_typed(document: Document) -> Iterator[tuple[Path, dict[str, Any], str]]:
+    """Find the assertions that have a type."""
+    for path, mapping in document.mappings:
+        kind = mapping.get("type")
+        if len(path) > 1 and path[-2] in EVALUATORS and isinstance(kind, str):
+            yield path, mapping, kind
 
 
 def is_current(document: Document) -> bool:
@@ -72,7 +93,8 @@ def is_of_agentv(document: Document, path: Path) -> bool:
         return True
     if path:
         return isinstance(owner, dict) and isinstance(owner.get("id"), str | int)
-    return is_current(document) or _has_case(document, is_agentv_case)
+    is_named = document.source.name.lower().endswith(EVAL_FILES)
+    return is_named or is_current(document) or _has_case(document, is_agentv_case)
 
 
 def _is_prompted(case: dict[str, Any]) -> bool:
@@ -167,11 +189,8 @@ def find_read(*parts: Mapping[str, Any]) -> frozenset[str]:
 
 def find_unread(
     value: dict[str, Any], schema: Mapping[str, Any], title: str, lost: frozenset[str] = frozenset()
-) -> Iterator[tuple[str, str, Path, Part]]:
-    """Find what a release refuses, skips or never reads in one part of a suite, besides the fields that are `lost`.
-
-    Each has its name as the beginning of a message, the reason, and its path in the part.
-    """
+) -> Iterator[Unread]:
+    """Find what a release refuses, skips or never reads in one part of a suite, besides the fields that are `lost`."""
     from rubric_lint.format.schema import is_valid, python_validator, read_slow_faults  # noqa: PLC0415
 
     told = set(find_read(schema))
@@ -179,17 +198,18 @@ def find_unread(
     for fault in faults:
         reason = fault.schema.get("x-reason", "")
         if not fault.path:
-            yield "", reason, ("type",), Part.KEY
+            yield Unread("", reason, ("type",), Part.KEY)
             continue
         told.add(str(fault.path[0]))
         name = ".".join(step for step in fault.path if isinstance(step, str))
         is_key = reason and isinstance(fault.path[-1], str)
         if not reason:
             reason = f"{title} does not read {describe(fault.value, '')}; expected {fault.schema['x-expected']}"
-        yield f"`{name}` of ", reason, fault.path, Part.KEY if is_key else Part.VALUE
+        is_note = fault.schema.get("x-is-note", False)
+        yield Unread(f"`{name}` of ", reason, fault.path, Part.KEY if is_key else Part.VALUE, is_note)
     for key in value:
         if key in lost - told:
-            yield f"`{key}` of ", f"{title} does not read it", (key,), Part.KEY
+            yield Unread(f"`{key}` of ", f"{title} does not read it", (key,), Part.KEY)
 
 
 _OLD = frozenset({"expected_outcome", "description"})

@@ -2,20 +2,22 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
 from pathlib import Path as File
 from typing import Any, NamedTuple
 
-from rubric_lint.format.criterion import Asked
-from rubric_lint.format.view import Dialect, View, find_lists, read_list, read_text, read_threshold
+from rubric_lint.format.criterion import ASKED, HIGHEST, Asked
+from rubric_lint.format.view import Dialect, Draft, View, is_named_for_judges, read_text, read_threshold
+from rubric_lint.messages import find_near
 from rubric_lint.shapes.reading import read_shape
 from rubric_lint.shapes.shape import Shape, dialect_of, expand
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Path, pointer
 
 _FOLDER = File(__file__).parents[1]
 _KINDS: Mapping[str, tuple[type, ...]] = {
@@ -28,14 +30,18 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 }
 """The kinds of the fields by which a table recognizes a criterion."""
 
+_ABSENT = object()
+
 
 class Table(NamedTuple):
     """A table: the dialect, how to recognize its rubrics, and what else it says; CONTRIBUTING.md explains the keys.
 
-    A table with a `shape` is read as those of the settings are; one without only renames fields.
+    A table with a `shape` is read as those of the settings are; one without only renames fields. `names` are our words
+    by theirs.
     """
 
     dialect: Dialect
+    names: Mapping[str, str]
     found: Mapping[str, Any]
     view: Mapping[str, Any]
     shape: Shape | None
@@ -53,52 +59,169 @@ def load_table(name: str) -> Table:
     if "asked" in facts:
         facts["asked"] = Asked(facts["asked"], 0)
     facts["without"] = frozenset(facts.get("without", ()))
-    return Table(Dialect(**facts), table.get("found", {}), table.get("view", {}), shape)
+    dialect, view = Dialect(**facts), table.get("view", {})
+    return Table(dialect, view.get("names", dialect.names), table["found"], view, shape)
 
 
-def find(document: Document, name: str) -> Iterator[View]:
-    """Find the rubrics of a table."""
-    dialect, found, more, shape = load_table(name)
-    if shape:
-        for pointer in found.get("at", (shape.criteria,)):
-            places = (path for path, _ in expand(document.data, pointer))
-            if any(_is_rubric(document, path, found) for path in places):
-                yield from read_shape(document, replace(shape, criteria=pointer), dialect)
-        return
-    for path, _, items in find_lists(document, found["under"], lambda item: _is_criterion(item, found)):
-        if _is_rubric(document, path, found):
-            yield read_list(document, path, dialect, items, **_read_more(document, path, more, items))
+def find(document: Document, name: str, *, is_named: bool = False) -> Iterator[View]:
+    """Find the rubrics of a table; `is_named`: as if the name of the file said that a judge reads it."""
+    table = load_table(name)
+    is_named = is_named or is_named_for_judges(document)
+    for path in _find_places(document, table.found):
+        if _is_rubric(document, path, table.found, is_named=is_named):
+            if table.shape:
+                yield from read_shape(document, replace(table.shape, criteria=pointer(path)), table.dialect)
+            else:
+                yield _read(document, path, table)
 
 
-def _is_criterion(item: Any, found: Mapping[str, Any]) -> bool:
-    """Return whether an entry has the fields of a criterion, and none that others have."""
-    if not isinstance(item, dict) or not item.keys().isdisjoint(found.get("lacks", ())):
-        return False
-    for key, kind in found["entry"].items():
-        is_flag = isinstance(item.get(key), bool) and kind not in ("any", "flag")
-        if key not in item or is_flag or not isinstance(item[key], _KINDS[kind]):
-            return False
-    return True
+def _find_places(document: Document, found: Mapping[str, Any]) -> Iterator[Path]:
+    """Find where rubrics may be: `at` some pointers, or `under` some keys anywhere."""
+    for each in found.get("at", ()):
+        yield from (path for path, _ in expand(document.data, each))
+    for key in found.get("under", ()):
+        for path, mapping in document.mappings:
+            if key in mapping:
+                yield (*path, key)
 
 
-def _is_rubric(document: Document, path: Path, found: Mapping[str, Any]) -> bool:
+def _is_rubric(document: Document, path: Path, found: Mapping[str, Any], *, is_named: bool) -> bool:
     """Return whether a list is a rubric, by its criteria and by what is around it."""
-    items, holder = document.value(path), document.value(path[:-1]) if path else None
-    mappings = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-    if path[-2:-1] != tuple(found.get("in", path[-2:-1])) or not any(_is_criterion(item, found) for item in mappings):
+    above = found.get("in", ())
+    if above and not _are_like(path[-1 - len(above) : -1], above):
         return False
-    if any(not item.keys().isdisjoint(found.get("never", ())) for item in mappings):
+    items = document.value(path)
+    if not isinstance(items, list) or not items:
         return False
+    if "entry" not in found:
+        return True
+    mappings = [item for item in items if isinstance(item, dict)]
+    is_like = [_is_criterion(item, found, is_named=is_named) for item in mappings]
+    is_each = all(is_like) and len(mappings) == len(items)
+    if not (is_each if "every" in found else any(is_like)):
+        return False
+    has_never = "never" in found and any(not item.keys().isdisjoint(found["never"]) for item in mappings)
+    holder = document.value(path[:-1]) if path else None
     keys = holder.keys() if isinstance(holder, dict) else frozenset[str]()
     is_beside = "beside" not in found or not keys.isdisjoint(found["beside"])
     is_told = any(not item.keys().isdisjoint(found.get("or", ())) for item in mappings)
+    is_only = "only" not in found or keys <= set(found["only"])
+    name = document.source.name
+    is_file = path or "file" not in found or re.search(found["file"], name, re.IGNORECASE) is not None
     patterns = found.get("matches", {}).items()
-    return (is_beside or is_told) and all(
-        any(re.match(pattern, read_text(item, key)) for item in mappings) for key, pattern in patterns
+    return bool(is_only and is_file and (is_beside or is_told) and not has_never) and all(
+        any(re.match(pattern, str(_look(item, key)[0])) for item in mappings) for key, pattern in patterns
     )
 
 
-def _read_more(document: Document, path: Path, more: Mapping[str, Any], items: list[Any]) -> dict[str, Any]:
+def _is_criterion(item: dict[str, Any], found: Mapping[str, Any], *, is_named: bool) -> bool:
+    """Return whether an entry has the fields of one of the kinds of criteria, and none that others have."""
+    if not item.keys().isdisjoint(found.get("lacks", ())):
+        return False
+    entries = found["entry"] if isinstance(found["entry"], list) else [found["entry"]]
+    is_open = is_named or "alone" not in found
+    return any(
+        all(_fits(_look(item, key)[0], kind) for key, kind in entry.items())
+        and (is_open or _has_only(item, {*entry, *found.get("or", ())}))
+        for entry in entries
+    )
+
+
+def _has_only(item: dict[str, Any], names: set[str]) -> bool:
+    """Return whether an entry has only some fields, or nearly those."""
+    return all(key in names or find_near(key, names) for key in item)
+
+
+def _fits(value: Any, kind: str | list[str]) -> bool:
+    """Return whether a value is of a kind: its type, or a mapping with a key that is nearly one of some."""
+    if isinstance(kind, list):
+        return isinstance(value, dict) and (not value or any(find_near(key, kind) for key in value))
+    is_flag = isinstance(value, bool) and kind not in ("any", "flag")
+    return value is not _ABSENT and not is_flag and isinstance(value, _KINDS[kind])
+
+
+def _look(item: Any, written: str) -> tuple[Any, Path]:
+    """Return the first of some fields that a mapping has, and where; a name with dots leads into mappings: `a.b|c`."""
+    for name in written.split("|"):
+        value, steps = item, name.split(".")
+        for step in steps:
+            value = value.get(step, _ABSENT) if isinstance(value, dict) else _ABSENT
+        if value is not _ABSENT:
+            return value, tuple(steps)
+    return _ABSENT, ()
+
+
+def _are_like(steps: Sequence[Any], patterns: Sequence[str]) -> bool:
+    """Return whether each of some values is a text like its pattern, in which `*` stands for anything."""
+    pairs = zip(steps, patterns, strict=False)
+    return len(steps) == len(patterns) and all(
+        isinstance(step, str) and fnmatchcase(step, like) for step, like in pairs
+    )
+
+
+def _find_mark(item: dict[str, Any], marks: Mapping[str, Any]) -> Path | None:
+    """Return the place of a field with the value that marks a criterion, or a text like it; None if it has no mark."""
+    for field, mark in marks.items():
+        value, place = _look(item, field)
+        if value is mark or (isinstance(mark, str) and _are_like([value], [mark])):
+            return place
+    return None
+
+
+def _read(document: Document, path: Path, table: Table) -> View:
+    """Read a list of criteria."""
+    draft, view, items = Draft(document, path), table.view, document.value(path)
+    has_marks = not view.keys().isdisjoint(("skip", "negative", "gate"))
+    data = _read_marked(draft, table, items) if has_marks else draft.rename_each(items, table.names)
+    if "answers" in view and any(view["answers"] in item for item in items if isinstance(item, dict)):
+        for index, entry in enumerate(data):
+            entry["levels"] = _read_answers(draft, index, items[index].get(view["answers"], _ABSENT), view)
+    more = _read_more(document, path, view, data)
+    if "without_gate" in view and not any(isinstance(each, dict) and "required_min_score" in each for each in data):
+        more["unscorable"] = view["without_gate"]
+    return draft.finish(table.dialect, data, **more)
+
+
+def _read_answers(draft: Draft, index: int, written: Any, view: Mapping[str, Any]) -> list[Any]:
+    """Return answers from worst to best as levels; where one criterion has some, yes and no are levels too."""
+    place = (*draft.path, index) if written is _ABSENT else (*draft.path, index, view["answers"])
+    answers = written if isinstance(written, list) else view["answers_otherwise"]
+    ranks = enumerate(answers)
+    levels = (
+        ({"level": rank, "expected_outcome": answer}, (*place, rank) if answers is written else (*draft.path, index))
+        for rank, answer in ranks
+    )
+    return draft.make_levels((index,), place, levels)
+
+
+def _read_marked(draft: Draft, table: Table, items: list[Any]) -> list[Any]:
+    """Read criteria of which some are skipped, negative or gates."""
+    view, data, gated = table.view, list[Any](), list[int]()
+    asked, gates, weigh = table.dialect.asked, view.get("gate", {}), view.get("gates_weigh", True)
+    for at, item in enumerate(items):
+        own = len(data)
+        if not isinstance(item, dict) or _find_mark(item, view.get("skip", {})):
+            data += () if "skip" in view else (item,)
+            continue
+        entry = draft.rename(item, table.names, (own,), (at,))
+        data.append(entry)
+        if "negative" in view and asked:
+            is_negated = _find_mark(item, view["negative"]) is not None
+            entry[ASKED] = asked._replace(is_negated=is_negated, apart=str(is_negated))
+        gate = _find_mark(item, gates)
+        if gate is None and view.get("is_gated") and all(_look(item, field)[0] is _ABSENT for field in gates):
+            gate = ()
+        if gate is not None:
+            gated.append(own)
+            entry["required_min_score"] = HIGHEST
+            for field in ("required_min_score",) if weigh else ("required_min_score", "weight"):
+                draft.put((own, field), (*draft.path, at, *gate), is_key=field == "weight")
+    for own in () if weigh else gated:
+        data[own]["weight"] = 0 if len(gated) < len(data) else 1
+    return data
+
+
+def _read_more(document: Document, path: Path, more: Mapping[str, Any], data: list[Any]) -> dict[str, Any]:
     """Return what a table says about a rubric besides its criteria; `..` in a place is the mapping around it."""
     given = {key: _find_place(document, path, more[key]) for key in ("name", "task", "threshold") if key in more}
     read: dict[str, Any] = {
@@ -106,24 +229,25 @@ def _read_more(document: Document, path: Path, more: Mapping[str, Any], items: l
         for key in ("name", "task")
         if given.get(key)
     }
-    if "threshold" in more:
-        place = given["threshold"]
-        read["threshold"] = more.get("passes")
-        if place:
-            read["threshold"] = read_threshold(document, place, more.get("passes"))
-            read |= (
-                {"beside": more["beside"], "beside_at": place[:-1], "threshold_path": place} if "beside" in more else {}
-            )
+    if "named" in more:
+        read["name"] = str(path[-2]).removeprefix(more["named"])
+    if "around" in more:
+        read["around"] = more["around"]
+    read["threshold"] = otherwise = Decimal(more["passes"]) if "passes" in more else None
+    if place := given.get("threshold", ()):
+        read["threshold"] = read_threshold(document, place, otherwise)
+        if "beside" in more and _are_like(path[-3:-2], more.get("beside_in", ["*"])):
+            read |= {"beside": more["beside"], "beside_at": place[:-1], "threshold_path": place}
     if "hook" in more:
         module, function = more["hook"].split(":")
-        read |= getattr(import_module(f"rubric_lint.dialects.{module}"), function)(document, path, items)
+        read |= getattr(import_module(f"rubric_lint.dialects.{module}"), function)(document, path, data)
     return read
 
 
 def _find_place(document: Document, path: Path, written: str) -> Path:
     """Return the path that is written from a list on, such as `../name`; empty if nothing holds it."""
-    ups, _, name = written.rpartition("../")
-    steps = len(ups.split("../")) if ups else 1
-    holder = path[: len(path) - steps]
-    is_held = steps <= len(path) and isinstance(document.value(holder), dict)
-    return (*holder, name) if is_held else ()
+    ups, (*inner, name) = written.count("../"), written.replace("../", "").split("/")
+    holder = document.value(path[:-ups]) if ups <= len(path) else None
+    for step in inner:
+        holder = holder.get(step) if isinstance(holder, dict) else None
+    return (*path[:-ups], *inner, name) if isinstance(holder, dict) else ()

@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from rubric_lint.finding import Problem, Step
-from rubric_lint.format.view import View
+from rubric_lint.format.view import View, is_named_for_judges
 from rubric_lint.messages import find_near as find_similar
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.rules import RULES
@@ -20,6 +20,7 @@ from rubric_lint.shapes.infer import (
     Signs,
     are_levels,
     find_criteria,
+    find_expected,
     find_texts,
     infer,
     is_container,
@@ -112,6 +113,9 @@ def find_near(document: Document) -> Iterator[Near]:
         tables = [*filter(_is_marked, infer([document], TITLE, partial(find_criteria, anywhere=True)))] or tables
     if is_own and not tables:
         tables = [each for each in infer([document], TITLE, find_texts) if _is_declared(document, each)]
+    if not tables and is_named_for_judges(document):
+        for each in infer([document], TITLE, find_expected):
+            yield Near([criteria.path for _, criteria, _ in each.criteria], *_word(each.criteria[0][1]))
     for each in tables:
         _, found, signs = each.criteria[0]
         if not is_read and _is_near(found, signs, is_own=is_own):
@@ -165,6 +169,6 @@ def _word(found: Criteria) -> tuple[str, tuple[Step, ...]]:
     told = {"outcome": "texts", "levels": "levels", "weight": "weights", "words": "words as weights", "gate": "gates"}
     fields = [f"{told[ours]} (`{shorten(names[0])}`)" for ours, names in found.fields.items() if ours in told]
     lack = "but nothing else shows that a judge reads them" if found.is_scored else "but no weights, levels or gates"
-    if any(not are_levels(entry[name]) for entry in found.items.values() for name in found.levels if name in entry):
+    if any(not are_levels(entry[name]) for entry in found.entries for name in found.levels if name in entry):
         lack = "but the points in some lists repeat, so they are not levels"
     return f"{start} criteria with {join_words(fields)}, {lack}; if a judge reads them,", (adopt,)

@@ -86,7 +86,8 @@ def find_claim(document: Document) -> Claim | None:
     if isinstance(data, dict) and "$schema" in data:
         url = data["$schema"]
         return read_claim(url) if isinstance(url, str) else None
-    return read_claim(_find_url_above_all(document))
+    url = _find_url_above_all(document)
+    return read_claim(url) if url else None
 
 
 def find_claim_span(document: Document) -> Span | None:
@@ -162,7 +163,7 @@ def may_be_missed(document: Document, found: Search) -> bool:
 def has_signs_of_forms(document: Document) -> bool:
     """Return whether a document has words of the known forms of rubrics that are not linted."""
     text = document.quick_text
-    return any(sign in text for sign in _SIGNS_OF_FORMS)
+    return any(map(text.__contains__, _SIGNS_OF_FORMS))
 
 
 def has_home_beside(document: Document) -> bool:
@@ -293,7 +294,13 @@ def has_signs_of_home(document: Document) -> bool:
     """Return whether a document has words of home-made criteria; in a list, or a file of rubrics, under any key."""
     text = document.quick_text
     is_under = any(map(text.__contains__, _CONTAINERS)) or text[:1] in "[-" or count_signs(document.source.name) > 0
-    return is_under and any(map(text.__contains__, _SCORED))
+    return (is_under and any(map(text.__contains__, _SCORED))) or ("expect" in text and _is_for_judges(document))
+
+
+def _is_for_judges(document: Document) -> bool:
+    from rubric_lint.format.view import is_named_for_judges  # noqa: PLC0415  (few files have the word)
+
+    return is_named_for_judges(document)
 
 
 def _is_others(document: Document) -> bool:

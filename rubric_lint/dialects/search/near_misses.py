@@ -55,7 +55,7 @@ def find_lost(document: Document, found: Search, *, in_suite: bool, of_agentv: b
             yield from _find_leftover(document, path, of_agentv=of_agentv)
     if of_agentv:
         # Files with a rubric of AgentV have loaded the module already.
-        from rubric_lint.dialects.search.lost_in_agentv import find_lost_in_agentv  # noqa: PLC0415
+        from rubric_lint.dialects.search.lost_in_suites import find_lost_in_agentv  # noqa: PLC0415
 
         views = [location.view for location in found.rubrics if location.view and is_agentv(location)]
         yield from find_lost_in_agentv(document, views, {location.path for location in found.rubrics})
@@ -146,7 +146,7 @@ def _find_prompts(document: Document) -> Iterator[Unread]:
     """Find the strings with a scale of scores, in a file that is named for judges."""
     if not (is_named_for_judges(document) and may_hold_scale(document.source.text)):
         return
-    from rubric_lint.dialects.tables.prompts import find_prompts  # noqa: PLC0415  (few files have prompts)
+    from rubric_lint.dialects.tables.outline import find_prompts  # noqa: PLC0415  (few files have prompts)
 
     for prompt in find_prompts(document):
         name = f"the text of `{shorten(prompt.name)}`" if prompt.name else "this text"
@@ -274,9 +274,9 @@ def _find_by_dialects(
         for path, problem, step in agent_skills.find_unread(document):
             yield path, Part.HEAD, _Advice(f"{problem};", (Step("rewrite", step),)), False
     if not is_told and _GUIDED in document.quick_text:
-        from rubric_lint.dialects import harbor_check  # noqa: PLC0415  (few files have the word)
+        from rubric_lint.dialects.search import described  # noqa: PLC0415  (few files have the word)
 
-        for view in harbor_check.find(document, is_named=True):
+        for view in described.find(document, "harbor_check", is_named=True):
             yield view.path, Part.KEY, _NOT_NAMED, False
 
 
@@ -410,16 +410,14 @@ def _find_in_other_kinds(document: Document) -> Iterator[tuple[Path, Part, str, 
 def _find_unread_forms(document: Document, taken: set[Path], *, of_agentv: bool) -> list[tuple[Path, Part, str]]:
     """Find rubrics in known forms that are not linted, each with the part to mark and a message; see `unread`."""
     if document.kind.is_program:
-        from rubric_lint.dialects.search.computed import find_computed  # noqa: PLC0415  (most files are no programs)
+        from rubric_lint.dialects import deepeval, openai_graders, ragas  # noqa: PLC0415  (most files are no programs)
 
-        return [(path, Part.VALUE, message) for path, message in find_computed(document, taken)]
+        computed = (each.find_computed(document, taken) for each in (deepeval, ragas, openai_graders))
+        return [(path, Part.VALUE, message) for found in computed for path, message in found]
     if not has_signs_of_forms(document):
         return []
-    from rubric_lint.dialects.search import unchecked_forms  # noqa: PLC0415  (most files have no assertions)
+    from rubric_lint.dialects.search import lost_in_suites  # noqa: PLC0415  (most files have no assertions)
 
-    found = [
-        (path, Part.VALUE, message)
-        for path, message in unchecked_forms.find_unread(document, taken, of_agentv=of_agentv)
-    ]
-    found += unchecked_forms.find_refused(document)
-    return found if of_agentv else [*found, *unchecked_forms.find_misspelt(document)]
+    unread = lost_in_suites.find_unread(document, taken, of_agentv=of_agentv)
+    found = [*((path, Part.VALUE, message) for path, message in unread), *lost_in_suites.find_unloaded(document)]
+    return found if of_agentv else [*found, *lost_in_suites.find_misspelt(document)]

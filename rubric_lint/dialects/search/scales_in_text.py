@@ -61,6 +61,13 @@ class WrittenScale(NamedTuple):
         digits = max(0, *(-int(step.low.normalize().as_tuple().exponent) for step in self.steps))
         return [(int(step.low.scaleb(digits)), step.said) for step in self.steps]
 
+    def as_data(self, task: str = "") -> list[dict[str, Any]]:
+        """Return the bands, or one criterion with the levels and what is judged on them."""
+        if bands := self.bands:
+            return [{"score_range": [low, high], "expected_outcome": outcome} for low, high, outcome in bands]
+        levels = [{"level": number, "expected_outcome": outcome} for number, outcome in self.levels or ()]
+        return [{**({"expected_outcome": task} if task else {}), "levels": levels}]
+
 
 def count_steps(text: str) -> int:
     """Return how many lines of a text look like a step of a scale."""
@@ -120,12 +127,7 @@ def view_scale(
     draft = Draft(document, place)
     lowest, highest = scale.steps[0].low, max(step.high for step in scale.steps)
     said = f"{lowest} to {highest}" if highest > asked.highest or highest < lowest else ""
-    data: list[Any] = []
-    if bands := scale.bands:
-        data = [{"score_range": [low, high], "expected_outcome": outcome} for low, high, outcome in bands]
-    else:
-        levels = [{"level": number, "expected_outcome": outcome} for number, outcome in scale.levels or ()]
-        data = [{"expected_outcome": scale.task, "levels": levels}]
+    data = scale.as_data(scale.task)
     data[0][ASKED] = asked._replace(said=said)
     for index in range(len(data)):
         draft.put((index,), place)

@@ -1,4 +1,4 @@
-"""Read the criteria of a document that people wrote for judges: its sections, tables and lists, under any header.
+"""Read the criteria of a document or a prompt that people wrote: its sections, tables and lists, under any header.
 
 They become tables with the headers that `rubric-lint convert --to markdown` writes. What is not read is noted.
 """
@@ -9,16 +9,22 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from textwrap import dedent
 from typing import NamedTuple
 
-from rubric_lint.dialects.search.scales_in_text import find_scale
+from rubric_lint.dialects.search.scales_in_text import count_steps, find_scale
 from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
 from rubric_lint.dialects.tables.columns import EITHER, HEADERS, Step, find_step, fold, is_known
 from rubric_lint.dialects.tables.markdown_file import Found, find_tables, find_unread, hide, place_in, read_headings
 from rubric_lint.dialects.tables.values import Range, find_range, to_number
 from rubric_lint.format.criterion import HIGHEST, LOWEST
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known, shorten
-from rubric_lint.text.source import Edit, Source, Span, splice, stem_of
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import Part
+from rubric_lint.text.python_tree import find_texts
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Edit, Position, Source, Span, kind_of, splice, stem_of
+from rubric_lint.text.tree import SyntaxFaultError
 
 # The headers that people use, by what they hold. Those of `HEADERS` come first.
 _WORDS = {
@@ -641,3 +647,71 @@ def _make_row(texts: Sequence[str], place: Place) -> Row:
 
 def _name(section: _Section) -> str:
     return _NUMBERING.sub("", section.title, count=1).strip() or section.title
+
+
+# Rubrics in the strings of YAML, JSON and Python: prompts with a scale of scores.
+_FEWEST = 3
+"""The fewest steps of a scale in a prompt: two numbered lines may be anything."""
+
+
+class Prompt(NamedTuple):
+    """A string with a scale: the key or the variable that has it, its place, and its rubrics as tables."""
+
+    name: str
+    at: Position
+    tables: list[Table]
+
+
+class _Text(Source):
+    """The text of a string, all of which is where the string is, or line by line if it stands so in the file."""
+
+    outer: Source
+    at: int
+    is_verbatim: bool
+
+    def position(self, offset: int) -> Position:
+        return self.outer.position(self.at + (offset if self.is_verbatim else 0))
+
+
+def read_prompts(source: Source) -> list[Prompt]:
+    """Return the prompts of a file with at least one scale each; none if the file cannot be read."""
+    try:
+        if (kind := kind_of(source.name)).is_program:
+            return list(_read_strings(source, find_texts(source, kind)))
+        return [prompt for document in read_documents(source)[0] for prompt in find_prompts(document)]
+    except SyntaxFaultError:
+        return []
+
+
+def find_prompts(document: Document) -> Iterator[Prompt]:
+    """Find the prompts of a document of YAML or JSON, or of the program that it stands for."""
+    source, kind = document.source, document.kind
+    return _read_strings(source, find_texts(source, kind) if kind.is_program else _find_in_data(document))
+
+
+def _read_strings(source: Source, strings: Iterator[tuple[str, str, int]]) -> Iterator[Prompt]:
+    for name, text, start in strings:
+        if "\n" not in text or count_steps(text) < _FEWEST:
+            continue
+        told = dedent(text)
+        inner = _Text(source.name, told)
+        inner.outer = source
+        found = source.text.find(text, start, start + len(text) + 4)
+        inner.is_verbatim = told == text and found >= 0
+        inner.at = found if inner.is_verbatim else start
+        try:
+            tables = [table for table in read_outline(inner, None, {}, name) or () if table.parts]
+        except TableError:
+            continue
+        if tables:
+            yield Prompt(name, source.position(start), tables)
+
+
+def _find_in_data(document: Document) -> Iterator[tuple[str, str, int]]:
+    """Yield the strings of several lines: the key, the text, and where it begins."""
+    for path, mapping in document.mappings:
+        for key, value in mapping.items():
+            for index, text in enumerate(value if isinstance(value, list) else [value]):
+                if isinstance(text, str) and "\n" in text:
+                    place = (*path, key, index) if isinstance(value, list) else (*path, key)
+                    yield str(key), text, document.span(place, Part.VALUE).start

@@ -11,6 +11,7 @@ from rubric_lint.edits.intents import Fix
 from rubric_lint.finding import Finding
 from rubric_lint.fix import FixSelection, any_unsafe, choose, find_trouble, fix
 from rubric_lint.fix.silence import can_be_silenced, silence_one
+from rubric_lint.lsp.answers.commands import ADOPT, ADOPT_IT, CAN_RUN
 from rubric_lint.lsp.server.analysis import Analysis, State
 from rubric_lint.lsp.server.diagnostics import make_diagnostic
 from rubric_lint.lsp.server.documents import OpenDocuments
@@ -23,6 +24,7 @@ from rubric_lint.text.source import Edit, Span
 FIX_ALL = "source.fixAll.rubric-lint"
 """The kind of the action that makes all safe fixes, for editors that fix on save."""
 
+ADOPT_TITLE = "Describe this format in the settings"
 _QUICK = types.CodeActionKind.QuickFix.value
 
 KINDS = [_QUICK, FIX_ALL]
@@ -69,8 +71,18 @@ def make_actions(
             yield from _fix_alike(analysis, first, choice, abilities)
         for finding in found[:_MOST]:
             yield from _ignore(analysis, finding, abilities)
+        yield from _adopt(analysis, place)
     if _is_wanted(FIX_ALL, wanted) and (wanted or asked):
         yield from _fix_all(analysis, abilities)
+
+
+def _adopt(analysis: Analysis, place: Span) -> Iterator[types.CodeAction]:
+    """Yield the action that describes the format of a near miss in the settings."""
+    for span, each in analysis.find_near_misses() if CAN_RUN else ():
+        if span.start <= place.end and place.start <= span.end and ADOPT_IT in each.steps:
+            command = types.Command(title=ADOPT_TITLE, command=ADOPT, arguments=[analysis.state.uri, ""])
+            told = [make_diagnostic(analysis.state, (span, each))]
+            yield types.CodeAction(title=ADOPT_TITLE, kind=_QUICK, diagnostics=told, command=command)
 
 
 def find_edit(

@@ -38,6 +38,9 @@ RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, ADOPT = (
 NAMES = (RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, ADOPT)
 """The commands that the server runs for the editor."""
 
+ADOPT_IT = Step("run", "adopt")
+"""The step of a near miss that ADOPT does."""
+
 CAN_RUN = sys.platform != "emscripten"
 """Whether commands can run here: in a browser, and where an editor has the server built in, no program can."""
 
@@ -101,7 +104,7 @@ def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]
 
 def _make_for_near_misses(analysis: Analysis) -> Iterator[types.CodeLens]:
     """Yield a lens over the first criteria in a home-made format that a table in the settings would have read."""
-    near = [each for each in analysis.result.unread if Step("run", "adopt") in each.steps] if analysis.result else []
+    near = [each for each in analysis.result.unread if ADOPT_IT in each.steps] if analysis.result else []
     for each in near[:1]:
         start = types.Position(each.line - 1, 0)
         yield _make(analysis.state, start, "Not checked: describe this format in the settings", ADOPT)

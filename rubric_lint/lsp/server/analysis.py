@@ -1,12 +1,13 @@
 """Lint one state of a document, and find the rubrics in it."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from rubric_lint.dialects import could_hold_rubrics
-from rubric_lint.finding import Finding, Result
+from rubric_lint.finding import Finding, Result, Unread
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import Also, Examined, build_rubrics, examine, find_shape_problems
 from rubric_lint.lsp.server.positions import Text
@@ -64,6 +65,9 @@ class Located(NamedTuple):
         return self.rubric.view.find_written(path) if self.rubric.view else (path, False)
 
 
+_WORD = re.compile(r"[\"']?[\w$./-]+[\"']?")
+
+
 @dataclass(frozen=True)
 class Analysis:
     """The `result` for a state, or None with a `notice` that says why it was not linted.
@@ -83,6 +87,14 @@ class Analysis:
     def find_at(self, place: Span) -> list[Finding]:
         """Return the findings to show that touch a place."""
         return [each for each in self.findings if each.span.start <= place.end and place.start <= each.span.end]
+
+    def find_near_misses(self) -> Iterator[tuple[Span, Unread]]:
+        """Find the near misses, each with the key or the text at its place."""
+        for each in self.result.unread if self.result else ():
+            line = self.source.line_span(each.line)
+            start = line.start + each.column - 1
+            word = _WORD.match(self.source.text, start, line.end)
+            yield Span(start, word.end() if word else line.end), each
 
     def find_of(self, rule: str) -> list[Finding]:
         """Return the findings of a rule to show."""

@@ -7,7 +7,7 @@ from lsprotocol import types
 from lsprotocol.converters import get_converter
 
 from rubric_lint.dialects.search.locate import find_claim
-from rubric_lint.finding import Finding, Severity
+from rubric_lint.finding import Finding, Severity, Unread
 from rubric_lint.lsp.server.analysis import Analysis, State
 from rubric_lint.lsp.server.workspace import When, uri_of
 from rubric_lint.report.visible import visible
@@ -34,11 +34,22 @@ def write_diagnostics(analysis: Analysis, *, shape_errors: When, schema_server: 
     """Return the diagnostics of a document, leaving out those of another server if the settings say so."""
     if analysis.notice:
         return [_write_notice(analysis)]
-    return [
+    found = [
         _write_finding(analysis.state, finding)
         for finding in analysis.findings
         if not _is_left_out(analysis, finding, shape_errors, schema_server=schema_server)
     ]
+    return [*found, *(write_near_miss(analysis.state, span, each) for span, each in analysis.find_near_misses())]
+
+
+def write_near_miss(state: State, span: Span, unread: Unread) -> dict[str, Any]:
+    """Return the diagnostic of a near miss, which is not a finding."""
+    return {
+        "range": state.text.write_range(span),
+        "message": f"not checked: {visible(unread.reason)}",
+        "severity": types.DiagnosticSeverity.Information.value,
+        "source": SOURCE,
+    }
 
 
 def _write_finding(state: State, finding: Finding) -> dict[str, Any]:
@@ -66,9 +77,10 @@ def _write_finding(state: State, finding: Finding) -> dict[str, Any]:
     return found
 
 
-def make_diagnostic(state: State, finding: Finding) -> types.Diagnostic:
-    """Convert a finding to a diagnostic."""
-    found: types.Diagnostic = _converter().structure(_write_finding(state, finding), types.Diagnostic)
+def make_diagnostic(state: State, finding: Finding | tuple[Span, Unread]) -> types.Diagnostic:
+    """Convert a finding, or a near miss with its place, to a diagnostic."""
+    written = _write_finding(state, finding) if isinstance(finding, Finding) else write_near_miss(state, *finding)
+    found: types.Diagnostic = _converter().structure(written, types.Diagnostic)
     return found
 
 

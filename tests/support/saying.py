@@ -1,0 +1,46 @@
+"""What tests hold word for word: `snapshots/said/` has a file for each test file, with a part for each text in it.
+
+`RENEW_SNAPSHOTS=1 pytest tests/test_it.py` writes them anew. Read the diff; delete the parts of tests that are gone.
+"""
+
+import fcntl
+import os
+import re
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent.parent / "snapshots/said"
+HEAD = re.compile(r"^==== (.+) ====\n", re.MULTILINE)
+PORT = re.compile(r"(?<=127\.0\.0\.1:)\d+")
+
+
+def check(file, name, texts, folder):
+    """Compare texts (a result of a program, lines or a text) with the part of that name, or make them the part."""
+    pieces = (str(each).removesuffix("\n") for text in texts for each in flat(text))
+    text = "".join(f"{each}\n" for each in pieces if each)
+    text = PORT.sub("PORT", text.replace(str(folder), "FOLDER"))
+    assert not HEAD.search(text)
+    path = FOLDER / f"{file}.txt"
+    if os.environ.get("RENEW_SNAPSHOTS"):
+        renew(path, name, text)
+    assert text == read(path).get(name)
+
+
+def flat(text):
+    return [each for part in text for each in flat(part)] if isinstance(text, list | tuple) else [text]
+
+
+@cache
+def read(path):
+    """Return the parts of a file by their names."""
+    pieces = HEAD.split(path.read_text("utf-8"))[1:] if path.exists() else []
+    return dict(zip(pieces[::2], pieces[1::2], strict=True))
+
+
+def renew(path, name, text):
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        read.cache_clear()
+        parts = sorted({**read(path), name: text}.items())
+        path.write_text("".join(f"==== {name} ====\n{text}" for name, text in parts), "utf-8")
+        read.cache_clear()
