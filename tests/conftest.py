@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import hashlib
 import inspect
 import itertools
 import os
@@ -16,7 +17,6 @@ from pathlib import Path
 
 import compiled
 import pytest
-import saying
 import warm
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
@@ -123,14 +123,24 @@ def editor():
     assert common().client.messages == [], "the server pops something up"
 
 
+MOST = 160  # characters of the name of a part; a longer one holds a text
+
+
+pytest.register_assert_rewrite("saying")
+
+
 @pytest.fixture
 def said(request, tmp_path):
     """Holds texts, lines or results of programs word for word, as `snapshots/said` has them."""
+    import saying  # noqa: PLC0415  (its asserts are to show what differs)
+
     count = itertools.count(1)
 
     def check(*texts):
         number = next(count)
         name = request.node.name + (f" ({number})" if number > 1 else "")
+        if len(name) > MOST:
+            name = f"{name[:MOST]}... {hashlib.sha256(name.encode()).hexdigest()[:8]}"
         saying.check(request.path.stem.removeprefix("test_"), name, texts, tmp_path)
 
     return check

@@ -29,23 +29,23 @@ def known(name="known.json"):
     return [(each["file"], each["rule"]) for each in json.loads(Path(name).read_text("utf-8"))["findings"]]
 
 
-def test_the_file_has_a_line_for_each_finding_in_order():
-    assert write() == "rubric-lint: known.json: 2 known findings (2 added, 0 removed)\n"
+def test_the_file_has_a_line_for_each_finding_in_order(said):
+    said(write())
     text = Path("known.json").read_text("utf-8")
     lines = [json.loads(line.rstrip(",")) for line in text.splitlines()[2:-1]]
     assert ([list(line) for line in lines], known()) == (
         [NAMES, NAMES],
         [("bad.yaml", "overlap"), ("old.yaml", "deprecated-description")],
     )
-    assert write() == "rubric-lint: known.json: 2 known findings (0 added, 0 removed)\n"
+    said(write())
     assert Path("known.json").read_text("utf-8") == text
 
 
-def test_known_findings_are_left_out_and_counted_and_new_ones_are_not():
+def test_known_findings_are_left_out_and_counted_and_new_ones_are_not(said):
     write()
     assert lint("--baseline=known.json") == ([], "", 0)
     out, _, _ = call("--baseline=known.json", "bad.yaml")
-    assert out.splitlines()[-1] == "1 finding hidden by the baseline."
+    said(out)
     summary = json.loads(call("--baseline=known.json", "--format=json")[0])["summary"]
     assert (summary["errors"], summary["warnings"], summary["known"]) == (0, 0, 2)
     Path("old.yaml").write_text("# moved\n\n" + OLD + "    weight: -1\n", "utf-8")
@@ -58,7 +58,7 @@ def test_a_finding_again_is_a_new_one():
     assert lint("--baseline=known.json", "--ignore=duplicate-criterion") == (["deprecated-description"], "", 1)
 
 
-def test_what_is_gone_is_told_until_it_is_taken_out():
+def test_what_is_gone_is_told_until_it_is_taken_out(said):
     write()
     Path("bad.yaml").write_text(GOOD, "utf-8")
     Path("old.yaml").unlink()
@@ -68,7 +68,7 @@ def test_what_is_gone_is_told_until_it_is_taken_out():
         "exists\n"
     )
     assert lint("--baseline=known.json") == ([], expected + NOTE, 0)
-    assert write() == "rubric-lint: known.json: 0 known findings (0 added, 2 removed)\n"
+    said(write())
     assert json.loads(Path("known.json").read_text("utf-8")) == {"version": 1, "findings": []}
     assert lint("--baseline=known.json") == ([], "", 0)
 
@@ -106,12 +106,12 @@ def test_it_is_the_same_from_every_folder(monkeypatch, tmp_path):
         monkeypatch.chdir(tmp_path)
 
 
-def test_the_settings_name_it_from_their_folder(monkeypatch):
+def test_the_settings_name_it_from_their_folder(monkeypatch, said):
     Path("rubric-lint.toml").write_text('baseline = "ci/known.json"\n', "utf-8")
     Path("ci").mkdir()
     Path("sub").mkdir()
     told = call("--write-baseline")[1]
-    assert told == "rubric-lint: ci/known.json: 2 known findings (2 added, 0 removed)\n"
+    said(told)
     assert known("ci/known.json") == [("../bad.yaml", "overlap"), ("../old.yaml", "deprecated-description")]
     monkeypatch.chdir("sub")
     assert lint("..") == ([], "", 0)
@@ -170,18 +170,15 @@ def test_a_broken_one_is_told_of(text, told, more):
 
 
 @pytest.mark.parametrize("more", [[], ["--write-baseline"]], ids=["reading", "writing"])
-def test_none_is_read_or_written_as_a_stream(more):
+def test_none_is_read_or_written_as_a_stream(more, said):
     before = sorted(Path().iterdir())
     out, err, code = call("--baseline=-", *more)
-    assert (out, err.splitlines()[-1], code) == (
-        "",
-        "Error: --baseline: -: does not mean stdout here; name a file",
-        2,
-    )
+    assert (out, code) == ("", 2)
+    said(err)
     assert sorted(Path().iterdir()) == before
 
 
-def test_one_that_is_missing_or_cannot_be_written():
+def test_one_that_is_missing_or_cannot_be_written(said):
     told = "rubric-lint: known.json: the baseline does not exist; write it with --write-baseline\n"
     assert call("--baseline=known.json") == ("", told, 2)
     Path("ci").mkdir()
@@ -189,7 +186,7 @@ def test_one_that_is_missing_or_cannot_be_written():
     assert [call("--baseline=ci", *more) for more in ([], ["--write-baseline"])] == [("", told, 2)] * 2
     out, err, code = call("--baseline=no/known.json", "--write-baseline", "-q")
     assert (out, code) == ("", 2)
-    assert err == "rubric-lint: no/known.json: the baseline cannot be written: No such file or directory\n"
+    said(err)
 
 
 def test_its_mode_and_a_link_to_it_stay():

@@ -81,7 +81,7 @@ def test_a_file_that_is_not_text_is_answered_from_the_cache_too(folder):
     assert run("a.yaml") == first
 
 
-def test_a_user_without_a_home_keeps_nothing(folder, monkeypatch):
+def test_a_user_without_a_home_keeps_nothing(folder, monkeypatch, said):
     for name in ("RUBRIC_LINT_CACHE_DIR", "HOME", "LOCALAPPDATA", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as it answers for a user that nobody knows
@@ -92,10 +92,8 @@ def test_a_user_without_a_home_keeps_nothing(folder, monkeypatch):
     assert clear() == 0
     for command in ("dir", "clear"):
         done = CliRunner().invoke(cli, ["cache", command])
-        assert (done.exit_code, done.output.splitlines()[-1]) == (
-            2,
-            "Error: there is no cache because you have no home folder; set RUBRIC_LINT_CACHE_DIR to use one",
-        )
+        assert done.exit_code == 2
+        said(done.output.splitlines()[-1])
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="these have no XDG folders")
@@ -137,12 +135,12 @@ def test_nothing_is_served_after_a_change_of(change, folder):
     assert changed == run("a.yaml", "--no-cache")
 
 
-def test_nothing_is_served_for_another_set_of_rules():
+def test_nothing_is_served_for_another_set_of_rules(said):
     run("a.yaml")
     pretend_clean()
     assert "empty-outcome" in run("a.yaml", "--select", "empty-outcome")
     assert "empty-outcome" in run("a.yaml", "--ignore", "weight")
-    assert run("a.yaml", "--ignore", "empty-outcome") == CLEAN.replace(").", "); `empty-outcome` did not run.")
+    said(run("a.yaml", "--ignore", "empty-outcome"))
 
 
 def test_nothing_is_served_under_another_name(folder):
@@ -219,14 +217,14 @@ def test_several_processes_at_once_leave_it_whole(folder):
     assert run(".") == run(".", "--no-cache")
 
 
-def test_large_runs_by_several_processes_are_kept_too(folder):
+def test_large_runs_by_several_processes_are_kept_too(folder, said):
     for number in range(250):
         (folder / f"{number}.yaml").write_text(FAULTY.replace("id: a", f"id: a{number}"))
     fresh = run(".")
     assert len(json.loads(results().read_bytes().partition(b"\n")[2])) == 251
     assert run(".") == fresh
     pretend_clean()
-    assert run(".") == "No findings in 251 files (251 files with rubrics, 251 rubrics, 251 criteria).\n"
+    said(run("."))
 
 
 @given(yaml_suites() | json_suites())

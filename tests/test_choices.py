@@ -168,18 +168,10 @@ def test_an_id_goes_below_a_text_block_with_its_blank_lines():
     assert fix("a.yaml", text.encode(), settings, unsafe=True).text == expected
 
 
-def test_only_what_has_one_answer_is_fixed_unasked_and_the_rest_is_named():
+def test_only_what_has_one_answer_is_fixed_unasked_and_the_rest_is_named(said):
     fixed = fix("a.yaml", GAP.encode(), OURS, unsafe=True)
     assert fixed.applied == ()
-    assert [(left.finding.rule, left.reason) for left in fixed.left(unsafe=True)] == [
-        (
-            "coverage",
-            (
-                "only you can choose: end [0, 3] at 5 (--choose widen-lower), start [6, 10] at 4 "
-                "(--choose widen-upper) or add the band [4, 5] with a placeholder as the outcome (--choose add-band)"
-            ),
-        )
-    ]
+    said([(left.finding.rule, left.reason) for left in fixed.left(unsafe=True)])
     nested = GAP.replace("[0, 3]", "[0, 10]")
     assert fix("a.yaml", nested.encode(), OURS, unsafe=True).text == nested.replace("[0, 10]", "[0, 5]")
 
@@ -316,15 +308,11 @@ def test_the_report_and_the_functions_for_programs_have_the_choices(tmp_path, mo
 PROGRAM = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix.fix import main; main()"
 
 
-def test_the_command_takes_the_names_of_choices(tmp_path, monkeypatch):
+def test_the_command_takes_the_names_of_choices(tmp_path, monkeypatch, said):
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "a.rubric.yaml"
     file.write_text(OVERLAP, "utf-8")
-    assert call("a.rubric.yaml", program=PROGRAM) == (
-        "Nothing to fix safely in 1 file.\n1 fixable with rubric-fix --choose NAME.\n",
-        "",
-        0,
-    )
+    said(call("a.rubric.yaml", program=PROGRAM))
     assert call("--choose=upper-keeps,widen-lower", "a.rubric.yaml", program=PROGRAM) == (
         "a.rubric.yaml: fixed 1 finding\n  1 x end [0, 7] at 5 (overlap)\nFixed 1 finding in 1 of 1 file: 1 overlap.\n",
         "",
@@ -333,7 +321,7 @@ def test_the_command_takes_the_names_of_choices(tmp_path, monkeypatch):
     assert file.read_text("utf-8") == OVERLAP.replace("[0, 7]", "[0, 5]")
     output, errors, code = call("--choose=uper-keeps", program=PROGRAM)
     assert (output, code) == ("", 2)
-    assert "unknown choice 'uper-keeps'; did you mean `upper-keeps`?" in errors
+    said(errors)
 
 
 REFUSED = """\
@@ -345,11 +333,12 @@ rubrics:
 """
 
 
-def test_a_finding_whose_choice_was_refused_is_not_counted_as_fixable_by_it(tmp_path, monkeypatch):
+def test_a_finding_whose_choice_was_refused_is_not_counted_as_fixable_by_it(tmp_path, monkeypatch, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.rubric.yaml").write_text(REFUSED, "utf-8")
     output, _, code = call("--choose=own-rubric", "a.rubric.yaml", program=PROGRAM)
-    assert (output.splitlines()[-2:], code) == (["Nothing to fix in 1 file.", "1 finding left to fix by hand."], 0)
+    assert code == 0
+    said(output)
 
 
 def test_every_choice_of_a_finding_is_one_of_its_rule():

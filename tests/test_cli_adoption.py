@@ -33,14 +33,11 @@ def test_only_what_is_selected_is_silenced():
     assert [Path("old.yaml").read_text(), Path("bad.yaml").read_text().count("ignore[overlap]")] == [OLD, 1]
 
 
-def test_what_cannot_be_written_stays_and_is_told():
+def test_what_cannot_be_written_stays_and_is_told(said):
     Path("bad.yaml").chmod(0o444)
     out, err, code = call("--add-ignores", "bad.yaml", "missing.yaml")
-    assert (out, code) == ("No comment written in 1 file.\n2 files could not be read or written.\n", 2)
-    assert err == (
-        "rubric-lint: bad.yaml: left as it was: is read-only; allow writing to it first\n"
-        "rubric-lint: missing.yaml: does not exist\n"
-    )
+    assert code == 2
+    said(out, err)
     assert Path("bad.yaml").read_text() == BAD
 
 
@@ -58,11 +55,8 @@ def test_a_pipe_is_not_waited_for_when_a_baseline_is_written():
     assert call("--baseline=pipe", "--write-baseline") == ("", told, 2)
 
 
-def test_a_link_that_shares_the_text_is_told_of():
+def test_a_link_that_shares_the_text_is_told_of(said):
     os.link("old.yaml", "other.txt")
     out, err, code = call("--add-ignores", "old.yaml")
-    assert (out, code) == (
-        "old.yaml: 1 finding silenced\nSilenced 1 finding by 1 comment in 1 of 1 file.\n",
-        0,
-    )
-    assert err == "rubric-lint: old.yaml: warning: 1 other hard link to the file still holds the old text\n"
+    assert code == 0
+    said(out, err)

@@ -58,9 +58,9 @@ def test_changes_as_text(run):
     assert run("old.yaml", "new.yaml") == (1, TEXT, "")
 
 
-def test_nothing_changed_in_meaning(run, tmp_path):
+def test_nothing_changed_in_meaning(run, tmp_path, said):
     (tmp_path / "new.yaml").write_text("# notes\n" + OLD.replace("weight: 3", "weight: 3.0"), "utf-8")
-    assert run("old.yaml", "new.yaml") == (0, "No change in meaning from old.yaml to new.yaml.\n", "")
+    said(run("old.yaml", "new.yaml"))
 
 
 def test_what_becomes_of_verdicts(run):
@@ -75,32 +75,16 @@ def test_what_becomes_of_verdicts(run):
     )
 
 
-def test_a_rubric_that_did_not_change_changes_no_verdict(run):
+def test_a_rubric_that_did_not_change_changes_no_verdict(run, said):
     code, text, _ = run("old.yaml", "old.yaml", "--outputs", "outputs.jsonl")
-    assert (code, text.splitlines()[-1]) == (0, "3 outputs: no verdict changes.")
+    assert code == 0
+    said(text)
 
 
-def test_changes_for_a_pull_request(run):
+def test_changes_for_a_pull_request(run, said):
     code, text, _ = run("old.yaml", "new.yaml", "--format", "markdown", "--outputs", "outputs.jsonl")
     assert code == 1
-    assert text == (
-        "### 3 changes in 1 rubric from old.yaml to new.yaml.\n"
-        "\n"
-        "| rubric | criterion | what | before | after | where |\n"
-        "|---|---|---|---|---|---|\n"
-        "| new | accuracy | gate | 7 | 8 | old.yaml:4, new.yaml:4 |\n"
-        "| new | brevity | id | length | brevity | old.yaml:6, new.yaml:6 |\n"
-        "| new |  | shares of 2 criteria | accuracy 75% (weight 3) and brevity 25% (weight 1) | 50% (weight 1) each "
-        "| old.yaml:3, new.yaml:3 |\n"
-        "\n"
-        "3 outputs: 3 verdicts changed: borderline -> invalid 1, fail -> invalid 1, invalid -> pass 1.\n"
-        "\n"
-        "| output | before | after |\n"
-        "|---|---|---|\n"
-        '| x1 | borderline 0.775 | invalid (the rubric has no criterion "length"; it has "accuracy" and "brevity") |\n'
-        '| x2 | fail 0.400 | invalid (the rubric has no criterion "length"; it has "accuracy" and "brevity") |\n'
-        "| line 3 | invalid | pass 0.950 |\n"
-    )
+    said(text)
 
 
 CLAIM = "# $schema: rubric-v2.schema.json\n"  # a list of strings alone may be anything
@@ -239,13 +223,10 @@ def test_one_rubric_of_a_suite(run, tmp_path):
     assert run("old.yaml", "new.yaml", "--rubric", "b")[0] == 0
 
 
-def test_texts_of_a_rubric_command_no_terminal(run, tmp_path):
+def test_texts_of_a_rubric_command_no_terminal(run, tmp_path, said):
     (tmp_path / "old.yaml").write_text(CLAIM + 'rubrics: ["Names \\e[31m the pivot"]', "utf-8")
     (tmp_path / "new.yaml").write_text(CLAIM + 'rubrics: ["Names \\e[32m\\nthe pivot"]', "utf-8")
-    assert run("old.yaml", "new.yaml")[1].splitlines()[2:4] == [
-        "      - Names \\x1b[31m the pivot",
-        "      + Names \\x1b[32m the pivot",
-    ]
+    said(run("old.yaml", "new.yaml")[1].splitlines())
 
 
 def test_an_old_file_with_errors_says_how_to_compare_all_the_same(run, tmp_path, repository):

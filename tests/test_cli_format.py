@@ -42,12 +42,11 @@ def formatting(program, folder):
 ALONE = "1 rubric of other systems left unchanged.\n"
 
 
-def test_files_are_formatted_in_place(formatting, folder):
+def test_files_are_formatted_in_place(formatting, folder, said):
     assert formatting() == (0, f"old.yaml: formatted\nFormatted 1 of 3 files.\n{ALONE}", "")
     assert (folder / "old.yaml").read_bytes() == NEW.encode()
     assert (folder / "promptfooconfig.yaml").read_bytes() == FOREIGN.encode()
-    assert formatting() == (0, f"Nothing formatted in 3 files.\n{ALONE}", "")
-    assert formatting("old.yaml", "new.yaml") == (0, "Nothing to format in 2 files.\n", "")
+    said(formatting(), formatting("old.yaml", "new.yaml"))
     assert formatting("-q") == (0, "", "")
 
 
@@ -105,9 +104,9 @@ def test_what_the_settings_exclude_is_left_alone_also_where_it_is_named(formatti
     assert formatting("--check", "old.yaml")[0] == 2
 
 
-def test_a_file_without_rubrics_has_nothing_to_format(formatting, folder):
+def test_a_file_without_rubrics_has_nothing_to_format(formatting, folder, said):
     (folder / "new.yaml").write_text("a: 1\n", "utf-8")
-    assert formatting("new.yaml") == (0, "0 rubrics found in 1 file, so there was nothing to format.\n", "")
+    said(formatting("new.yaml"))
 
 
 def test_a_crash_leaves_the_file_and_the_others_are_formatted(folder, monkeypatch):

@@ -104,7 +104,7 @@ def judge(server, *arguments, model="judge-1", **environment):
 
 
 @pytest.mark.parametrize("options", [[], ["--isolated"], ["--output", "my results.jsonl"]])
-def test_a_run_ends_with_its_file_the_scores_and_the_next_command(options):
+def test_a_run_ends_with_its_file_the_scores_and_the_next_command(options, said):
     def behave(asked):
         return completion(json.dumps({"score": {"Answer 0.": 9, "Answer 1.": 3}.get(asked.answer, 11)}))
 
@@ -113,7 +113,7 @@ def test_a_run_ends_with_its_file_the_scores_and_the_next_command(options):
         done = CliRunner().invoke(cli, ["judge", "a.rubric.yaml", "answers.jsonl", *given], standalone_mode=False)
     *_, scores, following = done.stderr.splitlines()
     name = options[1] if options[1:] else "answers.judged.jsonl"
-    assert scores == f"{name}: 3 outputs: 1 pass, 0 borderline, 1 fail, 1 invalid; mean score 0.600"
+    said(scores)
     first, command = following.split(": ", 1)
     program, *words = shlex.split(command)
     assert (first, program, words[-3:]) == ("Next", "rubric-score", [name, "--format", "table"])
@@ -169,10 +169,10 @@ def ids(path):
     return sorted(json.loads(line)["id"] for line in path.read_text("utf-8").splitlines())
 
 
-def test_answers_are_judged_into_a_file_that_can_be_scored_and_a_second_run_asks_nothing():
+def test_answers_are_judged_into_a_file_that_can_be_scored_and_a_second_run_asks_nothing(said):
     with serving(SCORED) as server:
         judged, again = judge(server), judge(server)
-    assert judged == (0, "", "3 of 3 answers judged; 300 input tokens, 30 output tokens\n")
+    said(judged)
     assert {asked.headers["authorization"] for asked in server.asked} == {f"Bearer {KEY}"}
     code, out, _ = run("a.rubric.yaml", "answers.judged.jsonl", "--format", "jsonl")
     scored = [json.loads(line) for line in out.splitlines()]
@@ -180,58 +180,58 @@ def test_answers_are_judged_into_a_file_that_can_be_scored_and_a_second_run_asks
     assert sorted((each["id"], each["answer"], each["score"], each["verdict"]) for each in scored) == [
         (f"a{number}", f"Answer {number}.", 0.8, "pass") for number in range(3)
     ]
-    assert (again[0], again[2].endswith("0 of 0 answers judged\n"), len(server.asked)) == (0, True, 3)
+    assert (again[0], len(server.asked)) == (0, 3)
+    said(again[2])
 
 
-def test_the_run_says_how_many_answers_all_samples_agree_on():
+def test_the_run_says_how_many_answers_all_samples_agree_on(said):
     def behave(asked):
         return completion(json.dumps({"reasoning": "", "score": 4 if asked.before == 2 else 8}))
 
     with serving(behave) as server:
         requests, judged = judge(server, "--samples", "3")[2].splitlines()
     assert requests.startswith("9 requests (3 samples) for 3 answers")
-    assert judged.startswith("3 of 3 answers judged; 0 with the same verdict in all samples")
-    assert judged.endswith("; 900 input tokens, 90 output tokens")
+    said(judged)
 
 
-def test_an_output_that_stays_invalid_is_counted_and_asked_again_once_its_line_is_removed(folder):
+def test_an_output_that_stays_invalid_is_counted_and_asked_again_once_its_line_is_removed(folder, said):
     with serving(lambda asked: completion("8/10") if "1" in asked.answer and asked.before < 3 else SCORED) as server:
         code, _, err = judge(server)
         assert (code, len(server.asked)) == (1, 5)
-        assert err.startswith('rubric-score: answer "a1": invalid after 3 attempts: ')
-        assert err.splitlines()[1].startswith("3 of 3 answers judged; 1 with an invalid output; ")
+        said(err)
         code, out, _ = run("a.rubric.yaml", "answers.judged.jsonl", "--format", "jsonl")
         assert [line.get("error") and line["id"] for line in map(json.loads, out.splitlines())].count("a1") == code == 1
         code, _, err = judge(server)
-        assert (code, "1 of these has an invalid output" in err, len(server.asked)) == (1, True, 5)
+        assert (code, len(server.asked)) == (1, 5)
+        said(err)
         results = folder / "answers.judged.jsonl"
         lines = results.read_text(encoding="utf-8").splitlines(keepends=True)
         results.write_text("".join(line for line in lines if '"fault"' not in line), encoding="utf-8")
         code, _, err = judge(server)
-    assert (code, err.startswith(f"{results.name} already has 2 of 3 answers")) == (0, True)
+    assert code == 0
+    said(err)
 
 
-@pytest.mark.parametrize(("count", "told"), [(2, '"a2"'), (1, '"a1" and "a2"')], ids=["one", "two"])
-def test_results_of_answers_that_are_not_given_any_more_are_told(folder, count, told):
+@pytest.mark.parametrize("count", [2, 1], ids=["one", "two"])
+def test_results_of_answers_that_are_not_given_any_more_are_told(folder, count, said):
     with serving(SCORED) as server:
         judge(server, "--concurrency", "1")  # so that the results come in the order of the answers
         write_answers(folder, count)
         code, _, err = judge(server)
-    assert (code, err.splitlines()[1].endswith(f"not in this run (kept): {told}")) == (0, True)
+    assert code == 0
+    said(err)
 
 
-def test_a_wrong_key_ends_the_run_and_is_not_shown():
+def test_a_wrong_key_ends_the_run_and_is_not_shown(said):
     failure = Response({"error": {"message": f"Incorrect API key provided: {KEY}."}}, 401)
     with serving(failure) as server:
         code, out, err = judge(server, "--concurrency", "1")
     assert (code, out, len(server.asked)) == (2, "", 1)
     first, counts, _, command = err.splitlines()
-    assert first == 'rubric-score: answer "a0": not judged: HTTP 401: Incorrect API key provided: ***.'
-    assert counts == "0 of 3 answers judged; 1 without a reply; 2 not yet asked"
-    assert command.endswith(f"answers.jsonl --model judge-1 --base-url {server.url} --concurrency 1")
+    said(first, counts, command)
 
 
-def test_one_cause_is_told_a_few_times_and_then_summed_up(folder):
+def test_one_cause_is_told_a_few_times_and_then_summed_up(folder, said):
     write_answers(folder, 40)
 
     def behave(asked):
@@ -244,13 +244,9 @@ def test_one_cause_is_told_a_few_times_and_then_summed_up(folder):
         code, _, err = judge(server, "--max-attempts", "1", "--concurrency", "1")
     refused = ["a9", "a19", "a29", "a39"]
     assert code == 1
-    assert re.findall(r'answer "(\w+)": invalid after 1 attempts: the model returned reasoning', err) == [
-        f"a{number}" for number in range(5)
-    ]
-    assert re.findall(r'answer "(\w+)": not judged: HTTP 400: Too long', err) == refused
+    said([f"a{number}" for number in range(5)], refused)
     more, counts, _ = err.splitlines()[9:]
-    assert more.startswith("rubric-score: 23 more answers: invalid after 1 attempts")
-    assert counts.startswith("36 of 40 answers judged; 28 with an invalid output; 4 without a reply; 3,600 input")
+    said(more, counts)
 
 
 @pytest.mark.slow
@@ -274,7 +270,7 @@ def spell(text):
     return "".join(chr(ord("a") + int(letter)) if letter.isdigit() else letter for letter in text)
 
 
-def test_the_first_refusal_is_told_and_the_pauses_are_summed_up():
+def test_the_first_refusal_is_told_and_the_pauses_are_summed_up(said):
     def behave(asked):
         if asked.before == 0 and "1" in asked.answer:
             return Response({"error": {"message": "Slow down."}}, 429, {"retry-after": "1"})
@@ -283,8 +279,9 @@ def test_the_first_refusal_is_told_and_the_pauses_are_summed_up():
     with serving(behave) as server:
         code, _, err = judge(server, "--concurrency", "1", "--retries", "0")
     limit, judged = err.splitlines()
-    assert limit.startswith("rubric-score: rate limit reached (HTTP 429: Slow down.); waiting 1 s, and again after")
-    assert (code, judged.endswith("; paused 1 s for the rate limit")) == (0, True)
+    said(limit)
+    assert code == 0
+    said(judged)
 
 
 def test_rpm_keeps_requests_apart():
@@ -311,7 +308,7 @@ def test_a_terminal_shows_how_far_the_answers_are_read(folder):
     assert b"answers judged" in written
 
 
-def test_what_got_no_reply_is_counted_and_asked_for_again():
+def test_what_got_no_reply_is_counted_and_asked_for_again(said):
     def behave(asked):
         return (
             Response({"error": {"message": "Too long."}}, 400) if "1" in asked.answer and not asked.before else SCORED
@@ -319,17 +316,10 @@ def test_what_got_no_reply_is_counted_and_asked_for_again():
 
     with serving(behave) as server:
         first, second = judge(server), judge(server)
-    assert (first[0], first[2].splitlines()[:2]) == (
-        1,
-        [
-            'rubric-score: answer "a1": not judged: HTTP 400: Too long.',
-            "2 of 3 answers judged; 1 without a reply; 200 input tokens, 20 output tokens",
-        ],
-    )
-    assert (second[0], second[2].splitlines()[1]) == (
-        0,
-        "1 of 1 answers judged; 100 input tokens, 10 output tokens",
-    )
+    assert first[0] == 1
+    said(first[2].splitlines())
+    assert second[0] == 0
+    said(second[2].splitlines()[1])
 
 
 def test_a_command_that_holds_a_secret_is_not_printed():
@@ -342,14 +332,16 @@ def test_a_command_that_holds_a_secret_is_not_printed():
 # Answers from standard input
 
 
-def test_answers_come_from_standard_input_and_the_run_is_gone_on_with(folder):
+def test_answers_come_from_standard_input_and_the_run_is_gone_on_with(folder, said):
     text = (folder / "answers.jsonl").read_text("utf-8")
     with serving(SCORED) as server:
         options = ["--model", "judge-1", "--base-url", server.url, "--output", "results.jsonl"]
         first = run("judge", "a.rubric.yaml", "-", *options, text="".join(text.splitlines(keepends=True)[:2]))
         second = run("judge", "a.rubric.yaml", "-", *options, text=text)
-    assert (first[0], first[2]) == (0, "2 of 2 answers judged; 200 input tokens, 20 output tokens\n")
-    assert (second[0], second[2].splitlines()[1][:23]) == (0, "1 of 1 answers judged; ")
+    assert first[0] == 0
+    said(first[2])
+    assert second[0] == 0
+    said(second[2].splitlines()[1])
     assert ids(folder / "results.jsonl") == ["a0", "a1", "a2"]
     assert [asked.before for asked in server.asked] == [0, 0, 0]
 
@@ -360,9 +352,9 @@ def test_an_endpoint_without_keys_needs_none():
     assert code == 0
 
 
-def test_a_results_file_that_cannot_be_written_is_told():
+def test_a_results_file_that_cannot_be_written_is_told(said):
     with serving(SCORED) as server, start(server, "--output", "missing/results.jsonl") as run_:
-        assert run_.stderr.read() == "rubric-score: missing/results.jsonl: No such file or directory\n"
+        said(run_.stderr.read())
     assert run_.returncode == 2
 
 
@@ -489,7 +481,7 @@ def test_a_stopped_run_of_answers_from_a_pipe_is_gone_on_with(folder, stop):
     assert sum(Counter(asked.answer for asked in server.asked).values()) <= 40 + 3
 
 
-def test_an_interrupt_while_answers_are_waited_for_says_that_nothing_was_asked(folder):
+def test_an_interrupt_while_answers_are_waited_for_says_that_nothing_was_asked(folder, said):
     with serving(SCORED) as server, start(server, answers="-", stdin=subprocess.PIPE) as run_:
         # More than a pipe holds, so that all of it is written only when the run is reading.
         run_.stdin.write("".join(f'{{"id": {number}, "answer": "{"x" * 1000}"}}\n' for number in range(300)))
@@ -499,7 +491,8 @@ def test_an_interrupt_while_answers_are_waited_for_says_that_nothing_was_asked(f
             with suppress(subprocess.TimeoutExpired):
                 run_.wait(5)
         err = run_.stderr.read()
-    assert (run_.returncode, err) == (130, "rubric-score: interrupted before the first request\n")
+    assert run_.returncode == 130
+    said(err)
     assert (server.asked, (folder / "results.jsonl").exists()) == ([], False)
 
 

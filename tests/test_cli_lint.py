@@ -125,12 +125,12 @@ def test_json():
     assert (report["summary"]["errors"], report["summary"]["warnings"], errors, code) == (1, 1, "", 1)
 
 
-def test_a_path_that_cannot_be_read_hides_no_other():
+def test_a_path_that_cannot_be_read_hides_no_other(said):
     Path("sub").mkdir()
     Path("sub/link.yaml").symlink_to("nowhere.yaml")
     output, errors, code = call("nope.yaml", "sub/link.yaml", "bad.yaml", "--format=concise", *CALM)
     assert (output.startswith(OVERLAP), code) == (True, 2)
-    assert output.endswith("2 files could not be read.\n")
+    said(output)
     assert [line.split(": ")[1] for line in errors.splitlines()] == ["nope.yaml", "sub/link.yaml"]
 
 
@@ -143,18 +143,18 @@ def test_a_link_to_nowhere_that_is_found_is_counted_and_no_fault():
     assert json.loads(call("sub", "--format=json")[0])["summary"]["passed_over"] == 2
 
 
-def test_nothing_to_lint_is_said():
+def test_nothing_to_lint_is_said(said):
     Path("empty").mkdir()
-    assert call("empty") == ("0 files checked; `rubric-lint --show-files` lists what is left out and why.\n", "", 0)
+    said(call("empty"))
 
 
-def test_broken_settings_hide_no_file_of_other_folders():
+def test_broken_settings_hide_no_file_of_other_folders(said):
     Path("sub").mkdir()
     Path("sub/old.yaml").write_text(OLD, "utf-8")
     Path("sub/rubric-lint.toml").write_text('select = ["overlop"]\nselct = 1\n', "utf-8")
     output, errors, code = call("--format=concise", *CALM)
     assert (output.startswith(OVERLAP + DESCRIPTION + COUNTED), code) == (True, 2)
-    assert output.endswith("1 file could not be read.\n")
+    said(output)
     assert [line.startswith("rubric-lint: sub/rubric-lint.toml: ") for line in errors.splitlines()] == [True]
 
 
@@ -290,11 +290,12 @@ def test_output_that_cannot_be_written_is_said_once():
     assert (done.stderr, done.returncode) == (b"rubric-lint: stdout: No space left on device\n", 2)
 
 
-def test_what_the_encoding_of_the_output_lacks_is_escaped():
+def test_what_the_encoding_of_the_output_lacks_is_escaped(said):
     Path("bad.yaml").unlink()
     Path("old.yaml").write_text(OLD.replace("States", "界"), "utf-8")
     output, errors, code = call("--isolated", "-q", PYTHONIOENCODING="latin-1")
-    assert (output.splitlines()[1], errors, code) == ("   3 |     description: \\u754c the result.", "", 0)
+    assert (errors, code) == ("", 0)
+    said(output)
 
 
 COLORED = "\x1b[1mold.yaml:3:5\x1b[0m \x1b[33m\x1b[1mwarning\x1b[0m" + DESCRIPTION.removeprefix("old.yaml:3:5 warning")

@@ -180,9 +180,9 @@ def test_the_table_holds_what_is_invalid_and_the_totals():
     assert call("r.rubric.yaml", "out.jsonl", "--format", "table") == (TABLE, "", 1)
 
 
-def test_the_table_counts_every_verdict_in_the_order_of_the_totals():
+def test_the_table_counts_every_verdict_in_the_order_of_the_totals(said):
     out, _, _ = call("r.rubric.yaml", "-", "--format", "table", stdin=BAD + GOOD)
-    assert out.splitlines()[0] == "r (score_ranges): 1 pass, 0 borderline, 1 fail; mean score 0.733"
+    said(out)
 
 
 WIDE = """\
@@ -230,43 +230,33 @@ def test_outputs_of_several_rubrics_are_listed_with_their_rubric():
     assert out.split("\n\n")[2] == "  output  score  verdict\n  1 (x)   1.000  pass\n  1 (y)   1.000  pass"
 
 
-def test_a_table_tells_a_cause_a_few_times_and_sums_up_the_rest():
+def test_a_table_tells_a_cause_a_few_times_and_sums_up_the_rest(said):
     out, _, code = call("r.rubric.yaml", "-", "--format", "table", stdin=INVALID * 500 + "{\n")
     lines = out.splitlines()
     invalid = '(id "d") /checks/0/score: score 11 is outside 0..10'
     assert (lines[:5], code) == ([f"line {number} {invalid}" for number in range(1, 6)], 1)
-    assert [line.partition(": ")[0] for line in lines[5:]] == [
-        "line 501",
-        "... and 495 more",
-        "501 outputs are invalid; --format jsonl lists them all",
-        "501 outputs",
-    ]
+    said([line.partition(": ")[0] for line in lines[5:]])
 
 
-def test_errors_of_one_cause_are_one_whatever_else_is_wrong():
+def test_errors_of_one_cause_are_one_whatever_else_is_wrong(said):
     alone, both = INVALID, record("d", 11, 12)
     out, _, _ = call("r.rubric.yaml", "-", "--format", "table", stdin=alone * 3 + both * 3)
-    first = 'line {} (id "d") /checks/0/score: score 11 is outside 0..10'
-    assert out.splitlines()[:6] == [
-        *map(first.format, (1, 2, 3)),
-        *(f"{first.format(number)} (and 1 more error)" for number in (4, 5)),
-        "... and 1 more: score 11 is outside 0..10",
-    ]
+    said(out)
 
 
-def test_records_of_one_id_are_counted_with_a_warning():
+def test_records_of_one_id_are_counted_with_a_warning(said):
     out, err, code = call("r.rubric.yaml", "-", stdin=GOOD + MIDDLING + GOOD + INVALID + GOOD)
-    assert (len(results(out)), err.splitlines()[0][-36:], code) == (5, "line 1 and line 3; line 1 and line 5", 1)
+    assert (len(results(out)), code) == (5, 1)
+    said(err)
     _, err, _ = call("r.rubric.yaml", "out.jsonl", "-", stdin=BAD)
     assert err.splitlines()[0].endswith(": out.jsonl:3 and -:1")
 
 
-def test_outputs_that_were_judged_by_another_meaning_are_told():
+def test_outputs_that_were_judged_by_another_meaning_are_told(said):
     told = {"judge": {"rubric_hash": "0" * 16}}
     out, err, code = call("r.rubric.yaml", "-", "-q", stdin=GOOD + record("e", 9, 9, **told))
     assert (len(results(out)), code) == (2, 0)
-    assert "1 output was judged by a rubric with a different meaning (`rubric_hash` differs)" in err
-    assert err.endswith("the first at line 2\n")
+    said(err)
 
 
 def test_what_of_a_text_is_the_verdict_can_be_chosen():
@@ -320,13 +310,13 @@ def test_settings_are_those_of_the_rubrics_folder():
     assert results(call("r.rubric.yaml", "-", "--isolated", stdin=MIDDLING)[0])[0]["verdict"] == "borderline"
 
 
-def test_a_rubric_with_errors_is_refused_before_any_output_is_read():
+def test_a_rubric_with_errors_is_refused_before_any_output_is_read(said):
     Path("bad.yaml").write_text("rubrics:\n  - {id: a, weight: 0, expected_outcome: Is short}\n", "utf-8")
     with start("bad.yaml", "-", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         out, err = process.stdout.read(), process.stderr.read().decode()  # standard input stays open, and empty
         process.stdin.close()
     assert err.startswith("rubric-score: bad.yaml:1:1: weight: ")
-    assert err.endswith("rubric-score: bad.yaml cannot be used for scoring; no output was read\n")
+    said(err)
     assert (out, process.returncode) == (b"", 2)
 
 
@@ -351,20 +341,21 @@ def test_what_is_bad_costs_one_error_each_and_the_rest_is_scored():
     assert (err.splitlines()[-1].split(":")[1], code) == (" 16 outputs", 1)
 
 
-def test_several_files_are_read_in_turn_and_errors_name_theirs():
+def test_several_files_are_read_in_turn_and_errors_name_theirs(said):
     Path("more.json").write_text(f"[{GOOD},\n{INVALID}]", "utf-8")
     out, err, code = call("r.rubric.yaml", "out.jsonl", "more.json")
     found = results(out)
     assert [line["id"] for line in found] == ["a", "b", "c", "d", "a", "d"]
     assert found[5]["error"]["file"] == "more.json"
-    assert err.endswith("rubric-score: 6 outputs: 2 pass, 1 borderline, 1 fail, 2 invalid; mean score 0.792\n")
+    said(err)
     assert code == 1
 
 
-def test_an_empty_file_among_others_is_told():
+def test_an_empty_file_among_others_is_told(said):
     Path("empty.jsonl").touch()
     out, err, code = call("r.rubric.yaml", "empty.jsonl", "out.jsonl", "-q")
-    assert (len(results(out)), err, code) == (4, "rubric-score: empty.jsonl: no outputs found\n", 2)
+    assert (len(results(out)), code) == (4, 2)
+    said(err)
 
 
 @pytest.mark.slow
@@ -418,7 +409,7 @@ def test_an_interrupt_in_the_midst_of_work_leaves_whole_results_and_true_counts(
     assert err.decode().startswith(told)
 
 
-def test_an_interrupted_run_says_of_which_file_it_read_how_much_and_so_does_its_page():
+def test_an_interrupted_run_says_of_which_file_it_read_how_much_and_so_does_its_page(said):
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with start("r.rubric.yaml", "out.jsonl", "-", "--report", "page.html", **pipes) as process:
         for _ in range(4):
@@ -428,11 +419,8 @@ def test_an_interrupted_run_says_of_which_file_it_read_how_much_and_so_does_its_
         wait_until_read(process.stdin)
         process.send_signal(signal.SIGINT)
         err = process.stderr.read().decode()
-    counts = "after 4 outputs: 1 pass, 1 borderline, 1 fail, 1 invalid; mean score 0.722; the rest was not scored\n"
-    assert (err, process.returncode) == (
-        f"rubric-score: interrupted at the beginning of stdin, {counts}",
-        130,
-    )
+    assert process.returncode == 130
+    said(err)
     assert "<title>out.jsonl and 1 more by r.rubric.yaml, interrupted</title>" in Path("page.html").read_text("utf-8")
 
 

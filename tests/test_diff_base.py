@@ -98,12 +98,13 @@ def test_there_is_something_to_leave_out():
     assert [(rule, line) for _, rule, line in lint()[0]] == OLD
 
 
-def test_what_has_not_changed_is_not_even_read():
+def test_what_has_not_changed_is_not_even_read(said):
     write("b.json", '{"rubrics": null}')
     commit()
     assert lint("--diff-base=main") == ([], {"unchanged_files": 2}, 0)
     out, _, code = call("--diff-base", "main")
-    assert (out, code) == ("0 files checked.\n2 unchanged files not read.\n", 0)
+    assert code == 0
+    said(out)
 
 
 CHANGES = {
@@ -356,19 +357,19 @@ def test_an_unknown_revision(revision, told):
     assert refusal(f"--diff-base={revision}") == told
 
 
-def test_a_branch_that_only_the_remote_has(tmp_path):
+def test_a_branch_that_only_the_remote_has(tmp_path, said):
     git("clone", "-q", ".", str(tmp_path / "clone"))
     os.chdir(tmp_path / "clone")
     git("checkout", "-q", "-b", "mine")
     git("branch", "-q", "-D", "main")
-    assert refusal("--diff-base=main") == "main is not a commit that git knows here; did you mean origin/main?"
+    said(refusal("--diff-base=main"))
     assert lint("--diff-base=origin/main") == ([], {"unchanged_files": 1}, 0)
 
 
 DEEPEN = "this clone is shallow: fetch all of it (`git fetch --unshallow`, in GitHub Actions `fetch-depth: 0`)"
 
 
-def test_a_shallow_clone(tmp_path):
+def test_a_shallow_clone(tmp_path, said):
     git("checkout", "-q", "-b", "branch")
     commit()
     git("checkout", "-q", "main")
@@ -376,28 +377,25 @@ def test_a_shallow_clone(tmp_path):
     commit()
     git("clone", "-q", "--depth=1", "--no-single-branch", f"file://{Path.cwd()}", str(tmp_path / "clone"))
     os.chdir(tmp_path / "clone")
-    assert refusal("--diff-base=v1") == f"v1 is not a commit that git knows here; {DEEPEN}"
-    assert refusal("--diff-base=origin/branch") == f"origin/branch and HEAD have no commit in common; {DEEPEN}"
+    said(refusal("--diff-base=v1"), refusal("--diff-base=origin/branch"))
 
 
-def test_histories_that_never_met():
+def test_histories_that_never_met(said):
     git("checkout", "-q", "--orphan", "other")
     commit()
-    assert refusal("--diff-base=main") == "main and HEAD have no commit in common; name another revision"
+    said(refusal("--diff-base=main"))
 
 
-def test_nothing_is_committed(tmp_path):
+def test_nothing_is_committed(tmp_path, said):
     os.chdir(tmp_path)
     git("init", "-q", "fresh")
     os.chdir("fresh")
-    assert refusal("--diff-base=main") == "this repository has no commits yet, so there is nothing to compare with"
+    said(refusal("--diff-base=main"))
 
 
-def test_no_repository(tmp_path):
+def test_no_repository(tmp_path, said):
     os.chdir(tmp_path)
-    assert refusal("--diff-base=main").startswith(
-        "it needs a Git repository around the current folder, and git says: not a git repository"
-    )
+    said(refusal("--diff-base=main"))
 
 
 def test_no_git(tmp_path):

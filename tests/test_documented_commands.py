@@ -27,7 +27,7 @@ NOT_RUN_HERE = {
     "pipx": "installs from an index",
     "prek": "installs hooks; test_hooks runs them",
     "pre-commit": "installs hooks; test_hooks runs them",
-    "rubric-lint": "stays: a server or --watch, which other tests start",
+    "rubric-lint": "stays (a server or --watch) or asks an endpoint, which other tests start",
     "rubric-score": "asks an endpoint, which other tests start",
     "rubric-test": "asks an endpoint, which other tests start, or stays",
     "claude": "configures another program",
@@ -36,6 +36,7 @@ NOT_RUN_HERE = {
     "uvx": "installs from an index",
 }
 STAYING = (
+    "rubric-lint assess",
     "rubric-lint lsp",
     "rubric-lint mcp",
     "rubric-lint --watch",

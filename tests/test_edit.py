@@ -215,41 +215,25 @@ def test_a_string_replaces_a_quoted_one(before, new, after):
 
 TWICE = "`x` is written twice in this mapping; remove one"
 OBSTACLES = {
-    "a repeated key, its value": ("x: 1\nx: 2\n", ReplaceValue(("x",), "3"), TWICE),
-    "a repeated key, its name": ("x: 1\nx: 2\n", RenameKey(("x",), "y"), TWICE),
-    "a repeated key, removed": ("x: 1\nx: 2\n", RemoveField(("x",)), TWICE),
-    "a repeated key, nested": ("x: 1\nx: 2\n", NestField(("x",), "l", ("id", "k"), "t"), TWICE),
-    "a repeated key beside aliases": ("a: &a 1\nb: *a\nx: 1\nx: 2\n", RenameKey(("x",), "y"), TWICE),
-    "a repeated key that shares the value": (
-        "p: {x: &t true}\nq: {x: 1, x: *t}\n",
-        ReplaceValue(("p", "x"), "10"),
-        TWICE,
-    ),
-    "a key that is a text block with a comment": (
-        "? | # c\n  x\n: 1\n",
-        RenameKey(("x\n",), "y"),
-        "its key is a text block with a comment; write the key on one line",
-    ),
-    "a key that aliases repeat": (
-        "&k x: 1\nb: {*k : 2}\n",
-        RenameKey(("x",), "y"),
-        "its key has the anchor `&k`, which aliases repeat; write the keys out",
-    ),
-    "a pair at the end of a list": ("[y: 1, x: 2]\n", RemoveField((1, "x")), "it is unclear which comma belongs to it"),
-    "a comment in the only field": (
-        "a:\n  x: # c\n    1\n",
-        RemoveField(("a", "x")),
-        "it is the only field of its mapping, and has a comment in the middle",
-    ),
-    "a comment between brackets": ("a: {x: # c\n 1}\n", RemoveField(("a", "x")), "it has a comment in the middle"),
+    "a repeated key, its value": ("x: 1\nx: 2\n", ReplaceValue(("x",), "3")),
+    "a repeated key, its name": ("x: 1\nx: 2\n", RenameKey(("x",), "y")),
+    "a repeated key, removed": ("x: 1\nx: 2\n", RemoveField(("x",))),
+    "a repeated key, nested": ("x: 1\nx: 2\n", NestField(("x",), "l", ("id", "k"), "t")),
+    "a repeated key beside aliases": ("a: &a 1\nb: *a\nx: 1\nx: 2\n", RenameKey(("x",), "y")),
+    "a repeated key that shares the value": ("p: {x: &t true}\nq: {x: 1, x: *t}\n", ReplaceValue(("p", "x"), "10")),
+    "a key that is a text block with a comment": ("? | # c\n  x\n: 1\n", RenameKey(("x\n",), "y")),
+    "a key that aliases repeat": ("&k x: 1\nb: {*k : 2}\n", RenameKey(("x",), "y")),
+    "a pair at the end of a list": ("[y: 1, x: 2]\n", RemoveField((1, "x"))),
+    "a comment in the only field": ("a:\n  x: # c\n    1\n", RemoveField(("a", "x"))),
+    "a comment between brackets": ("a: {x: # c\n 1}\n", RemoveField(("a", "x"))),
 }
 
 
-@pytest.mark.parametrize(("text", "intent", "reason"), OBSTACLES.values(), ids=OBSTACLES)
-def test_an_obstacle_says_what_is_in_the_way(text, intent, reason):
+@pytest.mark.parametrize(("text", "intent"), OBSTACLES.values(), ids=OBSTACLES)
+def test_an_obstacle_says_what_is_in_the_way(text, intent, said):
     with pytest.raises(ObstacleError) as error:
         plan(text, intent)
-    assert str(error.value) == reason
+    said(str(error.value))
 
 
 SHARED = {

@@ -279,10 +279,10 @@ def test_what_an_ignore_comment_silences_stays():
     assert reasons(text) == (text, [])
 
 
-def test_unsafe_fixes_are_made_on_request_only():
+def test_unsafe_fixes_are_made_on_request_only(said):
     text = "rubrics:\n- {id: a, expected_outcom: Cites it, requird: false}\n"
     assert fixed_text(text) == text
-    assert fixed_text(text, unsafe=True) == "rubrics:\n- {id: a, expected_outcome: Cites it, requird: false}\n"
+    said(fixed_text(text, unsafe=True))
 
 
 def test_an_id_that_is_added_to_json_has_quotes():
@@ -317,15 +317,13 @@ rubrics:
     assert (finding.rule, finding.fix) == ("split-band", None)
 
 
-def test_unsafe_fixes_that_bring_a_new_error_are_left_out_and_the_others_made():
+def test_unsafe_fixes_that_bring_a_new_error_are_left_out_and_the_others_made(said):
     text = "rubrics:\n- {id: a, description: Cites it, wieght: -2}\n"
     fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
     assert fixed.text == text.replace("description", "expected_outcome")
     (left,) = fixed.left(unsafe=True)
-    assert (left.finding.rule, left.reason.partition(": ")[0]) == (
-        "unknown-field",
-        "line 2 would be a new finding, weight",
-    )
+    assert left.finding.rule == "unknown-field"
+    said(left.reason.partition(": ")[0])
 
 
 def test_a_warning_that_an_error_had_hidden_keeps_no_unsafe_fix_back():
@@ -341,7 +339,7 @@ rubrics:
     assert not any(f"{key}:" in fixed.text for key in keys)
 
 
-def test_one_unsafe_fix_that_is_refused_keeps_no_other_back():
+def test_one_unsafe_fix_that_is_refused_keeps_no_other_back(said):
     text = """\
 rubrics:
   - {id: a, expected_outcom: Names two sources}
@@ -351,7 +349,7 @@ rubrics:
     fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
     assert fixed.text == text.replace("expected_outcom:", "expected_outcome:").replace("expcted", "expected")
     (left,) = fixed.left(unsafe=True)
-    assert left.reason.startswith("line 3 would be a new finding, weight: ")
+    said(left.reason)
 
 
 def count_lints(monkeypatch):
@@ -436,11 +434,11 @@ def test_a_doubt_without_a_place_costs_only_the_fixes_that_cause_it(monkeypatch)
     assert len(linted) < 30
 
 
-def test_fixes_without_an_end_are_refused(monkeypatch):
+def test_fixes_without_an_end_are_refused(monkeypatch, said):
     monkeypatch.setattr("rubric_lint.fix.MAX_ROUNDS", 1)
     fixed = fix("suite.yaml", b"rubrics:\n- {id: a, description: Cites it}\n", OURS)
     assert fixed.applied == ()
-    assert [left.reason for left in fixed.left()] == ["its fixes do not converge in 1 rounds"]
+    said([left.reason for left in fixed.left()])
 
 
 BANDS = "rubrics:\n  - id: a\n    score_ranges:\n"
@@ -505,10 +503,10 @@ def test_bands_that_cannot_be_sorted_stay(text, said):
     said(left.reason)
 
 
-def test_only_the_selected_rules_fix():
+def test_only_the_selected_rules_fix(said):
     text = "rubrics:\n- {id: a, description: Cites it, required: true}\n"
     only = FileSettings(claimed=True, enabled=frozenset({"deprecated-required"}))
-    assert fixed_text(text, settings=only) == "rubrics:\n- {id: a, description: Cites it, required_min_score: 10}\n"
+    said(fixed_text(text, settings=only))
 
 
 IMPLIED = {
@@ -580,11 +578,11 @@ def test_a_file_names_the_new_schema_where_all_rules_run_that_bring_it_there(rul
 
 
 @pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
-def test_a_file_that_cannot_be_brought_to_the_new_schema_keeps_the_old_one(unsafe):
+def test_a_file_that_cannot_be_brought_to_the_new_schema_keeps_the_old_one(unsafe, said):
     text = f"# $schema: {SCHEMA}rubric-v1.schema.json\ntests: [&x {{description: Cites it}}]\nrubrics:\n- {{id: a, <<: *x}}\n"
     fixed = fix("suite.yaml", text.encode(), unsafe=unsafe)
     assert (fixed.text, fixed.doubt) == (text, "")
-    assert fixed.left_out.startswith("line 2 would be a new finding, deprecated-description")
+    said(fixed.left_out)
 
 
 def test_one_awkward_place_does_not_keep_the_others_from_their_fixes():
@@ -649,21 +647,21 @@ def test_the_proof_sees_every_difference(after, doubt):
     assert find_doubt(Source("a.yaml", BEFORE), Source("a.yaml", after), [], OURS) == doubt
 
 
-def test_the_proof_knows_what_is_intended():
+def test_the_proof_knows_what_is_intended(said):
     after = Source("a.yaml", "a: {description: One} # note\n")
     removal = DataChange("/a/required", (RemoveField(("a", "required")),), (), safe=True)
     replacing = DataChange("/a/required", (ReplaceValue(("a", "required"), "false"),), (), safe=True)
     doubts = [find_doubt(Source("a.yaml", BEFORE), after, [change], OURS) for change in (removal, replacing)]
-    assert doubts == ["", "the value at `/a` would not be as intended"]
+    said(doubts)
 
 
-def test_the_proof_sees_that_a_rubric_would_be_scored_in_another_way():
+def test_the_proof_sees_that_a_rubric_would_be_scored_in_another_way(said):
     old, new = (f"rubrics: [{{id: a, expected_outcome: It, {field}}}]\n" for field in ("required: true", "weight: 2"))
     path = ("rubrics", 0, "required")
     both = DataChange("", (RemoveField(path),), (), safe=True)
     without = new.replace(", weight: 2", "")
     doubt = find_doubt(Source("a.yaml", old), Source("a.yaml", without), [both], OURS)
-    assert doubt == "a rubric would be scored differently"
+    said(doubt)
 
 
 COMMENTS = "# a\nb: 1 # c\n"
@@ -684,11 +682,11 @@ def test_the_proof_knows_which_comments_an_edit_without_intents_changes(span, te
     assert find_doubt(Source("a.yaml", COMMENTS), Source("a.yaml", splice(COMMENTS, [edit])), [change], OURS) == doubt
 
 
-def test_the_proof_lets_no_edit_of_a_field_take_a_comment_along():
+def test_the_proof_lets_no_edit_of_a_field_take_a_comment_along(said):
     edit = Edit(Span(0, 9), "")
     change = DataChange("/0/a", (RemoveField(("a",)),), (edit,), safe=True)
     old, new = Source("a.yaml", "a: 1 # c\nb: 2\n"), Source("a.yaml", "b: 2\n")
-    assert find_doubt(old, new, [change], OURS) == "a comment would be lost"
+    said(find_doubt(old, new, [change], OURS))
 
 
 @pytest.mark.parametrize(

@@ -37,105 +37,59 @@ RANGES = "    score_ranges:\n" + bands(*THREE)
 GOOD_POOR = levels((2, "Good", "Right in each number"), (1, "Poor", "Wrong in a number"))
 POOR_GOOD = levels((1, "Poor", "Wrong in a number"), (2, "Good", "Right in each number"))
 MAPPED = ("--map", "id=aspect", "--map", "level 2=Top", "--map", "level 1=Low", "--ignore-column", "NOTES")
-# The table, options, the criteria that it becomes, and how what is said begins.
+# The table and options.
 READ = {
-    "a checklist": ("id,expected_outcome\na,Says it\n", (), ONE, ""),
-    "texts": ("expected_outcome\nNames it\n", (), "  - Names it\n", ""),
-    "required": (
-        "criterion,what is judged,required\na,Says it,yes\nb,Says why,no\n",
-        (),
-        f"{ONE}    required_min_score: 10\n  - id: b\n    expected_outcome: Says why\n",
-        "",
-    ),
-    "a holistic scale": (
-        "Score,Outcome\n0 to 5,Wrong in a number\n6–7,Half right\n8..10,Right in each number\n",
-        (),
-        bands(*THREE, indent="  "),
-        "",
-    ),
-    "score ranges, a row each": (
-        *("id,weight,score_range,expected_outcome\n" + ROWS.replace("a,", "a,2.50,"), ()),
-        *(f"  - id: a\n    weight: 2.50\n{RANGES}", ""),
-    ),
+    "a checklist": ("id,expected_outcome\na,Says it\n", ()),
+    "texts": ("expected_outcome\nNames it\n", ()),
+    "required": ("criterion,what is judged,required\na,Says it,yes\nb,Says why,no\n", ()),
+    "a holistic scale": ("Score,Outcome\n0 to 5,Wrong in a number\n6–7,Half right\n8..10,Right in each number\n", ()),
+    "score ranges, a row each": ("id,weight,score_range,expected_outcome\n" + ROWS.replace("a,", "a,2.50,"), ()),
     "levels, a row each": (
         "id,what is judged,level,name,outcome,minimum\nq,Its depth,1,Poor,Wrong in a number,2\nq,,2,Good,Right in each number,\n",
         (),
-        f"  - id: q\n    expected_outcome: Its depth\n    required_min_level: 2\n{POOR_GOOD}",
-        "",
     ),
     "rows that call their level a level": (
         "id,level,name,outcome\na,Level 1,Poor,Wrong in a number\na,Good (2),,Right in each number\n",
         (),
-        f"  - id: a\n{POOR_GOOD}",
-        "",
     ),
     "cells that name their level": (
         "id,level,outcome\na,Poor (1),Wrong in a number\na,2: Good,Right in each number\n",
         (),
-        f"  - id: a\n{POOR_GOOD}",
-        "",
     ),
     "a column for each level": (
         "Criterion,Description,Weight,Poor (1),Good (2)\nThesis,Its claim,30%,Wrong in a number,Right in each number\n",
         (),
-        f"  - id: Thesis\n    expected_outcome: Its claim\n    weight: 0.3\n{GOOD_POOR}",
-        "1:30: read as levels: 1 Poor and 2 Good\n",
     ),
     "a column for each band": (
         "id,8-10,6-7,0-5,minimum\na,Right in each number,Half right,Wrong in a number,6 of 10\n",
         (),
-        f"  - id: a\n    required_min_score: 6\n{RANGES}",
-        "1:4: read as scores: 8 to 10, 6 to 7 and 0 to 5\n",
     ),
     "columns that options map and ignore": (
         "Aspect,Low,Top,Notes\nThesis,Wrong in a number,Right in each number,ask Ann\n",
         MAPPED,
-        "  - id: Thesis\n" + GOOD_POOR.replace("Poor", "Low").replace("Good", "Top"),
-        "1:16: column `Notes` is not read, as --ignore-column says\nr.csv:1:8: read as levels: 1 Low and 2 Top\n",
     ),
-    "a field with its scale in the header": (
-        *(f"id,Score (0-10),outcome\n{ROWS}", ("--map", "score=Score (0-10)")),
-        *(f"  - id: a\n{RANGES}", ""),
-    ),
-    "a header in another row": (
-        "Our rubric,\nid,outcome\na,Says it\n",
-        ("--header-row", "2"),
-        ONE,
-        "1:1: not read: what is above line 2, the header\n",
-    ),
-    "a separator that Excel names": ("sep=|\nid|expected_outcome\na|Says it\n", (), ONE, "2:1: read with `|` between"),
-    "an apostrophe before a formula": (
-        "id,outcome\na,'=1+1\nb,'tis so\n",
-        (),
-        '  - id: a\n    expected_outcome: =1+1\n  - id: b\n    expected_outcome: "\'tis so"\n',
-        "2:3: read without its first apostrophe",
-    ),
-    "a formula": (
-        "id,outcome\na,=SUM(A1)\n",
-        (),
-        "  - id: a\n    expected_outcome: =SUM(A1)\n",
-        "2:3: read as a text: `=SUM(A1)` looks like a formula\n",
-    ),
-    "white space": ('id ,Outcome, Weight\n a ,"Says it\n", 2 \n', (), f"{ONE}    weight: 2\n", ""),
+    "a field with its scale in the header": (f"id,Score (0-10),outcome\n{ROWS}", ("--map", "score=Score (0-10)")),
+    "a header in another row": ("Our rubric,\nid,outcome\na,Says it\n", ("--header-row", "2")),
+    "a separator that Excel names": ("sep=|\nid|expected_outcome\na|Says it\n", ()),
+    "an apostrophe before a formula": ("id,outcome\na,'=1+1\nb,'tis so\n", ()),
+    "a formula": ("id,outcome\na,=SUM(A1)\n", ()),
+    "white space": ('id ,Outcome, Weight\n a ,"Says it\n", 2 \n', ()),
     "ranges of another scale": (
         "id,score,minimum,outcome\na,0-59,60,Wrong in a number\na,60-79,,Half right\na,80-100,,Right in each number\n",
         ("--rescale", "0..100"),
-        f"  - id: a\n    required_min_score: 6\n{RANGES}",
-        "2:3: --rescale 0..100: 0 to 59 becomes 0 to 5 (worth 0 to 50); 60 to 79 becomes 6 to 7 (worth 60 to 70); 80 to ",
     ),
     "levels of another scale": (
         "id,level,name,outcome\na,0,Bad,Wrong in a number\na,1,Fair,Half right\na,2,Good,Right in each number\n",
         ("--rescale", "0..2"),
-        f"  - id: a\n{RANGES}".replace("0, 5", "0, 2").replace("6, 7", "3, 7"),
-        "2:3: not imported: the names `Bad`, `Fair` and `Good`",
     ),
 }
 
 
-@pytest.mark.parametrize(("text", "options", "expected", "said"), READ.values(), ids=READ)
-def test_what_a_table_says_becomes_a_rubric(text, options, expected, said):
+@pytest.mark.parametrize(("text", "options"), READ.values(), ids=READ)
+def test_what_a_table_says_becomes_a_rubric(text, options, said):
     code, written, told = import_file("r.csv", text, *options)
-    assert (code, written, told[: len(said) + 6] if said else told) == (0, expected, said and f"r.csv:{said}")
+    assert code == 0
+    said(written, told)
 
 
 @pytest.mark.parametrize("header", [each for each in HEADERS if each != "share"])

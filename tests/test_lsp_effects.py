@@ -1,7 +1,5 @@
 """What hover says of a band, a level, a weight and a gate: what an answer does to the score and the verdict."""
 
-import textwrap
-
 import pytest
 from test_lsp_text import SUITE, state_of
 
@@ -64,73 +62,20 @@ def test_a_band_says_what_each_of_its_scores_does(at):
 
 
 @pytest.mark.parametrize(
-    ("text", "at", "expected"),
+    ("text", "at"),
     [
-        (
-            LEVELS,
-            "1: Names",
-            """\
-            **Level 1** of quality
-
-            | level | adds | verdict |
-            | --- | :-: | --- |
-            | 1 | 0 | fail (gate missed) |
-
-            """
-            + USUAL,
-        ),
-        (
-            TONE,
-            "[9, 10]",
-            """\
-            **Scores 9 to 10**
-
-            | score | adds | verdict |
-            | --- | :-: | --- |
-            | 9 | 0.9 | pass |
-            | 10 | 1 | pass |
-
-            Pass from 0.5.""",
-        ),
-        (LEVELS, "3\n", "**Gate** of quality: level 1 misses it, so the verdict is fail."),
-        (
-            LEVELS.replace("level: 3", "level: 4"),
-            "4\n",
-            "**Gate** of quality: levels 1 and 3 miss it, so the verdict is fail.",
-        ),
-        (
-            CHECKLIST,
-            "weight",
-            (
-                "**cause**: 75% of the score. Its worst answer (not met) leaves at most 0.25, and the verdict is fail "
-                f"(gate missed).\n\n{USUAL}"
-            ),
-        ),
-        (
-            CHECKLIST,
-            "10, exp",
-            "**Gate** of cause: if it is not met, the verdict is fail, whatever the other criteria get.",
-        ),
-        (
-            POINTS,
-            "-6",
-            (
-                "**rubric-3**: -75% of the score. Its worst answer (met) leaves at most 0.25, and the verdict is fail."
-                f"\n\n{USUAL}"
-            ),
-        ),
-        (
-            POINTS,
-            "3, tags",
-            (
-                "**rubric-2**: 37.5% of the score. Its worst answer (not met) leaves at most 0.625, and the verdict "
-                f"cannot be pass.\n\n{USUAL}"
-            ),
-        ),
+        (LEVELS, "1: Names"),
+        (TONE, "[9, 10]"),
+        (LEVELS, "3\n"),
+        (LEVELS.replace("level: 3", "level: 4"), "4\n"),
+        (CHECKLIST, "weight"),
+        (CHECKLIST, "10, exp"),
+        (POINTS, "-6"),
+        (POINTS, "3, tags"),
     ],
 )
-def test_levels_weights_and_gates_say_what_they_do(text, at, expected):
-    assert last_card(text, at) == textwrap.dedent(expected)
+def test_levels_weights_and_gates_say_what_they_do(text, at, said):
+    said(last_card(text, at))
 
 
 def test_a_gate_that_no_answer_or_every_answer_misses():

@@ -246,49 +246,24 @@ def change(folder, name, old, new):
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "wanted", "reason"),
+    ("name", "old", "new", "wanted"),
     [
-        ("", "", "", "tone é", "the criterion at refund.rubric.yaml:6 has the id `tone é`"),
-        ("", "", "", " ", "an id cannot be empty, or begin or end with a space"),
-        (
-            "refund.rubric.yaml",
-            '"tone é"',
-            "accuracy",
-            "x",
-            "the criterion at refund.rubric.yaml:6 has the id `accuracy`",
-        ),
-        (
-            "refund.rubric.yaml",
-            "id: accuracy",
-            "id: &a accuracy",
-            "x",
-            "the id at refund.rubric.yaml:3 is shared by an anchor or alias",
-        ),
-        (
-            "refund.rubric-test.yaml",
-            "tone é: true",
-            "x: true",
-            "x",
-            "refund.rubric-test.yaml:9 has `x` beside `accuracy` already",
-        ),
-        (
-            "refund.judged.jsonl",
-            '"tone é", "satisfied"',
-            '"x", "satisfied"',
-            "x",
-            "refund.judged.jsonl:1 has `x` beside `accuracy` already",
-        ),
-        ("refund.rubric-test.yaml", "answer: Thirty", "answer: 'Thirty", "x", "refund.rubric-test.yaml:"),
-        ("refund.judged.jsonl", '{"id"', "{id", "x", "refund.judged.jsonl:1: "),
+        ("", "", "", "tone é"),
+        ("", "", "", " "),
+        ("refund.rubric.yaml", '"tone é"', "accuracy", "x"),
+        ("refund.rubric.yaml", "id: accuracy", "id: &a accuracy", "x"),
+        ("refund.rubric-test.yaml", "tone é: true", "x: true", "x"),
+        ("refund.judged.jsonl", '"tone é", "satisfied"', '"x", "satisfied"', "x"),
+        ("refund.rubric-test.yaml", "answer: Thirty", "answer: 'Thirty", "x"),
+        ("refund.judged.jsonl", '{"id"', "{id", "x"),
         (
             "refund.rubric-test.yaml",
             "{checks: [{id: accuracy, satisfied: true}, {id: tone é, satisfied: true}]}",
             "'accuracy: yes'",
             "x",
-            "refund.rubric-test.yaml:13: this output is a string, in which ids cannot be renamed",
         ),
-        ("", "", "", "a\x7fb", "refund.rubric.yaml: it would have a syntax error"),
-        ("", "", "", "a\ud83d", "an id cannot contain half a surrogate pair"),
+        ("", "", "", "a\x7fb"),
+        ("", "", "", "a\ud83d"),
     ],
     ids=[
         "collides",
@@ -304,13 +279,12 @@ def change(folder, name, old, new):
         "half a character",
     ],
 )
-def test_a_rename_that_cannot_be_proved_is_refused_with_the_reason(folder, name, old, new, wanted, reason):
+def test_a_rename_that_cannot_be_proved_is_refused_with_the_reason(folder, name, old, new, wanted, said):
     if name:
         change(folder, name, old, new)
 
     async def task(asking):
-        refusal = await asking.refusal(wanted)
-        assert refusal.startswith(reason) if reason.endswith((":", ": ")) else refusal == reason
+        said(await asking.refusal(wanted))
 
     ask(folder, "refund.rubric.yaml", "accuracy", task, nth=1)
 

@@ -85,35 +85,23 @@ def test_a_criterion_shows_its_bands_its_share_and_its_gate():
 
 
 @pytest.mark.parametrize(
-    ("at", "expected"),
+    "at",
     [
-        ("accuracy\n", "**accuracy**: weight 2 of 3, 66.7%; gate: at 7\n"),
-        (
-            "short\n",
-            f"**short**: weight 1 of 3, 33.3%; gate: none\n\n{BANDS}| 0 to 5 | Longer |",
-        ),
-        (
-            "quality\n",
-            "**quality**: weight 1 of 2, 50%; gate: at level 3\n\n| level | outcome |\n| --- |",
-        ),
-        ("pivot\n", "**pivot**: weight 1 of 2, 50%; gate: none\n\nMentions the pivot"),
-        ("score_range: [0, 4]", f"**holistic scale**\n\n{BANDS}| 0 to 4 | Wrong |"),
-        (
-            "rubrics:\n      - id",
-            f"**score ranges**\n\n{CRITERIA}| accuracy | 2 of 3, 66.7% | at 7 |",
-        ),
-        ("weight: 2", "**`weight`**: number; default 1; at least 0\n\nThe weight of this criterion"),
-        ("required_min_score", "**`required_min_score`**: an integer from 0 to 10\n\nThe gate, 0 to 10"),
-        ("tests:", "**`tests`**\n\nThe cases of the suite"),
-        ("score_range: [7", "**`score_range`**: two integers, [lowest, highest]\n\nThe lowest and the highest score"),
-        (
-            "description: Mentions",
-            "**deprecated-description**: `description` on a criterion or band.\n\n",
-        ),
+        "accuracy\n",
+        "short\n",
+        "quality\n",
+        "pivot\n",
+        "score_range: [0, 4]",
+        "rubrics:\n      - id",
+        "weight: 2",
+        "required_min_score",
+        "tests:",
+        "score_range: [7",
+        "description: Mentions",
     ],
 )
-def test_what_is_under_the_cursor_is_explained(at, expected):
-    assert hover(SUITE, at)[: len(expected)] == expected
+def test_what_is_under_the_cursor_is_explained(at, said):
+    said(hover(SUITE, at))
 
 
 def test_a_finding_is_explained_by_its_rule_and_the_field_beside_it_by_its_schema():
@@ -374,44 +362,28 @@ def test_nothing_is_offered_in_the_files_of_others(text, name, is_offered):
 
 
 @pytest.mark.parametrize(
-    ("text", "label", "snippets", "expected"),
+    ("text", "label", "snippets"),
     [
-        ("rubrics:\n  - ¦\n", "weight", True, "weight: ${1:1}"),
-        ("rubrics:\n  - ¦\n", "weight", False, "weight: 1"),
-        ("rubrics:\n  - ¦\n", "id", True, "id: $1"),
-        ("rubrics:\n  - wei¦: 2\n", "weight", True, "weight"),
-        ("rubrics:\n  - ¦\n", "score_range", True, "score_range: [${1:0}, ${2:10}]"),
-        ("rubrics:\n  - ¦\n", "score_range", False, "score_range: [0, 10]"),
-        ("rubrics:\n  - ¦\n", "score_ranges", False, "score_ranges:"),
-        (
-            "rubrics:\n  - ¦\n",
-            "score_ranges",
-            True,
-            "score_ranges:\n    - score_range: [${1:0}, ${2:10}]\n      expected_outcome: $3",
-        ),
-        (
-            "rubrics:\n  - id: a\n    ¦\n",
-            "levels",
-            True,
-            "levels:\n  - level: ${1:1}\n    expected_outcome: $2\n  - level: ${3:2}\n    expected_outcome: $4",
-        ),
-        (
-            "rubrics:\n  - {id: a, ¦}\n",
-            "score_ranges",
-            True,
-            "score_ranges: [{score_range: [${1:0}, ${2:10}], expected_outcome: $3}]",
-        ),
+        ("rubrics:\n  - ¦\n", "weight", True),
+        ("rubrics:\n  - ¦\n", "weight", False),
+        ("rubrics:\n  - ¦\n", "id", True),
+        ("rubrics:\n  - wei¦: 2\n", "weight", True),
+        ("rubrics:\n  - ¦\n", "score_range", True),
+        ("rubrics:\n  - ¦\n", "score_range", False),
+        ("rubrics:\n  - ¦\n", "score_ranges", False),
+        ("rubrics:\n  - ¦\n", "score_ranges", True),
+        ("rubrics:\n  - id: a\n    ¦\n", "levels", True),
+        ("rubrics:\n  - {id: a, ¦}\n", "score_ranges", True),
         (
             "rubrics:\n  - id: a\n    score_ranges:\n      - {score_range: [0, 3], expected_outcome: b}\n      - ¦\n",
             "band",
             True,
-            "score_range: [${1:4}, ${2:10}]\n  expected_outcome: $3",
         ),
     ],
 )
-def test_what_is_taken_brings_its_value_along(text, label, snippets, expected):
+def test_what_is_taken_brings_its_value_along(text, label, snippets, said):
     item = offer(text, snippets=snippets)[label]
-    assert item.text_edit.new_text == expected
+    said(item.text_edit.new_text)
 
 
 @pytest.mark.parametrize("text", ["# yaml-language-server: $schema=¦", "# $schema: htt¦", "$schema: ¦\nrubrics: []\n"])

@@ -137,16 +137,9 @@ def test_changed_points_give_the_score_that_a_rubric_with_those_points_gives(poi
         compare_scores(rubric, load_points(changed, *thresholds)[0], mutant)
 
 
-def test_points_to_lose_are_doubled_halved_and_removed_and_thresholds_move_to_scores_that_are_cut_at_0():
+def test_points_to_lose_are_doubled_halved_and_removed_and_thresholds_move_to_scores_that_are_cut_at_0(said):
     rubric, places = load_points([2, -3], "0.5", "0.5")
-    assert [mutant.change for mutant in make_mutants(rubric, places)] == [
-        "the weight of `rubric-1` is doubled",
-        "the weight of `rubric-1` is halved",
-        "the weight of `rubric-2` is doubled",
-        "the weight of `rubric-2` is halved",
-        "`rubric-2` is removed",
-        "the pass threshold 0.5 becomes 0",
-    ]
+    said([mutant.change for mutant in make_mutants(rubric, places)])
 
 
 @given(st.lists(st.sets(st.integers(-20, 30), max_size=4), min_size=1, max_size=4), st.integers(1, 10**9))
@@ -187,59 +180,32 @@ def list_changes(rubrics):
     return [mutant.change for mutant in make_mutants(rubric, places)]
 
 
-def test_the_changes_of_a_rubric_with_score_ranges():
+def test_the_changes_of_a_rubric_with_score_ranges(said):
     accuracy = {"id": "accuracy", "weight": 2, "required_min_score": 7, **BANDS}
-    assert list_changes([accuracy, {"id": "tone", **BANDS}]) == [
-        "the gate 7 of `accuracy` becomes 8",
-        "the gate 7 of `accuracy` becomes 6",
-        "the gate of `accuracy` is removed",
-        "the weight of `accuracy` is doubled",
-        "the weight of `accuracy` is halved",
-        "the weight of `accuracy` becomes 0",
-        "`accuracy` is removed",
-        "the weight of `tone` is doubled",
-        "the weight of `tone` is halved",
-        "`tone` is removed",
-        "the pass threshold 0.8 becomes 0.8333",
-        "the pass threshold 0.8 becomes 0.7667",
-        "the borderline threshold 0.6 becomes 0.6333",
-        "the borderline threshold 0.6 becomes 0.5667",
-    ]
+    said(list_changes([accuracy, {"id": "tone", **BANDS}]))
 
 
-def test_the_gate_of_a_check_can_only_be_removed():
+def test_the_gate_of_a_check_can_only_be_removed(said):
     check = {"id": "day", "expected_outcome": "Names the day", "required_min_score": 10}
-    assert list_changes([check, "Names the year"])[:2] == [
-        "the gate of `day` is removed",
-        "the weight of `day` is doubled",
-    ]
+    said(list_changes([check, "Names the year"]))
 
 
-def test_a_holistic_rubric_has_only_its_thresholds():
+def test_a_holistic_rubric_has_only_its_thresholds(said):
     bands = [
         {"score_range": [0, 4], "expected_outcome": "Wrong"},
         {"score_range": [5, 10], "expected_outcome": "Right"},
     ]
-    assert list_changes(bands) == [
-        "the pass threshold 0.8 becomes 0.9",
-        "the pass threshold 0.8 becomes 0.7",
-        "the borderline threshold 0.6 becomes 0.7",
-        "the borderline threshold 0.6 becomes 0.5",
-    ]
+    said(list_changes(bands))
 
 
-def test_thresholds_without_a_score_between_them_move_alone():
+def test_thresholds_without_a_score_between_them_move_alone(said):
     year, day = {"id": "year", "expected_outcome": "Names the year"}, {"id": "day", "expected_outcome": "Names the day"}
-    assert list_changes([year])[2:] == ["the borderline threshold 0.6 becomes 0"]
-    assert list_changes([year, day])[6:] == ["the borderline threshold 0.6 becomes 0.5"]
+    said(list_changes([year]), list_changes([year, day]))
 
 
-def test_the_borderline_threshold_moves_no_higher_than_the_pass_threshold():
+def test_the_borderline_threshold_moves_no_higher_than_the_pass_threshold(said):
     levels = {"id": "quality", "levels": {0: "States none", 6: "States six", 7: "States seven", 8: "States all"}}
-    assert list_changes([levels])[-2:] == [
-        "the borderline threshold 0.6 becomes 0.8",
-        "the borderline threshold 0.6 becomes 0",
-    ]
+    said(list_changes([levels]))
 
 
 def write_many(folder, criteria, tests):

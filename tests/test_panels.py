@@ -230,11 +230,11 @@ def test_models_samples_criteria_and_orders_combine(folder, models, samples, per
     assert again.asked == []
 
 
-def test_a_run_says_its_requests_and_how_many_votes_are_independent():
+def test_a_run_says_its_requests_and_how_many_votes_are_independent(said):
     with serving(Models()) as server:
         code, out, told = judge(server, "--samples", "2", "--per-criterion")
     assert (code, out) == (0, "")
-    assert told[0].startswith("24 requests (2 models, 2 samples, one criterion per request) for 2 answers")
+    said(told[0])
     assert re.fullmatch(
         r"2 of 2 answers judged; \d with the same verdict in all 4 outputs; at most 2 independent votes per answer "
         r".*; 2,400 input tokens, 240 output tokens",
@@ -243,13 +243,12 @@ def test_a_run_says_its_requests_and_how_many_votes_are_independent():
     assert len(told) == 2
 
 
-def test_the_requests_of_a_resumed_run_are_those_that_are_left(folder):
+def test_the_requests_of_a_resumed_run_are_those_that_are_left(folder, said):
     with serving(Models()) as server:
         judge(server, "--per-criterion")
         write_answers(folder, 3)
         told = judge(server, "--per-criterion")[2]
-    assert told[0].startswith("answers.judged.jsonl already has 2 of 3 answers; ")
-    assert told[1].startswith("6 requests (2 models, one criterion per request) for 1 answer")
+    said(told[0], told[1])
     assert len(server.asked) == 18
 
 
@@ -268,7 +267,7 @@ def test_the_order_is_the_same_on_every_machine(folder):
 # What goes wrong
 
 
-def test_an_invalid_output_of_one_model_makes_the_record_invalid_and_names_it(folder):
+def test_an_invalid_output_of_one_model_makes_the_record_invalid_and_names_it(folder, said):
     good = Models()
 
     def behave(asked):
@@ -277,7 +276,8 @@ def test_an_invalid_output_of_one_model_makes_the_record_invalid_and_names_it(fo
     with serving(behave) as server:
         code, _, told = judge(server, "--max-attempts", "2", models=("one", "two", "three"))
     fault = 'no JSON object in this text: "8/10"'
-    assert (code, told[1]) == (1, f'rubric-score: answer "a1": invalid after 2 attempts: `two`: {fault}')
+    assert code == 1
+    said(told[1])
     (record,) = (each for each in results(folder) if each["id"] == "a1")
     assert (len(record["outputs"]), record["judge"]["fault"]) == (2, f"`two`: {fault}")
     assert [(each["model"], each["outputs"]) for each in record["judge"]["panel"]] == [
@@ -287,10 +287,11 @@ def test_an_invalid_output_of_one_model_makes_the_record_invalid_and_names_it(fo
     ]
     code, out, _ = run("r.rubric.yaml", "answers.judged.jsonl", "--format", "jsonl")
     (error,) = (json.loads(line)["error"] for line in out.splitlines() if "error" in json.loads(line))
-    assert (code, error["path"], error["message"].startswith("output 2 of 2 (by `two`): ")) == (1, "/outputs/1", True)
+    assert (code, error["path"]) == (1, "/outputs/1")
+    said(error["message"])
 
 
-def test_an_invalid_output_for_one_criterion_names_the_criterion(folder):
+def test_an_invalid_output_for_one_criterion_names_the_criterion(folder, said):
     good = Models()
 
     def behave(asked):
@@ -301,7 +302,8 @@ def test_an_invalid_output_for_one_criterion_names_the_criterion(folder):
     with serving(behave) as server:
         code, _, told = judge(server, "--max-attempts", "1", "--per-criterion", models=("one",))
     fault = 'criterion `tone`: no check for "tone"'
-    assert (code, told[1].endswith(f'answer "a0": invalid after 1 attempts: {fault}')) == (1, True)
+    assert code == 1
+    said(told[1])
     assert results(folder)[0]["judge"]["fault"] == fault
     out = run("r.rubric.yaml", "answers.judged.jsonl", "--format", "jsonl")[1]
     assert json.loads(out)["error"]["message"].endswith(fault)
@@ -321,7 +323,7 @@ def test_a_request_is_corrected_with_the_same_order(folder):
     assert [each["attempts"] for each in results(folder)[0]["judge"]["panel"]] == [[2], [2]]
 
 
-def test_a_model_that_gives_no_reply_leaves_the_answer_for_the_next_run(folder):
+def test_a_model_that_gives_no_reply_leaves_the_answer_for_the_next_run(folder, said):
     good, failing = Models(), [True]
 
     def behave(asked):
@@ -331,14 +333,15 @@ def test_a_model_that_gives_no_reply_leaves_the_answer_for_the_next_run(folder):
 
     with serving(behave) as server:
         code, _, told = judge(server)
-        assert (code, told[1]) == (1, 'rubric-score: answer "a0": not judged: `two`: HTTP 400: Too long.')
+        assert code == 1
+        said(told[1])
         assert [each["id"] for each in results(folder)] == ["a1"]
         failing[0] = False
         assert judge(server)[0] == 0
     assert sorted(each["id"] for each in results(folder)) == ["a0", "a1"]
 
 
-def test_a_model_that_refuses_every_request_ends_the_run_at_once(folder):
+def test_a_model_that_refuses_every_request_ends_the_run_at_once(folder, said):
     good = Models()
 
     def behave(asked):
@@ -350,10 +353,7 @@ def test_a_model_that_refuses_every_request_ends_the_run_at_once(folder):
         code, _, told = judge(server)
     assert (code, len(server.asked)) == (2, 2)
     refusal, counts, stopped, command = told[1:]
-    assert refusal.endswith('answer "a0": not judged: `two`: HTTP 404: No such model.')
-    assert counts.startswith("0 of 50 answers judged; 1 without a reply; 49 not yet asked; ")
-    assert "all other requests to `two` would fail too" in stopped
-    assert command.endswith(f"--model one --model two --base-url {server.url} --concurrency 1")
+    said(refusal, counts, stopped, command)
 
 
 CHANGED = {
@@ -522,7 +522,7 @@ SAME = {
 
 
 @pytest.mark.parametrize(("models", "votes"), SAME.values(), ids=SAME)
-def test_a_model_that_judges_twice_has_one_independent_vote(folder, models, votes):
+def test_a_model_that_judges_twice_has_one_independent_vote(folder, models, votes, said):
     panel = [
         {**member(name), "endpoint": f"{URL}{place}", **({} if replied is None else {"answered_by": replied})}
         for place, (name, replied) in enumerate(models)
@@ -533,13 +533,13 @@ def test_a_model_that_judges_twice_has_one_independent_vote(folder, models, vote
     table = run("r.rubric.yaml", "o.jsonl", "--format", "table")[1]
     assert (total["independent_votes_at_most"], result["independent_votes_at_most"]) == (votes, votes)
     assert (len(total["models"]), len(result["panel"])) == (len(models), len(models))
-    assert f": at most {votes} independent vote{'s' * (votes > 1)} (samples of one model are one)" in table
+    said(table)
 
 
-def test_a_run_of_one_model_at_two_endpoints_says_one_independent_vote(folder):
+def test_a_run_of_one_model_at_two_endpoints_says_one_independent_vote(folder, said):
     with serving(Models()) as first, serving(Models()) as second:
         told = judge(first, models=["one", f"one@{second.url}"])[2]
-    assert "at most 1 independent vote per answer; " in told[1]
+    said(told[1])
     assert [each["judge"]["independent_votes_at_most"] for each in results(folder)] == [1, 1]
 
 
@@ -562,7 +562,7 @@ def write(folder, name, records):
     (folder / name).write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
 
 
-def test_the_totals_say_how_many_votes_are_independent(folder):
+def test_the_totals_say_how_many_votes_are_independent(folder, said):
     two = [panel_record(f"x{n}", ("a", [LOW, HIGH]), ("b", [HIGH, HIGH])) for n in range(2)]
     write(
         folder,
@@ -570,10 +570,7 @@ def test_the_totals_say_how_many_votes_are_independent(folder):
         [*two, panel_record("y", ("a", [LOW]), ("b", [LOW]), ("c", [HIGH])), {"id": "z", "output": as_output(LOW)}],
     )
     table = run("r.rubric.yaml", "out.jsonl", "--format", "table")[1].splitlines()
-    assert [line.strip() for line in table if "panel" in line] == [
-        "2 answers by the panel a and b: at most 2 independent votes (samples of one model are one)",
-        "1 answer by the panel a, b and c: at most 3 independent votes (samples of one model are one)",
-    ]
+    said([line.strip() for line in table if "panel" in line])
     totals = json.loads(run("r.rubric.yaml", "out.jsonl", "--format", "json")[1])["totals"]["rubrics"][0]
     assert (totals["sampled"], totals["stable"], totals["panels"]) == (
         3,
@@ -621,12 +618,13 @@ def test_the_models_of_a_panel_are_raters_and_the_panel_is_compared_with_people(
     assert {each["ratings"][1]["rater"] for each in found["disagreements"]["worst"]} == {"a", "c"}
 
 
-def test_a_panel_without_people_is_its_models(folder):
+def test_a_panel_without_people_is_its_models(folder, said):
     write(folder, "run.jsonl", [panel_record(f"x{n}", ("a", [LOW]), ("b", [HIGH])) for n in range(2)])
     found = json.loads(run("agree", "r.rubric.yaml", "run.jsonl", "--bootstrap", "0", "--format", "json")[1])
     assert [rater["name"] for rater in found["agreements"][0]["raters"]] == ["a", "b"]
     code, _, told = run("agree", "r.rubric.yaml", "run.jsonl", "--rater", "panel")
-    assert (code, told) == (2, ["rubric-score: the panel `panel` is compared only with people; add --labels"])
+    assert code == 2
+    said(told)
 
 
 def test_raters_of_panels_in_two_files_are_told_apart(folder):
@@ -646,10 +644,11 @@ def test_raters_of_panels_in_two_files_are_told_apart(folder):
     ]
 
 
-def test_an_answer_that_a_panel_judged_twice_is_left_out_once(folder):
+def test_an_answer_that_a_panel_judged_twice_is_left_out_once(folder, said):
     write(folder, "run.jsonl", [panel_record(name, ("a", [LOW]), ("b", [HIGH])) for name in ("x", "y", "y")])
     code, _, told = run("agree", "r.rubric.yaml", "run.jsonl", "--bootstrap", "0")
-    assert (code, len(told), told[0].endswith("run.jsonl:2 (y) and run.jsonl:3 (y)")) == (0, 1, True)
+    assert (code, len(told)) == (0, 1)
+    said(told[0])
 
 
 # The prompt
@@ -697,23 +696,19 @@ def record_tests(server, *options, models=("one", "two")):
     return run(*call, program=rubric_test, name="rubric-test")
 
 
-def test_a_panel_records_tests_and_after_an_edit_only_what_changed(folder):
+def test_a_panel_records_tests_and_after_an_edit_only_what_changed(folder, said):
     (folder / "r.rubric-test.yaml").write_text(TESTS, "utf-8")
     with serving(Models()) as server:
         code, _, told = record_tests(server, "--samples", "2", "--shuffle", "3")
-        assert (code, told[0]) == (
-            0,
-            "recorded.jsonl: 8 requests (2 models, 2 samples) for 2 answers: 2 for every criterion",
-        )
+        assert code == 0
+        said(told[0])
         before = results(folder, "recorded.jsonl")
         assert [[each["outputs"] for each in record["judge"]["panel"]] for record in before] == [[2, 2], [2, 2]]
         (folder / "r.rubric.yaml").write_text(RUBRIC.replace("Insults the reader.", "Is rude."), "utf-8")
         code, _, told = record_tests(server, "--samples", "2", "--per-criterion")
-    assert told[1:] == ["2 of 2 answers judged; 800 input tokens, 80 output tokens"]
-    assert (code, told[0]) == (
-        0,
-        "recorded.jsonl: 8 requests (2 models, 2 samples, one criterion per request) for 2 answers: 2 for `tone` alone",
-    )
+    said(told)
+    assert code == 0
+    said(told[0])
     after = results(folder, "recorded.jsonl")
     for one, two in zip(before, after, strict=True):
         assert [drop(output, "tone") for output in two["outputs"]] == [
@@ -730,14 +725,16 @@ def drop(output, name):
     return [check for check in output["checks"] if check["id"] != name]
 
 
-def test_after_an_edit_another_panel_judges_every_criterion(folder):
+def test_after_an_edit_another_panel_judges_every_criterion(folder, said):
     (folder / "r.rubric-test.yaml").write_text(TESTS, "utf-8")
     with serving(Models()) as server:
         assert record_tests(server)[0] == 0
         (folder / "r.rubric.yaml").write_text(RUBRIC.replace("Insults the reader.", "Is rude."), "utf-8")
         code, _, told = record_tests(server, models=("one", "three"))
-        assert (code, told[0]) == (0, "recorded.jsonl: 4 requests (2 models) for 2 answers: 2 for every criterion")
+        assert code == 0
+        said(told[0])
         (folder / "r.rubric.yaml").write_text(RUBRIC.replace("Insults the reader.", "Is mean."), "utf-8")
         code, _, told = record_tests(server, models=("one",))
-        assert (code, told[0]) == (0, "recorded.jsonl: 2 requests: 2 for every criterion")
+        assert code == 0
+        said(told[0])
     assert [sorted(record) for record in results(folder, "recorded.jsonl")] == [["answer", "id", "judge", "output"]] * 2

@@ -209,12 +209,11 @@ def test_a_hundred_criteria_have_all_their_values(run):
     assert read(page, views=views)["views"] == [["a"], []]
 
 
-def test_without_the_script_the_first_answers_are_listed(run):
+def test_without_the_script_the_first_answers_are_listed(run, said):
     records = [tower(f"a{number}", 9 - number % 9, 9) for number in range(30)]
     page, _, _ = run(ONE, "one.jsonl", one=lines(*records, records[0]))
     told = part(page, "answers")
-    assert told.startswith("Every answer (31) 1 record has the id of an earlier one, and all are counted. The first 20")
-    assert "Answer Verdict Score Missed gates a0 pass 0.900 a1 pass 0.833" in told
+    said(told)
     assert told.endswith("a18 pass 0.900 a19 pass 0.833")
 
 
@@ -298,7 +297,7 @@ def test_two_runs_are_joined_by_id_and_every_flip_is_counted(run):
 
 
 @needs_node
-def test_results_of_another_version_of_the_rubric_are_compared_as_they_are(run):
+def test_results_of_another_version_of_the_rubric_are_compared_as_they_are(run, said):
     records = lines(tower("a", 6, 9), tower("b", 9, 9), tower("c", 4, 9))
     old = ONE.replace("required_min_score: 5, ", "").replace("weight: 2", "weight: 1").replace("tone", "style")
     _, results, _ = run(old, "one.jsonl", one=records.replace("tone", "style"))
@@ -307,11 +306,7 @@ def test_results_of_another_version_of_the_rubric_are_compared_as_they_are(run):
         now, "one.jsonl", "--compare", "was.jsonl", one=records, was=lines(*results, {"error": {}, "id": "d"})
     )
     told = part(page, "comparison")
-    assert f"another version of the rubric: rubric hash {results[0]['rubric_hash']}." in told
-    assert "accuracy weight 1 to 2, gate none to 7 3 0 0 0.633 0.633 0 to 2" in told
-    assert "a borderline 0.750 fail 0.700 none: only the rubric differs" in told
-    assert "Criteria only in this run: tone . Criteria only in the other run: style ." in told
-    assert "1 record of the other run without a score: line 4: a result without a score: no reason given" in told
+    said(told)
     assert [each["before"] for each in read(page)["rows"]] == ["0.750", "0.900", "0.650", ""]
 
 
@@ -327,12 +322,12 @@ def test_results_of_another_version_of_the_rubric_are_compared_as_they_are(run):
         ({"error": "no reply"}, "`error` must be an object"),
     ],
 )
-def test_what_only_looks_like_a_result_is_told(run, change, message):
+def test_what_only_looks_like_a_result_is_told(run, change, message, said):
     records = lines(tower("a", 6, 9))
     _, results, _ = run(ONE, "one.jsonl", one=records)
     page, _, told = run(ONE, "one.jsonl", "--compare", "was.jsonl", one=records, was=lines(results[0] | change))
     assert f"1 record of the other run without a score: line 1: {message}" in part(page, "comparison")
-    assert f"--compare: was.jsonl: 1 of 1 records without a score; line 1: {message}" in told
+    said(told)
 
 
 def test_another_run_that_cannot_be_compared_is_told(run):
@@ -346,14 +341,13 @@ def test_another_run_that_cannot_be_compared_is_told(run):
     assert (told.splitlines(), "nothing is compared" in lonely) == ([lonely], True)
 
 
-def test_a_holistic_scale_has_one_name_on_the_whole_page(run):
+def test_a_holistic_scale_has_one_name_on_the_whole_page(run, said):
     bands = {"[0, 4]": "Wrong.", "[5, 10]": "Right."}
     rubric = "rubrics:\n" + "".join(f"  - {{score_range: {at}, expected_outcome: {it}}}\n" for at, it in bands.items())
     now, was = (lines({"id": "a", "output": {"score": score}}) for score in (9, 3))
     page, _, _ = run(rubric, "now.jsonl", "--compare", "was.jsonl", now=now, was=was)
     told = part(page, "comparison")
-    assert "Whole answer 1 0 1 0.300 0.900" in told
-    assert "a fail 0.300 pass 0.900 Whole answer 3 to 9" in told
+    said(told)
     assert "overall" not in told
 
 

@@ -126,15 +126,12 @@ def test_sarif_without_results_follows_the_official_schema(failures):
     assert log["runs"][0]["results"] == []
 
 
-def test_the_official_schema_refuses_what_is_wrong():
+def test_the_official_schema_refuses_what_is_wrong(said):
     log = json.loads(render("sarif", lint("x.yaml", ENCODINGS["LF"])))
     place = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
     place["region"]["startColumn"] = 0
     place["artifactLocation"]["uri"] = "a b"
-    assert [
-        "$.runs[0].results[0].locations[0].physicalLocation.artifactLocation.uri: 'a b' is not a 'uri-reference'",
-        "$.runs[0].results[0].locations[0].physicalLocation.region.startColumn: 0 is less than the minimum of 1",
-    ] == sorted(faults(log))
+    said(sorted(faults(log)))
 
 
 @given(FILES)
@@ -221,15 +218,12 @@ def test_the_fixes_in_sarif_make_the_text_that_the_page_shows(example):
     assert example.fixed == text
 
 
-def test_sarif_tells_what_was_not_linted():
+def test_sarif_tells_what_was_not_linted(said):
     failures = [Failure("a.yaml", "does not exist"), Failure("b.yaml", "E: oops", is_fault=True)]
     invocation = json.loads(render("sarif", failures=failures))["runs"][0]["invocations"][0]
     told = invocation["toolExecutionNotifications"]
     assert invocation["executionSuccessful"] is False
-    assert [(each["descriptor"]["id"], each["level"], each["message"]["text"]) for each in told] == [
-        ("unreadable", "error", "not linted: does not exist"),
-        ("fault", "error", "not linted: E: oops"),
-    ]
+    said([(each["descriptor"]["id"], each["level"], each["message"]["text"]) for each in told])
     places = [each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in told]
     assert places == ["a.yaml", "b.yaml"]
 
@@ -317,15 +311,12 @@ def test_a_file_with_nothing_but_near_misses_is_a_skipped_test():
 # GitHub
 
 
-def test_github_annotations():
+def test_github_annotations(said):
     text = "rubrics:\n  - id: a\n    score_ranges:\n      - score_range: [0, 5]\n        expected_outcome: x y\n"
     text += "      - score_range: [5, 10]\n        expected_outcome: Good\n"
     found = render("github", lint("a,b: 100%.yaml", text.encode()))
     first, second, *_ = found.splitlines()
-    at = "file=a%2Cb%3A 100%25.yaml,line=6,endLine=6,col=22,endColumn=29,title=rubric-lint%3A overlap"
-    assert first.startswith(
-        f"::error {at}::a,b: 100%25.yaml:6:22: overlap: criterion `a`: score 5 is in this band [5, 10]"
-    )
+    said(first)
     assert second.startswith("::warning file=a%2Cb%3A 100%25.yaml,line=7,endLine=7,col=27,endColumn=31,title=")
 
 
@@ -367,21 +358,11 @@ def test_github_tells_what_was_not_linted():
 # GitLab
 
 
-def test_gitlab_report():
+def test_gitlab_report(said):
     result = lint("x.yaml", ENCODINGS["LF"])
     failures = [Failure("gone.yaml", "does not exist"), Failure("b.yaml", "E: oops", is_fault=True)]
     report = json.loads(render("gitlab", result, failures=failures))
-    assert report[0] == {
-        "description": "criterion `👩‍🔬 a`: unknown field `wieght`; did you mean `weight`?",
-        "check_name": "rubric-lint/unknown-field",
-        "fingerprint": fingerprints(result)[0],
-        "severity": "major",
-        "location": {
-            "path": "x.yaml",
-            "lines": {"begin": 4, "end": 4},
-            "positions": {"begin": {"line": 4, "column": 5}, "end": {"line": 4, "column": 11}},
-        },
-    }
+    said(report[0])
     assert [
         ("rubric-lint/vague-outcome", "minor", "x.yaml"),
         ("rubric-lint/unreadable", "critical", "gone.yaml"),
@@ -405,7 +386,7 @@ def test_gitlab_report_of_nothing_is_an_empty_list():
 # JUnit
 
 
-def test_junit_report():
+def test_junit_report(said):
     clean = lint("ok.yaml", b"rubrics:\n  - id: a\n    expected_outcome: States the year.\n")
     warned = lint("a&b.yaml", b"rubrics:\n  - id: a\n    expected_outcome: Good\n")
     failures = [Failure("gone.yaml", "does not exist"), Failure("b.yaml", "E: <oops>", is_fault=True)]
@@ -416,13 +397,7 @@ def test_junit_report():
     cases = {
         case.get("name"): [(each.tag, each.get("type"), each.get("message")) for each in case] for case in suite[0]
     }
-    assert cases == {
-        "bad.yaml": [("failure", "error", "1 error and 1 warning")],
-        "a&b.yaml": [("failure", "warning", "1 warning")],
-        "ok.yaml": [],
-        "gone.yaml": [("error", "unreadable", "does not exist")],
-        "b.yaml": [("error", "fault", "E: <oops>")],
-    }
+    said(cases)
     lines = suite[0][0][0].text.splitlines()
     assert [line.split(": ")[0] for line in lines] == [
         "bad.yaml:4:5 error unknown-field",

@@ -252,34 +252,18 @@ def test_colours():
 
 
 @pytest.mark.parametrize(
-    ("summary", "expected"),
+    "summary",
     [
-        (Summary(), "0 files checked; `rubric-lint --show-files` lists what is left out and why."),
-        (Summary(unreadable=1), "0 files checked.\n1 file could not be read."),
-        (Summary(files=1), "0 rubrics found in 1 file."),
-        (
-            Summary(files=5, files_with_rubrics=2, rubrics=5, criteria=14),
-            "No findings in 5 files (2 files with rubrics, 5 rubrics, 14 criteria).",
-        ),
-        (
-            Summary(files=1, unread=2, other_kinds=1, excluded_files=2, excluded_folders=1),
-            (
-                "0 rubrics found in 1 file.\n2 rubrics not checked, or only in part; "
-                "1 file skipped: not YAML, JSON, TOML or Python; 1 folder and 2 files skipped by `exclude`."
-            ),
-        ),
-        (
-            Summary(5, 2, 2, 5, 14, 3, 1, ignored=2, safe_fixes=2, unsafe_fixes=1, unreadable=2, faults=1),
-            (
-                "Found 3 errors and 1 warning in 2 of 5 files (2 files with rubrics, 5 rubrics, 14 criteria).\n"
-                "2 fixable with rubric-fix; 1 fixable with rubric-fix --unsafe-fixes; 2 findings ignored; "
-                "2 files could not be read; 1 file not linted because rubric-lint crashed."
-            ),
-        ),
+        Summary(),
+        Summary(unreadable=1),
+        Summary(files=1),
+        Summary(files=5, files_with_rubrics=2, rubrics=5, criteria=14),
+        Summary(files=1, unread=2, other_kinds=1, excluded_files=2, excluded_folders=1),
+        Summary(5, 2, 2, 5, 14, 3, 1, ignored=2, safe_fixes=2, unsafe_fixes=1, unreadable=2, faults=1),
     ],
 )
-def test_summary(summary, expected):
-    assert expected == str(summary)
+def test_summary(summary, said):
+    said(str(summary))
 
 
 def test_width():

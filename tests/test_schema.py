@@ -58,6 +58,7 @@ def test_the_catalogue_names_every_authored_schema():
         "config/v1.json",
         "baseline/v1.json",
         "agreement/v1.json",
+        "assessment/v1.json",
         "diff/v1.json",
         "rubric-test/v1.json",
         "show/v1.json",
@@ -180,73 +181,38 @@ FIELDS = ", ".join(f"`{name}`" for name in schema_for().fields_of_shape(frozense
 SCORE = "expected an integer from 0 to 10"
 NO_ID = "the bands of a holistic scale share one score, so they have no id"
 OF_LEVELS = "it is the gate of a criterion with `levels`; the gate here is `required_min_score`"
-WRONG = {
-    "{id: a, expected_outcome: It}": [],
-    "{id: 7, expected_outcome: It}": [("schema", "7", "`id` is 7, expected a string; put it in quotes")],
-    "{id: ' ', expected_outcome: It}": [("schema", "' '", "`id` is blank; write a name")],
-    "{id: a, expected_outcome: ''}": [
-        ("empty-outcome", "''", "`expected_outcome` is blank; say what an observer sees")
-    ],
-    "{id: a, expected_outcome: }": [
-        ("empty-outcome", "expected_outcome", "`expected_outcome` is empty, expected a string")
-    ],
-    "{id: a, expected_outcome: [It]}": [("schema", "[It]", "`expected_outcome` is a list, expected a string")],
-    "{id: a, expected_outcome: 7, weight: x}": [
-        ("schema", "7", "`expected_outcome` is 7, expected a string; put it in quotes"),
-        ("schema", "x", '`weight` is the string "x", expected a number'),
-    ],
-    "{id: a, expected_outcom: It}": [
-        ("unknown-field", "expected_outcom", "unknown field `expected_outcom`; did you mean `expected_outcome`?")
-    ],
-    "{id: a, expectedOutcome: It}": [
-        ("unknown-field", "expectedOutcome", "unknown field `expectedOutcome`; did you mean `expected_outcome`?")
-    ],
-    "{id: a, colour: red, expected_outcome: It}": [
-        ("unknown-field", "colour", f"unknown field `colour`; known here are {FIELDS}")
-    ],
-    "' '": [("empty-outcome", "' '", "`rubrics` has a blank string; say what an observer sees")],
-    "7": [("schema", "7", "`rubrics` has 7, expected a string or a mapping")],
-    "null": [("schema", "null", "`rubrics` has an empty item, expected a string or a mapping")],
-    "[a]": [("schema", "[a]", "`rubrics` has a list, expected a string or a mapping")],
-    "{id: a, required_min_score: -1, expected_outcome: It}": [
-        ("bounds", "-1", f"`required_min_score` is -1, {SCORE}")
-    ],
-    "{id: a, expected_outcome: It, required: 1}": [("schema", "1", "`required` is 1, expected true or false")],
-    "{id: a, expected_outcome: It, required_min_level: 2}": [
-        (
-            "schema",
-            "required_min_level",
-            f"`required_min_level` is not allowed here: {OF_LEVELS}",
-        )
-    ],
-    "{id: a, score_range: [0, 10], expected_outcome: It}": [
-        ("schema", "id", f"`id` is not allowed here: {NO_ID}")
-    ],
-    "{id: a, score_ranges: [x]}": [
-        (
-            "schema",
-            "x",
-            '`score_ranges` has the string "x", expected a mapping with `score_range` and `expected_outcome`',
-        )
-    ],
-    "{id: a, score_ranges: {x: It}}": [("bounds", "x", f"`score_ranges` has the key `x`, {SCORE}")],
-    "{id: a, score_ranges: {0: 7}}": [("schema", "7", "the outcome of `0` is 7, expected a string; put it in quotes")],
-    "{id: a, score_ranges: {0: ''}}": [
-        ("empty-outcome", "''", "the outcome of `0` is blank; say what an observer sees")
-    ],
-    "{id: a, score_ranges: {'': It}}": [("bounds", "''", f"`score_ranges` has the key ``, {SCORE}")],
-    "{id: a, levels: [{level: 1, expected_outcome: It}]}": [
-        ("levels", "[{level: 1, expected_outcome: It}]", "`levels` has 1 item, expected at least 2")
-    ],
-    "{id: a, levels: [{level: x, expected_outcome: It}, {level: 2, expected_outcome: So}]}": [
-        ("schema", "x", '`level` is the string "x", expected an integer')
-    ],
-}  # fmt: skip
+WRONG = [
+    "{id: a, expected_outcome: It}",
+    "{id: 7, expected_outcome: It}",
+    "{id: ' ', expected_outcome: It}",
+    "{id: a, expected_outcome: ''}",
+    "{id: a, expected_outcome: }",
+    "{id: a, expected_outcome: [It]}",
+    "{id: a, expected_outcome: 7, weight: x}",
+    "{id: a, expected_outcom: It}",
+    "{id: a, expectedOutcome: It}",
+    "{id: a, colour: red, expected_outcome: It}",
+    "' '",
+    "7",
+    "null",
+    "[a]",
+    "{id: a, required_min_score: -1, expected_outcome: It}",
+    "{id: a, expected_outcome: It, required: 1}",
+    "{id: a, expected_outcome: It, required_min_level: 2}",
+    "{id: a, score_range: [0, 10], expected_outcome: It}",
+    "{id: a, score_ranges: [x]}",
+    "{id: a, score_ranges: {x: It}}",
+    "{id: a, score_ranges: {0: 7}}",
+    "{id: a, score_ranges: {0: ''}}",
+    "{id: a, score_ranges: {'': It}}",
+    "{id: a, levels: [{level: 1, expected_outcome: It}]}",
+    "{id: a, levels: [{level: x, expected_outcome: It}, {level: 2, expected_outcome: So}]}",
+]
 
 
 @pytest.mark.parametrize("entry", WRONG)
-def test_messages(entry):
-    assert problems(entry) == WRONG[entry]
+def test_messages(entry, said):
+    said(problems(entry))
 
 
 MISSING = {

@@ -131,15 +131,11 @@ def test_every_kind_of_file_has_the_same_results():
             assert (name, without_places(results), told, code) == (name, without_places(expected[0]), *expected[1:])
 
 
-def test_lines_of_a_table_are_those_of_its_file():
+def test_lines_of_a_table_are_those_of_its_file(said):
     Path("a.csv").write_bytes(b'id,output\r\na,"{""score"": 7}"\r\n\r\n"b\nb","no\n\nverdict"\r\nc,none\r\n,,,\r\nd\n')
     results, _, code = call("a.csv")
     assert [each.get("id") for each in results] == ["a", "b\nb", "c", None]
-    assert errors(results) == [
-        (4, 'in the raw text: no JSON object in this text: "no verdict"'),
-        (8, 'in the raw text: no JSON object in this text: "none"'),
-        (10, "the row has 1 cell; expected 2, as in the header"),
-    ]
+    said(errors(results))
     assert code == 1
 
 
@@ -162,33 +158,31 @@ def test_a_broken_file_is_told_with_its_line(data, line, message, scored):
     assert (len(results) - 1, code, "1 invalid" in told[-1]) == (scored, 1, True)
 
 
-def test_a_zstd_file_that_is_cut_off_is_read_until_there():
+def test_a_zstd_file_that_is_cut_off_is_read_until_there(said):
     Path("a").write_bytes(zstd(b'{"score": 7}\n' * 50_000)[:-3])
     results, _, code = call("a")
     scored = sum("error" not in each for each in results)
     assert 30_000 < scored < 50_000
-    assert (errors(results)[-1], code) == ((scored + 1, "the zstd file is cut off here; the rest is missing"), 1)
+    assert code == 1
+    said(errors(results)[-1])
 
 
-def test_a_parquet_file_that_is_cut_off_is_one_invalid_output():
+def test_a_parquet_file_that_is_cut_off_is_one_invalid_output(said):
     data = as_parquet([{"id": "a", "output": '{"score": 7}', "answer": None}] * 10)
     Path("a.parquet").write_bytes(data[:-8])
     results, _, code = call("a.parquet")
     ((line, message),) = errors(results)
     assert (line, len(results), code) == (1, 1, 1)
-    assert message.startswith("the Parquet file is cut off or damaged, and nothing of it is read: ")
+    said(message)
 
 
-def test_a_row_that_is_too_long_costs_that_row_only():
+def test_a_row_that_is_too_long_costs_that_row_only(said):
     data = b'id,output\na,"' + (b"x" * 999 + b"\n") * (LIMIT // 1000 + 2) + b'"\nb,"{""score"": 7}"\n'
     chunks = [data[start : start + CHUNK] for start in range(0, len(data), CHUNK)]
     entries = [
         (line, str(text) if isinstance(text, OutputError) else json.loads(text)) for line, text in read_entries(chunks)
     ]
-    assert entries == [
-        (2, "more than 10 MB, the limit for one entry"),
-        (LIMIT // 1000 + 5, {"id": "b", "output": '{"score": 7}'}),
-    ]
+    said(entries)
 
 
 @pytest.mark.parametrize(
@@ -199,7 +193,7 @@ def test_a_file_without_outputs_is_an_error(data):
     assert call("a") == ([], ["a: no outputs found", "0 outputs: 0 pass, 0 borderline, 0 fail, 0 invalid"], 2)
 
 
-def test_values_of_parquet_keep_their_types():
+def test_values_of_parquet_keep_their_types(said):
     table = pa.table(
         {
             "id": [1, 2, 3],
@@ -214,10 +208,7 @@ def test_values_of_parquet_keep_their_types():
         "id": 1, "rubric": "r", "rubric_hash": 0, "shape": "holistic", "score": 0.7, "verdict": "borderline",
         "criteria": 0, "weight": 0.5, "made": "1970-01-01 00:00:00",
     }  # fmt: skip
-    assert [(each["id"], each["error"]) for each in results[1:]] == [
-        (2, {"line": 2, "path": "", "message": 'missing field `score`; expected {"score"}'}),
-        (3, {"line": 3, "path": "", "message": results[2]["error"]["message"]}),
-    ]
+    said([(each["id"], each["error"]) for each in results[1:]])
 
 
 def reply(text, **more):
@@ -252,21 +243,11 @@ BATCHES = [
 
 
 @pytest.mark.parametrize("first", [0, 5, 2], ids=["OpenAI", "Anthropic", "expired"])
-def test_results_of_batches_are_recognized(first):
+def test_results_of_batches_are_recognized(first, said):
     lines = [BATCHES[first], *BATCHES[:first], *BATCHES[first + 1 :]]
     results, told, code = call("-", stdin=as_jsonl(lines).encode())
     by_id = {each["id"]: each.get("score", each.get("error", {}).get("message")) for each in results}
-    assert by_id == {
-        "a": 0.7,
-        "b": "no output: the batch reports HTTP 400: too long",
-        "c": "no output: the batch reports an error: batch_expired: not done in time",
-        "d": "in the raw text: not JSON at column 2: this string has no closing quote",
-        "e": 0.3,
-        "f": 0.9,
-        "g": "no output: the batch says: expired",
-        "h": "no output: the batch reports an error: invalid_request: no such model",
-        "i": 0.5,
-    }
+    said(by_id)
     assert (len(results), code, "5 invalid" in told[-1]) == (9, 1, True)
     models = {each["id"]: each["judge"]["model"] for each in results if each["id"] in "aef"}
     assert models == {"a": "m", "e": "m", "f": "c"}
@@ -306,15 +287,11 @@ def test_columns_that_are_not_there_are_refused(options, told):
     assert (results, said[0].startswith("a.csv: "), told in said[0], code) == ([], True, True, 2)
 
 
-def test_records_without_a_mapped_field_are_invalid():
+def test_records_without_a_mapped_field_are_invalid(said):
     lines = [{"uid": 1, "text": '{"score": 7}'}, {"uid": 2, "texts": 1}, {"uid": 3, "text": '{"score": 7}', "id": 4}, 5]
     results, _, code = call("-", "--map", "output=text", "--map", "id=uid", stdin=as_jsonl(lines[:3]).encode() + b"5\n")
     assert (results[0]["id"], results[0]["score"], code) == (1, 0.7, 1)
-    assert errors(results) == [
-        (2, "no `text` in this record (--map output=text); did you mean `texts`?"),
-        (3, "`id` is not read, because --map id=uid names another field; give it another name with --map NAME=id"),
-        (4, "expected an object, a judge output or a record that holds one"),
-    ]
+    said(errors(results))
 
 
 def test_mapping_keeps_every_value_as_written():
@@ -326,20 +303,20 @@ def test_mapping_keeps_every_value_as_written():
     assert results == plain
 
 
-def test_folders_and_patterns_are_searched_and_say_what_is_not_read():
+def test_folders_and_patterns_are_searched_and_say_what_is_not_read(said):
     for name in ("d/b.jsonl", "d/a/z.csv.gz", "d/a/README.md", "d/_SUCCESS", "d/.x.jsonl", "e.jsonl", "[x].jsonl"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         row = [{"id": name, "output": '{"score": 7}'}]
         Path(name).write_bytes(gzip.compress(as_csv(row).encode()) if ".csv" in name else as_jsonl(row).encode())
     results, told, code = call("d")
     assert ([each["id"] for each in results], len(told), code) == (["d/a/z.csv.gz", "d/b.jsonl"], 2, 0)
-    assert told[0].startswith("d: `.x.jsonl`, `_SUCCESS` and `a/README.md` were not read")
+    said(told[0])
     results, told, _ = call("**/*.jsonl", "d/b.jsonl", "[x].jsonl")
     assert [each["id"] for each in results] == ["[x].jsonl", "d/b.jsonl", "e.jsonl", "d/b.jsonl", "[x].jsonl"]
     assert [line[:19] for line in told] == ["warning: 2 records ", "5 outputs: 0 pass, "]
 
 
-def test_bytes_that_are_not_text_cost_only_the_rows_that_need_them_as_text():
+def test_bytes_that_are_not_text_cost_only_the_rows_that_need_them_as_text(said):
     texts = [b'{"score": 7}', b'{"score": \xff}', b'{"score": 3}']
     columns = {"id": [b"a", b"b", b"c\xfe"], "output": texts, "hash": [b'\x00\xff"', b"1", b"2"]}
     binary = pa.table({name: pa.array(values, pa.binary()) for name, values in columns.items()})
@@ -356,35 +333,30 @@ def test_bytes_that_are_not_text_cost_only_the_rows_that_need_them_as_text():
         (None, None, None),
         ("c\\xfe", 0.3, "2"),
     ]
-    assert errors(found[0]) == [(2, "byte ff in the column `output` is not UTF-8")]
+    said(errors(found[0]))
     inner = pa.StructArray.from_arrays([strings["output"].combine_chunks()], names=["text"])
     pq.write_table(pa.table({"id": ["a", "b", "c"], "judged": inner}), "structs.parquet")
-    assert errors(call("structs.parquet", "--map", "output=judged.text")[0]) == [
-        (2, "byte ff in the column `judged` is not UTF-8")
-    ]
+    said(errors(call("structs.parquet", "--map", "output=judged.text")[0]))
 
 
-def test_a_column_that_is_there_twice_is_refused():
+def test_a_column_that_is_there_twice_is_refused(said):
     twice = pa.Table.from_arrays([pa.array(["a"]), pa.array(["{}"]), pa.array(["b"])], names=["id", "output", "id"])
     pq.write_table(twice, "a.parquet")
     Path("b.csv").write_text("id,output,id\na,{},b\n", "utf-8")
     results, told, code = call("a.parquet", "b.csv")
-    assert ([line.split(";")[0] for line in told[:2]], results, code) == (
-        [f"{name}: the column `id` occurs twice" for name in ("a.parquet", "b.csv")],
-        [],
-        2,
-    )
+    assert (results, code) == ([], 2)
+    said([line.split(";")[0] for line in told[:2]])
 
 
-def test_line_ends_of_old_macs_are_named():
+def test_line_ends_of_old_macs_are_named(said):
     Path("a.csv").write_bytes(b"id,output\ra,1\r")
     told = "a carriage return alone ends a line; save the file with LF or CRLF at the ends of lines"
-    assert call("a.csv")[1][0] == f"a.csv: the header, in line 1: {told}"
+    said(call("a.csv")[1][0])
     Path("b.csv").write_bytes(b'id,output\na,"{""score"": 7}"\nb\r,1\n')
     assert errors(call("b.csv")[0]) == [(3, told)]
 
 
-def test_damage_in_parquet_with_checksums_is_told():
+def test_damage_in_parquet_with_checksums_is_told(said):
     rows = [{"id": f"a{number}", "output": '{"score": 7}', "answer": "x" * 50} for number in range(20)]
     layout = {"compression": "none", "use_dictionary": False, "write_statistics": False, "row_group_size": 10}
     data = as_parquet(rows, **layout, write_page_checksum=True)
@@ -392,15 +364,15 @@ def test_damage_in_parquet_with_checksums_is_told():
     Path("a.parquet").write_bytes(data[:place] + b'{"score": 1}' + data[place + 12 :])
     results, _, code = call("a.parquet")
     assert ([each.get("score") for each in results], code) == ([None], 1)
-    assert "the Parquet file is cut off or damaged, and 20 of its 20 rows are not read" in errors(results)[0][1]
+    said(errors(results)[0][1])
 
 
-def test_results_keep_the_name_of_a_part_if_an_input_cannot_be_read():
+def test_results_keep_the_name_of_a_part_if_an_input_cannot_be_read(said):
     Path("a.jsonl").write_text('{"score": 7}\n', "utf-8")
     Path("b.csv").write_text("id,text\n", "utf-8")
     args = ["r.rubric.yaml", "a.jsonl", "b.csv", "-o", "o.jsonl", "--report", "p.html"]
     done = CliRunner().invoke(score, args, standalone_mode=False)
     assert done.return_value == 2
-    assert done.stderr.splitlines()[-1].endswith("o.jsonl was not written; o.jsonl.part has the results so far")
+    said(done.stderr.splitlines()[-1])
     assert not Path("o.jsonl").exists()
     assert "without files that cannot be read" in Path("p.html").read_text("utf-8")

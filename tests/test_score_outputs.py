@@ -129,9 +129,9 @@ def test_compact_results_have_the_exact_score_and_no_more():
     assert [json.loads(line) for line in out.splitlines()] == COMPACT
 
 
-def test_a_table_has_a_row_for_each_result():
+def test_a_table_has_a_row_for_each_result(said):
     _, err, code = call("-o", "o.csv")
-    assert "warning: o.csv: 1 id begins like a formula (=, +, - or @), and ids are written as they are" in err
+    said(err)
     head, *rows = csv.reader(unpack("o.csv").splitlines())
     assert (code, "1 invalid" in err) == (1, True)
     assert head == [
@@ -196,7 +196,7 @@ def run(*args, **streams):
 
 
 @needs_posix
-def test_an_interrupted_run_leaves_the_file_that_was_there_and_a_part():
+def test_an_interrupted_run_leaves_the_file_that_was_there_and_a_part(said):
     Path("o.jsonl").write_text("old", "utf-8")
     process = run("-", "-o", "o.jsonl", stdin=subprocess.PIPE)
     process.stdin.write(Path("in.jsonl").read_bytes() * 100)
@@ -208,25 +208,25 @@ def test_an_interrupted_run_leaves_the_file_that_was_there_and_a_part():
     lines = Path("o.jsonl.part").read_text("utf-8").splitlines()
     assert process.returncode == 130
     assert f"after {len(lines)} output" in told.decode()
-    assert told.decode().splitlines()[-1].endswith("o.jsonl was not written; o.jsonl.part has the results so far")
+    said(told.decode().splitlines()[-1])
     assert Path("o.jsonl").read_text("utf-8") == "old"
 
 
 @needs_posix
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("name", ["full.jsonl", "full.csv.gz", "full.parquet"])
-def test_a_disk_that_fills_is_told(name):
+def test_a_disk_that_fills_is_told(name, said):
     Path(f"{name}.part").symlink_to("/dev/full")
     process = run("in.jsonl", "-o", name)
     _, told = process.communicate(timeout=60)
     lines = told.decode().splitlines()
     assert (process.returncode, Path(name).exists()) == (2, False)
-    assert f"rubric-score: {name}: No space left on device" in lines
+    said(lines)
     assert not [line for line in lines if "Traceback" in line or "ignored" in line]
 
 
 @needs_posix
-def test_a_temporary_copy_that_does_not_fit_is_told():
+def test_a_temporary_copy_that_does_not_fit_is_told(said):
     import resource  # noqa: PLC0415  (only POSIX has it)
 
     pq.write_table(pa.table({"output": ["no"] * 5_000, "n": [*range(5_000)]}), "in.parquet")
@@ -236,8 +236,5 @@ def test_a_temporary_copy_that_does_not_fit_is_told():
 
     process = run("-", stdin=subprocess.PIPE, preexec_fn=limit)
     _, told = process.communicate(Path("in.parquet").read_bytes(), timeout=60)
-    assert told.decode().splitlines()[0] == (
-        "rubric-score: stdin: the temporary copy that Parquet needs here cannot be written (File too large); name the "
-        "file itself, not packed, or set TMPDIR to a folder with more space"
-    )
+    said(told.decode().splitlines()[0])
     assert process.returncode == 2

@@ -96,12 +96,12 @@ SINGULAR = "rubric: [{criterion: a}]\n"
 ALL = "`rubric-lint show` lists all that was not checked"
 
 
-def test_a_run_without_rubrics_lists_what_nearly_was_one():
+def test_a_run_without_rubrics_lists_what_nearly_was_one(said):
     write(a=SINGULAR, b=SINGULAR, c="x: 1\n", d=NEAR)
     summary = "0 rubrics found in 4 files.\n1 rubric not checked, or only in part; 2 near misses not checked.\n"
     output, errors, code = call()
     assert (output, code) == (summary, 0)
-    assert tell(errors) == [f"d.yaml:4:35: not checked: {STRING}", "a.yaml:1:1: not checked: `rubric` is not read", ALL]
+    said(tell(errors))
     assert "(1 more like it)" in errors.splitlines()[1]
     assert call("-q") == ("", errors, 0)
     for form in ("sarif", "gitlab", "junit"):
@@ -109,15 +109,13 @@ def test_a_run_without_rubrics_lists_what_nearly_was_one():
 
 
 @pytest.mark.parametrize("form", ["full", "concise", "agent", "vscode", "json", "sarif", "github", "gitlab", "junit"])
-def test_near_misses_are_told_beside_rubrics_in_every_format(form):
+def test_near_misses_are_told_beside_rubrics_in_every_format(form, said):
     write(a=SINGULAR, b=GOOD, d=NEAR)
     output, errors, code = call(f"--format={form}")
-    assert (tell(errors), code) == (
-        [f"d.yaml:4:35: not checked: {STRING}", "a.yaml:1:1: not checked: `rubric` is not read"],
-        0,
-    )
+    assert code == 0
+    said(tell(errors))
     if form in {"full", "concise", "agent", "vscode", "github"}:
-        assert "1 rubric not checked, or only in part; 1 near miss not checked.\n" in output
+        said(output)
 
 
 def test_the_likeliest_rubric_is_named_first_whatever_the_order_of_files():
@@ -151,22 +149,18 @@ def test_a_named_file_without_rubrics_is_always_explained():
         assert call(*named, "--format=json")[1:] == (errors, 0)
 
 
-def test_many_named_files_are_counted():
+def test_many_named_files_are_counted(said):
     names = [f"{number}.yaml" for number in range(13)]
     for name in names:
         Path(name).write_text("x: 1\n", "utf-8")
-    told = "".join(f"rubric-lint: {name}: {NO_FIELD}\n" for name in names[:10])
-    assert call(*names)[1] == f"{told}rubric-lint: and 3 more files without rubrics\n"
+    "".join(f"rubric-lint: {name}: {NO_FIELD}\n" for name in names[:10])
+    said(call(*names)[1])
 
 
-@pytest.mark.parametrize(
-    ("stdin", "why"), [(b"", "it is empty"), (b"\n", "it is empty"), (b"{", "no field of a known format found")]
-)
-def test_stdin_without_rubrics_is_explained(stdin, why):
-    told = f"rubric-lint: <stdin>: no rubrics found: {why}\n"
-    assert call("-", stdin=stdin) == ("0 rubrics found in 1 file.\n", told, 0)
-    missing = "rubric-lint: no rubrics found, but at least one is required\n"
-    assert call("-", "--require-rubrics", stdin=stdin) == ("0 rubrics found in 1 file.\n", told + missing, 1)
+@pytest.mark.parametrize("stdin", [b"", b"\n", b"{"])
+def test_stdin_without_rubrics_is_explained(stdin, said):
+    said(call("-", stdin=stdin))
+    said(call("-", "--require-rubrics", stdin=stdin))
 
 
 def test_rubrics_can_be_required():
@@ -233,7 +227,7 @@ def test_a_lost_rubric_is_a_near_miss_where_its_rule_does_not_run():
     assert call()[1:] == ("", 0)
 
 
-def test_near_misses_survive_a_baseline_and_a_comparison_with_a_revision():
+def test_near_misses_survive_a_baseline_and_a_comparison_with_a_revision(said):
     write(a=SINGULAR, b=GOOD, e="rubrics: [{id: a, expected_outcome: ''}]\n")
     call("--write-baseline", "--baseline=known.json")
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
@@ -242,7 +236,8 @@ def test_near_misses_survive_a_baseline_and_a_comparison_with_a_revision():
     Path("a.yaml").write_text(f"x: 1\n{SINGULAR}", "utf-8")
     for option in ("--baseline=known.json", "--diff-base=HEAD"):
         _, errors, code = call("--fail-on=never", option, "--fail-on-unread")
-        assert (tell(errors)[0], code) == ("a.yaml:2:1: not checked: `rubric` is not read", 1)
+        assert code == 1
+        said(tell(errors)[0])
 
 
 def test_near_misses_are_the_same_with_several_processes():
@@ -255,11 +250,12 @@ def test_near_misses_are_the_same_with_several_processes():
 
 
 @pytest.mark.parametrize("program", ["fix", "format"])
-def test_what_is_not_read_is_told_by_programs_that_rewrite(program):
+def test_what_is_not_read_is_told_by_programs_that_rewrite(program, said):
     write(a=SINGULAR, b=GOOD)
     fix = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix.fix import main; main()"
     _, errors, code = call(program=fix) if program == "fix" else call("format")
-    assert ("a.yaml:1:1: not checked: `rubric` is not read" in errors, code) == (True, 0)
+    assert code == 0
+    said(errors)
 
 
 def test_the_report_has_it_all():
@@ -281,7 +277,7 @@ def test_what_the_cache_knows_is_told_again(monkeypatch, tmp_path):
     assert call("--format=json") == call("--format=json") == call("--format=json", "--no-cache")
 
 
-def test_a_file_that_is_only_named_like_a_rubric_is_told_once():
+def test_a_file_that_is_only_named_like_a_rubric_is_told_once(said):
     text = """\
         criteria:
           - {name: Structure, weight: 30}
@@ -291,11 +287,7 @@ def test_a_file_that_is_only_named_like_a_rubric_is_told_once():
     for name, content in (("a.rubric", text), ("b.rubric", course), ("c.rubric", "criteria: []\n")):
         write(**{name: content})
     output, errors, code = call("--format=concise")
-    of = "the name is that of a rubric file, but the content is another tool's"
-    assert tell(errors) == [
-        f"a.rubric.yaml:1:1: not checked: {of} (no `rubrics`, but `criteria` and `anchors`)",
-        f"b.rubric.yaml:1:1: not checked: {of} (`rubrics` whose fields are unknown)",
-    ]
+    said(tell(errors))
     assert [line.split(": ")[0] for line in output.splitlines()[:-2]] == ["c.rubric.yaml:1:1 error schema"]
     assert code == 1
 

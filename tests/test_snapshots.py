@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import saying
 from test_cli_agree import tables
 from test_cli_help import COMMANDS, call
 from test_judge import SHAPES
@@ -87,3 +88,10 @@ def test_the_page_of_scores(monkeypatch, tmp_path):
     # The script, the styles and their digest, and the packed answers change with each edit, and say nothing.
     text = re.sub(r"(<(script|style)\b[^>]*>).*?(</\2>)", r"\1...\3", text, flags=re.DOTALL)
     check("html/page.txt", re.sub(r"'sha256-[^']*'", "'sha256-...'", text))
+
+
+@pytest.mark.parametrize("path", sorted((FOLDER / "said").iterdir()), ids=lambda path: path.stem)
+def test_each_part_of_what_is_said_belongs_to_a_test(path):
+    text = path.parents[2].joinpath(f"test_{path.stem}.py").read_text("utf-8")
+    tests = {re.match(r"\w+", name)[0] for name in saying.read(path)}
+    assert tests - {*re.findall(r"(?ms)^(?:async )?def (test_\w+)\([^)]*\bsaid\b", text)} == set()

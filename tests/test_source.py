@@ -35,61 +35,23 @@ def test_text_goes_back_to_the_bytes_it_came_from(encoding):
 
 
 @pytest.mark.parametrize(
-    ("data", "message", "text", "span"),
+    ("data", "text", "span"),
     [
-        (
-            b"ab\xffc",
-            "byte ff at byte offset 2 is not UTF-8 (invalid start byte); save the file as UTF-8",
-            "ab�c",
-            Span(2, 3),
-        ),
-        (
-            "é\n".encode() + b"\xe9\n",
-            "byte e9 at byte offset 3 is not UTF-8 (invalid continuation byte); save the file as UTF-8",
-            "é\n�\n",
-            (2, 3),
-        ),
-        (
-            b"a\xf0\x9f",
-            "byte f0 9f at byte offset 1 is not UTF-8 (unexpected end of data); save the file as UTF-8",
-            "a�",
-            (1, 2),
-        ),
-        (
-            codecs.BOM_UTF8 + b"a\xff",
-            "byte ff at byte offset 4 is not UTF-8 (invalid start byte); save the file as UTF-8",
-            "a�",
-            (1, 2),
-        ),
-        (
-            codecs.BOM_UTF16_LE + b"a\x00b",
-            "byte 62 at byte offset 4 is not UTF-16-LE (truncated data); save the file as UTF-8",
-            "a�",
-            (1, 2),
-        ),
-        (
-            codecs.BOM_UTF16_BE + b"\x00a\xd8\x00\x00b",
-            "byte d8 00 at byte offset 4 is not UTF-16-BE (illegal UTF-16 surrogate); save the file as UTF-8",
-            "a�b",
-            (1, 2),
-        ),
-        (
-            codecs.BOM_UTF32_LE + b"a\x00\x00\x00\x00\x00\x00\x7f",
-            (
-                "byte 00 00 00 7f at byte offset 8 is not UTF-32-LE (code point not in range(0x110000)); "
-                "save the file as UTF-8"
-            ),
-            "a�",
-            (1, 2),
-        ),
+        (b"ab\xffc", "ab�c", Span(2, 3)),
+        ("é\n".encode() + b"\xe9\n", "é\n�\n", (2, 3)),
+        (b"a\xf0\x9f", "a�", (1, 2)),
+        (codecs.BOM_UTF8 + b"a\xff", "a�", (1, 2)),
+        (codecs.BOM_UTF16_LE + b"a\x00b", "a�", (1, 2)),
+        (codecs.BOM_UTF16_BE + b"\x00a\xd8\x00\x00b", "a�b", (1, 2)),
+        (codecs.BOM_UTF32_LE + b"a\x00\x00\x00\x00\x00\x00\x7f", "a�", (1, 2)),
     ],
     ids=["no start byte", "latin-1", "cut short", "after a mark", "half a unit", "lone surrogate", "beyond Unicode"],
 )
-def test_bytes_that_are_no_text_are_named_with_their_place(data, message, text, span):
+def test_bytes_that_are_no_text_are_named_with_their_place(data, text, span, said):
     with pytest.raises(UndecodableError) as fault:
         Source.from_bytes("a.yaml", data)
-    actual = (fault.value.message, fault.value.source.text, fault.value.span)
-    assert actual == (message, text, span)
+    assert (fault.value.source.text, fault.value.span) == (text, span)
+    said(fault.value.message)
 
 
 def test_every_kind_of_line_end_counts_once():

@@ -161,29 +161,22 @@ def test_what_harbor_refuses_or_ignores_is_found(more, place, message):
     assert f"{place}: criterion 1: {message}" in found(JUDGE.replace("weight = 2", more))
 
 
-def test_more_than_one_criterion_and_what_is_beside_them():
-    assert found(JUDGE + "[scoring]\nthreshold = 1\n") == [
-        'schema 11:1: `threshold` is not allowed here: only `aggregation = "threshold"` uses it'
-    ]
+def test_more_than_one_criterion_and_what_is_beside_them(said):
+    said(found(JUDGE + "[scoring]\nthreshold = 1\n"))
     optional = JUDGE.replace("weight = 2", "optional = true") + 'annotations = { importance = "optional" }\n'
-    assert found(optional + '[scoring]\naggregation = "required_pass"\n') == [
-        "schema 12:15: all criteria are optional, and `required-pass` asks for one that is not; Harbor refuses the file"
-    ]
+    said(found(optional + '[scoring]\naggregation = "required_pass"\n'))
     assert [each.split(": ")[0] for each in found(JUDGE.replace("[judge]", "[jugde]"))] == ["unknown-field 1:2"]
     assert found(JUDGE.replace("weight = 2", "weight = 0") + "weight = 0\n")[0].startswith("weight ")
     summed = JUDGE.replace("weight = 2", "weight = -2") + '[scoring]\naggregation = "weighted-sum"\n'
     assert found(summed) == []
 
 
-def test_names_that_harbor_makes_equal_are_found():
+def test_names_that_harbor_makes_equal_are_found(said):
     same = JUDGE.replace("Names the cause", "Cites the source of every number that it gives, always").replace(
         "Names the next step", "Cites the source of every number that it gives, if asked"
     )
     (told,) = found(same)
-    assert told == (
-        "duplicate-id 9:15: criterion 2: Harbor names this criterion `cites_the_source_of_every_number_that_it`, like "
-        "that at line 5, and refuses the file: it makes names from the first 40 characters; write a `name`"
-    )
+    said(told)
     assert found(same.replace("weight = 2", 'name = "always"')) == []
     chinese = JUDGE.replace("Names the cause", "指出原因").replace("Names the next step", "指出下一步")
     assert [each.split(":")[0] for each in found(chinese)] == ["duplicate-id 9"]
@@ -205,22 +198,16 @@ def test_harbor_scores_are_exact():
 
 
 @pytest.mark.parametrize(
-    ("change", "reason"),
+    "change",
     [
-        (
-            ("weight = 2", 'type = "numeric"'),
-            "a criterion of the type `numeric` is answered with any number, and only listed answers are scored",
-        ),
-        (
-            ("[judge]", 'scoring.aggregation = "all-pass"\n[judge]'),
-            "`all-pass` is not an average of the criteria, and only averages are scored",
-        ),
+        ("weight = 2", 'type = "numeric"'),
+        ("[judge]", 'scoring.aggregation = "all-pass"\n[judge]'),
     ],
 )
-def test_what_is_no_average_is_not_scored(change, reason):
+def test_what_is_no_average_is_not_scored(change, said):
     with pytest.raises(RubricError) as refused:
         load_rubrics("judge.toml", JUDGE.replace(*change).encode())
-    assert refused.value.faults[0].endswith(f"the rubric cannot be scored: {reason}")
+    said(refused.value.faults[0])
 
 
 CRITERIA = """\
@@ -308,8 +295,8 @@ def test_a_syntax_error_of_others_is_silent(text):
     assert [each.split(" ")[:2] for each in found(text)] == [["not", "read"]]
 
 
-def test_deep_nesting_is_no_crash():
-    assert found(JUDGE + "x = " + "[" * 5000 + "]" * 5000)[0].startswith("syntax 10:256: nested more than 250 levels")
+def test_deep_nesting_is_no_crash(said):
+    said(found(JUDGE + "x = " + "[" * 5000 + "]" * 5000)[0])
     assert found(JUDGE + "[" + ".".join("a" * 400) + "]\n")[0].startswith("syntax ")
 
 
@@ -346,15 +333,13 @@ def test_comments_silence_findings(comment):
     assert (result.findings, result.ignored) == ((), 1)
 
 
-def test_folders_are_searched_for_toml_that_holds_rubrics():
+def test_folders_are_searched_for_toml_that_holds_rubrics(said):
     Path("tests").mkdir()
     Path("tests/judge.toml").write_text(JUDGE.replace("weight", "wieght"), "utf-8")
     Path("tests/pyproject.toml").write_text("[project]\nname = 'rubrics'\n", "utf-8")
     out, err, code = call("--isolated", "--format=concise", "tests")
     assert (out.splitlines()[0].split(" unknown-field")[0], err, code) == ("tests/judge.toml:6:1 error", "", 1)
-    assert call("--show-files", "tests")[:2] == (
-        "tests/judge.toml\n", "left out: tests/pyproject.toml: no sign of a rubric in it\n"
-    )  # fmt: skip
+    said(call("--show-files", "tests"))
 
 
 def test_a_look_at_the_bytes_rules_out_most_toml():

@@ -183,7 +183,7 @@ def test_files_and_folders_come_go_and_move(watch):
     assert report("Changed: other/deep/moved.yaml", "other/deep/moved.yaml" + DEPRECATED) == watching.more()
 
 
-def test_many_changes_at_once_are_one_report(watch):
+def test_many_changes_at_once_are_one_report(watch, said):
     watching = watch()
     watching.more()
     with TemporaryDirectory(dir="../..") as aside:
@@ -191,11 +191,11 @@ def test_many_changes_at_once_are_one_report(watch):
             Path(aside, f"{number}.yaml").write_text(GOOD, "utf-8")
         Path(aside).rename("new")
         Path(aside).mkdir()
-    assert report("Changed: new/0.yaml, new/1.yaml, new/2.yaml and 2 more", files=5) == watching.more()
+    said(watching.more())
     assert watching.is_silent()
 
 
-def test_a_file_written_piece_by_piece_ends_up_right(watch):
+def test_a_file_written_piece_by_piece_ends_up_right(watch, said):
     write("a.yaml", GOOD)
     watching = watch()
     watching.more()
@@ -209,22 +209,19 @@ def test_a_file_written_piece_by_piece_ends_up_right(watch):
     while "b.yaml" not in last:
         last = watching.more()
     assert last.startswith("[time] Changed: ")
-    assert [line for line in last.splitlines() if not line.startswith("[")] == [
-        "a.yaml:2:9 error schema: criterion 1: `id` is a list, expected a string",
-        "b.yaml" + DEPRECATED.rstrip(),
-    ]
+    said([line for line in last.splitlines() if not line.startswith("[")])
 
 
 @pytest.mark.parametrize("name", ["rubric-lint.toml", "pyproject.toml"])
 @pytest.mark.parametrize("place", [".", ".."])
-def test_changed_settings_hold_at_once(watch, name, place):
+def test_changed_settings_hold_at_once(watch, name, place, said):
     write("a.yaml", OLD)
     write("b.yaml", NO_ID)
     watching = watch()
     watching.more()
     table = "" if name == "rubric-lint.toml" else "[tool.rubric-lint]\n"
     write(f"{place}/{name}", table + 'ignore = ["missing-id"]\n')
-    assert report("Changed: the settings of 2 files", "a.yaml" + DEPRECATED, files=2) == watching.more()
+    said(watching.more())
     write(f"{place}/{name}", table + 'exclude = ["a.yaml"]\n')
     news = "Changed: a.yaml and the settings of 1 file"
     assert report(news, "b.yaml" + MISSING) == watching.more()
@@ -245,32 +242,32 @@ def test_broken_settings_are_told_and_mended(watch):
 
 
 @pytest.mark.parametrize("is_set", [False, True])
-def test_judge_outputs_are_looked_at_again(watch, is_set):
+def test_judge_outputs_are_looked_at_again(watch, is_set, said):
     write("a.rubric.yaml", "rubrics:\n  - {id: a, expected_outcome: Names the total}\n")
     met = '{"id": "a%d", "output": {"checks": [{"id": "a", "satisfied": true}]}}\n'
     write("results/j.jsonl", "".join(met % number for number in range(50)))
     if is_set:
         write("rubric-lint.toml", 'judged = ["results/j.jsonl"]\n')
     watching = watch("a.rubric.yaml", *(() if is_set else ("--judged", "results/j.jsonl")))
-    assert "hint judged-constant: criterion `a`: met in all 50 judged answers" in watching.more()
+    said(watching.more())
     write("results/j.jsonl", "".join(met % number for number in range(60)))
-    assert "hint judged-constant: criterion `a`: met in all 60 judged answers" in watching.more()
+    said(watching.more())
 
 
-def test_a_settings_file_named_by_an_option_is_followed(watch, tmp_path):
+def test_a_settings_file_named_by_an_option_is_followed(watch, tmp_path, said):
     write("a.yaml", OLD)
     elsewhere = tmp_path / "elsewhere.toml"
     write(elsewhere, "")
     watching = watch("--config", elsewhere)
     assert report("Checking everything", "a.yaml" + DEPRECATED) == watching.more()
     write(elsewhere, 'ignore = ["deprecated-description"]')
-    assert report("Changed: the settings of 1 file") == watching.more()
+    said(watching.more())
     write(elsewhere, "ignore = [")
     told = watching.more()
     assert told.startswith(f"rubric-lint: {elsewhere}: ")
-    assert told.endswith("[time] Watching; nothing is checked until the settings are fixed.\n")
+    said(told)
     write(elsewhere, "")
-    assert report("Changed: the settings of 1 file", "a.yaml" + DEPRECATED) == watching.more()
+    said(watching.more())
 
 
 @pytest.mark.parametrize("rules", [".gitignore", ".git/info/exclude"])
@@ -300,10 +297,10 @@ def test_what_does_not_concern_us_makes_no_noise(watch):
     assert report("Changed: a.yaml") == watching.more()
 
 
-def test_a_path_may_appear_later(watch):
+def test_a_path_may_appear_later(watch, said):
     watching = watch("sub/a.yaml")
     told = watching.more()
-    assert told == report("Checking everything", "rubric-lint: sub/a.yaml: does not exist\n", files=0)
+    said(told)
     write("sub/a.yaml", OLD)
     assert watching.more() == report("Changed: sub/a.yaml", "sub/a.yaml" + DEPRECATED)
 
@@ -376,7 +373,7 @@ def test_without_the_package_it_says_what_to_install():
     assert (2, "", message) == (done.returncode, done.stdout, done.stderr)
 
 
-def test_rubric_tests_run_again_when_their_rubric_or_their_outputs_change(folder):
+def test_rubric_tests_run_again_when_their_rubric_or_their_outputs_change(folder, said):
     rubric = folder / "rubrics/a.yaml"
     rubric.parent.mkdir()
     rubric.write_text("rubrics:\n  - {id: day, expected_outcome: Names the day, required_min_score: 10}\n", "utf-8")
@@ -389,7 +386,7 @@ def test_rubric_tests_run_again_when_their_rubric_or_their_outputs_change(folder
     command = [*COMMAND[:-1], PROGRAM.replace("rubric-lint", "rubric-test").replace("cli.lint.lint", "cli.test.test")]
     watching = Watching("--format", "concise", "-q", command=command)
     try:
-        assert watching.more() == "[time] Checking everything.\n[time] Watching 1 file; press Ctrl+C to stop.\n"
+        said(watching.more())
         time.sleep(0.05)
         outputs.write_text(record % "false", "utf-8")
         shown = watching.more()

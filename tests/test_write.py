@@ -125,15 +125,15 @@ def refuse(file, before=OLD):
     return str(refused.value)
 
 
-def test_a_file_that_another_program_has_changed_is_left_alone(file):
+def test_a_file_that_another_program_has_changed_is_left_alone(file, said):
     file.write_bytes(b"mine: 3\n")
-    assert refuse(file) == "was changed by another program meanwhile; run this again"
+    said(refuse(file))
     assert (file.read_bytes(), names(file.parent)) == (b"mine: 3\n", ["suite.yaml"])
 
 
-def test_a_read_only_file_is_left_alone_even_by_the_superuser(file):
+def test_a_read_only_file_is_left_alone_even_by_the_superuser(file, said):
     file.chmod(0o444)
-    assert refuse(file) == "is read-only; allow writing to it first"
+    said(refuse(file))
     assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (OLD, 0o444)
 
 
@@ -165,11 +165,12 @@ def test_a_link_in_a_circle_is_not_written(file):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may write every folder")
-def test_a_folder_that_may_not_be_written_leaves_the_file_alone(file):
+def test_a_folder_that_may_not_be_written_leaves_the_file_alone(file, said):
     file.parent.chmod(0o500)
     message = refuse(file)
     file.parent.chmod(0o700)
-    assert (message, file.read_bytes()) == ("cannot be written: Permission denied", OLD)
+    assert file.read_bytes() == OLD
+    said(message)
 
 
 @pytest.fixture
@@ -184,18 +185,20 @@ def full_disk(tmp_path):
     subprocess.run(["umount", folder], check=True)
 
 
-def test_a_full_disk_leaves_the_old_file(full_disk):
+def test_a_full_disk_leaves_the_old_file(full_disk, said):
     path = full_disk / "suite.yaml"
     path.write_bytes(OLD)
     done = run(ONE_WRITE, path, 1_000_000)
-    assert (done.stdout, done.stderr) == ("cannot be written: No space left on device\n", "")
+    assert done.stderr == ""
+    said(done.stdout)
     assert (path.read_bytes(), names(full_disk)) == (OLD, ["suite.yaml"])
 
 
-def test_a_limit_on_the_size_of_files_leaves_the_old_file(file):
+def test_a_limit_on_the_size_of_files_leaves_the_old_file(file, said):
     limit = "import resource, signal\nresource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))\n"
     done = run(ONE_WRITE, file, 1_000_000, before=limit)
-    assert (done.stdout, done.stderr) == ("cannot be written: File too large\n", "")
+    assert done.stderr == ""
+    said(done.stdout)
     assert (file.read_bytes(), names(file.parent)) == (OLD, ["suite.yaml"])
 
 
@@ -304,8 +307,8 @@ def test_a_file_whose_attributes_cannot_be_kept_is_left_alone(file, monkeypatch,
 
 
 @pytest.mark.skipif(not hasattr(os, "fchown"), reason="needs owners")
-@pytest.mark.parametrize(("owner", "whom"), [(1, "another user"), (0, "a group that you are not in")])
-def test_a_file_that_would_change_its_owner_is_left_alone(file, monkeypatch, owner, whom):
+@pytest.mark.parametrize("owner", [1, 0])
+def test_a_file_that_would_change_its_owner_is_left_alone(file, monkeypatch, owner, said):
     def refuse_all(*_arguments):
         raise PermissionError(errno.EPERM, "no")
 
@@ -318,7 +321,7 @@ def test_a_file_that_would_change_its_owner_is_left_alone(file, monkeypatch, own
 
     monkeypatch.setattr(Path, "stat", pretend)
     monkeypatch.setattr(os, "fchown", refuse_all)
-    assert refuse(file) == f"belongs to {whom}, and a new file would not; run this as its owner"
+    said(refuse(file))
     assert (file.read_bytes(), names(file.parent)) == (OLD, ["suite.yaml"])
 
 

@@ -136,6 +136,7 @@ _LINT, _FIX, _SCORE, _TEST = "rubric-lint", "rubric-fix", "rubric-score", "rubri
 
 WORDS = {
     "agree": f"{_SCORE} agree RUBRIC RESULTS",
+    "assess": f"{_LINT} assess RUBRIC ANSWERS",
     "baseline": f"{_LINT} --write-baseline --baseline FILE",
     "cache clean": f"{_LINT} cache clear",
     "check": _LINT,

@@ -12,7 +12,7 @@ from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Asker, Plan, Sample, Sampler
 from rubric_lint.judge.endpoint import Exchange, UnansweredError
 from rubric_lint.judge.journal import make_fingerprint
-from rubric_lint.judge.spending import Spending
+from rubric_lint.judge.spending import NO_LIMIT, Limit, Spending
 from rubric_lint.judge.store import ReplyStore
 from rubric_lint.outputs.reply import Tokens, is_other_model
 from rubric_lint.scoring.form import form_of
@@ -195,7 +195,8 @@ class JudgeTally:
     """Count the answers of a run. `skipped` were judged by an earlier run; `stable` have one verdict in all outputs.
 
     `votes` is the most independent votes that an answer can have, `cached` how many requests needed no endpoint.
-    `others` counts replies of another model than the one asked, by both names.
+    `others` counts replies of another model than the one asked, by both names. `is_limited`: a limit of the run kept
+    an answer from being judged.
     """
 
     judged: int = 0
@@ -208,6 +209,7 @@ class JudgeTally:
     cached: int = 0
     others: Counter[tuple[str, str]] = field(default_factory=Counter)
     spending: Spending = field(default_factory=Spending, compare=False)
+    is_limited: bool = False
 
     @property
     def valid(self) -> int:
@@ -225,7 +227,10 @@ class Results(Protocol):
 
 
 class JudgeRun:
-    """Judge answers; after each, call `watch` with the id as JSON and the error (None: a valid output)."""
+    """Judge answers; after each, call `watch` with the id as JSON and the error (None: a valid output).
+
+    An answer whose requests would exceed the `limit` is not asked for.
+    """
 
     def __init__(
         self,
@@ -234,6 +239,8 @@ class JudgeRun:
         plan: Plan,
         watch: Callable[[str, str | None], object],
         store: ReplyStore | None = None,
+        *,
+        limit: Limit = NO_LIMIT,
     ) -> None:
         self.tally = JudgeTally()
         self.panel = panel
@@ -241,6 +248,9 @@ class JudgeRun:
         self._plan = plan
         self._watch = watch
         self._lost_in_a_row = 0
+        self._limit = limit
+        self._promised = 0
+        self._room = asyncio.Condition()
         self._sampler = Sampler(plan, self._count, store)
 
     async def judge(self, answers: Iterable[Answer]) -> None:
@@ -267,11 +277,17 @@ class JudgeRun:
 
     async def _work(self, waiting: Iterator[Answer]) -> None:
         for answer in waiting:
+            promised = len(self.panel.endpoints) * self._plan.count_requests(len(answer.rubric.criteria))
+            if not await self._admit(promised):
+                self.tally.is_limited = True
+                return
             try:
                 taken = await self._judge_one(answer)
             except UnansweredError as fault:
                 self._take_loss(answer, fault)
                 continue
+            finally:
+                await self._release(promised)
             self._lost_in_a_row = 0
             record = make_record(answer, self.panel, self._plan, taken)
             self._journal.append(record)
@@ -281,6 +297,31 @@ class JudgeRun:
             self.tally.invalid += invalid is not None
             self.tally.stable += invalid is None and _agree(answer, taken)
             self._watch(answer.key, invalid and f"invalid after {self._plan.max_attempts} attempts: {invalid}")
+
+    async def _admit(self, requests: int) -> bool:
+        """Return whether so many requests may be sent; wait while those of other answers may leave room for them.
+
+        Before the first reply nobody knows what a request costs, so the first answer goes alone.
+        """
+        if not self._limit.is_set:
+            return True
+        limit, used = self._limit, self.tally.spending
+
+        def has_room() -> bool:
+            return bool(used.requests or limit.cost is None) and limit.allows(used, self._promised + requests)
+
+        async with self._room:
+            await self._room.wait_for(lambda: has_room() or not self._promised)
+            if not limit.allows(used, requests):
+                return False
+            self._promised += requests
+        return True
+
+    async def _release(self, requests: int) -> None:
+        if self._limit.is_set:
+            async with self._room:
+                self._promised -= requests
+                self._room.notify_all()
 
     def _take_loss(self, answer: Answer, fault: UnansweredError) -> None:
         self.tally.unanswered += 1

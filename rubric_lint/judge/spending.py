@@ -66,6 +66,11 @@ class Spending:
         self._tokens[key] = self._tokens.get(key, Tokens()).plus(reply.tokens._replace(cached=cached))
         self._requests[key] += 1
 
+    @property
+    def requests(self) -> int:
+        """The number of replies that were counted."""
+        return self._requests.total() + self._uncounted
+
     def find_cost(self, prices: Prices) -> Cost:
         """Return the exact cost: by the price of the model that answered, else of the model that was asked."""
         amount = Decimal(0)
@@ -80,6 +85,36 @@ class Spending:
                 fresh = (tokens.input or 0) - cached
                 amount += (fresh * price.input + cached * price.cached + (tokens.output or 0) * price.output) / _MILLION
         return Cost(amount, without, self._uncounted)
+
+
+class Limit(NamedTuple):
+    """The most requests of a run, and its highest cost by a table of prices; None for no limit, or no prices."""
+
+    requests: int | None = None
+    cost: Decimal | None = None
+    prices: Prices | None = None
+
+    @property
+    def is_set(self) -> bool:
+        """Whether anything is limited."""
+        return self.requests is not None or self.cost is not None
+
+    def allows(self, used: Spending, requests: int) -> bool:
+        """Return whether so many more requests may be sent; each is taken to cost as much as those so far."""
+        if self.requests is not None and used.requests + requests > self.requests:
+            return False
+        if self.cost is None or self.prices is None or not used.requests:
+            return True
+        spent = used.find_cost(self.prices).amount
+        return spent + spent / used.requests * requests <= self.cost
+
+    def __str__(self) -> str:
+        """Return the options that set it."""
+        given = [f"--max-requests {self.requests}"] if self.requests is not None else []
+        return " and ".join([*given, *([f"--max-cost {write_amount(self.cost)}"] if self.cost is not None else [])])
+
+
+NO_LIMIT = Limit()
 
 
 def word_cost(cost: Cost, currency: str) -> Iterator[str]:

@@ -73,11 +73,9 @@ def _find_other_scales(rubric: Rubric) -> Iterator[Problem]:
         if asked is None:
             continue
         said = asked.said and f"a score from {asked.said}"
-        if (
-            not said
-            and (found := re.search(_OTHER_SCALE, entry.outcome or ""))
-            and int(found["highest"]) != asked.highest
-        ):
+        text = entry.outcome or ""
+        found = re.search(_OTHER_SCALE, text) if not said and _DIGIT.search(text) else None
+        if found and int(found["highest"]) != asked.highest:
             said = f'"{" ".join(found["said"].split())}"'
         if said:
             values = {"said": said, "system": view.dialect.title if view else "", "asked": asked.words}

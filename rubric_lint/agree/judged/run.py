@@ -4,13 +4,18 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
 
+from rubric_lint.agree.comparison import Between, Draws, Gate, compare
 from rubric_lint.agree.judged.outcomes import Decision, Target, Untested
 from rubric_lint.agree.judged.rules import CriterionOutcome, decide, sort_by_criterion
 from rubric_lint.agree.judged.table import Table, build_table
+from rubric_lint.agree.pass_rate import Chosen
+from rubric_lint.agree.ratings import Ratings, combine_people
 from rubric_lint.agree.reading import Invalid, LeftOut, Reader, UnusableError
+from rubric_lint.agree.scales import measure_verdicts
 from rubric_lint.finding import Place, Problem, Result
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import Found, examine
@@ -125,7 +130,8 @@ class Review(NamedTuple):
     """What the results of one rubric show.
 
     `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has the
-    decisions and what is untested once more, by criterion.
+    decisions and what is untested once more, by criterion. `gate` says how the judges' verdicts decide what the labels
+    do, which were `chosen` in one way (None: unknown).
     """
 
     rubric: str
@@ -141,6 +147,8 @@ class Review(NamedTuple):
     fault: str = ""
     criteria: tuple[CriterionOutcome, ...] = ()
     table: Table | None = None
+    gate: Gate | None = None
+    chosen: Chosen | None = None
 
     def to_json(self, file: str) -> dict[str, Any]:
         """Return the review as in the JSON report; `file` has the rubric."""
@@ -183,9 +191,7 @@ def _review(rubric: ScoringRubric, sources: Sources, *, takes_unnamed: bool) -> 
     for files, are_labels in ((sources.results, False), (sources.labels, True)):
         for file in files:
             is_own = takes_unnamed or file.stem == rubric.name
-            unnamed = [
-                line for line in file.lines.get(None, ()) if line.hash == rubric.hash or (is_own and line.hash is None)
-            ]
+            unnamed = [line for line in file.lines.get(None, ()) if is_own or line.hash == rubric.hash]
             kept = []
             for line in (*file.lines.get(rubric.name, ()), *unnamed):
                 if line.hash in (None, rubric.hash):
@@ -213,7 +219,19 @@ def _review(rubric: ScoringRubric, sources: Sources, *, takes_unnamed: bool) -> 
         untested=tuple(each for each in outcomes if isinstance(each, Untested)),
         criteria=sort_by_criterion(table, outcomes),
         table=table,
+        gate=_compare_verdicts(ratings),
+        chosen=ratings.chosen,
     )
+
+
+def _compare_verdicts(ratings: Ratings) -> Gate | None:
+    """Compare the verdicts of the judges with the labels, as `rubric-score agree` does; several judges are combined."""
+    if not ratings.has_joined_labels:
+        return None
+    sides = {"people": combine_people(ratings.people), "judges": combine_people(ratings.judges)}
+    compared = compare(Between.LABEL, sides, [measure_verdicts("verdict")], Draws(0, 1), Fraction(4, 5))
+    pair = compared.measures[0].pair
+    return pair.gate if pair else None
 
 
 class JudgedFinder:
@@ -381,9 +399,7 @@ class JudgedRun:
             takes_unnamed = any(each.is_only or each.review.rubric == file.stem for each in claims)
             for name, lines in file.lines.items():
                 if name is None:
-                    count = sum(
-                        line.hash not in hashes and (line.hash is not None or not takes_unnamed) for line in lines
-                    )
+                    count = 0 if takes_unnamed else sum(line.hash not in hashes for line in lines)
                 else:
                     count = 0 if name in names else len(lines)
                 if count:

@@ -732,6 +732,7 @@ def _fix(
 
 _LATE = {
     "adopt": "adopt:adopt",
+    "assess": "assess:assess",
     "cache": "cache:cache",
     "convert": "convert:convert",
     "diff": "diff:diff",

@@ -6,7 +6,7 @@ import shlex
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -28,6 +28,7 @@ from rubric_lint.cli.score.judge_options import (
     header_options,
     hold,
     make_plan,
+    read_amount,
     read_batch,
     read_fields,
 )
@@ -40,8 +41,11 @@ from rubric_lint.run.console import Progress, complain
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rubric_lint.cli.score.judge_options import Access
+    from rubric_lint.judge.answers import Fields
     from rubric_lint.judge.asking import Plan
     from rubric_lint.judge.journal import Earlier, Journal
+    from rubric_lint.judge.spending import Limit
     from rubric_lint.scoring.grading import ScoringRubric
 
 _BASE_URL = "OPENAI_BASE_URL"
@@ -60,7 +64,7 @@ _CALL = "rubric-score judge examples/summary.rubric.yaml answers.jsonl"
     },
     exits={
         Exit.CLEAN: "every answer has a valid output",
-        Exit.FOUND: "an answer has an invalid output or no reply",
+        Exit.FOUND: "an answer has an invalid output or no reply, or a limit ended the run",
         Exit.USAGE: "usage error, a file that cannot be read or has errors, or an endpoint that refuses every request",
     },
 )
@@ -117,6 +121,19 @@ _CALL = "rubric-score judge examples/summary.rubric.yaml answers.jsonl"
     default=3,
     show_default=True,
     help="Attempts to get a valid output.",
+)
+@option(
+    "Requests",
+    "--max-requests",
+    type=click.IntRange(0),
+    help="Begin no answer that needs more requests than N in all.",
+)
+@option(
+    "Requests",
+    "--max-cost",
+    metavar="AMOUNT",
+    callback=read_amount,
+    help="Begin no answer that would cost more than AMOUNT in all, by --prices.",
 )
 @option(
     "Requests",
@@ -191,7 +208,6 @@ def judge(
     models: tuple[Model, ...],
     extract: str,
     output: Path | None,
-    prices: str | None,
     no_cache: bool,
     cache_dir: str | None,
     **asking: Any,
@@ -202,9 +218,7 @@ def judge(
     are read and checked before the first request.
     """
     from rubric_lint.cli.options import require_file_name  # noqa: PLC0415
-    from rubric_lint.cli.score.judging import check_batch, load_prices, open_store, run_judge  # noqa: PLC0415
-    from rubric_lint.judge.answers import AnswersError  # noqa: PLC0415
-    from rubric_lint.judge.journal import Journal, JournalError, StaleError, check_journal  # noqa: PLC0415
+    from rubric_lint.cli.score.judging import check_batch  # noqa: PLC0415
     from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
 
     fields = read_fields(asking)
@@ -212,33 +226,85 @@ def judge(
     access = find_access(models, asking, sends=batch is None)
     if batch:
         check_batch(batch, access.calls)
-    table = load_prices(prices)
+    limit = read_limit(asking)
+    if batch and limit.is_set:
+        raise click.UsageError(f"{limit}: a batch is not limited; its size is what is written")
     rubrics = load(file, settings)
     plan = make_plan(asking, extract=Extract(extract))
     require_file_name(str(output), "--output")
-    output = _name_results(answers, output)
+    output = name_results(answers, output)
+    work = Work(answers, output, rubrics, fields, access, plan, limit)
+    code, earlier = judge_answers(work, asking, batch, cache_dir=cache_dir, no_cache=no_cache)
+    if code == Exit.USAGE:
+        return code
+    _report_scores(
+        output,
+        rubrics,
+        [file, *(["--config", settings.config] if settings.config else ["--isolated"] * settings.isolated)],
+    )
+    return Exit.FOUND if earlier and earlier.invalid else code
+
+
+class Work(NamedTuple):
+    """What a run judges and how: a file of answers, the file of results, and what its requests may cost."""
+
+    answers: str
+    output: Path
+    rubrics: Mapping[str, ScoringRubric]
+    fields: Fields
+    access: Access
+    plan: Plan
+    limit: Limit
+
+
+def read_limit(asking: Mapping[str, Any]) -> Limit:
+    """Return what a run may spend, and by which prices.
+
+    Raises:
+        click.UsageError: if the prices cannot be read, or are missing for a limit of the cost.
+    """
+    from rubric_lint.cli.score.judging import load_prices  # noqa: PLC0415
+    from rubric_lint.judge.spending import Limit  # noqa: PLC0415
+
+    if asking["max_cost"] is not None and asking["prices"] is None:
+        raise click.UsageError("--max-cost requires --prices, the prices of the models")
+    return Limit(asking["max_requests"], asking["max_cost"], load_prices(asking["prices"]))
+
+
+def judge_answers(
+    work: Work, asking: Mapping[str, Any], batch: Batch | None = None, *, cache_dir: str | None, no_cache: bool
+) -> tuple[int, Earlier | None]:
+    """Judge the answers that have no result yet; return the exit code, and what the results file already had.
+
+    All answers are read and checked before the first request.
+    """
+    from rubric_lint.cli.score.judging import open_store, run_judge  # noqa: PLC0415
+    from rubric_lint.judge.answers import AnswersError  # noqa: PLC0415
+    from rubric_lint.judge.journal import Journal, JournalError, StaleError, check_journal  # noqa: PLC0415
+
+    answers, output, plan, calls = work.answers, work.output, work.plan, work.access.calls
     with ExitStack() as opened:
         reading = Progress(sys.stderr, "reading", "MB")
         try:
-            source = AnswersFile(opened.enter_context(hold(answers)), rubrics, fields)
+            source = AnswersFile(opened.enter_context(hold(answers)), work.rubrics, work.fields)
             # To compare an existing results file with the answers, they are read a second time.
             reading.total = source.count_bytes() * (2 if output.exists() else 1)
             total = source.check(reading)
-            panel = batch or access.connect(asking["rpm"], asking["tpm"], asking["concurrency"])
+            panel = batch or work.access.connect(asking["rpm"], asking["tpm"], asking["concurrency"])
             journal = opened.enter_context(Journal(output))
-            earlier = check_journal(source.read(reading), journal, access.calls, plan)
+            earlier = check_journal(source.read(reading), journal, calls, plan)
         except AnswersError as wrong:
             reading.clear()
             for fault in wrong.faults:
                 complain(f"{'stdin' if answers == STDIN else answers}: {fault}")
-            return Exit.USAGE
+            return Exit.USAGE, None
         except ImportError:
             complain("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'")
-            return Exit.USAGE
+            return Exit.USAGE, None
         except (JournalError, StaleError) as wrong:
             reading.clear()
             complain(f"{output}: {wrong}")
-            return Exit.USAGE
+            return Exit.USAGE, None
         except KeyboardInterrupt:
             reading.clear()
             complain("interrupted before the first request")
@@ -249,19 +315,11 @@ def judge(
         if isinstance(panel, Batch):
             from rubric_lint.cli.score.judging import BatchWork, run_batch  # noqa: PLC0415
 
-            code = run_batch(panel, BatchWork(source, journal, access.calls, plan), left, table)
-        else:
-            _report_requests(source, journal, plan, len(models), left)
-            store = opened.enter_context(open_store(cache_dir)) if left and not no_cache else None
-            code = run_judge(panel, journal, source.read(), left, plan, store=store, prices=table)
-    if code == Exit.USAGE:
-        return code
-    _report_scores(
-        output,
-        rubrics,
-        [file, *(["--config", settings.config] if settings.config else ["--isolated"] * settings.isolated)],
-    )
-    return Exit.FOUND if earlier.invalid else code
+            return run_batch(panel, BatchWork(source, journal, calls, plan), left, work.limit.prices), earlier
+        _report_requests(source, journal, work, left)
+        store = opened.enter_context(open_store(cache_dir)) if left and not no_cache else None
+        code = run_judge(panel, journal, source.read(), left, plan, store=store, limit=work.limit)
+        return code, earlier
 
 
 def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], words: list[str]) -> None:
@@ -280,13 +338,19 @@ def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], words: li
         click.echo(f"Next: {visible(command)}", err=True)
 
 
-def _report_requests(source: AnswersFile, journal: Journal, plan: Plan, models: int, left: int) -> None:
-    """Print how many requests there will be if it is not one for each answer."""
-    if left and (how := plan.describe(models)):
-        waiting = [len(each.rubric.criteria) for each in source.read() if each.key not in journal.judged]
-        requests = models * sum(map(plan.count_requests, waiting))
-        answers = "1 answer" if left == 1 else f"{left:,} answers"
-        click.echo(f"{requests:,} requests ({how}) for {answers}, and more if outputs are invalid", err=True)
+def _report_requests(source: AnswersFile, journal: Journal, work: Work, left: int) -> None:
+    """Print how many requests there will be if it is not one for each answer, and with a limit what they may cost."""
+    models = len(work.access.calls)
+    if not left or not (how := work.plan.describe(models)):
+        return
+    waiting = [each for each in source.read() if each.key not in journal.judged]
+    requests = models * sum(work.plan.count_requests(len(each.rubric.criteria)) for each in waiting)
+    answers = "1 answer" if left == 1 else f"{left:,} answers"
+    click.echo(f"{requests:,} requests ({how}) for {answers}, and more if outputs are invalid", err=True)
+    if work.limit.prices and work.limit.is_set:
+        from rubric_lint.cli.score.judging import estimate_cost  # noqa: PLC0415
+
+        click.echo(visible(estimate_cost(waiting, work.access.calls, work.plan, work.limit.prices)), err=True)
 
 
 def _report_earlier(earlier: Earlier, output: Path, total: int) -> None:
@@ -305,18 +369,18 @@ def _report_earlier(earlier: Earlier, output: Path, total: int) -> None:
         complain(f"{output}: also has results of answers that are not in this run (kept): {ids}")
 
 
-def _name_results(answers: str, output: Path | None) -> Path:
-    """Return the results file.
+def name_results(answers: str, output: Path | None, option: str = "--output") -> Path:
+    """Return the results file, which an `option` names.
 
     Raises:
         click.UsageError: if it is the file of the answers, or not named and they are not in a file.
     """
     if output:
         if answers != STDIN and output.resolve() == Path(answers).resolve():
-            raise click.UsageError("--output is the answers file; name another file for the results")
+            raise click.UsageError(f"{option} is the answers file; name another file for the results")
         return output
     if Path(answers).is_file():
         # Another kind of file keeps its suffix: answers.csv beside answers.jsonl has results of its own.
         return Path(f"{answers.removesuffix('.jsonl')}.judged.jsonl")
     # Only a file has a name from which the next run can derive the name of the results.
-    raise click.UsageError("the answers are not read from a file; name a results file with --output")
+    raise click.UsageError(f"the answers are not read from a file; name a results file with {option}")

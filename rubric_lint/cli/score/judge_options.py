@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -490,6 +491,19 @@ def _read_key(variable: str, model: str, *, is_needed: bool) -> str:
             f"what follows `{name}@` in --model is not a URL; write {name}@https://HOST/PATH. If the @ belongs to the "
             f"model's name: {fault}"
         ) from None
+
+
+def read_amount(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Decimal | None:
+    """Read an amount of money as an exact decimal."""
+    if value is None:
+        return None
+    try:
+        amount = Decimal(value)
+    except ArithmeticError:
+        amount = Decimal(-1)
+    if not amount.is_finite() or amount < 0 or abs(amount.adjusted()) > 15:
+        raise click.BadParameter(f"{value!r} is not an amount of money, such as 2.50")
+    return amount
 
 
 _NAMES = ("batch_requests", "batch_results", "batch_format", "batch_size")

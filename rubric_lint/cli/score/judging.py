@@ -24,9 +24,10 @@ from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, chec
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.journal import Journal
 from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, Results, StoppedError
-from rubric_lint.judge.spending import Prices, PricesError, read_prices, word_cost
+from rubric_lint.judge.spending import NO_LIMIT, Limit, Prices, PricesError, Spending, read_prices, word_cost
 from rubric_lint.judge.store import ReplyStore
 from rubric_lint.messages import join_words
+from rubric_lint.outputs.reply import Reply, Tokens
 from rubric_lint.project.writing import WriteError
 from rubric_lint.report.visible import visible
 from rubric_lint.run.cache import JUDGED, cache_folder
@@ -99,6 +100,22 @@ def load_prices(path: str | None) -> Prices | None:
         raise click.UsageError(f"--prices: {path}: {fault.strerror}") from None
 
 
+_CHARACTERS = 4
+"""The usual rough number of characters of a token."""
+
+
+def estimate_cost(answers: Iterable[Answer], calls: Sequence[Call], plan: Plan, prices: Prices) -> str:
+    """Say roughly what the texts to send will cost; what replies add is not known before."""
+    spending = Spending()
+    for answer in answers:
+        for request in list_requests(answer, calls, plan):
+            tokens = sum(len(text) for _, text in request.messages) // _CHARACTERS
+            spending.add(request.call.model, Reply("", None, Tokens(tokens, 0), None))
+    cost, *others = word_cost(spending.find_cost(prices), prices.currency)
+    about = f"what is sent will {cost} or so, at {_CHARACTERS} characters a token; the replies come on top"
+    return "; ".join([about, *others])
+
+
 @contextmanager
 def open_store(folder: str | None) -> Iterator[ReplyStore | None]:
     """Open the cache of replies in a folder, or in that of the linter's cache; None if there is no folder for it."""
@@ -119,7 +136,7 @@ def run_judge(
     *,
     has_verdicts: bool = True,
     store: ReplyStore | None = None,
-    prices: Prices | None = None,
+    limit: Limit = NO_LIMIT,
     advice: str = "run the same command again to judge the answers without a reply",
 ) -> Exit:
     """Judge the answers, `left` of which are not in the journal, and return the exit code.
@@ -146,7 +163,7 @@ def run_judge(
         )
 
     panel.watch_pauses(warn)
-    run = JudgeRun(panel, journal, plan, watch, store)
+    run = JudgeRun(panel, journal, plan, watch, store, limit=limit)
     try:
         asyncio.run(_judge(run, answers, progress))
     except StoppedError as fault:
@@ -159,13 +176,14 @@ def run_judge(
     if store and store.fault:
         complain(f"the cache of replies cannot be used: {store.fault}; use --cache-dir or --no-cache")
     _tell_other_models(run.tally.others)
-    _report(run, plan, left, prices, has_verdicts=has_verdicts)
-    _say_how_to_resume(stopped, run.tally, advice)
+    _report(run, plan, left, limit.prices, has_verdicts=has_verdicts)
+    _say_how_to_resume(stopped, run.tally, advice, limit)
     if stopped == "interrupted":
         raise click.Abort
     if stopped:
         return Exit.USAGE
-    return Exit.FOUND if run.tally.invalid or run.tally.unanswered else Exit.CLEAN
+    is_incomplete = run.tally.invalid or run.tally.unanswered or run.tally.is_limited
+    return Exit.FOUND if is_incomplete else Exit.CLEAN
 
 
 async def _judge(run: JudgeRun, answers: Iterator[Answer], progress: Progress) -> None:
@@ -259,7 +277,7 @@ def _count_tokens(tally: JudgeTally) -> Iterator[str]:
         yield f"{tokens.output:,} output tokens"
 
 
-def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str) -> None:
+def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str, limit: Limit) -> None:
     """Print how to judge the remaining answers; `stopped` is why the run stopped, empty if it did not."""
     if stopped:
         context = click.get_current_context()
@@ -267,6 +285,8 @@ def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str) -> None:
         complain(f"{stopped}; the results so far are saved. Run the same command{given} to resume")
         if command := _same_command(context):
             click.echo(f"  {visible(command)}", err=True)
+    elif tally.is_limited:
+        complain(f"stopped at {limit}; the results so far are saved. Raise the limit to judge the other answers")
     elif tally.unanswered and advice:
         complain(advice)
 
@@ -369,7 +389,13 @@ def _read_results(results: BatchResults, work: BatchWork, left: int, prices: Pri
     panel = Panel([BatchAsker(call, results) for call in work.calls], is_live=False)
     advice = "" if writes else "the answers without a result are still to be judged; --batch-requests writes only those"
     code = run_judge(
-        panel, _Noting(work.journal, work.judged), work.source.read(), left, work.plan, prices=prices, advice=advice
+        panel,
+        _Noting(work.journal, work.judged),
+        work.source.read(),
+        left,
+        work.plan,
+        limit=Limit(prices=prices),
+        advice=advice,
     )
     foreign = results.list_foreign(work.list_all())
     differ = "because the answers, the rubric, the model or an option differ"

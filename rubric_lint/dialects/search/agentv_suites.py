@@ -93,7 +93,8 @@ def is_of_agentv(document: Document, path: Path) -> bool:
         return True
     if path:
         return isinstance(owner, dict) and isinstance(owner.get("id"), str | int)
-    return is_current(document) or _has_case(document, is_agentv_case)
+    is_named = document.source.name.lower().endswith(EVAL_FILES)
+    return is_named or is_current(document) or _has_case(document, is_agentv_case)
 
 
 def _is_prompted(case: dict[str, Any]) -> bool:

@@ -1,0 +1,381 @@
+"""Decide what linting, rubric tests and judged data together say about a rubric and each of its criteria.
+
+No statistic is computed here: the rules on judged data and the comparison of verdicts with labels have them all.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from rubric_lint.agree.comparison import Gate
+from rubric_lint.agree.intervals import Share, lower_bound, upper_bound
+from rubric_lint.agree.judged.outcomes import Untested
+from rubric_lint.agree.judged.run import NO_RESULTS, Review
+from rubric_lint.agree.pass_rate import Chosen
+from rubric_lint.finding import Finding, Severity
+from rubric_lint.format.criterion import Shape
+from rubric_lint.format.rubric import Rubric
+from rubric_lint.rules import JUDGED_RULES
+from rubric_lint.scoring.grading import OVERALL
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import pointer
+from rubric_lint.text.source import Source, stem_of
+
+_ERROR = Fraction(1, 40)
+"""The probability with which each bound may be wrong: that of one side of an interval of 95%."""
+
+MOST_LABELS = 100_000
+"""The most labels to say as a number that would decide."""
+
+_BLOCKING = frozenset({Severity.ERROR, Severity.WARNING})
+
+
+class Standing(StrEnum):
+    """What to do with a criterion."""
+
+    KEEP = "keep"
+    MEND = "mend"
+    UNKNOWN = "cannot say yet"
+
+
+class Trust(StrEnum):
+    """The answer for a rubric."""
+
+    TRUSTED = "trusted"
+    NOT_TRUSTED = "not trusted"
+    UNDECIDED = "undecided"
+
+
+class Reason(StrEnum):
+    """Why the answer for a rubric is what it is."""
+
+    ERRORS = "errors"
+    TO_MEND = "to-mend"
+    MISSES_BAD = "misses-bad"
+    FAILS_GOOD = "fails-good"
+    NOT_JUDGED = "not-judged"
+    INVALID = "invalid"
+    UNUSABLE = "unusable"
+    NO_LABELS = "no-labels"
+    BY_VERDICT = "by-verdict"
+    FEW_LABELS = "few-labels"
+    SHARES_REACHED = "shares-reached"
+
+
+class Asked(NamedTuple):
+    """What is asked: the share of bad answers to catch and of good ones to pass, and which look at the data this is."""
+
+    target: Fraction = Fraction(4, 5)
+    look: int = 1
+
+    @property
+    def level(self) -> float:
+        """The probability with which each bound may be wrong; several looks share it (Bonferroni)."""
+        return float(_ERROR / self.look)
+
+
+class Evidence(NamedTuple):
+    """A finding at its place; `criterion` is the id of the one that it is about, None for the whole rubric."""
+
+    criterion: str | None
+    rule: str
+    severity: Severity
+    message: str
+    file: str
+    line: int
+    column: int
+
+    @property
+    def is_blocking(self) -> bool:
+        """Whether it makes a criterion one to mend."""
+        return self.severity in _BLOCKING
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        _, *values = self
+        return dict(zip(("rule", "severity", "message", "file", "line", "column"), values, strict=True))
+
+
+class Bounded(NamedTuple):
+    """A share with two one-sided bounds, each wrong with the probability that was asked for."""
+
+    share: Share
+    low: float
+    high: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        share = self.share
+        return {"x": share.x, "n": share.n, "value": share.value, "low": self.low, "high": self.high}
+
+
+class Assessed(NamedTuple):
+    """What is known of a criterion. `untested` is what rules on judged data cannot decide, what lacks most first."""
+
+    id: str
+    line: int
+    column: int
+    standing: Standing
+    evidence: tuple[Evidence, ...] = ()
+    untested: tuple[Untested, ...] = ()
+    quiet: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        return {
+            "id": self.id,
+            "line": self.line,
+            "column": self.column,
+            "standing": str(self.standing),
+            "findings": [each.to_json() for each in self.evidence],
+            "untested": [each.to_json() for each in self.untested],
+            "nothing_found_by": list(self.quiet),
+        }
+
+
+class Assessment(NamedTuple):
+    """What is known of a rubric. `needed` is the least number of labels that would decide, if any can be said.
+
+    `alike` answers were given one and the same value on every criterion; 0 if the values differ. `evidence` is what is
+    about no single criterion.
+    """
+
+    file: str
+    rubric: str
+    line: int
+    trust: Trust
+    reasons: tuple[Reason, ...]
+    asked: Asked
+    review: Review
+    criteria: tuple[Assessed, ...]
+    evidence: tuple[Evidence, ...] = ()
+    caught: Bounded | None = None
+    passed: Bounded | None = None
+    needed: int | None = None
+    alike: int = 0
+
+    def list(self, standing: Standing) -> list[Assessed]:
+        """Return the criteria of one standing."""
+        return [each for each in self.criteria if each.standing is standing]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        review = self.review
+        return {
+            "file": self.file,
+            "rubric": self.rubric,
+            "rubric_hash": review.hash or None,
+            "line": self.line,
+            "answer": str(self.trust),
+            "reasons": [str(each) for each in self.reasons],
+            "answers": review.answers,
+            "judges": list(review.judges),
+            "labelled": review.labelled,
+            "people": list(review.people),
+            "chosen": review.chosen and str(review.chosen),
+            "target": float(self.asked.target),
+            "look": self.asked.look,
+            "bad_caught": self.caught and self.caught.to_json(),
+            "good_passed": self.passed and self.passed.to_json(),
+            "labels_needed": self.needed,
+            "criteria": [each.to_json() for each in self.criteria],
+            "findings": [each.to_json() for each in self.evidence],
+            "invalid": [each._asdict() for each in review.invalid],
+            "left_out": [each.to_json() for each in review.left_out],
+            "fault": review.fault or None,
+        }
+
+
+class Site(NamedTuple):
+    """A rubric as it was linted, with its document and its name."""
+
+    name: str
+    document: Document
+    rubric: Rubric
+
+    @property
+    def line(self) -> int:
+        """The line where it begins."""
+        return self.document.source.position(self.document.span(self.rubric.path).start).line
+
+    def places(self) -> Mapping[str, str]:
+        """Return the ids of the criteria by their JSON Pointers."""
+        number, rubric = self.document.number, self.rubric
+        start = () if number is None else (number,)
+        if rubric.shape is Shape.HOLISTIC:
+            return {pointer((*start, *rubric.path)): OVERALL}
+        return {pointer((*start, *path)): entry.id for path, entry in rubric.entries_by_place.items()}
+
+    def position(self, place: str) -> tuple[int, int]:
+        """Return the line and column of a criterion by its pointer."""
+        number, rubric = self.document.number, self.rubric
+        start = () if number is None else (number,)
+        paths = [rubric.path] if rubric.shape is Shape.HOLISTIC else list(rubric.entries_by_place)
+        path = next(path for path in paths if pointer((*start, *path)) == place)
+        found = self.document.source.position(self.document.span(path).start)
+        return found.line, found.column
+
+
+def sort_findings(source: Source, findings: Sequence[Finding], sites: Sequence[Site]) -> list[list[Evidence]]:
+    """Return for each rubric the findings about it; those about none of them are about all."""
+    places = [site.places() for site in sites]
+    wholes = [
+        pointer((*(() if site.document.number is None else (site.document.number,)), *site.rubric.path))
+        for site in sites
+    ]
+    found: list[list[Evidence]] = [[] for _ in sites]
+    for finding in findings:
+        line, column, _ = source.position(finding.span.start)
+        told = Evidence(None, finding.rule, finding.severity, finding.message, source.name, line, column)
+        owners = [number for number, whole in enumerate(wholes) if _is_within(finding.pointer, whole)]
+        deepest = max((len(wholes[number]) for number in owners), default=0)
+        owners = [number for number in owners if len(wholes[number]) == deepest]
+        for number in owners or range(len(sites)):
+            within = [place for place in places[number] if _is_within(finding.pointer, place)]
+            name = places[number][max(within, key=len)] if within else None
+            found[number].append(told._replace(criterion=name))
+    return found
+
+
+def of_test(source: Source, finding: Finding) -> Evidence:
+    """Return an expectation of a rubric test that is not met; one on a verdict or a score is about the whole rubric."""
+    line, column, _ = source.position(finding.span.start)
+    criterion = finding.values.get("criterion")
+    name = criterion if isinstance(criterion, str) else None
+    return Evidence(name, finding.rule, finding.severity, finding.message, source.name, line, column)
+
+
+def refuse(source: Source, findings: Sequence[Finding], asked: Asked) -> Assessment:
+    """Return the assessment of a file whose errors hide its rubrics."""
+    evidence = tuple(
+        Evidence(None, each.rule, each.severity, each.message, source.name, *source.position(each.span.start)[:2])
+        for each in findings
+    )
+    name = stem_of(source.name)
+    review = Review(name, fault=NO_RESULTS)
+    return Assessment(source.name, name, 1, Trust.NOT_TRUSTED, (Reason.ERRORS,), asked, review, (), evidence)
+
+
+def _is_within(place: str, whole: str) -> bool:
+    return place == whole or place.startswith(f"{whole}/")
+
+
+def assess(site: Site, evidence: Sequence[Evidence], review: Review, asked: Asked) -> Assessment:
+    """Say what stands on a rubric and its criteria, by the findings about them and the review of its judged data."""
+    criteria = tuple(_assess_criteria(site, evidence, review))
+    known = {each.id for each in criteria}
+    others = tuple(each for each in evidence if each.criterion not in known)
+    head = Assessment(
+        site.document.source.name, site.name, site.line, Trust.UNDECIDED, (), asked, review, criteria, others
+    )
+    table = review.table
+    if table and all(len(column.used) == 1 for column in table.columns):
+        head = head._replace(alike=table.answers)
+    caught = passed = None
+    if review.gate:
+        caught, passed = (_bound(share, asked) for share in (review.gate.bad_caught, review.gate.good_passed))
+    trust, reasons = _decide(evidence, review, caught, passed, asked)
+    needed = None
+    if trust is Trust.UNDECIDED and Reason.FEW_LABELS in reasons and review.gate:
+        needed = count_labels(review.gate, asked)
+    return head._replace(trust=trust, reasons=reasons, caught=caught, passed=passed, needed=needed)
+
+
+def _assess_criteria(site: Site, evidence: Sequence[Evidence], review: Review) -> Iterator[Assessed]:
+    outcomes = {each.criterion: each for each in review.criteria}
+    have = {"answers": review.answers, "labelled answers": review.labelled}
+    for place, name in site.places().items():
+        own = tuple(each for each in evidence if each.criterion == name)
+        outcome = outcomes.get(name)
+        # What no number of answers can test, such as the direction of two criteria, decides nothing.
+        untested = [each for each in (outcome.untested if outcome else ()) if each.unit != "criteria"]
+        untested.sort(key=lambda each: have.get(each.unit, 0) - each.needed)
+        hints = any(each.rule in JUDGED_RULES for each in own)
+        if any(each.is_blocking for each in own):
+            standing = Standing.MEND
+        elif outcome is None or untested or hints:
+            standing = Standing.UNKNOWN
+        else:
+            standing = Standing.KEEP
+        yield Assessed(name, *site.position(place), standing, own, tuple(untested), outcome.quiet if outcome else ())
+
+
+def _bound(share: Share, asked: Asked) -> Bounded:
+    if not share.n:
+        return Bounded(share, 0.0, 1.0)
+    return Bounded(share, lower_bound(*share, asked.level), upper_bound(*share, asked.level))
+
+
+def _decide(
+    evidence: Sequence[Evidence], review: Review, caught: Bounded | None, passed: Bounded | None, asked: Asked
+) -> tuple[Trust, tuple[Reason, ...]]:
+    against = []
+    target = asked.target
+    is_biased = review.chosen is Chosen.BY_VERDICT
+    if any(each.severity is Severity.ERROR and each.rule not in JUDGED_RULES for each in evidence):
+        against.append(Reason.ERRORS)
+    elif any(each.is_blocking for each in evidence):
+        against.append(Reason.TO_MEND)
+    if caught and passed and not is_biased:
+        against += [Reason.MISSES_BAD] if caught.high < target else []
+        against += [Reason.FAILS_GOOD] if passed.high < target else []
+    if against:
+        return Trust.NOT_TRUSTED, tuple(against)
+    if review.fault:
+        unjudged = Reason.INVALID if review.invalid else Reason.NOT_JUDGED
+        return Trust.UNDECIDED, (unjudged if review.fault == NO_RESULTS else Reason.UNUSABLE,)
+    if caught is None or passed is None:
+        return Trust.UNDECIDED, (Reason.NO_LABELS,)
+    if is_biased:
+        return Trust.UNDECIDED, (Reason.BY_VERDICT,)
+    if caught.low >= target and passed.low >= target:
+        return Trust.TRUSTED, (Reason.SHARES_REACHED,)
+    return Trust.UNDECIDED, (Reason.FEW_LABELS,)
+
+
+def count_labels(gate: Gate, asked: Asked) -> int | None:
+    """Return the least number of labels in all that would decide, at the shares seen so far; None if none would.
+
+    A share below the one that is asked for decides as soon as its upper bound is below it; else both lower bounds must
+    reach it. Of a class without any answer, the fewest count that would do if all were right.
+    """
+    shares = gate.bad_caught, gate.good_passed
+    total = sum(share.n for share in shares)
+    least = [count_of_class(share, asked) for share in shares]
+    below = [number for number, share in enumerate(shares) if share.n and Fraction(*share) < asked.target]
+    found = []
+    for number, share in enumerate(shares):
+        if below and number not in below:
+            continue
+        count = least[number]
+        if count is None:
+            if not below:
+                return None
+        else:
+            found.append(math.ceil(Fraction(count * total, share.n)) if share.n else total + count)
+    return (min(found) if below else max(found)) if found else None
+
+
+def count_of_class(share: Share, asked: Asked) -> int | None:
+    """Return the fewest answers of a class that would decide at its share so far; all right if there are none yet."""
+    target, level = asked.target, asked.level
+    seen = Fraction(*share) if share.n else Fraction(1)
+    if seen == target:
+        return None
+
+    def is_enough(n: int) -> bool:
+        if seen > target:
+            return lower_bound(math.floor(seen * n), n, level) >= target
+        return upper_bound(math.ceil(seen * n), n, level) < target
+
+    low, high = 0, max(share.n, 1)
+    while not is_enough(high):
+        low, high = high, high * 2
+        if low > MOST_LABELS:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return max(high, share.n)

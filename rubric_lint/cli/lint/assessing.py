@@ -1,0 +1,118 @@
+"""Gather what an assessment rests on: the findings of a file of rubrics, its tests, and what recorded outputs show."""
+
+# Paths are str, see project/settings.py.
+# ruff: noqa: PTH118, PTH120, PTH208
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rubric_lint.agree.assess import Asked, Assessment, Evidence, Site, assess, of_test, refuse, sort_findings
+from rubric_lint.agree.judged.run import NO_RESULTS, JudgedRun, RecordCache, Review, Reviewer
+from rubric_lint.lint.engine import examine_file
+from rubric_lint.messages import UserError
+from rubric_lint.project.files import File, Unreadable, read
+from rubric_lint.project.settings import SettingsFinder, claim_by_name, shorten
+from rubric_lint.report.judged import word_records
+from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.loading import (
+    InvalidRubricError,
+    Loaded,
+    RubricError,
+    load_examined,
+    name_rubrics,
+    refuse_other_kind,
+    with_deciding,
+)
+from rubric_lint.testing.reading import find_needed, is_test_file
+from rubric_lint.testing.running import Runner
+
+
+class Linted:
+    """A file of rubrics, its findings, and then what recorded outputs show.
+
+    `judged` and `labels` are the files of records that the settings name. `records` says which records were not used
+    and why, `unmatched` which belong to no rubric.
+
+    Raises:
+        UserError: if the file cannot be read, or has no rubric that can be assessed.
+    """
+
+    def __init__(self, name: str, finder: SettingsFinder) -> None:
+        settings = claim_by_name(name, finder.for_file(name)._replace(claimed=True))
+        self.file = File(name, with_deciding(settings))
+        self.records: list[str] = []
+        self.unmatched: list[dict[str, Any]] = []
+        self.has_errors = False
+        of_folder = finder.for_folder(os.path.dirname(name))
+        self.judged, self.labels = (tuple(map(shorten, names)) for names in (of_folder.judged, of_folder.labels))
+        self._finder = finder
+        self._loaded: dict[str, Loaded] = {}
+        data = read(self.file)
+        if isinstance(data, Unreadable):
+            raise UserError(f"{data.path}: {data.reason}")
+        try:
+            refuse_other_kind(name)
+            self._examined = examine_file(name, data, self.file.settings)
+            self._loaded = load_examined(name, self._examined)
+        except InvalidRubricError:
+            self.has_errors = True
+        except RubricError as fault:
+            raise UserError(*fault.faults) from None
+
+    def prepare(self) -> dict[str, ScoringRubric]:
+        """Return the rubrics by name, ready for scoring."""
+        try:
+            return {name: loaded.prepare() for name, loaded in self._loaded.items()}
+        except RubricError as fault:
+            raise UserError(*fault.faults) from None
+
+    def assess(self, results: Sequence[str], labels: Sequence[str], asked: Asked) -> list[Assessment]:
+        """Assess each rubric of the file.
+
+        Raises:
+            UserError: if a file of records cannot be read.
+        """
+        result, reviews = self._examined.result, list[Review]()
+        if results and not self.has_errors:
+            run = JudgedRun(self._finder, (tuple(results), tuple(labels)), RecordCache(), Reviewer())
+            if run.unreadable:
+                raise UserError(*(f"{name}: {reason}" for name, reason in run.unreadable.items()))
+            ((_, outcome),) = run.judge_all([(self.file, result)])
+            if isinstance(outcome, Unreadable):
+                raise UserError(f"{outcome.path}: {outcome.reason}")
+            if isinstance(outcome, Exception):
+                raise outcome
+            result, reviews = outcome, [each.review for each in run.reviewed]
+            self.records, self.unmatched = list(word_records(run)), [each._asdict() for each in run.unmatched]
+        named = name_rubrics(self.file.name, self._examined.rubrics)
+        sites = [Site(each.name, each.document, each.rubric) for each in named]
+        reviews = reviews or [Review(site.name, fault=NO_RESULTS) for site in sites]
+        found = sort_findings(result.source, result.findings, sites)
+        if not sites:
+            return [refuse(result.source, result.findings, asked)]
+        for number, site in enumerate(sites):
+            found[number] += self._test(site) if not self.has_errors else []
+        return [assess(*each, asked) for each in zip(sites, found, reviews, strict=True)]
+
+    def _test(self, site: Site) -> Iterator[Evidence]:
+        """Yield the expectations of rubric tests beside the rubric that it does not meet."""
+        folder = os.path.dirname(self.file.name) or "."
+        real = os.path.realpath(self.file.name)
+        for name in sorted(filter(is_test_file, os.listdir(folder))):
+            path = os.path.join(os.path.dirname(self.file.name), name)
+            if real not in map(os.path.realpath, find_needed(path)[:1]):
+                continue
+            runner = Runner(self._finder)
+            result = runner.run(File(path, self._finder.for_file(path)))
+            if isinstance(result, Unreadable):
+                self.records.append(f"{result.path}: {result.reason}")
+                continue
+            if (self.file.name, site.name) not in runner.tested and len(self._examined.rubrics) > 1:
+                continue
+            for finding in result.findings:
+                if finding.rule == "unmet-expectation":
+                    yield of_test(result.source, finding)
+                else:
+                    line = result.source.position(finding.span.start).line
+                    self.records.append(f"{path}:{line}: {finding.message}")

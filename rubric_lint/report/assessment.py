@@ -1,0 +1,436 @@
+"""Write an assessment for people who know no statistics: as text, as Markdown for a pull request, and as JSON."""
+
+import json
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from rubric_lint.agree.assess import (
+    MOST_LABELS,
+    Assessed,
+    Assessment,
+    Bounded,
+    Evidence,
+    Reason,
+    Standing,
+    Trust,
+    count_of_class,
+)
+from rubric_lint.agree.intervals import Share
+from rubric_lint.agree.judged.outcomes import Untested
+from rubric_lint.agree.reading import Invalid
+from rubric_lint.finding import Severity
+from rubric_lint.messages import join_words, list_names, visible, visible_json
+from rubric_lint.report.base import Style, Write
+from rubric_lint.report.visible import cut, wrap
+from rubric_lint.rules import JUDGED_RULES
+from rubric_lint.run.summary import counted
+
+VERSION = 1
+"""The version of the JSON report."""
+
+_WIDEST = 80
+"""The most columns of the page."""
+
+_MOST = 6
+"""The most lines of one kind on the first screen; the details have them all."""
+
+_FEW = 30
+"""The fewest answers from which no word of caution is added: fewer test no rule on samples."""
+
+_USUAL_SAMPLE = 60
+"""The labels to start with: the fewest with which every rule that compares judge and people can decide."""
+
+PLAIN = {
+    "judged-unstable": "the same answer gets different results",
+    "judged-inverse": "it rises when the other criteria fall",
+    "judged-disagrees": "the judge and people disagree",
+    "judged-order": "its value depends on its place in the prompt",
+    "judged-length": "its value follows the answer's length, which people's labels do not",
+    "judged-constant": "every answer gets the same",
+    "judged-ceiling": "nearly every answer gets the highest value",
+    "judged-unused-band": "a band or level is never given",
+    "judged-redundant": "it says what another criterion says",
+}
+"""What each rule on judged data finds, in plain words."""
+
+_TOPICS = {
+    "judged-unstable": "whether the same answer always gets the same result",
+    "judged-inverse": "whether it points the same way as the others",
+    "judged-disagrees": "whether the judge and people agree",
+    "judged-order": "whether its place in the prompt matters",
+    "judged-length": "whether the judge only rewards length",
+    "judged-constant": "whether it tells answers apart",
+    "judged-ceiling": "whether it tells answers apart",
+    "judged-unused-band": "whether every band is used",
+    "judged-redundant": "whether another criterion says the same",
+}
+"""What each of these rules would show."""
+
+_ROLES = {Trust.TRUSTED: "fix", Trust.NOT_TRUSTED: "error", Trust.UNDECIDED: "warning"}
+
+
+class Given(NamedTuple):
+    """What the run was given: the files, whether a model judged, and what is told of records that were not used."""
+
+    rubric: str
+    answers: str
+    results: Sequence[str] = ()
+    labels: Sequence[str] = ()
+    records: Sequence[str] = ()
+    unmatched: Sequence[dict[str, Any]] = ()
+
+
+class Step(NamedTuple):
+    """What to do next, and the command for it, if there is one."""
+
+    text: str
+    command: str = ""
+
+
+_REASONS = {
+    Reason.ERRORS: "{errors} to fix first",
+    Reason.TO_MEND: "{mend} of {criteria} to mend",
+    Reason.MISSES_BAD: "the judge lets too many bad answers pass",
+    Reason.FAILS_GOOD: "the judge fails too many good answers",
+    Reason.NOT_JUDGED: "nothing is judged yet",
+    Reason.INVALID: "no output can be used: {invalid}",
+    Reason.UNUSABLE: "the results cannot be used ({fault})",
+    Reason.NO_LABELS: "no fault found in {answers}; without labels of people nobody can say more",
+    Reason.BY_VERDICT: "the labels were chosen by the judge's verdict, so they do not stand for all answers",
+    Reason.SHARES_REACHED: (
+        "the judge catches at least {target} of bad answers and passes as many of the good ones, and no rule found a "
+        "fault"
+    ),
+    Reason.FEW_LABELS: "{more} would decide",
+}
+
+
+def word_headline(found: Assessment) -> str:
+    """Return the answer in one sentence."""
+    review = found.review
+    more = f"{'at least ' * _lacks_class(found)}{counted(_count_more(found), 'more label')}"
+    values = {
+        "errors": counted(sum(each.severity is Severity.ERROR for each in _list_evidence(found)), "error"),
+        "mend": len(found.list(Standing.MEND)) or "the rubric as a whole",
+        "criteria": counted(len(found.criteria), "criterion", "criteria"),
+        "fault": review.fault,
+        "invalid": _word_causes(review.invalid),
+        "answers": counted(review.answers, "answer"),
+        "target": _share(found),
+        "more": f"no number of labels up to {MOST_LABELS:,}" if found.needed is None else more,
+    }
+    return f"{str(found.trust).upper()}: {'; '.join(_REASONS[each].format_map(values) for each in found.reasons)}."
+
+
+def _share(found: Assessment) -> str:
+    return f"{float(found.asked.target):.3g}" if found.asked.target * 100 % 1 else f"{float(found.asked.target):.0%}"
+
+
+def _count_more(found: Assessment) -> int:
+    """Return how many more labels would decide, as far as that can be said."""
+    return max((found.needed or 0) - found.review.labelled, 1)
+
+
+def _lacks_class(found: Assessment) -> bool:
+    return any(each is not None and not each.share.n for each in (found.caught, found.passed))
+
+
+def _list_evidence(found: Assessment) -> list[Evidence]:
+    return [*found.evidence, *(each for criterion in found.criteria for each in criterion.evidence)]
+
+
+def word_shares(found: Assessment) -> Iterator[str]:
+    """Yield a sentence on bad answers caught, and one on good answers passed, if there are labels."""
+    if found.caught is None or found.passed is None:
+        return
+    rows: tuple[tuple[Bounded, str, str], ...] = (
+        (found.caught, "fail", "failed"),
+        (found.passed, "pass", "passed"),
+    )
+    target = _share(found)
+    for (share, low, high), people, judge in rows:
+        if not share.n:
+            yield f"No labelled answer is one that people {people}, so nothing shows how the judge treats these."
+            continue
+        bound = f"at most {_up(high)}" if high < found.asked.target else f"at least {_down(low)}"
+        answers = counted(share.n, "answer")
+        yield f"Of {answers} that people {people}, the judge {judge} {share.x}: {bound} of all ({target} asked)."
+
+
+def _up(share: float) -> str:
+    return f"{min(-(-share * 1000 // 1) / 10, 100):.1f}%"
+
+
+def _down(share: float) -> str:
+    return f"{share * 1000 // 1 / 10:.1f}%"
+
+
+def word_notes(found: Assessment) -> Iterator[str]:
+    """Yield what makes the data show less than their number promises."""
+    review = found.review
+    if found.alike and found.alike == review.answers:
+        what = "The one answer was" if found.alike == 1 else f"All {found.alike} answers were"
+        if found.alike > 1:
+            yield f"{what} judged exactly alike, so they do not show that the judge tells good from bad."
+    if review.answers and review.answers < _FEW:
+        yield f"{counted(review.answers, 'answer')} can show a gross fault, but not that there is none."
+    if review.invalid and review.answers:
+        yield f"{counted(len(review.invalid), 'output')} not counted: {_word_causes(review.invalid)}."
+    if review.labelled and review.chosen is None:
+        yield "The labels do not say how they were chosen; the shares hold only if they were drawn at random."
+    if found.asked.look > 1:
+        yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.asked.level:.2g}."
+
+
+_VARYING = re.compile(r"[0-9]+")
+
+
+def _word_causes(invalid: Iterable[Invalid], most: int = 3) -> str:
+    """Count invalid outputs by their cause; numbers in it may differ."""
+    causes: Counter[str] = Counter()
+    firsts: dict[str, str] = {}
+    for each in invalid:
+        kind = _VARYING.sub("#", each.message)
+        causes[kind] += 1
+        firsts.setdefault(kind, each.message)
+    told = [f"{count} times {firsts[kind]}" for kind, count in causes.most_common(most)]
+    others = causes.total() - sum(count for _, count in causes.most_common(most))
+    return join_words([*told, *([f"{others} with other errors"] if others else [])])
+
+
+def word_faults(evidence: Iterable[Evidence]) -> str:
+    """Return the faults that criteria are to be mended for, in plain words and without statistics."""
+    told = []
+    for each in evidence:
+        if each.is_blocking:
+            message = _without_name(each.message)
+            plain = PLAIN.get(each.rule)
+            shown = _FIGURES.sub("", message)
+            told.append(message if plain is None else shown if shown.startswith(plain) else f"{plain}: {shown}")
+    return "; ".join(dict.fromkeys(told))
+
+
+_FIGURES = re.compile(r"; .*| \([^()]*\)|: (?:alpha|r =).*", re.DOTALL)
+"""Matches what a message of a rule on judged data says for people who know statistics; the details have it."""
+
+
+def _without_name(message: str) -> str:
+    """Return a message without the criterion that it begins with."""
+    return _NAME.sub("", message)
+
+
+_NAME = re.compile(r"^criterion (?:`[^`]*`|[0-9]+): ")
+
+
+def word_lack(criterion: Assessed, found: Assessment) -> str:
+    """Return what would decide about a criterion."""
+    if not found.review.answers:
+        return "not judged yet"
+    if criterion.untested:
+        return _word_untested(criterion.untested[0], found)
+    hint = next(each for each in criterion.evidence if each.rule in JUDGED_RULES)
+    return f"{PLAIN[hint.rule]}; add answers that differ"
+
+
+def _word_untested(untested: Untested, found: Assessment) -> str:
+    have = {"answers": found.review.answers, "labelled answers": found.review.labelled}.get(untested.unit)
+    now = "" if have is None else f" (now {have})"
+    unit = _UNITS.get(untested.unit, untested.unit)
+    return f"{untested.needed} {unit}{now} would show {_TOPICS[untested.rule]}"
+
+
+_UNITS = {
+    "such answers": "answers that miss one of two criteria (or meet it, if that is rarer)",
+    "answers in which one of two criteria is on the rarer side": "answers in which it is judged otherwise",
+}
+"""Plainer words for what there must be more of."""
+
+
+def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
+    """Yield what to do next."""
+    review, reasons = found.review, found.reasons
+    again = ["rubric-lint", "assess", given.rubric, given.answers]
+    labelled = [*again, *(word for name in given.labels or ("labels.csv",) for word in ("--labels", name))]
+    if Reason.ERRORS in reasons:
+        errors = [each for each in _list_evidence(found) if each.severity is Severity.ERROR]
+        tests = any(each.rule == "unmet-expectation" for each in errors)
+        yield Step("Fix the errors, then run this again.", shlex.join(["rubric-test" if tests else "rubric-lint", "."]))
+        return
+    if {Reason.NOT_JUDGED, Reason.INVALID} & set(reasons) or (Reason.TO_MEND in reasons and not review.answers):
+        text = "Have a model judge the answers, or name recorded outputs with --results."
+        yield Step(text, shlex.join([*again, "--model", "MODEL"]))
+        return
+    if Reason.TO_MEND in reasons:
+        yield Step("Mend what is listed above, then judge the answers again.")
+    if {Reason.MISSES_BAD, Reason.FAILS_GOOD} & set(reasons):
+        files = [*given.results, *(word for name in given.labels for word in ("--labels", name))]
+        command = shlex.join(["rubric-score", "agree", given.rubric, *files])
+        yield Step("Read the answers on which people and the judge differ.", command)
+    if Reason.NO_LABELS in reasons or Reason.BY_VERDICT in reasons:
+        least = count_of_class(Share(0, 0), found.asked) or 0
+        count = min(max(_USUAL_SAMPLE, 2 * least), review.answers)
+        yield Step(f"Let people label {counted(count, 'answer')} drawn at random.", _draw(given, count))
+        yield Step("Run this again with the labels.", shlex.join(labelled))
+    elif Reason.FEW_LABELS in reasons and found.needed is not None:
+        more, spare = _count_more(found), review.answers - review.labelled
+        if more <= spare:
+            yield Step(f"Let people label {counted(more, 'more answer')} drawn at random.", _draw(given, more))
+        else:
+            yield Step(f"Collect {more - spare} more answers, and have all of them judged and labelled.")
+        yield Step(f"Run this again with all labels and --look {found.asked.look + 1}, as these data were seen before.")
+
+
+def _draw(given: Given, count: int) -> str:
+    return shlex.join(
+        ["rubric-lint", "labels", given.rubric, given.answers, "--sample", str(count), "-o", "labels.csv"]
+    )
+
+
+def _group_unknown(found: Assessment) -> dict[str, list[str]]:
+    """Return the criteria of which nothing can be said yet by what would decide."""
+    groups: dict[str, list[str]] = {}
+    for each in found.list(Standing.UNKNOWN):
+        groups.setdefault(word_lack(each, found), []).append(each.id)
+    return groups
+
+
+def as_text(several: Sequence[Assessment], given: Given, look: Style, write: Write) -> None:
+    """Write the page: first the answers, what to mend and what to do, then the evidence."""
+    room = min(look.columns, _WIDEST)
+    for number, found in enumerate(several):
+        write("\n" * (number > 0))
+        for line in _write_first(found, given, look, room):
+            write(f"{line}\n")
+    details = [line for found in several for line in _write_details(found, room)]
+    details += [line for text in given.records for line in wrap(visible(text), room, "  ")]
+    if details:
+        write("\nDetails\n")
+        for line in details:
+            write(f"{line}\n")
+
+
+def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Iterator[str]:
+    review = found.review
+    yield cut(visible(f"{found.file}:{found.line}: {found.rubric}"), room)
+    if review.answers:
+        people = f", {review.labelled} labelled by {list_names(review.people, 2)}" if review.labelled else ""
+        judges = list_names(review.judges, 2)
+        yield from wrap(visible(f"{counted(review.answers, 'answer')} judged by {judges}{people}"), room)
+    yield ""
+    for line in wrap(visible(word_headline(found)), room):
+        yield look.paint(_ROLES[found.trust], line)
+    for text in (*word_shares(found), *word_notes(found)):
+        yield from wrap(visible(text), room, "  ")
+    yield ""
+    yield from _write_standings(found, look, room)
+    yield ""
+    for number, step in enumerate(list_steps(found, given)):
+        yield from wrap(visible(f"{'Then' if number else 'Next'}: {step.text}"), room)
+        if step.command:
+            yield f"  {visible(step.command)}"
+
+
+def _write_standings(found: Assessment, look: Style, room: int) -> Iterator[str]:
+    rows = [f"line {each.line}: {each.id}: {word_faults(each.evidence)}" for each in found.list(Standing.MEND)]
+    rows += [f"line {each.line}: {word_faults([each])}" for each in found.evidence if each.is_blocking]
+    rows = [*rows[:_MOST], *([f"... and {len(rows) - _MOST} more below"] if len(rows) > _MOST else [])]
+    yield from _write_rows(Standing.MEND, rows, look.paint("error", "mend"), room)
+    groups = _group_unknown(found)
+    unknown = [f"{list_names(names, 4)}: {lack}" for lack, names in groups.items()]
+    unknown = [*unknown[:_MOST], *([f"... and {len(unknown) - _MOST} more below"] if len(unknown) > _MOST else [])]
+    yield from _write_rows(Standing.UNKNOWN, unknown, look.paint("warning", "cannot say yet"), room)
+    if keep := [each.id for each in found.list(Standing.KEEP)]:
+        yield from _write_rows(Standing.KEEP, [list_names(keep, 8)], look.paint("fix", "keep"), room)
+
+
+def _write_rows(standing: Standing, rows: Sequence[str], painted: str, room: int) -> Iterator[str]:
+    """Yield rows below the word that they stand for."""
+    width = len(Standing.UNKNOWN) + 2
+    for number, text in enumerate(rows):
+        first, *others = (line[width:] for line in wrap(visible(text), room - len(_CUT), " " * width))
+        start = f"{painted}{' ' * (width - len(standing))}" if number == 0 else " " * width
+        yield f"{start}{first}"
+        if others:
+            yield f"{' ' * width}{others[0]}{_CUT * (len(others) > 1)}"
+
+
+_CUT = " ..."
+
+
+def _write_details(found: Assessment, room: int) -> Iterator[str]:
+    """Yield every finding, then what is not tested yet and what was, each once with the criteria."""
+    for each in _list_evidence(found):
+        yield from wrap(visible(_word_evidence(each)), room, "  ")
+    lacks: dict[str, list[str]] = {}
+    quiet: dict[str, list[str]] = {}
+    for criterion in found.criteria:
+        for lack in criterion.untested:
+            text = f"{lack.reason}; {_word_untested(lack, found)} ({lack.rule})"
+            lacks.setdefault(text, []).append(criterion.id)
+        for rule in criterion.quiet:
+            quiet.setdefault(rule, []).append(criterion.id)
+    for text, names in lacks.items():
+        yield from wrap(visible(f"not tested yet: {list_names(names)}: {text}"), room, "  ")
+    for rule, names in quiet.items():
+        yield from wrap(visible(f"nothing found by {rule}: {list_names(names)}"), room, "  ")
+
+
+def _word_evidence(each: Evidence) -> str:
+    return f"{each.file}:{each.line}:{each.column} {each.severity} {each.rule}: {_without_name(each.message)}"
+
+
+_SPECIAL = re.compile(r"([\\|<>*_\[\]#])")
+
+
+def _quote(text: str) -> str:
+    """Escape a text for a cell of a Markdown table; names in backticks stay code."""
+    parts = visible(" ".join(text.split())).split("`")
+    return "`".join(part if number % 2 else _SPECIAL.sub(r"\\\1", part) for number, part in enumerate(parts)).replace(
+        "@", "@\N{ZERO WIDTH SPACE}"
+    )
+
+
+_MARKS = {Trust.TRUSTED: "✅", Trust.NOT_TRUSTED: "❌", Trust.UNDECIDED: "❔"}
+
+
+def as_markdown(several: Sequence[Assessment], given: Given, _look: Style, write: Write) -> None:
+    """Write a comment for a pull request."""
+    for found in several:
+        write(f"### {_MARKS[found.trust]} {_quote(found.rubric)}: {found.trust}\n\n")
+        write(f"{_quote(word_headline(found))}\n\n")
+        for text in (*word_shares(found), *word_notes(found)):
+            write(f"- {_quote(text)}\n")
+        write("\n| | criterion | why |\n|---|---|---|\n")
+        for standing in (Standing.MEND, Standing.UNKNOWN, Standing.KEEP):
+            for each in found.list(standing):
+                write(f"| {standing} | {_quote(each.id)} (line {each.line}) | {_quote(_why(each, found))} |\n")
+        for step in list_steps(found, given):
+            write(f"\n{_quote(step.text)}\n" + (f"\n```sh\n{visible(step.command)}\n```\n" if step.command else ""))
+        write("\n")
+    if given.records:
+        write("<details><summary>Records that were not used</summary>\n\n")
+        for record in given.records:
+            write(f"- {_quote(record)}\n")
+        write("\n</details>\n")
+
+
+def _why(criterion: Assessed, found: Assessment) -> str:
+    if criterion.standing is Standing.KEEP:
+        return f"nothing found by {len(criterion.quiet)} rules"
+    if criterion.standing is Standing.UNKNOWN:
+        return word_lack(criterion, found)
+    return word_faults(criterion.evidence)
+
+
+def as_json(several: Sequence[Assessment], given: Given, _look: Style, write: Write) -> None:
+    """Write the JSON report."""
+    rubrics = [{**found.to_json(), "next": [step._asdict() for step in list_steps(found, given)]} for found in several]
+    report = {"version": VERSION, "rubrics": rubrics, "unmatched": list(given.unmatched)}
+    write(visible_json(json.dumps(report, ensure_ascii=False, indent=1)) + "\n")
+
+
+FORMATS = {"full": as_text, "json": as_json, "markdown": as_markdown}
+"""The formats by name."""

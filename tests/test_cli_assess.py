@@ -1,0 +1,268 @@
+"""`rubric-lint assess`: what it says of good, lenient and noisy judges, what it asks for, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import played_judges as played
+import pytest
+from chat_server import completion, serving
+from click.testing import CliRunner
+from jsonschema import Draft7Validator
+
+from rubric_lint.cli.lint.lint import cli
+
+ROOT = Path(__file__).parent.parent
+SCHEMA = json.loads((ROOT / "schemas/bundled/assessment-v1.schema.json").read_text("utf-8"))
+
+GOOD, LENIENT, NOISY = played.judge_well, played.judge_leniently, played.judge_noisily
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(tmp_path / "cache"))
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "GITHUB_ACTIONS"):
+        monkeypatch.delenv(name, raising=False)
+    Path("refund.rubric.yaml").write_text(played.RUBRIC)
+    return tmp_path
+
+
+def prepare(count, judge=None, *, labels=0, samples=2, **more):
+    """Write answers, what a judge says of them, and labels of the first of them."""
+    cases = played.draw_cases(count)
+    Path("answers.jsonl").write_text(played.write_answers(cases))
+    if labels:
+        Path("labels.jsonl").write_text(played.write_labels(cases[:labels], **{"chosen": "random", **more}))
+    if judge:
+        Path("answers.judged.jsonl").write_text(played.record(cases, judge, samples))
+    return cases
+
+
+def run(*arguments, form="json"):
+    """Return the exit code, the report (of JSON the first rubric), and what is said beside it."""
+    given = ["assess", "refund.rubric.yaml", "answers.jsonl", *arguments, "--format", form]
+    done = CliRunner().invoke(cli, given, standalone_mode=False, prog_name="rubric-lint")
+    if done.exception:
+        if not hasattr(done.exception, "format_message"):
+            raise done.exception
+        return done.exception.exit_code, None, done.exception.format_message()
+    if form != "json" or not done.stdout:
+        return done.return_value, done.stdout, done.stderr
+    report = json.loads(done.stdout)
+    assert [error.message for error in Draft7Validator(SCHEMA).iter_errors(report)] == []
+    return done.return_value, report["rubrics"][0], done.stderr
+
+
+def standings(report):
+    return {each["id"]: each["standing"] for each in report["criteria"]}
+
+
+def fired(report):
+    return {
+        each["id"]: [found["rule"] for found in each["findings"] if found["severity"] != "hint"]
+        for each in report["criteria"]
+    }
+
+
+LABELS = ("--labels", "labels.jsonl")
+KEEP, MEND, UNKNOWN = "keep", "mend", "cannot say yet"
+
+
+@pytest.mark.parametrize(
+    ("judge", "count", "labels", "code", "reasons", "standing"),
+    [
+        (GOOD, 5, 0, 4, ["no-labels"], UNKNOWN),
+        (GOOD, 30, 0, 4, ["no-labels"], UNKNOWN),
+        (GOOD, 5, 5, 4, ["few-labels"], UNKNOWN),
+        (GOOD, 30, 30, 4, ["few-labels"], UNKNOWN),
+        (LENIENT, 5, 5, 4, ["few-labels"], UNKNOWN),
+        (LENIENT, 30, 30, 1, ["misses-bad"], UNKNOWN),
+        (NOISY, 5, 5, 4, ["few-labels"], UNKNOWN),
+        (NOISY, 30, 0, 1, ["to-mend"], None),
+    ],
+)
+def test_few_answers_decide_little(judge, count, labels, code, reasons, standing):
+    prepare(count, judge, labels=labels)
+    done, report, _ = run(*(LABELS if labels else ()))
+    assert (done, report["reasons"]) == (code, reasons)
+    assert standing is None or set(standings(report).values()) == {standing}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("judge", "labels", "code", "reasons", "standing"),
+    [
+        (GOOD, 200, 0, ["shares-reached"], KEEP),
+        (GOOD, 0, 4, ["no-labels"], UNKNOWN),
+        (LENIENT, 200, 1, ["to-mend", "misses-bad"], MEND),
+        (LENIENT, 0, 4, ["no-labels"], UNKNOWN),
+        (NOISY, 200, 1, ["to-mend", "fails-good"], MEND),
+    ],
+)
+def test_many_answers_decide(judge, labels, code, reasons, standing):
+    prepare(200, judge, labels=labels)
+    done, report, _ = run(*(LABELS if labels else ()))
+    assert (done, report["reasons"], set(standings(report).values())) == (code, reasons, {standing})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("judge", "code"), [(GOOD, 0), (LENIENT, 1), (NOISY, 1)])
+def test_a_model_judges_what_has_no_recording_and_a_second_run_asks_nothing(judge, code):
+    prepare(120, labels=120)
+    with serving(played.play(judge)) as chat:
+        model = ("--model", f"m@{chat.url}", *LABELS)
+        first = run(*model)
+        asked = len(chat.asked)
+        assert (first[0], asked, run(*model)[:2]) == (code, 240, first[:2])
+        assert len(chat.asked) == asked
+    assert run(*LABELS)[:2] == first[:2]  # without the model, what is recorded counts
+
+
+def test_a_limit_ends_the_run_and_what_was_judged_is_assessed():
+    prepare(10)
+    with serving(played.play(GOOD)) as chat:
+        _, report, told = run("--model", f"m@{chat.url}", "--max-requests", "9")
+    assert (len(chat.asked), report["answers"], "stopped at --max-requests 9" in told) == (8, 4, True)
+
+
+def test_errors_of_the_rubric_come_first_and_nothing_is_asked():
+    prepare(5)
+    Path("refund.rubric.yaml").write_text(f"{played.RUBRIC}    weight: -1\n")
+    with serving(played.play(GOOD)) as chat:
+        code, report, _ = run("--model", f"m@{chat.url}")
+        assert (code, report["reasons"], len(chat.asked)) == (1, ["errors"], 0)
+    assert standings(report) == {"cites": UNKNOWN, "period": UNKNOWN, "polite": UNKNOWN, "short": MEND}
+
+
+def test_a_file_that_cannot_be_read_as_yaml_has_errors_too():
+    prepare(5)
+    Path("refund.rubric.yaml").write_text("rubrics: [")
+    code, report, _ = run()
+    assert (code, report["reasons"], report["criteria"]) == (1, ["errors"], [])
+    assert [each["rule"] for each in report["findings"]] == ["syntax"]
+
+
+def test_without_a_model_and_a_recording_it_says_what_to_do():
+    prepare(5)
+    code, report, _ = run()
+    assert (code, report["reasons"], report["answers"]) == (4, ["not-judged"], 0)
+    assert [each["command"] for each in report["next"]] == [
+        "rubric-lint assess refund.rubric.yaml answers.jsonl --model MODEL"
+    ]
+
+
+def test_one_answer_and_a_judge_that_finds_everything_met():
+    prepare(1, lambda _: dict.fromkeys(played.CRITERIA, True))
+    code, page, _ = run(form="full")
+    assert code == 4
+    assert "UNDECIDED: no fault found in 1 answer" in page
+    assert "1 answer can show a gross fault" in page
+
+
+def test_a_judge_that_finds_everything_met_tells_nothing_apart():
+    prepare(80, lambda _: dict.fromkeys(played.CRITERIA, True))
+    code, report, _ = run()
+    assert (code, report["reasons"], set(standings(report).values())) == (4, ["no-labels"], {UNKNOWN})
+    assert {tuple(found["rule"] for found in each["findings"]) for each in report["criteria"]} == {("judged-ceiling",)}
+    assert "All 80 answers were judged exactly alike" in run(form="full")[1]
+
+
+def test_labels_of_another_version_are_left_out_and_told():
+    prepare(30, GOOD, labels=30, rubric_hash="sha256:0")
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], report["labelled"]) == (4, ["no-labels"], 0)
+    assert [each["count"] for each in report["left_out"]] == [30]
+    assert "another version of the rubric" in run(*LABELS, form="full")[1]
+
+
+def test_labels_chosen_by_the_verdict_do_not_stand_for_all_answers():
+    prepare(60, GOOD, labels=60, chosen="by-verdict")
+    assert (run(*LABELS)[0], run(*LABELS)[1]["reasons"]) == (4, ["by-verdict"])
+
+
+def test_invalid_outputs_are_counted_by_cause():
+    prepare(4, GOOD)
+    path = Path("answers.judged.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for number in (0, 1):
+        lines[number]["outputs"][0]["checks"].pop()
+    lines[2]["outputs"][1] = "I refuse."
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    code, page, _ = run(form="full")
+    assert (code, "3 outputs not counted: 2 times " in page) == (4, True)
+
+
+def test_a_file_of_answers_that_has_outputs_is_what_is_recorded():
+    prepare(5, GOOD)
+    Path("answers.judged.jsonl").rename("answers.jsonl")
+    assert run()[1]["answers"] == 5
+
+
+def test_a_rubric_test_that_fails_makes_its_criterion_one_to_mend():
+    prepare(30, GOOD)
+    output = json.dumps(played.to_output(dict.fromkeys(played.CRITERIA, True)))
+    Path("other-name.rubric-test.yaml").write_text(
+        "rubric: refund.rubric.yaml\ntests:\n"
+        f"  - {{id: t, answer: Hm., output: {output}, expect: {{criteria: {{period: false}}}}}}\n"
+    )
+    code, report, _ = run()
+    assert (code, report["reasons"]) == (1, ["errors"])
+    assert fired(report) == {"cites": [], "period": ["unmet-expectation"], "polite": [], "short": []}
+
+
+def test_a_warning_of_the_linter_makes_a_criterion_one_to_mend_and_a_hint_does_not():
+    prepare(30, GOOD)
+    text = played.RUBRIC.replace("Has at most five sentences", "TODO").replace("Thanks the customer by name", "Ok ok")
+    Path("refund.rubric.yaml").write_text(text)
+    _, report, _ = run()
+    assert standings(report)["short"] == MEND
+
+
+def test_the_first_screen_fits_a_terminal_even_of_many_criteria():
+    many = "rubrics:\n" + "".join(
+        f"  - id: criterion-with-a-long-name-{number}\n    expected_outcome: TODO\n" for number in range(40)
+    )
+    Path("refund.rubric.yaml").write_text(many)
+    Path("answers.jsonl").write_text('{"id": "a", "answer": "Hm."}\n')
+    first = run(form="full")[1].split("\nDetails\n")[0].splitlines()
+    assert len(first) <= 30
+    assert [line for line in first if len(line) > 80] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [("a.json", "{"), ("a.md", "### "), ("a.txt", "refund.rubric.yaml:2: refund\n")],
+)
+def test_the_ending_of_the_file_chooses_the_format(name, start):
+    prepare(5, GOOD)
+    given = ["assess", "refund.rubric.yaml", "answers.jsonl", "-o", name]
+    done = CliRunner().invoke(cli, given, standalone_mode=False)
+    assert done.return_value == 4
+    assert Path(name).read_text("utf-8").startswith(start)
+    assert done.stdout.startswith("refund: UNDECIDED: ")
+
+
+def test_markdown_shows_names_as_they_are():
+    text = played.RUBRIC.replace("id: short", 'id: "a|<b>*@ann"')
+    Path("refund.rubric.yaml").write_text(text)
+    Path("answers.jsonl").write_text('{"id": "a", "answer": "Hm."}\n')
+    assert r"| cannot say yet | a\|\<b\>\*@" + "\u200bann (line 10) | not judged yet |" in run(form="markdown")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--max-requests", "3"), "--max-requests and --max-cost require --model"),
+        (("--model", "m", "--results", "a", "--results", "b"), "--results: with --model, name one file"),
+    ],
+)
+def test_options_that_clash(arguments, message):
+    prepare(1)
+    assert run(*arguments) == (2, None, message)
+
+
+def test_an_output_that_a_run_left_invalid_is_not_hidden():
+    prepare(2)
+    with serving(lambda _: completion("I refuse.")) as chat:
+        code, report, _ = run("--model", f"m@{chat.url}", "--max-attempts", "1")
+    assert (code, report["reasons"], len(report["invalid"])) == (4, ["invalid"], 2)
