@@ -203,11 +203,20 @@ _LEAST = 0.8
 
 def find_near(name: str, known: Iterable[str]) -> list[str]:
     """Return the known names that are a typing error or another spelling away from `name`, the nearest first."""
+    words = tuple(known)
+    return list(_find_near(name, words) if len(words) < _MANY else _find_near.__wrapped__(name, words))
+
+
+_MANY = 100
+
+
+@lru_cache(4096)  # a file has the same few fields again and again
+def _find_near(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
     spelt = _fold(re.sub(_HUMP, "_", name).replace(" ", "_"))
     ratios = ((_compare(spelt, _fold(word)), word) for word in known)
     near = sorted((item for item in ratios if item[0] >= _LEAST), key=lambda item: (-item[0], item[1]))
     # An exact match in another spelling is certain.
-    return [word for ratio, word in near if ratio == near[0][0] or near[0][0] < 1]
+    return tuple(word for ratio, word in near if ratio == near[0][0] or near[0][0] < 1)
 
 
 def point_to_known(name: str, known: Collection[str]) -> str:

@@ -544,11 +544,101 @@ TO_FIVE = {
               input: x
             assert:
               - metric: any
-                assert: [{"type": "trajectory:tool-used", "value": {"name": "search", "min": 1}}, {"type": "trajectory:tool-used", "value": {"name": "read", "min": 2}}]
                 type: assert-set
+                assert: [{"type": "trajectory:tool-used", "value": {"name": "search", "min": 1}}, {"type": "trajectory:tool-used", "value": {"name": "read", "min": 2}}]
                 # both
-              - {value: {"mode": "exact", "steps": ["search", "read"]}, type: trajectory:tool-sequence, weight: 2}
+              - {type: trajectory:tool-sequence, weight: 2, value: {"mode": "exact", "steps": ["search", "read"]}}
         """,  # noqa: E501
+    ),
+    "a half-migrated suite, with a trajectory beside rubrics": (
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            input: x
+            rubrics:
+            - {id: a, outcome: Says why}
+            assertions:
+              - {name: z, type: tool-trajectory, mode: any_order, minimums: {search: 1}}
+          - id: two
+            vars: {input: y}
+            assert: [Says how]
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: x
+            assert:
+            - type: llm-rubric
+              value:
+              - {id: a, outcome: Says why}
+            - {metric: z, type: assert-set, assert: [{"type": "trajectory:tool-used", "value": {"name": "search", "min": 1}}]}
+          - id: two
+            vars: {input: y}
+            assert: [Says how]
+        """,  # noqa: E501
+    ),
+    "rubrics beside strings that nothing marks as criteria": (
+        """\
+        tests:
+          - id: one
+            input: z
+            rubrics:
+            - {id: a, score_ranges: {0: Leaves out when, 5: Says when}}
+            evaluators:
+              - Says where
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: z
+            assert:
+            - type: llm-rubric
+              value:
+              - {id: a, score_ranges: {0: Leaves out when, 5: Says when}}
+            - Says where
+        """,
+    ),
+    "a set with a trajectory that has a weight": (
+        """\
+        tests:
+          - id: one
+            input: x
+            assertions:
+              - name: all
+                type: composite
+                aggregator: {type: weighted_average, weights: {a: 2}}
+                assertions:
+                  - {name: a, type: tool-trajectory, mode: any_order, minimums: {x: 1}}
+        """,
+        """\
+        prompts: ["{{ input }}"]
+        tests:
+          - id: one
+            vars:
+              input: x
+            assert:
+              - metric: all
+                type: assert-set
+                assert:
+                  - {metric: a, weight: 2, type: assert-set, assert: [{"type": "trajectory:tool-used", "value": {"name": "x", "min": 1}}]}
+        """,  # noqa: E501
+    ),
+    "a judge for the tests of another file": (
+        """\
+        tests: cases.jsonl
+        assertions:
+          - {type: llm-grader, prompt: file://judge.md}
+        """,
+        """\
+        tests: cases.jsonl
+        assert:
+          - {type: llm-rubric, prompt: file://judge.md}
+        """,
     ),
     "graders of one name, and tests of one name": (
         """\
@@ -709,6 +799,11 @@ OBSTACLES = {
             )
         ],
     ),
+    "tests under two names": (
+        f"evalcases: []\n{CASE}",
+        [(1, "AgentV reads only `tests` here; join it with `evalcases`")],
+    ),
+    "a suite that is not YAML": ("tests:\n\t- id: one\n", [(2, "a tab cannot indent YAML; use spaces")]),
     "options that are there already": (
         f"execution: {{workers: 2}}\nevaluate_options: {{max_concurrency: 3}}\n{CASE}",
         [(1, "write it as `max_concurrency` in `evaluate_options`, which is there")],

@@ -168,6 +168,35 @@ def test_levels_are_known_by_their_form_under_any_key():
     }
 
 
+SORTS = """\
+criteria:
+  - {name: a, kind: one, items: [{points: 0, text: None of it}, {points: 2, text: All of it}]}
+  - {name: b, kind: one, items: [{points: 0, text: It is long}, {points: 1, text: It is short}]}
+  - {name: c, kind: list, items: [{points: 1, text: It has a date}, {points: 1, text: It has a name}]}
+"""
+
+
+def test_a_field_that_marks_levels_which_add_up_is_found():
+    write(sorts_yaml=SORTS)
+    report, errors, code = call("adopt", "sorts.yaml")
+    (table,) = settings()["shape"]
+    told = {key: table.get(key) for key in ("id", "levels", "sums", "combine", "unused")}
+    assert told == {"id": "name", "levels": "items", "sums": {"kind": "list"}, "combine": "share", "unused": None}
+    ids = [line.split()[:3] for line in report.splitlines() if line.startswith(("  a ", "  b ", "  c/"))]
+    assert (errors, code) == ("", 0)
+    assert ids == [["a", "2", "2/5"], ["b", "1", "1/5"], ["c/1", "1", "1/5"], ["c/2", "1", "1/5"]]
+    assert call("sorts.yaml")[2] == 0
+
+
+def test_words_for_levels_are_listed_to_be_given_scores():
+    pair = "levels: {poor: None of it, very good: All of it}"
+    write(words_yaml=f"criteria: [{{name: a, {pair}}}, {{name: b, {pair}}}]")
+    report, _, code = call("adopt", "words.yaml")
+    advice = 'add `level-scores = { poor = 0, "very good" = 1 }`, with the numbers that you mean'
+    assert (report.splitlines()[-3].endswith(advice), code) == (True, 0)
+    assert settings()["shape"][0]["levels"] == "levels"
+
+
 def test_check_names_what_the_settings_do_not_describe():
     write(tone_yaml=TONE, new_yaml=TONE, known_yaml="rubrics:\n  - {id: a, expected_outcome: Names it}\n")
     call("adopt", "tone.yaml")

@@ -250,6 +250,20 @@ READ = {
         ["tone/a", "tone/b", "facts/a", "facts/b"],
         ["weight.parts"],
     ),
+    "levels with words, which have no score": (
+        "rubric.yaml",
+        """\
+        criteria:
+          - name: tone
+            description: How it speaks
+            levels: {poor: It blames the reader, good: It thanks the reader}
+          - name: facts
+            description: What it says
+            levels: {poor: Two numbers are wrong, fair: One number is wrong, good: One number is wrong}
+        """,
+        ["tone", "facts"],
+        ["duplicate-outcome.repeated"],
+    ),
     "a list with penalties": (
         "rubric.json",
         """\

@@ -134,6 +134,22 @@ SEVERE = (
     'criteria = "/c"\noutcome = "text"\nscale = "yes-no"\ngate = {severity = ["critical", "blocker"]}',
     "c: {a: {text: A, severity: blocker}, b: {text: B, severity: minor}}",
 )
+SUMS = (
+    'criteria = "/c"\nid = "name"\nlevels = "items"\nsums = {kind = "list"}\ncombine = "share"',
+    """
+c:
+  - {name: a, kind: one, items: [{points: 0, text: None of it}, {points: 2, text: All of it}]}
+  - {name: b, kind: list, items: [{points: 1, text: It is short}, {points: 5, text: It is right}]}
+""",
+)
+NAMED = (
+    'criteria = "/c"\nid = "name"\nlevels = "levels"\nlevel-scores = {poor = 0, fair = 1, good = 4}',
+    """
+c:
+  - {name: a, levels: {good: All of it, poor: None of it}}
+  - {name: b, levels: [{label: poor, text: None of it}, {label: fair, text: Some of it}, {score: good, text: All}]}
+""",
+)
 USUAL = Decimal("0.8")
 
 
@@ -164,6 +180,23 @@ USUAL = Decimal("0.8")
         (
             RANGES,
             (USUAL, [(each, "1/2", None, [(0, "0"), (1, "1/3"), (2, "2/3"), (3, "1")]) for each in "ab"]),
+        ),
+        (
+            SUMS,
+            (
+                USUAL,
+                [
+                    ("a", "1/4", None, [(0, "0"), (2, "1")]),
+                    *((f"b/{at}", share, None, [(0, "0"), (1, "1")]) for at, share in ((1, "1/8"), (2, "5/8"))),
+                ],
+            ),
+        ),
+        (
+            NAMED,
+            (
+                USUAL,
+                [("a", "1/2", None, [(0, "0"), (4, "1")]), ("b", "1/2", None, [(0, "0"), (1, "1/4"), (4, "1")])],
+            ),
         ),
         (SEVERE, (USUAL, [("a", "1/2", 10, YES_NO), ("b", "1/2", None, YES_NO)])),
     ],
@@ -321,7 +354,7 @@ def test_absurd_values_are_findings_and_never_a_crash(value):
         (
             'criteria = "/c"\nlevels = "l"',
             "c: [{l: {good: A b, bad: C d}}]",
-            "nothing says which score the level `good` is",
+            "nothing says which score the level `good` is; give it one in `level-scores` of the table",
         ),
         (
             'criteria = "/c"\noutcome = "t"\ngate = "hard"\nscale = [1, 5]',

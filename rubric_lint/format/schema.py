@@ -287,6 +287,11 @@ class RubricSchema:
         return {name: field["x-distinctive"] for name, field in self.entry_fields.items() if "x-distinctive" in field}
 
     @cached_property
+    def idle(self) -> Mapping[str, Mapping[str, Any]]:
+        """The fields that are not read beside or without others, and when."""
+        return {name: field["x-idle"] for name, field in self.entry_fields.items() if "x-idle" in field}
+
+    @cached_property
     def replacements(self) -> Mapping[str, Replacement]:
         """The deprecated fields of criteria and bands."""
         return {

@@ -99,7 +99,8 @@ _NO_GATE = frozenset({None})
 _DIGITS = "0123456789"
 _SCORES = ("score", "point", "pt", "10", "level")
 _NEGATIONS = (" not ", "\nnot ", " no ", "\nno ", "never", "without", "cannot", "n't ", "n’t ")  # noqa: RUF001
-_POINTERS = ("above", "below", "previous", "preceding", "ditto", "idem", "same", "level", "band", "criteri", "before")
+POINTERS = ("above", "below", "previous", "preceding", "ditto", "idem", "same", "level", "band", "criteri", "before")
+"""One of these is in every outcome that points to another one."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -152,7 +153,7 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
         "one band": 1 in [len(scale.bands) for scale in scales],
         "penalty": has_penalty,
         "placeholder": "" in distinct or any(map(may_be_placeholder, distinct)),
-        "pointer": has_view or any(map(has, _POINTERS)),
+        "pointer": has_view or any(map(has, POINTERS)),
         "same ids": _repeats([fold_id(criterion.id) for criterion in criteria]),
         "score in text": has_view or (any(map(has, _SCORES)) and any(map(has, _DIGITS))),
         "threshold": (len(scales) == 1 and len(criteria) <= 1)

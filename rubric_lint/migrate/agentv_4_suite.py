@@ -32,13 +32,13 @@ from rubric_lint.migrate.agentv_5_suite import (
     find_misshapen,
     find_two_labels,
     has_command,
+    is_input,
     is_of_five,
 )
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_marks, name_variables
 from rubric_lint.text.path import Part, Path
 
-_PROMPT = re.compile(r"\{\{\s*input\s*\}\}\Z")
 _NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _MOVED = ("input", "expected_output")
 _OPTIONS = frozenset({"max_concurrency", "repeat", "budget_usd"})
@@ -61,7 +61,7 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
 
 def _check_suite(document: Document) -> Iterator[Unmet]:
     suite = document.data
-    if "prompts" in suite and not _is_input(suite["prompts"]):
+    if "prompts" in suite and not is_input(suite["prompts"]):
         yield Unmet(
             "AgentV 4 has no `prompts`; each test has its own `input`, so only the prompt `{{ input }}` can go",
             ("prompts",),
@@ -76,12 +76,6 @@ def _check_suite(document: Document) -> Iterator[Unmet]:
     for name in ("threshold", "evaluate_options"):
         if name in suite and "execution" in suite:
             yield Unmet("AgentV 4 reads it from `execution`, with others; move it there", (name,))
-
-
-def _is_input(prompts: Any) -> bool:
-    """Return whether the only prompt of a suite is the input of each test."""
-    only = prompts[0] if isinstance(prompts, list) and len(prompts) == 1 else prompts
-    return isinstance(only, str) and _PROMPT.match(only.strip()) is not None
 
 
 def _is_provider(providers: Any) -> bool:

@@ -50,7 +50,9 @@ JUDGES = {
     **dict.fromkeys(("agent-judge", "agent_judge"), "agent-rubric"),
 }
 LABELS = {"name": "metric", "target": "provider"}
+_SHARED = ("input", "input_files")
 _OPTIONS = {"workers": "max_concurrency", "budget_usd": "budget_usd", "trials": "repeat"}
+_INPUT = re.compile(r"\{\{\s*input\s*\}\}\Z")
 _EMPTY_SLOT = re.compile(r"\{\{\s*(?:expected_output|criteria)\s*\}\}")
 _PROVIDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*\Z")
 
@@ -60,6 +62,7 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
     if is_suite(document):
         yield from _check_suite(document)
         yield from _check_prompts(document)
+    yield from _check_shared(document)
     for path, case in find_suite_cases(document):
         yield from _check_case(document, path, case)
         if "rubrics" in case and not isinstance(case["rubrics"], list):
@@ -75,6 +78,9 @@ def find_misshapen(document: Document) -> Iterator[Unmet]:
     own = document.data if is_suite(document) or is_template(document) else {}
     if "evaluators" in own:
         yield Unmet("AgentV reads no `evaluators` here; remove it, or write `assertions` or `assert`", ("evaluators",))
+    tests = [name for name in (CASES, *OLD_CASES[:2]) if name in own]
+    for name in tests[1:]:
+        yield Unmet(f"AgentV reads only `{tests[0]}` here; join it with `{name}`", (name,))
     for path, case in (((), own), *find_suite_cases(document)):
         for name in LISTS:
             if name in case and not isinstance(case[name], list):
@@ -95,13 +101,12 @@ def _check_suite(document: Document) -> Iterator[Unmet]:
         if not isinstance(options, dict) or _OPTIONS[key] in options or (key == "trials" and options):
             yield Unmet(f"write it as `{_OPTIONS[key]}` in `evaluate_options`, which is there", ("execution", key))
     yield from _check_target(suite)
-    yield from _check_shared(document)
 
 
 def _check_shared(document: Document) -> Iterator[Unmet]:
     """Check that the `input` and the files of a suite, and those of its tests, can be put into the input of each."""
-    suite = document.data
-    shared = [name for name in ("input", "input_files") if name in suite]
+    suite = document.data if is_suite(document) else {}
+    shared = [name for name in _SHARED if name in suite]
     outside = any(unmet.path[0] in (CASES, *OLD_CASES) for unmet in find_other_files(document))
     for name in shared:
         if outside:
@@ -135,16 +140,27 @@ def _gather_input(suite: dict[str, Any], case: dict[str, Any]) -> list[Any] | No
 
 def gather_inputs(document: Document) -> Iterator[Intent]:
     """Write the whole input of each test above its own part of it."""
-    for path, case in find_suite_cases(document) if is_suite(document) else ():
-        if "input" in case and (whole := _gather_input(document.data, case)):
+    suite = document.data if is_suite(document) else {}
+    for path, case in find_suite_cases(document):
+        if "input" in case and (whole := _gather_input(suite, case)):
             yield InsertField((*path, "input"), "input_messages", json.dumps(whole, ensure_ascii=False))
 
 
 def drop_parts(document: Document) -> Iterator[Intent]:
     """Remove the parts that the whole input of each test now has."""
     cases = [(path, case) for path, case in find_suite_cases(document) if {"input", "input_messages"} <= case.keys()]
-    for path, case in [*cases, *([((), document.data)] if cases else [])]:
-        yield from (RemoveField((*path, name)) for name in ("input", "input_files") if name in case)
+    for path, case in [*cases, *([((), document.data)] if cases and is_suite(document) else [])]:
+        yield from (RemoveField((*path, name)) for name in _SHARED if name in case)
+
+
+def name_gathered(document: Document) -> Iterator[Intent]:
+    """Give the whole input of a test its name."""
+    cases = find_suite_cases(document)
+    yield from (
+        RenameKey((*path, "input_messages"), "input")
+        for path, case in cases
+        if "input_messages" in case and "input" not in case
+    )
 
 
 def _check_target(suite: dict[str, Any]) -> Iterator[Unmet]:
@@ -178,7 +194,7 @@ def _check_prompts(document: Document) -> Iterator[Unmet]:
                     (name, at),
                     Part.VALUE,
                 )
-    if "prompts" in suite:
+    if "prompts" in suite and not is_input(suite["prompts"]):
         for path, case in find_suite_cases(document):
             for name in ("input", "input_messages"):
                 if name in case:
@@ -440,7 +456,7 @@ def _rename_assertion(document: Document, path: Path, assertion: dict[str, Any])
     elif kind in TRAJECTORIES and (new := _read_trajectory(assertion)):
         yield from (RemoveField((*path, name)) for name in ("minimums", "expected") if name in assertion)
         yield ReplaceValue(place, new[0])
-        yield InsertField(place, new[1], json.dumps(new[2], ensure_ascii=False))
+        yield InsertField((*path, "mode"), new[1], json.dumps(new[2], ensure_ascii=False))
     elif kind not in (known := load_tables()[1]["types"]) and kind.replace("_", "-") in known:
         yield ReplaceValue(place, kind.replace("_", "-"))
     required = assertion.get("required")
@@ -491,10 +507,7 @@ def _rewrite_skill(path: Path, assertion: dict[str, Any]) -> Iterator[Intent]:
 
 
 def join_lists(document: Document) -> Iterator[Intent]:
-    """Put the assertions of a test after the one that its `rubrics` became, and drop the modes of trajectories."""
-    for path, assertion in find_assertions(document):
-        if "mode" in assertion and assertion["type"] in ("assert-set", "trajectory:tool-sequence"):
-            yield RemoveField((*path, "mode"))  # what else such a grader had is removed: one at a time leaves no comma
+    """Put the assertions of a test after the one that its `rubrics` became."""
     for path, case in find_suite_cases(document):
         if "rubrics" in case and "assert" in case:
             yield JoinLists((*path, "assert"), (*path, "rubrics")) if case["assert"] else RemoveField((*path, "assert"))
@@ -514,6 +527,13 @@ def name_moved(document: Document) -> Iterator[Intent]:
     for place, text in find_strings((), document.data):
         if place not in rendered and find_marks(text, marks="env"):
             yield EscapeText(place, marks="env")
+
+
+def drop_modes(document: Document) -> Iterator[Intent]:
+    """Remove the modes of trajectories, after their other field: removing both at once may leave a comma."""
+    for path, assertion in find_assertions(document):
+        if "mode" in assertion and assertion["type"] in ("assert-set", "trajectory:tool-sequence"):
+            yield RemoveField((*path, "mode"))
 
 
 def move_option(document: Document) -> Iterator[Intent]:
@@ -554,22 +574,25 @@ def find_gaps(document: Document) -> Iterator[Unmet]:
     for path, case in find_suite_cases(document):
         if not is_named(case):
             yield Unmet("AgentV 5 skips a test without `id`", path, Part.HEAD)
-        is_asked = "prompts" in suite and not _is_input(suite["prompts"])
+        is_asked = "prompts" in suite and not is_input(suite["prompts"])
         if suite and not is_asked and "input" not in look_up(case, ("vars",)):
             yield Unmet("the test has no `input`, which AgentV 5 needs in `vars`", path, Part.HEAD)
         elif not (is_shared or case.keys() & {"criteria", "assert", "turns"}):
             yield Unmet("AgentV 5 skips a test without `criteria` and `assert`", path, Part.HEAD)
 
 
-def _is_input(prompts: Any) -> bool:
-    return bool(prompts == json.loads(_PROMPTS))
+def is_input(prompts: Any) -> bool:
+    """Return whether the only prompt of a suite is the input of each test."""
+    only = prompts[0] if isinstance(prompts, list) and len(prompts) == 1 else prompts
+    return isinstance(only, str) and _INPUT.match(only.strip()) is not None
 
 
-BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (lift_execution, gather_inputs, drop_parts)
+BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (lift_execution, gather_inputs, drop_parts, name_gathered)
 AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
     rename_parts,
     join_lists,
     name_moved,
+    drop_modes,
     move_option,
     move_option,
     give_variables,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
+from rubric_lint.dialects.search.agentv_suites import EVAL_FILES
 from rubric_lint.dialects.search.locate import find_claim_span
 from rubric_lint.edits.intents import Intent, NestField, Repair, ReplaceValue
 from rubric_lint.edits.lines import ObstacleError
@@ -136,6 +137,11 @@ def rewrite(
             source = Source.from_bytes(name, data)
             fixed = replace(fixed, before=source, result=fixed.result._replace(source=source))
     rewriting = _Rewriting(replace(fixed, is_suite=True), wanted, settings)
+    if name.lower().endswith(EVAL_FILES) and not fixed.result.findings:
+        faults = [*read_documents(fixed.result.source)[1]]
+        found = [Finding("syntax", Severity.ERROR, fault.message, fault.span, "") for fault in faults]
+        if found:
+            return replace(rewriting.fixed, unmet=tuple(Left(each, each.message) for each in found))
     if fixed.doubt or not rewriting.find_documents(fixed.result.source):
         return fixed
     fixed = rewriting.fixed
@@ -153,7 +159,7 @@ def rewrite(
 def _find_obstacles(result: Result, settings: FileSettings) -> Iterator[Finding]:
     """Find the errors that prevent a rewriting.
 
-    Criteria in the wrong field move anyway, and AgentV runs tests of one name.
+    Criteria in the wrong field move anyway, as do parts of a half-migrated suite, and AgentV runs tests of one name.
     """
     moving: set[str] = set()
     if any(finding.rule == "lost-rubric" for finding in result.findings):
@@ -162,7 +168,8 @@ def _find_obstacles(result: Result, settings: FileSettings) -> Iterator[Finding]
             moving |= {pointer((*start, *rubric.path)) for rubric in build_rubrics(document, settings)}
     for finding in result.findings:
         is_moving = finding.rule == "lost-rubric" and finding.pointer in moving
-        if finding.severity is Severity.ERROR and not is_moving and finding.rule != "repeated-case":
+        is_moving = is_moving or finding.code.startswith(("lost-rubric.agentv-5-", "repeated-case."))
+        if finding.severity is Severity.ERROR and not is_moving:
             yield finding
 
 
@@ -271,13 +278,13 @@ class _Rewriting:
         # Strings among assertions may lose what showed us whose they are; AgentV still reads them.
         known = Counter(each.rubric for each in meant)
         now = list(self._read(source)) if meant else []
-        if other := next(iter(Counter(each.rubric for each in now) - known), None):
+        if other := next(iter(Counter(each.rubric for each in now if not each.is_plain) - known), None):
             at = next(each.at for each in now if each.rubric == other)
             return Trouble("a rubric would be scored differently", at)
         read = [
             rubric for document in read_documents(source)[0] for rubric in read_suite(document.data, self.target.name)
         ]
-        for place, (rubric, _) in enumerate(meant):
+        for place, (rubric, *_) in enumerate(meant):
             if rubric not in read:
                 told = f"{self.target.title} would not read `{rubric[0].id}` and the criteria beside it as intended"
                 same = [each.at for each in now if each.rubric == rubric]
@@ -311,7 +318,10 @@ class _Rewriting:
                 else None
             )
             meant = read or tuple(map(_as_read, rubric.entries))
-            yield _Meant(meant, document.span(rubric.path, Part.VALUE).start)
+            view = rubric.view
+            places = [view.place(entry.path) if view else entry.path for entry in rubric.entries]
+            is_plain = all(isinstance(document.value(place), str) for place in places)
+            yield _Meant(meant, document.span(rubric.path, Part.VALUE).start, is_plain)
 
     def _tell(self, source: Source, documents: list[Document]) -> Iterator[Note]:
         """Yield what the target reads otherwise, and what is in other files, which stay as they are."""
@@ -409,10 +419,11 @@ class _Rewritten(NamedTuple):
 
 
 class _Meant(NamedTuple):
-    """What a rubric means, and its offset in the text."""
+    """What a rubric means, its offset in the text, and whether it is strings, which no rewriting changes."""
 
     rubric: tuple[Read, ...]
     at: int
+    is_plain: bool
 
 
 def _as_read(entry: Criterion) -> Read:

@@ -62,23 +62,24 @@ def write_tables(tables: Iterable[Table], settings_file: str) -> str:
     is_project = os.path.basename(settings_file) == "pyproject.toml"
     head = "[[tool.rubric-lint.shape]]" if is_project else "[[shape]]"
     return "\n".join(
-        "".join(f"{line}\n" for line in (head, *(f"{key} = {_write(value)}" for key, value in table.items())))
+        "".join(f"{line}\n" for line in (head, *(f"{key} = {write_value(value)}" for key, value in table.items())))
         for table in tables
     )
 
 
-def _write(value: Any) -> str:
+def write_value(value: Any) -> str:
+    """Return a value as TOML."""
     match value:
         case Mapping():
-            return f"{{ {', '.join(f'{_write_key(key)} = {_write(each)}' for key, each in value.items())} }}"
+            return f"{{ {', '.join(f'{_write_key(key)} = {write_value(each)}' for key, each in value.items())} }}"
         case list() | tuple():
-            return f"[{', '.join(map(_write, value))}]"
+            return f"[{', '.join(map(write_value, value))}]"
         case _:
             return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _write_key(key: str) -> str:
-    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else _write(key)
+    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else write_value(key)
 
 
 def add_tables(tables: Sequence[Table], settings_file: str) -> None:

@@ -35,7 +35,7 @@ def _find_unread(rubric: Rubric) -> Iterator[Problem]:
     """Find gates that the system does not read, because of a field that is there or missing beside them."""
     if rubric.view is None or rubric.is_mixed:
         return
-    fields = {name: field["x-idle"] for name, field in rubric.schema.entry_fields.items() if "x-idle" in field}
+    fields = rubric.schema.idle
     for criterion in rubric.criteria if fields else ():
         written = rubric.view.document.value(rubric.view.place(criterion.path))
         for name, idle in fields.items() if isinstance(written, dict) else ():

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.signs import POINTERS
 from rubric_lint.rules.rule import Rule
 
 
@@ -14,6 +15,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     for outcome in rubric.outcomes:
         text = outcome.text
         folded = text.casefold()
+        if not any(map(folded.__contains__, POINTERS)):
+            continue
         found = _ANYWHERE.search(folded) or (outcome.is_of_scale and _IN_SCALES.search(folded))
         if found:
             said = text[slice(*found.span("said"))] if len(folded) == len(text) else found["said"]

@@ -354,11 +354,49 @@ def _is_scale(value: Any) -> bool:
     return read_ends(value) is not None and not are_levels(value)
 
 
+def list_words(value: Any) -> list[str]:
+    """Return the words that levels have in the place of scores, in a map from them to texts or a list; else nothing."""
+    if isinstance(value, dict):
+        names = [key for key, text in value.items() if _is_prose(text)]
+    else:
+        items = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+        told = [each for each in items if any(_is_prose(each.get(name)) for name in words().levels["text"])]
+        found = [next((each[name] for name in words().levels["named"] if name in each), None) for each in told]
+        names = [name for name in found if isinstance(name, str)]
+    if not 1 < len(names) == len(value):
+        return []
+    known = [name.casefold().replace("_", " ") in words().levels["words"] for name in names]
+    return names if 2 * sum(known) >= len(names) else []
+
+
+def add_up(value: Any) -> bool:
+    """Return whether a list has points that repeat, so that it describes no levels, but what adds up."""
+    return (
+        isinstance(value, list)
+        and all(isinstance(each, dict) and _is_number(each.get("points")) and _describes(each) for each in value)
+        and len({each["points"] for each in value}) < len(value)
+    )
+
+
+def _find_sums(entries: Sequence[Entry], levels: tuple[str, ...]) -> Mapping[str, Any]:
+    """Return the field that marks the lists of points which add up, with its values; an id is the last choice."""
+    held = [(entry, entry[name]) for entry in entries for name in levels if isinstance(entry.get(name), list)]
+    adding = [entry for entry, value in held if add_up(value)]
+    others = [entry for entry, value in held if not add_up(value)]
+    marks: list[dict[str, Any]] = []
+    for key in adding[0] if adding and others else ():
+        values = dict.fromkeys(entry.get(key) for entry in adding if isinstance(entry.get(key), str))
+        is_all = all(entry.get(key) in values for entry in adding if isinstance(entry.get(key), str | None))
+        if values and is_all and any(entry.get(key) not in values for entry in others):
+            marks.append({key: list(values) if len(values) > 1 else next(iter(values))})
+    return min(marks, key=lambda mark: any(key in words().fields["id"] for key in mark), default={})
+
+
 # What the values of each field are, in the order in which the fields take names.
 _SUITS: Mapping[str, Callable[[Any], bool]] = {
     "weight": lambda value: _is_number(value) or read_share(value) is not None,
     "words": lambda value: isinstance(value, str) and value.isidentifier(),
-    "levels": are_levels,
+    "levels": lambda value: are_levels(value) or bool(list_words(value)),
     "scale": _is_scale,
     "most": lambda value: type(value) is int and value > 1,
     "gate": lambda value: _is_number(value) or _is_flag(value) or read_percent(value) is not None,
@@ -473,7 +511,7 @@ class Inferred(NamedTuple):
         return all(
             each.has_text
             and (each.is_scored or "levels" in signs.beside)
-            and all(are_levels(entry[name]) for entry in each.entries for name in each.levels if name in entry)
+            and not any(add_up(entry[name]) for entry in each.entries for name in each.levels if name in entry)
             and not signs.is_foreign
             and (signs.is_named or (bool(signs.beside) and not signs.is_common))
             and (len(each.items) > 1 or (signs.is_named and bool(signs.beside)))
@@ -551,11 +589,12 @@ def _infer(
     more = {
         "total": pointer(_find_total(fields, beside, entries)),
         "level-text": _find_level_text([beside["levels"][1]] if is_shared else holders),
+        "sums": _find_sums(entries, fields.get("levels", ())),
         "task": pointer(task),
         "combine": "share" if _are_points(fields, entries) else "",
     }
     table |= {key: value for key, value in more.items() if value}
-    own = {name for ours in fields if ours not in _AS for name in fields[ours]}
+    own = {name for ours in fields if ours not in _AS for name in fields[ours]} | {*table.get("sums", ())}
     used = {at, task, *(place for place, _ in beside.values() if pointer(place) in _list_strings(table))}
     known = {place[:length] for place in used for length in range(len(place) + 1)}
     others = {(document, each.path[:length]) for document, each in every for length in range(len(each.path) + 1)}
@@ -572,7 +611,20 @@ def _infer(
 
 
 _KEYS = (
-    *("name", "files", "criteria", "id", "outcome", "weight", "levels", "level-text", "gate", "negative", "parts"),
+    *(
+        "name",
+        "files",
+        "criteria",
+        "id",
+        "outcome",
+        "weight",
+        "levels",
+        "level-text",
+        "sums",
+        "gate",
+        "negative",
+        "parts",
+    ),
     *("scale", "pass", "total", "combine", "task", "unused"),
 )
 """The keys of a table in the order in which they are written."""

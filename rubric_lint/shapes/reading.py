@@ -63,13 +63,17 @@ class _Level(NamedTuple):
 
 
 class _Leaf(NamedTuple):
-    """A criterion as it is written: its place, its value, its key in a map, the ids above it, and its share of them."""
+    """A criterion as it is written: its place, its value, its key in a map, the ids above it, and its share of them.
+
+    With `is_level`, it is one of several levels that add up, and met or not.
+    """
 
     place: Path
     value: Any
     key: str | None
     above: tuple[str, ...] = ()
     share: Fraction = Fraction(1)
+    is_level: bool = False
 
 
 def find_shapes(document: Document, shapes: Iterable[Shape]) -> list[View]:
@@ -210,7 +214,8 @@ class _Reading:
                 yield leaf
 
     def _find_parts(self, leaf: _Leaf) -> Written | None:
-        found = self._find(leaf, self.shape.parts) if isinstance(leaf.value, dict) else None
+        names = self.shape.levels if self._find_mark(leaf, self.shape.sums) else self.shape.parts
+        found = self._find(leaf, names) if isinstance(leaf.value, dict) else None
         is_held = found is not None and isinstance(found.value, list | dict) and bool(found.value)
         return found if is_held else None
 
@@ -218,12 +223,14 @@ class _Reading:
         """Yield the parts of a criterion, which share its weight if it has one."""
         name = self._name(leaf)[0]
         below = list(self._list_leaves(found.place, found.value, (*leaf.above, name)))
+        if self._find_mark(leaf, self.shape.sums):
+            below = [part._replace(key=part.key or str(at), is_level=True) for at, part in enumerate(below, start=1)]
         if gate := self._find_mark(leaf, (*self.shape.gate, *self.shape.negative)):
             self._refuse(f"`{gate.place[-1]}` of `{name}` counts for none of its parts, which are what is judged")
         written = self._find(leaf, self.shape.weight)
         whole = self._read_weight(written) if written else None
         if written is not None and whole is not None:
-            fields = [self._find(part, self.shape.weight) for part in below]
+            fields = [self._find_weight(part) for part in below]
             own = [(self._read_weight(each) or Fraction(0)) if each else Fraction(1) for each in fields]
             total = sum((weight * part.share for weight, part in zip(own, below, strict=True)), Fraction(0))
             are_points = self.shape.combine == "share" and all(
@@ -235,6 +242,9 @@ class _Reading:
                 self.problems.append(("weight", Problem("parts", written.place, Part.VALUE, values)))
             below = [part._replace(share=part.share * whole / total if total else Fraction(0)) for part in below]
         yield from below
+
+    def _find_weight(self, leaf: _Leaf) -> Written | None:
+        return self._find(leaf, self.shape.level_score if leaf.is_level else self.shape.weight)
 
     def _name(self, leaf: _Leaf) -> tuple[str, Path, bool]:
         """Return the id of an entry, empty if it has none, with its place, and whether that is a key."""
@@ -249,7 +259,8 @@ class _Reading:
         if name:
             entry["id"] = "/".join((*filter(None, leaf.above), name))
             self._put((index, "id"), place, is_key=is_key)
-        told = self._find(leaf, self.shape.outcome) if isinstance(leaf.value, dict) else Written(leaf.value, leaf.place)
+        names = self.shape.level_text if leaf.is_level else self.shape.outcome
+        told = self._find(leaf, names) if isinstance(leaf.value, dict) else Written(leaf.value, leaf.place)
         if told:
             entry["expected_outcome"] = told.value
             self._put((index, "expected_outcome"), told.place)
@@ -273,7 +284,7 @@ class _Reading:
 
     def _read_scale(self, leaf: _Leaf) -> Ends | str | None:
         """Return the ends of the scale of an entry, YES_NO, or None if nothing says it."""
-        scale = self.shape.scale
+        scale = YES_NO if leaf.is_level else self.shape.scale
         if isinstance(scale, tuple):
             low, high = (self._read_part(part, leaf) for part in scale)
             if low is None or high is None:
@@ -308,7 +319,7 @@ class _Reading:
 
     def _read_levels(self, leaf: _Leaf, ends: Ends | str | None) -> list[_Level]:
         """Return the levels of an entry as they are written."""
-        if not isinstance(leaf.value, dict):
+        if leaf.is_level or not isinstance(leaf.value, dict):
             return []
         stars = [name for name in self.shape.levels if "*" in name and not name.startswith("/")]
         for name in stars:
@@ -341,17 +352,27 @@ class _Reading:
             text, text_place = found or (None, place)
         if isinstance(text, list) and text and all(isinstance(each, str) for each in text):
             text = "\n".join(text)
-        number = _NUMBERED.fullmatch(key) if key is not None else None
-        name = key if key is not None and number is None else ""
-        return _Level(Decimal(number[1]) if number else None, name, text, place, place, text_place, is_key)
+        number = self._read_word(key)
+        name = key if key is not None and (number is None or key in dict(self.shape.level_scores)) else ""
+        return _Level(number, name, text, place, place, text_place, is_key)
+
+    def _read_word(self, word: str | None) -> Decimal | None:
+        """Return the score that a level is called: its number, or that of the word in the table."""
+        if word is None or (known := dict(self.shape.level_scores).get(word)) is not None:
+            return None if word is None else known
+        number = _NUMBERED.fullmatch(word)
+        return Decimal(number[1]) if number else None
 
     def _level_of(self, place: Path, item: dict[str, Any]) -> _Level:
         score = _look_for(item, place, self.shape.level_score)
         number = self._read_number(score) if score else None
-        if score and number is None and isinstance(score.value, str) and (found := _NUMBERED.fullmatch(score.value)):
-            number = Fraction(found[1])
         told = _look_for(item, place, self.shape.level_text)
+        word = score.value if score else next((item[key] for key in ("name", "label") if key in item), None)
+        if number is None and isinstance(word, str) and (named := self._read_word(word)) is not None:
+            number = Fraction(named)
         name = next((item[key] for key in ("name", "label") if isinstance(item.get(key), str)), "")
+        if isinstance(word, str) and _NUMBERED.fullmatch(word) is None:
+            name = word
         text, text_place = told or (None, place)
         exact = None if number is None else Decimal(number.numerator) / Decimal(number.denominator)
         return _Level(exact, name if name != text else "", text, place, score.place if score else place, text_place)
@@ -367,7 +388,9 @@ class _Reading:
         if len(numbers) < len(spread):
             unnumbered = next(level for level in spread if level.number is None)
             called = shorten(str(unnumbered.name or unnumbered.text))
-            self._refuse(f"nothing says which score the level `{called}` is")
+            self._refuse(
+                f"nothing says which score the level `{called}` is; give it one in `level-scores` of the table"
+            )
             ends = None
         low, high = ends or (Fraction(min(numbers, default=0)), Fraction(max(numbers, default=0)))
         self.ends.append((low, high))
@@ -523,16 +546,15 @@ class _Reading:
     def _weigh(self, leaves: Sequence[_Leaf]) -> None:
         """Give each criterion its weight: as it is written, by its words, or by its points."""
         pairs = [(index, leaf) for index, leaf in enumerate(leaves) if isinstance(self.data[index], dict)]
-        found = {index: self._find(leaf, self.shape.weight) for index, leaf in pairs if isinstance(leaf.value, dict)}
+        found = {index: self._find_weight(leaf) for index, leaf in pairs if isinstance(leaf.value, dict)}
         weighed = {leaves[index].place[:-1] for index, written in found.items() if written}
         weights: dict[int, Fraction] = {}
         is_computed = False  # then integers in the same proportion stand for them
         for (index, leaf), ends in zip(pairs, self.ends, strict=True):
             written = found.get(index)
             if written is None and leaf.place[:-1] in weighed:
-                self.problems.append(
-                    ("weight", Problem("lacking", leaf.place, Part.HEAD, {"field": self.shape.weight[0]}))
-                )
+                names = self.shape.level_score if leaf.is_level else self.shape.weight
+                self.problems.append(("weight", Problem("lacking", leaf.place, Part.HEAD, {"field": names[0]})))
             points = ends[1] if self.shape.combine == "share" and ends else Fraction(1)
             weight = self._take_weight(index, leaf, written, points)
             if written and weight is not None and self.shape.combine == "share" and ends:

@@ -41,10 +41,12 @@ class Shape:
     weight: Names = ()
     weights: tuple[tuple[str, Decimal], ...] = ()
     levels: Names = ()
+    level_scores: tuple[tuple[str, Decimal], ...] = ()
     level_score: Names = ("score", "level", "points", "value", "rating")
     level_text: Names = ("description", "text", "rule", "criteria", "label", "outcome", "definition")
     gate: Marks = ()
     negative: Marks = ()
+    sums: Marks = ()
     parts: Names = ()
     scale: tuple[Part, Part] | str | None = None
     passes: Part | None = None
@@ -65,14 +67,18 @@ class Shape:
             for key in ("files", "id", "outcome", "weight", "levels", "level-score", "level-text", "parts", "unused")
             if key in table
         }
-        marks: dict[str, Any] = {key: _as_marks(table[key]) for key in ("gate", "negative") if key in table}
+        marks: dict[str, Any] = {key: _as_marks(table[key]) for key in ("gate", "negative", "sums") if key in table}
         scale = table.get("scale")
-        weights = tuple((word, Decimal(str(weight))) for word, weight in table.get("weights", {}).items())
+        weights, scores = (
+            tuple((word, Decimal(str(number))) for word, number in table.get(key, {}).items())
+            for key in ("weights", "level-scores")
+        )
         return cls(
             **names,
             **lists,
             **marks,
             weights=weights,
+            level_scores=scores,
             scale=tuple(scale) if isinstance(scale, list) else scale,
             passes=table.get("pass"),
         )
@@ -128,7 +134,7 @@ def _write_schema(shape: Shape, source: str) -> dict[str, Any]:
     entries = {"$ref": "#/definitions/rubrics"}
     known = {
         **dict.fromkeys(shape.unused, ("A field that rubric-lint does not need.", {}, "")),
-        **dict.fromkeys(name for name, _ in (*shape.gate, *shape.negative)),
+        **dict.fromkeys(name for name, _ in (*shape.gate, *shape.negative, *shape.sums)),
         **dict.fromkeys(shape.levels),
         **dict.fromkeys(shape.parts, ("The parts of a criterion, which are judged one by one.", entries, "")),
         **dict.fromkeys(shape.weight, ("How much the criterion counts.", words, "weight")),
@@ -175,7 +181,8 @@ def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "scale", f"goes from {ends[0]} to {ends[1]}; write the lowest score first"
     elif ends and combine == "mean" and _is_number(passes) and not ends[0] < passes <= ends[1]:
         yield "pass", f"{passes} is not a score above {ends[0]} and up to {ends[1]}, the `scale`"
-    for key, need in (("weights", "weight"), ("level-score", "levels"), ("level-text", "levels")):
+    needs = (("weights", "weight"), *((key, "levels") for key in ("level-score", "level-scores", "level-text", "sums")))
+    for key, need in needs:
         if key in table and need not in table:
             yield key, f"says how to read `{need}`, which is missing"
     stars = table["criteria"].count("*")

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from copy import copy
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import getitem
 from typing import Any, NamedTuple
 
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
@@ -181,10 +182,7 @@ class Document:
 
     def value(self, path: Path) -> Any:
         """Return the value at `path`."""
-        value = self.data
-        for step in path:
-            value = value[step]
-        return value
+        return reduce(getitem, path, self.data)
 
     def span(self, path: Path, part: Part = Part.VALUE) -> Span:
         """Return the span of a part of the node at `path`; for a value that is not written out, its key or its dash."""

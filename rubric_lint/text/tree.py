@@ -368,18 +368,13 @@ def walk_mappings(
         if id(value) in seen or path in without:
             continue
         seen.add(id(value))
-        below: list[tuple[tuple[str | int, ...], Any]] = []
+        children: Iterable[tuple[str | int, Any]] = ()
         if type(value) is dict:
             yield path, value
-            below = [
-                ((*path, key), child) for key, child in value.items() if type(child) is dict or type(child) is list
-            ]
+            children = value.items()
         elif type(value) is list:
-            below = [
-                ((*path, index), child)
-                for index, child in enumerate(value)
-                if type(child) is dict or type(child) is list
-            ]
+            children = enumerate(value)
+        below = [((*path, step), child) for step, child in children if type(child) is dict or type(child) is list]
         stack += below if is_backward else reversed(below)
 
 

@@ -60,7 +60,8 @@ _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 
 def faults(suite):
     """What AgentV 5 says of a suite, each with its place."""
-    return [*_suite_faults(suite), *(fault for test in suite.get("tests", ()) for fault in _test_faults(suite, test))]
+    tests = suite["tests"] if isinstance(suite.get("tests"), list) else ()  # else the path of a file with them
+    return [*_suite_faults(suite), *(fault for test in tests for fault in _test_faults(suite, test))]
 
 
 def _suite_faults(suite):

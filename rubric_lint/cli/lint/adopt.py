@@ -260,14 +260,23 @@ def _word_unused(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
 
 
 def _word_words(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
-    """Say how to give numbers to words that stand for weights."""
+    """Say how to give numbers to words that stand for weights or for the scores of levels."""
+    from rubric_lint.project.adoption import write_value  # noqa: PLC0415
+    from rubric_lint.shapes.infer import list_words  # noqa: PLC0415
+
     for each in tables:
-        entries = [entry for _, criteria, _ in each.criteria for entry in criteria.entries]
-        for name in each.criteria[0][1].fields.get("words", ()):
+        criteria = each.criteria[0][1]
+        entries = [entry for _, found, _ in each.criteria for entry in found.entries]
+        for name in criteria.fields.get("words", ()):
             words = dict.fromkeys(str(entry[name]) for entry in entries if isinstance(entry.get(name), str))
             numbers = ", ".join(f"{visible(word)} = 1" for word in words)
             advice = f'`weight = "{visible(name)}"` and `weights = {{ {numbers} }}`, with the numbers that you mean'
             yield f"{given.input.label}: `{visible(name)}` has words; to use them, add {advice}"
+        levels = [entry[name] for entry in entries for name in criteria.levels if name in entry]
+        if named := dict.fromkeys(word for value in levels for word in list_words(value)):
+            scores = write_value({word: at for at, word in enumerate(named)})
+            advice = f"`level-scores = {visible(scores)}`, with the numbers that you mean"
+            yield f"{given.input.label}: its levels have words; to score them, add {advice}"
 
 
 def _write(tables: Sequence[Mapping[str, Any]], file: str, output: str | None) -> int:

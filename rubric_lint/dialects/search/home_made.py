@@ -18,7 +18,7 @@ from rubric_lint.shapes.infer import (
     Criteria,
     Inferred,
     Signs,
-    are_levels,
+    add_up,
     find_criteria,
     find_expected,
     find_texts,
@@ -169,6 +169,6 @@ def _word(found: Criteria) -> tuple[str, tuple[Step, ...]]:
     told = {"outcome": "texts", "levels": "levels", "weight": "weights", "words": "words as weights", "gate": "gates"}
     fields = [f"{told[ours]} (`{shorten(names[0])}`)" for ours, names in found.fields.items() if ours in told]
     lack = "but nothing else shows that a judge reads them" if found.is_scored else "but no weights, levels or gates"
-    if any(not are_levels(entry[name]) for entry in found.entries for name in found.levels if name in entry):
+    if any(add_up(entry[name]) for entry in found.entries for name in found.levels if name in entry):
         lack = "but the points in some lists repeat, so they are not levels"
     return f"{start} criteria with {join_words(fields)}, {lack}; if a judge reads them,", (adopt,)
