@@ -57,6 +57,22 @@ async def test_hints_follow_the_file_that_the_settings_name(tmp_path):
         assert await editor.end() == 0
 
 
+async def test_each_criterion_has_a_lens_that_says_whether_to_keep_it(tmp_path):
+    (tmp_path / "rubric-lint.toml").write_text(f'judged = ["{NAME}"]\n')
+    path = tmp_path / "a.rubric.yaml"
+    text = RUBRIC.replace("Cites the policy", "TODO")
+    path.write_text(text)
+    (tmp_path / NAME).write_text(named(constant()))
+    async with start(tmp_path) as editor:
+        editor.open(uri_of(path), text)
+        document = types.TextDocumentIdentifier(uri_of(path))
+        lenses = await editor.client.text_document_code_lens_async(types.CodeLensParams(document))
+        told = [(lens.range.start.line, lens.command.title) for lens in lenses if not lens.command.command]
+        lack = "60 labelled answers (now 0) would show whether the judge and people agree"
+        assert told == [(1, "Mend"), (4, f"Cannot say yet: {lack}")]
+        assert await editor.end() == 0
+
+
 async def test_results_of_other_rubrics_and_of_suites_stay_apart(tmp_path):
     suite = "tests:\n" + "".join(
         f"  - id: {name}\n    rubrics: [{{id: cites, expected_outcome: A}}, {{id: polite, expected_outcome: B}}]\n"

@@ -30,6 +30,24 @@ DRIVERS = {
 """The command of each driver: a program, the file of the driver, and its arguments."""
 
 
+REASONS = {
+    "Rubrics in many notations": (
+        "`agentv validate` looks at no rubric: AgentV finds these faults when it runs a test, and skips it",
+        "an author should hear of them before a run",
+    ),
+    "Gates: a missed gate fails, whatever the average": (
+        "the grader's own verdict is `fail`; the test passes by the average of its graders, which is compared here",
+        "a gate that fails nothing is none",
+    ),
+    "Outputs that have no score": (
+        "a missing check leaves the denominator, a repeated one counts twice, and unknown ids and fields are ignored",
+        "a score over other criteria is the score of another rubric",
+    ),
+    "Weighted averages, exact": ("it adds floating-point numbers", "0.8 is 0.8"),
+}
+"""Why AgentV and rubric-lint differ, by topic: what AgentV does, and why rubric-lint does not."""
+
+
 def ask(name: str) -> Report:
     """Run the suite with one of the drivers."""
     program, driver, *rest = DRIVERS[name]
@@ -89,6 +107,18 @@ def make_tables(reports: list[Report]) -> str:
     return "\n\n".join(["", told[0], "\n".join(counts), told[1], "\n".join(differing), ""])
 
 
+def make_reasons(report: Report) -> str:
+    """Return the table of the reasons for all differences of AgentV.
+
+    Raises:
+        KeyError: if it differs in a topic for which no reason is known.
+    """
+    counts = Counter(outcome.case.topic for outcome in report.outcomes if outcome.status == "differs")
+    rows = [_row(topic, str(count), *REASONS[topic]) for topic, count in counts.items()]
+    head = [_row("topic", "tests", "AgentV", "why rubric-lint does otherwise"), _row(*["---"] * 4)]
+    return "\n\n".join(["Why AgentV differs:", "\n".join([*head, *rows]), ""])
+
+
 def _row(*cells: str) -> str:
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
@@ -120,7 +150,7 @@ def main() -> None:
         print(
             f"{reports[-1].name} {reports[-1].version}:", ", ".join(f"{counts[each]} {each}" for each in sorted(counts))
         )
-    tables = make_tables(reports)
+    tables = make_tables(reports) + make_reasons(reports[[*DRIVERS].index("agentv")])
     PAGE.write_text(_TABLES.sub(lambda _: tables, PAGE.read_text("utf-8")), "utf-8")
     if any(outcome.status != "agrees" for outcome in reports[0].outcomes):
         raise SystemExit("rubric-lint does not agree with its own suite")

@@ -22,12 +22,14 @@ from rubric_lint.agree.comparison import (
 from rubric_lint.agree.intervals import DRAWS, Share
 from rubric_lint.agree.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
 from rubric_lint.agree.ratings import Judgements, Key, Ratings, combine_people, name_key, pool, sort_keys
-from rubric_lint.agree.scales import VERDICTS, Kind, Measure, measure_verdicts, measures_of
+from rubric_lint.agree.scales import Kind, Measure, measure_verdicts, measures_of
 from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict
 
 
 class Disagreement(NamedTuple):
     """Two ratings of one criterion that differ, with the reasons of both raters and the verdicts that they come to.
+
+    If a label has only a verdict, the ratings are the verdicts.
 
     `kind` is `false pass` if the first misses what the second meets, `false fail` for the reverse, else `differs`.
     """
@@ -35,9 +37,9 @@ class Disagreement(NamedTuple):
     key: Key
     raters: tuple[str, str]
     measure: Measure
-    values: tuple[AnswerValue, AnswerValue]
+    values: tuple[AnswerValue | Verdict, AnswerValue | Verdict]
     kind: str
-    verdicts: tuple[Verdict, Verdict]
+    verdicts: tuple[Verdict | None, Verdict | None]
     reasons: tuple[str | None, str | None]
 
     def to_json(self) -> dict[str, Any]:
@@ -47,7 +49,7 @@ class Disagreement(NamedTuple):
             "criterion": self.measure.name,
             "kind": self.kind,
             "ratings": [
-                {"rater": rater, "value": value, "verdict": str(verdict), "reason": reason}
+                {"rater": rater, "value": value, "verdict": verdict and str(verdict), "reason": reason}
                 for rater, value, verdict, reason in zip(
                     self.raters, self.values, self.verdicts, self.reasons, strict=True
                 )
@@ -74,7 +76,7 @@ def list_disagreements(
     First come criteria that the label fails and the judge passes, then the reverse, then other differences. Within
     each kind come those that turn a fail into a pass, then the largest differences.
     """
-    own = [measure for measure in measures if measure.place is not None and measure.scale.kind is not Kind.BAND]
+    own = [measure for measure in measures if measure.scale.kind is not Kind.BAND]
     found: list[tuple[_Rank, Disagreement]] = []
     count = 0
     for number, (raters, has_label) in enumerate(pairs):
@@ -97,19 +99,24 @@ def _differ(
         if left.given == right.given:
             continue
         verdicts = left.given[1], right.given[1]
-        label, judge = map(VERDICTS.index, verdicts)
-        is_lenient = judge == len(VERDICTS) - 1 and label < judge
+        is_lenient = verdicts[1] is Verdict.PASS is not verdicts[0]
+        is_bare = bool(left.given[0]) and all(answer is None for answer in left.given[0])
         for number, measure in enumerate(measures):
-            place, scale = measure.place or 0, measure.scale.values
-            values = left.given[0][place], right.given[0][place]
-            if values[0] == values[1]:
+            place, scale = measure.place, measure.scale.values
+            if (place is None) is not is_bare:  # the verdict counts where nothing else is given
                 continue
+            one_value, other = verdicts if place is None else (left.given[0][place], right.given[0][place])
+            if one_value == other or one_value is None or other is None:
+                continue
+            values = one_value, other
             kind = "differs"
             if has_label and measure.meets:
                 meets, passes = (measure.meets[measure.positions[value]] for value in values)
                 kind = kind if meets is passes else "false pass" if passes else "false fail"
-            distance = abs(values[0] - values[1]) / (scale[-1] - scale[0])
-            reasons = left.reason(place), right.reason(place)
+            distance = abs(scale[measure.positions[values[0]]] - scale[measure.positions[values[1]]]) / (
+                scale[-1] - scale[0]
+            )
+            reasons = (None, None) if place is None else (left.reason(place), right.reason(place))
             found = Disagreement(key, (first, second), measure, values, kind, verdicts, reasons)
             yield (_KINDS.index(kind), not is_lenient, -distance, order, number, pair), found
 
@@ -281,7 +288,7 @@ def _rate(name: str, judge: Judgements, labels: Judgements, chosen: Chosen | Non
     passed = others = 0
     for key, judgement in judge.items():
         passes = judgement.given[1] is Verdict.PASS
-        if label := labels.get(key):
+        if (label := labels.get(key)) and label.given[1]:
             times[label.given[1] is Verdict.PASS, passes] += 1
         else:
             others += 1

@@ -13,8 +13,11 @@ from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict
 Key = str | tuple[str, ...]
 """The id of an answer: a string, or a tuple that begins with what to show: the JSON of any other id, or its rubric."""
 
-Signature = tuple[tuple[AnswerValue, ...], Verdict]
-"""What a rater gave an answer: the answers to the criteria, and the verdict that they come to."""
+Signature = tuple[tuple[AnswerValue | None, ...], Verdict | None]
+"""What a rater gave an answer: the answers to the criteria, and the verdict.
+
+Only a person may leave some out, which are None then; the verdict of others is what their answers come to.
+"""
 
 
 class Judgement(NamedTuple):
@@ -115,15 +118,21 @@ def combine_people(people: Mapping[str, Judgements]) -> Judgements:
 
 
 def _combine(several: Sequence[tuple[str, Judgement]]) -> Judgement:
-    middle = (len(several) - 1) // 2
-    verdict = sorted((each.given[1] for _, each in several), key=VERDICTS.index)[middle]
-    answers, reasons = [], []
+    verdicts = [each.given[1] for _, each in several if each.given[1]]
+    answers: list[AnswerValue | None] = []
+    reasons = []
     for place, values in enumerate(zip(*(each.given[0] for _, each in several), strict=True)):
-        answers.append(sorted(values)[middle])
+        answers.append(_find_median([value for value in values if value is not None]))
         rater, chosen = several[values.index(answers[-1])]
         reason = chosen.reason(place)
         reasons.append(reason and f"{rater}: {reason}")
-    return Judgement((tuple(answers), verdict), tuple(reasons) if any(reasons) else None)
+    verdict = _find_median(list(map(VERDICTS.index, verdicts)))
+    given = tuple(answers), None if verdict is None else VERDICTS[verdict]
+    return Judgement(given, tuple(reasons) if any(reasons) else None)
+
+
+def _find_median(values: Sequence[AnswerValue]) -> AnswerValue | None:
+    return sorted(values)[(len(values) - 1) // 2] if values else None
 
 
 class Joined:
@@ -146,12 +155,12 @@ class Joined:
 
     def project(self, measure: Measure) -> "Projection":
         """Return the ratings on one scale."""
-        place, positions = measure.place, measure.positions
+        place, find = measure.place, measure.find
         rows: dict[Row, int] = {}
         row_of = []
         for combination in self.combinations:
             row = tuple([
-                None if each is None else positions[each[1] if place is None else each[0][place]]
+                None if each is None else find(each[1] if place is None else each[0][place])
                 for each in combination
             ])  # fmt: skip
             row_of.append(rows.setdefault(row, len(rows)))

@@ -11,14 +11,15 @@ from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, make_id_key, name_key
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, point_to_known
-from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws
-from rubric_lint.outputs.mapping import RESERVED
+from rubric_lint.outputs.decoding import OutputError, decode_entry, read_entry, refuse_flaws
+from rubric_lint.outputs.mapping import HELD, RESERVED, Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.streams import Entry as Text
 from rubric_lint.outputs.verdict import Extract
+from rubric_lint.scoring.flat import Flat, list_fields, read_flat, read_whole
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import Scored, ScoringRubric, combine_samples
-from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_panel
+from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, read_panel
 from rubric_lint.text.source import stem_of
 
 PANEL = "panel"
@@ -169,6 +170,7 @@ class _Found(NamedTuple):
     line: int
     judgement: Judgement
     chosen: Chosen | None = None
+    is_of_sheet: bool = False
 
     @property
     def place(self) -> str:
@@ -178,6 +180,7 @@ class _Found(NamedTuple):
 
 NO_ID = "no `id` to join by"
 NO_RATER = "no `rater`; say who judged in each label"
+SKIPPED = "nothing is entered, so the rater skipped the answer"
 OTHER_MEANING = "judged by another version of the rubric, as `rubric_hash` says; judge again, or use --any-version"
 TWICE = "one rater judged the same id more than once"
 NO_RESULT = "no judge has a result for the id, so only people are compared"
@@ -212,6 +215,8 @@ class Reader:
 
     def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, asked: Asked = PLAIN) -> int:
         """Read a file of results or labels as asked; return its number of records."""
+        wanted = Wanted(judgements=list_fields(self._rubrics.values()), is_shared=True)
+        asked = asked._replace(name=asked.name or file, wanted=wanted)
         return self.read_texts(file, read_entries(chunks, asked), labels=labels)
 
     def read_texts(self, file: str, texts: Iterable[Text], *, labels: bool = False) -> int:
@@ -220,6 +225,9 @@ class Reader:
         for line, text in texts:
             count += 1
             try:
+                if labels and (label := self._read_label(text)):
+                    self._take_label(*label, file, line)
+                    continue
                 entry = self._score(text)
             except OutputError as fault:
                 outcome = self._scorer.explain(text, fault, line)
@@ -229,6 +237,41 @@ class Reader:
             self._take(entry, file, line, labels=labels)
         self._labels += count if labels else 0
         return count
+
+    def _read_label(self, text: bytes | OutputError) -> tuple[dict[str, Any], ScoringRubric, Flat] | None:
+        """Return a label that has a field for each criterion or for the verdict, and may lack some; else None.
+
+        Raises:
+            OutputError: if its rubric is unknown, or a value is not allowed.
+        """
+        try:
+            value = decode_entry(text)
+        except OutputError:
+            return None
+        if not HELD.isdisjoint(value) or "checks" in value or "criteria" in value:
+            return None
+        if "rubric" not in value and len(self._rubrics) > 1:
+            return None
+        rubric = find_rubric(value, self._rubrics)
+        flat = read_flat(value, rubric)
+        return None if flat is None else (value, rubric, flat)
+
+    def _take_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: Flat, file: str, line: int) -> None:
+        """Keep a label; it has the verdict that the person gave, or else that of the answers if there are all."""
+        name = value.get("id")
+        if name is None or name == "":
+            self._leave_out(NO_ID, f"{file}:{line}")
+            return
+        verdict = flat.verdict
+        if verdict is None and None not in flat.answers:
+            verdict = rubric.grade(read_whole(flat, rubric)).verdict
+        judgement = Judgement((flat.answers, verdict))
+        found = _Found(find_source(value, file), rubric, make_id_key(name), file, line, judgement, is_of_sheet=True)
+        other = read_judged_by(value) not in {None, rubric.hash}
+        if verdict is None and not any(answer is not None for answer in flat.answers):
+            self._leave_out(SKIPPED, found.place)
+        else:
+            self._take_person(found, value.get("chosen"), is_of_other=other)
 
     def _score(self, text: bytes | OutputError) -> Entry:
         try:
@@ -250,17 +293,22 @@ class Reader:
             length=len(answer) if isinstance(answer, str) else None,
         )
         found = _Found(find_source(value, file), entry.rubric, make_id_key(value["id"]), file, line, judgement)
-        chosen = value.get("chosen")
-        if entry.has_other_meaning and not self._any_version:
+        if labels:
+            self._take_person(found, value.get("chosen"), is_of_other=entry.has_other_meaning)
+        elif entry.has_other_meaning and not self._any_version:
             self._leave_out(OTHER_MEANING, found.place)
-        elif not labels:
+        else:
             self._judges += _split(found, entry) or [found]
-        elif found.source.rater is None:
+
+    def _take_person(self, found: _Found, chosen: object, *, is_of_other: bool) -> None:
+        if is_of_other and not self._any_version:
+            self._leave_out(OTHER_MEANING, found.place)
+        elif found.source.rater is None and not found.is_of_sheet:
             self._leave_out(NO_RATER, found.place)
-        elif not (chosen is None or chosen in _WAYS):
+        elif chosen and chosen not in _WAYS:
             self._leave_out(UNKNOWN_CHOICE, found.place)
         else:
-            self._people.append(found._replace(chosen=chosen and Chosen(chosen)))
+            self._people.append(found._replace(chosen=Chosen(str(chosen)) if chosen else None))
 
     def _leave_out(self, reason: str, place: str) -> None:
         self._left_out.setdefault(reason, LeftOut(reason)).add(place)
@@ -283,6 +331,7 @@ class Reader:
         Raises:
             UnusableError: if a rater is unknown or two have one name.
         """
+        self._settle_labels()
         names = name_raters([record.source for record in self._judges])
         panels = {name for source, name in names.items() if source.is_panel}
         judges = self._collect(self._judges, names)
@@ -315,6 +364,27 @@ class Reader:
                 found.append(ratings._replace(chosen=_find_choice(ratings, labels.get(name, ()), chosen)))
                 self._list_labels_without_result(ratings)
         return found
+
+    def _settle_labels(self) -> None:
+        """Give labels of sheets what their cells do not say: a rater, and the type of an id.
+
+        A sheet in which no row names a rater is of one person, named as the file. An id is that of a result, as `7` is
+        if no result has "7".
+        """
+        named = {record.file for record in self._people if record.source.rater is not None}
+        keys = {record.key for record in self._judges}
+        others = {name_key(key): key for key in keys if not isinstance(key, str)}
+        people = []
+        for record in self._people:
+            if record.is_of_sheet and record.source.rater is None:
+                if record.file in named:
+                    self._leave_out(NO_RATER, record.place)
+                    continue
+                record = record._replace(source=Source(stem_of(record.file) or record.file))  # noqa: PLW2901
+            if record.is_of_sheet and isinstance(record.key, str) and record.key not in keys:
+                record = record._replace(key=others.get(record.key, record.key))  # noqa: PLW2901
+            people.append(record)
+        self._people = people
 
     def _collect(
         self, records: Sequence[_Found], names: Mapping[Source, str]

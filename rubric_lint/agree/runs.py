@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 from rubric_lint.agree.intervals import Sides
 from rubric_lint.agree.ratings import Key, make_id_key, name_key
 from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws
-from rubric_lint.outputs.streams import read_blocks
+from rubric_lint.outputs.mapping import Wanted
+from rubric_lint.outputs.streams import PLAIN, Asked, read_blocks
 from rubric_lint.outputs.verdict import Extract
+from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import AnswerValue, Grade, Scored, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.results import (
@@ -129,9 +131,10 @@ class OtherRun:
         self._values: dict[tuple[str, str], Counter[tuple[int, int, AnswerValue]]] = defaultdict(Counter)
         self._pairs: Counter[tuple[Known, int]] = Counter()
 
-    def read(self, chunks: Iterable[bytes]) -> int:
-        """Read its file, and return the number of records."""
-        for block in read_blocks(chunks):
+    def read(self, chunks: Iterable[bytes], asked: Asked = PLAIN) -> int:
+        """Read its file as asked, and return the number of records."""
+        wanted = Wanted(judgements=list_fields(self._ours.values()), is_shared=True)
+        for block in read_blocks(chunks, asked._replace(wanted=wanted)):
             self._scorer.forget()
             for entries in self._scorer.scan(block):
                 if isinstance(entries, Run):

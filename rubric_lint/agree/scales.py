@@ -54,8 +54,12 @@ class Measure:
     name: str
     scale: Scale
     place: int | None
-    positions: Mapping[AnswerValue | Verdict, int]
+    positions: Mapping[AnswerValue | Verdict | None, int]
     meets: tuple[bool, ...] | None = None
+
+    def find(self, value: AnswerValue | Verdict | None) -> int | None:
+        """Return the position of a value; None if a rater left it out."""
+        return self.positions.get(value)
 
 
 def measures_of(rubric: ScoringRubric) -> Iterator[Measure]:
@@ -72,12 +76,13 @@ def measure_verdicts(name: str) -> Measure:
     values = tuple(range(len(VERDICTS)))
     scale = Scale(Kind.VERDICT, values, tuple(map(str, VERDICTS)))
     passes = tuple(verdict is Verdict.PASS for verdict in VERDICTS)
-    return Measure(name, scale, None, {verdict: value for value, verdict in enumerate(VERDICTS)}, passes)
+    positions: dict[AnswerValue | Verdict | None, int] = {verdict: value for value, verdict in enumerate(VERDICTS)}
+    return Measure(name, scale, None, positions, passes)
 
 
 def _measure_answers(rubric: ScoringRubric, criterion: ScoringCriterion, place: int) -> Measure:
     answers = [grade.answer for grade in criterion.grades]
-    positions: dict[AnswerValue | Verdict, int] = {answer: position for position, answer in enumerate(answers)}
+    positions: dict[AnswerValue | Verdict | None, int] = {answer: position for position, answer in enumerate(answers)}
     if rubric.shape is Shape.CHECKLIST:
         return Measure(criterion.id, Scale(Kind.CHECK, (0, 1), ("no", "yes")), place, positions, (False, True))
     kind = Kind.LEVEL if rubric.shape is Shape.LEVELS else Kind.SCORE
@@ -87,7 +92,7 @@ def _measure_answers(rubric: ScoringRubric, criterion: ScoringCriterion, place: 
 
 
 def _measure_bands(criterion: ScoringCriterion, place: int, bands: list[range]) -> Measure:
-    positions: dict[AnswerValue | Verdict, int] = {}
+    positions: dict[AnswerValue | Verdict | None, int] = {}
     for grade in criterion.grades:
         positions[grade.answer] = next(number for number, band in enumerate(bands) if grade.answer in band)
     names = tuple(f"{band[0]}..{band[-1]}" if len(band) > 1 else str(band[0]) for band in bands)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import as_levels
 from rubric_lint.format.view import Dialect, Draft, View, read_text
 from rubric_lint.text.document import Document
@@ -43,7 +44,31 @@ def find(document: Document) -> Iterator[View]:
         if is_judge and any(isinstance(score, int | float) for score in choices.values()):
             name = str(path[-1]) if is_openai and path else "" if is_openai else read_text(spec, "name")
             dialect = OPENAI_EVALS if is_openai else AUTOEVALS
-            yield view_choices(dialect, document, (*path, "choice_scores"), name=name)
+            view = view_choices(dialect, document, (*path, "choice_scores"), name=name)
+            yield replace(view, problems=tuple(_find_hidden(spec, path))) if is_openai else view
+
+
+_MOST_CHOICES = 100
+
+
+def _find_hidden(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Problem]]:
+    """Find answers that are never chosen: OpenAI evals take the first with which a line of the reply begins or ends.
+
+    As `get_choice` in evals/elsuite/modelgraded/classify_utils.py does with its default `match_fn`.
+    """
+    listed = spec["choice_strings"]
+    names = listed[:_MOST_CHOICES] if isinstance(listed, list) else []
+    for number, name in enumerate(names):
+        for earlier in names[:number] if isinstance(name, str) else ():
+            if (
+                isinstance(earlier, str)
+                and earlier
+                and earlier != name
+                and name.startswith(earlier) | name.endswith(earlier)
+            ):
+                values = {"choice": name, "earlier": earlier}
+                yield "option-in-option", Problem("hidden", (*path, "choice_strings", number), values=values)
+                break
 
 
 def view_choices(dialect: Dialect, document: Document, place: Path, *, name: str) -> View:

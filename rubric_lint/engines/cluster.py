@@ -20,7 +20,7 @@ from rubric_lint.engines import NEEDS_RAY
 from rubric_lint.engines.arrow import MapBatches
 from rubric_lint.engines.rows import READ
 from rubric_lint.outputs.blocks import InputError
-from rubric_lint.outputs.mapping import COVERING, rename_columns
+from rubric_lint.outputs.mapping import COVERING, Wanted, rename_columns
 from rubric_lint.project.inputs import OF_ENGINE
 from rubric_lint.project.opening import LIMIT, open_stream, read_file
 from rubric_lint.project.writing import WriteError, lock, open_whole_bytes, write_file
@@ -142,7 +142,7 @@ def name_fields(columns: Sequence[str], mapping: Mapping[str, str]) -> dict[str,
         InputError: if a column of the mapping is not there, one is in the way, or there is none with outputs.
         PlanError: if a column of the mapping is a place inside another one, or would overwrite a field of the result.
     """
-    names, nested = rename_columns([*columns], mapping, needs_output=True)
+    names, nested = rename_columns([*columns], mapping, Wanted(needs_output=True))
     for field, column in nested.items():
         raise PlanError(f"--map {field}={column} is a place inside a column, which --engine does not enter")
     for name in names:

@@ -12,6 +12,7 @@ from rubric_lint.dialects.search.agentv_suites import (
     find_read,
     find_unread,
     is_current,
+    load_table,
     load_tables,
 )
 from rubric_lint.edits.intents import AddField, Intent, NestField, RemoveField, RenameKey, ReplaceValue, WrapText
@@ -156,7 +157,7 @@ def find_other_files(document: Document) -> Iterator[Unmet]:
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """A version of AgentV: its name here, the dialects that it may read, and its words.
+    """A version of AgentV: its name here, the schema with the table of what it reads, its dialects and its words.
 
     An assertion of the type `kind` in the list `assertions` has its criteria in `criteria` and its name in `label`.
     With `reads_beside`, a case's own `rubrics` count beside its assertions; with `is_spelt_exactly`, the type `is_json`
@@ -166,6 +167,7 @@ class Rewriting:
 
     name: str
     title: str
+    table: str
     dialects: frozenset[str]
     kind: str
     assertions: str
@@ -183,6 +185,7 @@ TARGETS = {
         Rewriting(
             "agentv-4",
             "AgentV 4",
+            "agentv/a6.json",
             frozenset({"agentv-a3", "agentv-a4", "agentv-a6"}),
             kind="rubrics",
             assertions="assertions",
@@ -204,6 +207,7 @@ TARGETS = {
         Rewriting(
             "agentv-5",
             "AgentV 5",
+            "agentv/a7.json",
             frozenset({"agentv-a7"}),
             kind="llm-rubric",
             assertions="assert",
@@ -269,31 +273,32 @@ def find_idle(rubric: Rubric) -> list[Criterion]:
 def find_unloaded(document: Document, target: Rewriting) -> Iterator[Unmet]:
     """Find what the target refuses, skips or never reads in a suite, by the table `x-loaded` in its schema.
 
-    A field that only the other release reads is lost; one that no release knows has no meaning in either.
+    A field that only another release reads is lost; one that no release knows has no meaning in either.
     """
-    four, five = load_tables()
-    table, other = (four, five) if target.reads_beside else (five, four)
+    table = load_table(target.table)
+    others = [load_table(each.table) for each in TARGETS.values() if each.table != target.table]
     test = table["test"]
     parts: list[tuple[str, Path, dict[str, Any], Any, frozenset[str]]] = []
     if is_suite(document):
-        parts.append(("a suite", (), document.data, table["suite"], find_read(other["suite"])))
+        parts.append(("a suite", (), document.data, table["suite"], find_read(*(each["suite"] for each in others))))
     else:
         test = {**test, "properties": {**test["properties"], **{name: {} for name in table.get("row", ())}}}
-    parts += [("a test", path, case, test, find_read(other["test"])) for path, case in find_suite_cases(document)]
+    of_tests = find_read(*(each["test"] for each in others))
+    parts += [("a test", path, case, test, of_tests) for path, case in find_suite_cases(document)]
     for path, assertion in find_assertions(document):
         kind, plain = assertion["type"], assertion["type"].replace("_", "-")
         place = (*path, "type")
         known = table["types"].get(kind if target.is_spelt_exactly else plain)
         if known is not None:
             sources = (plain, *known.get("x-written-for", ()))
-            lost = find_read(*(other["types"].get(source, {}) for source in sources))
+            lost = find_read(*(each["types"].get(source, {}) for source in sources for each in others))
             parts.append((f"`{kind}`", path, assertion, table["assertion"], frozenset()))
             parts.append((f"`{kind}`", path, assertion, known, lost - table["assertion"]["properties"].keys()))
         elif reason := table["unloaded"].get(kind, table["unloaded"].get(plain)):
             yield Unmet(f"`type: {kind}`: {reason}", place)
         elif plain in table["types"]:
             yield Unmet(f"`type: {kind}`: {target.title} refuses this spelling; write `{plain}`", place)
-        elif plain in other["types"] or kind in other["unloaded"]:
+        elif any(plain in each["types"] or kind in each["unloaded"] for each in others):
             yield Unmet(f"`type: {kind}`: {target.title} does not know this grader and scores it 0", place)
     for what, path, value, schema, lost in parts:
         for name, reason, place, part, is_note in find_unread(value, schema, target.title, lost):
@@ -302,7 +307,7 @@ def find_unloaded(document: Document, target: Rewriting) -> Iterator[Unmet]:
 
 def find_custom(document: Document) -> Iterator[Unmet]:
     """Find the assertions of a type that no release has, which a program of the project may define."""
-    tables = load_tables()
+    tables = [load_table(each.table) for each in TARGETS.values()]
     for path, assertion in find_assertions(document):
         kinds = {assertion["type"], assertion["type"].replace("_", "-")}
         if not any(kinds & (table["types"].keys() | table["unloaded"].keys()) for table in tables):

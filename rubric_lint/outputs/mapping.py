@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from json.encoder import encode_basestring_ascii as quote
+from typing import NamedTuple
 
 from rubric_lint.messages import find_near, list_names
 from rubric_lint.outputs.blocks import Block, Entry, InputError, join_entries
@@ -24,6 +25,9 @@ HELD = frozenset({"output", "outputs"})
 SHOWN = ("answer", "question", "reference")
 """The fields of a record with the judge's input; an object in them is not a verdict."""
 
+SHEET = "sheet"
+"""The field of a record from a workbook with the name of its sheet."""
+
 FIELDS = ("id", "rubric", *sorted(HELD), *SHOWN, "judge", "rubric_hash")
 """The fields of a record that have a meaning."""
 
@@ -31,6 +35,17 @@ _OPTIONAL = frozenset({*SHOWN, "judge", "rubric_hash"})
 _DECODER = json.JSONDecoder()
 _BLANK = " \t\r\n"
 _Object = dict[str, str]
+
+
+CRITERION = "criteria."
+"""What the name of a column may begin with to say that it is a criterion, as in our own tables of results."""
+
+
+def fold_column(name: str) -> str:
+    """Return the name of a column as it is compared: without case, and without a hint such as ` [0 to 10]`."""
+    name = name.strip()
+    bare = name.rpartition("[")[0].rstrip() if name.endswith("]") else ""
+    return (bare or name).removeprefix(CRITERION).casefold()
 
 
 class MappingError(ValueError):
@@ -58,7 +73,34 @@ def read_mapping(options: Collection[str]) -> dict[str, str]:
     return found
 
 
-def rename_columns(header: list[str], mapping: Mapping[str, str], *, needs_output: bool) -> tuple[list[str], _Object]:
+class Wanted(NamedTuple):
+    """What a table must have: an output, or one of the `judgements`, the folded names of columns with judgements.
+
+    `is_shared`: the mapping is for several files, so a column that it names may be in another one. `keeps_empty`: which
+    columns have judgements is not known yet.
+    """
+
+    needs_output: bool = False
+    judgements: frozenset[str] = frozenset()
+    is_shared: bool = False
+    keeps_empty: bool = False
+
+    def is_met_by(self, names: Collection[str]) -> bool:
+        """Return whether a table with these columns has what is needed."""
+        if not HELD.isdisjoint(names):
+            return True
+        return bool(self.find_judgements(names)) if self.judgements else not self.needs_output
+
+    def find_judgements(self, names: Collection[str]) -> frozenset[str]:
+        """Return the names of the columns with judgements, of a table without outputs."""
+        if not HELD.isdisjoint(names):
+            return frozenset()
+        if self.keeps_empty:
+            return frozenset(names).difference(FIELDS)
+        return frozenset(name for name in names if fold_column(name) in self.judgements)
+
+
+def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted) -> tuple[list[str], _Object]:
     """Return the names that the columns of a table have as fields, and what is left to map in each row.
 
     Raises:
@@ -66,6 +108,8 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], *, needs_outpu
     """
     if twice := [name for name, times in Counter(header).items() if name and times > 1]:
         raise InputError(f"the column `{twice[0]}` occurs twice; rename one")
+    if wanted.is_shared:
+        mapping = {field: column for field, column in mapping.items() if (_find_steps(column) or [column])[0] in header}
     places = {column: field for field, column in mapping.items() if column in header}
     nested = {field: column for field, column in mapping.items() if column not in header}
     for field, column in nested.items():
@@ -79,11 +123,29 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], *, needs_outpu
                 f"name with --map NAME={name}"
             )
     names = [places.get(name, name) for name in header]
-    if needs_output and HELD.isdisjoint({*names, *nested}):
+    if not wanted.is_met_by({*names, *nested}):
         near = [name for name in names if find_near(name, HELD)]
         hint = f"--map output={near[0] if near else 'COLUMN'}"
-        raise InputError(f"no column `output` ({_list(header)}); name the column with the judge's output with {hint}")
+        others = ", or give each criterion a column of its name" if wanted.judgements else ""
+        raise InputError(
+            f"no column `output` ({_list(header)}); name the column with the judge's output with {hint}{others}"
+        )
+    if HELD.isdisjoint({*names, *nested}):
+        _refuse_misspelt(names, wanted.judgements)
     return names, nested
+
+
+def _refuse_misspelt(names: Collection[str], judgements: frozenset[str]) -> None:
+    """Refuse a column that may be a misspelt one of a criterion that no column has.
+
+    Raises:
+        InputError: naming both.
+    """
+    folded = {fold_column(name): name for name in names}
+    for missing in sorted(judgements - folded.keys()):
+        others = [name for name in folded if name not in judgements and name not in FIELDS and name]
+        if near := find_near(missing, others):
+            raise InputError(f"no column `{missing}`; is it `{folded[near[0]]}`? Rename that column")
 
 
 def _list(header: Collection[str]) -> str:
@@ -91,11 +153,12 @@ def _list(header: Collection[str]) -> str:
 
 
 class Mapped:
-    """A part whose records get the names of a mapping."""
+    """A part whose records get the names of a mapping; of a shared one, those that they have the columns of."""
 
-    def __init__(self, block: Block, mapping: Mapping[str, str]) -> None:
+    def __init__(self, block: Block, mapping: Mapping[str, str], *, is_shared: bool = False) -> None:
         self._block = block
         self._mapping = mapping
+        self._is_shared = is_shared
 
     def blocks(self) -> Iterator[Block]:
         """Yield the records."""
@@ -109,10 +172,19 @@ class Mapped:
         except ValueError:  # the scorer says what is wrong with it
             return line, text
         try:
-            renamed = _rename_fields(record, self._mapping)
+            renamed = _rename_fields(record, self._choose(record))
         except OutputError as fault:
             return line, fault
         return line, ("{" + ", ".join([f"{quote(name)}: {value}" for name, value in renamed.items()]) + "}").encode()
+
+    def _choose(self, record: _Object) -> Mapping[str, str]:
+        if not self._is_shared:
+            return self._mapping
+        return {
+            field: column
+            for field, column in self._mapping.items()
+            if column in record or _look_up(record, column) is not None
+        }
 
 
 def _rename_fields(record: _Object, mapping: Mapping[str, str]) -> _Object:

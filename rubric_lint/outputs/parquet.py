@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from rubric_lint.outputs.blocks import Block, Entry, InputError, Part, join_entries
 from rubric_lint.outputs.decoding import OutputError, list_values
-from rubric_lint.outputs.mapping import HELD, SHOWN, Mapped, rename_columns
+from rubric_lint.outputs.mapping import HELD, SHOWN, Mapped, Wanted, rename_columns
 
 try:
     import pyarrow as pa
@@ -72,7 +72,7 @@ class Rows:
 
 
 def read_parquet(
-    chunks: Iterable[bytes], file: BinaryIO | None, mapping: Mapping[str, str], *, needs_output: bool
+    chunks: Iterable[bytes], file: BinaryIO | None, mapping: Mapping[str, str], wanted: Wanted
 ) -> Iterator[Part]:
     """Yield the rows of a Parquet file in parts; one that cannot be sought in is first copied to a temporary file.
 
@@ -80,7 +80,7 @@ def read_parquet(
         InputError: if it does not have the columns that are needed.
     """
     if file is not None:
-        yield from _read(file, mapping, needs_output=needs_output)
+        yield from _read(file, mapping, wanted)
         return
     with tempfile.TemporaryFile() as copy:
         try:
@@ -92,15 +92,15 @@ def read_parquet(
                 f"the temporary copy that Parquet needs here cannot be written ({fault.strerror}); name the file "
                 "itself, not packed, or set TMPDIR to a folder with more space"
             ) from None
-        yield from _read(copy, mapping, needs_output=needs_output)
+        yield from _read(copy, mapping, wanted)
 
 
-def _read(file: Any, mapping: Mapping[str, str], *, needs_output: bool) -> Iterator[Part]:
+def _read(file: Any, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Part]:
     number, rows = 1, 0
     try:
         opened = pq.ParquetFile(file, pre_buffer=False, page_checksum_verification=True)
         rows = opened.metadata.num_rows
-        names, nested = rename_columns(opened.schema_arrow.names, mapping, needs_output=needs_output)
+        names, nested = rename_columns(opened.schema_arrow.names, mapping, wanted)
         for batch in opened.iter_batches(_AT_ONCE, use_threads=False):
             yield Rows(names, batch, number, nested)
             number += len(batch)

@@ -20,12 +20,13 @@ from rubric_lint.outputs.blocks import (
     read_json,
 )
 from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.mapping import Mapped
+from rubric_lint.outputs.mapping import Mapped, Wanted
 from rubric_lint.outputs.text_tables import find_dialect, read_table
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 PARQUET = b"PAR1"
+ZIP = b"PK\3\4"
 """The first bytes of the binary files that are read."""
 
 _MAGIC = {
@@ -36,7 +37,7 @@ _MAGIC = {
     b"\0{": "text in UTF-16",
     b"\0[": "text in UTF-16",
     b"ARROW1": "an Arrow file",
-    b"PK\3\4": "a ZIP file or an Excel workbook",
+    ZIP: "a ZIP file",
     b"BZh": "a bzip2 file",
     b"\xfd7zXZ\0": "an xz file",
     b"SQLite format 3\0": "an SQLite database",
@@ -59,7 +60,7 @@ _MAGIC = {
     b"<?xml": "XML",
     b'{"results": [\n': "output of rubric-score --format json, which is for programs (-o FILE.jsonl writes JSON Lines)",
 }
-EXPECTED = "expected JSON Lines, JSON or CSV in UTF-8, or Parquet, each also in gzip or zstd"
+EXPECTED = "expected JSON Lines, JSON or CSV in UTF-8, or Parquet, each also in gzip or zstd, or an Excel workbook"
 """What is read instead of a file of another kind."""
 
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\f\r\x1b"})
@@ -204,14 +205,13 @@ _MAGIC_BYTES = 8
 class Asked(NamedTuple):
     """How to read a stream: the columns of fields, its name, and itself as a file if it can be sought in.
 
-    `needs_output`: a table without outputs is refused. `holds_results`: text tables are refused, as they do not keep a
-    result as it is.
+    `wanted` is what a table must have. `holds_results`: text tables are refused, as they do not keep a result as it is.
     """
 
     mapping: Mapping[str, str] = {}
     name: str = ""
     file: BinaryIO | None = None
-    needs_output: bool = False
+    wanted: Wanted = Wanted()
     holds_results: bool = False
 
 
@@ -256,9 +256,27 @@ def read_parts(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Part]:
     if head.startswith(PARQUET):
         from rubric_lint.outputs.parquet import read_parquet  # noqa: PLC0415  (loads pyarrow)
 
-        yield from read_parquet(chain([head], source), asked.file, asked.mapping, needs_output=asked.needs_output)
+        yield from read_parquet(chain([head], source), asked.file, asked.mapping, asked.wanted)
+        return
+    if head.startswith(ZIP):
+        from rubric_lint.outputs.workbook import read_workbook  # noqa: PLC0415  (few are)
+
+        _refuse_results("Excel", asked)
+        yield from read_workbook(chain([head], source), asked.mapping, asked.wanted)
         return
     yield from _read_text(head.removeprefix(codecs.BOM_UTF8), source, asked)
+
+
+def _refuse_results(called: str, asked: Asked) -> None:
+    """Refuse a table from which results are asked.
+
+    Raises:
+        InputError: saying what does.
+    """
+    if asked.holds_results:
+        raise InputError(
+            f"{called} does not keep results as they are; write them as .jsonl or .parquet, and merge these"
+        )
 
 
 def _unpack(chunks: Iterable[bytes], kind: bytes, asked: Asked) -> Iterator[Part]:
@@ -275,12 +293,9 @@ def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[P
         yield Block(1, OutputError(f"this is {kind}; {EXPECTED}"))
         return
     chunks = chain([head], source)
-    if dialect := find_dialect(head, asked.mapping.values(), asked.name):
-        if asked.holds_results:
-            raise InputError(
-                f"{dialect.called} does not keep results as they are; write them as .jsonl or .parquet, and merge these"
-            )
-        yield from read_table(chunks, dialect, asked.mapping, needs_output=asked.needs_output)
+    if dialect := find_dialect(head, asked.mapping.values(), asked.name, asked.wanted.judgements):
+        _refuse_results(dialect.called, asked)
+        yield from read_table(chunks, dialect, asked.mapping, asked.wanted)
         return
     blocks: Iterator[Part] = read_json(head, chunks)
     if b'"custom_id"' in head:
@@ -294,5 +309,8 @@ def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[P
         if is_agentv_run(read_first(head)):
             blocks = map(partial(Converted, convert=convert_test), read_json(head, chunks))
     if asked.mapping:
-        blocks = map(partial(Mapped, mapping=asked.mapping), chain.from_iterable(part.blocks() for part in blocks))
+        blocks = map(
+            partial(Mapped, mapping=asked.mapping, is_shared=asked.wanted.is_shared),
+            chain.from_iterable(part.blocks() for part in blocks),
+        )
     yield from blocks

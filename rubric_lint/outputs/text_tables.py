@@ -4,18 +4,19 @@ import codecs
 import csv
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from json.encoder import encode_basestring as quote
 from typing import NamedTuple
 
 from rubric_lint.outputs.blocks import BLANK, LIMIT, Block, Entry, InputError, Part, join_entries, refuse_size
 from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.mapping import Mapped, rename_columns
+from rubric_lint.outputs.mapping import Mapped, Wanted, fold_column, rename_columns
 
 _JSON = frozenset({"outputs", "judge"})
 """The columns whose cells hold JSON, which a text cannot stand for."""
 
 
-_CELLS = frozenset({"id", "output", "outputs", "score", "answer", "rubric", "checks", "satisfied", "level"})
+CELLS = frozenset({"id", "output", "outputs", "score", "answer", "rubric", "checks", "satisfied", "level"})
 """The column names that identify a table of judge outputs."""
 
 _MOST = 100_000
@@ -33,7 +34,9 @@ DIALECTS = (Dialect(",", "CSV"), Dialect("\t", "TSV"), Dialect(";", "CSV with se
 """The text tables that are read."""
 
 
-def find_dialect(head: bytes, columns: Collection[str], name: str) -> Dialect | None:
+def find_dialect(
+    head: bytes, columns: Collection[str], name: str, judgements: frozenset[str] = frozenset()
+) -> Dialect | None:
     """Return the dialect if this is a text table: its header has a known column or one of these, or its name says so.
 
     A text that begins as JSON never is one.
@@ -42,7 +45,7 @@ def find_dialect(head: bytes, columns: Collection[str], name: str) -> Dialect | 
     if not text or text.startswith((b"{", b"[")):
         return None
     first = text[:_MOST].partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
-    known = _CELLS | {column.lower() for column in columns}
+    known = CELLS | judgements | {column.lower() for column in columns}
     found = [(len(known.intersection(_split(first, each))), len(_split(first, each)), each) for each in DIALECTS]
     matches, cells, dialect = max(found, key=lambda each: each[:2])
     if matches and (cells > 1 or matches == cells):
@@ -58,7 +61,7 @@ def _split(header: str, dialect: Dialect) -> list[str]:
         cells = next(csv.reader([header], delimiter=dialect.delimiter), [])
     except csv.Error:
         return []
-    return [cell.strip().lower() for cell in cells]
+    return [fold_column(cell) for cell in cells]
 
 
 class Row(NamedTuple):
@@ -70,11 +73,15 @@ class Row(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """A part of a text table: some rows, the names of their columns, and what is left to map in each."""
+    """A part of a text table: some rows, the names of their columns, and what is left to map in each.
+
+    An empty cell is an absent field, except in the columns of `kept`.
+    """
 
     names: list[str]
     rows: list[Row]
     nested: Mapping[str, str]
+    kept: frozenset[str]
 
     def blocks(self) -> Iterator[Block]:
         """Yield the rows as records."""
@@ -84,7 +91,7 @@ class Rows(NamedTuple):
         return (each for block in blocks for each in Mapped(block, self.nested).blocks())
 
     def _write(self, row: Row) -> Entry:
-        """Write a row as JSON; an empty cell is an absent field, except that of the output."""
+        """Write a row as JSON."""
         if row.fault:
             return row.line, OutputError(row.fault)
         if len(row.cells) != len(self.names):
@@ -93,7 +100,7 @@ class Rows(NamedTuple):
         cells = ", ".join([
             f"{quote(name)}: {cell if name in _JSON and _is_line(cell) else quote(cell)}"
             for name, cell in zip(self.names, row.cells, strict=True)
-            if (cell or name == "output") and name
+            if (cell or name in self.kept) and name
         ])  # fmt: skip
         try:
             return row.line, f"{{{cells}}}".encode()
@@ -113,9 +120,7 @@ def _is_line(cell: str) -> bool:
     return True
 
 
-def read_table(
-    chunks: Iterable[bytes], dialect: Dialect, mapping: Mapping[str, str], *, needs_output: bool
-) -> Iterator[Part]:
+def read_table(chunks: Iterable[bytes], dialect: Dialect, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Part]:
     """Yield the rows of a text table in parts.
 
     Raises:
@@ -129,14 +134,32 @@ def read_table(
     if header.fault:
         raise InputError(f"the header, in line {header.line}: {header.fault}")
     columns = [cell.strip() for cell in header.cells]
-    names, nested = rename_columns(columns, mapping, needs_output=needs_output)
+    try:
+        names, nested = rename_columns(columns, mapping, wanted)
+    except InputError:
+        refuse_high_header(((row.line, row.cells) for row in islice(rows, 5)), wanted)
+        raise
+    kept = wanted.find_judgements(names) | {"output"}
     part: list[Row] = []
     for row in rows:
         part.append(row)
         if lines.is_at_end_of_chunk:
-            yield Rows(names, part, nested)
+            yield Rows(names, part, nested, kept)
             part = []
-    yield Rows(names, part, nested)
+    yield Rows(names, part, nested, kept)
+
+
+def refuse_high_header(rows: Iterable[tuple[int, Collection[str]]], wanted: Wanted) -> None:
+    """Refuse a table whose header is not its first row: one of these rows has the needed columns.
+
+    Raises:
+        InputError: naming that row.
+    """
+    for number, cells in rows:
+        if "id" in {fold_column(cell) for cell in cells} and wanted.is_met_by([cell.strip() for cell in cells]):
+            raise InputError(
+                f"the names of the columns are in row {number}, not in the first; delete the rows above it"
+            )
 
 
 def _read_rows(lines: "_Lines", delimiter: str) -> Iterator[Row]:

@@ -62,6 +62,7 @@ _SIGNS: dict[str, Sign] = {
     "mirrored_criterion": "penalty",
     "negated_penalty": "penalty",
     "two_actions": "conjunction",
+    "option_in_option": "any",
     "bundled_list": "list",
     "inverted_scale": "graded",
     "single_band": "one band",

@@ -23,6 +23,16 @@ _OF_TEXT = (
         {"repeated": "duplicate key `{key}`, first at {line}; most readers keep only the last, so remove one"},
     ),
     Rule(
+        "option-in-option",
+        _WARNING,
+        {
+            "hidden": (
+                "OpenAI evals take the first answer with which the reply begins or ends, so they read `{choice}` as "
+                "`{earlier}`; list `{choice}` before it, or rename one of them"
+            )
+        },
+    ),
+    Rule(
         "unused-ignore",
         _WARNING,
         {

@@ -10,6 +10,7 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.outputs.blocks import Block
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.mapping import RESERVED
+from rubric_lint.scoring.flat import OF_TABLE
 from rubric_lint.scoring.grading import AnswerValue, CriterionResult, JudgeOutput, Scored, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Judged, Known, Reader, render
 from rubric_lint.scoring.scorer import Entry, OtherVersionError, Outcome, Scorer, Unclear, find_rubric
@@ -195,9 +196,6 @@ def _is_score(value: Any) -> bool:
     return _is_number(value) and 0 <= value <= 1
 
 
-_TABLED = frozenset({"points", "full", "gates_missed"})
-"""The fields that a result has in a table, and that follow from the others."""
-
 _FROM_WORST = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 _CHANGED = "the result was changed after it was written, or cut"
 
@@ -243,7 +241,7 @@ class ResultScorer(Scorer):
         value = {name: item for name, item in entry.items() if name not in RESERVED}
         is_of_table = "shape" not in entry
         if is_of_table:
-            value = {name: item for name, item in value.items() if name not in _TABLED}
+            value = {name: item for name, item in value.items() if name not in OF_TABLE}
         known = _look_up(found, reader, is_of_table=is_of_table)
         if "verdicts" in entry or any("share" in each for each in entry["criteria"]):
             median = _read_median(entry, found, known)

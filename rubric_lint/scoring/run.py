@@ -18,10 +18,12 @@ from typing import Any, NamedTuple, Protocol, Self
 from rubric_lint.outputs.agentv_runs import Compared, compare_there, word_compared
 from rubric_lint.outputs.blocks import Block, Part
 from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.outputs.mapping import Wanted
 from rubric_lint.outputs.streams import CHUNK, Asked, read_parts
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.project.writing import STOPS, holding
 from rubric_lint.run.console import Progress
+from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.results import ResultScorer
@@ -590,6 +592,7 @@ class Scoring:
         self._mapping = mapping or {}
         self._setting = rubrics, extract, merges
         self._merges = merges
+        self._wanted = Wanted() if merges else Wanted(judgements=list_fields(rubrics.values()))
         self._scorer = PartScorer(rubrics, self.totals, extract, observer, merges=merges)
         self._jobs = 1 if observer else jobs
         self._pool: WorkerPool | None = None
@@ -621,7 +624,7 @@ class Scoring:
         self._files.append(name)
         self._scorer.file = name if self._several else None
         file = stream if stream.seekable() else None
-        asked = Asked(self._mapping, name, file, needs_output=not self._merges, holds_results=self._merges)
+        asked = Asked(self._mapping, name, file, self._wanted, holds_results=self._merges)
         with Interruption() as interruption:
             try:
                 for part in read_parts(self._chunks(stream, interruption), asked):

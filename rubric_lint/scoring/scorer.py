@@ -17,6 +17,7 @@ from rubric_lint.outputs.decoding import (
 from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN
 from rubric_lint.outputs.streams import Block
 from rubric_lint.outputs.verdict import Extract, read_quotable
+from rubric_lint.scoring.flat import OF_TABLE, read_flat, read_whole
 from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric, combine_samples
 from rubric_lint.scoring.output import MOST_KNOWN, Answers, Judged, Known, Reader, Seen, render
 
@@ -342,6 +343,24 @@ class Unclear(NamedTuple):
     text: bytes | OutputError
 
 
+def _score_flat(value: dict[str, Any], reader: Reader) -> Entry | None:
+    """Score a record or an object with a field for each criterion; None if it has none.
+
+    Raises:
+        OutputError: if a value is missing or not allowed.
+    """
+    flat = read_flat(value, reader.rubric)
+    if flat is None:
+        return None
+    is_result = "points" in value and "full" in value
+    if is_result and value.get("error"):
+        raise OutputError(f"a result without a score: {value['error']}")
+    dropped = {*flat.columns.used, *(COVERING if is_result else ()), *(OF_TABLE if is_result else ())}
+    kept = {name: item for name, item in value.items() if name not in dropped}
+    output = read_whole(flat, reader.rubric)
+    return Entry(kept, "id" in value, reader.rubric, Judged(reader.know(output), output))
+
+
 class Scorer:
     """A scorer of entries for some rubrics."""
 
@@ -390,6 +409,10 @@ class Scorer:
         """
         if not HELD.isdisjoint(value):
             return self._score_record(value)
+        if ("id" in value and "checks" not in value) or not any(key in value for key in _JUDGEMENTS):
+            reader = find_rubric(value, self._readers) if "rubric" in value or self._only else None
+            if reader and (entry := _score_flat(value, reader)):
+                return entry
         refuse_what_is_no_output(value)
         reader = find_rubric({}, self._readers)
         return Entry(value, False, reader.rubric, reader.read_object(value))  # noqa: FBT003 (by name takes longer)
@@ -500,6 +523,11 @@ class Scorer:
 
     def _read(self, reader: Reader, output: Any, record: Mapping[str, Any]) -> Judged:
         if not isinstance(output, str):
+            if isinstance(output, dict) and not any(key in output for key in _JUDGEMENTS):
+                flat = read_flat(output, reader.rubric)
+                if flat and any(flat.columns.criteria):
+                    whole = read_whole(flat, reader.rubric)
+                    return Judged(reader.know(whole), whole)
             return reader.read_object(output)
         try:
             return reader.read(output, lambda: read_quotable(*map(record.get, SHOWN)), self._extract)

@@ -20,7 +20,8 @@ from rubric_lint.finding import Place, Problem, Result
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import Found, examine
 from rubric_lint.outputs.decoding import OutputError, decode_entry
-from rubric_lint.outputs.streams import CHUNK, read_entries
+from rubric_lint.outputs.mapping import Wanted
+from rubric_lint.outputs.streams import CHUNK, Asked, read_entries
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.opening import open_stream, stat_path
 from rubric_lint.project.settings import SettingsFinder, shorten
@@ -70,8 +71,9 @@ def read_records(path: str) -> RecordFile:
         OSError: if it cannot be read.
     """
     found = RecordFile(path)
+    asked = Asked(name=path, wanted=Wanted(keeps_empty=True))
     with open_stream(path) as stream:
-        for number, text in read_entries(iter(partial(stream.read, CHUNK), b"")):
+        for number, text in read_entries(iter(partial(stream.read, CHUNK), b""), asked):
             try:
                 value = decode_entry(text)
             except OutputError as fault:

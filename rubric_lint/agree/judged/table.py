@@ -104,8 +104,9 @@ class Table(NamedTuple):
     @property
     def labelled(self) -> int:
         """The number of judged answers with a label."""
-        labels = self.columns[0].labels if self.columns else ()
-        return len(labels) - labels.count(None)
+        return sum(
+            any(label is not None for label in row) for row in zip(*(each.labels for each in self.columns), strict=True)
+        )
 
 
 def make_columns(
@@ -150,7 +151,7 @@ def build_table(ratings: Ratings, rubric: ScoringRubric) -> Table:
         positions = measure.positions
         given.append([positions[middle[key].given[0][place]] for key in keys])
         used.append(frozenset(positions[answers[place]] for answers, _ in outputs))
-        labels.append([positions[people[key].given[0][place]] if key in people else None for key in keys])
+        labels.append([measure.find(people[key].given[0][place]) if key in people else None for key in keys])
     columns = make_columns(rubric, given, used, labels)
     gates = {place: column.measure for place, column in enumerate(columns) if column.is_gated}
     flips: dict[int | None, Flips] = {place: _count_flips(sampled, measure) for place, measure in gates.items()}

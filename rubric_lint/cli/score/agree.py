@@ -14,7 +14,7 @@ import click
 from rubric_lint.cli.commands import Command, Exit, option
 from rubric_lint.cli.options import Choice, FileName, SettingsOptions, choice, open_page, with_settings
 from rubric_lint.cli.output import columns, escape_what_cannot_be_encoded
-from rubric_lint.cli.score.options import extract_option, load, rubric_argument
+from rubric_lint.cli.score.options import extract_option, load, read_mapping_option, rubric_argument
 from rubric_lint.messages import point_to_known
 from rubric_lint.project.files import STDIN
 from rubric_lint.project.opening import open_stream
@@ -78,7 +78,7 @@ def read_files(
         for name in names:
             label = "stdin" if name == STDIN else name
             try:
-                asked = Asked(mapping={} if are_labels or mapping is None else mapping, name=name)
+                asked = Asked(mapping=mapping or {}, name=name)
                 found = reader.read(label, read_chunks(name), labels=are_labels, asked=asked)
             except (OSError, ValueError) as fault:
                 complain(f"{label}: {getattr(fault, 'strerror', None) or fault}")
@@ -155,6 +155,15 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 @rubric_argument
 @click.argument("results", nargs=-1, type=click.Path(allow_dash=True))
 @option("Input", "--labels", multiple=True, metavar="FILE", type=FileName(), help="Labels of people. Can be repeated.")
+@option(
+    "Input",
+    "--map",
+    "mapping",
+    multiple=True,
+    metavar="FIELD=COLUMN",
+    callback=read_mapping_option,
+    help="The column of the files that has FIELD, such as rater=annotator. Can be repeated.",
+)
 @option("Input", "--chosen", metavar="WAY", type=Choice(_CHOSEN), help="How labels were chosen that do not say it.")
 @option("Input", "--rater", "raters", multiple=True, metavar="NAME", help="Compare only this rater. Can be repeated.")
 @option("Input", "--any-version", is_flag=True, help="Also use results by another version of the rubric.")
@@ -202,6 +211,7 @@ def agree(
     file: str,
     results: tuple[str, ...],
     labels: tuple[str, ...],
+    mapping: "Mapping[str, str]",
     chosen: str | None,
     raters: tuple[str, ...],
     fail_below: tuple[str, ...],
@@ -219,7 +229,8 @@ def agree(
     """Measure how well judges agree with people and with each other.
 
     RESULTS are judge outputs as for rubric-score, or results of it, one file for each judge; - is stdin. Labels are the
-    same records with a "rater", and "chosen" if it is known. Records are joined by "rubric" and "id".
+    same records with a "rater", or a sheet (CSV, Excel) with a column for each criterion. Records are joined by
+    "rubric" and "id".
     """
     from rubric_lint.agree.analysis import TOGETHER, Plan, analyse_all, find_breaches  # noqa: PLC0415
     from rubric_lint.agree.comparison import Draws  # noqa: PLC0415
@@ -246,7 +257,7 @@ def agree(
     gc.disable()
     reader = Reader(rubrics, Extract(extract), any_version=any_version)
     with open_page(report, file, *results, *labels) as page:
-        if not read_files(reader, results, labels):
+        if not read_files(reader, results, labels, mapping):
             return Exit.USAGE
         try:
             ratings = reader.join(raters, _read_choice(chosen))

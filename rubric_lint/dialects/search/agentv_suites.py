@@ -175,10 +175,14 @@ def _find_mappings(path: Path, value: Any) -> Iterator[tuple[Path, dict[str, Any
 
 
 @cache
+def load_table(schema: str) -> Any:
+    """Return what a release reads of a suite, its tests and its assertions: JSON Schemas by part."""
+    return load(schema)["x-loaded"]
+
+
 def load_tables() -> tuple[Any, Any]:
-    """Return what AgentV 4 and AgentV 5 read of a suite, its tests and its assertions: JSON Schemas by part."""
-    four, five = (load(f"agentv/{name}.json")["x-loaded"] for name in ("a6", "a7"))
-    return four, five
+    """Return what AgentV 4 and AgentV 5 read."""
+    return load_table("agentv/a6.json"), load_table("agentv/a7.json")
 
 
 def find_read(*parts: Mapping[str, Any]) -> frozenset[str]:

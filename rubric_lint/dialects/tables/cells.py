@@ -24,10 +24,14 @@ class UnreadableError(TableError):
 
 
 class Note(NamedTuple):
-    """Something about a table that the user should know: what is not read or was changed, and why."""
+    """Something about a table that the user should know: what is not read or was changed, and why.
+
+    `is_loss`: cells with content are not read.
+    """
 
     place: Place
     message: str
+    is_loss: bool = False
 
 
 class Cell(NamedTuple):

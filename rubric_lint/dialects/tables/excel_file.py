@@ -56,8 +56,12 @@ _MOST_CELLS = 1_000_000
 _MOST_TOLD = 20
 
 
-def read_excel(name: str, data: bytes, only: str | None = None, header_row: int | None = None) -> list[Table]:
+def read_excel(
+    name: str, data: bytes, only: str | None = None, header_row: int | None = None, *, spreads: bool = True
+) -> list[Table]:
     """Return the tables of a workbook: each visible sheet that has content, or only the sheet of this name.
+
+    What is merged down a column is in each of its rows; without `spreads` a merged cell has a fault.
 
     Raises:
         TableError: if it cannot be read, or a table has merged cells or gaps without a single meaning.
@@ -79,7 +83,7 @@ def read_excel(name: str, data: bytes, only: str | None = None, header_row: int 
         if sheet.sheet_state != "visible" and only is None:
             notes.append(Note(at, "not read, as it is hidden; show it, or name it with --rubric"))
             continue
-        if table := _Sheet(name, sheet, formulas[sheet.title]).read(header_row):
+        if table := _Sheet(name, sheet, formulas[sheet.title], spreads=spreads).read(header_row):
             tables.append(table)
     charts = [each for each in values.sheetnames if each not in {sheet.title for sheet in values.worksheets}]
     notes += [Note(whole, f"not read: {list_names(charts)}, which hold charts")] if charts else []
@@ -130,10 +134,11 @@ def _load(data: bytes, whole: Place, *, data_only: bool) -> Any:
 class _Sheet:
     """Reads one sheet; `formulas` is the same sheet with formulas in place of their values."""
 
-    def __init__(self, file: str, sheet: "Worksheet", formulas: "Worksheet") -> None:
+    def __init__(self, file: str, sheet: "Worksheet", formulas: "Worksheet", *, spreads: bool) -> None:
         self._file = file
         self._sheet = sheet
         self._formulas = formulas
+        self._spreads = spreads
         self._notes: list[Note] = []
         self._whole = Place(f"{file}: sheet `{sheet.title}`", f"sheet `{sheet.title}`")
 
@@ -186,6 +191,11 @@ class _Sheet:
             top = found.get((merged.min_row, merged.min_col))
             if top is None or top.is_empty:
                 continue
+            if not self._spreads:
+                message = f"{merged.coord} is merged; unmerge it, so that each row has a value of its own"
+                for row, column in merged.cells:
+                    found[row, column] = Cell(top.text, self._place(row, column), message)
+                continue
             if merged.min_col != merged.max_col and merged.min_row > self._first_row(found):
                 message = f"{merged.coord} is merged across columns, so its content has no single column; unmerge it"
                 found[merged.min_row, merged.min_col] = top._replace(fault=message)
@@ -236,7 +246,9 @@ class _Sheet:
             told = f"{what if len(numbers) == 1 else what + 's'} {join_words(named)}"
             is_are = "it is" if len(numbers) == 1 else "they are"
             self._notes.append(
-                Note(self._whole, f"not read: {told}, as {is_are} hidden; show what belongs to the rubric")
+                Note(
+                    self._whole, f"not read: {told}, as {is_are} hidden; show what belongs to the rubric", is_loss=True
+                )
             )
 
     def _note_struck(self, shown: Iterable[tuple[int, int]]) -> None:

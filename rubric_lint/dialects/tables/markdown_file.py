@@ -89,7 +89,7 @@ def read_markdown(source: Source, only: str | None = None) -> list[Table]:
         raise TableError(place_in(source, 0), f"no table is under `{shorten(only)}`; {point_to_known(only, seen)}")
     if not tables:
         if unread:
-            raise TableError(*unread[0])
+            raise TableError(unread[0].place, unread[0].message)
         table = "a table with a header such as `| id | expected_outcome |` and `|---|---|` below it"
         told = f"no criteria found; expected {table}, or headings with a weight or a scale each, such as `5: ...`"
         raise TableError(place_in(source, 0), told)

@@ -135,6 +135,11 @@ def _look(data: bytes) -> str:
     if not data.startswith(b"PK\x03\x04"):
         head = data[:200].removeprefix(b"\xef\xbb\xbf").lstrip()
         return next((kind for start, kind in _STARTS.items() if head.lower().startswith(start.lower())), "")
+    return look_inside(data)
+
+
+def look_inside(data: bytes) -> str:
+    """Return the kind of a file that is a ZIP archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = set(archive.namelist())

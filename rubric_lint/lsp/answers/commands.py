@@ -64,7 +64,7 @@ def make_lenses(analysis: Analysis) -> list[types.CodeLens]:
         return []
     if settings.is_test_file:
         return list(_make_for_tests(analysis))
-    return [*_make_for_rubrics(analysis, path), *_make_for_near_misses(analysis)]
+    return [*_make_for_rubrics(analysis, path), *_make_for_criteria(analysis), *_make_for_near_misses(analysis)]
 
 
 async def answer_lenses(documents: OpenDocuments, params: types.CodeLensParams) -> list[types.CodeLens] | None:
@@ -100,6 +100,24 @@ def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]
             yield add("Score recorded outputs", SCORE_OUTPUTS, "")
             outputs = []  # the command scores those of all rubrics of the file
         yield add("Show prompt", SHOW_PROMPT, name if len(analysis.rubrics) > 1 else "")
+
+
+def _make_for_criteria(analysis: Analysis) -> Iterator[types.CodeLens]:
+    """Yield above each criterion with recorded outputs whether to keep or mend it, or what would decide that."""
+    if not any(review.answers for review in analysis.reviews):
+        return
+    # The statistics take a while to load, and few projects name judge outputs.
+    from rubric_lint.agree.assess import Asked, Site, Standing, assess, sort_findings  # noqa: PLC0415
+    from rubric_lint.report.assessment import word_lack  # noqa: PLC0415
+
+    sites = [Site(review.rubric, *located) for review, located in zip(analysis.reviews, analysis.rubrics, strict=True)]
+    evidence = sort_findings(analysis.source, analysis.findings, sites)
+    for each in map(assess, sites, evidence, analysis.reviews, [Asked()] * len(sites)):
+        for criterion in each.criteria if each.review.answers else ():
+            lack = f": {word_lack(criterion, each)}" if criterion.standing is Standing.UNKNOWN else ""
+            start = types.Position(criterion.line - 1, 0)
+            title = f"{criterion.standing}{lack}".capitalize()
+            yield types.CodeLens(types.Range(start, start), types.Command(title=title, command=""))
 
 
 def _make_for_near_misses(analysis: Analysis) -> Iterator[types.CodeLens]:

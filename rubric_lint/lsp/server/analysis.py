@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.finding import Finding, Result, Unread
@@ -17,6 +17,9 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from rubric_lint.agree.judged.run import Review
 
 
 def _find_none(_path: str) -> None:
@@ -73,7 +76,7 @@ class Analysis:
     """The `result` for a state, or None with a `notice` that says why it was not linted.
 
     `findings` are those to show, ordered by place: all that are not in a baseline. `unreadable` has the files of
-    judge outputs that could not be read, each with the reason.
+    judge outputs that could not be read, each with the reason; `reviews` say what they show of each rubric.
     """
 
     state: State
@@ -83,6 +86,7 @@ class Analysis:
     notice: str = ""
     fault: Exception | None = None
     unreadable: Sequence[tuple[str, str]] = ()
+    reviews: "Sequence[Review]" = ()
 
     def find_at(self, place: Span) -> list[Finding]:
         """Return the findings to show that touch a place."""

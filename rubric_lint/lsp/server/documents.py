@@ -27,8 +27,7 @@ from rubric_lint.text.source import Source, UndecodableError
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.judged.run import RecordCache, Reviewer
-    from rubric_lint.lint.engine import Also
+    from rubric_lint.agree.judged.run import JudgedFinder, RecordCache, Reviewer
 
 Answer = TypeVar("Answer")
 
@@ -296,11 +295,11 @@ class OpenDocuments:
         if paths is None or state.settings is None:
             return analyse(state, sift)
         also, unreadable = self._read_judged(paths, state.name)
-        return replace(analyse(state, sift, also), unreadable=unreadable)
+        return replace(analyse(state, sift, also), unreadable=unreadable, reviews=tuple(also.reviews))
 
     def _read_judged(
         self, paths: tuple[tuple[str, ...], tuple[str, ...]], name: str
-    ) -> "tuple[Also, tuple[tuple[str, str], ...]]":
+    ) -> "tuple[JudgedFinder, tuple[tuple[str, str], ...]]":
         """Return what to find by judge outputs in a document, and the files of records that cannot be read.
 
         What was read is kept until a file or the meaning of a rubric changes. An editor does not know the rubrics of

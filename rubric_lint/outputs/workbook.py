@@ -1,0 +1,92 @@
+"""Read Excel workbooks: each row of a sheet with judgements or answers becomes a record, with the number of the row."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from json.encoder import encode_basestring as quote
+
+from rubric_lint.dialects.tables.cells import Cell, Row, Table, TableError
+from rubric_lint.dialects.tables.excel_file import LIMIT, NEEDS, has_openpyxl, read_excel
+from rubric_lint.dialects.tables.reading import look_inside
+from rubric_lint.outputs.blocks import Block, InputError, Part, join_entries
+from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.outputs.mapping import FIELDS, SHEET, Mapped, Wanted, fold_column, rename_columns
+from rubric_lint.outputs.text_tables import CELLS, refuse_high_header
+
+
+def read_workbook(chunks: Iterable[bytes], mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Part]:
+    """Yield the rows of the sheets that have a known column; each record names its sheet.
+
+    Raises:
+        InputError: if the workbook cannot be read, or no sheet has what is needed.
+    """
+    data = bytearray()
+    for chunk in chunks:
+        data += chunk
+        if len(data) > LIMIT:
+            raise InputError(f"the workbook has more than {LIMIT / 1e6:.0f} MB; save the sheet as CSV")
+    if (kind := look_inside(bytes(data))) != "Excel":
+        raise InputError(f"this is {kind}; save it as .xlsx or .csv")
+    if not has_openpyxl():
+        raise InputError(f"reading an Excel file {NEEDS}")
+    try:
+        tables = read_excel("", bytes(data), spreads=False)
+    except TableError as fault:
+        raise InputError(_place(fault.place.full, fault.message)) from None
+    known = {*CELLS, *wanted.judgements, *map(fold_column, mapping.values())}
+    found = [table for table in tables if known & {fold_column(cell.text) for cell in table.header.cells.values()}]
+    for table in tables:
+        if table not in found:
+            rows = ((_number(row), [cell.text for cell in row.cells.values()]) for row in table.rows[:5])
+            refuse_high_header(rows, wanted)
+    for table in found or tables[:1]:
+        yield from _read(table, mapping, wanted)
+
+
+def _read(table: Table, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Part]:
+    columns = [number for number, cell in table.header.cells.items() if not cell.is_empty]
+    for number in columns:
+        if fault := table.header.cell(number).fault:
+            raise InputError(_place(table.header.cell(number).place.full, fault))
+    header = [table.header.cell(number).text.strip() for number in columns]
+    try:
+        names, nested = rename_columns(header, mapping, wanted)
+    except InputError as fault:
+        raise InputError(f"sheet `{table.name}`: {fault}") from None
+    for note in table.notes:
+        if note.is_loss:
+            yield Block(1, OutputError(_place(note.place.full, note.message)))
+    needed = {*FIELDS, *wanted.judgements, "rater", "chosen", *mapping}
+    kept = wanted.find_judgements(names)
+    entries = (
+        (_number(row), _write(row, [*zip(names, columns, strict=True)], table.name, needed, kept))
+        for row in table.rows
+        if any(not row.cell(number).is_empty for number in columns)
+    )
+    for block in join_entries(entries):
+        yield Mapped(block, nested) if nested else block
+
+
+def _write(
+    row: Row, columns: list[tuple[str, int]], sheet: str, needed: set[str], kept: frozenset[str]
+) -> bytes | OutputError:
+    """Write a row as JSON; an empty cell is an absent field, except in `kept`; one that is not needed may be faulty."""
+    fields = [] if any(name == SHEET for name, _ in columns) else [f'"{SHEET}": {quote(sheet)}']
+    for name, number in columns:
+        cell = row.cell(number)
+        if cell.fault and (fold_column(name) in needed or name in needed):
+            return OutputError(_place(cell.place.full, cell.fault))
+        if not cell.fault and (not cell.is_empty or name in kept):
+            fields.append(f"{quote(name)}: {quote(_trim(cell, name))}")
+    return f"{{{', '.join(fields)}}}".encode("utf-8", "replace")
+
+
+def _trim(cell: Cell, name: str) -> str:
+    return cell.text.strip() if name == "id" else cell.text
+
+
+def _number(row: Row) -> int:
+    digits = "".join(char for char in row.place.short if char.isdigit())
+    return int(digits)
+
+
+def _place(full: str, message: str) -> str:
+    return f"{full.removeprefix(': ')}: {message}".removeprefix(": ")

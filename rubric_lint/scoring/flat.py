@@ -1,0 +1,169 @@
+"""Read judgements that have a field for each criterion, as sheets and flat objects do, or one for the verdict."""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from rubric_lint.format.criterion import Shape
+from rubric_lint.messages import list_names, list_scores
+from rubric_lint.outputs.decoding import OutputError, shorten
+from rubric_lint.outputs.mapping import CRITERION, SHEET, fold_column
+from rubric_lint.scoring.grading import AnswerValue, JudgeOutput, ScoringCriterion, ScoringRubric, Verdict
+
+_VERDICT_COLUMNS = ("verdict", "label")
+_SCORE = "score"
+
+_YES = frozenset({"yes", "y", "true", "1", "pass", "passed", "met"})
+_NO = frozenset({"no", "n", "false", "0", "fail", "failed", "missed", "not met"})
+_WHOLE = re.compile(r"([-+]?[0-9]{1,9})(?:\.0*)?")
+_FRACTION = re.compile(r"[-+]?[0-9]*[.,][0-9]+")
+_NOTHING = frozenset({"n/a", "na", "n.a.", "-", "--", "?", "none", "null", "unknown"})
+
+OF_TABLE = frozenset({"points", "full", "gates_missed"})
+"""The columns of our own tables of results that follow from the others."""
+
+
+class Columns(NamedTuple):
+    """The names of the fields with the answer to each criterion, and with the verdict; None where there is none."""
+
+    criteria: tuple[str | None, ...]
+    verdict: str | None
+
+    @property
+    def used(self) -> set[str]:
+        """The fields that hold a judgement."""
+        return {name for name in (*self.criteria, self.verdict) if name is not None}
+
+
+class Flat(NamedTuple):
+    """A judgement: the answer to each criterion and the verdict, each None if it is not given."""
+
+    columns: Columns
+    answers: tuple[AnswerValue | None, ...]
+    verdict: Verdict | None
+
+
+def list_fields(rubrics: Iterable[ScoringRubric]) -> frozenset[str]:
+    """Return the names that the columns of judgements may have, folded."""
+    found = set(_VERDICT_COLUMNS)
+    for rubric in rubrics:
+        found.update(fold_column(each.id) for each in rubric.criteria)
+        if len(rubric.criteria) == 1 and rubric.shape is not Shape.CHECKLIST:
+            found.add(_SCORE)
+    return frozenset(found)
+
+
+def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
+    """Return the judgement in the fields of a record; None if it has none of them.
+
+    An empty text and null are no answer. A number and a word may be texts, as they are in tables.
+
+    Raises:
+        OutputError: if two fields are of one criterion, or a value is not one that the criterion allows.
+    """
+    if isinstance(value.get("criteria"), list):  # a result
+        return None
+    columns = _find_columns(tuple(value), rubric)
+    if not columns.used:
+        return None
+    answers = tuple(
+        None if name is None else _read_answer(value, name, criterion, rubric.shape)
+        for name, criterion in zip(columns.criteria, rubric.criteria, strict=True)
+    )
+    return Flat(columns, answers, None if columns.verdict is None else _read_verdict(value, columns.verdict))
+
+
+def read_whole(flat: Flat, rubric: ScoringRubric) -> JudgeOutput:
+    """Return a judgement as an output.
+
+    Raises:
+        OutputError: if it lacks an answer.
+    """
+    given = tuple(answer for answer in flat.answers if answer is not None)
+    if len(given) == len(flat.answers):
+        return JudgeOutput(given, (None,) * len(given))
+    if flat.verdict and not given:
+        raise OutputError("a verdict alone is a label, which says nothing about the criteria; use it with --labels")
+    missing = [each.id for each, answer in zip(rubric.criteria, flat.answers, strict=True) if answer is None]
+    raise OutputError(f"no value for {list_names(missing)}; an output needs one for each criterion")
+
+
+@lru_cache(maxsize=1000)
+def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
+    """Find the fields of a rubric by their exact names, or by their folded ones.
+
+    Raises:
+        OutputError: if two fields are of one criterion.
+    """
+    folded: dict[str, list[str]] = {}
+    for name in names:
+        folded.setdefault(fold_column(name), []).append(name)
+
+    def find(wanted: str) -> str | None:
+        for exact in (wanted, f"{CRITERION}{wanted}"):
+            if exact in names:
+                return exact
+        alike = folded.get(fold_column(wanted), [])
+        if len(alike) > 1:
+            raise OutputError(f"{list_names(alike)} are both a column of `{wanted}`; remove one")
+        return alike[0] if alike else None
+
+    criteria = [find(each.id) for each in rubric.criteria]
+    verdict = next(filter(None, map(find, _VERDICT_COLUMNS)), None)
+    if len(criteria) == 1 and criteria[0] is None:
+        if rubric.shape is not Shape.CHECKLIST:
+            criteria = [find(_SCORE)]
+            if criteria[0] and verdict:  # as in compact results, where 1 is the best score
+                name = rubric.criteria[0].id
+                raise OutputError(f"`{criteria[0]}` beside `{verdict}` may be a result, 0 to 1; rename it to `{name}`")
+        elif verdict is not None:
+            return Columns((verdict,), None)
+    return Columns(tuple(criteria), verdict)
+
+
+def _read_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value).strip()
+
+
+def _read_answer(record: Mapping[str, Any], name: str, criterion: ScoringCriterion, shape: Shape) -> AnswerValue | None:
+    text = _read_text(record[name])
+    if not text:
+        return None
+    if shape is Shape.CHECKLIST:
+        word = text.casefold()
+        if word in _YES or word in _NO:
+            return word in _YES
+        raise _refuse(record, name, text, "yes or no")
+    whole = _WHOLE.fullmatch(text)
+    if whole and criterion.grade(int(whole[1])):
+        return int(whole[1])
+    raise _refuse(record, name, text, list_scores(int(grade.answer) for grade in criterion.grades))
+
+
+def _read_verdict(record: Mapping[str, Any], name: str) -> Verdict | None:
+    text = _read_text(record[name])
+    word = text.casefold()
+    if not word:
+        return None
+    if word == Verdict.BORDERLINE:
+        return Verdict.BORDERLINE
+    if word in _YES or word in _NO:
+        return Verdict.PASS if word in _YES else Verdict.FAIL
+    raise _refuse(record, name, text, "pass, borderline or fail")
+
+
+def _refuse(record: Mapping[str, Any], name: str, text: str, expected: str) -> OutputError:
+    sheet = f"sheet `{record[SHEET]}`, " if SHEET in record else ""
+    why = ""
+    if text.casefold() in _NOTHING:
+        why = "; leave the cell empty if there is no judgement"
+    elif text.endswith("%"):
+        why = "; a percentage is not on this scale"
+    elif _FRACTION.fullmatch(text):
+        why = "; only whole numbers are"
+    return OutputError(f"{sheet}column `{name}`: {shorten(text)} is not allowed; expected {expected}{why}")

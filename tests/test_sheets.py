@@ -1,0 +1,213 @@
+"""Sheets as people keep them: judgements with a column for each criterion, or for the verdict, as CSV and Excel."""
+
+import io
+import json
+from datetime import date
+
+import openpyxl
+import pytest
+
+from rubric_lint.agree.reading import NO_RATER, OTHER_MEANING, SKIPPED, TWICE, Reader
+from rubric_lint.outputs.mapping import Wanted
+from rubric_lint.outputs.streams import Asked
+from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.scoring.scorer import Scorer
+
+TWO = {"id": "accuracy", "score_ranges": {"0": "Wrong facts", "5": "Right facts"}}
+RUBRICS = {
+    "scores": [TWO, {"id": "length", "score_ranges": {"0": "Over 200 words", "5": "At most 200 words"}}],
+    "checks": ["Names the refund window", {"id": "sums", "expected_outcome": "Adds the fees"}],
+    "whole": [
+        {"score_range": [0, 4], "expected_outcome": "Wrong"},
+        {"score_range": [5, 10], "expected_outcome": "Right"},
+    ],
+    "levels": [{"id": "quality", "levels": {"1": "Wrong in a main point", "3": "Right in the main points"}}],
+}
+
+
+def load(name):
+    return load_rubrics("r.yaml", json.dumps({"rubrics": RUBRICS[name]}).encode())
+
+
+def sheet(rows, *, edit=lambda _: None, others=()):
+    """A workbook as a spreadsheet program saves it."""
+    book = openpyxl.Workbook()
+    book.active.title = "Labels"
+    for row in rows:
+        book.active.append(row)
+    edit(book.active)
+    for name in others:
+        book.create_sheet(name)["A1"] = "What each score means"
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+def read(rubrics, data, name="ann.csv", **asked):
+    """What the labels of a file come to: by rater and id, what was refused, and what was left out."""
+    reader = Reader(rubrics)
+    data = data.encode() if isinstance(data, str) else data
+    reader.read(name, [data], labels=True, asked=Asked(**asked))
+    people = {rater: dict(given) for ratings in reader.gather() for rater, given in ratings.people.items()}
+    given = {rater: {key: each.given for key, each in found.items()} for rater, found in people.items()}
+    left = {each.reason: each.records for each in reader.left_out}
+    return given, [(each.line, each.id, each.message) for each in reader.invalid], left
+
+
+GOOD = {"ann": {"a1": ((9, 7), "pass")}}
+NONE = (None, None)
+LABELS = {
+    "a rater in each row": ("scores", "id,rater,accuracy,length\na1,bo,9,7\n", {"bo": {"a1": ((9, 7), "pass")}}),
+    "no rater, so the file": ("scores", "id,accuracy,length\na1,9,7\n", GOOD),
+    "another case, and a hint": ("scores", "id,Accuracy [0 to 10],LENGTH \na1,9,7\n", GOOD),
+    "semicolons": ("scores", "id;accuracy;length\na1;9;7.0\n", GOOD),
+    "some empty cells": ("scores", "id,accuracy,length\na1,9,\n", {"ann": {"a1": ((9, None), None)}}),
+    "a verdict": ("scores", "id,verdict\na1,Borderline\n", {"ann": {"a1": (NONE, "borderline")}}),
+    "a label": ("scores", "id,label\na1,fail\n", {"ann": {"a1": (NONE, "fail")}}),
+    "criteria and a verdict": ("scores", "id,accuracy,length,label\na1,9,9,no\n", {"ann": {"a1": ((9, 9), "fail")}}),
+    "yes and no": ("checks", "id,rubric-1,sums\na1,yes,N\n", {"ann": {"a1": ((True, False), "fail")}}),
+    "true and 1": ("checks", "id,rubric-1,sums\na1,TRUE,1\n", {"ann": {"a1": ((True, True), "pass")}}),
+    "a score of the whole": ("whole", "id,score\na1,7\n", {"ann": {"a1": ((7,), "borderline")}}),
+    "a score of one criterion": ("levels", "id,score\na1,3\n", {"ann": {"a1": ((3,), "pass")}}),
+    "a flat object": ("scores", '{"id": "a1", "rater": "ann", "accuracy": 9, "length": 7}', GOOD),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LABELS)
+def test_a_sheet_holds_labels(case):
+    rubric, text, expected = LABELS[case]
+    assert read(load(rubric), text) == (expected, [], {})
+
+
+@pytest.mark.parametrize("case", [case for case, (_, text, _) in LABELS.items() if not text.startswith("{")])
+def test_a_workbook_holds_the_same_labels(case):
+    rubric, text, expected = LABELS[case]
+    mark = ";" if ";" in text else ","
+    rows = [[int(cell) if cell.isdecimal() else cell or None for cell in line.split(mark)] for line in text.split("\n")]
+    assert read(load(rubric), sheet(rows, others=["Help"]), "ann.xlsx") == (expected, [], {})
+
+
+REFUSED = {
+    "a decimal comma": ("scores", 'accuracy,length\na1,"7,5",3', ["`accuracy`", '"7,5"', "only whole numbers"]),
+    "a fraction": ("scores", "accuracy,length\na1,7.5,3", ["`accuracy`", '"7.5"', "only whole numbers"]),
+    "percent": ("scores", "accuracy,length\na1,70%,3", ["`accuracy`", '"70%"', "percentage"]),
+    "a word": ("scores", "accuracy,length\na1,good,3", ["`accuracy`", '"good"', "expected 0 to 10"]),
+    "yes for a score": ("scores", "accuracy,length\na1,yes,3", ["`accuracy`", '"yes"', "expected 0 to 10"]),
+    "n/a": ("scores", "accuracy,length\na1,n/a,3", ["`accuracy`", '"n/a"', "leave the cell empty"]),
+    "a score for a check": ("checks", "rubric-1,sums\na1,10,1", ["`rubric-1`", '"10"', "expected yes or no"]),
+    "no such level": ("levels", "quality\na1,2", ["`quality`", '"2"', "expected 1 and 3"]),
+    "no such verdict": ("scores", "verdict\na1,ok", ["`verdict`", '"ok"', "pass, borderline or fail"]),
+    "two columns": ("scores", "length,Accuracy,ACCURACY\na1,1,2,3", ["`Accuracy` and `ACCURACY`", "remove one"]),
+    "a compact result": ("whole", "score,verdict\na1,1,pass", ["`score` beside `verdict`", "`overall`"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_value_that_is_not_on_the_scale_is_refused_with_its_place(case):
+    rubric, text, parts = REFUSED[case]
+    given, [(line, name, message)], left = read(load(rubric), f"id,{text}\n")
+    assert (given, line, name, left) == ({}, 2, "a1", {})
+    assert [part for part in parts if part not in message] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("id,acuracy,length\na1,9,9\n", ["no column `accuracy`", "`acuracy`"]),
+        ("Labels of May,,\nid,accuracy,length\na1,9,9\n", ["row 2", "delete the rows above"]),
+        ("id,comment\na1,fine\n", ["there are `id` and `comment`", "each criterion a column"]),
+        ("id,accuracy,accuracy\na1,9,9\n", ["`accuracy` occurs twice"]),
+    ],
+)
+def test_a_header_that_does_not_name_the_criteria_is_refused(text, parts):
+    given, [(line, _, message)], _ = read(load("scores"), text)
+    assert (given, line) == ({}, 1)
+    assert [part for part in parts if part not in message] == []
+
+
+def test_what_only_a_workbook_can_hide_is_told_with_sheet_and_cell():
+    def edit(cells):
+        cells.merge_cells("B3:B4")
+        cells["C5"] = date(2026, 3, 1)
+        cells["B6"], cells["B6"].number_format = 0.5, "0%"
+        cells.row_dimensions[7].hidden = True
+
+    rows = [["id", "accuracy", "length"], *[[f"a{number}", 9, 9] for number in range(1, 7)]]
+    given, invalid, left = read(load("scores"), sheet(rows, edit=edit), "ann.xlsx")
+    assert (given, left) == ({"ann": {"a1": ((9, 9), "pass")}}, {})
+    places = ["row 7", "cell B3 of sheet `Labels`", "cell B4 of", "cell C5 of", "sheet `Labels`, column `accuracy`"]
+    assert [line for line, _, _ in invalid] == [1, 3, 4, 5, 6]
+    assert [place for place, (_, _, message) in zip(places, invalid, strict=True) if place not in message] == []
+
+
+def test_a_header_of_two_rows_in_a_workbook_is_refused():
+    rows = [["", "", "Scores"], ["id", "rater", "accuracy", "length"], ["a1", "bo", 9, 9]]
+    data = sheet(rows, edit=lambda cells: cells.merge_cells("C1:D1"))
+    given, [(_, _, message)], _ = read(load("scores"), data, "ann.xlsx")
+    assert (given, "row 2" in message) == ({}, True)
+
+
+def test_skipped_and_repeated_rows_and_rows_of_another_rubric_are_left_out_with_the_reason():
+    rubrics = load("scores")
+    rows = ["a1,bo,9,9,", "a2,bo,,,", "a3,,9,9,", "a4,bo,9,9,", "a4,bo,8,8,", "a5,bo,9,9,0123456789abcdef"]
+    text = "\n".join(["id,rater,accuracy,length,rubric_hash", *rows])
+    assert read(rubrics, text) == (
+        {"bo": {"a1": ((9, 9), "pass")}},
+        [],
+        {
+            SKIPPED: ["ann.csv:3 (a2)"],
+            OTHER_MEANING: ["ann.csv:7 (a5)"],
+            NO_RATER: ["ann.csv:4 (a3)"],
+            TWICE: ["ann.csv:5 (a4)", "ann.csv:6 (a4)"],
+        },
+    )
+
+
+def test_columns_with_other_names_are_mapped():
+    text = "Nummer,Wer,Genauigkeit,length\na1,bo,9,9\n"
+    mapping = {"id": "Nummer", "rater": "Wer", "accuracy": "Genauigkeit", "output": "response"}
+    assert read(load("scores"), text, mapping=mapping)[0] == {"bo": {"a1": ((9, 9), "pass")}}
+
+
+def test_an_id_in_a_cell_joins_a_number_if_no_result_has_the_text():
+    reader = Reader(load("scores"))
+    output = {"accuracy": 9, "length": 9}
+    judged = [{"id": name, "output": output} for name in (7, 8, "8")]
+    reader.read("judge.jsonl", ["\n".join(map(json.dumps, judged)).encode()])
+    reader.read("ann.csv", [b"id,accuracy,length\n7,5,5\n8,6,6\n"], labels=True)
+    [ratings] = reader.join()
+    assert [*ratings.people["ann"]] == [("7",), "8"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "answers"),
+    [
+        ({"accuracy": 9, "length": 7}, [9, 7]),
+        ({"id": "a", "accuracy": "9", "length": 7.0}, [9, 7]),
+        ({"id": "a", "output": {"accuracy": 9, "length": 7}}, [9, 7]),
+        ({"id": "a", "points": 16, "full": 20, "score": 0.8, "criteria.accuracy": 9, "criteria.length": 7}, [9, 7]),
+    ],
+)
+def test_flat_objects_are_outputs(entry, answers):
+    outcome = Scorer(load("scores")).tell(json.dumps(entry).encode(), 1)
+    told = outcome.to_json()
+    assert ([each["raw"] for each in told["criteria"]], told["verdict"]) == (answers, "pass")
+    assert told.keys() - {"id"} == {"rubric", "rubric_hash", "shape", "score", "verdict", "criteria"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "part"),
+    [
+        ({"id": "a", "accuracy": 9}, "no value for `length`"),
+        ({"id": "a", "verdict": "pass"}, "a verdict alone"),
+        ({"id": "a", "points": 1, "full": 2, "criteria.accuracy": "", "error": "not JSON"}, "not JSON"),
+    ],
+)
+def test_a_judgement_that_is_not_whole_is_no_output(entry, part):
+    error = Scorer(load("scores")).tell(json.dumps(entry).encode(), 1).error
+    assert part in str(error)
+
+
+def test_a_table_without_a_judgement_is_refused_only_where_one_is_needed():
+    header = ["id", "question"]
+    assert [Wanted().is_met_by(header), Wanted(judgements=frozenset({"c"})).is_met_by(header)] == [True, False]
