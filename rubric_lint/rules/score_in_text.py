@@ -45,10 +45,10 @@ _DIGIT = re.compile(r"[0-9]")
 
 def _find_score(outcome: Outcome) -> tuple[str, list[Decimal]] | None:
     """Return the first score or level that an outcome of a scale names, as written, and its numbers."""
-    pattern = _OF_BANDS if outcome.scores else _OF_LEVELS if outcome.level is not None else None
-    if pattern is None or _DIGIT.search(outcome.text) is None:
+    text = outcome.text
+    if _DIGIT.search(text) is None:
         return None
-    for found in re.finditer(pattern, outcome.text):
+    for found in re.finditer(_OF_BANDS, text) if outcome.scores else re.finditer(_OF_LEVELS, text):
         groups = found.groupdict()
         numbers = [Decimal(number) for number in _NUMBERS.findall(groups["one"] or groups.get("two") or "")]
         if numbers == sorted(numbers):  # 3 to 1 is the score of a game
