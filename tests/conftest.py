@@ -28,7 +28,7 @@ from rubric_lint.run.cache import JUDGED
 # A property has time. Its cases are the same every time, more of them in `make test-all`; `--hypothesis-profile fresh`
 # looks for others. How many they are is said here only.
 settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=10)
-settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=250)
+settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=100)
 settings.register_profile("fresh", deadline=None, print_blob=True, max_examples=500)
 settings.load_profile("fixed")
 

@@ -46,7 +46,7 @@ _DIGIT = re.compile(r"[0-9]")
 def _find_score(outcome: Outcome) -> tuple[str, list[Decimal]] | None:
     """Return the first score or level that an outcome of a scale names, as written, and its numbers."""
     text = outcome.text
-    if not (outcome.scores or outcome.level is not None) or _DIGIT.search(text) is None:
+    if _DIGIT.search(text) is None:
         return None
     for found in re.finditer(_OF_BANDS, text) if outcome.scores else re.finditer(_OF_LEVELS, text):
         groups = found.groupdict()
