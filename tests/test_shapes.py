@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from found import told
+from lint_command import call
 
 from rubric_lint.dialects.export.sound import make_sound
 from rubric_lint.dialects.export.target import ExportError
@@ -427,6 +428,15 @@ def test_levels_that_are_worth_points_are_not_written_as_levels_worth_nothing():
     with pytest.raises(ExportError) as caught:
         make_sound("a", rubric.rubric)
     assert caught.value.message == "level 1 of `a` is worth 1 of 2 points; elsewhere the lowest level is worth nothing"
+
+
+def test_what_a_table_reads_is_not_reported_as_lost(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("rubric.yaml").write_text(SCALED.format(scale="1-5", passes=3, gate=2).replace("min: 2, ", "") + "owner: a\n")
+    Path("rubric-lint.toml").write_text(f'[[shape]]\nname = "ours"\nfiles = ["rubric.yaml"]\n{GUIDE}')
+    _, errors, code = call("convert", "rubric.yaml")
+    lost = [line.split("lost: ")[1] for line in errors.splitlines() if "lost: `" in line]
+    assert (lost, code) == (["`owner`: rubric-lint has no field for it"], 0)
 
 
 def test_a_table_counts_for_its_files_alone(tmp_path):

@@ -134,8 +134,9 @@ def _write_schema(shape: Shape, source: str) -> dict[str, Any]:
     entries = {"$ref": "#/definitions/rubrics"}
     known = {
         **dict.fromkeys(shape.unused, ("A field that rubric-lint does not need.", {}, "")),
-        **dict.fromkeys(name for name, _ in (*shape.gate, *shape.negative, *shape.sums)),
-        **dict.fromkeys(shape.levels),
+        **dict.fromkeys((name for name, _ in (*shape.negative, *shape.sums)), ("A mark of a criterion.", {}, "weight")),
+        **dict.fromkeys((name for name, _ in shape.gate), ("What must be met.", {}, "required_min_score")),
+        **dict.fromkeys(shape.levels, ("The texts of the scores.", {"additionalProperties": {}}, "levels")),
         **dict.fromkeys(shape.parts, ("The parts of a criterion, which are judged one by one.", entries, "")),
         **dict.fromkeys(shape.weight, ("How much the criterion counts.", words, "weight")),
         **dict.fromkeys(shape.outcome, ("What is judged.", {"allOf": [outcome]}, "expected_outcome")),

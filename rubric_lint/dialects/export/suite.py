@@ -496,6 +496,8 @@ def _find_used(use: Use) -> Iterator[Path]:
         yield formula
     if view and view.threshold is not None and view.threshold_path:
         yield view.threshold_path
+    if view and view.dialect.name == "shape":  # its table points to a scale beside the criteria, for example
+        yield from (place for place in view.sources if place[: len(rubric.path)] != rubric.path)
 
 
 def _name_of(part: Part) -> str:
