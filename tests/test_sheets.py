@@ -8,6 +8,8 @@ import openpyxl
 import pytest
 
 from rubric_lint.agree.reading import NO_RATER, OTHER_MEANING, SKIPPED, TWICE, Reader
+from rubric_lint.agree.sheets import draw, lay_out, write_csv, write_excel
+from rubric_lint.judge.answers import check_answers, read_answers
 from rubric_lint.outputs.mapping import Wanted
 from rubric_lint.outputs.streams import Asked
 from rubric_lint.scoring.loading import load_rubrics
@@ -206,6 +208,24 @@ def test_flat_objects_are_outputs(entry, answers):
 def test_a_judgement_that_is_not_whole_is_no_output(entry, part):
     error = Scorer(load("scores")).tell(json.dumps(entry).encode(), 1).error
     assert part in str(error)
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "csv"])
+def test_a_sheet_that_was_drawn_and_filled_in_is_read_back(ending):
+    rubrics = load("scores")
+    answers = [{"id": name, "question": "When?", "answer": f"=In {name} days"} for name in (1, "1", "-a", "b")]
+    chunks = ["\n".join(map(json.dumps, answers)).encode()]
+    check_answers(chunks, rubrics)
+    drawn, total = draw(read_answers(chunks, rubrics), 3, 1)
+    again, _ = draw(reversed([*read_answers(chunks, rubrics)]), 3, 1)
+    assert (total, [each.key for each in drawn]) == (4, [each.key for each in again])
+    rows = lay_out(drawn, rubrics)
+    hints = ["accuracy [0 to 10]", "length [0 to 10]"]
+    assert rows[0] == ["id", "question", "answer", *hints, "chosen", "rubric_hash"]
+    rows[1][3:5] = [9, 7]
+    data = write_excel(rows, rubrics.values()) if ending == "xlsx" else write_csv(rows)
+    given, invalid, left = read(rubrics, data, f"ann.{ending}")
+    assert ([*given["ann"].values()], invalid, len(left[SKIPPED])) == ([((9, 7), "pass")], [], 2)
 
 
 def test_a_table_without_a_judgement_is_refused_only_where_one_is_needed():

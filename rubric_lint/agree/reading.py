@@ -12,7 +12,7 @@ from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, make_
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, point_to_known
 from rubric_lint.outputs.decoding import OutputError, decode_entry, read_entry, refuse_flaws
-from rubric_lint.outputs.mapping import HELD, RESERVED, Wanted
+from rubric_lint.outputs.mapping import FIELDS, HELD, RESERVED, SHEET, Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.streams import Entry as Text
 from rubric_lint.outputs.verdict import Extract
@@ -21,6 +21,9 @@ from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import Scored, ScoringRubric, combine_samples
 from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, read_panel
 from rubric_lint.text.source import stem_of
+
+LABEL_FIELDS = frozenset({*FIELDS, SHEET, "rater", "chosen", "verdict", "label"})
+"""The fields of a label that are no criterion; a criterion with such a name has a column `criteria.NAME`."""
 
 PANEL = "panel"
 """The name of a panel of models as a rater, unless another rater has it."""

@@ -132,7 +132,7 @@ def _write_schema(shape: Shape, source: str) -> dict[str, Any]:
     outcome = {"$ref": "../v2/rubric.json#/definitions/outcome"}
     words = {"type": ["number", "string"], **({} if shape.weights else {"pattern": SHARE, "x-expected": "a number"})}
     entries = {"$ref": "#/definitions/rubrics"}
-    known = {
+    known: dict[str, tuple[str, dict[str, Any], str]] = {
         **dict.fromkeys(shape.unused, ("A field that rubric-lint does not need.", {}, "")),
         **dict.fromkeys((name for name, _ in (*shape.negative, *shape.sums)), ("A mark of a criterion.", {}, "weight")),
         **dict.fromkeys((name for name, _ in shape.gate), ("What must be met.", {}, "required_min_score")),
@@ -144,7 +144,7 @@ def _write_schema(shape: Shape, source: str) -> dict[str, Any]:
     }
     fields: dict[str, Any] = {}
     for name in filter(is_plain, known):
-        told, schema, ours = known[name] or (f"A field that `{shape.name}` uses.", {}, "")
+        told, schema, ours = known[name]
         fields[name] = {"description": told, **schema, **({"x-reads-as": ours} if ours else {})}
     entry = {"$ref": "#/definitions/entry"}
     return {

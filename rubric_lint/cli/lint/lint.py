@@ -733,6 +733,7 @@ def _fix(
 _LATE = {
     "adopt": "adopt:adopt",
     "assess": "assess:assess",
+    "labels": "labels:labels",
     "cache": "cache:cache",
     "convert": "convert:convert",
     "diff": "diff:diff",

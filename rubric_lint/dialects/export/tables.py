@@ -163,15 +163,15 @@ def _write_excel(writing: Writing) -> bytes:
         sheet.append(made.heads)
         for number, row in enumerate(made.rows, 2):
             for column, value in enumerate(row, 1):
-                _fill(sheet.cell(number, column), value.content)
+                fill(sheet.cell(number, column), value.content)
         _style(sheet, made.heads)
         _lose_beside(writing, name, made)
     stream = io.BytesIO()
     book.save(stream)
-    return _settle(stream.getvalue())
+    return settle(stream.getvalue())
 
 
-def _fill(cell: "Cell", content: str | int | Decimal | None) -> None:
+def fill(cell: "Cell", content: str | int | Decimal | None) -> None:
     """Put a value into a cell; a number that floating point cannot hold exactly is a text."""
     if isinstance(content, Decimal) and Decimal(repr(float(content))) == content:
         cell.value = float(content)
@@ -211,7 +211,7 @@ def _name_sheet(name: str, taken: set[str]) -> str:
     return title
 
 
-def _settle(data: bytes) -> bytes:
+def settle(data: bytes) -> bytes:
     """Return a workbook without the time of its making."""
     stream = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as made, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as settled:

@@ -1,0 +1,129 @@
+"""Draw answers at random, and write the sheet in which people judge them."""
+
+import codecs
+import csv
+import hashlib
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rubric_lint.agree.pass_rate import Chosen
+from rubric_lint.agree.reading import LABEL_FIELDS
+from rubric_lint.dialects.export.tables import fill, settle
+from rubric_lint.dialects.tables.csv_file import armed
+from rubric_lint.dialects.tables.excel_file import LONGEST, encode_text
+from rubric_lint.format.criterion import Shape
+from rubric_lint.judge.answers import Answer
+from rubric_lint.messages import list_scores
+from rubric_lint.outputs.mapping import CRITERION, fold_column
+from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
+
+_MOST_LISTED = 250
+"""The most characters of a list of values that a spreadsheet offers for a cell."""
+
+
+class SheetError(ValueError):
+    """A sheet that cannot be written, and why."""
+
+
+def draw(answers: Iterable[Answer], sample: int, seed: int) -> tuple[list[Answer], int]:
+    """Return a random sample of answers in random order, the same on every machine, and the number of all."""
+    ranked = [(hashlib.sha256(f"{seed}:{each.key}".encode()).digest(), each) for each in answers]
+    ranked.sort(key=lambda each: each[0])
+    return [answer for _, answer in ranked[:sample]], len(ranked)
+
+
+def lay_out(answers: Sequence[Answer], rubrics: Mapping[str, ScoringRubric]) -> list[list[Any]]:
+    """Return the header and a row for each answer: what is judged, then an empty cell for each criterion."""
+    several = ["rubric"] if len(rubrics) > 1 else []
+    texts = [name for name in ("question", "reference", "answer") if any(getattr(each.case, name) for each in answers)]
+    used = dict.fromkeys(each.rubric.name for each in answers)
+    criteria = {name_column(each, rubrics[name].shape): None for name in used for each in rubrics[name].criteria}
+    rows: list[list[Any]] = [["id", *several, *texts, *criteria, "chosen", "rubric_hash"]]
+    for answer in answers:
+        shown = [getattr(answer.case, name) or "" for name in texts]
+        names = [answer.rubric.name] if several else []
+        end = [str(Chosen.RANDOM), answer.rubric.hash]
+        rows.append([answer.record["id"], *names, *shown, *[None] * len(criteria), *end])
+    return rows
+
+
+def name_column(criterion: ScoringCriterion, shape: Shape) -> str:
+    """Return the name of the column of a criterion, with what may be entered."""
+    folded = fold_column(criterion.id)
+    name = f"{CRITERION}{criterion.id}" if folded in LABEL_FIELDS else criterion.id
+    return f"{name} [{_word(criterion, shape)}]" if folded == criterion.id.strip().casefold() else name
+
+
+def _word(criterion: ScoringCriterion, shape: Shape) -> str:
+    return "yes or no" if shape is Shape.CHECKLIST else list_scores(int(grade.answer) for grade in criterion.grades)
+
+
+def write_csv(rows: Sequence[Sequence[Any]]) -> bytes:
+    """Return the sheet as CSV. Ids are as they are; other texts that look like a formula begin with an apostrophe."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, quoting=csv.QUOTE_MINIMAL)
+    for first, *others in rows:
+        writer.writerow([first, *[armed(each) if isinstance(each, str) else each for each in others]])
+    text = stream.getvalue()
+    return (b"" if text.isascii() else codecs.BOM_UTF8) + text.encode("utf-8", "replace")
+
+
+def _explain(rubrics: Iterable[ScoringRubric]) -> tuple[list[list[Any]], dict[str, list[str]]]:
+    """Return a table of what each value of each criterion means, and the values that each column may have."""
+    rows: list[list[Any]] = [["Criterion", "Enter", "It means"]]
+    allowed: dict[str, list[str]] = {}
+    for rubric in rubrics:
+        is_checklist = rubric.shape is Shape.CHECKLIST
+        for criterion in rubric.criteria:
+            meanings: dict[str, list[str]] = {}
+            for grade in criterion.grades:
+                value = ("yes" if grade.answer else "no") if is_checklist else str(grade.answer)
+                allowed.setdefault(name_column(criterion, rubric.shape), []).append(value)
+                meanings.setdefault(grade.outcome or "", []).append(value)
+            if is_checklist:
+                meanings = {criterion.outcome or "": ["yes"]}
+            rows += [[criterion.id, ", ".join(given), meaning] for meaning, given in meanings.items()]
+    return rows, allowed
+
+
+def write_excel(rows: Sequence[Sequence[Any]], rubrics: Iterable[ScoringRubric]) -> bytes:
+    """Return the sheet as a workbook, whose second sheet says what each value means. The same rows give the same bytes.
+
+    Raises:
+        SheetError: if a text is too long for a cell.
+        ImportError: if openpyxl is not installed.
+    """
+    from openpyxl import Workbook  # noqa: PLC0415  (an extra; a quarter of a second)
+    from openpyxl.styles import Alignment, Font  # noqa: PLC0415
+    from openpyxl.utils import get_column_letter  # noqa: PLC0415
+    from openpyxl.worksheet.datavalidation import DataValidation  # noqa: PLC0415
+
+    book = Workbook()
+    labels, help_sheet = book.worksheets[0], book.create_sheet("Criteria")
+    labels.title = "Labels"
+    explained, allowed = _explain(rubrics)
+    for sheet, content in ((labels, rows), (help_sheet, explained)):
+        for number, row in enumerate(content, 1):
+            for column, value in enumerate(row, 1):
+                if isinstance(value, str) and len(encode_text(value).encode("utf-16-le")) // 2 > LONGEST:
+                    raise SheetError(
+                        f"the text of `{row[0]}` is longer than the {LONGEST:,} characters of a cell; write CSV"
+                    )
+                cell: Any = sheet.cell(number, column)
+                fill(cell, value)
+                cell.alignment = Alignment(wrap_text=True, vertical="top")
+        sheet.freeze_panes = "B2"
+        for column, head in enumerate(content[0], 1):
+            sheet.cell(1, column).font = Font(bold=True)
+            wide = head in {"question", "reference", "answer", "It means"}
+            sheet.column_dimensions[get_column_letter(column)].width = 60 if wide else 18
+    for column, head in enumerate(rows[0], 1):
+        if head in allowed and len(listed := ",".join(allowed[head])) <= _MOST_LISTED:
+            choice = DataValidation(type="list", formula1=f'"{listed}"', allow_blank=True, showErrorMessage=True)
+            letter = get_column_letter(column)
+            choice.add(f"{letter}2:{letter}{len(rows)}")
+            labels.add_data_validation(choice)
+    stream = io.BytesIO()
+    book.save(stream)
+    return settle(stream.getvalue())
