@@ -103,11 +103,7 @@ def _view(document: Document, told: list[tuple[Path, Any]], around: str, prompt:
             data.append(item)
             continue
         named = next((name for name in _NAMES if isinstance(item.get(name), str | int)), "")
-        entry: dict[str, Any] = {}
-        for ours, theirs in (("id", named), ("expected_outcome", _find_text(item))):
-            if theirs in item:
-                entry[ours] = str(item[theirs]) if ours == "id" else item[theirs]
-                draft.put((index, ours), (*place, theirs))
-        data.append(entry)
+        entry = draft.rename(item, {named: "id", _find_text(item): "expected_outcome"}, (index,), place)
+        data.append({**entry, "id": str(entry["id"])} if named else entry)
     beside = _BOTH if any(place[:-1] != draft.path for place, _ in told) else ""
     return draft.finish(AGENT_SKILLS, data, around=_ALL_OF_THEM if beside else around, beside=beside, question=prompt)

@@ -44,8 +44,10 @@ def find(document: Document) -> Iterator[View]:
         if is_judge and any(isinstance(score, int | float) for score in choices.values()):
             name = str(path[-1]) if is_openai and path else "" if is_openai else read_text(spec, "name")
             dialect = OPENAI_EVALS if is_openai else AUTOEVALS
-            view = view_choices(dialect, document, (*path, "choice_scores"), name=name)
-            yield replace(view, problems=tuple(_find_hidden(spec, path))) if is_openai else view
+            draft = Draft(document, (*path, "choice_scores"))
+            data = [{"levels": _make_levels(draft, choices, prompt)}]
+            problems = tuple(_find_hidden(spec, path)) if is_openai else ()
+            yield draft.finish(dialect, data, name=name, task=prompt, problems=problems)
 
 
 _MOST_CHOICES = 100
@@ -71,38 +73,31 @@ def _find_hidden(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Pro
                 break
 
 
-def view_choices(dialect: Dialect, document: Document, place: Path, *, name: str) -> View:
-    """Return a rubric of one criterion, with a level for each score; choices with equal scores share a level.
-
-    `place` is that of the scores, beside which there is a prompt.
-    """
-    choices, prompt = document.value(place), document.value((*place[:-1], "prompt"))
-    draft = Draft(document, place)
+def _make_levels(draft: Draft, choices: Mapping[str, Any], prompt: str) -> list[Mapping[str, Any]]:
+    """Return the levels of one criterion, one for each score; choices with equal scores share a level."""
     worth: dict[Decimal, list[str]] = {}
     for choice, score in choices.items():
         if isinstance(score, int | float) and not isinstance(score, bool) and abs(score) < math.inf:
-            worth.setdefault(document.decimal((*place, choice)), []).append(choice)
+            worth.setdefault(draft.document.decimal((*draft.path, choice)), []).append(choice)
     numbers = as_levels(list(worth))
-    draft.put((0,), place)
-    levels = make_choices(draft, place, prompt, [(numbers[score], names) for score, names in sorted(worth.items())])
-    return draft.finish(dialect, [{"levels": levels}], name=name, task=prompt)
+    draft.put((0,), draft.path)
+    return make_choices(draft, prompt, [(numbers[score], names) for score, names in sorted(worth.items())])
 
 
 def make_choices(
     draft: Draft,
-    place: Path,
     prompt: str,
     choices: Sequence[tuple[int, list[str]]],
     find_step: Callable[[str], str | int] = str,
 ) -> list[Mapping[str, Any]]:
     """Return a level for each number, with the choices that have it as a prompt describes them.
 
-    `find_step` returns where a choice is at `place`.
+    `find_step` returns where a choice is in them.
     """
     told = _describe_choices(prompt, [name for _, names in choices for name in names])
     return draft.make_levels(
         (0,),
-        place,
+        draft.path,
         (
             (
                 {
@@ -110,7 +105,7 @@ def make_choices(
                     "name": ", ".join(names),
                     "expected_outcome": " Or: ".join(told[name] for name in names),
                 },
-                (*place, find_step(names[0])),
+                (*draft.path, find_step(names[0])),
             )
             for number, names in choices
         ),

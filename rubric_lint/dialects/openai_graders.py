@@ -83,7 +83,7 @@ def _view(document: Document, path: Path, labels: list[Any], passing: list[Any],
     failing = [label for label in texts if label not in winners]
     choices = [(_FAILS, failing), (_PASSES, [label for label in texts if label in winners])]
     draft.put((0,), path)
-    levels = make_choices(draft, path, prompt, [(number, each) for number, each in choices if each], labels.index)
+    levels = make_choices(draft, prompt, [(number, each) for number, each in choices if each], labels.index)
     return draft.finish(
         OPENAI_GRADERS,
         [{"levels": levels}],

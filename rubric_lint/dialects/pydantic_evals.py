@@ -6,7 +6,7 @@ from typing import Any
 
 from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import ASKED, Asked
-from rubric_lint.format.view import Dialect, Draft, View, find_lists, read_text
+from rubric_lint.format.view import Dialect, Draft, View, read_text
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
@@ -37,8 +37,11 @@ def find(document: Document) -> Iterator[View]:
     """Find the evaluators of a data set, which has a list of `cases`, and of its cases."""
     if not isinstance(document.data, dict) or not isinstance(document.data.get("cases"), list):
         return
-    for path, _, items in find_lists(document, ("evaluators",), _is_known):
-        yield _view(document, path, items) if any(map(_is_judge, items)) else _view_steps(document, path, items)
+    for path, mapping in document.mappings:
+        items = mapping.get("evaluators")
+        if isinstance(items, list) and any(map(_is_known, items)):
+            view = _view if any(map(_is_judge, items)) else _view_steps
+            yield view(document, (*path, "evaluators"), items)
 
 
 def _is_known(item: Any) -> bool:

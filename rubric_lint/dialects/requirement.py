@@ -81,7 +81,7 @@ def _view(document: Document, path: Path, entries: list[tuple[Path, Any]], aroun
         if not isinstance(item, dict):
             data.append(item)
             continue
-        entry = draft.rename(item, _NAMES, (index,), place[len(path) :])
+        entry = draft.rename(item, _NAMES, (index,), place)
         entry.setdefault("weight", _USUAL)
         if turns:
             entry |= {"weight": abs(entry["weight"]), ASKED: _LOST}

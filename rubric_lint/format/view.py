@@ -1,7 +1,7 @@
 """Present a rubric of another system as data of version 2, and map each part to its place in the document."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -219,10 +219,10 @@ class Draft:
     ) -> dict[str, Any]:
         """Return the fields of a mapping that are in `names`, renamed; `own` is its path in the data.
 
-        `source` is its path in the list of the document, if that is another one. A name with dots leads into mappings:
+        `source` is its place in the document, if that is another one. A name with dots leads into mappings:
         `content.text`.
         """
-        source = (*self.path, *(own if source is None else source))
+        source = (*self.path, *own) if source is None else source
         self.put(own, source)
         found: dict[str, Any] = {}
         for key, name in names.items():
@@ -275,17 +275,6 @@ def is_named_for_judges(document: Document) -> bool:
 
 OF_FILES = frozenset({"criteria", "name", "title", "description", "version", "$schema"})
 """Fields at the top of a file of criteria, which scorecards and surveys have more of."""
-
-
-def find_lists(
-    document: Document, fields: Iterable[str], is_entry: Callable[[dict[str, Any]], bool]
-) -> Iterator[tuple[Path, Mapping[str, Any], list[Any]]]:
-    """Find the lists under one of some fields with at least one entry; yield the path, the holder and the list."""
-    for path, mapping in document.mappings:
-        for field_name in fields:
-            items = mapping.get(field_name)
-            if isinstance(items, list) and any(isinstance(item, dict) and is_entry(item) for item in items):
-                yield (*path, field_name), mapping, items
 
 
 def read_text(mapping: Mapping[str, Any], key: str) -> str:

@@ -203,7 +203,7 @@ def _read_marked(draft: Draft, table: Table, items: list[Any]) -> list[Any]:
         if not isinstance(item, dict) or _find_mark(item, view.get("skip", {})):
             data += () if "skip" in view else (item,)
             continue
-        entry = draft.rename(item, table.names, (own,), (at,))
+        entry = draft.rename(item, table.names, (own,), (*draft.path, at))
         data.append(entry)
         if "negative" in view and asked:
             is_negated = _find_mark(item, view["negative"]) is not None
