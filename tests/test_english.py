@@ -25,7 +25,7 @@ HABITS = {
     r"\bwhatever the rest\b|\bno matter the rest\b": "name the condition",
     r"\bwhat stands\b|\bstands? (?:there|where|here)\b|\bwhere (?:it|they) stands?\b": "is",
     r"\bleft (?:out|alone)\b|\bleaves? (?:it|them) alone\b": "skipped, ignored, absent",
-    r"\bmends?\b|\bmended\b|\bcures?\b": "fix",
+    r"(?<![`*-])\bmends?\b|\bmended\b|\bcures?\b": "fix",
     r"\bin silence\b": "silently",
     r"\ba (?:plain )?text\b|\bplain texts\b": "a string",
     r"\bunawares\b|\bhow bad\b|\bof use\b|\bcarried through\b|\bpassed over\b": "an active verb",

@@ -1,4 +1,4 @@
-"""Define `rubric-lint assess`, which says whether a rubric and its judge can be trusted, and what to mend."""
+"""Define `rubric-lint assess`, which says whether a rubric and its judge can be trusted, and what to fix."""
 
 import sys
 from fractions import Fraction
@@ -34,7 +34,7 @@ _CALL = "rubric-lint assess examples/summary.rubric.yaml answers.jsonl"
 @click.command(
     "assess",
     cls=Command,
-    short_help="Say whether a rubric can be trusted, and what to mend.",
+    short_help="Say whether a rubric can be trusted, and what to fix.",
     examples={
         f"{_CALL} --model gpt-5": "Have a model judge the answers twice, then assess the rubric",
         f"{_CALL} --labels labels.csv": "Assess what is recorded, with labels of people",
@@ -42,7 +42,7 @@ _CALL = "rubric-lint assess examples/summary.rubric.yaml answers.jsonl"
     },
     exits={
         Exit.CLEAN: "trusted: labels of people show that the judge is good enough, and no rule found a fault",
-        Exit.FOUND: "not trusted: an error, a criterion to mend, or verdicts that people do not share",
+        Exit.FOUND: "not trusted: an error, a criterion to fix, or verdicts that people do not share",
         _UNDECIDED: "undecided: the report says how many labels would decide",
     },
     params=[param for param in judge.params if param.name in _ASKING],
@@ -123,7 +123,7 @@ def assess(  # long, because click passes each option by itself
     settings: SettingsOptions,
     **asking: Any,
 ) -> int:
-    """Say on one page whether a rubric is any good: which criteria to keep, which to mend, and what is still unknown.
+    """Say on one page whether a rubric is any good: which criteria to keep, which to fix, and what is still unknown.
 
     Lints RUBRIC, runs its tests, judges ANSWERS that have no recorded output if --model names a judge, and compares the
     verdicts with labels of people. ANSWERS are as for `rubric-score judge`.
