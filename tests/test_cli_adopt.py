@@ -181,7 +181,7 @@ NO_CRITERIA = {
     "prompts of cases": CASES.format("prompt", "kind", "fashion"),
     "questions with answers": CASES.format("question", "answer", "It is all right"),
     "keywords": CASES.format("input", "must_contain", "[one of it, two of it, all of it]"),
-    "bands of a score": "score: {descriptions: {1-3: Poor in all, 4-6: Fair in some, 7-9: Good in most, 10: The best}}\n",
+    "bands of a score": "score: {descriptions: {1-3: Poor in all, 4-6: Fair in some, 7: Good in most}}\n",
     "several lists of texts": "a: [one of it, two of it, all of it]\nb: [six of it, ten of it, none of it]\n",
 }
 

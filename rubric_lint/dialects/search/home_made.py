@@ -24,7 +24,6 @@ from rubric_lint.shapes.infer import (
     infer,
     is_declared,
     is_own,
-    words,
 )
 from rubric_lint.shapes.reading import read_shape
 from rubric_lint.shapes.shape import YES_NO
