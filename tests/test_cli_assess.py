@@ -246,6 +246,13 @@ def test_a_rubric_test_that_fails_makes_its_criterion_one_to_mend():
     assert fired(report) == {"cites": [], "period": ["unmet-expectation"], "polite": [], "short": []}
 
 
+def test_findings_that_comments_silence_are_said_to_be():
+    prepare(80, lambda _: dict.fromkeys(played.CRITERIA, True))
+    Path("refund.rubric.yaml").write_text("# rubric-lint: ignore-file[judged-ceiling]\n" + played.RUBRIC)
+    pages = [run(form=form)[1].partition("Details")[0] for form in ("full", "markdown")]
+    assert ["4 findings of the file are ignored" in page for page in pages] == [True, True]
+
+
 def test_a_warning_of_the_linter_makes_a_criterion_one_to_mend_and_a_hint_does_not():
     prepare(30, GOOD)
     text = played.RUBRIC.replace("Has at most five sentences", "TODO").replace("Thanks the customer by name", "Ok ok")

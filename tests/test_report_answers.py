@@ -364,6 +364,15 @@ def test_all_but_the_first_disagreements_are_folded_up(run):
     assert all(below <= above + 1 for above, below in pairwise(levels))
 
 
+def test_columns_of_labels_can_be_mapped_though_the_outputs_have_none_of_them(run, tmp_path):
+    judged = lines(*(tower(f"a{n}", n, 9) for n in range(5)))
+    rows = [f"a{n},{n},9\n" for n in range(5)]
+    (tmp_path / "ann.csv").write_text("".join(["Nr,Note,tone\n", *rows]))
+    mapped = ("--map", "id=Nr", "--map", "accuracy=Note")
+    page, _, complaints = run(ONE, "one.jsonl", "--labels", "ann.csv", *mapped, one=judged)
+    assert (complaints.strip(), "ann (person, 5)" in page.read_text("utf-8")) == ("", True)
+
+
 def test_labels_give_the_page_the_part_that_agree_writes(run, tmp_path):
     judged = lines(*(tower(f"a{n}", n % 11, 9) for n in range(12)))
     labels = lines(*(tower(f"a{n}", n * 3 % 11, 9, rater="ana") for n in range(12)))

@@ -7,6 +7,7 @@ from datetime import date
 import openpyxl
 import pytest
 
+from rubric_lint.agree.judged.run import read_records
 from rubric_lint.agree.reading import NO_RATER, OTHER_MEANING, SKIPPED, TWICE, Reader
 from rubric_lint.agree.sheets import draw, lay_out, write_csv, write_excel
 from rubric_lint.judge.answers import check_answers, read_answers
@@ -140,6 +141,19 @@ def test_what_only_a_workbook_can_hide_is_told_with_sheet_and_cell():
     places = ["row 7", "cell B3 of sheet `Labels`", "cell B4 of", "cell C5 of", "sheet `Labels`, column `accuracy`"]
     assert [line for line, _, _ in invalid] == [1, 3, 4, 5, 6]
     assert [place for place, (_, _, message) in zip(places, invalid, strict=True) if place not in message] == []
+
+
+def test_a_faulty_cell_is_no_empty_one_before_the_criteria_are_known(tmp_path):
+    rows = [["id", "accuracy", "comment"], ["a1", 9, "fine"], ["a2", 9, "fine"]]
+    path = tmp_path / "ann.xlsx"
+    path.write_bytes(sheet(rows, edit=lambda cells: [cells.merge_cells(each) for each in ("B2:B3", "C2:C3")]))
+    lines = [each for lines in read_records(str(path)).lines.values() for each in lines]
+    reader = Reader(load("scores"))
+    reader.read_texts(str(path), [(each.number, each.text) for each in lines], labels=True)
+    assert [(each.line, 'column `accuracy`: "B2:B3 is merged' in each.message) for each in reader.invalid] == [
+        (2, True),
+        (3, True),
+    ]
 
 
 def test_a_header_of_two_rows_in_a_workbook_is_refused():

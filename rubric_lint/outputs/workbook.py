@@ -74,7 +74,9 @@ def _write(
         cell = row.cell(number)
         if cell.fault and (fold_column(name) in needed or name in needed):
             return OutputError(_place(cell.place.full, cell.fault))
-        if not cell.fault and (not cell.is_empty or name in kept):
+        if cell.fault and name in kept:  # it may be a judgement, which the fault is not
+            fields.append(f"{quote(name)}: {quote(cell.fault)}")
+        elif not cell.fault and (not cell.is_empty or name in kept):
             fields.append(f"{quote(name)}: {quote(_trim(cell, name))}")
     return f"{{{', '.join(fields)}}}".encode("utf-8", "replace")
 

@@ -74,7 +74,10 @@ _ROLES = {Trust.TRUSTED: "fix", Trust.NOT_TRUSTED: "error", Trust.UNDECIDED: "wa
 
 
 class Given(NamedTuple):
-    """What the run was given: the files, whether a model judged, and what is told of records that were not used."""
+    """What the run was given: the files, what is told of records that were not used, and how many findings are ignored.
+
+    Findings are ignored for comments in the file of the rubrics.
+    """
 
     rubric: str
     answers: str
@@ -82,6 +85,7 @@ class Given(NamedTuple):
     labels: Sequence[str] = ()
     records: Sequence[str] = ()
     unmatched: Sequence[dict[str, Any]] = ()
+    ignored: int = 0
 
 
 class Step(NamedTuple):
@@ -174,9 +178,12 @@ def _down(share: float) -> str:
     return f"{share * 1000 // 1 / 10:.1f}%"
 
 
-def word_notes(found: Assessment) -> Iterator[str]:
-    """Yield what makes the data show less than their number promises."""
+def word_notes(found: Assessment, given: Given) -> Iterator[str]:
+    """Yield what makes the page show less than it seems to."""
     review = found.review
+    if given.ignored:
+        are = "is" if given.ignored == 1 else "are"
+        yield f"{counted(given.ignored, 'finding')} of the file {are} ignored for comments in it, and not counted here."
     if found.alike and found.alike == review.answers:
         what = "The one answer was" if found.alike == 1 else f"All {found.alike} answers were"
         if found.alike > 1:
@@ -344,7 +351,7 @@ def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Ite
     yield ""
     for line in wrap(visible(word_headline(found)), room):
         yield look.paint(_ROLES[found.trust], line)
-    for text in (*word_shares(found), *word_notes(found)):
+    for text in (*word_shares(found), *word_notes(found, given)):
         yield from wrap(visible(text), room, "  ")
     yield ""
     yield from _write_standings(found, look, room)
@@ -423,7 +430,7 @@ def as_markdown(several: Sequence[Assessment], given: Given, _look: Style, write
     for found in several:
         write(f"### {_MARKS[found.trust]} {_quote(found.rubric)}: {found.trust}\n\n")
         write(f"{_quote(word_headline(found))}\n\n")
-        for text in (*word_shares(found), *word_notes(found)):
+        for text in (*word_shares(found), *word_notes(found, given)):
             write(f"- {_quote(text)}\n")
         write("\n| | criterion | why |\n|---|---|---|\n")
         for standing in (Standing.MEND, Standing.UNKNOWN, Standing.KEEP):
@@ -450,7 +457,7 @@ def _why(criterion: Assessed, found: Assessment) -> str:
 def as_json(several: Sequence[Assessment], given: Given, _look: Style, write: Write) -> None:
     """Write the JSON report."""
     rubrics = [{**found.to_json(), "next": [step._asdict() for step in list_steps(found, given)]} for found in several]
-    report = {"version": VERSION, "rubrics": rubrics, "unmatched": list(given.unmatched)}
+    report = {"version": VERSION, "rubrics": rubrics, "ignored": given.ignored, "unmatched": list(given.unmatched)}
     write(visible_json(json.dumps(report, ensure_ascii=False, indent=1)) + "\n")
 
 

@@ -566,9 +566,10 @@ class Interruption:
 class Scoring:
     """A run that scores streams of outputs, writes a line for each result, and counts; `line` is the last entry's line.
 
-    `several`: errors name their file. `mapping` has for each field the column that it has in the streams. With several
-    `jobs`, as many processes score long streams, unless there is an observer; the results are the same. Use it as a
-    context manager then. With `merges`, the streams hold results, which are checked and taken over.
+    `several`: errors name their file. `mapping` has for each field the column that it has in the streams, or in other
+    files if it `is_shared`. With several `jobs`, as many processes score long streams, unless there is an observer; the
+    results are the same. Use it as a context manager then. With `merges`, the streams hold results, which are checked
+    and taken over.
     """
 
     def __init__(
@@ -581,6 +582,7 @@ class Scoring:
         several: bool = False,
         extract: Extract = Extract.LAST,
         mapping: Mapping[str, str] | None = None,
+        is_shared: bool = False,
         jobs: int = 1,
         merges: bool = False,
     ) -> None:
@@ -592,7 +594,8 @@ class Scoring:
         self._mapping = mapping or {}
         self._setting = rubrics, extract, merges
         self._merges = merges
-        self._wanted = Wanted() if merges else Wanted(judgements=list_fields(rubrics.values()))
+        judgements = list_fields(rubrics.values())
+        self._wanted = Wanted() if merges else Wanted(judgements=judgements, is_shared=is_shared)
         self._scorer = PartScorer(rubrics, self.totals, extract, observer, merges=merges)
         self._jobs = 1 if observer else jobs
         self._pool: WorkerPool | None = None

@@ -153,7 +153,7 @@ def assess(  # long, because click passes each option by itself
     elif not linted.has_errors:
         recorded = results or _find_results(answers) or linted.judged
     found = linted.assess(recorded, labels or linted.labels, Asked(Fraction(str(target)), look))
-    given = Given(file, answers, recorded, labels, linted.records, linted.unmatched)
+    given = Given(file, answers, recorded, labels, linted.records, linted.unmatched, linted.ignored)
     style = make_style(color, is_file=output_file is not None)
     with open_report(output_file, Progress(sys.stderr), style) as write:
         FORMATS[form](found, given, style, write)

@@ -32,7 +32,7 @@ class Linted:
     """A file of rubrics, its findings, and then what recorded outputs show.
 
     `judged` and `labels` are the files of records that the settings name. `records` says which records were not used
-    and why, `unmatched` which belong to no rubric.
+    and why, `unmatched` which belong to no rubric. `ignored` is the number of findings that comments silence.
 
     Raises:
         UserError: if the file cannot be read, or has no rubric that can be assessed.
@@ -43,6 +43,7 @@ class Linted:
         self.file = File(name, with_deciding(settings))
         self.records: list[str] = []
         self.unmatched: list[dict[str, Any]] = []
+        self.ignored = 0
         self.has_errors = False
         of_folder = finder.for_folder(os.path.dirname(name))
         self.judged, self.labels = (tuple(map(shorten, names)) for names in (of_folder.judged, of_folder.labels))
@@ -85,6 +86,7 @@ class Linted:
                 raise outcome
             result, reviews = outcome, [each.review for each in run.reviewed]
             self.records, self.unmatched = list(word_records(run)), [each._asdict() for each in run.unmatched]
+        self.ignored = result.ignored
         named = name_rubrics(self.file.name, self._examined.rubrics)
         sites = [Site(each.name, each.document, each.rubric) for each in named]
         reviews = reviews or [Review(site.name, fault=NO_RESULTS) for site in sites]

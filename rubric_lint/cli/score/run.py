@@ -95,6 +95,7 @@ def score_files(
         several=len(outputs) > 1,
         extract=Extract(extract),
         mapping=mapping,
+        is_shared=extras is not None and extras.told.agreement is not None,
         jobs=jobs or count_processors(),
         merges=merges,
     )
