@@ -341,6 +341,16 @@ def test_an_outcome_that_an_alias_repeats_is_told_at_the_alias():
     assert [result.source.slice(span) for span in (found.span, found.related[0].span)] == ["*x", "Names it"]
 
 
+@pytest.mark.parametrize("outcome", ["3 facts are named", "Names 3 facts", "yes"])
+def test_an_outcome_that_is_written_twice_is_told_at_the_outcome(outcome):
+    result = lint(
+        "a.yaml",
+        f"rubrics:\n- {{id: a, expected_outcome: {outcome}}}\n- {{id: b, expected_outcome: {outcome}}}".encode(),
+    )
+    (found,) = (each for each in result.findings if each.rule == "duplicate-criterion")
+    assert [result.source.slice(span) for span in (found.span, found.related[0].span)] == [outcome, outcome]
+
+
 def test_related_places():
     result = lint("a.yaml", SUITE.encode())
 

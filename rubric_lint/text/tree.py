@@ -284,7 +284,7 @@ class Reader:
             self.is_ambiguous = True
         if type(value) is float and str(value) != node.value:
             self.has_long_decimals = True
-        return value
+        return node.value if type(value) is str else value  # not the remembered string: only aliases share theirs
 
     def _read_tagged(self, node: Any) -> Any:
         if not str(node.ctag).endswith(_RESOLVING_TAGS):
