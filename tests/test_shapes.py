@@ -77,6 +77,15 @@ def test_a_scale_of_each_criterion_is_no_field_that_is_not_read():
     assert (list(map(told, result.findings)), result.unread) == ([], ())
 
 
+@pytest.mark.parametrize(("beside", "gate"), [("blocker: true", 3), ("blocker: false", None), ("note: x", 3)])
+def test_a_gate_does_not_hold_where_the_criterion_says_that_it_is_none(beside, gate):
+    text = f"scale: [1, 5]\ncriteria: [{{what: Names the cause, least: 3, {beside}}}]\n"
+    ((_, criteria),) = mean(
+        text, 'criteria = "/criteria"\noutcome = "what"\nscale = "/scale"\ngate = ["least", "blocker"]'
+    ).values()
+    assert [each[2] for each in criteria] == [gate]
+
+
 BARE = ('criteria = ""\noutcome = "x"\nscale = "yes-no"', "[Names the cause, Is short]")
 WORDS = (
     """

@@ -11,14 +11,13 @@ from rubric_lint.agree.assess import (
     MOST_LABELS,
     Assessed,
     Assessment,
-    Bounded,
     Evidence,
     Reason,
     Standing,
     Trust,
     count_of_class,
 )
-from rubric_lint.agree.intervals import Share
+from rubric_lint.agree.intervals import Bounded, Share
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.judged.run import Review
 from rubric_lint.agree.reading import Invalid
