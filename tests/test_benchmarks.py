@@ -176,6 +176,11 @@ def test_the_engine_keeps_its_promise_on_each_set(measuring, name):
     assert [promise.text.split(":")[0] for promise in held if not promise.met] == [f"CPU of the engine, {name}"]
 
 
+def test_a_large_file_is_clean(measuring, tmp_path):
+    data = measuring.large_file(tmp_path, 1).read_bytes()
+    assert lint("a.yaml", data).findings == ()
+
+
 def test_the_table_is_markdown_with_aligned_columns(measuring):
     table = measuring.table(("tool", "s"), ("one", "1.5"), ("another", "12.5"))
     assert table == "| tool    |    s |\n|---------|-----:|\n| one     |  1.5 |\n| another | 12.5 |"
