@@ -157,6 +157,49 @@ def test_the_longest_text_of_most_criteria_is_what_is_judged_if_no_word_is_known
     }
 
 
+SECTIONS = """\
+sections:
+  - {id: a, title: How it asks, criteria: [{id: 1, wanted: Asks first, bad_habit: Asks nothing before it starts}]}
+  - {id: b, title: How it ends, criteria: [{id: 2, wanted: Says thanks, bad_habit: Ends with no word of thanks}]}
+"""
+CASES = "- {{id: a, {0}: What is the price of it, {1}: {2}}}\n- {{id: b, {0}: When is it open, {1}: {2}}}\n"
+
+
+def test_the_criteria_of_sections_with_titles_are_judged_by_what_is_wanted():
+    write(se_yaml=SECTIONS)
+    assert call("adopt", "se.yaml", "--scale=yes-no")[2] == 0
+    assert {key: settings()["shape"][0].get(key) for key in ("criteria", "outcome", "parts", "unused")} == {
+        "criteria": "/sections",
+        "outcome": "wanted",
+        "parts": "criteria",
+        "unused": ["title", "bad_habit"],
+    }
+
+
+def test_a_flag_that_turns_off_a_gate_is_used_with_it():
+    entry = "{{name: {}, weight: 1, description: It is all there, threshold: 3, blocker: {}}}"
+    write(a_yaml=f"criteria: [{entry.format('a', 'true')}, {entry.format('b', 'false')}]\n")
+    report, _, code = call("adopt", "a.yaml", "--scale=0-5")
+    gates = [line.split()[4:6] for line in report.splitlines() if line.startswith(("  a ", "  b "))]
+    assert (settings()["shape"][0]["gate"], gates, code) == (["threshold", "blocker"], [[">=", "3"], ["-", "It"]], 0)
+
+
+NO_CRITERIA = {
+    "inputs of cases": CASES.format("input", "kind", "fashion"),
+    "prompts of cases": CASES.format("prompt", "kind", "fashion"),
+    "questions with answers": CASES.format("question", "answer", "It is all right"),
+    "keywords": CASES.format("input", "must_contain", "[one of it, two of it, all of it]"),
+    "bands of a score": "score: {descriptions: {1-3: Poor in all, 4-6: Fair in some, 7: Good in most}}\n",
+    "several lists of texts": "a: [one of it, two of it, all of it]\nb: [six of it, ten of it, none of it]\n",
+}
+
+
+@pytest.mark.parametrize("text", NO_CRITERIA.values(), ids=NO_CRITERIA)
+def test_what_no_judge_checks_becomes_no_table(text):
+    write(a_yaml=text)
+    assert (call("adopt", "a.yaml")[2], [path.name for path in Path().iterdir()]) == (1, ["a.yaml"])
+
+
 def test_levels_are_known_by_their_form_under_any_key():
     levels = "[{score: 0, rule: No window}, {score: 1, rule: A wrong one}, {score: 2, rule: 30 days}]"
     write(a_yaml=f"items:\n  - {{id: a, criterion: Names the window, grading: {levels}}}\n")

@@ -1,6 +1,7 @@
 """`rubric-lint assess`: what it says of good, lenient and noisy judges, what it asks for, and what it refuses."""
 
 import json
+import shlex
 from pathlib import Path
 
 import played_judges as played
@@ -180,6 +181,34 @@ def test_labels_chosen_by_the_verdict_do_not_stand_for_all_answers():
     assert (run(*LABELS)[0], run(*LABELS)[1]["reasons"]) == (4, ["by-verdict"])
 
 
+def test_random_labels_beside_those_chosen_by_the_verdict_do_not_make_a_rubric_trusted():
+    cases = prepare(60, GOOD)
+    lines = played.write_labels(cases, chosen="by-verdict").splitlines()
+    lines[:2] = played.write_labels(cases[:2], chosen="random").splitlines()
+    Path("labels.jsonl").write_text("\n".join(lines))
+    assert (run(*LABELS)[0], run(*LABELS)[1]["reasons"]) == (4, ["by-verdict"])
+
+
+def test_labels_of_the_verdict_alone_are_counted_where_they_are_and_where_more_would_decide():
+    prepare(40, GOOD)
+    rows = [f"a{number:03},{'pass' if number % 2 else 'fail'}" for number in range(40)]
+    Path("labels.csv").write_text("\n".join(["ID,Label", *rows]))
+    code, report, _ = run("--labels", "labels.csv")
+    shares = report["bad_caught"]["n"] + report["good_passed"]["n"]
+    page = run("--labels", "labels.csv", form="full")[1]
+    assert (code, shares, "40 labelled by `labels`" in page) == (1, 40, True)
+
+
+def test_labels_that_cannot_be_used_are_told_first_and_have_to_be_corrected():
+    prepare(40, GOOD)
+    rows = [f"a{number:03},ana,n/a" for number in range(40)]
+    Path("labels.csv").write_text("\n".join(["id,rater,cites", *rows]))
+    page = run("--labels", "labels.csv", form="full")[1].partition("Details")[0]
+    assert [text in page for text in ("40 records not counted", "correct the labels", "drawn")] == [True, True, False]
+    Path("labels.csv").write_text("Our labels,\nid,cites\na000,yes")
+    assert "the names of the columns are in row 2" in run("--labels", "labels.csv")[2]
+
+
 def test_invalid_outputs_are_counted_by_cause():
     prepare(4, GOOD)
     path = Path("answers.judged.jsonl")
@@ -189,13 +218,20 @@ def test_invalid_outputs_are_counted_by_cause():
     lines[2]["outputs"][1] = "I refuse."
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     code, page, _ = run(form="full")
-    assert (code, "3 outputs not counted: 2 times " in page) == (4, True)
+    assert (code, "3 records not counted: " in page) == (4, True)
 
 
-def test_a_file_of_answers_that_has_outputs_is_what_is_recorded():
+def test_a_file_of_answers_that_has_outputs_is_what_is_recorded_and_what_labels_are_drawn_from():
     prepare(5, GOOD)
-    Path("answers.judged.jsonl").rename("answers.jsonl")
-    assert run()[1]["answers"] == 5
+    path = Path("answers.judged.jsonl").rename("answers.jsonl")
+    report = run()[1]
+    assert report["answers"] == 5
+    command = shlex.split(report["next"][0]["command"])
+    assert CliRunner().invoke(cli, command[1:], prog_name="rubric-lint").exit_code == 0
+    assert len(Path("labels.csv").read_text().splitlines()) == 6
+    bare = [{**json.loads(line), "answer": None} for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(line) + "\n" for line in bare))
+    assert run()[1]["next"][0]["command"] == ""
 
 
 def test_a_rubric_test_that_fails_makes_its_criterion_one_to_mend():

@@ -252,7 +252,12 @@ def test_too_few_answers_to_call_a_criterion_at_the_ceiling():
         (GATED, [8, 9] * 32, [("c0", 0), ("c0", 3), ("c0", 10)], []),
         (SCORES, [8, 9] * 32, [], []),  # judged-constant says it
         (SCORES, [0, 3, 7, 10] * 16, [], []),
-        (SCORES, [0, 3, 7, 7] * 15, [], [(("c0 10",), "given in none of 60 answers so far", 63, "answers")]),
+        (
+            SCORES,
+            [0, 3, 7, 7] * 15,
+            [],
+            [(("c0 10",), "60 judged answers so far, none with it", 63, "answers")],
+        ),
         (LEVELS, [0, 2] * 30, [("c0", 2)], []),
         (checks(1), [1] * 60, [], []),
     ],

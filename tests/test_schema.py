@@ -61,6 +61,7 @@ def test_the_catalogue_names_every_authored_schema():
         "assessment/v1.json",
         "diff/v1.json",
         "rubric-test/v1.json",
+        "scores/v1.json",
         "show/v1.json",
         *(load_dialect(name).schema for name in DIALECTS),
         *(f"{sample.schema}.json" for sample in dialect_samples.SAMPLES.values()),

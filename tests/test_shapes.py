@@ -67,6 +67,25 @@ def test_scores_gates_and_the_threshold_are_those_of_the_scale_of_the_file(scale
     assert mean(text, GUIDE) == {"rubric": (Decimal("0.625"), [("facts", "1/2", 3, FIVE), ("tone", "1/2", None, FIVE)])}
 
 
+def test_a_scale_of_each_criterion_is_no_field_that_is_not_read():
+    text = "criteria: [{what: Names the cause, range: [1, 5]}, {what: Says thank you, range: [1, 5]}]"
+    result = examine_file(
+        "rubric.yaml",
+        text.encode(),
+        settings('criteria = "/criteria"\noutcome = "what"\nscale = "range"'),
+    ).result
+    assert (list(map(told, result.findings)), result.unread) == ([], ())
+
+
+@pytest.mark.parametrize(("beside", "gate"), [("blocker: true", 3), ("blocker: false", None), ("note: x", 3)])
+def test_a_gate_does_not_hold_where_the_criterion_says_that_it_is_none(beside, gate):
+    text = f"scale: [1, 5]\ncriteria: [{{what: Names the cause, least: 3, {beside}}}]\n"
+    ((_, criteria),) = mean(
+        text, 'criteria = "/criteria"\noutcome = "what"\nscale = "/scale"\ngate = ["least", "blocker"]'
+    ).values()
+    assert [each[2] for each in criteria] == [gate]
+
+
 BARE = ('criteria = ""\noutcome = "x"\nscale = "yes-no"', "[Names the cause, Is short]")
 WORDS = (
     """

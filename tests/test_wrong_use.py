@@ -170,7 +170,13 @@ WRONG = {
         r.rubric.yaml outputs.jsonl --report missing/p.html | --report: missing/p.html: the folder missing
         r.rubric.yaml outputs.jsonl --report outputs.jsonl | --report: outputs.jsonl: is also an input
         r.rubric.yaml outputs.jsonl --report ./r.rubric.yaml | --report: ./r.rubric.yaml: is also an input
-        r.rubric.yaml outputs.jsonl --compare b.jsonl | --compare is for the HTML report; add --report
+        r.rubric.yaml outputs.jsonl --compare none.jsonl | none.jsonl: No such file
+        r.rubric.yaml outputs.jsonl --compare empty.jsonl | --compare: empty.jsonl: no outputs found
+        r.rubric.yaml outputs.jsonl --fail-on-worse | --fail-on-worse needs the earlier run; add --compare FILE
+        r.rubric.yaml outputs.jsonl --fail-under-doubt | --fail-under-doubt is for limits; add --fail-on-worse
+        r.rubric.yaml outputs.jsonl --min-pass-share 1 | 1.0 is not in the range 0<x<1
+        r.rubric.yaml outputs.jsonl --max-invalid-share 5% | '5%' is not a valid float range
+        r.rubric.yaml o.parquet --engine ray -o out --min-pass-share .5 | --compare and its limits cannot
         r.rubric.yaml outputs.jsonl --labels b.jsonl | --labels is for the HTML report; add --report
         r.rubric.yaml outputs.jsonl --report p.html --compare none.jsonl | none.jsonl: No such file
         r.rubric.yaml outputs.jsonl --report p.html --compare empty.jsonl | --compare: empty.jsonl: no outputs found

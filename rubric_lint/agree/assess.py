@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.comparison import Gate
-from rubric_lint.agree.intervals import Share, lower_bound, upper_bound
+from rubric_lint.agree.intervals import Bounded, Share, bound, lower_bound, upper_bound
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.judged.run import NO_RESULTS, Review
 from rubric_lint.agree.pass_rate import Chosen
@@ -96,19 +96,6 @@ class Evidence(NamedTuple):
         """Return it as in the JSON report."""
         _, *values = self
         return dict(zip(("rule", "severity", "message", "file", "line", "column"), values, strict=True))
-
-
-class Bounded(NamedTuple):
-    """A share with two one-sided bounds, each wrong with the probability that was asked for."""
-
-    share: Share
-    low: float
-    high: float
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as in the JSON report."""
-        share = self.share
-        return {"x": share.x, "n": share.n, "value": share.value, "low": self.low, "high": self.high}
 
 
 class Assessed(NamedTuple):
@@ -275,7 +262,7 @@ def assess(site: Site, evidence: Sequence[Evidence], review: Review, asked: Aske
         head = head._replace(alike=table.answers)
     caught = passed = None
     if review.gate:
-        caught, passed = (_bound(share, asked) for share in (review.gate.bad_caught, review.gate.good_passed))
+        caught, passed = (bound(share, asked.level) for share in (review.gate.bad_caught, review.gate.good_passed))
     trust, reasons = _decide(evidence, review, caught, passed, asked)
     needed = None
     if trust is Trust.UNDECIDED and Reason.FEW_LABELS in reasons and review.gate:
@@ -300,12 +287,6 @@ def _assess_criteria(site: Site, evidence: Sequence[Evidence], review: Review) -
         else:
             standing = Standing.KEEP
         yield Assessed(name, *site.position(place), standing, own, tuple(untested), outcome.quiet if outcome else ())
-
-
-def _bound(share: Share, asked: Asked) -> Bounded:
-    if not share.n:
-        return Bounded(share, 0.0, 1.0)
-    return Bounded(share, lower_bound(*share, asked.level), upper_bound(*share, asked.level))
 
 
 def _decide(

@@ -164,6 +164,26 @@ def upper_bound(x: int, n: int, level: float) -> float:
     return 1.0 if x >= n else _halve(lambda share: lower_tail(x, n, share) > level)
 
 
+class Bounded(NamedTuple):
+    """A share with two one-sided bounds, each wrong with the probability that was asked for."""
+
+    share: Share
+    low: float
+    high: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        share = self.share
+        return {"x": share.x, "n": share.n, "value": share.value, "low": self.low, "high": self.high}
+
+
+def bound(share: Share, level: float) -> Bounded:
+    """Return a share with both bounds, each wrong with the probability `level`; of nothing, any share is possible."""
+    if not share.n:
+        return Bounded(share, 0.0, 1.0)
+    return Bounded(share, lower_bound(*share, level), upper_bound(*share, level))
+
+
 @lru_cache(maxsize=256)
 def t_quantile(level: float, freedom: int) -> float:
     """Return what Student's t with some degrees of freedom exceeds with probability `level`, at most 1/2.

@@ -456,13 +456,18 @@ class Reader:
 
 
 def _find_choice(ratings: Ratings, labels: Iterable[_Found], default: Chosen | None) -> Chosen | None:
-    """Return how the labels that are compared were chosen, or None if they differ or one does not say it."""
+    """Return how the labels that are compared were chosen, or None if they differ or one does not say it.
+
+    Random ones beside those of each verdict are random among these as well, so all count as chosen by verdict.
+    """
     judged = ratings.judged
     ways = {
         record.chosen or default
         for record in labels
         if record.key in ratings.people.get(str(record.source.rater), ()) and (not judged or record.key in judged)
     }
+    if ways == {Chosen.RANDOM, Chosen.BY_VERDICT}:
+        return Chosen.BY_VERDICT
     return ways.pop() if len(ways) == 1 else None
 
 

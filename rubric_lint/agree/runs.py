@@ -1,5 +1,6 @@
 """Compare a run with another one, answer by answer: another judge, model or version of the rubric."""
 
+import heapq
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,16 +24,19 @@ from rubric_lint.scoring.results import (
     is_result,
     read_result,
 )
-from rubric_lint.scoring.scorer import Run, Scorer
+from rubric_lint.scoring.scorer import Outcome, Run, Scorer
 
 ABSENT, INVALID = 0xFFFFFFFF, 0xFFFFFFFE
 """Take the place of the number of a result: the other run has no such answer, or its output is invalid."""
 
+_INVALID_SIDES = {"invalid_now": (False, True), "invalid_before": (True, False), "invalid_both": (True, True)}
+"""Says in which runs an answer is invalid, before and now."""
+
 _TAKEN = 1 << 32
 """Marks the answers of the other run that this run has too."""
 
-_MOST_FLIPS = 20
-"""The most flipped answers to keep in each direction; a report may list all of them itself."""
+MOST_FLIPS = 1000
+"""The most answers to keep in each direction."""
 
 _MOST_PAIRS = 20_000
 _MOST_FAULTS = 20
@@ -40,33 +44,85 @@ _ORDER = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 
 
 class Flip(NamedTuple):
-    """An answer whose verdict differs: its id, its rubric, both results, and the criteria with another value."""
+    """An answer whose result differs: its id, and both results."""
 
     id: Any
-    rubric: ScoringRubric
     was: OtherKind
-    now: tuple[float, Verdict]
-    changed: Sequence[tuple[ScoringCriterion, AnswerValue, AnswerValue]]
+    now: Known | Scored
+    graded: Sequence[tuple[ScoringCriterion, OtherGrade, Grade]]
+    """The criteria of both runs, with both grades."""
+
+    @property
+    def changed(self) -> list[tuple[ScoringCriterion, AnswerValue, AnswerValue]]:
+        """The criteria with another value, and both values."""
+        return [(each, was.answer, now.answer) for each, was, now in self.graded if was.answer != now.answer]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the answer as in the JSON report, with the criteria that got worse."""
+        return {
+            "id": self.id,
+            "rubric": self.now.rubric.name,
+            "old": {"verdict": str(self.was.verdict), "score": float(self.was.score)},
+            "new": {"verdict": str(self.now.verdict), "score": read_float(self.now)},
+            "criteria": [
+                {"id": each.id, "old": was.answer, "new": now.answer, "gate_missed": not now.gate_met}
+                for each, was, now in self.graded
+                if _direct(each, was, now) < 0
+            ],
+        }
+
+
+class Flips:
+    """The answers whose results changed in one direction; only those that changed most are kept."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._heap: list[tuple[int, float, int, Any, OtherKind, Known | Scored]] = []
+
+    def add(self, steps: int, change: float, name: Any, was: OtherKind, now: Known | Scored) -> None:
+        """Add an answer whose verdict changed by so many steps, and its score by so much."""
+        self.count += 1
+        entry = steps, change, -self.count, name, was, now
+        if len(self._heap) < MOST_FLIPS:
+            heapq.heappush(self._heap, entry)
+        elif entry > self._heap[0]:  # the count differs, so nothing behind it is compared
+            heapq.heapreplace(self._heap, entry)
+
+    def list(self) -> list[tuple[Any, OtherKind, Known | Scored]]:
+        """Return the answers that are kept, those that changed most first."""
+        return [entry[3:] for entry in sorted(self._heap, key=lambda entry: entry[:3], reverse=True)]
+
+
+def _direct(criterion: ScoringCriterion, was: OtherGrade, now: Grade) -> int:
+    """Return -1 if a criterion got worse, 1 if it got better; the score of one that costs points gets worse upward."""
+    change = float(now.score) - float(was.score)
+    change = now.gate_met - was.gate_met or (-change if criterion.weight < 0 else change)
+    return (change > 0) - (change < 0)
 
 
 @dataclass(slots=True)
 class CriterionPair:
     """One criterion in both runs, over the answers that both have.
 
-    `higher` and `lower` count the answers whose value rose or fell from the other run to this one. Sums are of
-    normalised scores.
+    `higher` and `lower` count the answers whose value rose or fell from the other run to this one, `better` and `worse`
+    those for which that is good or bad. Sums are of normalised scores.
     """
 
     answers: int = 0
     higher: int = 0
     lower: int = 0
+    better: int = 0
+    worse: int = 0
     sum_was: Fraction = Fraction(0)
     sum_now: Fraction = Fraction(0)
     missed_was: int = 0
     missed_now: int = 0
 
-    def add(self, was: OtherGrade, now: Grade, times: int) -> None:
+    def add(self, criterion: ScoringCriterion, was: OtherGrade, now: Grade, times: int) -> None:
         """Count answers with these values."""
+        direction = _direct(criterion, was, now)
+        self.better += times * (direction > 0)
+        self.worse += times * (direction < 0)
         self.answers += times
         self.higher += times * (now.answer > was.answer)
         self.lower += times * (now.answer < was.answer)
@@ -122,8 +178,7 @@ class OtherRun:
         self.faults: list[tuple[int, str]] = []
         self.counts = Counts()
         self.criteria: dict[tuple[str, str], CriterionPair] = {}
-        self.worse: list[Flip] = []
-        self.better: list[Flip] = []
+        self.worse, self.better = Flips(), Flips()
         self._ours = rubrics
         self._scorer = Scorer(rubrics, extract)
         self._found: dict[tuple[str, Key], int] = {}
@@ -203,8 +258,7 @@ class OtherRun:
         counts.verdicts[was.verdict if was else None, verdict] += 1
         if was is None or given is None:
             return number
-        if was.verdict is not given.verdict:
-            self._keep_flip(name, was, given)
+        self._keep_flip(name, was, given)
         if isinstance(given, Known):
             self._pairs[given, number] += 1
             if len(self._pairs) > _MOST_PAIRS:
@@ -230,7 +284,7 @@ class OtherRun:
             for (rubric, place, answer), times in values.items():
                 other, grade = self.known.rubrics[rubric].find(named).grades[place], criterion.grade(answer)
                 if grade:
-                    pair.add(other, grade, times)
+                    pair.add(criterion, other, grade, times)
         self._values.clear()
 
     def _tally(self, given: Known | Scored, was: OtherKind, times: int) -> None:
@@ -244,18 +298,61 @@ class OtherRun:
                 self._values[given.rubric.name, criterion.id][was.rubric, was.answers[at], answer] += times
 
     def _keep_flip(self, name: Any, was: OtherKind, given: Known | Scored) -> None:
-        is_worse = _ORDER.index(given.verdict) < _ORDER.index(was.verdict)
-        flips = self.worse if is_worse else self.better
-        if len(flips) < _MOST_FLIPS:
-            rubric = self.known.rubrics[was.rubric]
-            theirs = {each.id: each.grades[at].answer for each, at in zip(rubric.criteria, was.answers, strict=True)}
-            ours = zip(given.rubric.criteria, read_answers(given), strict=True)
-            changed = [
-                (each, theirs[each.id], answer)
-                for each, answer in ours
-                if each.id in theirs and answer != theirs[each.id]
+        """Keep an answer if its verdict or, of equal verdicts, its score differs, as printed."""
+        steps = _ORDER.index(given.verdict) - _ORDER.index(was.verdict)
+        change = read_float(given) - float(was.score)
+        if (steps, change) < (0, 0):
+            self.worse.add(-steps, -change, name, was, given)
+        elif (steps, change) > (0, 0):
+            self.better.add(steps, change, name, was, given)
+
+    def list_flips(self, flips: Flips) -> Iterator[Flip]:
+        """Yield the answers that are kept, those that changed most first."""
+        for name, was, given in flips.list():
+            theirs = self.known.rubrics[was.rubric]
+            graded = [
+                (each, theirs.find(each.id).grades[was.answers[theirs.places[each.id]]], grade)
+                for each, answer in zip(given.rubric.criteria, read_answers(given), strict=True)
+                if each.id in theirs.places and (grade := each.grade(answer))
             ]
-            flips.append(Flip(name, given.rubric, was, (float(read_score(given)), given.verdict), changed))
+            yield Flip(name, was, given, graded)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as in the JSON report, after all answers of this run were matched."""
+        self.settle()
+        counts, both = self.counts, self.counts.both
+        worse = [each.to_json() for each in self.list_flips(self.worse)]
+        return {
+            "answers": both,
+            "worse": self.worse.count,
+            "better": self.better.count,
+            "same": both - self.worse.count - self.better.count,
+            **{
+                name: sum(times for (was, now), times in counts.verdicts.items() if (was is None, now is None) == sides)
+                for name, sides in _INVALID_SIDES.items()
+            },
+            "only_now": counts.only_here,
+            "only_before": self.only_there,
+            "old_mean": float(counts.sum_was / both) if both else None,
+            "new_mean": float(counts.sum_now / both) if both else None,
+            "worse_answers": worse,
+            "worse_answers_left_out": self.worse.count - len(worse),
+            "criteria": [
+                {
+                    "rubric": rubric,
+                    "id": name,
+                    "answers": pair.answers,
+                    "worse": pair.worse,
+                    "better": pair.better,
+                    "old_mean": float(pair.sum_was / pair.answers),
+                    "new_mean": float(pair.sum_now / pair.answers),
+                    "old_gates_missed": pair.missed_was,
+                    "new_gates_missed": pair.missed_now,
+                }
+                for (rubric, name), pair in self.criteria.items()
+                if pair.answers
+            ],
+        }
 
     def warnings(self) -> Iterator[str]:
         """Yield warnings about its records, after all answers of this run were matched."""
@@ -290,6 +387,39 @@ class OtherRun:
         return {(each.name, each.hash) for each in self.known.rubrics} <= {
             (each.name, each.hash) for each in self._ours.values()
         }
+
+
+class Matcher:
+    """An observer that joins each result with that of the other run; a page does that itself."""
+
+    def __init__(self, other: OtherRun) -> None:
+        self._other = other
+
+    def add(self, outcome: Outcome, _text: bytes) -> None:
+        """Join an outcome."""
+        self._other.match(outcome.name, outcome.head.get("id"), outcome.result)
+
+    def list(
+        self, found: Sequence[tuple[Any, Known]], _line: int, _file: str | None, _text: bytes, _about: Any = None
+    ) -> None:
+        """Join results."""
+        for name, known in found:
+            self._other.match(known.rubric.name, name, known)
+
+    def wants(self, _known: Known) -> bool:
+        """Want no full outcome."""
+        return False
+
+    def keep(self, outcome: Outcome) -> None:
+        """Keep nothing."""
+
+    def count(self, known: Known) -> None:
+        """Count nothing."""
+
+
+def read_float(given: Known | Scored) -> float:
+    """Return the score as it is printed; correctly rounded, as of the exact one."""
+    return float(given.score) if isinstance(given, Scored) else given.points / given.rubric.full
 
 
 def read_score(given: Known | Scored) -> Fraction:

@@ -199,8 +199,16 @@ class Answer(NamedTuple):
     record: Mapping[str, Any]
 
 
-def check_answers(chunks: Iterable[bytes], rubrics: Mapping[str, ScoringRubric], fields: Fields = _FIELDS) -> int:
+def check_answers(
+    chunks: Iterable[bytes],
+    rubrics: Mapping[str, ScoringRubric],
+    fields: Fields = _FIELDS,
+    *,
+    taken: frozenset[str] = _TAKEN,
+) -> int:
     """Read all answers, before the first request costs money, and return their number.
+
+    None may have a field of `taken`.
 
     Raises:
         AnswersError: when an entry is not a valid answer, or an id is not unique.
@@ -209,7 +217,7 @@ def check_answers(chunks: Iterable[bytes], rubrics: Mapping[str, ScoringRubric],
     seen: dict[str, int] = {}
     for number, entry in read_entries(chunks):
         try:
-            answer = _read_answer(entry, rubrics, fields)
+            answer = _read_answer(entry, rubrics, fields, taken)
         except OutputError as fault:
             where = f"{fault.path}: " if fault.path else ""
             faults.append(f"line {number}: {where}{fault.message}")
@@ -232,10 +240,12 @@ def read_answers(
 ) -> Iterator[Answer]:
     """Yield the answers, one by one, from bytes that `check_answers` accepted."""
     for _, entry in read_entries(chunks):
-        yield _read_answer(entry, rubrics, fields)
+        yield _read_answer(entry, rubrics, fields, frozenset())
 
 
-def _read_answer(entry: bytes | OutputError, rubrics: Mapping[str, ScoringRubric], fields: Fields) -> Answer:
+def _read_answer(
+    entry: bytes | OutputError, rubrics: Mapping[str, ScoringRubric], fields: Fields, taken: frozenset[str]
+) -> Answer:
     """Return the answer of an entry.
 
     Raises:
@@ -258,7 +268,7 @@ def _read_answer(entry: bytes | OutputError, rubrics: Mapping[str, ScoringRubric
         raise OutputError(
             f"`{fields.id}` must be a string or an integer" if "id" in record else fields.word_missing("id", given)
         )
-    for field in sorted(_TAKEN & record.keys()):
+    for field in sorted(taken & record.keys()):
         raise OutputError(f"`{field}` is reserved for the results; rename this field")
     for field, near in _find_misspelt(tuple(record)) if fields == Fields() else ():
         raise OutputError(f"unknown field `{near}`; did you mean `{field}`? If not, rename it")

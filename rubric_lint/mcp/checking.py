@@ -287,8 +287,8 @@ def score(roots: Roots, given: Mapping[str, Any]) -> Answer:
     scoring = Scoring(rubrics, write, Progress(io.StringIO(), "scoring", "outputs"))
     if not scoring.run("outputs", io.BytesIO(_read_outputs(roots, given))):
         raise ToolError("no outputs found; an output is what the judge returned, as an object or a text")
-    writer.end(scoring.totals)
-    table.end(scoring.totals)
+    writer.end(scoring.totals, {})
+    table.end(scoring.totals, {})
     notes = "".join(f"{warning}\n" for warning in scoring.warnings())
     return Answer(shown.getvalue() + notes, json.loads(written.getvalue()))
 

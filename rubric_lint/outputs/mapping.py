@@ -32,6 +32,7 @@ FIELDS = ("id", "rubric", *sorted(HELD), *SHOWN, "judge", "rubric_hash")
 """The fields of a record that have a meaning."""
 
 _OPTIONAL = frozenset({*SHOWN, "judge", "rubric_hash"})
+_OF_LABELS = frozenset({"id", "rubric", "rater", "chosen"})
 _DECODER = json.JSONDecoder()
 _BLANK = " \t\r\n"
 _Object = dict[str, str]
@@ -89,6 +90,8 @@ class Wanted(NamedTuple):
         """Return whether a table with these columns has what is needed."""
         if not HELD.isdisjoint(names):
             return True
+        if self.keeps_empty:
+            return "id" in map(str.casefold, names)
         return bool(self.find_judgements(names)) if self.judgements else not self.needs_output
 
     def find_judgements(self, names: Collection[str]) -> frozenset[str]:
@@ -123,16 +126,33 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
                 f"name with --map NAME={name}"
             )
     names = [places.get(name, name) for name in header]
+    if HELD.isdisjoint({*names, *nested}):
+        names = _restore_case(names, wanted)
     if not wanted.is_met_by({*names, *nested}):
-        near = [name for name in names if find_near(name, HELD)]
-        hint = f"--map output={near[0] if near else 'COLUMN'}"
-        others = ", or give each criterion a column of its name" if wanted.judgements else ""
-        raise InputError(
-            f"no column `output` ({_list(header)}); name the column with the judge's output with {hint}{others}"
-        )
+        raise InputError(_word_lack(names, header, wanted))
     if HELD.isdisjoint({*names, *nested}):
         _refuse_misspelt(names, wanted.judgements)
     return names, nested
+
+
+def _word_lack(names: Collection[str], header: Collection[str], wanted: Wanted) -> str:
+    if wanted.keeps_empty:
+        return f"no column `id` ({_list(header)}); add one with the ids of the answers"
+    near = [name for name in names if find_near(name, HELD)]
+    hint = f"--map output={near[0] if near else 'COLUMN'}"
+    others = ", or give each criterion a column of its name" if wanted.judgements else ""
+    return f"no column `output` ({_list(header)}); name the column with the judge's output with {hint}{others}"
+
+
+def _restore_case(names: list[str], wanted: Wanted) -> list[str]:
+    """Write fields of labels such as `ID` in lower case: their case does not matter, as that of criteria."""
+    if not wanted.judgements and not wanted.keeps_empty:
+        return names
+    folded = [name.casefold() for name in names]
+    return [
+        field if field in _OF_LABELS - wanted.judgements and folded.count(field) == 1 else name
+        for name, field in zip(names, folded, strict=True)
+    ]
 
 
 def _refuse_misspelt(names: Collection[str], judgements: frozenset[str]) -> None:

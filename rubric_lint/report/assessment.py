@@ -11,18 +11,18 @@ from rubric_lint.agree.assess import (
     MOST_LABELS,
     Assessed,
     Assessment,
-    Bounded,
     Evidence,
     Reason,
     Standing,
     Trust,
     count_of_class,
 )
-from rubric_lint.agree.intervals import Share
+from rubric_lint.agree.intervals import Bounded, Share
 from rubric_lint.agree.judged.outcomes import Untested
+from rubric_lint.agree.judged.run import Review
 from rubric_lint.agree.reading import Invalid
 from rubric_lint.finding import Severity
-from rubric_lint.messages import join_words, list_names, visible, visible_json
+from rubric_lint.messages import list_names, visible, visible_json
 from rubric_lint.report.base import Style, Write
 from rubric_lint.report.visible import cut, wrap
 from rubric_lint.rules import JUDGED_RULES
@@ -131,7 +131,12 @@ def _share(found: Assessment) -> str:
 
 def _count_more(found: Assessment) -> int:
     """Return how many more labels would decide, as far as that can be said."""
-    return max((found.needed or 0) - found.review.labelled, 1)
+    return max((found.needed or 0) - _count_labelled(found), 1)
+
+
+def _count_labelled(found: Assessment) -> int:
+    """Return the answers with a label of the verdict, which are those that decide."""
+    return sum(each.share.n for each in (found.caught, found.passed) if each is not None)
 
 
 def _lacks_class(found: Assessment) -> bool:
@@ -177,10 +182,12 @@ def word_notes(found: Assessment) -> Iterator[str]:
             yield f"{what} judged exactly alike, so they do not show that the judge tells good from bad."
     if review.answers and review.answers < _FEW:
         yield f"{counted(review.answers, 'answer')} can show a gross fault, but not that there is none."
-    if review.invalid and review.answers:
-        yield f"{counted(len(review.invalid), 'output')} not counted: {_word_causes(review.invalid)}."
-    if review.labelled and review.chosen is None:
-        yield "The labels do not say how they were chosen; the shares hold only if they were drawn at random."
+    if review.invalid and Reason.INVALID not in found.reasons:
+        yield f"{counted(len(review.invalid), 'record')} not counted: {_word_causes(review.invalid)}."
+    for each in review.left_out:
+        yield f"{counted(each.count, 'record')} left out: {each.reason}."
+    if found.caught and review.chosen is None:
+        yield "The labels do not all say how they were chosen; the shares hold only if they were drawn at random."
     if found.asked.look > 1:
         yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.asked.level:.2g}."
 
@@ -196,9 +203,11 @@ def _word_causes(invalid: Iterable[Invalid], most: int = 3) -> str:
         kind = _VARYING.sub("#", each.message)
         causes[kind] += 1
         firsts.setdefault(kind, each.message)
-    told = [f"{count} times {firsts[kind]}" for kind, count in causes.most_common(most)]
+    if len(causes) == 1:
+        return next(iter(firsts.values()))
+    told = [f"{firsts[kind]} ({count})" for kind, count in causes.most_common(most)]
     others = causes.total() - sum(count for _, count in causes.most_common(most))
-    return join_words([*told, *([f"{others} with other errors"] if others else [])])
+    return "; ".join([*told, *([f"other errors ({others})"] if others else [])])
 
 
 def word_faults(evidence: Iterable[Evidence]) -> str:
@@ -269,24 +278,35 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         files = [*given.results, *(word for name in given.labels for word in ("--labels", name))]
         command = shlex.join(["rubric-score", "agree", given.rubric, *files])
         yield Step("Read the answers on which people and the judge differ.", command)
-    if Reason.NO_LABELS in reasons or Reason.BY_VERDICT in reasons:
+    if Reason.NO_LABELS in reasons and _has_unusable_labels(review, given):
+        yield Step("No label could be used: correct the labels, then run this again.", shlex.join(labelled))
+    elif Reason.NO_LABELS in reasons or Reason.BY_VERDICT in reasons:
         least = count_of_class(Share(0, 0), found.asked) or 0
         count = min(max(_USUAL_SAMPLE, 2 * least), review.answers)
-        yield Step(f"Let people label {counted(count, 'answer')} drawn at random.", _draw(given, count))
+        yield _draw(found, given, count, "answer")
         yield Step("Run this again with the labels.", shlex.join(labelled))
     elif Reason.FEW_LABELS in reasons and found.needed is not None:
-        more, spare = _count_more(found), review.answers - review.labelled
+        more, spare = _count_more(found), review.answers - _count_labelled(found)
         if more <= spare:
-            yield Step(f"Let people label {counted(more, 'more answer')} drawn at random.", _draw(given, more))
+            yield _draw(found, given, more, "more answer")
         else:
             yield Step(f"Collect {more - spare} more answers, and have all of them judged and labelled.")
         yield Step(f"Run this again with all labels and --look {found.asked.look + 1}, as these data were seen before.")
 
 
-def _draw(given: Given, count: int) -> str:
-    return shlex.join(
-        ["rubric-lint", "labels", given.rubric, given.answers, "--sample", str(count), "-o", "labels.csv"]
-    )
+def _has_unusable_labels(review: Review, given: Given) -> bool:
+    files = {*(each.file for each in review.invalid), *(each["file"] for each in given.unmatched)}
+    return bool(given.labels) and (bool(review.left_out) or not files.isdisjoint(given.labels))
+
+
+def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:
+    """Return the step to label answers; the command draws them, which results without their texts do not allow."""
+    text = f"Let people label {counted(count, what)} drawn at random"
+    table = found.review.table
+    if given.answers in given.results and table and None in table.lengths:
+        return Step(f"{text}. `{given.answers}` has no text in `answer`: `rubric-lint labels` needs a file with them.")
+    command = ["rubric-lint", "labels", given.rubric, given.answers, "--sample", str(count), "-o", "labels.csv"]
+    return Step(f"{text}.", shlex.join(command))
 
 
 def _group_unknown(found: Assessment) -> dict[str, list[str]]:
@@ -316,7 +336,8 @@ def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Ite
     review = found.review
     yield cut(visible(f"{found.file}:{found.line}: {found.rubric}"), room)
     if review.answers:
-        people = f", {review.labelled} labelled by {list_names(review.people, 2)}" if review.labelled else ""
+        labelled = max(review.labelled, _count_labelled(found))
+        people = f", {labelled} labelled by {list_names(review.people, 2)}" if labelled else ""
         judges = list_names(review.judges, 2)
         yield from wrap(visible(f"{counted(review.answers, 'answer')} judged by {judges}{people}"), room)
     yield ""

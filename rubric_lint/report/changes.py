@@ -197,7 +197,11 @@ def _name(effect: Effect) -> str:
 
 
 def _side(effect: Effect, which: str) -> str:
-    data = effect.to_json()[which]
+    return word_result(effect.to_json()[which])
+
+
+def word_result(data: Mapping[str, Any]) -> str:
+    """Return the verdict and the score of a result as in the JSON report."""
     score = "" if data["score"] is None else f" {data['score']:.3f}"
     return f"{data['verdict']}{score}"
 

@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
+from itertools import islice
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.runs import CriterionPair, OtherRun, read_answers
+from rubric_lint.agree.runs import CriterionPair, Flip, Flips, OtherRun, read_answers, read_score
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words
 from rubric_lint.report.agreement import LEGEND, Findings, describe_findings
@@ -248,16 +249,24 @@ class HtmlReport:
         criteria = [*_compare_criteria(other, rubrics)]
         if len(criteria) > _MOST_CRITERIA:
             criteria.sort(key=lambda row: -row.pair.lower - row.pair.higher)
+        flips = [("worse", worse, other.worse), ("better", better, other.better)]
         comparison = {
             "versions": _word_versions(other, rubrics),
             "figures": figures,
             "verdicts": [name for name in (*Verdict, None) if name or any(None in pair for pair in counts.verdicts)],
             "criteria": criteria,
-            "flips": [("worse", worse, other.worse), ("better", better, other.better)],
+            "read_score": read_score,
+            "flips": [(kind, count, _list_flips(other, each)) for kind, count, each in flips],
             "lonely": [*_list_lonely(other, rubrics)],
             "not_compared": [*_list_not_compared(other, only_there)],
         }
-        return {"other": other, "other_name": extras.other, "comparison": comparison, "most_criteria": _MOST_CRITERIA}
+        return {
+            "other": other,
+            "other_name": extras.other,
+            "comparison": comparison,
+            "most_criteria": _MOST_CRITERIA,
+            "read_score": read_score,
+        }
 
     def _describe_rows(self, extras: Extras) -> dict[str, Any]:
         """Return what the script needs besides the rows."""
@@ -457,6 +466,11 @@ def _word_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:
     if "" in theirs:
         return f"{text} The results of the other run do not say which version of the rubric they used."
     return f"{text} Both were scored by the same version of the rubric."
+
+
+def _list_flips(other: OtherRun, flips: Flips) -> list[Flip]:
+    """Return the answers whose verdicts changed most."""
+    return [flip for flip in islice(other.list_flips(flips), _MOST_FIRST) if flip.was.verdict is not flip.now.verdict]
 
 
 class _ComparedCriterion(NamedTuple):

@@ -46,8 +46,8 @@ class ScoreFormat(Protocol):
     def add(self, results: list[str]) -> None:
         """Write some results, each a line of JSON."""
 
-    def end(self, totals: Totals) -> None:
-        """Write the part after the last result."""
+    def end(self, totals: Totals, more: Mapping[str, Any]) -> None:
+        """Write the part after the last result; `more` is what the JSON report says besides."""
 
 
 def _join(results: list[str], between: str) -> str:
@@ -67,7 +67,7 @@ class Lines:
         """Write the results."""
         self._write(_join(results, "\n") + "\n")
 
-    def end(self, totals: Totals) -> None:
+    def end(self, totals: Totals, more: Mapping[str, Any]) -> None:
         """Write nothing: the totals are not a result."""
 
 
@@ -95,11 +95,11 @@ class Whole:
         self._write(self._before + _join(results, ",\n"))
         self._before = ",\n"
 
-    def end(self, totals: Totals) -> None:
+    def end(self, totals: Totals, more: Mapping[str, Any]) -> None:
         """Close the list and add the totals."""
         opening = self._before if self._before != ",\n" else "\n"
-        counts = visible_json(json.dumps(totals.to_json(), ensure_ascii=False))
-        self._write(f'{opening}], "totals": {counts}}}\n')
+        counts = visible_json(json.dumps({"totals": totals.to_json(), **more}, ensure_ascii=False))
+        self._write(f"{opening}], {counts[1:]}\n")
 
 
 _MOST_LISTED = 20
@@ -162,7 +162,7 @@ class Table:
             total = self._errors.total()
             self._write(f"{total:,} outputs are invalid; --format jsonl lists them all\n")
 
-    def end(self, totals: Totals) -> None:
+    def end(self, totals: Totals, more: Mapping[str, Any]) -> None:  # noqa: ARG002  (run.py writes it as text)
         """Write the totals, a row for each criterion under its rubric, and the verdicts of few outputs."""
         self._sum_up()
         for rubric in totals.rubrics.values():
@@ -199,7 +199,7 @@ def _word_panel(panel: Panel, outputs: int) -> str:
 
 def _row(totals: CriterionTotals) -> tuple[str, ...]:
     criterion = totals.criterion
-    given = [_name_answer(grade.answer) for grade in criterion.grades if totals.answers[grade.answer]]
+    given = [name_answer(grade.answer) for grade in criterion.grades if totals.answers[grade.answer]]
     gate = ("-", "-") if criterion.gate is None else (str(criterion.gate), str(totals.gates_missed))
     mean, spread = f"{float(totals.mean or 0):.3f}", f"{totals.spread or 0:.3f}"
     return (visible(criterion.id), f"{criterion.weight:f}", mean, spread, given[0], given[-1], *gate)
@@ -249,7 +249,8 @@ _LEAST = 12
 """The least width of a column, in cells, on narrow terminals."""
 
 
-def _name_answer(answer: bool | int) -> str:
+def name_answer(answer: bool | int) -> str:
+    """Return what a judge gave, as tables have it."""
     return {True: "yes", False: "no"}[answer] if isinstance(answer, bool) else str(answer)
 
 

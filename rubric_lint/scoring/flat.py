@@ -98,7 +98,8 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
     """
     folded: dict[str, list[str]] = {}
     for name in names:
-        folded.setdefault(fold_column(name), []).append(name)
+        if isinstance(name, str):  # a mapping of Python may have other keys
+            folded.setdefault(fold_column(name), []).append(name)
 
     def find(wanted: str) -> str | None:
         for exact in (wanted, f"{CRITERION}{wanted}"):

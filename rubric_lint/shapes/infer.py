@@ -36,13 +36,15 @@ class Words(NamedTuple):
     sections: frozenset[str]
     expected: frozenset[str]
     inputs: frozenset[str]
+    against: frozenset[str]
 
 
 @cache
 def words() -> Words:
     """Return the vocabulary."""
     table = tomllib.loads(File(__file__).with_name("words.toml").read_text("utf-8"))
-    table |= {key: frozenset(table[key]) for key in ("points", "most", "answered", "sections", "expected", "inputs")}
+    sets = ("points", "most", "answered", "sections", "expected", "inputs", "against")
+    table |= {key: frozenset(table[key]) for key in sets}
     return Words(**table)
 
 
@@ -98,10 +100,10 @@ def find_criteria(document: Document, *, anywhere: bool = False, guesses: bool =
         items = _read_items(value) or _read_worth(path, value)
         if items and (fields := _read_fields([*items.values()], is_map=isinstance(value, dict), guesses=guesses)):
             found[path] = Criteria(path, items, fields)
-    return _join_sections(document, _choose_nested(found))
+    return _join_sections(document, _choose_nested(found), guesses=guesses)
 
 
-def _join_sections(document: Document, found: dict[Path, Criteria]) -> list[Criteria]:
+def _join_sections(document: Document, found: dict[Path, Criteria], *, guesses: bool) -> list[Criteria]:
     """Return criteria, with sections as one rubric whose criteria are their parts, if none has its own threshold."""
     own = words()
     alone = {*own.beside["pass"], *own.beside["scale"], *own.beside["lowest"]}
@@ -115,7 +117,7 @@ def _join_sections(document: Document, found: dict[Path, Criteria]) -> list[Crit
         names = {str(path[-1]) for path in paths}
         if len(paths) == len(items) > 1 and len(names) == 1 and all(alone.isdisjoint(each) for each in items.values()):
             parts = (names.pop(),)
-            fields = _read_fields([*items.values()], is_map=False, parts=parts)
+            fields = _read_fields([*items.values()], is_map=False, guesses=guesses, parts=parts)
             joined[top] = Criteria(top, items, fields)
     return [
         *(each for path, each in found.items() if path[:-2] not in joined),
@@ -137,8 +139,20 @@ def find_likeliest(document: Document) -> list[Criteria]:
     """Find criteria in a document of which the user says that it has some, under any key if need be."""
     named, every = (find_criteria(document, anywhere=anywhere, guesses=True) for anywhere in (False, True))
     choices = ([each for each in found if each.has_text and each.is_marked] for found in (named, every))
-    otherwise = find_expected(document) or [each for each in named if each.has_text] or named or find_texts(document)
+    judged = [each for each in named if not _are_cases(document, each)]
+    otherwise = find_expected(document) or [each for each in judged if each.has_text] or judged or find_texts(document)
     return next(filter(None, choices), otherwise)
+
+
+def _are_cases(document: Document, found: Criteria) -> bool:
+    """Return whether what is found has no text but what a case asks, and no name says that it is a rubric."""
+    is_named = is_own(document) or bool(found.path and is_container(str(found.path[-1])))
+    return not (is_named or found.is_marked) and words().inputs.issuperset(found.fields.get("outcome", ("",)))
+
+
+def is_own(document: Document) -> bool:
+    """Return whether the name of a file says that it is a rubric."""
+    return re.search(words().files["own"], document.source.name, re.IGNORECASE) is not None
 
 
 def find_expected(document: Document) -> list[Criteria]:
@@ -165,14 +179,22 @@ def _as_texts(path: Path, texts: Iterable[tuple[str | int, str]]) -> Criteria:
 
 
 def find_texts(document: Document) -> list[Criteria]:
-    """Find the list or map with the most texts, each a criterion; one under a word of containers comes first."""
+    """Find the list or map with the most texts, each a criterion, that is named or declared, or the only one."""
     found = []
     for path, value in _list_places(document, anywhere=True):
         pairs = list(enumerate(value) if isinstance(value, list) else value.items())
-        if len(pairs) >= _LEAST_TEXTS and all(_is_prose(text) for _, text in pairs):
+        if len(pairs) >= _LEAST_TEXTS and all(_is_prose(text) for _, text in pairs) and not are_levels(value):
             found.append(_as_texts(path, pairs))
-    is_named = [each for each in found if each.path and is_container(str(each.path[-1]))]
-    return sorted(is_named or found, key=lambda each: -len(each.items))[:1]
+    known = [each for each in found if each.path and is_container(str(each.path[-1]))]
+    known = known or [each for each in found if is_declared(document, each.path)]
+    return sorted(known or found, key=lambda each: -len(each.items))[:1] if known or len(found) == 1 else []
+
+
+def is_declared(document: Document, path: Path) -> bool:
+    """Return whether a value is under a word of containers, or beside what declares a scale or a threshold."""
+    beside = document.value(path[:-1]) if path else ()
+    known = {*words().beside["scale"], *words().beside["pass"]}
+    return bool(path) and (is_container(str(path[-1])) or not known.isdisjoint(beside))
 
 
 _LEAST_TEXTS = 3
@@ -187,7 +209,8 @@ def _choose_nested(found: dict[Path, Criteria]) -> dict[Path, Criteria]:
             if path[:length] in found:
                 inner.setdefault(path[:length], []).append(path)
     for path, below in inner.items():
-        holding = {each[: len(path) + 1] for each in below if found[each].is_marked}
+        is_title = not found[path].is_marked and _NAMES.issuperset(found[path].fields.get("outcome", ()))
+        holding = {each[: len(path) + 1] for each in below if found[each].is_marked or is_title}
         dropped = [path] if 2 * len(holding) > len(found[path].items) else below
         for each in dropped:
             kept.pop(each, None)
@@ -250,12 +273,16 @@ def _read_fields(
             names = _choose(entries, [name for name in known if name not in taken], suits)
             if names and (ours in _ANY or any(_is_most(each, names, suits) for each in (outer, entries))):
                 fields[ours] = names
+    if gates := fields.get("gate"):  # `blocker: false` turns off the threshold beside it
+        others = [name for name in words().fields["gate"] if any(entry.get(name) is False for entry in entries)]
+        fields["gate"] = tuple(dict.fromkeys((*gates, *others)))
     if guesses and "levels" not in fields:
         keys = dict.fromkeys(key for entry in entries for key in entry)
         if described := [key for key in keys if _is_most(entries, (key,), are_levels)]:
             fields["levels"] = (described[0],)
     if guesses and "levels" not in fields and _NAMES.issuperset(fields.get("outcome", ())):
-        longest = _find_longest(entries, {name for names in fields.values() for name in names})
+        judged = [entry for entry in entries if entry.keys().isdisjoint(parts)]
+        longest = _find_longest(judged, {name for names in fields.values() for name in names})
         fields |= {"outcome": (longest,)} if longest else {}
     if "levels" not in fields and 2 * sum(map(_has_numbered, entries)) > len(entries):
         fields["levels"] = (NUMBERED,)
@@ -266,9 +293,14 @@ def _read_fields(
 
 
 def _find_longest(entries: Sequence[Entry], taken: set[str]) -> str:
-    """Return the key of the longest texts that most entries have, apart from some; empty if there is none."""
+    """Return the key of the longest texts that most entries have, apart from some; empty if there is none.
+
+    What a case asks, or what an answer is not to do, is never what is judged.
+    """
     lengths: dict[str, int] = {}
-    for key in dict.fromkeys(key for entry in entries for key in entry if key not in taken):
+    apart = taken | words().inputs
+    keys = dict.fromkeys(key for entry in entries for key in entry if words().against.isdisjoint(_split(key)))
+    for key in (key for key in keys if key not in apart):
         texts = [entry[key] for entry in entries if _is_prose(entry.get(key))]
         if 2 * len(texts) > len(entries):
             lengths[key] = sum(map(len, texts))

@@ -225,7 +225,7 @@ class _Reading:
         below = list(self._list_leaves(found.place, found.value, (*leaf.above, name)))
         if self._find_mark(leaf, self.shape.sums):
             below = [part._replace(key=part.key or str(at), is_level=True) for at, part in enumerate(below, start=1)]
-        if gate := self._find_mark(leaf, (*self.shape.gate, *self.shape.negative)):
+        if gate := self._find_gate(leaf) or self._find_mark(leaf, self.shape.negative):
             self._refuse(f"`{gate.place[-1]}` of `{name}` counts for none of its parts, which are what is judged")
         written = self._find(leaf, self.shape.weight)
         whole = self._read_weight(written) if written else None
@@ -479,7 +479,7 @@ class _Reading:
     # Gates, weights and the threshold.
 
     def _add_gate(self, index: int, entry: dict[str, Any], leaf: _Leaf) -> None:
-        marked = self._find_mark(leaf, self.shape.gate)
+        marked = self._find_gate(leaf)
         if self._find_mark(leaf, self.shape.negative) and self.shape.combine == "all":
             entry[ASKED] = _NOT_MET
         if marked is None:
@@ -522,6 +522,13 @@ class _Reading:
         effect = "is never met" if scored > ends[1] else "is always met"
         self._report_threshold(place, scored, ends, f"gate {effect}")
         return None
+
+    def _find_gate(self, leaf: _Leaf) -> Written | None:
+        """Return what says that a criterion must be met; nothing does where one field is false, as `blocker: false`."""
+        flags = [name for name, values in self.shape.gate if values is None]
+        said = [self._find(leaf, (name,)) for name in flags] if isinstance(leaf.value, dict) else []
+        is_off = any(found is not None and found.value is False for found in said)
+        return None if is_off else self._find_mark(leaf, self.shape.gate)
 
     def _find_mark(self, leaf: _Leaf, marks: Marks) -> Written | None:
         """Return the first field of an entry that marks it: one that is true, a number, or one of the values."""

@@ -132,7 +132,9 @@ def _write_schema(shape: Shape, source: str) -> dict[str, Any]:
     outcome = {"$ref": "../v2/rubric.json#/definitions/outcome"}
     words = {"type": ["number", "string"], **({} if shape.weights else {"pattern": SHARE, "x-expected": "a number"})}
     entries = {"$ref": "#/definitions/rubrics"}
+    ends = [end for end in ((shape.scale,) if isinstance(shape.scale, str) else shape.scale or ()) if end != YES_NO]
     known: dict[str, tuple[str, dict[str, Any], str]] = {
+        **dict.fromkeys((end for end in ends if isinstance(end, str)), ("The scale of the criterion.", {}, "")),
         **dict.fromkeys(shape.unused, ("A field that rubric-lint does not need.", {}, "")),
         **dict.fromkeys((name for name, _ in (*shape.negative, *shape.sums)), ("A mark of a criterion.", {}, "weight")),
         **dict.fromkeys((name for name, _ in shape.gate), ("What must be met.", {}, "required_min_score")),

@@ -236,6 +236,7 @@ LISTS = {
     "diff": lambda: list_fields("diff/v1.json"),
     "agreement": lambda: list_fields("agreement/v1.json"),
     "assessment": lambda: list_fields("assessment/v1.json"),
+    "scores": lambda: list_fields("scores/v1.json"),
     "show": lambda: list_fields("show/v1.json"),
     "baseline": lambda: list_fields("baseline/v1.json"),
     "headers": list_headers,

@@ -61,7 +61,7 @@ def find_constant(table: Table) -> Outcomes:
     constant = [column for column in table.columns if column.is_constant and not _is_at_ceiling(column, tests)]
     if n < needed:
         if constant:
-            reason = f"judged alike in all {n} answers so far"
+            reason = f"judged alike in {_all(n)} so far"
             yield Untested("judged-constant", names_of(constant), reason, needed)
         return
     for column in constant:
@@ -88,12 +88,20 @@ def _word_constant(column: Column) -> tuple[str, str]:
     return f"{kind} {name} was given", "earn another one"
 
 
+def _few(n: int) -> str:
+    return "1 judged answer" if n == 1 else f"{n} judged answers"
+
+
+def _all(n: int) -> str:
+    return "the only answer" if n == 1 else f"all {n} answers"
+
+
 def find_ceiling(table: Table) -> Outcomes:
     """Find criteria on which nearly all answers have the highest value, or are in the highest band."""
     tests, n = len(table.columns), table.answers
     needed = count_needed(_MOST_AT_TOP, share_of(tests))
     if n < needed:
-        yield Untested("judged-ceiling", names_of(table.columns), f"{n} judged answers", needed)
+        yield Untested("judged-ceiling", names_of(table.columns), _few(n), needed)
         return
     for column in table.columns:
         if not _is_at_ceiling(column, tests):
@@ -149,7 +157,7 @@ def find_unused(table: Table) -> Outcomes:
     if n < needed:
         if unused:
             missing = tuple(f"{column.name} {name}" for column, _, name in unused)
-            reason, of = f"given in none of {n} answers so far", names_of(column for column, _, _ in unused)
+            reason, of = f"{_few(n)} so far, none with it", names_of(column for column, _, _ in unused)
             yield Untested("judged-unused-band", missing, reason, needed, criteria=of)
         return
     bound, budget = at_most(bound_absent(n, tests)), corrected(tests)
@@ -241,7 +249,7 @@ def find_redundant(table: Table) -> Outcomes:
     needed = count_needed(_OVERLAP, share_of(tests))
     halves = [(column.name, _halve(column)) for column in table.columns]
     if constant := tuple(name for name, half in halves if half is None):
-        reason = f"judged alike in all {table.answers} answers, so nothing shows whether another criterion repeats it"
+        reason = f"judged alike in {_all(table.answers)}, so nothing shows whether another criterion repeats it"
         unit = "answers in which one of two criteria is on the rarer side"
         yield Untested("judged-redundant", constant, reason, needed, unit)
     most = 0
@@ -279,7 +287,7 @@ def find_inverse(table: Table) -> Outcomes:
             yield Untested(rule, names_of(columns), "of two criteria the direction is unknown", 3, "criteria")
         return
     if n < _LEAST:
-        yield Untested(rule, names_of(columns), f"{n} judged answers", _LEAST)
+        yield Untested(rule, names_of(columns), _few(n), _LEAST)
         return
     tests = len(columns)
     t = t_quantile(level_of(tests), n - 2)
@@ -308,7 +316,7 @@ def _list_hidden(hidden: Iterable[tuple[Column, float | None]], n: int) -> Itera
             needed = max(needed, (n - 10 * off) // 9 + 1)
     if constant:
         unit = "answers with another value"
-        yield Untested("judged-inverse", tuple(constant), f"judged alike in all {n} answers", n // 9 + 1, unit)
+        yield Untested("judged-inverse", tuple(constant), f"judged alike in {_all(n)}", n // 9 + 1, unit)
     if alone:
         reason = f"the mean of the other criteria is the same in all {n} answers"
         yield Untested("judged-inverse", tuple(alone), reason, n // 9 + 1, "answers with another mean")

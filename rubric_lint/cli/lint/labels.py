@@ -40,8 +40,9 @@ _CALL = "rubric-lint labels examples/summary.rubric.yaml answers.jsonl"
 def labels(*, file: str, answers: str, output: str, sample: int, seed: int, settings: SettingsOptions) -> None:
     """Draw answers at random, and write the sheet in which people judge them.
 
-    ANSWERS are those of `rubric-score judge`: {"id", "answer", "question"}. The sheet has the answers and an empty
-    column for each criterion. Give each person a copy, named after the person, then pass the copies as --labels.
+    ANSWERS are those of `rubric-score judge`: {"id", "answer", "question"}, or its results. The sheet has the answers
+    and an empty column for each criterion. Give each person a copy, named after the person, then pass the copies as
+    --labels.
     """
     from rubric_lint.agree.sheets import SheetError, draw, lay_out, write_csv, write_excel  # noqa: PLC0415
     from rubric_lint.cli.score.agree import read_chunks  # noqa: PLC0415
@@ -57,7 +58,7 @@ def labels(*, file: str, answers: str, output: str, sample: int, seed: int, sett
     rubrics = load(file, settings)
     chunks = [*read_chunks(answers)]
     try:
-        check_answers(chunks, rubrics)
+        check_answers(chunks, rubrics, taken=frozenset())  # results have the answers too
         drawn, total = draw(read_answers(chunks, rubrics), sample, seed)
         rows = lay_out(drawn, rubrics)
         data = write_excel(rows, rubrics.values()) if is_excel else write_csv(rows)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -19,7 +19,8 @@ from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.runs import OtherRun
+    from rubric_lint.agree.limits import Limit, Limits
+    from rubric_lint.agree.runs import Matcher, OtherRun
     from rubric_lint.engines.cluster import Done, Folder, Plan, Worker
     from rubric_lint.report.html import Extras, HtmlReport
     from rubric_lint.scoring.grading import ScoringRubric
@@ -56,13 +57,14 @@ def score_files(
     extras: "Prepared | None",
     *,
     jobs: int | None,
+    limits: "Limits | None" = None,
     extract: str = "last",
     mapping: Mapping[str, str] | None = None,
     merges: bool = False,
 ) -> "tuple[Exit, Totals]":
-    """Score files and write everything; return 0 or why something was not scored, and the totals.
+    """Score files and write everything; return 0, or why something was not scored or fails, and the totals.
 
-    `extras` is what the page says, if there is one. With `merges`, the files hold results.
+    `extras` has the other run, and what the page says, if there is one. With `merges`, the files hold results.
 
     Raises:
         click.UsageError: when a file cannot be written.
@@ -86,12 +88,14 @@ def score_files(
         write_all(text.encode("utf-8", "backslashreplace"))
 
     writer = results or (Compact(write, rubrics) if compact else FORMS[form](write, make_style()))
-    page = start_report(rubrics, extras) if extras else None
+    page = start_report(rubrics, extras) if extras and report else None
+    other = extras.other if extras else None
+    watched = page or make_matcher(other)
     scoring = Scoring(
         rubrics,
         writer.add,
         progress,
-        page,
+        watched,
         several=len(outputs) > 1,
         extract=Extract(extract),
         mapping=mapping,
@@ -108,7 +112,11 @@ def score_files(
         scoring,
     ):
         code = _score_streams(scoring, outputs, progress)
-        writer.end(scoring.totals)
+        decided = [*limits.decide(scoring.totals, other)] if limits else []
+        more: dict[str, Any] = {"comparison": other.to_json()} if other else {}
+        writer.end(scoring.totals, more | ({"limits": [each.to_json() for each in decided]} if decided else {}))
+        if other and extras and (form == "table" or not quiet):
+            _tell_comparison(more["comparison"], extras.name, write if form == "table" else None)
         if results and code is Exit.CLEAN:
             results.finish()
         for warning in (*scoring.warnings(), *(extras.warnings() if extras else ())):
@@ -119,7 +127,28 @@ def score_files(
             title = title_of(outputs, rubric) + _HALF.get(code, "")
             told = extras.told._replace(repeated=scoring.repeated, agentv=scoring.compared)
             page.write(file.write, scoring.totals, title, told)
+    if limits and code is Exit.CLEAN:
+        code = _tell_limits(limits, decided, quiet=quiet)
     return code, scoring.totals
+
+
+def _tell_comparison(found: "Mapping[str, Any]", name: str, write: Callable[[str], None] | None) -> None:
+    """Write what got worse since the other run, to the table or to stderr."""
+    from rubric_lint.report.compared import word_comparison  # noqa: PLC0415  (few runs compare)
+
+    for line in word_comparison(found, name):
+        if write:
+            write(f"{line}\n")
+        else:
+            complain(line)
+
+
+def _tell_limits(limits: "Limits", decided: "Sequence[Limit]", *, quiet: bool) -> Exit:
+    """Write each limit with its decision, with `quiet` only those that fail; return whether one fails."""
+    failing = [limit for limit in decided if limits.fails(limit)]
+    for limit in failing if quiet else decided:
+        complain(str(limit))
+    return Exit.FOUND if failing else Exit.CLEAN
 
 
 def _score_streams(scoring: "Scoring", outputs: tuple[str, ...], progress: Progress) -> Exit:
@@ -218,7 +247,7 @@ class ResultOutput:
         with self._naming():
             self._writer.add(results)
 
-    def end(self, _totals: "Totals") -> None:
+    def end(self, _totals: "Totals", _more: "Mapping[str, Any]") -> None:
         """Write what is not written yet."""
         with self._naming():
             self._writer.end()
@@ -310,6 +339,15 @@ def _read_date() -> date:
         return (datetime.now(UTC) if given is None else datetime.fromtimestamp(int(given), UTC)).date()
     except (ValueError, OverflowError, OSError):
         raise click.UsageError(f"SOURCE_DATE_EPOCH: {given!r} is not a number of seconds since 1970") from None
+
+
+def make_matcher(other: "OtherRun | None") -> "Matcher | None":
+    """Return what joins the results with the other run, if there is one."""
+    if other is None:
+        return None
+    from rubric_lint.agree.runs import Matcher  # noqa: PLC0415
+
+    return Matcher(other)
 
 
 def start_report(rubrics: "Mapping[str, ScoringRubric]", extras: "Prepared") -> "HtmlReport":
@@ -408,7 +446,7 @@ def score_by_engine(
             for lines in review.results() if form == "table" else ():
                 writer.add(lines)
             totals = review.add_up(rubrics)
-            writer.end(totals)
+            writer.end(totals, {})
             for warning in review.warnings():
                 complain(warning)
             if form != "table" and not quiet:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -48,13 +49,16 @@ _EXAMPLES = {
 }
 
 
+_SHARE: dict[str, Any] = {"metavar": "SHARE", "type": click.FloatRange(0, 1, min_open=True, max_open=True)}
+
+
 @click.command(
     "score",
     cls=Command,
     examples=_EXAMPLES,
     exits={
-        Exit.CLEAN: "no verdict as bad as --fail-on and no invalid output",
-        Exit.FOUND: "a verdict as bad as --fail-on, or an invalid output without --allow-invalid",
+        Exit.CLEAN: "no verdict as bad as --fail-on, no invalid output, and no broken limit",
+        Exit.FOUND: "a verdict as bad as --fail-on, an invalid output without --allow-invalid, or a broken limit",
         Exit.USAGE: "usage error, or a file that cannot be read or has errors",
     },
 )
@@ -92,7 +96,7 @@ _EXAMPLES = {
     "--compare",
     metavar="FILE",
     type=FileName(),
-    help="Compare with another run in the report: judge outputs, or results of rubric-score by any rubric.",
+    help="List what got worse since another run: judge outputs, or results of rubric-score by any rubric.",
 )
 @option(
     "Report",
@@ -103,6 +107,30 @@ _EXAMPLES = {
     help="Show in the report how well the judge agrees with these labels of people. Can be repeated.",
 )
 @verdict_options
+@option(
+    "Verdicts",
+    "--fail-on-worse",
+    is_flag=True,
+    help="Exit with 1 if more answers got worse than better since --compare.",
+)
+@option(
+    "Verdicts",
+    "--min-pass-share",
+    **_SHARE,
+    help="Exit with 1 if fewer of the valid outputs pass. This and --fail-on-worse replace the default of --fail-on.",
+)
+@option(
+    "Verdicts",
+    "--max-invalid-share",
+    **_SHARE,
+    help="Exit with 1 if more outputs are invalid, instead of for each.",
+)
+@option(
+    "Verdicts",
+    "--fail-under-doubt",
+    is_flag=True,
+    help="Exit with 1 also where the 95% interval leaves one of these limits undecided.",
+)
 @extract_option("last")
 @with_settings
 @option(HELP, "--version", **VERSION)
@@ -126,6 +154,10 @@ def score(
     report: str | None,
     compare: str | None,
     labels: tuple[str, ...],
+    fail_on_worse: bool,
+    min_pass_share: float | None,
+    max_invalid_share: float | None,
+    fail_under_doubt: bool,
     settings: SettingsOptions,
 ) -> int:
     """Score judge outputs by their rubrics.
@@ -135,6 +167,18 @@ def score(
     record or row {"id", "rubric", "output"} whose output is the object or the judge's raw text.
     """
     _check_report(outputs, report, compare, labels)
+    limited = fail_on_worse, min_pass_share, max_invalid_share
+    if fail_on_worse and not compare:
+        raise click.UsageError("--fail-on-worse needs the earlier run; add --compare FILE")
+    if fail_under_doubt and not any(limited):
+        raise click.UsageError(
+            "--fail-under-doubt is for limits; add --fail-on-worse, --min-pass-share or --max-invalid-share"
+        )
+    if engine and (compare or any(limited)):
+        raise click.UsageError("--compare and its limits cannot be combined with --engine; score the files without it")
+    if (fail_on_worse or min_pass_share) and _is_default("fail_on"):
+        fail_on = "never"
+    allow_invalid = allow_invalid or max_invalid_share is not None
     check_engine(engine, outputs, output, address, report=report, compact=compact, jobs=jobs, form=form)
     rubrics = load(rubric, settings, pass_at=pass_at, borderline_at=borderline_at)
     outputs = find_files(outputs)
@@ -153,13 +197,29 @@ def score(
             quiet=quiet,
             judge=lambda totals: judge_totals(totals, fail_on, allow_invalid=allow_invalid),
         )
-    extras = prepare_extras(rubrics, outputs, compare, labels, extract=extract, mapping=mapping) if report else None
-    if report and extras is None:
-        return Exit.USAGE
+    extras = None
+    if report or compare:
+        extras = prepare_extras(rubrics, outputs, compare, labels, extract=extract, mapping=mapping)
+        if extras is None:
+            return Exit.USAGE
+    limits = None
+    if any(limited):
+        from rubric_lint.agree.limits import Limits  # noqa: PLC0415  (few runs have limits)
+
+        passing, invalid = (None if share is None else Fraction(str(share)) for share in limited[1:])
+        limits = Limits(fail_on_worse, passing, invalid, fail_under_doubt)
     given = Given(rubric, outputs, (*([compare] if compare else []), *labels))
     target = Target(form, output, report, compact, quiet)
-    code, totals = score_files(rubrics, given, target, extras, jobs=jobs, extract=extract, mapping=mapping)
+    code, totals = score_files(
+        rubrics, given, target, extras, jobs=jobs, limits=limits, extract=extract, mapping=mapping
+    )
     return code or judge_totals(totals, fail_on, allow_invalid=allow_invalid)
+
+
+def _is_default(name: str) -> bool:
+    """Return whether an option is not on the command line."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is click.core.ParameterSource.DEFAULT
 
 
 def _check_report(outputs: tuple[str, ...], report: str | None, compare: str | None, labels: tuple[str, ...]) -> None:
@@ -168,9 +228,8 @@ def _check_report(outputs: tuple[str, ...], report: str | None, compare: str | N
     Raises:
         click.UsageError: when they do.
     """
-    for given, name in ((compare, "--compare"), (labels, "--labels")):
-        if given and not report:
-            raise click.UsageError(f"{name} is for the HTML report; add --report FILE.html")
+    if labels and not report:
+        raise click.UsageError("--labels is for the HTML report; add --report FILE.html")
     files = [*outputs, *([compare] if compare else []), *labels]
     if files.count(STDIN) > 1:
         raise click.UsageError("stdin can be read only once")

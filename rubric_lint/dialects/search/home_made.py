@@ -3,7 +3,6 @@
 They are read where their structure and a second sign agree, and only what is wrong in any format is found in them.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -23,8 +22,8 @@ from rubric_lint.shapes.infer import (
     find_expected,
     find_texts,
     infer,
-    is_container,
-    words,
+    is_declared,
+    is_own,
 )
 from rubric_lint.shapes.reading import read_shape
 from rubric_lint.shapes.shape import YES_NO
@@ -55,7 +54,7 @@ def read_home(document: Document) -> list[View]:
     """Return the home-made rubrics of a document."""
     tables = _find_tables(document)
     found = [each for each in tables if each.is_certain]
-    if not tables and _is_own(document):  # its name and two marks do without a word for the container
+    if not tables and is_own(document):  # its name and two marks do without a word for the container
         every = infer([document], TITLE, partial(find_criteria, anywhere=True))
         found = [each for each in every if each.is_certain and _count_marks(each) > 1]
     return [
@@ -72,11 +71,6 @@ def _find_tables(document: Document) -> list[Inferred]:
 
 def _count_marks(inferred: Inferred) -> int:
     return min(len({"weight", "levels", "gate"} & each.fields.keys()) for _, each, _ in inferred.criteria)
-
-
-def _is_own(document: Document) -> bool:
-    """Return whether the name of a file says that it is a rubric."""
-    return re.search(words().files["own"], document.source.name, re.IGNORECASE) is not None
 
 
 def _relax(view: View, rules: frozenset[str]) -> View:
@@ -106,28 +100,22 @@ def find_near(document: Document) -> Iterator[Near]:
     """Find what is nearly a home-made rubric."""
     if document.kind is Kind.JSON_LINES:
         return
-    is_own = _is_own(document)
+    is_named = is_own(document)
     tables = _find_tables(document)
     is_read = any(each.is_certain for each in tables)
-    if is_own and not any(map(_is_marked, tables)):
+    if is_named and not any(map(_is_marked, tables)):
         tables = [*filter(_is_marked, infer([document], TITLE, partial(find_criteria, anywhere=True)))] or tables
-    if is_own and not tables:
-        tables = [each for each in infer([document], TITLE, find_texts) if _is_declared(document, each)]
+    if is_named and not tables:
+        tables = [
+            each for each in infer([document], TITLE, find_texts) if is_declared(document, each.criteria[0][1].path)
+        ]
     if not tables and is_named_for_judges(document):
         for each in infer([document], TITLE, find_expected):
             yield Near([criteria.path for _, criteria, _ in each.criteria], *_word(each.criteria[0][1]))
     for each in tables:
         _, found, signs = each.criteria[0]
-        if not is_read and _is_near(found, signs, is_own=is_own):
+        if not is_read and _is_near(found, signs, is_own=is_named):
             yield Near([criteria.path for _, criteria, _ in each.criteria], *_word(found))
-
-
-def _is_declared(document: Document, inferred: Inferred) -> bool:
-    """Return whether texts are under a word of containers, or beside what declares a scale or a threshold."""
-    path = inferred.criteria[0][1].path
-    beside = document.value(path[:-1]) if path else ()
-    known = {*words().beside["scale"], *words().beside["pass"]}
-    return bool(path) and (is_container(str(path[-1])) or not known.isdisjoint(beside))
 
 
 def find_beside(document: Document, taken: set[Path]) -> Iterator[Near]:

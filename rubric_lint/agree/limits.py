@@ -1,0 +1,135 @@
+"""Decide by intervals whether a run keeps the limits that were set for it."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from rubric_lint.agree.assess import Asked, count_of_class
+from rubric_lint.agree.intervals import Bounded, Share, bound
+from rubric_lint.agree.runs import OtherRun
+from rubric_lint.scoring.grading import Verdict
+from rubric_lint.scoring.totals import Totals
+
+
+class Decision(StrEnum):
+    """Whether a limit is kept."""
+
+    KEPT = "kept"
+    BROKEN = "broken"
+    UNDECIDED = "undecided"
+
+
+class Limit(NamedTuple):
+    """A limit for a share: the option that sets it, what the share counts and of what, and the decision.
+
+    The interval of 95% is that of Clopper and Pearson. `needed` is the size at which this share would decide, if known.
+    """
+
+    option: str
+    asked: Fraction
+    told: str
+    advice: str
+    bounded: Bounded
+    decision: Decision
+    needed: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the limit as in the JSON report."""
+        return {
+            "option": self.option,
+            "asked": float(self.asked),
+            **self.bounded.to_json(),
+            "decision": str(self.decision),
+            "needed": self.needed,
+        }
+
+    def __str__(self) -> str:
+        """Return the limit in words: the decision, the share with its interval, and what to do."""
+        share, low, high = self.bounded
+        head = f"{self.option} {float(self.asked):g}" if self.option != WORSE else WORSE
+        if not share.n:
+            return f"{head}: {self.decision}; {self.told} ({share.x} of {share.n})"
+        figures = f"{share.x:,} of {share.n:,} {self.told}: {share.value:.3f} (95% interval {low:.3f} to {high:.3f})"
+        if self.decision is Decision.KEPT:
+            return f"{head}: {self.decision}; {figures}"
+        if self.decision is Decision.BROKEN:
+            return f"{head}: {self.decision}; {figures}, all on the wrong side of {float(self.asked):g}; {self.advice}"
+        more = (
+            f"at this share, {self.needed:,} would decide"
+            if self.needed
+            else "more answers of this share decide nothing"
+        )
+        return (
+            f"{head}: {self.decision}, as the interval includes {float(self.asked):g}; {figures}; {more}; judge more "
+            "answers, or add --fail-under-doubt to fail in doubt"
+        )
+
+
+WORSE = "--fail-on-worse"
+
+
+class Limits(NamedTuple):
+    """The limits of a run, None without one; with `in_doubt`, what the data do not decide fails too."""
+
+    on_worse: bool = False
+    pass_share: Fraction | None = None
+    invalid_share: Fraction | None = None
+    in_doubt: bool = False
+
+    def decide(self, totals: Totals, other: OtherRun | None) -> Iterator[Limit]:
+        """Yield each limit with its decision."""
+        if self.on_worse and other:
+            yield _decide_worse(other)
+        if self.pass_share is not None:
+            share = Share(totals.verdicts[Verdict.PASS], totals.verdicts.total())
+            decision, needed = _decide(share, self.pass_share)
+            told = "valid outputs pass" if share.n else "no output is valid"
+            advice = "read the reasons of those that fail"
+            bounded = bound(share, _LEVEL)
+            yield Limit("--min-pass-share", self.pass_share, told, advice, bounded, decision, needed)
+        if self.invalid_share is not None:
+            share = Share(totals.invalid, totals.outputs)
+            valid = Share(share.n - share.x, share.n)
+            decision, needed = _decide(valid, 1 - self.invalid_share)
+            told = "outputs are invalid" if share.n else "there is no output"
+            advice = "see the reasons above, and ask the judge for those again"
+            bounded = bound(share, _LEVEL)
+            yield Limit("--max-invalid-share", self.invalid_share, told, advice, bounded, decision, needed)
+
+    def fails(self, limit: Limit) -> bool:
+        """Return whether a limit makes the run fail."""
+        return limit.decision is Decision.BROKEN or (self.in_doubt and limit.decision is Decision.UNDECIDED)
+
+
+_LEVEL = Asked().level
+
+
+def _decide(good: Share, asked: Fraction) -> tuple[Decision, int | None]:
+    """Decide whether a share is at least the one that is asked for; of nothing, it is not."""
+    if not good.n:
+        return Decision.BROKEN, None
+    _, low, high = bound(good, _LEVEL)
+    if high < asked:
+        return Decision.BROKEN, None
+    if low >= asked:
+        return Decision.KEPT, None
+    return Decision.UNDECIDED, count_of_class(good, Asked(asked))
+
+
+def _decide_worse(other: OtherRun) -> Limit:
+    """Decide whether more answers got worse than better: the sign test, as an interval.
+
+    A judge that is asked again changes some results by chance, and as many in each direction.
+    """
+    worse, better = other.worse.count, other.better.count
+    share, half, needed = Share(worse, worse + better), Fraction(1, 2), None
+    if not other.counts.both:
+        decision, told = Decision.BROKEN, "no answer is valid in both runs, so nothing is compared"
+    elif not worse:
+        decision, told = Decision.KEPT, "changed answers got worse" if better else "no answer changed"
+    else:
+        told = "changed answers got worse"
+        kept, needed = _decide(Share(better, share.n), half)
+        decision = kept
+    return Limit(WORSE, half, told, "see the answers listed as worse", bound(share, _LEVEL), decision, needed)
