@@ -176,6 +176,14 @@ def test_the_criteria_of_sections_with_titles_are_judged_by_what_is_wanted():
     }
 
 
+def test_a_flag_that_turns_off_a_gate_is_used_with_it():
+    entry = "{{name: {}, weight: 1, description: It is all there, threshold: 3, blocker: {}}}"
+    write(a_yaml=f"criteria: [{entry.format('a', 'true')}, {entry.format('b', 'false')}]\n")
+    report, _, code = call("adopt", "a.yaml", "--scale=0-5")
+    gates = [line.split()[4:6] for line in report.splitlines() if line.startswith(("  a ", "  b "))]
+    assert (settings()["shape"][0]["gate"], gates, code) == (["threshold", "blocker"], [[">=", "3"], ["-", "It"]], 0)
+
+
 NO_CRITERIA = {
     "inputs of cases": CASES.format("input", "kind", "fashion"),
     "prompts of cases": CASES.format("prompt", "kind", "fashion"),

@@ -149,4 +149,5 @@ def test_edits_and_undos_end_in_the_findings_of_the_text(server, text, name, not
     assert [
         (each.code, each.message, each.range, [other.location.range for other in each.related_information or ()])
         for each in found
+        if each.code  # what looks like a rubric and is not read has none
     ] == expected(str(folder / name), document)

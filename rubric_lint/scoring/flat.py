@@ -64,7 +64,7 @@ def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
     """
     if isinstance(value.get("criteria"), list):  # a result
         return None
-    columns = _find_columns(tuple(value), rubric)
+    columns = _find_columns(tuple(name for name in value if isinstance(name, str)), rubric)
     if not columns.used:
         return None
     answers = tuple(

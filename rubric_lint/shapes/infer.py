@@ -273,6 +273,9 @@ def _read_fields(
             names = _choose(entries, [name for name in known if name not in taken], suits)
             if names and (ours in _ANY or any(_is_most(each, names, suits) for each in (outer, entries))):
                 fields[ours] = names
+    if gates := fields.get("gate"):  # `blocker: false` turns off the threshold beside it
+        others = [name for name in words().fields["gate"] if any(entry.get(name) is False for entry in entries)]
+        fields["gate"] = tuple(dict.fromkeys((*gates, *others)))
     if guesses and "levels" not in fields:
         keys = dict.fromkeys(key for entry in entries for key in entry)
         if described := [key for key in keys if _is_most(entries, (key,), are_levels)]:

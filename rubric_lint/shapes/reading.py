@@ -125,6 +125,7 @@ class _Reading:
         self.points = Fraction(0)
         self.is_pass_part = False
         self.passes = self._read_setting("pass", shape.passes)
+        self.is_unscaled = False  # whether the scale is written, but is none that can be scored
         scale = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
         for name, written in [*(("scale", each) for each in scale), *(("levels", each) for each in shape.levels)]:
             if isinstance(written, str) and written.startswith("/") and self._follow(written) is None:
@@ -225,7 +226,7 @@ class _Reading:
         below = list(self._list_leaves(found.place, found.value, (*leaf.above, name)))
         if self._find_mark(leaf, self.shape.sums):
             below = [part._replace(key=part.key or str(at), is_level=True) for at, part in enumerate(below, start=1)]
-        if gate := self._find_mark(leaf, (*self.shape.gate, *self.shape.negative)):
+        if gate := self._find_gate(leaf) or self._find_mark(leaf, self.shape.negative):
             self._refuse(f"`{gate.place[-1]}` of `{name}` counts for none of its parts, which are what is judged")
         written = self._find(leaf, self.shape.weight)
         whole = self._read_weight(written) if written else None
@@ -312,9 +313,12 @@ class _Reading:
         self._put(("scale", *place), place)  # it is read, though it is not part of a criterion
         if low < high <= low + _WIDEST:
             return low, high
-        self.problems.append(
-            ("bounds", Problem("empty-range", place, Part.VALUE, {"range": f"{_show(low)} to {_show(high)}"}))
-        )
+        self.is_unscaled = True
+        if low < high:
+            self._refuse(f"its scale, {_show(low)} to {_show(high)}, has more than {_WIDEST} scores")
+        else:
+            values = {"range": f"{_show(low)} to {_show(high)}"}
+            self.problems.append(("bounds", Problem("empty-range", place, Part.VALUE, values)))
         return None
 
     def _read_levels(self, leaf: _Leaf, ends: Ends | str | None) -> list[_Level]:
@@ -479,7 +483,7 @@ class _Reading:
     # Gates, weights and the threshold.
 
     def _add_gate(self, index: int, entry: dict[str, Any], leaf: _Leaf) -> None:
-        marked = self._find_mark(leaf, self.shape.gate)
+        marked = self._find_gate(leaf)
         if self._find_mark(leaf, self.shape.negative) and self.shape.combine == "all":
             entry[ASKED] = _NOT_MET
         if marked is None:
@@ -517,11 +521,18 @@ class _Reading:
     def _check_gate(self, gate: Fraction, place: Path, ends: Ends, *, is_part: bool) -> Fraction | None:
         """Return the score that a gate means, None if it is on no scale."""
         scored = self._read_score(gate, *ends, is_part=is_part)
-        if scored is None or ends[0] <= scored <= ends[1]:
+        if self.is_unscaled or scored is None or ends[0] <= scored <= ends[1]:
             return scored
         effect = "is never met" if scored > ends[1] else "is always met"
         self._report_threshold(place, scored, ends, f"gate {effect}")
         return None
+
+    def _find_gate(self, leaf: _Leaf) -> Written | None:
+        """Return what says that a criterion must be met; nothing does where one field is false, as `blocker: false`."""
+        flags = [name for name, values in self.shape.gate if values is None]
+        said = [self._find(leaf, (name,)) for name in flags] if isinstance(leaf.value, dict) else []
+        is_off = any(found is not None and found.value is False for found in said)
+        return None if is_off else self._find_mark(leaf, self.shape.gate)
 
     def _find_mark(self, leaf: _Leaf, marks: Marks) -> Written | None:
         """Return the first field of an entry that marks it: one that is true, a number, or one of the values."""
@@ -653,7 +664,7 @@ class _Reading:
         """Return the threshold as a share, and its place."""
         if self.shape.combine == "all":
             return Decimal(0), None
-        if self.passes is None:
+        if self.passes is None or self.is_unscaled:
             return None, None
         passes, place = self.passes
         scales = {ends or (Fraction(0), Fraction(1)) for ends in self.ends}
