@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -49,6 +50,42 @@ def join_words(words: Sequence[str], conjunction: str = "and") -> str:
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {conjunction} {words[-1]}"
+
+
+class Causes:
+    """Errors, counted by cause: numbers and what is quoted may differ; `firsts` has the first message of each."""
+
+    def __init__(self, messages: Iterable[str] = ()) -> None:
+        self.counts: Counter[str] = Counter()
+        self.firsts: dict[str, str] = {}
+        for message in messages:
+            self.add(message)
+
+    def add(self, message: str) -> tuple[str, str]:
+        """Count an error; return its cause, and the message without the number of further errors in its output."""
+        message = _OTHERS.sub("", message)
+        cause = _VARYING.sub("#", message)
+        self.counts[cause] += 1
+        self.firsts.setdefault(cause, message)
+        return cause, message
+
+    def word(self, most: int = 3) -> str:
+        """Return the commonest causes, each with its number and its first message, and how many errors are left."""
+        named = [(self.firsts[cause], count) for cause, count in self.counts.most_common(most)]
+        told = [f"{first} ({f'{count:,} times' if count > 1 else 'once'})" for first, count in named]
+        others = self.counts.total() - sum(count for _, count in named)
+        return join_words([*told, *([f"{others:,} with other errors"] if others else [])])
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return the causes as in JSON reports, the commonest first."""
+        return [{"message": self.firsts[cause], "outputs": count} for cause, count in self.counts.most_common()]
+
+
+_VARYING = re.compile(r'"[^"]*"|`[^`]*`|[0-9]+')
+"""Matches the parts that may differ between errors of one cause."""
+
+_OTHERS = re.compile(r" \(and [0-9]+ more errors?\)\Z")
+"""Matches the number of further errors in one output."""
 
 
 def list_names(names: Collection[str], most: int = 5) -> str:

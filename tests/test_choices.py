@@ -159,12 +159,14 @@ def test_a_choice_changes_what_it_says(name, case, said):
     said(fixed)
 
 
-def test_an_id_goes_below_a_text_block_with_its_blank_lines():
+@pytest.mark.parametrize(("header", "below"), [("|+", "\n\n"), ("| # one + two", "")])
+def test_an_id_goes_below_a_text_block_with_the_blank_lines_that_are_text(header, below):
     text = (
-        "rubrics:\n- score_ranges:\n    0: None\n    7: |+\n      Names 7\n\n\n- {id: b, expected_outcome: Says it}\n"
+        f"rubrics:\n- score_ranges:\n    0: None\n    7: {header}\n      Names 7\n\n\n"
+        "- {id: b, expected_outcome: Says it}\n"
     )
     settings = OURS._replace(enabled=frozenset({"missing-id"}))
-    expected = text.replace("Names 7\n\n\n", "Names 7\n\n\n  id: rubric-1\n")
+    expected = text.replace(f"Names 7\n{below}", f"Names 7\n{below}  id: rubric-1\n")
     assert fix("a.yaml", text.encode(), settings, unsafe=True).text == expected
 
 

@@ -293,7 +293,7 @@ def test_rpm_keeps_requests_apart():
 
 @pytest.mark.slow
 def test_a_terminal_shows_how_far_the_answers_are_read(folder):
-    write_answers(folder, 100_000)
+    write_answers(folder, 250_000)  # enough for more than a second, after which it shows
     leader, follower = pty.openpty()
     with serving(Response({"error": {"message": "No."}}, 401)) as server:
         run_ = start(server, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=follower)

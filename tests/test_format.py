@@ -239,6 +239,11 @@ def test_a_file_with_what_cannot_be_moved_safely_is_left_alone_with_the_place_an
     said(formatted(text))
 
 
+def test_a_file_whose_bytes_cannot_be_reproduced_is_left_alone(monkeypatch):
+    monkeypatch.setattr(Source, "to_bytes", lambda _, text: text.encode() + b" ")
+    assert "bytes" in formatted("rubrics:\n  - expected_outcome: Names it\n    id: a\n")
+
+
 def test_a_file_with_a_syntax_error_is_left_alone():
     text = "rubrics:\n  - weight: 2\n    id: a\n--- \nrubrics: [\n"
     fixed = format_file("a.rubric.yaml", text.encode())

@@ -233,6 +233,15 @@ def test_a_run_is_worse_if_more_answers_got_worse_than_better(run, name):
     assert in_doubt[0] == int(expected[0] != "kept")
 
 
+def test_invalid_outputs_are_counted_by_cause(run):
+    records = [*many(1, 0, 3), {"id": "x", "output": "none"}, {"id": "y", "output": "nothing"}]
+    found = run(records, NEVER, "--format", "json")
+    assert [(each["message"][:18], each["outputs"]) for each in read(found)["invalid"]] == [
+        ("score 11 is outsid", 3),
+        ("in the raw text: n", 2),
+    ]
+
+
 def test_limits_are_told_with_the_value_the_interval_and_what_to_do(run, said):
     for now, args in (
         (many(5, 15), ["--min-pass-share=.8"]),

@@ -86,6 +86,17 @@ def test_a_gate_does_not_hold_where_the_criterion_says_that_it_is_none(beside, g
     assert [each[2] for each in criteria] == [gate]
 
 
+@pytest.mark.parametrize(
+    ("scale", "expected"), [("[5, 1]", ["[5, 1]"]), ("[3, 3]", ["[3, 3]"]), ("[0, 5000]", []), ("0-5000", [])]
+)
+def test_a_threshold_and_a_gate_are_not_judged_by_a_scale_that_is_none(scale, expected):
+    text = f"scale: {scale}\npass: 4000\ncriteria: [{{what: Names the cause, least: 4000}}, {{what: Says thank you}}]\n"
+    table = 'criteria = "/criteria"\noutcome = "what"\nscale = "/scale"\ngate = "least"\npass = "/pass"'
+    assert [each[0] for each in found(text, table)] == expected
+    with pytest.raises(RubricError):
+        mean(text, table)
+
+
 BARE = ('criteria = ""\noutcome = "x"\nscale = "yes-no"', "[Names the cause, Is short]")
 WORDS = (
     """

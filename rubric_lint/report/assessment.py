@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -20,9 +19,8 @@ from rubric_lint.agree.assess import (
 from rubric_lint.agree.intervals import Bounded, Share
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.judged.run import Review
-from rubric_lint.agree.reading import Invalid
 from rubric_lint.finding import Severity
-from rubric_lint.messages import list_names, visible, visible_json
+from rubric_lint.messages import Causes, list_names, visible, visible_json
 from rubric_lint.report.base import Style, Write
 from rubric_lint.report.visible import cut, wrap
 from rubric_lint.rules import JUDGED_RULES
@@ -121,7 +119,7 @@ def word_headline(found: Assessment) -> str:
         "mend": len(found.list(Standing.MEND)) or "the rubric as a whole",
         "criteria": counted(len(found.criteria), "criterion", "criteria"),
         "fault": review.fault,
-        "invalid": _word_causes(review.invalid),
+        "invalid": _word_causes(review),
         "answers": counted(review.answers, "answer"),
         "target": _share(found),
         "more": f"no number of labels up to {MOST_LABELS:,}" if found.needed is None else more,
@@ -190,7 +188,7 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
     if review.answers and review.answers < _FEW:
         yield f"{counted(review.answers, 'answer')} can show a gross fault, but not that there is none."
     if review.invalid and Reason.INVALID not in found.reasons:
-        yield f"{counted(len(review.invalid), 'record')} not counted: {_word_causes(review.invalid)}."
+        yield f"{counted(len(review.invalid), 'record')} not counted: {_word_causes(review)}."
     for each in review.left_out:
         yield f"{counted(each.count, 'record')} left out: {each.reason}."
     if found.caught and review.chosen is None:
@@ -199,22 +197,8 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.asked.level:.2g}."
 
 
-_VARYING = re.compile(r"[0-9]+")
-
-
-def _word_causes(invalid: Iterable[Invalid], most: int = 3) -> str:
-    """Count invalid outputs by their cause; numbers in it may differ."""
-    causes: Counter[str] = Counter()
-    firsts: dict[str, str] = {}
-    for each in invalid:
-        kind = _VARYING.sub("#", each.message)
-        causes[kind] += 1
-        firsts.setdefault(kind, each.message)
-    if len(causes) == 1:
-        return next(iter(firsts.values()))
-    told = [f"{firsts[kind]} ({count})" for kind, count in causes.most_common(most)]
-    others = causes.total() - sum(count for _, count in causes.most_common(most))
-    return "; ".join([*told, *([f"other errors ({others})"] if others else [])])
+def _word_causes(review: Review) -> str:
+    return Causes(each.message for each in review.invalid).word()
 
 
 def word_faults(evidence: Iterable[Evidence]) -> str:

@@ -1,12 +1,10 @@
 """Write scoring results in three formats, as they arrive."""
 
 import json
-import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from rubric_lint.messages import join_words, visible_json
+from rubric_lint.messages import Causes, join_words, visible_json
 from rubric_lint.report.base import VERDICT_ROLES, Style, Write
 from rubric_lint.report.visible import cut, visible, width
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
@@ -109,11 +107,14 @@ _MOST_OF_A_CAUSE = 5
 _MOST_OUTPUTS = 20
 """The most outputs whose verdicts are listed."""
 
-_VARYING = re.compile(r'"[^"]*"|`[^`]*`|[0-9]+')
-"""The parts that may differ between errors of one cause."""
 
-_OTHERS = re.compile(r" \(and [0-9]+ more errors?\)\Z")
-"""The number of further errors in one output."""
+def read_errors(results: Iterable[str]) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield the error and the id of each result of an invalid output."""
+    for result in results:
+        if '"error": {' in result:
+            found = json.loads(result)
+            if error := found.get("error"):
+                yield error, found.get("id")
 
 
 class Table:
@@ -123,25 +124,19 @@ class Table:
         self._write = write
         self._look = look
         self._first: list[str] = []
-        self._errors: Counter[str] = Counter()
+        self._causes = Causes()
         self._hidden: dict[str, str] = {}
         self._listed = 0
 
     def add(self, results: list[str]) -> None:
         """Write the errors, and only the first ones of each cause; keep the first results for the end."""
         self._first += results[: _MOST_OUTPUTS - len(self._first)]
-        for result in results:
-            if '"error": {' in result:
-                found = json.loads(result)
-                self._list(found.get("error"), found.get("id"))
+        for error, name in read_errors(results):
+            self._list(error, name)
 
-    def _list(self, error: dict[str, Any] | None, name: Any) -> None:
-        if not error:
-            return
-        message = _OTHERS.sub("", error["message"])
-        cause = _VARYING.sub("#", message)
-        self._errors[cause] += 1
-        if self._errors[cause] > _MOST_OF_A_CAUSE or self._listed >= _MOST_LISTED:
+    def _list(self, error: dict[str, Any], name: Any) -> None:
+        cause, message = self._causes.add(error["message"])
+        if self._causes.counts[cause] > _MOST_OF_A_CAUSE or self._listed >= _MOST_LISTED:
             self._hidden.setdefault(cause, message)
             return
         self._listed += 1
@@ -154,12 +149,12 @@ class Table:
         self._write("\n".join(self._look.wrap(visible(text))) + "\n")
 
     def _sum_up(self) -> None:
-        left = [(self._errors[cause] - _MOST_OF_A_CAUSE, message) for cause, message in self._hidden.items()]
+        left = [(self._causes.counts[cause] - _MOST_OF_A_CAUSE, message) for cause, message in self._hidden.items()]
         for count, message in sorted(left, reverse=True)[:_MOST_OF_A_CAUSE]:
             if count > 0:
                 self._tell(f"... and {count:,} more: {message}")
         if self._hidden:
-            total = self._errors.total()
+            total = self._causes.counts.total()
             self._write(f"{total:,} outputs are invalid; --format jsonl lists them all\n")
 
     def end(self, totals: Totals, more: Mapping[str, Any]) -> None:  # noqa: ARG002  (run.py writes it as text)

@@ -64,7 +64,7 @@ def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
     """
     if isinstance(value.get("criteria"), list):  # a result
         return None
-    columns = _find_columns(tuple(value), rubric)
+    columns = _find_columns(tuple(name for name in value if isinstance(name, str)), rubric)
     if not columns.used:
         return None
     answers = tuple(
@@ -98,8 +98,7 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
     """
     folded: dict[str, list[str]] = {}
     for name in names:
-        if isinstance(name, str):  # a mapping of Python may have other keys
-            folded.setdefault(fold_column(name), []).append(name)
+        folded.setdefault(fold_column(name), []).append(name)
 
     def find(wanted: str) -> str | None:
         for exact in (wanted, f"{CRITERION}{wanted}"):

@@ -125,6 +125,7 @@ class _Reading:
         self.points = Fraction(0)
         self.is_pass_part = False
         self.passes = self._read_setting("pass", shape.passes)
+        self.is_unscaled = False  # whether the scale is written, but is none that can be scored
         scale = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
         for name, written in [*(("scale", each) for each in scale), *(("levels", each) for each in shape.levels)]:
             if isinstance(written, str) and written.startswith("/") and self._follow(written) is None:
@@ -312,9 +313,12 @@ class _Reading:
         self._put(("scale", *place), place)  # it is read, though it is not part of a criterion
         if low < high <= low + _WIDEST:
             return low, high
-        self.problems.append(
-            ("bounds", Problem("empty-range", place, Part.VALUE, {"range": f"{_show(low)} to {_show(high)}"}))
-        )
+        self.is_unscaled = True
+        if low < high:
+            self._refuse(f"its scale, {_show(low)} to {_show(high)}, has more than {_WIDEST} scores")
+        else:
+            values = {"range": f"{_show(low)} to {_show(high)}"}
+            self.problems.append(("bounds", Problem("empty-range", place, Part.VALUE, values)))
         return None
 
     def _read_levels(self, leaf: _Leaf, ends: Ends | str | None) -> list[_Level]:
@@ -517,7 +521,7 @@ class _Reading:
     def _check_gate(self, gate: Fraction, place: Path, ends: Ends, *, is_part: bool) -> Fraction | None:
         """Return the score that a gate means, None if it is on no scale."""
         scored = self._read_score(gate, *ends, is_part=is_part)
-        if scored is None or ends[0] <= scored <= ends[1]:
+        if self.is_unscaled or scored is None or ends[0] <= scored <= ends[1]:
             return scored
         effect = "is never met" if scored > ends[1] else "is always met"
         self._report_threshold(place, scored, ends, f"gate {effect}")
@@ -660,7 +664,7 @@ class _Reading:
         """Return the threshold as a share, and its place."""
         if self.shape.combine == "all":
             return Decimal(0), None
-        if self.passes is None:
+        if self.passes is None or self.is_unscaled:
             return None, None
         passes, place = self.passes
         scales = {ends or (Fraction(0), Fraction(1)) for ends in self.ends}

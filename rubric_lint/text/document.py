@@ -96,7 +96,7 @@ class Document:
         self.root = root.node
         self.has_aliases = root.has_aliases
         self._before = root.before
-        self._reader = Reader(tree.source.text, has_aliases=root.has_aliases)
+        self._reader = Reader(tree.source, has_aliases=root.has_aliases)
         self._children: dict[Path, Child] = {(): Child(None, None, root.node)}  # children by path, once requested
 
     @property
@@ -125,7 +125,7 @@ class Document:
         other = copy(self)
         for name in ("data", "mappings", "duplicates"):
             vars(other).pop(name, None)
-        other._reader = Reader(self.source.text, has_aliases=self.has_aliases)
+        other._reader = Reader(self.source, has_aliases=self.has_aliases)
         return other
 
     @property

@@ -165,6 +165,11 @@ class Source(_SourceFields):
         return self.bom + text.encode(self.encoding)
 
     @cached_property
+    def may_be_tagged(self) -> bool:
+        """Whether the text holds what begins a YAML tag; asked once, however many documents it holds."""
+        return "!" in self.text
+
+    @cached_property
     def _line_starts(self) -> list[int]:
         if "\r" in self.text:
             return [0, *(match.end() for match in re.finditer(_LINE_END, self.text))]

@@ -236,17 +236,17 @@ class Repeated(NamedTuple):
 
 
 class Reader:
-    """A reader of the nodes of one text as plain data. An alias is the same object as its anchor's value.
+    """A reader of the nodes of one document as plain data. An alias is the same object as its anchor's value.
 
     `repeated` are the duplicate keys; `is_ambiguous` says that YAML 1.1 readers read a scalar differently,
     `has_long_decimals` that a float may not equal the decimal as written. `merging` are the mappings with fields from
     merge keys, as data.
     """
 
-    def __init__(self, text: str, *, has_aliases: bool) -> None:
-        self.text = text
+    def __init__(self, source: Source, *, has_aliases: bool) -> None:
+        self.text = source.text
         self.has_aliases = has_aliases
-        self._may_be_tagged = "!" in text
+        self._may_be_tagged = source.may_be_tagged
         self.repeated: list[Repeated] = []
         self.is_ambiguous = False
         self.has_long_decimals = False

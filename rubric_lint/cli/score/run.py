@@ -3,7 +3,7 @@
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import open_page, require_file_name
 from rubric_lint.cli.output import make_style
 from rubric_lint.cli.score.options import STDIN, label, total_size
+from rubric_lint.messages import Causes
 from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import Progress, complain
 
@@ -70,7 +71,7 @@ def score_files(
         click.UsageError: when a file cannot be written.
     """
     from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
-    from rubric_lint.report.scores import FORMS, Compact  # noqa: PLC0415
+    from rubric_lint.report.scores import FORMS, Compact, read_errors  # noqa: PLC0415
     from rubric_lint.run.batch import count_processors  # noqa: PLC0415
     from rubric_lint.scoring.run import Scoring  # noqa: PLC0415  (--help does without the engine)
 
@@ -88,12 +89,19 @@ def score_files(
         write_all(text.encode("utf-8", "backslashreplace"))
 
     writer = results or (Compact(write, rubrics) if compact else FORMS[form](write, make_style()))
+    causes = Causes()
+
+    def add(results: list[str]) -> None:
+        writer.add(results)
+        for error, _ in read_errors(results):
+            causes.add(error["message"])
+
     page = start_report(rubrics, extras) if extras and report else None
     other = extras.other if extras else None
     watched = page or make_matcher(other)
     scoring = Scoring(
         rubrics,
-        writer.add,
+        add,
         progress,
         watched,
         several=len(outputs) > 1,
@@ -114,16 +122,15 @@ def score_files(
     ):
         code = _score_streams(scoring, outputs, progress)
         decided = [*limits.decide(scoring.totals, other)] if limits else []
-        more: dict[str, Any] = {"comparison": other.to_json()} if other else {}
-        writer.end(scoring.totals, more | ({"limits": [each.to_json() for each in decided]} if decided else {}))
+        more = _list_more(other, decided, causes)
+        writer.end(scoring.totals, more)
         if other and extras and (form == "table" or not quiet):
             _tell_comparison(more["comparison"], extras.name, write if form == "table" else None)
         if results and code is Exit.CLEAN:
             results.finish()
-        for warning in (*scoring.warnings(), *(extras.warnings() if extras else ())):
-            complain(warning)
-        if code is not Exit.INTERRUPTED and form != "table" and not quiet:
-            complain(str(scoring.totals))
+        warnings = (*scoring.warnings(), *(extras.warnings() if extras else ()))
+        has_totals = code is not Exit.INTERRUPTED and form != "table" and not quiet
+        _tell_end(warnings, scoring.totals if has_totals else None)
         if page and file and extras:
             title = title_of(outputs, rubric) + _HALF.get(code, "")
             told = extras.told._replace(repeated=scoring.repeated, agentv=scoring.compared)
@@ -131,6 +138,24 @@ def score_files(
     if limits and code is Exit.CLEAN:
         code = _tell_limits(limits, decided, quiet=quiet)
     return code, scoring.totals
+
+
+def _list_more(other: "OtherRun | None", decided: "Sequence[Limit]", causes: Causes) -> dict[str, Any]:
+    """Return what the JSON report says besides the totals; what there is none of is left out."""
+    parts = {
+        "comparison": other and other.to_json(),
+        "limits": [each.to_json() for each in decided],
+        "invalid": causes.to_json(),
+    }
+    return {name: part for name, part in parts.items() if part}
+
+
+def _tell_end(warnings: Iterable[str], totals: "Totals | None") -> None:
+    """Write the warnings, and the counts if they are wanted."""
+    for warning in warnings:
+        complain(warning)
+    if totals:
+        complain(str(totals))
 
 
 def _tell_comparison(found: "Mapping[str, Any]", name: str, write: Callable[[str], None] | None) -> None:
