@@ -90,7 +90,7 @@ Figures = dict[str, dict[str, float]]
 MOST = {"clean": 5.0, "faulty": 8.0, "long": 6.0}
 """How many times the CPU of the bare events the engine may take, by set."""
 
-MEMORY = 20
+MEMORY = 30
 """How many MB of memory each MB of a large file may take."""
 
 
