@@ -309,3 +309,14 @@ def test_an_output_that_a_run_left_invalid_is_not_hidden():
     with serving(lambda _: completion("I refuse.")) as chat:
         code, report, _ = run("--model", f"m@{chat.url}", "--max-attempts", "1")
     assert (code, report["reasons"], len(report["invalid"])) == (4, ["invalid"], 2)
+
+
+def test_a_suite_of_agentv_is_read_as_one():
+    suite = "tests:\n  - id: tone\n    input: Why?\n    assertions:\n      - name: style\n        type: rubrics\n"
+    Path("refund.rubric.yaml").rename("refund.yaml")
+    Path("a.eval.yaml").write_text(f"{suite}        criteria: [{{id: cause, outcome: Names the cause}}]\n")
+    Path("answers.jsonl").write_text('{"id": "a", "answer": "The pump leaks."}\n')
+    given = ["assess", "a.eval.yaml", "answers.jsonl", "--format", "json"]
+    done = CliRunner().invoke(cli, given, standalone_mode=False, prog_name="rubric-lint")
+    (rubric,) = json.loads(done.stdout)["rubrics"]
+    assert (done.return_value, rubric["rubric"], standings(rubric)) == (4, "tone", {"cause": "cannot say yet"})

@@ -39,7 +39,7 @@ class Linted:
     """
 
     def __init__(self, name: str, finder: SettingsFinder) -> None:
-        settings = claim_by_name(name, finder.for_file(name)._replace(claimed=True))
+        settings = claim_by_name(name, finder.for_file(name))
         self.file = File(name, with_deciding(settings))
         self.records: list[str] = []
         self.unmatched: list[dict[str, Any]] = []
@@ -49,7 +49,7 @@ class Linted:
         self.judged, self.labels = (tuple(map(shorten, names)) for names in (of_folder.judged, of_folder.labels))
         self._finder = finder
         self._loaded: dict[str, Loaded] = {}
-        data = read(self.file)
+        data = read(self.file._replace(settings=settings._replace(claimed=True)))  # whole, whatever signs it shows
         if isinstance(data, Unreadable):
             raise UserError(f"{data.path}: {data.reason}")
         try:
