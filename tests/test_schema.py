@@ -192,7 +192,6 @@ WRONG = [
     "{id: a, expected_outcome: 7, weight: x}",
     "{id: a, expected_outcom: It}",
     "{id: a, expectedOutcome: It}",
-    "{id: a, colour: red, expected_outcome: It}",
     "' '",
     "7",
     "null",
@@ -209,6 +208,11 @@ WRONG = [
     "{id: a, levels: [{level: 1, expected_outcome: It}]}",
     "{id: a, levels: [{level: x, expected_outcome: It}, {level: 2, expected_outcome: So}]}",
 ]
+
+
+def test_a_field_that_is_near_no_other_is_unknown():
+    found = problems("{id: a, colour: red, expected_outcome: It}")
+    assert [each[:2] for each in found] == [("unknown-field", "colour")]
 
 
 @pytest.mark.parametrize("entry", WRONG)
