@@ -4,30 +4,26 @@ No statistic is computed here: the rules on judged data and the comparison of ve
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.comparison import Gate
-from rubric_lint.agree.intervals import Bounded, Share, bound, lower_bound, upper_bound
+from rubric_lint.agree.intervals import Bounded, bound, count_deciding
 from rubric_lint.agree.judged.outcomes import Untested
 from rubric_lint.agree.judged.run import NO_RESULTS, Review
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.format.criterion import Shape
-from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.scoring.grading import OVERALL
-from rubric_lint.text.document import Document
-from rubric_lint.text.path import pointer
+from rubric_lint.scoring.loading import Loaded
+from rubric_lint.text.path import Path, list_above
 from rubric_lint.text.source import Source, stem_of
 
 _ERROR = Fraction(1, 40)
 """The probability with which each bound may be wrong: that of one side of an interval of 95%."""
-
-MOST_LABELS = 100_000
-"""The most labels to say as a number that would decide."""
 
 _BLOCKING = frozenset({Severity.ERROR, Severity.WARNING})
 
@@ -175,88 +171,61 @@ class Assessment(NamedTuple):
         }
 
 
-class Site(NamedTuple):
-    """A rubric as it was linted, with its document and its name."""
-
-    name: str
-    document: Document
-    rubric: Rubric
-
-    @property
-    def line(self) -> int:
-        """The line where it begins."""
-        return self.document.source.position(self.document.span(self.rubric.path).start).line
-
-    def places(self) -> Mapping[str, str]:
-        """Return the ids of the criteria by their JSON Pointers."""
-        number, rubric = self.document.number, self.rubric
-        start = () if number is None else (number,)
-        if rubric.shape is Shape.HOLISTIC:
-            return {pointer((*start, *rubric.path)): OVERALL}
-        return {pointer((*start, *path)): entry.id for path, entry in rubric.entries_by_place.items()}
-
-    def position(self, place: str) -> tuple[int, int]:
-        """Return the line and column of a criterion by its pointer."""
-        number, rubric = self.document.number, self.rubric
-        start = () if number is None else (number,)
-        paths = [rubric.path] if rubric.shape is Shape.HOLISTIC else list(rubric.entries_by_place)
-        path = next(path for path in paths if pointer((*start, *path)) == place)
-        found = self.document.source.position(self.document.span(path).start)
-        return found.line, found.column
+def _list_entries(loaded: Loaded) -> Iterator[tuple[Path, str]]:
+    """Yield the paths and the ids of the criteria."""
+    rubric = loaded.rubric
+    if rubric.shape is Shape.HOLISTIC:
+        yield rubric.path, OVERALL
+    else:
+        yield from ((path, entry.id) for path, entry in rubric.entries_by_place.items())
 
 
-def sort_findings(source: Source, findings: Sequence[Finding], sites: Sequence[Site]) -> list[list[Evidence]]:
+def sort_findings(source: Source, findings: Sequence[Finding], rubrics: Sequence[Loaded]) -> list[list[Evidence]]:
     """Return for each rubric the findings about it; those about none of them are about all."""
-    places = [site.places() for site in sites]
-    wholes = [
-        pointer((*(() if site.document.number is None else (site.document.number,)), *site.rubric.path))
-        for site in sites
-    ]
-    found: list[list[Evidence]] = [[] for _ in sites]
+    owners: dict[str, list[int]] = {}
+    names: list[dict[str, str]] = []
+    for number, loaded in enumerate(rubrics):
+        document = loaded.document
+        owners.setdefault(document.pointer(loaded.rubric.path), []).append(number)
+        names.append({document.pointer(path): name for path, name in _list_entries(loaded)})
+    found: list[list[Evidence]] = [[] for _ in rubrics]
     for finding in findings:
-        line, column, _ = source.position(finding.span.start)
-        told = Evidence(None, finding.rule, finding.severity, finding.message, source.name, line, column)
-        owners = [number for number, whole in enumerate(wholes) if _is_within(finding.pointer, whole)]
-        deepest = max((len(wholes[number]) for number in owners), default=0)
-        owners = [number for number in owners if len(wholes[number]) == deepest]
-        for number in owners or range(len(sites)):
-            within = [place for place in places[number] if _is_within(finding.pointer, place)]
-            name = places[number][max(within, key=len)] if within else None
-            found[number].append(told._replace(criterion=name))
+        above = [*list_above(finding.pointer), finding.pointer][::-1]
+        whole = next(filter(owners.__contains__, above), None)
+        for number in range(len(rubrics)) if whole is None else owners[whole]:
+            criterion = next((names[number][place] for place in above if place in names[number]), None)
+            found[number].append(tell(source, finding, criterion))
     return found
+
+
+def tell(source: Source, finding: Finding, criterion: str | None) -> Evidence:
+    """Return a finding as evidence about a criterion, or about the whole rubric (None)."""
+    line, column, _ = source.position(finding.span.start)
+    return Evidence(criterion, finding.rule, finding.severity, finding.message, source.name, line, column)
 
 
 def of_test(source: Source, finding: Finding) -> Evidence:
     """Return an expectation of a rubric test that is not met; one on a verdict or a score is about the whole rubric."""
-    line, column, _ = source.position(finding.span.start)
     criterion = finding.values.get("criterion")
-    name = criterion if isinstance(criterion, str) else None
-    return Evidence(name, finding.rule, finding.severity, finding.message, source.name, line, column)
+    return tell(source, finding, criterion if isinstance(criterion, str) else None)
 
 
 def refuse(source: Source, findings: Sequence[Finding], asked: Asked) -> Assessment:
     """Return the assessment of a file whose errors hide its rubrics."""
-    evidence = tuple(
-        Evidence(None, each.rule, each.severity, each.message, source.name, *source.position(each.span.start)[:2])
-        for each in findings
-    )
+    evidence = tuple(tell(source, each, None) for each in findings)
     name = stem_of(source.name)
     review = Review(name, fault=NO_RESULTS)
     return Assessment(source.name, name, 1, Trust.NOT_TRUSTED, (Reason.ERRORS,), asked, review, (), evidence)
 
 
-def _is_within(place: str, whole: str) -> bool:
-    return place == whole or place.startswith(f"{whole}/")
-
-
-def assess(site: Site, evidence: Sequence[Evidence], review: Review, asked: Asked) -> Assessment:
-    """Say what stands on a rubric and its criteria, by the findings about them and the review of its judged data."""
-    criteria = tuple(_assess_criteria(site, evidence, review))
+def assess(loaded: Loaded, evidence: Sequence[Evidence], review: Review, asked: Asked) -> Assessment:
+    """Assess a rubric and its criteria by the findings about them and the review of its judged data."""
+    criteria = tuple(_assess_criteria(loaded, evidence, review))
     known = {each.id for each in criteria}
     others = tuple(each for each in evidence if each.criterion not in known)
-    head = Assessment(
-        site.document.source.name, site.name, site.line, Trust.UNDECIDED, (), asked, review, criteria, others
-    )
+    source, start = loaded.document.source, loaded.document.span(loaded.rubric.path).start
+    line = source.position(start).line
+    head = Assessment(source.name, loaded.name, line, Trust.UNDECIDED, (), asked, review, criteria, others)
     table = review.table
     if table and all(len(column.used) == 1 for column in table.columns):
         head = head._replace(alike=table.answers)
@@ -270,11 +239,14 @@ def assess(site: Site, evidence: Sequence[Evidence], review: Review, asked: Aske
     return head._replace(trust=trust, reasons=reasons, caught=caught, passed=passed, needed=needed)
 
 
-def _assess_criteria(site: Site, evidence: Sequence[Evidence], review: Review) -> Iterator[Assessed]:
+def _assess_criteria(loaded: Loaded, evidence: Sequence[Evidence], review: Review) -> Iterator[Assessed]:
     outcomes = {each.criterion: each for each in review.criteria}
     have = {"answers": review.answers, "labelled answers": review.labelled}
-    for place, name in site.places().items():
-        own = tuple(each for each in evidence if each.criterion == name)
+    by_name: dict[str | None, list[Evidence]] = {}
+    for each in evidence:
+        by_name.setdefault(each.criterion, []).append(each)
+    for path, name in _list_entries(loaded):
+        own = tuple(by_name.get(name, ()))
         outcome = outcomes.get(name)
         # What no number of answers can test, such as the direction of two criteria, decides nothing.
         untested = [each for each in (outcome.untested if outcome else ()) if each.unit != "criteria"]
@@ -286,7 +258,9 @@ def _assess_criteria(site: Site, evidence: Sequence[Evidence], review: Review) -
             standing = Standing.UNKNOWN
         else:
             standing = Standing.KEEP
-        yield Assessed(name, *site.position(place), standing, own, tuple(untested), outcome.quiet if outcome else ())
+        line, column, _ = loaded.document.source.position(loaded.document.span(path).start)
+        quiet = outcome.quiet if outcome else ()
+        yield Assessed(name, line, column, standing, own, tuple(untested), quiet)
 
 
 def _decide(
@@ -324,7 +298,7 @@ def count_labels(gate: Gate, asked: Asked) -> int | None:
     """
     shares = gate.bad_caught, gate.good_passed
     total = sum(share.n for share in shares)
-    least = [count_of_class(share, asked) for share in shares]
+    least = [count_deciding(share, asked.target, asked.level) for share in shares]
     below = [number for number, share in enumerate(shares) if share.n and Fraction(*share) < asked.target]
     found = []
     for number, share in enumerate(shares):
@@ -337,26 +311,3 @@ def count_labels(gate: Gate, asked: Asked) -> int | None:
         else:
             found.append(math.ceil(Fraction(count * total, share.n)) if share.n else total + count)
     return (min(found) if below else max(found)) if found else None
-
-
-def count_of_class(share: Share, asked: Asked) -> int | None:
-    """Return the fewest answers of a class that would decide at its share so far; all right if there are none yet."""
-    target, level = asked.target, asked.level
-    seen = Fraction(*share) if share.n else Fraction(1)
-    if seen == target:
-        return None
-
-    def is_enough(n: int) -> bool:
-        if seen > target:
-            return lower_bound(math.floor(seen * n), n, level) >= target
-        return upper_bound(math.ceil(seen * n), n, level) < target
-
-    low, high = 0, max(share.n, 1)
-    while not is_enough(high):
-        low, high = high, high * 2
-        if low > MOST_LABELS:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return max(high, share.n)

@@ -54,15 +54,41 @@ def find_needed(target: Fraction, missed: int) -> int | None:
         interval = Share(n - missed, n).interval
         return interval is not None and interval[0] >= target
 
-    low, high = missed, missed + 1
+    return _find_least(is_enough, missed, missed + 1, _MOST_NEEDED)
+
+
+def _find_least(is_enough: Callable[[int], bool], low: int, high: int, most: int) -> int | None:
+    """Return the least number above `low` that is enough, as all above it are; None if it is far above `most`."""
     while not is_enough(high):
         low, high = high, high * 2
-        if low > _MOST_NEEDED:
+        if low > most:
             return None
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high
+
+
+MOST_LABELS = 100_000
+"""The most answers of a class to say as a number that would decide."""
+
+
+def count_deciding(share: Share, target: Fraction, level: float) -> int | None:
+    """Return the fewest answers of a class that would decide at its share so far; all right if there are none yet.
+
+    They decide when a bound, each wrong with the probability `level`, puts the share on one side of `target`.
+    """
+    seen = Fraction(*share) if share.n else Fraction(1)
+    if seen == target:
+        return None
+
+    def is_enough(n: int) -> bool:
+        if seen > target:
+            return lower_bound(math.floor(seen * n), n, level) >= target
+        return upper_bound(math.ceil(seen * n), n, level) < target
+
+    least = _find_least(is_enough, 0, max(share.n, 1), MOST_LABELS)
+    return least and max(least, share.n)
 
 
 class Sides(NamedTuple):

@@ -5,8 +5,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.assess import Asked, count_of_class
-from rubric_lint.agree.intervals import Bounded, Share, bound
+from rubric_lint.agree.intervals import Bounded, Share, bound, count_deciding
 from rubric_lint.agree.runs import OtherRun
 from rubric_lint.scoring.grading import Verdict
 from rubric_lint.scoring.totals import Totals
@@ -102,7 +101,8 @@ class Limits(NamedTuple):
         return limit.decision is Decision.BROKEN or (self.in_doubt and limit.decision is Decision.UNDECIDED)
 
 
-_LEVEL = Asked().level
+_LEVEL = 0.025
+"""The probability with which each end of an interval of 95% may be wrong."""
 
 
 def _decide(good: Share, asked: Fraction) -> tuple[Decision, int | None]:
@@ -114,7 +114,7 @@ def _decide(good: Share, asked: Fraction) -> tuple[Decision, int | None]:
         return Decision.BROKEN, None
     if low >= asked:
         return Decision.KEPT, None
-    return Decision.UNDECIDED, count_of_class(good, Asked(asked))
+    return Decision.UNDECIDED, count_deciding(good, asked, _LEVEL)
 
 
 def _decide_worse(other: OtherRun) -> Limit:
@@ -130,6 +130,5 @@ def _decide_worse(other: OtherRun) -> Limit:
         decision, told = Decision.KEPT, "changed answers got worse" if better else "no answer changed"
     else:
         told = "changed answers got worse"
-        kept, needed = _decide(Share(better, share.n), half)
-        decision = kept
+        decision, needed = _decide(Share(better, share.n), half)
     return Limit(WORSE, half, told, "see the answers listed as worse", bound(share, _LEVEL), decision, needed)

@@ -9,7 +9,7 @@ from rubric_lint.edits.intents import (
 )
 from rubric_lint.finding import Finding
 from rubric_lint.format.rubric import is_placeholder
-from rubric_lint.text.path import Path, pointer
+from rubric_lint.text.path import Path, list_above, pointer
 from rubric_lint.text.scalar import read_scalar
 from rubric_lint.text.source import Edit
 
@@ -116,15 +116,6 @@ class _Places:
 
     def below(self, place: str) -> list[_Entry]:
         return list(self._below.get(place, ()))
-
-
-def list_above(place: str) -> Iterator[str]:
-    """Yield the pointers of all that is above a place, and "" in any case."""
-    yield ""
-    at = place.find("/", 1)
-    while at > 0:
-        yield place[:at]
-        at = place.find("/", at + 1)
 
 
 def _point(path: Path, change: DataChange) -> str:

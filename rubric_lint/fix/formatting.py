@@ -13,7 +13,7 @@ from rubric_lint.edits.making import make_fix
 from rubric_lint.edits.sharing import Sharing
 from rubric_lint.finding import Finding, Result
 from rubric_lint.fix import Applied, Fixed, find_new
-from rubric_lint.fix.following import DataChange, list_above, move, name_findings
+from rubric_lint.fix.following import DataChange, move, name_findings
 from rubric_lint.fix.proof import Reading, compare
 from rubric_lint.format.canonical import ORDERINGS, Ordering, list_ranges
 from rubric_lint.format.rubric import Rubric
@@ -21,7 +21,7 @@ from rubric_lint.lint.engine import DEFAULTS, examine_file, lint
 from rubric_lint.lint.mending import find_sharing
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path, pointer
+from rubric_lint.text.path import Part, Path, list_above
 from rubric_lint.text.reading import without_collections
 from rubric_lint.text.source import Source, Span, splice
 
@@ -242,8 +242,7 @@ def _make_change(sharing: Sharing, step: _Step) -> DataChange:
     except ObstacleError as obstacle:
         what = "bands" if step.title == _BANDS else "keys"
         raise _Refusal(f"the {what} cannot be sorted: {obstacle}", step.at) from None
-    path = step.path if document.number is None else (document.number, *step.path)
-    return DataChange(pointer(path), made.intents, made.edits, made.safe)
+    return DataChange(document.pointer(step.path), made.intents, made.edits, made.safe)
 
 
 def _compare(before: Result, after: Result, changes: Sequence[DataChange]) -> str:

@@ -31,7 +31,7 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME, JUDGED_RULES, RULES, checks_for
 from rubric_lint.text.deadline import Clock, check_time
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path, pointer
+from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import Source, Span, UndecodableError
 from rubric_lint.text.tree import SyntaxFaultError
@@ -481,7 +481,7 @@ def _make_findings(
                 severity=severity_of(rule, settings),
                 message=name + message,
                 span=span,
-                pointer=pointer(_number(problem.path, document)),
+                pointer=document.pointer(problem.path),
                 related=related,
                 fix=fixes[0],
                 obstacle=fixes[1],
@@ -543,7 +543,3 @@ def _is_echo(finding: Finding, wanted: list[str]) -> bool:
     is_boolean = " is true in " in readings or " is false in " in readings
     kind = "true or false" if is_boolean else "a number" if " is the number " in readings else "a string"
     return not any(expected.startswith(kind) for expected in wanted)
-
-
-def _number(path: Path, document: Document) -> Path:
-    return path if document.number is None else (document.number, *path)

@@ -32,7 +32,7 @@ from rubric_lint.scoring.loading import Loaded, load_models
 from rubric_lint.scoring.run import Scoring
 from rubric_lint.show import Shown
 from rubric_lint.show.run import ShowRun
-from rubric_lint.text.path import Path, pointer
+from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, as_bytes
 
@@ -207,12 +207,12 @@ def _list_changed_data(fixed: Fixed) -> dict[str, list[str]]:
 def _scalars(source: Source) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield each scalar's pointer, and its type and value, which tell `1` from `true` and from `1.0`."""
     for document in read_documents(source)[0]:
-        stack: list[tuple[Path, Any]] = [(() if document.number is None else (document.number,), document.data)]
+        stack: list[tuple[Path, Any]] = [((), document.data)]
         seen: set[int] = set()  # a value that aliases share is listed where it is written
         while stack:
             path, value = stack.pop()
             if not isinstance(value, dict | list):
-                yield pointer(path), (type(value).__name__, repr(value))
+                yield document.pointer(path), (type(value).__name__, repr(value))
             elif id(value) not in seen:
                 seen.add(id(value))
                 items = value.items() if isinstance(value, dict) else enumerate(value)

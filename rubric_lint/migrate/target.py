@@ -44,7 +44,7 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import name_variables
-from rubric_lint.text.path import Part, pointer
+from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Edit, Source, Span, UndecodableError, splice
 
@@ -164,8 +164,7 @@ def _find_obstacles(result: Result, settings: FileSettings) -> Iterator[Finding]
     moving: set[str] = set()
     if any(finding.rule == "lost-rubric" for finding in result.findings):
         for document in read_documents(result.source)[0]:
-            start = () if document.number is None else (document.number,)
-            moving |= {pointer((*start, *rubric.path)) for rubric in build_rubrics(document, settings)}
+            moving |= {document.pointer(rubric.path) for rubric in build_rubrics(document, settings)}
     for finding in result.findings:
         is_moving = finding.rule == "lost-rubric" and finding.pointer in moving
         is_moving = is_moving or finding.code.startswith(("lost-rubric.agentv-5-", "repeated-case."))
@@ -399,9 +398,8 @@ class _Rewriting:
         yield DataChange(f"/{document.number or 0}", intents, (Edit(span, f"{quote}{url}{quote}"),), safe=False)
 
     def _leave(self, document: Document, unmet: Unmet) -> Left:
-        path = unmet.path if document.number is None else (document.number, *unmet.path)
-        span = document.span(unmet.path, unmet.part)
-        return Left(Finding(self.target.name, Severity.ERROR, unmet.reason, span, pointer(path)), unmet.reason)
+        span, place = document.span(unmet.path, unmet.part), document.pointer(unmet.path)
+        return Left(Finding(self.target.name, Severity.ERROR, unmet.reason, span, place), unmet.reason)
 
 
 def _sort(found: Iterable[Left]) -> tuple[Left, ...]:

@@ -6,18 +6,9 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.assess import (
-    MOST_LABELS,
-    Assessed,
-    Assessment,
-    Evidence,
-    Reason,
-    Standing,
-    Trust,
-    count_of_class,
-)
-from rubric_lint.agree.intervals import Bounded, Share
-from rubric_lint.agree.judged.outcomes import Untested
+from rubric_lint.agree.assess import Assessed, Assessment, Evidence, Reason, Standing, Trust
+from rubric_lint.agree.intervals import MOST_LABELS, Bounded, Share, count_deciding
+from rubric_lint.agree.judged.outcomes import Untested, at_least, at_most
 from rubric_lint.agree.judged.run import Review
 from rubric_lint.finding import Severity
 from rubric_lint.messages import Causes, list_names, visible, visible_json
@@ -162,17 +153,9 @@ def word_shares(found: Assessment) -> Iterator[str]:
         if not share.n:
             yield f"No labelled answer is one that people {people}, so nothing shows how the judge treats these."
             continue
-        bound = f"at most {_up(high)}" if high < found.asked.target else f"at least {_down(low)}"
+        bound = at_most(high) if high < found.asked.target else at_least(low)
         answers = counted(share.n, "answer")
         yield f"Of {answers} that people {people}, the judge {judge} {share.x}: {bound} of all ({target} asked)."
-
-
-def _up(share: float) -> str:
-    return f"{min(-(-share * 1000 // 1) / 10, 100):.1f}%"
-
-
-def _down(share: float) -> str:
-    return f"{share * 1000 // 1 / 10:.1f}%"
 
 
 def word_notes(found: Assessment, given: Given) -> Iterator[str]:
@@ -181,10 +164,9 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
     if given.ignored:
         are = "is" if given.ignored == 1 else "are"
         yield f"{counted(given.ignored, 'finding')} of the file {are} ignored for comments in it, and not counted here."
-    if found.alike and found.alike == review.answers:
-        what = "The one answer was" if found.alike == 1 else f"All {found.alike} answers were"
-        if found.alike > 1:
-            yield f"{what} judged exactly alike, so they do not show that the judge tells good from bad."
+    if 1 < found.alike == review.answers:
+        what = f"All {found.alike} answers were judged exactly alike"
+        yield f"{what}, so they do not show that the judge tells good from bad."
     if review.answers and review.answers < _FEW:
         yield f"{counted(review.answers, 'answer')} can show a gross fault, but not that there is none."
     if review.invalid and Reason.INVALID not in found.reasons:
@@ -272,7 +254,7 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
     if Reason.NO_LABELS in reasons and _has_unusable_labels(review, given):
         yield Step("No label could be used: correct the labels, then run this again.", shlex.join(labelled))
     elif Reason.NO_LABELS in reasons or Reason.BY_VERDICT in reasons:
-        least = count_of_class(Share(0, 0), found.asked) or 0
+        least = count_deciding(Share(0, 0), found.asked.target, found.asked.level) or 0
         count = min(max(_USUAL_SAMPLE, 2 * least), review.answers)
         yield _draw(found, given, count, "answer")
         yield Step("Run this again with the labels.", shlex.join(labelled))
@@ -348,14 +330,16 @@ def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Ite
 def _write_standings(found: Assessment, look: Style, room: int) -> Iterator[str]:
     rows = [f"line {each.line}: {each.id}: {word_faults(each.evidence)}" for each in found.list(Standing.MEND)]
     rows += [f"line {each.line}: {word_faults([each])}" for each in found.evidence if each.is_blocking]
-    rows = [*rows[:_MOST], *([f"... and {len(rows) - _MOST} more below"] if len(rows) > _MOST else [])]
-    yield from _write_rows(Standing.MEND, rows, look.paint("error", "mend"), room)
+    yield from _write_rows(Standing.MEND, _shorten(rows), look.paint("error", "mend"), room)
     groups = _group_unknown(found)
     unknown = [f"{list_names(names, 4)}: {lack}" for lack, names in groups.items()]
-    unknown = [*unknown[:_MOST], *([f"... and {len(unknown) - _MOST} more below"] if len(unknown) > _MOST else [])]
-    yield from _write_rows(Standing.UNKNOWN, unknown, look.paint("warning", "cannot say yet"), room)
+    yield from _write_rows(Standing.UNKNOWN, _shorten(unknown), look.paint("warning", "cannot say yet"), room)
     if keep := [each.id for each in found.list(Standing.KEEP)]:
         yield from _write_rows(Standing.KEEP, [list_names(keep, 8)], look.paint("fix", "keep"), room)
+
+
+def _shorten(rows: list[str]) -> list[str]:
+    return [*rows[:_MOST], f"... and {len(rows) - _MOST} more below"] if len(rows) > _MOST else rows
 
 
 def _write_rows(standing: Standing, rows: Sequence[str], painted: str, room: int) -> Iterator[str]:

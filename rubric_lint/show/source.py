@@ -28,7 +28,7 @@ from rubric_lint.scoring.meaning import read_task
 from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownLevel, ShownRelease, ShownRubric
 from rubric_lint.show.examples import make_examples
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path, pointer
+from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents, without_collections
 from rubric_lint.text.source import DATA, Kind, Source, UndecodableError, kind_of
 
@@ -47,7 +47,7 @@ def show(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Shown:
     result = examined.result
     rubrics = [] if result.is_stopped else examined.rubrics  # what takes too long to lint is not described either
     scoring, unscorable = _prepare(name, data, examined, settings) if rubrics else ({}, ())
-    counts = _count(result.findings, [_point(*each) for each in rubrics])
+    counts = _count(result.findings, [document.pointer(rubric.path) for document, rubric in rubrics])
     shown = tuple(_describe(each, scoring.get(each.name), counts) for each in name_rubrics(name, rubrics))
     unread = _find_unread(result, is_empty=not shown)
     errors = sum(finding.severity is Severity.ERROR for finding in result.findings)
@@ -131,10 +131,6 @@ def _count(findings: Iterable[Finding], places: Iterable[str]) -> dict[str, Coun
     return counts
 
 
-def _point(document: Document, rubric: Rubric) -> str:
-    return pointer(rubric.path if document.number is None else (document.number, *rubric.path))
-
-
 def _prepare(
     name: str, data: bytes, examined: Examined, settings: FileSettings
 ) -> tuple[dict[str, ScoringRubric], tuple[str, ...]]:
@@ -153,7 +149,7 @@ def _describe(
     loaded: Loaded, scoring: ScoringRubric | None, counts: Mapping[str, Mapping[Severity, int]]
 ) -> ShownRubric:
     rubric, document = loaded.rubric, loaded.document
-    path, view, where = rubric.path, rubric.view, _point(document, rubric)
+    path, view, where = rubric.path, rubric.view, document.pointer(rubric.path)
     line, column = _locate(document, path)
     return ShownRubric(
         name=loaded.name,

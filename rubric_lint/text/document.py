@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from rubric_lint.text.path import Part, Path
+from rubric_lint.text.path import Part, Path, pointer
 from rubric_lint.text.scalar import Ambiguity, read_plain
 from rubric_lint.text.source import Kind, Span
 from rubric_lint.text.tree import (
@@ -127,6 +127,10 @@ class Document:
             vars(other).pop(name, None)
         other._reader = Reader(self.source, has_aliases=self.has_aliases)
         return other
+
+    def pointer(self, path: Path) -> str:
+        """Return the JSON Pointer of a path, which begins with the document's number if the file has several."""
+        return pointer(path if self.number is None else (self.number, *path))
 
     @property
     def quick_text(self) -> str:

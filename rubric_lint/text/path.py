@@ -1,5 +1,6 @@
 """Define paths to the values of a document, and the parts of a value."""
 
+from collections.abc import Iterator
 from enum import StrEnum
 
 Path = tuple[str | int, ...]
@@ -26,3 +27,12 @@ def pointer(path: Path) -> str:
     if "~" not in plain and plain.count("/") == len(path) - 1:
         return "/" + plain
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def list_above(place: str) -> Iterator[str]:
+    """Yield the pointers of all that is above a place, from the outside in, and "" in any case."""
+    yield ""
+    at = place.find("/", 1)
+    while at > 0:
+        yield place[:at]
+        at = place.find("/", at + 1)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rubric_lint.agree.assess import Asked, Assessment, Evidence, Site, assess, of_test, refuse, sort_findings
+from rubric_lint.agree.assess import Asked, Assessment, Evidence, assess, of_test, refuse, sort_findings
 from rubric_lint.agree.judged.run import NO_RESULTS, JudgedRun, RecordCache, Review, Reviewer
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.messages import UserError
@@ -88,16 +88,15 @@ class Linted:
             self.records, self.unmatched = list(word_records(run)), [each._asdict() for each in run.unmatched]
         self.ignored = result.ignored
         named = name_rubrics(self.file.name, self._examined.rubrics)
-        sites = [Site(each.name, each.document, each.rubric) for each in named]
-        reviews = reviews or [Review(site.name, fault=NO_RESULTS) for site in sites]
-        found = sort_findings(result.source, result.findings, sites)
-        if not sites:
+        reviews = reviews or [Review(each.name, fault=NO_RESULTS) for each in named]
+        found = sort_findings(result.source, result.findings, named)
+        if not named:
             return [refuse(result.source, result.findings, asked)]
-        for number, site in enumerate(sites):
-            found[number] += self._test(site) if not self.has_errors else []
-        return [assess(*each, asked) for each in zip(sites, found, reviews, strict=True)]
+        for number, loaded in enumerate(named):
+            found[number] += self._test(loaded.name) if not self.has_errors else []
+        return [assess(*each, asked) for each in zip(named, found, reviews, strict=True)]
 
-    def _test(self, site: Site) -> Iterator[Evidence]:
+    def _test(self, rubric: str) -> Iterator[Evidence]:
         """Yield the expectations of rubric tests beside the rubric that it does not meet."""
         folder = os.path.dirname(self.file.name) or "."
         real = os.path.realpath(self.file.name)
@@ -110,7 +109,7 @@ class Linted:
             if isinstance(result, Unreadable):
                 self.records.append(f"{result.path}: {result.reason}")
                 continue
-            if (self.file.name, site.name) not in runner.tested and len(self._examined.rubrics) > 1:
+            if (self.file.name, rubric) not in runner.tested and len(self._examined.rubrics) > 1:
                 continue
             for finding in result.findings:
                 if finding.rule == "unmet-expectation":

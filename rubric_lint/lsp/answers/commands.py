@@ -107,12 +107,14 @@ def _make_for_criteria(analysis: Analysis) -> Iterator[types.CodeLens]:
     if not any(review.answers for review in analysis.reviews):
         return
     # The statistics take a while to load, and few projects name judge outputs.
-    from rubric_lint.agree.assess import Asked, Site, Standing, assess, sort_findings  # noqa: PLC0415
+    from rubric_lint.agree.assess import Asked, Standing, assess, sort_findings  # noqa: PLC0415
     from rubric_lint.report.assessment import word_lack  # noqa: PLC0415
+    from rubric_lint.scoring.loading import Loaded  # noqa: PLC0415
 
-    sites = [Site(review.rubric, *located) for review, located in zip(analysis.reviews, analysis.rubrics, strict=True)]
-    evidence = sort_findings(analysis.source, analysis.findings, sites)
-    for each in map(assess, sites, evidence, analysis.reviews, [Asked()] * len(sites)):
+    located = zip(analysis.reviews, analysis.rubrics, strict=True)
+    named = [Loaded(review.rubric, rubric, document) for review, (document, rubric) in located]
+    evidence = sort_findings(analysis.source, analysis.findings, named)
+    for each in map(assess, named, evidence, analysis.reviews, [Asked()] * len(named)):
         for criterion in each.criteria if each.review.answers else ():
             lack = f": {word_lack(criterion, each)}" if criterion.standing is Standing.UNKNOWN else ""
             start = types.Position(criterion.line - 1, 0)
