@@ -82,21 +82,25 @@ class Compact(Lines):
 
 
 class Whole:
-    """A writer of one object with the results and the totals."""
+    """A writer of one object with the results, the totals, and the causes of invalid outputs."""
 
     def __init__(self, write: Write, _look: Style) -> None:
         self._write = write
+        self._causes = Causes()
         self._before = '{"results": [\n'
 
     def add(self, results: list[str]) -> None:
         """Write the results as items of the list."""
         self._write(self._before + _join(results, ",\n"))
         self._before = ",\n"
+        for error, _ in read_errors(results):
+            self._causes.add(error["message"])
 
     def end(self, totals: Totals, more: Mapping[str, Any]) -> None:
         """Close the list and add the totals."""
         opening = self._before if self._before != ",\n" else "\n"
-        counts = visible_json(json.dumps({"totals": totals.to_json(), **more}, ensure_ascii=False))
+        invalid = {"invalid": self._causes.to_json()} if totals.invalid else {}
+        counts = visible_json(json.dumps({"totals": totals.to_json(), **more, **invalid}, ensure_ascii=False))
         self._write(f"{opening}], {counts[1:]}\n")
 
 

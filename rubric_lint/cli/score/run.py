@@ -15,7 +15,6 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import open_page, require_file_name
 from rubric_lint.cli.output import make_style
 from rubric_lint.cli.score.options import STDIN, label, total_size
-from rubric_lint.messages import Causes
 from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import Progress, complain
 
@@ -71,7 +70,7 @@ def score_files(
         click.UsageError: when a file cannot be written.
     """
     from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
-    from rubric_lint.report.scores import FORMS, Compact, read_errors  # noqa: PLC0415
+    from rubric_lint.report.scores import FORMS, Compact  # noqa: PLC0415
     from rubric_lint.run.batch import count_processors  # noqa: PLC0415
     from rubric_lint.scoring.run import Scoring  # noqa: PLC0415  (--help does without the engine)
 
@@ -89,19 +88,12 @@ def score_files(
         write_all(text.encode("utf-8", "backslashreplace"))
 
     writer = results or (Compact(write, rubrics) if compact else FORMS[form](write, make_style()))
-    causes = Causes()
-
-    def add(results: list[str]) -> None:
-        writer.add(results)
-        for error, _ in read_errors(results):
-            causes.add(error["message"])
-
     page = start_report(rubrics, extras) if extras and report else None
     other = extras.other if extras else None
     watched = page or make_matcher(other)
     scoring = Scoring(
         rubrics,
-        add,
+        writer.add,
         progress,
         watched,
         several=len(outputs) > 1,
@@ -122,7 +114,7 @@ def score_files(
     ):
         code = _score_streams(scoring, outputs, progress)
         decided = [*limits.decide(scoring.totals, other)] if limits else []
-        more = _list_more(other, decided, causes)
+        more = _list_more(other, decided)
         writer.end(scoring.totals, more)
         if other and extras and (form == "table" or not quiet):
             _tell_comparison(more["comparison"], extras.name, write if form == "table" else None)
@@ -140,13 +132,9 @@ def score_files(
     return code, scoring.totals
 
 
-def _list_more(other: "OtherRun | None", decided: "Sequence[Limit]", causes: Causes) -> dict[str, Any]:
+def _list_more(other: "OtherRun | None", decided: "Sequence[Limit]") -> dict[str, Any]:
     """Return what the JSON report says besides the totals; what there is none of is left out."""
-    parts = {
-        "comparison": other and other.to_json(),
-        "limits": [each.to_json() for each in decided],
-        "invalid": causes.to_json(),
-    }
+    parts = {"comparison": other and other.to_json(), "limits": [each.to_json() for each in decided]}
     return {name: part for name, part in parts.items() if part}
 
 
