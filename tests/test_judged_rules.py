@@ -552,6 +552,12 @@ def test_the_score_may_follow_the_length_where_no_criterion_does():
     assert (name, message.startswith("the longer an answer, the higher its score by the judge is")) == (None, True)
 
 
+def test_a_criterion_that_people_left_out_says_nothing_about_lengths():
+    labels = [[7] * 120, [7] * 60 + [None] * 60]
+    judged = table(GATED_TWO, [7] * 120, [7] * 120, labels=labels)._replace(lengths=[*range(120)])
+    assert list(find_length(judged)) == []
+
+
 @pytest.mark.parametrize(
     ("labels", "lengths", "reason", "needed"),
     [

@@ -24,7 +24,7 @@ from rubric_lint.agree.judged.outcomes import (
     names_of,
     share_of,
 )
-from rubric_lint.agree.judged.table import Table
+from rubric_lint.agree.judged.table import Column, Table
 
 _LEAST = 60
 """The fewest answers for a statement about places, and about lengths."""
@@ -135,11 +135,15 @@ def find_length(table: Table) -> Outcomes:
     rule, columns = "judged-length", table.columns
     of = name_lengthened(table)
     tests, names = len(of), tuple("score" if name is None else name for name in of)
-    labelled = [number for number, label in enumerate(columns[0].labels if columns else ()) if label is not None]
+    labelled: dict[int, list[int]] = {}
+    for number, labels in enumerate(zip(*(column.labels for column in columns), strict=True)):
+        if len(row := [label for label in labels if label is not None]) == len(columns):
+            labelled[number] = row
     known = [number for number in labelled if table.lengths and table.lengths[number] is not None]
     n = len(known)
     if n < _LEAST:
-        have = f"{len(labelled) or 'no'} judged answer{' has' if len(labelled) == 1 else 's have'} a label"
+        what = "a label" if len(labelled) == table.labelled else "a label of every criterion"
+        have = f"{len(labelled) or 'no'} judged answer{' has' if len(labelled) == 1 else 's have'} {what}"
         if n < len(labelled):
             have += f", and {n or 'none'} of them a text in `answer`"
         yield Untested(rule, names, have, _LEAST, "labelled answers with their text", of)
@@ -150,11 +154,12 @@ def find_length(table: Table) -> Outcomes:
         return
     ranks = _rank(lengths)
     found = []
-    for column in columns:
+    for place, column in enumerate(columns):
         values = column.measure.scale.values
-        found.append([values[column.given[i]] - values[column.labels[i] or 0] for i in known])
+        found.append([values[column.given[i]] - values[labelled[i][place]] for i in known])
     if tests > len(columns):
-        found.append([_add_points(table, i, judge=True) - _add_points(table, i, judge=False) for i in known])
+        judged = {i: [column.given[i] for column in columns] for i in known}
+        found.append([_add_points(columns, judged[i]) - _add_points(columns, labelled[i]) for i in known])
     links = [Link(ranks, apart) for apart in found]
     for name, apart, p in zip(of, found, find_links(links, [n], tests), strict=True):
         if p is None:
@@ -177,10 +182,9 @@ def name_lengthened(table: Table) -> tuple[str | None, ...]:
     return (*names_of(table.columns), *((None,) if len(table.columns) > 1 else ()))
 
 
-def _add_points(table: Table, number: int, *, judge: bool) -> int:
-    """Return the points of an answer by the judge or by people, as they are scored."""
-    total = sum(column.points[(column.given if judge else column.labels)[number] or 0] for column in table.columns)
-    return max(total, 0)
+def _add_points(columns: Sequence[Column], positions: Sequence[int]) -> int:
+    """Return the points of an answer by the positions of its values on their scales, as they are scored."""
+    return max(sum(column.points[position] for column, position in zip(columns, positions, strict=True)), 0)
 
 
 def _rank(values: Sequence[int]) -> list[int]:
