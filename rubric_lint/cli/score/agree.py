@@ -14,7 +14,7 @@ import click
 from rubric_lint.cli.commands import Command, Exit, option
 from rubric_lint.cli.options import Choice, FileName, SettingsOptions, choice, open_page, with_settings
 from rubric_lint.cli.output import columns, escape_what_cannot_be_encoded
-from rubric_lint.cli.score.options import extract_option, load, read_mapping_option, rubric_argument
+from rubric_lint.cli.score.options import extract_option, load, map_option, rubric_argument
 from rubric_lint.messages import point_to_known
 from rubric_lint.project.files import STDIN
 from rubric_lint.project.opening import open_stream
@@ -155,15 +155,7 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 @rubric_argument
 @click.argument("results", nargs=-1, type=click.Path(allow_dash=True))
 @option("Input", "--labels", multiple=True, metavar="FILE", type=FileName(), help="Labels of people. Can be repeated.")
-@option(
-    "Input",
-    "--map",
-    "mapping",
-    multiple=True,
-    metavar="FIELD=COLUMN",
-    callback=read_mapping_option,
-    help="The column of the files that has FIELD, such as rater=annotator. Can be repeated.",
-)
+@map_option("column", "rater=annotator")
 @option("Input", "--chosen", metavar="WAY", type=Choice(_CHOSEN), help="How labels were chosen that do not say it.")
 @option("Input", "--rater", "raters", multiple=True, metavar="NAME", help="Compare only this rater. Can be repeated.")
 @option("Input", "--any-version", is_flag=True, help="Also use results by another version of the rubric.")

@@ -164,7 +164,7 @@ def label(name: str) -> str:
     return "stdin" if name == STDIN else name
 
 
-def read_mapping_option(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+def _read_mapping(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
     """Read the columns of fields."""
     if not values:
         return {}
@@ -174,6 +174,19 @@ def read_mapping_option(_ctx: click.Context, _param: click.Parameter, values: tu
         return read_mapping(values)
     except MappingError as fault:
         raise click.BadParameter(str(fault)) from None
+
+
+def map_option(what: str, example: str) -> Callable[[Any], Any]:
+    """Return the option that names a column, or what else there is in the files, for a field."""
+    return option(
+        "Input",
+        "--map",
+        "mapping",
+        multiple=True,
+        metavar="FIELD=COLUMN",
+        callback=_read_mapping,
+        help=f"The {what} of the files that has FIELD, such as {example}. Can be repeated.",
+    )
 
 
 def find_files(names: tuple[str, ...], left: list[str] | None = None) -> tuple[str, ...]:

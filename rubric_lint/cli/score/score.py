@@ -19,9 +19,9 @@ from rubric_lint.cli.score.options import (
     form_option,
     jobs_option,
     load,
+    map_option,
     output_option,
     quiet_option,
-    read_mapping_option,
     report_option,
     require_readable,
     rubric_argument,
@@ -64,15 +64,7 @@ _SHARE: dict[str, Any] = {"metavar": "SHARE", "type": click.FloatRange(0, 1, min
 )
 @click.argument("rubric", type=click.Path())
 @click.argument("outputs", nargs=-1, required=True, type=click.Path(allow_dash=True))
-@option(
-    "Input",
-    "--map",
-    "mapping",
-    multiple=True,
-    metavar="FIELD=COLUMN",
-    callback=read_mapping_option,
-    help="The column or field of the files that has FIELD, such as output=response. Can be repeated.",
-)
+@map_option("column or field", "output=response")
 @jobs_option
 @form_option
 @output_option(more="; with --engine, to a folder")
