@@ -204,7 +204,8 @@ def test_an_interrupted_run_leaves_the_file_that_was_there_and_a_part(said):
     while not (Path("o.jsonl.part").exists() and Path("o.jsonl.part").stat().st_size):
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    process.wait(60)  # before its input ends, or a signal that comes late meets a run that is over
+    _, told = process.communicate()
     lines = Path("o.jsonl.part").read_text("utf-8").splitlines()
     assert process.returncode == 130
     assert f"after {len(lines)} output" in told.decode()
