@@ -23,7 +23,7 @@ from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_b
 from rubric_lint.text.source import stem_of
 
 LABEL_FIELDS = frozenset({*FIELDS, SHEET, "rater", "chosen", "verdict", "label"})
-"""The fields of a label that are no criterion; a criterion with such a name has a column `criteria.NAME`."""
+"""The fields of a label besides its criteria; a criterion with such a name has a column `criteria.NAME`."""
 
 PANEL = "panel"
 """The name of a panel of models as a rater, unless another rater has it."""

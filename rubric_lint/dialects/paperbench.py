@@ -62,7 +62,7 @@ def _find_leaves(
 ) -> Iterator[tuple[Path, dict[str, Any], Fraction]]:
     """Yield the leaves in order, each with its place and its part in the score of the root.
 
-    Weights that are no finite number are problems; the schema finds those below 0.
+    Weights that are not finite numbers are problems; the schema finds those below 0.
     """
     stack: list[tuple[Path, dict[str, Any], Fraction]] = [((), root, Fraction(1))]
     while stack:

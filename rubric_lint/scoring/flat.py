@@ -57,7 +57,7 @@ def list_fields(rubrics: Iterable[ScoringRubric]) -> frozenset[str]:
 def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
     """Return the judgement in the fields of a record; None if it has none of them.
 
-    An empty text and null are no answer. A number and a word may be texts, as they are in tables.
+    An empty text and null count as unanswered. A number and a word may be texts, as they are in tables.
 
     Raises:
         OutputError: if two fields are of one criterion, or a value is not one that the criterion allows.

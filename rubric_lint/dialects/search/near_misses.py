@@ -410,7 +410,7 @@ def _find_in_other_kinds(document: Document) -> Iterator[tuple[Path, Part, str, 
 def _find_unread_forms(document: Document, taken: set[Path], *, of_agentv: bool) -> list[tuple[Path, Part, str]]:
     """Find rubrics in known forms that are not linted, each with the part to mark and a message; see `unread`."""
     if document.kind.is_program:
-        from rubric_lint.dialects import deepeval, openai_graders, ragas  # noqa: PLC0415  (most files are no programs)
+        from rubric_lint.dialects import deepeval, openai_graders, ragas  # noqa: PLC0415  (most files are data)
 
         computed = (each.find_computed(document, taken) for each in (deepeval, ragas, openai_graders))
         return [(path, Part.VALUE, message) for found in computed for path, message in found]
