@@ -26,7 +26,7 @@ TOLD = {
     "rubric-lint --isolated --no-cache .": (
         r"after \d+ files?: 0 errors and \d+ warnings?; the other files were not checked"
     ),
-    "rubric-lint --isolated --no-cache --output-file report.json .": (
+    "rubric-lint --isolated --no-cache --output report.json .": (
         r"after \d+ files?: 0 errors and \d+ warnings?; the report was not written"
     ),
     "rubric-lint --isolated --baseline base.json --write-baseline .": (

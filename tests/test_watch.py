@@ -351,7 +351,7 @@ def test_an_interrupt_ends_it_in_the_midst_of_waiting(watch):
             ["--write-baseline"],
             "--watch cannot be combined with --add-ignores or --write-baseline; run them separately",
         ),
-        (["--output-file", "x"], "--watch supports only --format full, concise, agent or vscode, on stdout"),
+        (["--output", "x"], "--watch supports only --format full, concise, agent or vscode, on stdout"),
         (["--format", "json"], "--watch supports only --format full, concise, agent or vscode, on stdout"),
     ],
 )

@@ -34,9 +34,9 @@ WRONG = {
         --list-rules | unknown option `--list-rules`; did you mean `--rules`?
         --rule overlap | unknown option `--rule`; did you mean `--select`?
         --json | unknown option `--json`; did you mean `--format json`?
-        -o a | unknown option `-o`; did you mean `--output-file`?
+        -o a | unknown option `-o`; did you mean `--output`?
         --dry-run | unknown option `--dry-run`; did you mean `rubric-fix --diff`?
-        convert --output-file a b | unknown option `--output-file`; did you mean `--output`?
+        convert --output a b | unknown option `--output`; did you mean `--output`?
         diff --format markdwon a b | --format | did you mean `markdown`?
         --select overlop | --select | did you mean `overlap`?
         --ignore overlap,qqq | --ignore | 'qqq' | rubric-lint --rules
@@ -52,19 +52,19 @@ WRONG = {
         '' | a path is empty
         --select , | --select | empty
         --config= | --config is empty
-        --output-file= | --output-file is empty
+        --output= | --output is empty
         --unsafe-fixes | --unsafe-fixes
         --choose add-band | --choose
         --fix --choose=ad-band | unknown choice 'ad-band'; did you mean `add-band`?
         --fix - | --fix
         --fail-on=x | rubric-lint [OPTIONS] | Try 'rubric-lint --help' | 'x' | --fail-on
         check --fail-on=x | rubric-lint check [OPTIONS] | Try 'rubric-lint check --help' | --fail-on
-        --output-file none/x.sarif --fix | --output-file: none/x.sarif: the folder none does not exist
-        --output-file r.csv/x.sarif --fix | --output-file: r.csv/x.sarif: r.csv is not a folder
-        --output-file . --fix | --output-file: .: is a folder
-        --output-file circle --fix | --output-file: circle: cannot be written
-        --output-file r.rubric.yaml | --output-file: r.rubric.yaml contains rubrics and would be overwritten
-        --output-file link.yaml --fail-on=never . | --output-file: link.yaml contains rubrics
+        --output none/x.sarif --fix | --output: none/x.sarif: the folder none does not exist
+        --output r.csv/x.sarif --fix | --output: r.csv/x.sarif: r.csv is not a folder
+        --output . --fix | --output: .: is a folder
+        --output circle --fix | --output: circle: cannot be written
+        --output r.rubric.yaml | --output: r.rubric.yaml contains rubrics and would be overwritten
+        --output link.yaml --fail-on=never . | --output: link.yaml contains rubrics
         --config mine.toml | mine.toml:
         r.rubric.yaml --labels l | --labels requires --judged
         - --judged j | --judged cannot be used with stdin

@@ -206,12 +206,16 @@ SYNONYMS = {
     "--stdin-file-path": ("--stdin-filename",),
     "--strict": ("--fail-on warning",),
     "--threshold": ("--pass",),
+    **{f"--{name}-field": (f"--map {name}=",) for name in ("id", "answer", "question", "reference", "rubric")},
     "-f": ("--format",),
     "-i": ("--fix",),
     "-v": ("--version",),
     "-V": ("--version",),
 }
-"""Options of other tools, and what they do here if a command has that option and, where one is named, its value."""
+"""Options of other tools, and of earlier releases, and what they do here if a command has that option and value.
+
+After `name=` the value follows.
+"""
 
 
 def load_command(place: str) -> click.Command:
@@ -396,9 +400,16 @@ class Command(click.Command):
             for each in SYNONYMS.get(name, ()):
                 ours, *value = each.split()
                 at = next((at for at, arg in enumerate(given) if arg.partition("=")[0] == name), None)
-                if at is not None and ours in choices and (not value or value[0] in choices[ours]):
-                    rest = given[at].partition("=")[1:] if not value else ("", "")
-                    return self.parse_args(ctx, [*given[:at], ours + "".join(rest), *value, *given[at + 1 :]])
+                if at is None or ours not in choices:
+                    continue
+                after = given[at].partition("=")[2:] if "=" in given[at] else given[at + 1 : at + 2]
+                rest = given[at + 1 + ("=" not in given[at]) :]
+                if value and value[0].endswith("="):  # one part of what ours takes
+                    return self.parse_args(ctx, [*given[:at], ours, value[0] + "".join(after), *rest])
+                if value and value[0] in choices[ours]:
+                    return self.parse_args(ctx, [*given[:at], ours, *value, *given[at + 1 :]])
+                if not value:
+                    return self.parse_args(ctx, [*given[:at], given[at].replace(name, ours, 1), *given[at + 1 :]])
             known = [each for each in choices if each.startswith("--")]
             longer = [each for each in known if each.startswith(name) and name.startswith("--")]
             hint = f"; did you mean `{longer[0]}`?" if len(longer) == 1 else word_unknown(name, known)

@@ -343,7 +343,6 @@ OPTIONS: dict[str, Spec] = {
         "The sheet to write, .xlsx or .csv. An existing one is never replaced.",
         "FILE",
         short="-o",
-        more={"required": True},
     ),
     "output:journal": Spec(
         "Output",
@@ -520,8 +519,8 @@ def command(
 
     `arguments` are names with their number (`?` at most one, `*` any, `+` at least one). `options` are names of
     `OPTIONS`, those of the first help screen before a `|`; `format=text,json` says what there is to choose from, the
-    default first. `clashes` are written as those of all commands; `more` is what `Command` takes. A command that
-    `writes_at_end` says on Ctrl+C that it has written nothing.
+    default first, and `!` after a name that it is required. `clashes` are written as those of all commands; `more` is
+    what `Command` takes. A command that `writes_at_end` says on Ctrl+C that it has written nothing.
     """
 
     def make(function: Callable[[Given], Any]) -> Command:
@@ -549,24 +548,23 @@ def command(
 
 def _make_argument(text: str) -> click.Argument:
     name, number = text.rstrip("?*+"), text[-1]
-    is_required = number not in "?*"
-    metavar = name.upper() + ("..." if number in "*+" else "")
     return click.Argument(
         [name],
         nargs=-1 if number in "*+" else 1,
-        required=is_required,
-        metavar=metavar if is_required else f"[{metavar}]",
+        required=number not in "?*",
         type=AnyPath(),
     )
 
 
 def _make_option(text: str, *, is_first: bool) -> Option:
-    key, _, choices = text.partition("=")
-    name = key.partition(":")[0]
+    key, _, choices = text.rstrip("!").partition("=")
+    name, is_required = key.partition(":")[0], text.endswith("!")
     spec = OPTIONS[key]
     takes = tuple(choices.split(",")) if choices else spec.takes
-    default = takes[0] if choices and isinstance(takes, tuple) else spec.default
-    settings: dict[str, Any] = {"default": default, "multiple": spec.is_many, **_read_takes(takes, spec.metavar)}
+    default = takes[0] if choices and isinstance(takes, tuple) and not is_required else spec.default
+    settings: dict[str, Any] = {"multiple": spec.is_many, "required": is_required, **_read_takes(takes, spec.metavar)}
+    if default is not None:
+        settings["default"] = default
     help_text = spec.help
     if isinstance(settings.get("type"), Choice) and spec.metavar:
         before, mark, after = help_text.partition("  [")

@@ -14,7 +14,7 @@ _CALL = "rubric-lint labels examples/summary.rubric.yaml answers.jsonl"
 
 @command(
     "rubric answers",
-    "output:sheet sample seed:draw | config isolated",
+    "output:sheet! sample seed:draw | config isolated",
     short="Write the sheet in which people judge answers.",
     examples={
         f"{_CALL} -o labels.xlsx": "Write a sheet for 60 answers, drawn at random",

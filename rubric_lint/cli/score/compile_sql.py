@@ -15,7 +15,7 @@ _CALL = "rubric-lint compile examples/summary.rubric.yaml --to"
 
 @command(
     "rubric",
-    "to=duckdb,spark-sql output rubric table column-type field | extract config isolated",
+    "to=duckdb,spark-sql! output rubric table column-type field | extract config isolated",
     name="compile",
     short="Write a rubric as an SQL query.",
     examples={
