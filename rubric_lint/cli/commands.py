@@ -316,6 +316,10 @@ class Context(click.Context):
         return super().command_path.rstrip()
 
 
+_SENTENCE = re.compile(r"^(.*?\.)(?: .*?)??(  \[default: .*?\])?(?:  \[.*)?$")
+"""The help of an option: its first sentence, which the first screen shows, and its default."""
+
+
 class Option(click.Option):
     """An option that belongs to a group of the full help, and to the first screen if it `is_first`."""
 
@@ -355,14 +359,16 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options: all by groups, or the first ones."""
-        groups = self.group_options(ctx)
-        if not ctx.meta.get(ALL):
-            firsts = [each for each in self.get_params(ctx) if isinstance(each, Option) and each.is_first]
-            groups = {"Options": [each for each in firsts if not each.hidden]}
-        for group, options in groups.items():
-            if options:
+        if ctx.meta.get(ALL):
+            for group, options in self.group_options(ctx).items():
                 with formatter.section(group):
                     formatter.write_dl([record for each in options if (record := each.get_help_record(ctx))])
+            return
+        firsts = [each for each in self.get_params(ctx) if isinstance(each, Option) and each.is_first]
+        records = [record for each in firsts if (record := each.get_help_record(ctx))]
+        if records:
+            with formatter.section("Options"):
+                formatter.write_dl([(names, _SENTENCE.sub(r"\1\2", text)) for names, text in records])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, and the exit codes or how to see them."""
@@ -534,9 +540,13 @@ class DefaultGroup(Group):
             with formatter.section("Commands"):
                 formatter.write_dl([(name, command.short_help or "") for name, command in commands if command])
                 formatter.write_dl([("more", ", ".join(names[at:]))])
-        else:
-            self.default.format_options(ctx, formatter)
+            return
+        self.default.format_options(ctx, formatter)
+        if ctx.meta.get(ALL):
             self.format_commands(ctx, formatter)
+        else:
+            formatter.write_paragraph()
+            formatter.write_text(f"Commands: {', '.join(self.list_commands(ctx))}.")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Complete commands, and the options and first argument of the default command."""

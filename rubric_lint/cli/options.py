@@ -146,7 +146,7 @@ OPTIONS: dict[str, Spec] = {
     "check": Spec("Output", "Write nothing; exit with 1 if a file would change."),
     "choose": Spec(
         "Fixes",
-        "Where a fix has several answers, apply this one: upper-keeps, add-band, ... (the report names them).",
+        "Where a fix has several answers, apply this one, such as upper-keeps or add-band; the report names them.",
         "NAMES",
         name="choices",
         is_many=True,
@@ -224,8 +224,7 @@ OPTIONS: dict[str, Spec] = {
     "format": Spec("Output", "Report format.", (), name="form"),
     "format:findings": Spec(
         "Output",
-        "Report format.  [default: by the ending of --output, else full; github in GitHub Actions; agent for coding "
-        "agents]",
+        "Report format.  [default: by --output, else full; in GitHub Actions github, for coding agents agent]",
         tuple(REPORTERS),
         metavar="FORMAT",
         name="form",

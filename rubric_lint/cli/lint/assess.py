@@ -25,13 +25,13 @@ _CALL = "rubric-lint assess examples/summary.rubric.yaml answers.jsonl"
 
 @command(
     "rubric answers",
-    "labels results model base-url max-requests max-cost prices map:answers target format:assess output:assess"
-    f" | samples:two {JUDGING.replace('base-url ', '')} no-cache cache-dir look color config isolated",
+    "labels results model base-url max-cost prices map:answers format:assess output:assess"
+    f" | samples:two {JUDGING.replace('base-url ', '')} max-requests no-cache cache-dir target look color config isolated",
     short="Say whether a rubric can be trusted, and what to fix.",
     examples={
         f"{_CALL} --model gpt-5": "Have a model judge the answers twice, then assess the rubric",
         f"{_CALL} --labels labels.csv": "Assess what is recorded, with labels of people",
-        f"{_CALL} --labels labels.csv -o assessment.md": "Write a comment for a pull request",
+        f"{_CALL} --labels labels.csv -o assessment.md": "Write Markdown",
     },
     exits={
         Exit.CLEAN: "trusted: labels of people show that the judge is good enough, and no rule found a fault",

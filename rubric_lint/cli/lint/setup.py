@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from click.shell_completion import get_completion_class
 
-from rubric_lint.cli.commands import Exit, Group
+from rubric_lint.cli.commands import ALIASES, COMMANDS, Exit, Group
 from rubric_lint.cli.options import OPTIONS, Choice, Given, command, complete_name, print_page, print_rules
 from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent
 from rubric_lint.messages import visible
@@ -61,7 +61,8 @@ def init(given: Given) -> None:
     except OSError as error:
         raise click.UsageError(f"cannot write {name}: {error.strerror}") from error
     click.echo(f"Wrote {visible(name)}. Replace its criteria with your own, then check the file:", err=True)
-    line = f"rubric-lint {shlex.quote(f'./{name}' if name.startswith('-') else name)}"
+    is_plain = not name.startswith("-") and name not in {*COMMANDS, *ALIASES}
+    line = f"rubric-lint {shlex.quote(name if is_plain else f'./{name}')}"
     # A shell would not take escapes for the characters that cannot be shown.
     click.echo(f"  {line}" if visible(line) == line else "  rubric-lint .", err=True)
 

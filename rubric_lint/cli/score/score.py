@@ -39,8 +39,8 @@ _CLASHES = """
 
 @command(
     "rubric outputs+",
-    "map format:results output:results quiet report compare labels pass borderline fail-on:verdict allow-invalid"
-    " | jobs compact engine address fail-on-worse min-pass-share max-invalid-share fail-under-doubt extract config"
+    "map format:results output:results quiet report compare pass fail-on:verdict"
+    " | borderline allow-invalid labels jobs compact engine address fail-on-worse min-pass-share max-invalid-share fail-under-doubt extract config"
     " isolated version",
     examples=_EXAMPLES,
     exits={

@@ -240,8 +240,8 @@ NO_TESTS = "no rubric tests found; their files are named NAME.rubric-test.yaml. 
 
 @command(
     "paths*",
-    "coverage mutate catch-rate record model fail-on format:findings output:report quiet watch"
-    f" | color samples {JUDGING} shuffle force-exclude config isolated version",
+    "coverage mutate catch-rate record model fail-on format:findings output:report quiet"
+    f" | watch color samples {JUDGING} shuffle force-exclude config isolated version",
     name="run",
     examples={
         "rubric-lint test": "Run all tests in the current folder and below",
