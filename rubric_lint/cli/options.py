@@ -517,7 +517,7 @@ def command(
     """Return a decorator that makes a command of a function of the values that are given.
 
     `arguments` are names with their number (`?` at most one, `*` any, `+` at least one). `options` are names of
-    `OPTIONS`, those of the first help screen before a `|`; `format=text,json` says what there is to choose from, the
+    `OPTIONS`, those of the first help screen before a `|` (they may be repeated after it); `format=text,json` says what there is to choose from, the
     default first, and `!` after a name that it is required. `clashes` are written as those of all commands; `more` is
     what `Command` takes. A command that `writes_at_end` says on Ctrl+C that it has written nothing.
     """
@@ -526,7 +526,7 @@ def command(
         firsts, _, others = options.partition("|")
         params: list[click.Parameter] = [_make_argument(each) for each in arguments.split()]
         params += [_make_option(each, is_first=True) for each in firsts.split()]
-        params += [_make_option(each, is_first=False) for each in others.split()]
+        params += [_make_option(each, is_first=False) for each in others.split() if each not in firsts.split()]
         rules = [_read_clash(line) for line in f"{_CLASHES}{clashes}".splitlines() if line.strip()]
 
         def run(**values: Any) -> Any:

@@ -26,7 +26,7 @@ _CALL = "rubric-lint assess examples/summary.rubric.yaml answers.jsonl"
 @command(
     "rubric answers",
     "labels results model base-url max-cost prices map:answers format:assess output:assess"
-    f" | samples:two {JUDGING.replace('base-url ', '')} max-requests no-cache cache-dir target look color config isolated",
+    f" | samples:two {JUDGING} max-requests no-cache cache-dir target look color config isolated",
     short="Say whether a rubric can be trusted, and what to fix.",
     examples={
         f"{_CALL} --model gpt-5": "Have a model judge the answers twice, then assess the rubric",

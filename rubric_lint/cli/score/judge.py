@@ -33,7 +33,7 @@ _CALL = "rubric-lint judge examples/summary.rubric.yaml answers.jsonl"
 @command(
     "rubric answers",
     "model! base-url api-key-env samples max-requests max-cost prices map:answers output:journal"
-    f" | {JUDGING.replace('base-url api-key-env ', '')} shuffle no-cache cache-dir batch-requests batch-results"
+    f" | {JUDGING} shuffle no-cache cache-dir batch-requests batch-results"
     " batch-format batch-size extract=whole,last,only config isolated",
     short="Have a model judge answers.",
     examples={

@@ -40,8 +40,8 @@ _CLASHES = """
 @command(
     "rubric outputs+",
     "map format:results output:results quiet report compare pass fail-on:verdict"
-    " | borderline allow-invalid labels jobs compact engine address fail-on-worse min-pass-share max-invalid-share fail-under-doubt extract config"
-    " isolated version",
+    " | borderline allow-invalid labels jobs compact engine address fail-on-worse min-pass-share max-invalid-share"
+    " fail-under-doubt extract config isolated version",
     examples=_EXAMPLES,
     exits={
         Exit.CLEAN: "no verdict as bad as --fail-on, no invalid output, and no broken limit",
