@@ -171,12 +171,22 @@ class Document:
         Raises:
             KeyError: if nothing is.
         """
-        child = self._children.get(path)
-        if child is None:
-            holder = self.child(path[:-1])
-            found = _find_child(holder.node, path[-1])
-            child = self._children[path] = found or holder.branch(self._reader).children[path[-1]]
-        return child
+        found = self._children.get(path)
+        if found is None:
+            holder, step = self.child(path[:-1]), path[-1]
+            node = holder.node
+            if type(node) is SequenceNode:
+                if type(step) is int and step < len(node.value):
+                    found = Child(node, None, node.value[step])
+            elif type(node) is MappingNode and step != MERGE and len(node.value) < _FEW:
+                for key, value in reversed(node.value):  # the last one of duplicate keys counts
+                    if type(key) is not ScalarNode:
+                        break  # its resolved value may be the same name
+                    if key.value == step:
+                        found = Child(node, key, value)
+                        break
+            found = self._children[path] = found or holder.branch(self._reader).children[step]
+        return found
 
     @property
     def merging(self) -> Mapping[Any, dict[str, Any]]:
@@ -371,20 +381,6 @@ def _inherit(reader: Reader, node: Any) -> dict[str | int, Child]:
 
 _FEW = 30
 """The number of fields from which a search for each would take longer than to find them all once."""
-
-
-def _find_child(node: Any, step: str | int) -> Child | None:
-    """Return the child of a collection at a key or an index; None where it takes all keys to find it."""
-    if type(node) is SequenceNode:
-        items = node.value
-        return Child(node, None, items[step]) if type(step) is int and step < len(items) else None
-    if type(node) is MappingNode and step != MERGE and len(node.value) < _FEW:
-        for key, value in reversed(node.value):  # the last one of duplicate keys counts
-            if type(key) is not ScalarNode:
-                return None  # its resolved value may be the same name
-            if key.value == step:
-                return Child(node, key, value)
-    return None
 
 
 def _mark_span(node: Any) -> Span:
