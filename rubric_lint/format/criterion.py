@@ -5,13 +5,15 @@ import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from enum import StrEnum
-from fractions import Fraction
 from functools import lru_cache, partial
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rubric_lint.messages import shorten
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.scalar import Ambiguity
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 class Thresholds(NamedTuple):
@@ -199,8 +201,8 @@ def _is_inside(bound: float | None) -> bool:
 _KEY = re.compile(r"(0|-?[1-9][0-9]{0,99})(?:\.0+)?")
 
 
-RANGE = re.compile(r"(\d{1,2})(?:\s*(?:[-\u2010-\u2015]|\.{2,3})\s*|\s+[^\W\d]{1,3}\s+)(\d{1,2})")
-"""A range of scores as people write it: `0-3`, `0..3`, `0 to 3`."""
+RANGE = r"(\d{1,2})(?:\s*(?:[-\u2010-\u2015]|\.{2,3})\s*|\s+[^\W\d]{1,3}\s+)(\d{1,2})"
+"""Matches a range of scores as people write it: `0-3`, `0..3`, `0 to 3`."""
 
 
 def read_key(key: str) -> int | None:
@@ -513,8 +515,10 @@ def as_levels(scores: list[Decimal]) -> dict[Decimal, int]:
     return {score: number // divisor for score, number in whole.items()}
 
 
-def to_fraction(number: Decimal) -> Fraction:
+def to_fraction(number: Decimal) -> "Fraction":
     """Return a number exactly; one too small for that, such as `1e-99999999`, as the float that its system reads."""
+    from fractions import Fraction  # noqa: PLC0415  (linting does without)
+
     return Fraction(number if number.adjusted() >= _SMALLEST else float(number))
 
 

@@ -79,7 +79,7 @@ SUBJECT = (
 )
 """A pattern of what an outcome may begin with before its verb: a number such as `1.2:`, and who does it."""
 
-_CONTRACTED = re.compile(r"n['’]t\b")  # noqa: RUF001 (an apostrophe of prose)
+_CONTRACTED = r"n['’]t\b"  # noqa: RUF001 (an apostrophe of prose)
 
 _BEGINS = GRADES | GRADES_OF_SCALES | TRAITS | PADDING | frozenset(
     """
@@ -144,7 +144,8 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
         ),
         "levels": has_levels,
         "list": has("following"),
-        "like criteria": _repeats(begins[0]) or any(map(has, _NEGATIONS)),
+        "like criteria": _repeats(begins[0])
+        or (any(map(has, _NEGATIONS)) and _repeats([stem_last(text) for text in own if not text.isspace()])),
         "like outcomes": has_levels or any(map(_repeats, begins[2:])),
         "mixed": rubric.is_mixed,
         "no id": False in ["id" in criterion.fields for criterion in criteria if criterion.fields is not None],
@@ -164,7 +165,17 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
 
 def write_out_negations(text: str) -> str:
     """Return a text with "not" as a word of its own: "does not" for "doesn't"."""
-    return _CONTRACTED.sub(" not", text).replace("cannot", "can not")
+    return re.sub(_CONTRACTED, " not", text).replace("cannot", "can not")
+
+
+def stem_last(text: str) -> str:
+    """Return the last word of a text in lower case without the ending that a verb loses after "does not"."""
+    return stem(text.rsplit(None, 1)[-1].casefold().rstrip(".,;!")) if text else ""
+
+
+def stem(word: str) -> str:
+    """Strip the ending that a verb loses after "does not"."""
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
 def _repeats(words: list[str]) -> bool:

@@ -71,8 +71,7 @@ class Child:
     def __init__(self, owner: Any, key: Any, node: Any) -> None:
         self.owner = owner
         self.key = key
-        self.site = node if type(node) is AliasNode else None
-        self.node = node.target if type(node) is AliasNode else node
+        self.site, self.node = (node, node.target) if type(node) is AliasNode else (None, node)
         self._branch: Branch | None = None
 
     def branch(self, reader: Reader) -> Branch:
@@ -151,7 +150,7 @@ class Document:
             return ()
         return tuple(
             Duplicate(
-                mapping, self.paths.get(mapping, ()), key, self._key_span(first), self._key_span(second), shadowed
+                mapping, self.paths.get(mapping, ()), key, self._node_span(first), self._node_span(second), shadowed
             )
             for mapping, key, first, second, shadowed in self._reader.repeated
         )
@@ -204,12 +203,12 @@ class Document:
         if not path:
             return self._head(child) if part is Part.HEAD else self._node_span(self.root)
         if part is Part.KEY and child.key is not None:
-            return self._key_span(child.key)
+            return self._node_span(child.key)
         if part is Part.ENTRY and child.site is not None:
-            return _mark_span(child.site)
+            return self._node_span(child.site)
         start, end = self._node_span(child.node)
         if start == end:
-            return self._key_span(child.key) if child.key is not None else self._dash(start)
+            return self._node_span(child.key) if child.key is not None else self._dash(start)
         return self._head(child) if part in (Part.HEAD, Part.ENTRY) else Span(start, end)
 
     def _dash(self, at: int) -> Span:
@@ -219,25 +218,26 @@ class Document:
         return Span(found.start(), found.start() + 1) if found else Span(at, at)
 
     def _node_span(self, node: Any) -> Span:
+        """Return the place of a node without its anchor and tag, or of an alias."""
+        text, kind = self.source.text, type(node)
         if node is None:
-            return Span(len(self.source.text), len(self.source.text))
-        text, start = self.source.text, node.start_mark.index
-        if type(node) is ScalarNode and node.style not in BLOCK_STYLES and text[start : start + 1] not in _PROPERTY:
+            return Span(len(text), len(text))
+        start = node.start_mark.index
+        if kind is AliasNode or (
+            kind is ScalarNode and node.style not in BLOCK_STYLES and text[start : start + 1] not in _PROPERTY
+        ):
             return Span(start, node.end_mark.index)
         start = node_start(text, node)
         return Span(start, max(start, node_end(text, node)))
 
     def key_start(self, child: Child) -> int:
         """Return where the key of a field begins."""
-        return self._key_span(child.key).start
-
-    def _key_span(self, key: Any) -> Span:
-        return _mark_span(key) if type(key) is AliasNode else self._node_span(key)
+        return self._node_span(child.key).start
 
     def _head(self, child: Child) -> Span:
         span = self._node_span(child.node)
         if type(child.node) is MappingNode and (own := child.branch(self._reader).children):
-            first = self._key_span(next(iter(own.values())).key)
+            first = self._node_span(next(iter(own.values())).key)
             # A merged key is written elsewhere: use the whole entry.
             if span.start <= first.start < span.end:
                 return first
@@ -269,8 +269,8 @@ class Document:
 
     def _extent(self, child: Child) -> Span:
         if child.key is None:
-            return self._node_span(child.node) if child.site is None else _mark_span(child.site)
-        start, end = self._key_span(child.key)
+            return self._node_span(child.node) if child.site is None else self._node_span(child.site)
+        start, end = self._node_span(child.key)
         return Span(start, max(end, child.site.end_mark.index if child.site else self._node_span(child.node).end))
 
     def extent(self, path: Path) -> Span:
@@ -381,7 +381,3 @@ def _inherit(reader: Reader, node: Any) -> dict[str | int, Child]:
 
 _FEW = 30
 """The number of fields from which a search for each would take longer than to find them all once."""
-
-
-def _mark_span(node: Any) -> Span:
-    return Span(node.start_mark.index, node.end_mark.index)
