@@ -388,7 +388,7 @@ def build_criterion(
     identifier = own_id if isinstance(own_id, str) else f"rubric-{int(path[-1]) + 1}"
     if isinstance(entry, str):
         return Criterion(path, identifier, None, _CHECKLIST, entry, ONE, implied, path, None, None, borrows_id)
-    shapes = _CHECKLIST
+    shapes: tuple[Shape, ...] = _CHECKLIST
     if not SHAPE_FIELDS.keys().isdisjoint(entry):
         shapes = tuple([shape for field, shape in SHAPE_FIELDS.items() if field in entry and field in known]) or shapes
     gate_field = "required_min_level" if shapes[0] is Shape.LEVELS else "required_min_score"

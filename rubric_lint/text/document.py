@@ -71,7 +71,8 @@ class Child:
     def __init__(self, owner: Any, key: Any, node: Any) -> None:
         self.owner = owner
         self.key = key
-        self.site, self.node = (node, node.target) if type(node) is AliasNode else (None, node)
+        self.site: Any = node if type(node) is AliasNode else None
+        self.node: Any = node if self.site is None else node.target
         self._branch: Branch | None = None
 
     def branch(self, reader: Reader) -> Branch:
