@@ -312,7 +312,8 @@ def escape(text: str) -> str:
 
 
 def _escape_line(line: str) -> str:
-    escaped = re.sub(_NUMBERED, r"\1\\\2", re.sub(_MARKUP, r"\\\g<0>", line))
+    escaped = re.sub(_MARKUP, r"\\\g<0>", line)
+    escaped = re.sub(_NUMBERED, r"\1\\\2", escaped)
     return re.sub(_REFERENCE, rf"\g<0>{_BREAK}", escaped)
 
 

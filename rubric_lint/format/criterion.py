@@ -156,7 +156,9 @@ def _read_band(item: Any, path: Path) -> Band:
         if "score_range" in item:
             value, lower, upper = item["score_range"], None, None
             if isinstance(value, list) and len(value) == 2:
-                lower, upper = map(read_number, value)
+                lower, upper = value
+                if not type(lower) is type(upper) is int:
+                    lower, upper = read_number(lower), read_number(upper)
             scores, reach = _reach(lower, upper)
             return _new_band(((*path, "score_range"), Part.VALUE, lower, upper, scores, reach, outcome, outcome_path))
     return Band(path, Part.HEAD, None, None, range(0), SCORES, outcome, outcome_path)
@@ -384,10 +386,11 @@ def build_criterion(
     borrows_id = may_borrow and (
         document.is_alias(path) or (isinstance(entry, dict) and "id" in entry and document.is_merged((*path, "id")))
     )
-    own_id = None if isinstance(entry, str) else entry.get("id")
-    identifier = own_id if isinstance(own_id, str) else f"rubric-{int(path[-1]) + 1}"
+    identifier = f"rubric-{int(path[-1]) + 1}"
     if isinstance(entry, str):
         return Criterion(path, identifier, None, _CHECKLIST, entry, ONE, implied, path, None, None, borrows_id)
+    if isinstance(own_id := entry.get("id"), str):
+        identifier = own_id
     shapes: tuple[Shape, ...] = _CHECKLIST
     if not SHAPE_FIELDS.keys().isdisjoint(entry):
         shapes = tuple([shape for field, shape in SHAPE_FIELDS.items() if field in entry and field in known]) or shapes

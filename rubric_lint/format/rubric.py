@@ -166,7 +166,7 @@ class Rubric(_RubricFields):
     @cached_property
     def criteria(self) -> tuple[Criterion, ...]:
         """The criteria; the bands of a holistic rubric do not count."""
-        return tuple(entry for entry in self.entries if entry.shapes[0] is not Shape.HOLISTIC)
+        return tuple([entry for entry in self.entries if entry.shapes[0] is not Shape.HOLISTIC])
 
     @cached_property
     def entries_by_place(self) -> Mapping[Path, Criterion]:
@@ -286,12 +286,12 @@ def build_rubric(
     implied = HIGHEST if implicit_required else None
     may_borrow = reader.may_borrow
     deducts = view is not None and view.dialect.has_deductions
-    built = (
+    built = [
         build_criterion(
             reader, (*path, index), entry, known=known, implied=implied, may_borrow=may_borrow, deducts=deducts
         )
         for index, entry in sound
-    )
+    ]
     return Rubric(
         path=path,
         version=version,
