@@ -6,11 +6,16 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, NamedTuple
 
-from rubric_lint.dialects.export.carrying import split_gate
 from rubric_lint.dialects.export.entries import as_entries, as_number, bounds
-from rubric_lint.dialects.export.fields import find_holder
-from rubric_lint.dialects.export.suite import ASSERTION_LISTS, VARIABLE
-from rubric_lint.dialects.export.target import CarriedCase, ExportError, ExportSource, ExportTarget, Writing
+from rubric_lint.dialects.export.suite import ASSERTION_LISTS, VARIABLE, split_gate
+from rubric_lint.dialects.export.target import (
+    CarriedCase,
+    ExportError,
+    ExportSource,
+    ExportTarget,
+    Writing,
+    find_holder,
+)
 from rubric_lint.dialects.export.texts import to_yaml
 from rubric_lint.format.criterion import HIGHEST, USUAL_THRESHOLDS, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
