@@ -419,16 +419,13 @@ class _Reading:
             if told:
                 self._put((*own, "level"), level.number_place, is_key=level.is_key)
                 self._put((*own, "expected_outcome"), level.text_place)
-                self._check_text(level)
-
-    def _check_text(self, level: _Level) -> None:
-        if level.text is None or (isinstance(level.text, str) and not level.text.strip()):
-            values = {"subject": "the text of this level is", "found": "blank"}
-            self.problems.append(("empty-outcome", Problem("blank", level.text_place, Part.VALUE, values)))
-        elif not isinstance(level.text, str):
-            text = describe(level.text, self.document.written_at(level.text_place))
-            values = {"subject": "the text of this level is", "found": text, "expected": "a string"}
-            self.problems.append(("schema", Problem("unexpected", level.text_place, Part.VALUE, values)))
+                if level.text is None or (isinstance(level.text, str) and not level.text.strip()):
+                    values = {"subject": "the text of this level is", "found": "blank"}
+                    self.problems.append(("empty-outcome", Problem("blank", level.text_place, Part.VALUE, values)))
+                elif not isinstance(level.text, str):
+                    text = describe(level.text, self.document.written_at(level.text_place))
+                    values = {"subject": "the text of this level is", "found": text, "expected": "a string"}
+                    self.problems.append(("schema", Problem("unexpected", level.text_place, Part.VALUE, values)))
 
     def _complete(self, levels: list[_Level], scale: range, at: Path) -> list[_Level]:
         """Return the levels with those of the scale that have no text; report levels beside the scale."""

@@ -190,7 +190,27 @@ def _read(documents: Iterable[Document], uses: list[Use], target: ExportTarget) 
         suite = _read_suite(pairs, system)
         if suite.cases:
             return suite, {use.name: use.source for use in uses if use.source}
-    return _read_records(pairs, uses, target)
+    cases: list[_Case] = []
+    others: list[tuple[Part, bool]] = []
+    places: dict[str, CaseKey] = {}
+    for document, own in pairs:
+        # The names of rubrics and their parts, and whether only a field for names says them.
+        names = {(part, True) for use in own for part in (use.name, *use.name.split("/"))}
+        names |= {(use.rubric.view.name, False) for use in own if use.rubric.view and use.rubric.view.name}
+        found, rest = _read_records_of(document, own, names, places)
+        cases += found
+        others += [(part, _is_name(part, names)) for part in rest]
+    is_file = target.name == OURS and len(uses) == 1 and not cases
+    is_named = "id" in target.shows or (target.has_cases and not is_file)
+    kept = tuple(part for part, is_name in others if not (is_named and is_name))
+    questions = {case.key: case.fields["input"].value for case in cases if "input" in case.fields}
+    sources: dict[str, ExportSource] = {}
+    for use in uses:
+        if use.source:
+            place = places.get(use.name)
+            question = questions.get(place, use.source.question) if place else use.source.question
+            sources[use.name] = use.source._replace(place=place, question=question)
+    return _Suite(AGENTV_4, {}, kept, tuple(cases)), sources
 
 
 class _Taken:
@@ -383,37 +403,6 @@ _TEXTS = {
 }
 _ABOUT = "metadata"
 _NAMES = ("id", "name")
-
-
-def _read_records(
-    pairs: Iterable[tuple[Document, list[Use]]], uses: list[Use], target: ExportTarget
-) -> tuple[_Suite, Sources]:
-    """Return the records of a file as the cases of a suite, and the sources of its rubrics.
-
-    Without a record that has a question or a reference, the suite has no cases. The record of a rubric is the innermost
-    mapping around it that has one.
-    """
-    cases: list[_Case] = []
-    others: list[tuple[Part, bool]] = []
-    places: dict[str, CaseKey] = {}
-    for document, own in pairs:
-        # The names of rubrics and their parts, and whether only a field for names says them.
-        names = {(part, True) for use in own for part in (use.name, *use.name.split("/"))}
-        names |= {(use.rubric.view.name, False) for use in own if use.rubric.view and use.rubric.view.name}
-        found, rest = _read_records_of(document, own, names, places)
-        cases += found
-        others += [(part, _is_name(part, names)) for part in rest]
-    is_file = target.name == OURS and len(uses) == 1 and not cases
-    is_named = "id" in target.shows or (target.has_cases and not is_file)
-    kept = tuple(part for part, is_name in others if not (is_named and is_name))
-    questions = {case.key: case.fields["input"].value for case in cases if "input" in case.fields}
-    sources: dict[str, ExportSource] = {}
-    for use in uses:
-        if use.source:
-            place = places.get(use.name)
-            question = questions.get(place, use.source.question) if place else use.source.question
-            sources[use.name] = use.source._replace(place=place, question=question)
-    return _Suite(AGENTV_4, {}, kept, tuple(cases)), sources
 
 
 def _read_records_of(
@@ -808,7 +797,17 @@ class _Carrier:
             is_inner = inner and holder in {"vars", "execution"}
             return {holder: {inner: part.value}} if is_inner else {name: part.value}
         if name in _FIELDS or (inner and holder == "vars"):
-            return self._carry_text(case, name, part)
+            known = {each.partition(".")[2] for each in case.fields if each.startswith("vars.")}
+            try:
+                value = _as_text(part.value, self.source, self.target, known)
+            except _LostTextError as lost:
+                raise _LostError(f"`{part.path[-1]}`: it is {lost}, and {self.title} does not") from None
+            own = name.removeprefix("vars.")
+            if self.is_template and own == "expected_output" and not self.suite.is_template:
+                told = f"`{part.path[-1]}` is kept as a variable, which the judge of {self.title} sees only if a text "
+                self.lose(part, f"{told}names it")
+            is_field = own == name or (own == "expected_output" and self.source == AGENTV_5)
+            return {own: value} if is_field and not self.is_template else {"vars": {own: value}}
         of_promptfoo = _CASE_FIELDS[PROMPTFOO] if self.source == PROMPTFOO else _CASE_FIELDS[self.target]
         if name in _CASE_FIELDS[self.target] & of_promptfoo:
             return self._copy(name, part.value)
@@ -844,20 +843,6 @@ class _Carrier:
         if not isinstance(prompt, str) or prompt.startswith(_FILE):
             return None
         return None if re.search(r"\{[{%#]", _SIMPLE.sub("", prompt)) else prompt
-
-    def _carry_text(self, case: _Case, name: str, part: Part) -> dict[str, Any]:
-        """Carry an input, a reference or a variable as the target fills it in."""
-        known = {each.partition(".")[2] for each in case.fields if each.startswith("vars.")}
-        try:
-            value = _as_text(part.value, self.source, self.target, known)
-        except _LostTextError as lost:
-            raise _LostError(f"`{part.path[-1]}`: it is {lost}, and {self.title} does not") from None
-        own = name.removeprefix("vars.")
-        if self.is_template and own == "expected_output" and not self.suite.is_template:
-            told = f"`{part.path[-1]}` is kept as a variable, which the judge of {self.title} sees only if a text "
-            self.lose(part, f"{told}names it")
-        is_field = own == name or (own == "expected_output" and self.source == AGENTV_5)
-        return {own: value} if is_field and not self.is_template else {"vars": {own: value}}
 
     def _carry_input(self, case: _Case, written: dict[str, Any]) -> None:
         """Write the prompt of a suite with templates as the input that AgentV 4 has."""

@@ -67,7 +67,7 @@ def _find_leftover(document: Document, path: Path, *, of_agentv: bool) -> Iterat
     if key != FIELD:
         is_case = document.number is not None or is_listed(path[:-1])
         is_read = _could_be_read(value, path[:-1]) or (is_case and holds_texts(value))
-        if FIELD not in owner and (_is_same(key) or is_read):
+        if FIELD not in owner and (key.lower() == FIELD or is_read):
             values = {"key": key, "wanted": FIELD}
             yield Problem("misnamed", path, Part.KEY, values, repair=rename_fields([(path, FIELD)]))
     elif not value and not isinstance(value, bool | int | float):
@@ -87,10 +87,6 @@ def word_empty(value: Any) -> str:
     if value is None:
         return "has no value"
     return f"is an empty {'list' if isinstance(value, list) else 'mapping' if isinstance(value, dict) else 'string'}"
-
-
-def _is_same(key: str) -> bool:
-    return key.lower() == FIELD
 
 
 def _could_be_read(value: Any, owner: Path) -> bool:
