@@ -228,7 +228,8 @@ def test_samples_that_are_asked_for_again_need_the_options_of_the_first_run(fold
             said(err)
         broken = False
         assert ask_again(server, "--samples", "2", "--shuffle")[0] == 0
-    outputs = [json.loads(line)["outputs"] for line in (folder / "answers.judged.jsonl").read_text("utf-8").splitlines()]
+    lines = (folder / "answers.judged.jsonl").read_text("utf-8").splitlines()
+    outputs = [json.loads(line)["outputs"] for line in lines]
     assert [[each["score"] for each in given] for given in outputs] == [[8, 8]] * 3
 
 
