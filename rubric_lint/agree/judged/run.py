@@ -230,9 +230,7 @@ def _review(
     except UnusableError as error:
         ratings, fault = None, str(error)
     left_out = (*([others] if others.count else ()), *reader.left_out)
-    head = Review(
-        rubric.name, rubric.hash, invalid=tuple(reader.invalid), left_out=left_out, joined=frozenset(joined)
-    )
+    head = Review(rubric.name, rubric.hash, invalid=tuple(reader.invalid), left_out=left_out, joined=frozenset(joined))
     if ratings is None or not ratings.judges:
         return head._replace(fault=fault or NO_RESULTS)
     table = build_table(ratings, rubric)
