@@ -3,26 +3,16 @@
 from textwrap import dedent
 
 import pytest
+from cases import read_cases
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
-COMMENTS = {
-    "alone and behind": ("# a\nb: c # d\n  # e\n#\n", ["# a", "# d", "# e", "#"]),
-    "no space before": ("a: b#c\nd: 'e'\n", []),
-    "in plain text": ("a: b #c\n", ["#c"]),
-    "in quotes": ("a: 'b # c'\nd: \"e # f\" # g\n'h # i': j\n", ["# g"]),
-    "in a block text": ("a: |\n  # b\n  c # d\n# e\nf: >- # g\n  # h\n", ["# e", "# g"]),
-    "in an indented block text": ("a:\n  - |2\n     # b\n    # c\n  # d\n", ["# d"]),
-    "in flow": ("a: [b, # c\n  d # e\n  ] # f\n", ["# c", "# e", "# f"]),
-    "around anchors and tags": ("a: &b # c\n  d: !e # f\n    g\n", ["# c", "# f"]),
-    "in a directive": ("%YAML 1.2 # a\n--- # b\nc: d\n... # e\n# f\n", ["# a", "# b", "# e", "# f"]),
-    "after a tab": ("a: b\t# c\n", ["# c"]),
-    "after a tab alone": ("\t# a\nb:\n \t # c\n - \td\n", ["# a", "# c"]),
-    "over several lines": ("a: b\n  c\n  # d\ne: 'f\n  # g'\n", ["# d"]),
-}
+TABLES = read_cases(__file__)
+
+COMMENTS = TABLES["COMMENTS"]
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
@@ -206,27 +196,7 @@ def test_a_tab_that_indents_nothing_hides_no_comment():
     assert check(text) == ([], 1)
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        (
-            "rubrics:\n  # rubric-lint: ignore[vague-outcome]\n\n  - id: a\n    expected_outcome: Good\n",
-            "there is one at line 5, so move the comment there",
-        ),
-        (
-            "rubrics:\n  - id: a\n    expected_outcome: Good\n    weight: 1  # rubric-lint: ignore[vague-outcome]\n",
-            "there is one at line 3, so move the comment there",
-        ),
-        ("rubrics:\n  - id: a  # rubric-lint: ignore[vague-outcome]\n    expected_outcome: It is said\n", "remove it"),
-        (
-            (
-                "rubrics:\n  - id: a\n    expected_outcome: Good\n    weight: 1\n  - id: b\n    weight: 1\n"
-                "    required: true\n    expected_outcome: It is said\n    # rubric-lint: ignore[vague-outcome]\n"
-            ),
-            "remove it",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "told"), TABLES["a comment that is off by some lines hears where the finding is"])
 def test_a_comment_that_is_off_by_some_lines_hears_where_the_finding_is(text, told):
     messages = [each.message for each in lint("a.yaml", text.encode()).findings if each.rule == "unused-ignore"]
     assert messages == [f"`vague-outcome` finds nothing here that this comment could silence; {told}"]

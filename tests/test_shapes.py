@@ -5,6 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 from found import told
 from lint_command import call
 
@@ -14,6 +15,8 @@ from rubric_lint.lint.engine import examine_file
 from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder
 from rubric_lint.scoring.loading import RubricError, load_models, load_rubrics
 from rubric_lint.shapes.shape import Shape
+
+TABLES = read_cases(__file__)
 
 
 def settings(table):
@@ -98,22 +101,7 @@ def test_a_threshold_and_a_gate_are_not_judged_by_a_scale_that_is_none(scale, ex
 
 
 BARE = ('criteria = ""\noutcome = "x"\nscale = "yes-no"', "[Names the cause, Is short]")
-WORDS = (
-    """
-criteria = "/rubric"
-id = "n"
-outcome = ["must", "criterion"]
-scale = "yes-no"
-weight = "importance"
-weights = {high = 2.5, low = 1}
-negative = {is_positive = false}
-""",
-    """
-rubric:
-  - {n: 1, must: Cites a source, importance: high}
-  - {n: 2, criterion: Blames, importance: low, is_positive: false}
-""",
-)
+WORDS = TABLES["WORDS"]
 POINTS = (
     'criteria = "/criteria"\nid = "name"\nlevels = "items"\ncombine = "share"\npass = 3',
     """
@@ -126,25 +114,7 @@ HALVES = (
     'criteria = "/criteria"\nid = "name"\nlevels = "items"\ngate = "min"\npass = 0.5',
     "criteria: [{name: a, min: 0.5, items: {0: No, 0.5: In part, 1: Yes}}]",
 )
-PARTS = (
-    """
-criteria = "/areas"
-id = "id"
-outcome = "text"
-parts = "checks"
-weight = ["weight", "w"]
-scale = "yes-no"
-combine = "share"
-pass = "/mark"
-total = 100
-""",
-    """
-mark: 70
-areas:
-  facts: {weight: 60, checks: [{id: a, text: A, w: 2}, {id: b, text: B, w: 1}]}
-  form: {weight: 40, checks: [{id: a, text: C}]}
-""",
-)
+PARTS = TABLES["PARTS"]
 ALL = (
     'criteria = "/c"\noutcome = "text"\nscale = "range"\ncombine = "all"\npass = 2\nlevels = "score_*"',
     """
@@ -371,80 +341,14 @@ def test_absurd_values_are_findings_and_never_a_crash(value):
         examine_file("a.yaml", text.replace(field, f"{field.split(': ')[0]}: {value}").encode(), settings(GUIDE))
 
 
-@pytest.mark.parametrize(
-    ("table", "text", "reason"),
-    [
-        (
-            'criteria = "/c"\noutcome = "t"',
-            "c: [{t: A}]",
-            (
-                "neither its file nor its table says on which scale a criterion is scored; "
-                "to say it, run `rubric-lint adopt FILE --scale yes-no`, or `--scale 1-5`"
-            ),
-        ),
-        (
-            'criteria = "/c"\nlevels = "l"',
-            "c: [{l: {good: A b, bad: C d}}]",
-            "nothing says which score the level `good` is; give it one in `level-scores` of the table",
-        ),
-        (
-            'criteria = "/c"\noutcome = "t"\ngate = "hard"\nscale = [1, 5]',
-            "c: [{t: A, hard: true}]",
-            "nothing says which score `rubric-1` must reach, as its gate has no number",
-        ),
-        (
-            'criteria = "/c"\noutcome = "t"\ngate = "min"\nparts = "c"\nscale = [1, 5]',
-            "c: {tone: {min: 3, c: [{t: A}]}}",
-            "`min` of `tone` counts for none of its parts, which are what is judged",
-        ),
-        (
-            'criteria = "/c"\noutcome = "t"\nscale = "s"\npass = 3',
-            "c: [{t: A, s: 1-5}, {t: B, s: 1-3}]",
-            "its criteria have several scales, so no score is 3, the threshold",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("table", "text", "reason"), TABLES["no score"])
 def test_a_rubric_whose_score_nothing_says_is_refused_with_the_reason(table, text, reason):
     with pytest.raises(RubricError) as caught:
         mean(text, table)
     assert str(caught.value).endswith(f"the rubric cannot be scored: {reason}")
 
 
-@pytest.mark.parametrize(
-    ("table", "expected"),
-    [
-        ("", ['lacks "files" and "criteria"']),
-        ('files = ["a"]\ncriteria = "c"', ['criteria: "c" is not a pointer, such as "/criteria"']),
-        ('files = ["a"]\ncriteria = "/c"\nwieght = "w"', ['"wieght" is not a setting; did you mean "weight"?']),
-        (
-            'files = ["a"]\ncriteria = "/c"\nscale = [5, 1]',
-            [
-                "has neither `outcome` nor `levels`, so nothing says what a criterion asks for; name one of them",
-                "scale: goes from 5 to 1; write the lowest score first",
-            ],
-        ),
-        (
-            'files = ["a"]\ncriteria = "/c"\noutcome = "t"\nscale = [1, 5]\npass = 7\nweights.a = 1\nrubric = "/*/id"',
-            [
-                "pass: 7 is not a score above 1 and up to 5, the `scale`",
-                "weights: says how to read `weight`, which is missing",
-                'rubric: "/*/id" has more `*` than `criteria`, which has 0',
-            ],
-        ),
-        (
-            (
-                'files = ["a"]\ncriteria = "/c"\noutcome = "t"\nweight = "w"\nweights.a = 1e99999999\n'
-                "scale = [0, 1e99999999]\npass = 1e99999999"
-            ),
-            [
-                "weights.a: 1E+99999999 is outside -1000000..1000000",
-                'scale: a list is not a list of the lowest and the highest score, "yes-no", or a name or pointer',
-                "pass: 1E+99999999 is not a number, or a pointer to one",
-            ],
-        ),
-        ('files = ["a"]\ncriteria = "/c"\noutcome = 3', ["outcome: 3 is not the name of a field, or a list of names"]),
-    ],
-)
+@pytest.mark.parametrize(("table", "expected"), TABLES["a table that contradicts itself is an error of the settings"])
 def test_a_table_that_contradicts_itself_is_an_error_of_the_settings(table, expected, tmp_path):
     (tmp_path / "rubric-lint.toml").write_text(f'[[shape]]\nname = "ours"\n{table}\n')
     with pytest.raises(SettingsError) as caught:

@@ -5,6 +5,7 @@ from itertools import count
 from typing import NamedTuple
 
 import pytest
+from cases import read_cases
 from node import ROOT, install_locked, node
 from stdio_server import StdioServer
 
@@ -13,6 +14,8 @@ from rubric_lint.format.schema_files import BASE
 from rubric_lint.format.starter import RUBRICS, start
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.repository import name_schema
+
+TABLES = read_cases(__file__)
 
 pytestmark = pytest.mark.slow
 
@@ -220,22 +223,7 @@ def test_a_snippet_that_is_filled_in_is_valid(helper, label):
     assert messages(helper, document) == []
 
 
-HOVERS = {
-    "rubrics": "|rubrics:\n  - It\n",
-    "id": "rubrics:\n  - |id: a\n    expected_outcome: It\n",
-    "expected_outcome": "rubrics:\n  - id: a\n    |expected_outcome: It\n",
-    "weight": "rubrics:\n  - |weight: 2\n    expected_outcome: It\n",
-    "required_min_score": "rubrics:\n  - |required_min_score: 10\n    expected_outcome: It\n",
-    "score_ranges": "rubrics:\n  - id: a\n    |score_ranges: {0: It}\n",
-    "score_range": "rubrics:\n  - |score_range: [0, 10]\n    expected_outcome: It\n",
-    "levels": "rubrics:\n  - |levels: [{level: 1, expected_outcome: It}, {level: 2, expected_outcome: So}]\n",
-    "required_min_level": (
-        "rubrics:\n  - levels: [{level: 1, expected_outcome: It}, {level: 2, expected_outcome: So}]\n"
-        "    |required_min_level: 2\n"
-    ),
-    "description": "rubrics:\n  - |description: It\n",
-    "required": "rubrics:\n  - |required: true\n    expected_outcome: It\n",
-}
+HOVERS = TABLES["HOVERS"]
 
 
 def test_every_field_has_a_hover():
@@ -383,24 +371,7 @@ def test_wrong_rubric_tests_are_left_to_our_own_server_too(quiet):
     assert messages(quiet, TESTED.format("expect: {verdict: good, socre: 3}"), "a.rubric-test.yaml") == []
 
 
-GOOD = {
-    "all shapes": (
-        "tests:\n  - rubrics: [It, {id: b, expected_outcome: So, weight: 0.5, required_min_score: 10}]\n"
-        "  - rubrics: [{id: a, score_ranges: {0: It, 5: So}}, {id: b, score_ranges: {'0': It, \"5\": So}}]\n"
-        "  - rubrics:\n      - id: a\n        score_ranges:\n          0: It\n          10: So\n"
-        "  - rubrics: [{score_range: [0, 4], expected_outcome: It}, {score_range: [5, 10], expected_outcome: So}]\n"
-        "  - rubrics: [{levels: [{level: -1, expected_outcome: It}, {level: 2, name: x, expected_outcome: So}]}]\n"
-        "  - rubrics: [{description: It, required: true}]\n"
-    ),
-    "fields of the suite's own tool": (
-        "name: x\nscore_ranges: {a: 1}\nlevels: no\nweight: heavy\nrequired: [1]\ndescription: 7\n"
-        "tests: 7\ncases: {a: [null, {b: {c: []}}]}\nassert: x\ndefaults: []\nexpected_outcome:\n"
-    ),
-    "anchors and merge keys": (
-        "shared: &it {weight: 2, expected_outcome: It}\ntests:\n  - rubrics:\n      - {<<: *it, id: a}\n      - *it\n"
-    ),
-    "Windows, emoji": "tests:\r\n  - rubrics:\r\n      - \U0001f600 It\r\n",
-}
+GOOD = TABLES["GOOD"]
 
 
 @pytest.mark.parametrize("case", GOOD)

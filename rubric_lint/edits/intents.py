@@ -388,6 +388,10 @@ class MoveField(Intent):
 
     moves_comments = True
 
+    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
+        sharing.check_alone(self.path[:-1])
+        sharing.check_alone(self.to)
+
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
         (owner, step), target = sharing.locate(self.path), sharing.document.value(self.to)
 
@@ -408,6 +412,10 @@ class JoinLists(Intent):
     to: Path
 
     moves_comments = True
+
+    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
+        sharing.check_alone(self.path[:-1])
+        sharing.check_alone(self.to)
 
     def prepare(self, sharing: "Sharing") -> Callable[[], None]:
         (owner, step), target = sharing.locate(self.path), sharing.document.value(self.to)
@@ -445,7 +453,7 @@ class EscapeText(Intent):
     """Write the string at `path` so that a renderer of Nunjucks templates gives it back unchanged.
 
     With `has_escapes`, what is escaped already stays as it is; else it is a text like any other. `marks` says what to
-    replace.
+    replace, which may be the escapes.
     """
 
     path: Path
