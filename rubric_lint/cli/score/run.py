@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +16,7 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import open_page, require_file_name
 from rubric_lint.cli.output import make_style
 from rubric_lint.cli.score.options import STDIN, label, total_size
+from rubric_lint.messages import Causes
 from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import Progress, complain
 
@@ -125,7 +127,7 @@ def score_files(
             results.finish()
         warnings = (*scoring.warnings(), *(extras.warnings() if extras else ()))
         has_totals = code is not Exit.INTERRUPTED and form != "table" and not quiet
-        _tell_end(warnings, scoring.totals if has_totals else None)
+        _tell_end(warnings, scoring.totals if has_totals else None, writer.causes)
         if page and file and extras:
             title = title_of(outputs, rubric) + _HALF.get(code, "")
             told = extras.told._replace(repeated=scoring.repeated, agentv=scoring.compared)
@@ -141,11 +143,13 @@ def _list_more(other: "OtherRun | None", decided: "Sequence[Limit]") -> dict[str
     return {name: part for name, part in parts.items() if part}
 
 
-def _tell_end(warnings: Iterable[str], totals: "Totals | None") -> None:
+def _tell_end(warnings: Iterable[str], totals: "Totals | None", causes: Causes) -> None:
     """Write the warnings, and the counts if they are wanted."""
     for warning in warnings:
         complain(warning)
     if totals:
+        if causes.counts:
+            complain(f"invalid: {causes.word()}")
         complain(str(totals))
 
 
@@ -249,9 +253,12 @@ class ResultOutput:
         """
         from rubric_lint.project.writing import PartFile, WriteError  # noqa: PLC0415
         from rubric_lint.report.result_files import open_results  # noqa: PLC0415
+        from rubric_lint.report.scores import count_errors  # noqa: PLC0415
 
         if any(each != STDIN and os.path.realpath(each) == os.path.realpath(name) for each in read):
             raise click.UsageError(f"--output: {name}: is also an input; name another file")
+        self.causes = Causes()
+        self._count = partial(count_errors, causes=self.causes)
         try:
             self._file = PartFile(name)
         except WriteError as fault:
@@ -261,6 +268,7 @@ class ResultOutput:
 
     def add(self, results: list[str]) -> None:
         """Write some results, each a line of JSON."""
+        self._count(results)
         with self._naming():
             self._writer.add(results)
 
