@@ -110,6 +110,7 @@ _SEVERITIES = ("error", "warning", "never")
 OPTIONS: dict[str, Spec] = {
     "add-ignores": Spec("Adoption", "Add an ignore comment for every finding; fix nothing."),
     "address": Spec("Cluster", "Cluster to use, or auto.  [default: RAY_ADDRESS, else a local one]", "HOST:PORT"),
+    "again": Spec("Requests", "Ask again for the invalid outputs of a results file, ANSWERS."),
     "agent": Spec("Output", "The coding agent to install it for.", "AGENT", reads="lint.setup:read_agent"),
     "allow-invalid": Spec("Verdicts", "Do not exit with 1 for invalid records; still show them."),
     "answer": Spec("Input", "The answer to judge; @FILE reads it from a file.", "TEXT", reads="score.prompt:read_text"),
@@ -517,16 +518,19 @@ def command(
     """Return a decorator that makes a command of a function of the values that are given.
 
     `arguments` are names with their number (`?` at most one, `*` any, `+` at least one). `options` are names of
-    `OPTIONS`, those of the first help screen before a `|` (they may be repeated after it); `format=text,json` says what there is to choose from, the
-    default first, and `!` after a name that it is required. `clashes` are written as those of all commands; `more` is
-    what `Command` takes. A command that `writes_at_end` says on Ctrl+C that it has written nothing.
+    `OPTIONS`, those of the first help screen before a `|` (they may be repeated after it); `format=text,json` says what
+    there is to choose from, the default first, and `!` after a name that it is required. `clashes` are written as those
+    of all commands; `more` is what `Command` takes. A command that `writes_at_end` says on Ctrl+C that it has written
+    nothing.
     """
 
     def make(function: Callable[[Given], Any]) -> Command:
         firsts, _, others = options.partition("|")
         params: list[click.Parameter] = [_make_argument(each) for each in arguments.split()]
         params += [_make_option(each, is_first=True) for each in firsts.split()]
-        params += [_make_option(each, is_first=False) for each in others.split() if each not in firsts.split()]
+        params += [
+            _make_option(each, is_first=False) for each in others.split() if each not in firsts.replace("!", "").split()
+        ]
         rules = [_read_clash(line) for line in f"{_CLASHES}{clashes}".splitlines() if line.strip()]
 
         def run(**values: Any) -> Any:

@@ -65,7 +65,7 @@ def assess(given: Given) -> int:
         output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
         access, plan = find_access(given.models, vars(given)), make_plan({**vars(given), "shuffle": _SEED})
         work = Work(given, output, linted.prepare(), access, plan, read_limit(given))
-        code, _ = judge_answers(work)
+        code = judge_answers(work)
         if code == Exit.USAGE:
             return code
         recorded = (str(output),)

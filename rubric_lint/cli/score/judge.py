@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from contextlib import ExitStack
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +16,7 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import JUDGING, STDIN, Given, command, require_file_name
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, find_access, hold, make_plan, read_batch
 from rubric_lint.cli.score.options import load
-from rubric_lint.messages import join_words
+from rubric_lint.messages import Causes, UserError, join_words, list_names
 from rubric_lint.report.visible import visible
 from rubric_lint.run.console import Progress, complain
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from rubric_lint.cli.score.judge_options import Access
     from rubric_lint.judge.asking import Plan
     from rubric_lint.judge.journal import Earlier, Journal
+    from rubric_lint.judge.run import Panel
     from rubric_lint.judge.spending import Limit
     from rubric_lint.scoring.grading import ScoringRubric
 
@@ -32,7 +35,7 @@ _CALL = "rubric-lint judge examples/summary.rubric.yaml answers.jsonl"
 
 @command(
     "rubric answers",
-    "model! base-url api-key-env samples max-requests max-cost prices map:answers output:journal"
+    "model! base-url api-key-env samples max-requests max-cost prices again map:answers output:journal"
     f" | {JUDGING} shuffle no-cache cache-dir batch-requests batch-results"
     " batch-format batch-size extract=whole,last,only config isolated",
     short="Have a model judge answers.",
@@ -47,6 +50,7 @@ _CALL = "rubric-lint judge examples/summary.rubric.yaml answers.jsonl"
         Exit.USAGE: "usage error, a file that cannot be read or has errors, or an endpoint that refuses every request",
     },
     clashes="""
+        --again excludes --output; it replaces results in the file that it reads
         --max-cost needs --prices; it has the prices of the models
         --batch-size needs --batch-requests
         --batch-format needs --batch-requests --batch-results
@@ -77,14 +81,16 @@ def judge(given: Given) -> int:
                 f"--output: {given.output}: results are JSON Lines; name a file that ends in .jsonl, and turn it into "
                 "another format with `rubric-lint score -o`"
             )
-    output = name_results(given.answers, given.output)
-    work = Work(given, output, rubrics, access, plan, limit)
-    code, earlier = judge_answers(work, batch)
+    if given.again and given.answers == STDIN:
+        raise click.UsageError("--again replaces results in the file that it reads; name that file")
+    output = Path(given.answers) if given.again else name_results(given.answers, given.output)
+    work = Work(given, output, rubrics, access, plan, limit, is_again=given.again)
+    code = judge_answers(work, batch)
     if code == Exit.USAGE:
         return code
     words = ["--config", given.config] if given.config else ["--isolated"] * given.isolated
     _report_scores(output, rubrics, [given.rubric, *words])
-    return Exit.FOUND if earlier and earlier.invalid else code
+    return code
 
 
 _NOT_LINES = (".csv", ".tsv", ".parquet", ".xlsx", ".gz", ".zst", ".md", ".html")
@@ -92,7 +98,10 @@ _NOT_LINES = (".csv", ".tsv", ".parquet", ".xlsx", ".gz", ".zst", ".md", ".html"
 
 
 class Work(NamedTuple):
-    """What a run judges and how: what is given, the file of results, and what its requests may cost."""
+    """What a run judges and how: what is given, the file of results, and what its requests may cost.
+
+    If it `is_again`, the answers are that file too, and only its invalid outputs are asked for.
+    """
 
     given: Given
     output: Path
@@ -100,6 +109,7 @@ class Work(NamedTuple):
     access: Access
     plan: Plan
     limit: Limit
+    is_again: bool = False
 
 
 def read_limit(given: Given) -> Limit:
@@ -114,68 +124,117 @@ def read_limit(given: Given) -> Limit:
     return Limit(given.max_requests, given.max_cost, load_prices(given.prices))
 
 
-def judge_answers(work: Work, batch: Batch | None = None) -> tuple[int, Earlier | None]:
-    """Judge the answers that have no result yet; return the exit code, and what the results file already had.
+def judge_answers(work: Work, batch: Batch | None = None) -> int:
+    """Judge the answers that have no result yet, and return the exit code, which is 1 if any result is invalid.
 
     All answers are read and checked before the first request.
-    """
-    from rubric_lint.cli.score.judging import open_store, run_judge  # noqa: PLC0415
-    from rubric_lint.judge.answers import AnswersError  # noqa: PLC0415
-    from rubric_lint.judge.journal import Journal, JournalError, StaleError, check_journal  # noqa: PLC0415
 
-    given, output, plan, calls = work.given, work.output, work.plan, work.access.calls
+    Raises:
+        UserError: if they or earlier results cannot be used, or the package that calls endpoints is missing.
+    """
+    from rubric_lint.cli.score.judging import BatchWork, open_store, run_batch, run_judge  # noqa: PLC0415
+    from rubric_lint.judge.journal import JournalError  # noqa: PLC0415
+    from rubric_lint.project.writing import WriteError  # noqa: PLC0415
+
+    plan, code = work.plan, Exit.CLEAN
+    reading = Progress(sys.stderr, "reading", "MB")
+    try:
+        with ExitStack() as opened:
+            try:
+                source, panel, results, left = _prepare(work, batch, reading, opened)
+            except KeyboardInterrupt:
+                reading.clear()
+                complain("interrupted before the first request")
+                raise click.Abort from None
+            finally:
+                reading.clear()
+            before, journal = set(results.invalid), results
+            if work.is_again and before:
+                journal = opened.enter_context(results.renewing())
+                left -= len(journal.judged)
+            if isinstance(panel, Batch):
+                code = run_batch(panel, BatchWork(source, journal, work.access.calls, plan), left, work.limit.prices)
+            elif left or not work.is_again:
+                _report_requests(source, journal, work, left)
+                store = (
+                    opened.enter_context(open_store(work.given.cache_dir)) if left and not work.given.no_cache else None
+                )
+                code = run_judge(panel, journal, source.read(), left, plan, store=store, limit=work.limit)
+    except (JournalError, WriteError) as wrong:
+        raise UserError(f"{work.output}: {wrong}") from None
+    if work.is_again and before:
+        names = list_names([str(json.loads(key)) for key in sorted(results.invalid)])
+        still = f"; still invalid: {names}" if results.invalid else ""
+        told = f"{len(before) - len(results.invalid):,} of {len(before):,} outputs valid now{still}"
+        click.echo(visible(f"{work.output}: {told}"), err=True)
+    return Exit.FOUND if code == Exit.CLEAN and results.invalid else code
+
+
+def _prepare(
+    work: Work, batch: Batch | None, reading: Progress, opened: ExitStack
+) -> tuple[AnswersFile, Panel | Batch, Journal, int]:
+    """Return the answers, what judges them, the results file, and how many are left; say what the file already has.
+
+    Raises:
+        UserError: as `judge_answers`.
+    """
+    from rubric_lint.judge.answers import AnswersError, Fields  # noqa: PLC0415
+    from rubric_lint.judge.journal import Journal, StaleError, check_journal  # noqa: PLC0415
+
+    given, output = work.given, work.output
     answers = given.answers
-    with ExitStack() as opened:
-        reading = Progress(sys.stderr, "reading", "MB")
-        try:
+    try:
+        if work.is_again:
+            journal = opened.enter_context(Journal(output))
+            lines = b"".join(line for key, line in journal.read() if key in journal.invalid)
+            source = AnswersFile(BytesIO(lines), work.rubrics, Fields())
+            total = source.check(taken=frozenset()) if lines else 0
+            panel = batch or work.access.connect(given.rpm, given.tpm, given.concurrency)
+        else:
             source = AnswersFile(opened.enter_context(hold(answers)), work.rubrics, given.fields)
             # To compare an existing results file with the answers, they are read a second time.
             reading.total = source.count_bytes() * (2 if output.exists() else 1)
             total = source.check(reading)
             panel = batch or work.access.connect(given.rpm, given.tpm, given.concurrency)
             journal = opened.enter_context(Journal(output))
-            earlier = check_journal(source.read(reading), journal, calls, plan)
-        except AnswersError as wrong:
-            reading.clear()
-            for fault in wrong.faults:
-                complain(f"{'stdin' if answers == STDIN else answers}: {fault}")
-            return Exit.USAGE, None
-        except ImportError:
-            complain("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'")
-            return Exit.USAGE, None
-        except (JournalError, StaleError) as wrong:
-            reading.clear()
-            complain(f"{output}: {wrong}")
-            return Exit.USAGE, None
-        except KeyboardInterrupt:
-            reading.clear()
-            complain("interrupted before the first request")
-            raise click.Abort from None
-        reading.clear()
-        _report_earlier(earlier, output, total)
-        left = total - earlier.judged
-        if isinstance(panel, Batch):
-            from rubric_lint.cli.score.judging import BatchWork, run_batch  # noqa: PLC0415
-
-            return run_batch(panel, BatchWork(source, journal, calls, plan), left, work.limit.prices), earlier
-        _report_requests(source, journal, work, left)
-        store = opened.enter_context(open_store(given.cache_dir)) if left and not given.no_cache else None
-        code = run_judge(panel, journal, source.read(), left, plan, store=store, limit=work.limit)
-        return code, earlier
+        earlier = check_journal(source.read(reading), journal, work.access.calls, work.plan)
+        journal.invalid.difference_update(earlier.others)  # they are not of this run
+    except AnswersError as wrong:
+        raise UserError(*(f"{'stdin' if answers == STDIN else answers}: {fault}" for fault in wrong.faults)) from None
+    except ImportError:
+        raise UserError("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'") from None
+    except StaleError as wrong:
+        what, advice = ("resume", "name another file with --output")
+        if work.is_again:
+            what, advice = ("ask again", "use the options of the first run")
+        raise UserError(f"{output}: cannot {what}: {wrong}; {advice}") from None
+    reading.clear()
+    if work.is_again:
+        names = list_names([str(answer.record["id"]) for answer in source.read()])
+        told = f"{total:,} of {len(journal.judged):,} outputs invalid{f'; asking again for {names}' * (total > 0)}"
+        click.echo(visible(f"{output}: {told}"), err=True)
+        return source, panel, journal, total
+    _report_earlier(earlier, output, total)
+    return source, panel, journal, total - earlier.judged
 
 
 def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], words: list[str]) -> None:
     """Print what the results score, and the command that shows more; `words` name the rubric and its settings."""
     from rubric_lint.project.opening import open_stream  # noqa: PLC0415
+    from rubric_lint.report.scores import count_errors  # noqa: PLC0415
     from rubric_lint.scoring.run import Scoring  # noqa: PLC0415
 
     name = str(output)
     progress = Progress(sys.stderr, "scoring", "answers")
-    with open_stream(name) as results, Scoring(rubrics, lambda _: None, progress) as scoring:
+    causes = Causes()
+    with open_stream(name) as results, Scoring(rubrics, lambda each: count_errors(each, causes), progress) as scoring:
         scoring.run(name, results)
     progress.clear()
     if scoring.totals.outputs:
         click.echo(f"{visible(name)}: {scoring.totals}", err=True)
+        if causes.counts:
+            again = shlex.join(["rubric-lint", "judge", *words, name, "--again"])
+            click.echo(visible(f"invalid: {causes.word()}; `{again}` with the same options asks again"), err=True)
         command = shlex.join(["rubric-lint", "score", *words, name, "--format", "table"])
         click.echo(f"Next: {visible(command)}", err=True)
 
@@ -203,8 +262,8 @@ def _report_earlier(earlier: Earlier, output: Path, total: int) -> None:
         )
     if earlier.invalid:
         complain(
-            f"{output}: {earlier.invalid} of these {'has' if earlier.invalid == 1 else 'have'} an invalid output; to "
-            "judge again, remove the lines that contain `fault` from the file"
+            f"{output}: {earlier.invalid} of these {'has' if earlier.invalid == 1 else 'have'} an invalid output; only "
+            "--again asks for it again"
         )
     if others := earlier.others:
         ids = join_words([*others[:3], f"{len(others) - 3} more"] if len(others) > 4 else others)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,7 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, open_page, require_file_name
 from rubric_lint.cli.output import make_style
+from rubric_lint.messages import Causes
 from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import Progress, complain
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from rubric_lint.agree.limits import Limit, Limits
     from rubric_lint.agree.runs import Matcher, OtherRun
     from rubric_lint.engines.cluster import Done, Folder, Plan, Worker
+    from rubric_lint.report.answer_rows import Records
+    from rubric_lint.report.assessment import Assessed
     from rubric_lint.report.html import Extras, HtmlReport
     from rubric_lint.scoring.grading import ScoringRubric
     from rubric_lint.scoring.run import Scoring
@@ -60,8 +64,7 @@ def score_files(
     inputs = given.rubric, *outputs, *([given.compare] if given.compare else []), *given.labels
     results = ResultOutput(output, rubrics, inputs, compact=given.compact) if output else None
     form = given.form or ("table" if sys.stdout.isatty() and not (given.compact or output) else "jsonl")
-    total = None if STDIN in outputs else sum(os.stat(name).st_size for name in outputs)  # noqa: PTH116
-    progress = Progress(sys.stderr, "scoring", "outputs", total)
+    progress = Progress(sys.stderr, "scoring", "outputs", None if STDIN in outputs else _count_bytes(outputs))
     shares_terminal = sys.stdout.isatty()
 
     def write(text: str) -> None:
@@ -104,7 +107,7 @@ def score_files(
             results.finish()
         warnings = (*scoring.warnings(), *(extras.warnings() if extras else ()))
         has_totals = code is not Exit.INTERRUPTED and form != "table" and not given.quiet
-        _tell_end(warnings, scoring.totals if has_totals else None)
+        _tell_end(warnings, scoring.totals if has_totals else None, writer.causes)
         if page and file and extras:
             title = title_of(outputs, given.rubric) + _HALF.get(code, "")
             told = extras.told._replace(repeated=scoring.repeated, agentv=scoring.compared)
@@ -114,17 +117,23 @@ def score_files(
     return code, scoring.totals
 
 
+def _count_bytes(names: Iterable[str]) -> int:
+    return sum(os.stat(name).st_size for name in names)  # noqa: PTH116 (a Path adds nothing here)
+
+
 def _list_more(other: "OtherRun | None", decided: "Sequence[Limit]") -> dict[str, Any]:
     """Return what the JSON report says besides the totals; what there is none of is left out."""
     parts = {"comparison": other and other.to_json(), "limits": [each.to_json() for each in decided]}
     return {name: part for name, part in parts.items() if part}
 
 
-def _tell_end(warnings: Iterable[str], totals: "Totals | None") -> None:
+def _tell_end(warnings: Iterable[str], totals: "Totals | None", causes: Causes) -> None:
     """Write the warnings, and the counts if they are wanted."""
     for warning in warnings:
         complain(warning)
     if totals:
+        if causes.counts:
+            complain(f"invalid: {causes.word()}")
         complain(str(totals))
 
 
@@ -229,9 +238,12 @@ class ResultOutput:
         """
         from rubric_lint.project.writing import PartFile, WriteError  # noqa: PLC0415
         from rubric_lint.report.result_files import open_results  # noqa: PLC0415
+        from rubric_lint.report.scores import count_errors  # noqa: PLC0415
 
         if any(each != STDIN and os.path.realpath(each) == os.path.realpath(name) for each in read):
             raise click.UsageError(f"--output: {name}: is also an input; name another file")
+        self.causes = Causes()
+        self._count = partial(count_errors, causes=self.causes)
         try:
             self._file = PartFile(name)
         except WriteError as fault:
@@ -241,6 +253,7 @@ class ResultOutput:
 
     def add(self, results: list[str]) -> None:
         """Write some results, each a line of JSON."""
+        self._count(results)
         with self._naming():
             self._writer.add(results)
 
@@ -285,6 +298,7 @@ class Prepared(NamedTuple):
     other: "OtherRun | None"
     told: "Extras"
     name: str = ""
+    records: "Records | None" = None
 
     def warnings(self) -> "Iterator[str]":
         """Yield warnings about the other run."""
@@ -298,13 +312,15 @@ def prepare_extras(rubrics: "dict[str, ScoringRubric]", given: Given) -> Prepare
     from rubric_lint.report.html import Extras  # noqa: PLC0415
 
     told = Extras(made=_read_date())
-    other = None
+    other = records = None
     compare, labels = given.compare, given.labels
     if compare is not None:
         from rubric_lint.agree.runs import OtherRun  # noqa: PLC0415
         from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
+        from rubric_lint.report.answer_rows import MOST_TEXT, Records  # noqa: PLC0415
 
-        other = OtherRun(rubrics, Extract(given.extract))
+        records = Records("other-records", MOST_TEXT // 2) if given.report else None
+        other = OtherRun(rubrics, Extract(given.extract), records.add if records else lambda _: None)
         if not other.read(read_chunks(compare)):
             complain(f"--compare: {label(compare)}: no outputs found")
             return None
@@ -315,7 +331,32 @@ def prepare_extras(rubrics: "dict[str, ScoringRubric]", given: Given) -> Prepare
         if agreement is None:
             return None
         told = told._replace(agreement=agreement)
-    return Prepared(other, told, label(compare or ""))
+    return Prepared(other, told, label(compare or ""), records)
+
+
+_MOST_ASSESSED = 64 << 20
+"""The most bytes of outputs to assess for a page: all are held in memory at once."""
+
+
+def assess_outputs(given: Given) -> "Assessed | str":
+    """Return what `rubric-lint assess` says of the rubrics by these outputs, or why it cannot say anything."""
+    from rubric_lint.agree.assess import Asked  # noqa: PLC0415
+    from rubric_lint.cli.lint.assessing import Linted  # noqa: PLC0415
+    from rubric_lint.messages import UserError  # noqa: PLC0415
+    from rubric_lint.report import assessment  # noqa: PLC0415
+
+    outputs = given.outputs
+    if STDIN in outputs:
+        return "the outputs came from stdin, which can be read only once"
+    if _count_bytes(outputs) > _MOST_ASSESSED:
+        return f"the outputs have more than {_MOST_ASSESSED >> 20} MB; run rubric-lint assess"
+    try:
+        linted = Linted(given.rubric, given.finder())
+        found = linted.assess(outputs, given.labels, Asked())
+    except UserError as fault:
+        return str(fault)
+    files = given.rubric, outputs[0], outputs, given.labels
+    return assessment.Assessed(found, assessment.Given(*files, linted.records, linted.unmatched, linted.ignored))
 
 
 def _read_date() -> date:
@@ -342,9 +383,10 @@ def make_matcher(other: "OtherRun | None") -> "Matcher | None":
 
 def start_report(rubrics: "Mapping[str, ScoringRubric]", extras: "Prepared") -> "HtmlReport":
     """Return an empty report."""
+    from rubric_lint.report.answer_rows import MOST_TEXT  # noqa: PLC0415
     from rubric_lint.report.html import HtmlReport  # noqa: PLC0415
 
-    return HtmlReport(rubrics, extras.other)
+    return HtmlReport(rubrics, extras.other, extras.records, text=MOST_TEXT // (2 if extras.records else 1))
 
 
 def title_of(outputs: tuple[str, ...], rubric: str) -> str:

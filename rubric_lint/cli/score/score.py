@@ -10,7 +10,14 @@ import click
 from rubric_lint.cli.commands import DefaultGroup, Exit, launch
 from rubric_lint.cli.options import Given, command
 from rubric_lint.cli.score.options import find_files, load, require_readable
-from rubric_lint.cli.score.run import check_output, judge_totals, prepare_extras, score_by_engine, score_files
+from rubric_lint.cli.score.run import (
+    assess_outputs,
+    check_output,
+    judge_totals,
+    prepare_extras,
+    score_by_engine,
+    score_files,
+)
 from rubric_lint.messages import UserError
 from rubric_lint.project.inputs import OF_ENGINE
 
@@ -58,8 +65,8 @@ def score(given: Given) -> int:
     record or row {"id", "rubric", "output"} whose output is the object or the judge's raw text.
     """
     limited = given.fail_on_worse, given.min_pass_share, given.max_invalid_share
-    source = click.get_current_context().get_parameter_source("fail_on")
-    if (given.fail_on_worse or given.min_pass_share) and source is click.core.ParameterSource.DEFAULT:
+    context, default = click.get_current_context(), click.core.ParameterSource.DEFAULT
+    if (given.fail_on_worse or given.min_pass_share) and context.get_parameter_source("fail_on") is default:
         given.fail_on = "never"
     given.allow_invalid = given.allow_invalid or given.max_invalid_share is not None
     if not given.engine:
@@ -74,6 +81,15 @@ def score(given: Given) -> int:
         extras = prepare_extras(rubrics, given)
         if extras is None:
             return Exit.USAGE
+        if given.report:
+            sources = map(context.get_parameter_source, ("mapping", "extract", "pass_at", "borderline_at"))
+            assessed = (
+                "the options --map, --extract, --pass and --borderline change how outputs are read or scored, which "
+                "rubric-lint assess cannot do"
+                if any(each is not default for each in sources)
+                else assess_outputs(given)
+            )
+            extras = extras._replace(told=extras.told._replace(assessed=assessed))
     limits = None
     if any(limited):
         from rubric_lint.agree.limits import Limits  # noqa: PLC0415  (few runs have limits)
