@@ -35,8 +35,8 @@ _CALL = "rubric-lint judge examples/summary.rubric.yaml answers.jsonl"
 
 @command(
     "rubric answers",
-    "model! base-url api-key-env samples max-requests max-cost prices again map:answers output:journal"
-    f" | {JUDGING} shuffle no-cache cache-dir batch-requests batch-results"
+    "model! base-url api-key-env samples max-cost prices again map:answers output:journal"
+    f" | {JUDGING} shuffle max-requests no-cache cache-dir batch-requests batch-results"
     " batch-format batch-size extract=whole,last,only config isolated",
     short="Have a model judge answers.",
     examples={
