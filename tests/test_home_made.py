@@ -97,6 +97,18 @@ TOLD = {
         1,
         "do not say in words what is judged; add a `description` to each criterion, and run `rubric-lint adopt FILE`",
     ),
+    "criteria": (
+        "rubric.yaml",
+        "scale: 1-5\ncriteria:\n",
+        2,
+        "`criteria` has no value, so nothing is judged by it; list its criteria or remove it",
+    ),
+    "items of a list": (
+        "evals/rubric.json",
+        '{"pass_threshold": 3, "dimensions": []}',
+        1,
+        "`dimensions` is an empty list, so nothing is judged by it; list its criteria or remove it",
+    ),
     "points that are levels": (
         "rubric.yaml",
         (
@@ -201,6 +213,11 @@ LEFT_ALONE = {
     "parcels": ("orders.yaml", f"version: 1\nrubrics_of_law: 3\nitems: [{PAIR}]\n"),
     "settings": ("judge.yaml", "criteria: [accuracy, tone]\nscale: [1, 5]\nweight: 2\nthreshold: 3\n"),
     "translations": ("rubric.yaml", "criteria: {title: Kriterien, weight: Das Gewicht, add: Neu anlegen}\n"),
+    "translations of two forms": (
+        "locales/de.json",
+        '{"criteria": {"title": {"label": "Name"}}, "rubric": {"title": "Titel"}}',
+    ),
+    "empty settings": ("judge.yaml", "criteria: []\nmodel: a\n"),
     "lines of records": (
         "rubric.jsonl",
         '{"criteria": [{"id": "a", "weight": 1, "description": "Is right"}]}\n' * 2,

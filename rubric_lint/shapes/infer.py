@@ -267,7 +267,8 @@ def _read_fields(
             taken = {name for names in fields.values() for name in names}
             known = words().fields[_AS.get(ours, ours)]
             names = _choose(entries, [name for name in known if name not in taken], suits)
-            if names and (ours in _ANY or any(_is_most(each, names, suits) for each in (outer, entries))):
+            has = (lambda value: suits(value) or value == "") if ours == "outcome" else suits  # noqa: B023
+            if names and (ours in _ANY or any(_is_most(each, names, has) for each in (outer, entries))):
                 fields[ours] = names
     if gates := fields.get("gate"):  # `blocker: false` turns off the threshold beside it
         others = [name for name in words().fields["gate"] if any(entry.get(name) is False for entry in entries)]
@@ -620,7 +621,7 @@ def _infer(
     asking = _choose([case for case in cases if isinstance(case, dict)], sorted(words().inputs), _is_prose)
     task = (*at[:-1], asking[0]) if asking else ()  # what each of several rubrics judges
     more = {
-        "total": pointer(_find_total(fields, beside, entries)),
+        "total": _find_total(fields, beside, entries, is_one=len(found) == 1),
         "level-text": _find_level_text([beside["levels"][1]] if is_shared else holders),
         "sums": _find_sums(entries, fields.get("levels", ())),
         "task": pointer(task),
@@ -683,18 +684,27 @@ def _find_scale(
 
 
 def _find_total(
-    fields: Mapping[str, tuple[str, ...]], beside: Mapping[str, tuple[Path, Any]], entries: Sequence[Entry]
-) -> Path:
-    """Return the place of what the weights must add up to: a total of the same kind, or the percent of a score.
+    fields: Mapping[str, tuple[str, ...]],
+    beside: Mapping[str, tuple[Path, Any]],
+    entries: Sequence[Entry],
+    *,
+    is_one: bool,
+) -> str | int:
+    """Return what the weights must add up to: the place of a total of the same kind, or of the percent of a score.
 
-    It is empty if nothing says it.
+    Percentages of one list are parts of 100, whatever else is said, unless rounding explains their sum. It is empty if
+    nothing says it.
     """
     weights = [entry[name] for entry in entries for name in fields.get("weight", ())[:1] if name in entry]
+    shares = [share for share in map(read_percent, weights) if share is not None]
+    if weights and len(shares) == len(weights):
+        is_off = abs(float(sum(shares)) - 1) * _PERCENT > len(shares)
+        return _PERCENT if is_off and is_one and "parts" not in fields else ""
     if not weights or not all(map(_is_number, weights)):
-        return ()
+        return ""
     if "total" in beside and ("weight" in str(beside["total"][0][-1]) or _are_points(fields, entries)):
-        return beside["total"][0]
-    return beside["percent"][0] if "percent" in beside and all(weight >= 1 for weight in weights) else ()
+        return pointer(beside["total"][0])
+    return pointer(beside["percent"][0]) if "percent" in beside and all(weight >= 1 for weight in weights) else ""
 
 
 def _are_points(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry]) -> bool:

@@ -467,7 +467,8 @@ class _Reading:
             if level.number not in scale:
                 values = {"level": level.number, "lowest": scale[0], "highest": scale[-1]}
                 self.problems.append(("bounds", Problem("level-outside", level.number_place, level.part, values)))
-        rest = [number for number in scale if number not in numbers]
+        is_inside = all(number in scale for number in numbers)  # otherwise the scale is in doubt
+        rest = [number for number in scale if is_inside and number not in numbers]
         added = [*levels, *(_Level(Decimal(number), "", None, at, at, at) for number in rest)]
         return added if len(numbers) < len(levels) else sorted(added, key=lambda level: level.number or 0)
 
@@ -608,6 +609,7 @@ class _Reading:
                     text = describe(written.value, self.document.written_at(written.place))
                     values = {"subject": f"`{written.place[-1]}` is", "found": text, "least": 0}
                     self.problems.append(("weight", Problem("minimum", written.place, Part.VALUE, values)))
+                    self._refuse(f"`{written.place[-1]}` is {text}, and what is scored on a scale weighs at least 0")
         if is_computed:
             unit = math.lcm(*(weight.denominator for weight in weights.values()))
             for index, weight in weights.items():

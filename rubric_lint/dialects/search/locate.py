@@ -168,10 +168,12 @@ def has_signs_of_forms(document: Document) -> bool:
 
 def has_home_beside(document: Document) -> bool:
     """Return whether a document that has rubrics may have home-made ones beside them."""
-    return isinstance(document.data, dict) and not _BESIDE.isdisjoint(document.data)
+    return isinstance(document.data, dict) and not CONTAINERS.isdisjoint(document.data)
 
 
-_BESIDE = frozenset({"criteria", "dimensions", "axes"})
+CONTAINERS = frozenset({"criteria", "dimensions", "axes"})
+"""The keys at the top of a file that hold home-made criteria most often."""
+
 _SIGNS_OF_FORMS = ("assert", "llm-rubric", "agent-rubric", "calculate_output")
 
 

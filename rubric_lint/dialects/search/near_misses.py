@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.dialects.search.documents import may_hold_scale
 from rubric_lint.dialects.search.locate import (
+    CONTAINERS,
     Search,
     count_signs,
     has_home_beside,
@@ -135,8 +136,17 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
             noticed.append((path, Part.KEY if path else Part.HEAD, _Advice(reason, steps), False))
     if not taken and not noticed and not lost and not found.is_claimed:
         noticed += _find_outside(document) if document.kind in DATA else _find_in_other_kinds(document)
+        noticed += _find_empty(document)
     unread = [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
     return unread or ([] if taken or lost or found.is_claimed else list(_find_prompts(document)))
+
+
+def _find_empty(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
+    """Find the containers of home-made criteria that are empty, in a file that is named for a rubric."""
+    for key, value in document.data.items() if count_signs(document.source.name) and has_home_beside(document) else ():
+        if key in CONTAINERS and value in (None, [], {}, ""):
+            advice = "so nothing is judged by it; list its criteria or remove it"
+            yield (key,), Part.KEY, f"`{key}` {word_empty(value)}, {advice}", False
 
 
 def _find_prompts(document: Document) -> Iterator[Unread]:
@@ -228,7 +238,7 @@ def _is_another_tools(document: Document, path: Path) -> bool:
     if is_scored(value):
         return False
     if isinstance(value, dict) or (isinstance(value, str) and not is_holder(path[:-1])):
-        texts = value if isinstance(value, dict) else document.value(path[:-1])
+        texts = value if isinstance(value, dict) and len(value) > 1 else document.value(path[:-1])
         plain = {key: text for key, text in texts.items() if isinstance(text, str)}
         return len(texts) > 1 and _are_texts(texts) and not tells(plain)
     return isinstance(value, list) and any(
