@@ -238,6 +238,7 @@ LOST = 'criteria = "/c"\noutcome = "text"\nweight = "w"\nscale = "yes-no"\ntotal
 
 
 ONE = "[{text: Names the cause}]"
+SCORED = "a mapping from scores to texts, or a list"
 NOWHERE = (("levels", "anchors"), ("scale", "scale"))
 POINTS_BELOW = (
     'criteria = "/c"\noutcome = "id"\nid = "id"\nweight = "points"\nparts = "parts"\nscale = "yes-no"\n'
@@ -328,6 +329,29 @@ POINTS_BELOW = (
             'criteria = "/c"\noutcome = "text"\nlevels = "anchors"',
             f"c: {ONE}",
             [(ONE, "schema.no-field", "ours", "levels", "`anchors`")],
+        ),
+        (
+            'criteria = "/c"\noutcome = "text"\nlevels = "anchors"\nscale = [1, 2]',
+            "c: [{text: Is right, anchors: high}, {text: Is kind, anchors: [{score: 1, text: No one is}, 7]}]",
+            [
+                (
+                    "high",
+                    "schema.unexpected",
+                    "`anchors` is",
+                    'the string "high"',
+                    "a mapping from scores to texts, or a list",
+                ),
+                ("anchors", "undescribed-scale.undescribed", "2", "1", "2"),
+                ("7", "schema.unexpected", "`anchors` has", "7", "a mapping with a score and a text"),
+            ],
+        ),
+        (  # what is empty is told once
+            'criteria = "/c"\noutcome = "text"\nweight = "w"\nscale = "yes-no"',
+            "c: [{text: , w: }, {text: Is kind, w: 2}]",
+            [
+                ("text", "empty-outcome.unexpected", "`text` is", "empty", "a string"),
+                ("w", "schema.unexpected", "`w` is", "empty", "a number"),
+            ],
         ),
         (
             'criteria = "/c"\noutcome = "text"\nscale = "/scale"',

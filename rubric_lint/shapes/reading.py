@@ -218,6 +218,11 @@ class _Reading:
                 values = {"shape": self.shape.name, "setting": setting, "fields": listed}
                 yield "schema", Problem("no-field", self.path, Part.HEAD, values)
 
+    @staticmethod
+    def _is_empty(leaf: _Leaf, names: Iterable[str]) -> bool:
+        """Return whether an entry has one of some fields, without a value, which the schema reports."""
+        return any(_look(leaf.value, leaf.place, name) for name in names)
+
     def _read_text(self, text: str) -> str:
         found = self._follow(text) if text else None
         return str(found.value) if found and isinstance(found.value, str | int) else ""
@@ -303,7 +308,7 @@ class _Reading:
             self._add_levels(index, entry, levels, ends if isinstance(ends, tuple) else None, leaf)
         else:
             self.ends.append(None)
-            if not told:
+            if not told and not self._is_empty(leaf, (*self.shape.outcome, *self.shape.levels)):
                 wanted = [f"`{each}`" for each in (*self.shape.outcome, *self.shape.levels)]
                 self.problems.append(
                     ("schema", Problem("no-text", leaf.place, Part.HEAD, {"fields": join_words(wanted, "or")}))
@@ -379,8 +384,17 @@ class _Reading:
                 self._level((*place, at), None if first is None else str(first + at), text, is_key=False)
                 for at, text in enumerate(value)
             ]
-        items = value if isinstance(value, list) else []
-        return [self._level_of((*place, at), item) for at, item in enumerate(items) if isinstance(item, dict)]
+        if not isinstance(value, list):
+            self._report_kind(f"`{place[-1]}` is", place, "a mapping from scores to texts, or a list")
+        value = value if isinstance(value, list) else []
+        for at in (at for at, item in enumerate(value) if not isinstance(item, dict)):
+            self._report_kind(f"`{place[-1]}` has", (*place, at), "a mapping with a score and a text")
+        return [self._level_of((*place, at), item) for at, item in enumerate(value) if isinstance(item, dict)]
+
+    def _report_kind(self, subject: str, place: Path, expected: str) -> None:
+        text = describe(self.document.value(place), self.document.written_at(place))
+        values = {"subject": subject, "found": text, "expected": expected}
+        self.problems.append(("schema", Problem("unexpected", place, Part.VALUE, values)))
 
     def _level(self, place: Path, key: str | None, value: Any, *, is_key: bool) -> _Level:
         text, text_place = value, place
@@ -456,9 +470,7 @@ class _Reading:
                     values = {"subject": "the text of this level is", "found": "blank"}
                     self.problems.append(("empty-outcome", Problem("blank", level.text_place, Part.VALUE, values)))
                 elif not isinstance(level.text, str):
-                    text = describe(level.text, self.document.written_at(level.text_place))
-                    values = {"subject": "the text of this level is", "found": text, "expected": "a string"}
-                    self.problems.append(("schema", Problem("unexpected", level.text_place, Part.VALUE, values)))
+                    self._report_kind("the text of this level is", level.text_place, "a string")
 
     def _complete(self, levels: list[_Level], scale: range, at: Path) -> list[_Level]:
         """Return the levels with those of the scale that have no text; report levels beside the scale."""
@@ -594,7 +606,7 @@ class _Reading:
         is_computed = False  # then integers in the same proportion stand for them
         for (index, leaf), ends in zip(pairs, self.ends, strict=True):
             written = found.get(index)
-            if written is None and leaf.place[:-1] in weighed:
+            if written is None and leaf.place[:-1] in weighed and not self._is_empty(leaf, self.shape.weight):
                 names = self.shape.level_score if leaf.is_level else self.shape.weight
                 self.problems.append(("weight", Problem("lacking", leaf.place, Part.HEAD, {"field": names[0]})))
             points = ends[1] if self.shape.combine == "share" and ends else Fraction(1)
@@ -683,9 +695,7 @@ class _Reading:
                 f'`{found.place[-1]}` is "{found.value}", and a threshold is a number on the scale of the file'
             )
             return None
-        text = describe(found.value, self.document.written_at(found.place))
-        values = {"subject": f"`{found.place[-1]}` is", "found": text, "expected": "a number"}
-        self.problems.append(("schema", Problem("unexpected", found.place, Part.VALUE, values)))
+        self._report_kind(f"`{found.place[-1]}` is", found.place, "a number")
         return None
 
     def _report_lost(self, setting: str, pointer: str) -> None:

@@ -200,6 +200,9 @@ def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, need in needs:
         if key in table and need not in table:
             yield key, f"says how to read `{need}`, which is missing"
+    named = [(key, name) for key in ("outcome", "levels") for name in _as_names(table.get(key, ()))]
+    twice = [(key, name) for key, name in named if name in _as_names(table.get("weight", ()))]
+    yield from (("weight", f'"{name}" is the `{key}` already; name the field with the weight') for key, name in twice)
     stars = table["criteria"].count("*")
     for key in ("rubric", "task", "scale", "pass", "total"):
         parts = table.get(key) if isinstance(table.get(key), list) else [table.get(key)]
