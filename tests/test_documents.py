@@ -150,6 +150,14 @@ def test_the_criteria_of_a_document_are_imported_and_what_is_not_read_is_told(te
     said(written, told)
 
 
+def test_a_table_of_criteria_and_weights_says_by_their_names_what_is_judged():
+    text = "| Criterion | Weight |\n|---|---|\n| Names the cause | 60% |\n| Thanks the reader | 40% |\n"
+    assert YAML(typ="safe").load(import_file("rubric.md", text)[1]) == [
+        {"id": name, "expected_outcome": name, "weight": weight}
+        for name, weight in (("Names the cause", 0.6), ("Thanks the reader", 0.4))
+    ]
+
+
 def test_two_scores_of_a_section_are_a_scale():
     text = "### Facts (40%)\n- 5: All are right\n- 1: Most are wrong\n\n### Tone (60%)\n- 0: Rude\n- 2: Kind\n"
     rubrics = YAML(typ="safe").load(import_file("rubric.md", text)[1])

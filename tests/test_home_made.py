@@ -103,6 +103,12 @@ TOLD = {
         2,
         "`criteria` has no value, so nothing is judged by it; list its criteria or remove it",
     ),
+    "a second sign in TOML": (
+        "goals.toml",
+        '[[criteria]]\nweight = 1\ndescription = "Is right"\n[[criteria]]\nweight = 2\ndescription = "Is kind"\n',
+        1,
+        NOT_SHOWN,
+    ),
     "items of a list": (
         "evals/rubric.json",
         '{"pass_threshold": 3, "dimensions": []}',
@@ -217,6 +223,7 @@ LEFT_ALONE = {
         "locales/de.json",
         '{"criteria": {"title": {"label": "Name"}}, "rubric": {"title": "Titel"}}',
     ),
+    "settings in TOML": ("judge.toml", '[criteria]\nweight = "a b"\n[tool.rubric]\nscore = 1\n'),
     "empty settings": ("judge.yaml", "criteria: []\nmodel: a\n"),
     "lines of records": (
         "rubric.jsonl",

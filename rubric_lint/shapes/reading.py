@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from rubric_lint.finding import Place, Problem
 from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels, to_fraction
 from rubric_lint.format.view import Dialect, Draft, View
-from rubric_lint.messages import describe, join_words, shorten
+from rubric_lint.messages import describe, join_words, name_scores, shorten
 from rubric_lint.shapes.shape import (
     SHARE,
     YES_NO,
@@ -434,7 +434,8 @@ class _Reading:
         """Add the levels of an entry: each score of its scale is one, described or not."""
         field = self._find(leaf, self.shape.levels)
         at = field.place if field else leaf.place
-        spread = [each for level in levels for each in self._spread(level)]
+        self._check_order(levels)
+        spread = self._spread(levels)
         numbers = [level.number for level in spread if level.number is not None]
         if len(numbers) < len(spread):
             unnumbered = next(level for level in spread if level.number is None)
@@ -445,7 +446,6 @@ class _Reading:
             ends = None
         low, high = ends or (Fraction(min(numbers, default=0)), Fraction(max(numbers, default=0)))
         self.ends.append((low, high))
-        self._check_order(spread)
         if all(number == number.to_integral_value() for number in numbers) and low.denominator == high.denominator == 1:
             units = {number: int(number) for number in numbers}
             if ends:
@@ -484,13 +484,26 @@ class _Reading:
         added = [*levels, *(_Level(Decimal(number), "", None, at, at, at) for number in rest)]
         return added if len(numbers) < len(levels) else sorted(added, key=lambda level: level.number or 0)
 
-    def _spread(self, level: _Level) -> list[_Level]:
-        """Return a level for each score of a level that is a range of scores."""
-        written = level.place[-1] if level.is_key else self.document.value(level.number_place)
-        found = _RANGE.fullmatch(written) if isinstance(written, str) and level.number is not None else None
-        if found is None or not 0 <= int(found[2]) - int(found[1]) <= _WIDEST:
-            return [level]
-        return [level._replace(number=Decimal(number)) for number in range(int(found[1]), int(found[2]) + 1)]
+    def _spread(self, levels: list[_Level]) -> list[_Level]:
+        """Return a level for each score of levels that are ranges of scores, of which none may share one."""
+        spread: list[_Level] = []
+        taken: dict[Decimal | None, _Level] = {}
+        for level in levels:
+            written = level.place[-1] if level.is_key else self.document.value(level.number_place)
+            found = _RANGE.fullmatch(written) if isinstance(written, str) and level.number is not None else None
+            is_range = found is not None and 0 <= int(found[2]) - int(found[1]) <= _WIDEST
+            numbers = range(int(found[1]), int(found[2]) + 1) if found and is_range else ()
+            own = [level._replace(number=Decimal(number)) for number in numbers] or [level]
+            shared = [each for each in own if is_range and each.number in taken]
+            if shared:
+                values = {"scores": name_scores({int(each.number or 0) for each in shared})}
+                first = taken[shared[0].number]
+                related = (Place("the other one", first.number_place, first.part),)
+                told = Problem("overlap", level.number_place, level.part, values, related)
+                self.problems.append(("levels", told))
+            spread += [each for each in own if each not in shared]
+            taken |= {each.number: level for each in own if each.number is not None}
+        return spread
 
     def _check_order(self, levels: list[_Level]) -> None:
         numbered = [level for level in levels if level.number is not None]

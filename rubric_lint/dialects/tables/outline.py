@@ -227,7 +227,8 @@ def _is_ours(sections: list[_Section]) -> bool:
         heads = [table.found.header.cell(column).text for column in fields.values()]
         is_numbered = bool(steps) and all(step.kind == EITHER for step in steps.values())
         if table.scale or table.is_list:
-            if unknown or is_numbered or not all(map(is_known, heads)):
+            is_told = steps or fields.keys() & {"expected_outcome", "what_is_judged", "score_range", "level"}
+            if unknown or is_numbered or not is_told or not all(map(is_known, heads)):
                 return False
             if table.scale and "level" not in fields and (table.scale.is_numbers or _span(table.scale.scores)):
                 return False
