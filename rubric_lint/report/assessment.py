@@ -172,7 +172,7 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
     if review.invalid and Reason.INVALID not in found.reasons:
         yield f"{counted(len(review.invalid), 'record')} not counted: {_word_causes(review)}."
     for each in review.left_out:
-        yield f"{counted(each.count, 'record')} left out: {each.reason}."
+        yield f"{counted(each.count, each.noun)} left out: {each.reason}."
     if found.caught and review.chosen is None:
         yield "The labels do not all say how they were chosen; the shares hold only if they were drawn at random."
     if found.asked.look > 1:
