@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shlex
 import signal
 import subprocess
@@ -368,7 +367,7 @@ def test_a_stopped_run_loses_nothing_and_the_same_command_resumes_it(point, said
                 gate.set()
         first.wait(60)
         first.stderr.close()
-        said(re.sub(r"\d\.\d\d|:\d+/", "#", told))
+        said(*[line for line in told.splitlines() if line.startswith(("rubric-lint: ", "  rubric-lint "))])
         assert (first.returncode, Path("report.json").exists()) == (130, False)
         if pipe:
             os.close(pipe[0])
