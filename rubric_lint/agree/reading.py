@@ -11,6 +11,7 @@ from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, make_id_key, name_key
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, point_to_known
+from rubric_lint.outputs.blocks import SkippedSheet
 from rubric_lint.outputs.decoding import OutputError, decode_entry, read_entry, refuse_flaws
 from rubric_lint.outputs.mapping import FIELDS, HELD, RESERVED, SHEET, Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
@@ -124,11 +125,12 @@ class UnusableError(Exception):
 
 @dataclass(slots=True)
 class LeftOut:
-    """Records that are not compared for one reason: how many, and the first of them."""
+    """Records, or what `noun` says, that are not compared for one reason: how many, and the first of them."""
 
     reason: str
     count: int = 0
     records: list[str] = field(default_factory=list)
+    noun: str = "record"
 
     def add(self, record: str) -> None:
         """Count a record."""
@@ -139,7 +141,7 @@ class LeftOut:
     def __str__(self) -> str:
         """Return the reason and the records."""
         more = [f"{self.count - len(self.records):,} more"] if self.count > len(self.records) else []
-        what = "1 record" if self.count == 1 else f"{self.count:,} records"
+        what = f"1 {self.noun}" if self.count == 1 else f"{self.count:,} {self.noun}s"
         return f"{what} left out ({self.reason}): {join_words([*self.records, *more])}"
 
     def to_json(self) -> dict[str, Any]:
@@ -183,10 +185,12 @@ class _Found(NamedTuple):
 
 NO_ID = "no `id` to join by"
 NO_RATER = "no `rater`; say who judged in each label"
+UNKNOWN_SHEET = "none of its columns is known"
 SKIPPED = "nothing is entered, so the rater skipped the answer"
 OTHER_MEANING = "judged by another version of the rubric, as `rubric_hash` says; judge again, or use --any-version"
 TWICE = "one rater judged the same id more than once"
 NO_RESULT = "no judge has a result for the id, so only people are compared"
+NO_ZEROS = "results have the id with leading zeros, which spreadsheets drop; import that column as text"
 OTHER_TYPE = 'results have the id in another type, as 1 is not "1"; write both alike'
 _WAYS = tuple(map(str, Chosen))
 UNKNOWN_CHOICE = f"unknown `chosen`; expected {join_words(_WAYS, 'or')}"
@@ -219,8 +223,16 @@ class Reader:
     def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, asked: Asked = PLAIN) -> int:
         """Read a file of results or labels as asked; return its number of records."""
         wanted = Wanted(judgements=list_fields(self._rubrics.values()), is_shared=True)
-        asked = asked._replace(name=asked.name or file, wanted=wanted)
-        return self.read_texts(file, read_entries(chunks, asked), labels=labels)
+        asked = asked._replace(name=asked.name or file, wanted=wanted, skipped=[])
+        count = self.read_texts(file, read_entries(chunks, asked), labels=labels)
+        self.leave_out_sheets(file, asked.skipped or ())
+        return count
+
+    def leave_out_sheets(self, file: str, sheets: Iterable[SkippedSheet]) -> None:
+        """Say that sheets of a workbook are not read."""
+        for sheet in sheets:
+            left_out = self._left_out.setdefault(UNKNOWN_SHEET, LeftOut(UNKNOWN_SHEET, noun="sheet"))
+            left_out.add(f"{file}, sheet `{sheet.name}` with {sheet.rows:,} row{'' if sheet.rows == 1 else 's'}")
 
     def read_texts(self, file: str, texts: Iterable[Text], *, labels: bool = False) -> int:
         """Read some records of a file; return their number."""
@@ -448,10 +460,12 @@ class Reader:
     def _list_labels_without_result(self, ratings: Ratings) -> None:
         judged = ratings.judged
         names = {name_key(key) for key in judged}
+        stripped = {name.lstrip("0") for name in names if name.startswith("0")}
         for rater, given in ratings.people.items() if judged else ():
             for key in given:
                 if key not in judged:
-                    reason = OTHER_TYPE if name_key(key) in names else NO_RESULT
+                    name = name_key(key)
+                    reason = OTHER_TYPE if name in names else NO_ZEROS if name in stripped else NO_RESULT
                     self._leave_out(reason, f"{name_key(key)} by {rater}")
 
 
