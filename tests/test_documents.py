@@ -168,6 +168,16 @@ def test_a_column_that_is_not_known_is_mapped_and_a_misspelt_one_refused():
     assert import_file("r.md", wide)[::2] == (1, refused)
 
 
+SEVERITIES = """\
+You judge gaps.
+
+## Severity rubric
+
+| Severity | When |
+|---|---|
+| HARD | The text says the opposite |
+| SOFT | Another reading is possible |
+"""
 TOLD = "its 2 criteria are in Markdown, which is not checked; `rubric-lint import {0}.md -o {0}.rubric.yaml` writes"
 NONE = "`rubric-lint import` finds no rubric in this document: no criteria found"
 
@@ -181,6 +191,8 @@ NONE = "`rubric-lint import` finds no rubric in this document: no criteria found
         ("evals/judge.txt", LISTED, TOLD.replace("Markdown", "plain text").replace("{0}.md", "{0}.txt")),
         ("evals/rubric.md", "# Rubric\n\n1. Cause\n   - Pass:\n", NONE),
         ("evals/judge.md", "# You judge\n\n1. Read\n", None),
+        ("prompts/gap_judge_v1.md", SEVERITIES, "judge_v1.md:5:3: not checked: `rubric-lint import` finds no rubric"),
+        ("prompts/gap_judge_v1.md", SEVERITIES.replace("rubric", "policy"), None),
         ("judge.md", LISTED, None),
         ("evals/notes.md", SECTIONS, None),
         ("course/rubric.md", SECTIONS.replace("customer", "student"), None),

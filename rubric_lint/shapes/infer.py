@@ -100,11 +100,7 @@ def find_criteria(document: Document, *, anywhere: bool = False, guesses: bool =
         items = _read_items(value) or _read_worth(path, value)
         if items and (fields := _read_fields([*items.values()], is_map=isinstance(value, dict), guesses=guesses)):
             found[path] = Criteria(path, items, fields)
-    return _join_sections(document, _choose_nested(found), guesses=guesses)
-
-
-def _join_sections(document: Document, found: dict[Path, Criteria], *, guesses: bool) -> list[Criteria]:
-    """Return criteria, with sections as one rubric whose criteria are their parts, if none has its own threshold."""
+    found = _choose_nested(found)
     own = words()
     alone = {*own.beside["pass"], *own.beside["scale"], *own.beside["lowest"]}
     sections: dict[Path, list[Path]] = {}
@@ -598,7 +594,10 @@ def _infer(
         what: (generalize(place, at), document.value(place))
         for document, _, signs in reversed(found)
         for what, place in signs.beside.items()
-        if not _is_of_all(what, generalize(place, at), at, is_sum=_are_points(fields, entries))
+        if not (
+            generalize(place, at).count("*") < at.count("*")
+            and (what in {"total", "percent"} or (what == "pass" and _are_points(fields, entries)))
+        )
     }
     table: dict[str, Any] = {"name": name, "files": [], "criteria": pointer(at)}
     if told := _find_scale(fields, beside, scale):
@@ -617,7 +616,9 @@ def _infer(
     if "pass" in beside and is_scaled:
         table["pass"] = pointer(beside["pass"][0])
     holders = [entry[name] for entry in entries for name in fields.get("levels", ()) if name in entry]
-    task = _find_task(found, at)
+    cases = [document.value(each.path[:-1]) for document, each, _ in found if at[-2:-1] == ("*",)]
+    asking = _choose([case for case in cases if isinstance(case, dict)], sorted(words().inputs), _is_prose)
+    task = (*at[:-1], asking[0]) if asking else ()  # what each of several rubrics judges
     more = {
         "total": pointer(_find_total(fields, beside, entries)),
         "level-text": _find_level_text([beside["levels"][1]] if is_shared else holders),
@@ -696,13 +697,6 @@ def _find_total(
     return beside["percent"][0] if "percent" in beside and all(weight >= 1 for weight in weights) else ()
 
 
-def _find_task(found: Sequence[tuple[Document, Criteria, Signs]], at: Path) -> Path:
-    """Return the place of what each of several rubrics judges, empty if there is none."""
-    cases = [document.value(each.path[:-1]) for document, each, _ in found if at[-2:-1] == ("*",)]
-    names = _choose([case for case in cases if isinstance(case, dict)], sorted(words().inputs), _is_prose)
-    return (*at[:-1], names[0]) if names else ()
-
-
 def _are_points(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry]) -> bool:
     """Return whether a score is a share of points: those are the weights, or those of the levels."""
     if "weight" in fields and words().points.isdisjoint(fields["weight"]):
@@ -711,11 +705,6 @@ def _are_points(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry])
     return ("weight" in fields and "levels" not in fields) or any(
         isinstance(level, dict) and "points" in level for value in lists if isinstance(value, list) for level in value
     )
-
-
-def _is_of_all(what: str, place: Path, at: Path, *, is_sum: bool) -> bool:
-    """Return whether a number above several rubrics is that of their points together, and so of none of them."""
-    return place.count("*") < at.count("*") and (what in {"total", "percent"} or (what == "pass" and is_sum))
 
 
 def _find_level_text(holders: Sequence[Any]) -> str:

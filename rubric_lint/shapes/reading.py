@@ -13,7 +13,18 @@ from rubric_lint.finding import Place, Problem
 from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels, to_fraction
 from rubric_lint.format.view import Dialect, Draft, View
 from rubric_lint.messages import describe, join_words, shorten
-from rubric_lint.shapes.shape import SHARE, YES_NO, Marks, Names, Shape, dialect_of, expand, split_pointer
+from rubric_lint.shapes.shape import (
+    SHARE,
+    YES_NO,
+    Marks,
+    Names,
+    Shape,
+    dialect_of,
+    expand,
+    is_star,
+    split_pointer,
+    star_pattern,
+)
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
@@ -81,7 +92,11 @@ def find_shapes(document: Document, shapes: Iterable[Shape]) -> list[View]:
     found: dict[Path, View] = {}
     for shape in shapes:
         for view in read_shape(document, shape):
-            found.setdefault(view.path, view)
+            first = found.setdefault(view.path, view)
+            if first is not view:
+                values = {"first": first.dialect.title, "second": shape.name}
+                told = Problem("second-table", view.path, Part.HEAD, values)
+                found[view.path] = replace(first, problems=(*first.problems, ("schema", told)))
     return list(found.values())
 
 
@@ -90,7 +105,9 @@ def read_shape(document: Document, shape: Shape, dialect: Dialect | None = None)
     for path, bound in expand(document.data, shape.criteria):
         value = document.value(path)
         if isinstance(value, list | dict) and any(isinstance(each, str | dict) for each in _values(value)):
-            yield _Reading(document, shape, path, bound).read(value, dialect or dialect_of(shape))
+            reading = _Reading(document, shape, path, bound)
+            view = reading.read(value, dialect or dialect_of(shape))
+            yield view if dialect else replace(view, problems=(*view.problems, *reading.find_unused_names(value)))
 
 
 def find_lack(document: Document, shape: Shape) -> Problem:
@@ -120,6 +137,8 @@ class _Reading:
         self.problems: list[tuple[str, Problem]] = []
         self.refusal = ""
         self.data: list[Any] = []
+        self.used: set[str] = set()
+        """The names of fields that some criterion has."""
         self.ends: list[Ends | None] = []
         """The ends of the scale of each criterion, None for one that is met or not."""
         self.points = Fraction(0)
@@ -183,8 +202,21 @@ class _Reading:
         for name in names:
             found = self._follow(name) if name.startswith("/") else _look(leaf.value, leaf.place, name)
             if found is not None and found.value is not None:
+                self.used.add(name)
                 return found
         return None
+
+    def find_unused_names(self, value: Any) -> Iterator[tuple[str, Problem]]:
+        """Find the settings that name fields which most criteria have, but none of these does."""
+        needed = {"id": self.shape.id, "weight": self.shape.weight}
+        has_levels = any(isinstance(entry, dict) and "levels" in entry for entry in self.data)
+        if self.shape.scale is None and not has_levels:
+            needed["levels"] = self.shape.levels
+        for setting, names in needed.items() if any(isinstance(each, dict) for each in _values(value)) else ():
+            if names and self.used.isdisjoint(names):
+                listed = join_words([f"`{name}`" for name in names], "or")
+                values = {"shape": self.shape.name, "setting": setting, "fields": listed}
+                yield "schema", Problem("no-field", self.path, Part.HEAD, values)
 
     def _read_text(self, text: str) -> str:
         found = self._follow(text) if text else None
@@ -318,16 +350,17 @@ class _Reading:
             self._refuse(f"its scale, {_show(low)} to {_show(high)}, has more than {_WIDEST} scores")
         else:
             values = {"range": f"{_show(low)} to {_show(high)}"}
-            self.problems.append(("bounds", Problem("empty-range", place, Part.VALUE, values)))
+            code = "one-score" if low == high else "empty-range"
+            self.problems.append(("bounds", Problem(code, place, Part.VALUE, values)))
         return None
 
     def _read_levels(self, leaf: _Leaf, ends: Ends | str | None) -> list[_Level]:
         """Return the levels of an entry as they are written."""
         if leaf.is_level or not isinstance(leaf.value, dict):
             return []
-        stars = [name for name in self.shape.levels if "*" in name and not name.startswith("/")]
+        stars = list(filter(is_star, self.shape.levels))
         for name in stars:
-            form = re.compile(re.escape(name).replace(r"\*", r"(-?\d{1,4})"))
+            form = re.compile(star_pattern(name))
             found = {key: match[1] for key in leaf.value if (match := form.fullmatch(key))}
             if found:
                 return [
@@ -419,16 +452,13 @@ class _Reading:
             if told:
                 self._put((*own, "level"), level.number_place, is_key=level.is_key)
                 self._put((*own, "expected_outcome"), level.text_place)
-                self._check_text(level)
-
-    def _check_text(self, level: _Level) -> None:
-        if level.text is None or (isinstance(level.text, str) and not level.text.strip()):
-            values = {"subject": "the text of this level is", "found": "blank"}
-            self.problems.append(("empty-outcome", Problem("blank", level.text_place, Part.VALUE, values)))
-        elif not isinstance(level.text, str):
-            text = describe(level.text, self.document.written_at(level.text_place))
-            values = {"subject": "the text of this level is", "found": text, "expected": "a string"}
-            self.problems.append(("schema", Problem("unexpected", level.text_place, Part.VALUE, values)))
+                if level.text is None or (isinstance(level.text, str) and not level.text.strip()):
+                    values = {"subject": "the text of this level is", "found": "blank"}
+                    self.problems.append(("empty-outcome", Problem("blank", level.text_place, Part.VALUE, values)))
+                elif not isinstance(level.text, str):
+                    text = describe(level.text, self.document.written_at(level.text_place))
+                    values = {"subject": "the text of this level is", "found": text, "expected": "a string"}
+                    self.problems.append(("schema", Problem("unexpected", level.text_place, Part.VALUE, values)))
 
     def _complete(self, levels: list[_Level], scale: range, at: Path) -> list[_Level]:
         """Return the levels with those of the scale that have no text; report levels beside the scale."""

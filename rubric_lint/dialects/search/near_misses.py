@@ -1,5 +1,6 @@
 """Find what looks like a rubric but is not read: lost criteria, which are findings, and near misses with a reason."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -67,7 +68,7 @@ def _find_leftover(document: Document, path: Path, *, of_agentv: bool) -> Iterat
     if key != FIELD:
         is_case = document.number is not None or is_listed(path[:-1])
         is_read = _could_be_read(value, path[:-1]) or (is_case and holds_texts(value))
-        if FIELD not in owner and (_is_same(key) or is_read):
+        if FIELD not in owner and (key.lower() == FIELD or is_read):
             values = {"key": key, "wanted": FIELD}
             yield Problem("misnamed", path, Part.KEY, values, repair=rename_fields([(path, FIELD)]))
     elif not value and not isinstance(value, bool | int | float):
@@ -87,10 +88,6 @@ def word_empty(value: Any) -> str:
     if value is None:
         return "has no value"
     return f"is an empty {'list' if isinstance(value, list) else 'mapping' if isinstance(value, dict) else 'string'}"
-
-
-def _is_same(key: str) -> bool:
-    return key.lower() == FIELD
 
 
 def _could_be_read(value: Any, owner: Path) -> bool:
@@ -192,11 +189,17 @@ def _find_home(document: Document, taken: set[Path]) -> "list[Near]":
 
 def _find_others(document: Document, view: View) -> Iterator[tuple[Path, Part, str, bool]]:
     """Find the fields of criteria that a dialect does not have, and that are not nearly fields of it."""
-    known, value, firsts = schema_of(view.schema).entry_fields, document.value(view.path), dict[str, Path]()
-    for index, entry in enumerate(value if view.dialect.tells_others and isinstance(value, list) else ()):
-        for name in entry if isinstance(entry, dict) and (*view.path, index) in view.sources else ():
-            if name not in known and not find_near(name, known):
-                firsts.setdefault(name, (*view.path, index, name))
+    schema, firsts = schema_of(view.schema), dict[str, Path]()
+    known = schema.entry_fields
+    patterns = "|".join(schema.definitions[schema.item].get("patternProperties", ())) or r"\Z."
+    parts = {name for name, schema in known.items() if schema.get("$ref") == "#/definitions/rubrics"}
+    for index in range(len(view.data) if view.dialect.tells_others else 0):
+        place = view.place((*view.path, index))
+        entry = document.value(place)
+        is_criterion = parts.issuperset(step for step in place[len(view.path) + 1 : -1] if isinstance(step, str))
+        for name in entry if isinstance(entry, dict) and is_criterion else ():
+            if name not in known and not re.search(patterns, name) and not find_near(name, known):
+                firsts.setdefault(name, (*place, name))
     if firsts:
         names = join_words([f"`{shorten(name)}`" for name in firsts])
         reason = f"fields that {view.dialect.title} does not have are not read: {names}"
