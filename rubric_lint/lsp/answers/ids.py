@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import Criterion
-from rubric_lint.lsp.places.cards import names_criteria
+from rubric_lint.lsp.complete.cards import names_criteria
 from rubric_lint.lsp.server.library import Library, Reading, UnreadError
 from rubric_lint.lsp.server.workspace import identify
 from rubric_lint.scoring.loading import Loaded, RubricError, load_models, name_rubrics
