@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from rubric_lint.agree.judged.run import Review
 
 
-def _find_none(_path: str) -> None:
-    """Return None: no other file is open."""
-
-
 @dataclass(frozen=True, slots=True)
 class State:
     """A document at one moment.
@@ -42,7 +38,7 @@ class State:
     settings: FileSettings | None
     obstacle: str = ""
     obstacle_file: str = ""
-    find_open: Callable[[str], str | None] = _find_none
+    find_open: Callable[[str], str | None] = lambda _path: None
 
     def blocked(self, fault: SettingsError) -> "State":
         """Return this state with the error that makes its settings unknown."""
