@@ -39,7 +39,7 @@ _REQUEST_FAILED = -32803  # the protocol's code for a request that is sound, but
 _TEXT = "this output is a string, in which ids cannot be renamed"
 
 # Where ids are written: `*` is each item of a list, and `{}` at the end each key of a mapping.
-_OF_TESTS = tuple(f"tests/*/{each}" for each in ("expect/gates/{}", "expect/criteria/{}", "output/checks/*/id"))
+_OF_TEST = ("expect/gates/{}", "expect/criteria/{}", "output/checks/*/id")
 _ASKED = (f"{HASHES}/{{}}", "attempts/*/{}", "orders/*/*")
 _OF_RECORD = (
     *("checks/*/id", "outputs/*/checks/*/id", "output/checks/*/id", "criteria/*/id"),
@@ -84,6 +84,12 @@ def _list_sites(patterns: Sequence[str], data: Any, path: Path = ()) -> Iterator
             if isinstance(name, str):
                 part = Part.KEY if pattern.endswith("{}") else Part.VALUE
                 yield Site(found, name, part, is_use=not pattern.startswith("judge/"))
+
+
+def _list_test_sites(data: Any) -> Iterator[Site]:
+    """Yield the ids in the data of a file with rubric tests: in what it expects, and in its outputs."""
+    for path, test in _match(data, ("tests", "*"), ()):
+        yield from _list_sites(_OF_TEST, test, path)
 
 
 def _match(data: Any, steps: Sequence[str], path: Path) -> Iterator[tuple[Path, Any]]:
@@ -193,7 +199,7 @@ def find_targets(library: Library, reading: Reading, offset: int) -> list[tuple[
         return [
             (target, span)
             for document in reading.documents[:1]
-            for site, span in _find_at(document, _list_sites(_OF_TESTS, document.data), offset)
+            for site, span in _find_at(document, _list_test_sites(document.data), offset)
             for target in _find_tested(library, reading.path, document)
             if target.criterion.id == site.id
         ]
@@ -308,7 +314,7 @@ def _add_tests(uses: Uses, library: Library, file: str, target: Target) -> list[
     for document in reading.documents[:1]:
         if _is_tested(target, file, document):
             needed = list_needed(file, document)[1:]
-            sites = [site for site in _list_sites(_OF_TESTS, document.data) if site.id == name]
+            sites = [site for site in _list_test_sites(document.data) if site.id == name]
             uses.found.extend(Use(reading, document, site) for site in sites)
             for number, test in enumerate(document.data.get("tests") or ()):
                 if isinstance(test, dict) and _holds_in_text(test, name):
@@ -560,7 +566,7 @@ def _highlight(found: _Found, _params: Any) -> list[types.DocumentHighlight] | N
         if target.reading.path == reading.path:
             spans[target.span] = types.DocumentHighlightKind.Write
         for document in reading.documents:
-            sites = list(_list_sites(_OF_TESTS, document.data)) if reading.settings.is_test_file else []
+            sites = list(_list_test_sites(document.data)) if reading.settings.is_test_file else []
             for path, record in () if reading.settings.is_test_file else _list_records(document.data):
                 sites += _list_sites(_OF_RECORD, record, path)
             for site in sites:
