@@ -8,6 +8,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -241,12 +242,15 @@ def _check_places(result: Result) -> None:
     spans = [finding.span for finding in result.findings]
     assert spans == sorted(spans), "findings are not in order"
     for finding in result.findings:
-        assert 0 <= finding.span.start <= finding.span.end <= size, "a finding lies outside the text"
-        assert finding.message.strip(), "a message is empty"
-        assert "\n" not in finding.message, "a message has two lines"
-        assert "\r" not in finding.message, "a message has two lines"
-        for edit in finding.fix.edits if finding.fix else ():
-            assert 0 <= edit.span.start <= edit.span.end <= size, "an edit lies outside the text"
+        edits = [edit.span for edit in finding.fix.edits] if finding.fix else []
+        for span in (finding.span, *(place.span for place in finding.related if place.source is None), *edits):
+            assert 0 <= span.start <= span.end <= size, "a finding, a related place or an edit lies outside the text"
+        assert all(one.end <= other.start for one, other in pairwise(edits)), "edits overlap or are not in order"
+        assert finding.message == finding.message.strip() != "", "a message is empty or has blanks around it"
+        assert not set("\r\n") & set(finding.message), "a message has two lines"
+    told = [(finding.rule, finding.span, finding.message) for finding in result.findings]
+    assert len(told) == len(set(told)), "a finding is told twice"
+    assert result.source.name.endswith("l") or _counts(result)["syntax"] <= 1, "a document has two errors of syntax"
 
 
 def _check_score(scored: Any) -> None:

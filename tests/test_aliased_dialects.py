@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parents[1] / "rubric_lint" / "dialects"
 
 def read_data():
     for name, sample in SAMPLES.items():
-        yield name, sample.name, dedent(sample.text)
+        yield name, sample.file, sample.text
     for page in read_pages(FOLDER):
         for example in page.flagged:
             yield example.label, example.name, example.text

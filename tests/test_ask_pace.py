@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 
 import pytest
+from cases import read_cases
 from chat_server import Response, completion, serving
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +17,8 @@ from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import Endpoint
 from rubric_lint.judge.pace import Pace, TokenEstimate, read_used_up, read_wait
 from rubric_lint.judge.prompt import Message
+
+TABLES = read_cases(__file__)
 
 NOW = 1_795_000_000.0  # 2026-11-18T11:06:40Z
 EPSILON = 1e-6
@@ -411,35 +414,7 @@ def test_every_usual_way_of_saying_how_long_to_wait_is_read(monkeypatch, headers
 
 @pytest.mark.parametrize(
     ("headers", "body", "wait"),
-    [
-        ({}, "Rate limit reached for m. Limit: 3 / min. Please try again in 20s.", 20),
-        ({}, "Please try again in 1m12.5s. Visit", 72.5),
-        ({}, "Please try again in 6ms.", 0.006),
-        ({}, "Please retry after 34 seconds.", 34),
-        ({}, "Please retry in 1 minute 5 seconds", 65),
-        ({}, '{"@type": "RetryInfo", "retryDelay": "34s"}', 34),
-        ({}, "Please try again in a while.", None),
-        ({}, "x" * 20_000 + "try again in 5s", None),
-        ({"x-ms-retry-after-ms": "250"}, "", 0.25),
-        ({"retry-after": "3, 7"}, "", 7),  # two headers of one name
-        ({"retry-after": "Thu, 01 Jan 2099 00:00:05 GMT", "date": "Thu, 01 Jan 2099 00:00:00 GMT"}, "", 5),
-        ({"retry-after": "Mon, 01 Jan 2001 00:00:00 GMT", "date": "Mon, 01 Jan 2001 00:01:00 GMT"}, "", 0),
-        (
-            {
-                "anthropic-ratelimit-input-tokens-remaining": "0",
-                "anthropic-ratelimit-input-tokens-reset": "2026-11-18T11:07:00Z",
-                "anthropic-ratelimit-requests-remaining": "49",
-                "anthropic-ratelimit-requests-reset": "2026-11-18T11:06:41Z",
-            },
-            "",
-            20,
-        ),
-        ({}, '{"error": {"message": "Slow down.", "retry_after": 1.5}}', 1.5),
-        ({}, '{"retry_after_ms": 250}', 0.25),
-        ({}, '{"retryAfterSeconds": "12"}', 12),
-        ({"retry-after": "-1"}, '{"retry_after": -1}', None),
-        ({"date": "yesterday", "retry-after": "2"}, "", 2),
-    ],
+    TABLES["waits in bodies and headers"],
     ids=lambda value: str(value)[:60],
 )
 def test_the_body_or_other_headers_may_say_how_long_to_wait(monkeypatch, headers, body, wait):
@@ -454,26 +429,7 @@ def test_what_an_endpoint_writes_is_read_in_time_that_grows_with_it():
         assert time.process_time() - start < 2
 
 
-@pytest.mark.parametrize(
-    ("headers", "wait"),
-    [
-        ({"x-ratelimit-remaining-requests": "1", "x-ratelimit-reset-requests": "9s"}, None),
-        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "9s"}, 9),
-        (
-            {
-                "x-ratelimit-remaining-requests": "0",
-                "x-ratelimit-reset-requests": "9s",
-                "x-ratelimit-remaining-tokens": "0",
-                "x-ratelimit-reset-tokens": "1m",
-            },
-            60,
-        ),
-        ({"ratelimit": '"default";r=0;t=30'}, 30),
-        ({"retry-after": "30"}, None),  # which a reply does not mean for the next request
-        ({}, None),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("headers", "wait"), TABLES["a reply may say that a limit is used up"], ids=str)
 def test_a_reply_may_say_that_a_limit_is_used_up(headers, wait):
     assert read_used_up(headers) == wait
 

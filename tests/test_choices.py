@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from cases import read_cases
 from faulty_rubrics import faulty_rubrics
 from found import codes
 from hypothesis import given
@@ -21,6 +22,8 @@ from rubric_lint.rules import RULES
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.text.source import Source, splice
 
+TABLES = read_cases(__file__)
+
 OURS = FileSettings(claimed=True)
 HEAD = "rubrics:\n  - id: a\n    score_ranges:\n"
 GAP = f"""{HEAD}\
@@ -35,115 +38,7 @@ GAP = f"""{HEAD}\
   - {{id: b, score_ranges: {{0: Names none, 8: Names two}}}}
 """
 OVERLAP = GAP.replace("[0, 3]", "[0, 7]")
-FLOW = (
-    "rubrics: [{id: a, score_ranges: [{score_range: [0, 3], expected_outcome: 'Names none'}, "
-    "{score_range: [6, 10], expected_outcome: b c}]}]\n"
-)
-CASES = {
-    "the band below": (GAP, "widen-lower"),
-    "the band above": (GAP, "widen-upper"),
-    "a new band": (GAP, "add-band"),
-    "a new band between brackets": (FLOW, "add-band"),
-    "new bands at both ends": (
-        HEAD + "      - {score_range: [2, 8], expected_outcome: Names one}  # mid\n",
-        "add-band",
-    ),
-    "two criteria for two actions": (
-        """\
-rubrics:
-  # what to ask
-  - id: age
-    weight: 3
-    expected_outcome: Asks for the age, and then recommends a doctor  # twice
-  - Is signed
-""",
-        "split",
-    ),
-    "two strings for two actions": ("rubrics:\n  - Asks for the age and recommends a doctor\n  - Is signed\n", "split"),
-    "two criteria for two actions, in quotes": (
-        "rubrics:\n  - {id: 'age', weight: .5, expected_outcome: 'Asks for the user''s age and warns of alcohol'}\n",
-        "split",
-    ),
-    "two criteria for two actions, in JSON": (
-        '{"rubrics": [{"id": "a", "expected_outcome": "Asks for the age and recommends a doctor"}]}\n',
-        "split",
-    ),
-    "a new band in the short form": (HEAD + '      "3": Names none\n      "7": Names two\n', "add-band"),
-    "a new band of a holistic scale": (
-        (
-            "rubrics:\n- score_range: [0, 5]\n  expected_outcome: Names none\n"
-            "- score_range: [7, 10]\n  expected_outcome: Names two\n"
-        ),
-        "add-band",
-    ),
-    "the upper band keeps": (OVERLAP, "upper-keeps"),
-    "the lower band keeps": (OVERLAP, "lower-keeps"),
-    "a band at a gate": (
-        (
-            "rubrics:\n  - Names the author\n  - id: a\n    required_min_score: 7\n    score_ranges:\n"
-            "      - {score_range: [0, 4], expected_outcome: Names none}\n"
-            "      - {score_range: [5, 10], expected_outcome: Names two}\n"
-        ),
-        "add-band",
-    ),
-    "bands at both thresholds": (
-        (
-            "rubrics:\n  - score_range: [0, 4]\n    expected_outcome: Names none\n"
-            "  - score_range: [5, 10]\n    expected_outcome: Names two\n"
-        ),
-        "add-band",
-    ),
-    "a band at a threshold in the short form": (
-        "rubrics:\n  - id: a\n    score_ranges: {0: Names none, 6: Names two}\n",
-        "add-band",
-    ),
-    "bands at both thresholds in the short form": (
-        "rubrics:\n  - id: a\n    score_ranges:\n      0: Names none\n      5: Names two\n",
-        "add-band",
-    ),
-    "bands at both thresholds between others": (
-        "rubrics:\n  - id: a\n    score_ranges: {'0': Names none, '5': Names two, '10': Names all}\n",
-        "add-band",
-    ),
-    "bands below one item and above the next": (
-        f"""{HEAD}\
-      - score_range: [7, 10]
-        expected_outcome: Names two
-      - score_range: [1, 6]
-        expected_outcome: Names one
-    required_min_score: 8
-""",
-        "add-band",
-    ),
-    "a new band below a text block with its blank lines": (
-        f"""{HEAD}\
-      - score_range: [0, 3]
-        expected_outcome: |+
-          None
-
-
-      - score_range: [6, 10]
-        expected_outcome: Names two
-""",
-        "add-band",
-    ),
-    "the later id": (
-        'rubrics:\n  - {id: "tone 😀", expected_outcome: Names none}\n  - {id: tone 😀, expected_outcome: Names two}\n',
-        "rename-later",
-    ),
-    "the earlier id": (
-        "rubrics:\n  - {id: 'a', expected_outcome: Names none}\n  - {id: a, expected_outcome: Names two}\n",
-        "rename-earlier",
-    ),
-    "an empty outcome": ("rubrics:\n  - id: a\n    expected_outcome:   # none\n", "placeholder"),
-    "blank outcomes": (
-        (
-            "rubrics:\n  - ' '\n  - {id: a, levels: [{level: 1, expected_outcome: Names none}, "
-            "{level: 2, expected_outcome: }]}\n"
-        ),
-        "placeholder",
-    ),
-}
+CASES = TABLES["CASES"]
 
 
 @pytest.mark.parametrize(("name", "case"), CASES.items(), ids=CASES)

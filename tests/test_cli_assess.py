@@ -320,3 +320,43 @@ def test_a_suite_of_agentv_is_read_as_one():
     done = CliRunner().invoke(cli, given, standalone_mode=False, prog_name="rubric-lint")
     (rubric,) = json.loads(done.stdout)["rubrics"]
     assert (done.return_value, rubric["rubric"], standings(rubric)) == (4, "tone", {"cause": "cannot say yet"})
+
+
+def test_a_run_of_agentv_belongs_to_the_rubrics_that_its_graders_can_only_have_judged():
+    suite = """\
+tests:
+  - id: leak
+    input: Why?
+    assertions:
+      - {name: facts, type: rubrics, criteria: [{id: cause, outcome: Names the cause}]}
+      - {type: rubrics, criteria: [{id: tone, outcome: Is kind}]}
+      - {type: rubrics, name: said, criteria: [{id: day, outcome: Names the day}]}
+      - {type: rubrics, name: said, criteria: [{id: day, outcome: Says which day}]}
+  - {id: form, input: Why?, assertions: [{type: contains, value: x}, {type: rubrics, name: list, criteria: [It]}]}
+"""
+    tests = {"leak": {"facts": "cause", "rubrics": "tone", "said": "day"}, "form": {"list": "rubric-1", "none": "a"}}
+    run_of_agentv = [
+        {
+            "test_id": name,
+            "execution_status": "ok",
+            "scores": [
+                {"name": grader, "assertions": [{"text": f"[{criterion}] It", "passed": True}]}
+                for grader, criterion in graders.items()
+            ],
+        }
+        for name, graders in tests.items()
+    ]
+    Path("refund.rubric.yaml").unlink()
+    Path("a.eval.yaml").write_text(suite)
+    Path("answers.jsonl").write_text('{"id": "leak", "answer": "The pump leaks."}\n')
+    Path("index.jsonl").write_text("".join(f"{json.dumps(test)}\n" for test in run_of_agentv))
+    given = ["assess", "a.eval.yaml", "answers.jsonl", "--results", "index.jsonl", "--format", "json"]
+    report = json.loads(CliRunner().invoke(cli, given, standalone_mode=False, prog_name="rubric-lint").stdout)
+    assert {each["rubric"]: each["answers"] for each in report["rubrics"]} == {
+        "leak/facts": 1,
+        "leak/assertions/1": 1,
+        "leak/assertions/2": 0,
+        "leak/assertions/3": 0,
+        "form": 1,
+    }
+    assert [(each["rubric"], each["records"]) for each in report["unmatched"]] == [("leak/said", 1), ("form/none", 1)]

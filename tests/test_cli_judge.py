@@ -111,9 +111,9 @@ def test_a_run_ends_with_its_file_the_scores_and_the_next_command(options, said)
     with serving(behave) as server:
         given = ["--model", "judge-1", "--base-url", server.url, *options]
         done = CliRunner().invoke(cli, ["judge", "a.rubric.yaml", "answers.jsonl", *given], standalone_mode=False)
-    *_, scores, following = done.stderr.splitlines()
+    *_, scores, causes, following = done.stderr.splitlines()
     name = options[1] if options[1:] else "answers.judged.jsonl"
-    said(scores)
+    said(scores, causes)
     first, command = following.split(": ", 1)
     program, *words = shlex.split(command)
     assert (first, program, words[-3:]) == ("Next", "rubric-score", [name, "--format", "table"])
@@ -194,22 +194,57 @@ def test_the_run_says_how_many_answers_all_samples_agree_on(said):
     said(judged)
 
 
-def test_an_output_that_stays_invalid_is_counted_and_asked_again_once_its_line_is_removed(folder, said):
-    with serving(lambda asked: completion("8/10") if "1" in asked.answer and asked.before < 3 else SCORED) as server:
-        code, _, err = judge(server)
+def ask_again(server, *arguments):
+    options = ["--model", "judge-1", "--base-url", server.url, *arguments]
+    return run("judge", "a.rubric.yaml", "answers.judged.jsonl", "--again", *options, OPENAI_API_KEY=KEY)
+
+
+def test_an_output_that_stays_invalid_is_counted_and_asked_again_on_demand(folder, said):
+    results = folder / "answers.judged.jsonl"
+    with serving(lambda asked: completion("8/10") if "1" in asked.answer and asked.before < 6 else SCORED) as server:
+        code, _, err = judge(server, "--concurrency", "1")
         assert (code, len(server.asked)) == (1, 5)
         said(err)
+        before = results.read_text("utf-8").splitlines()
         code, out, _ = run("a.rubric.yaml", "answers.judged.jsonl", "--format", "jsonl")
         assert [line.get("error") and line["id"] for line in map(json.loads, out.splitlines())].count("a1") == code == 1
-        code, _, err = judge(server)
-        assert (code, len(server.asked)) == (1, 5)
-        said(err)
-        results = folder / "answers.judged.jsonl"
-        lines = results.read_text(encoding="utf-8").splitlines(keepends=True)
-        results.write_text("".join(line for line in lines if '"fault"' not in line), encoding="utf-8")
-        code, _, err = judge(server)
-    assert code == 0
-    said(err)
+        for run_it, code, asked in ((judge, 1, 5), (ask_again, 1, 8), (ask_again, 0, 9), (ask_again, 0, 9)):
+            done = run_it(server)
+            assert (done[0], len(server.asked)) == (code, asked)
+            said(done[2])
+    after = results.read_text("utf-8").splitlines()
+    assert [json.loads(line)["id"] for line in after] == ["a0", "a1", "a2"]
+    assert (after[0], json.loads(after[1])["output"]["score"], after[2]) == (before[0], 8, before[2])
+    assert [*folder.glob("*.again")] == []
+
+
+def test_samples_that_are_asked_for_again_need_the_options_of_the_first_run(folder, said):
+    broken = True
+    with serving(lambda asked: completion("no") if broken and "1" in asked.answer else SCORED) as server:
+        judge(server, "--samples", "2", "--shuffle", "--concurrency", "1")
+        for options in ([], ["--samples", "2", "--shuffle", "--temperature", "1"]):
+            code, _, err = ask_again(server, *options)
+            assert code == 2
+            said(err)
+        broken = False
+        assert ask_again(server, "--samples", "2", "--shuffle")[0] == 0
+    lines = (folder / "answers.judged.jsonl").read_text("utf-8").splitlines()
+    outputs = [json.loads(line)["outputs"] for line in lines]
+    assert [[each["score"] for each in given] for given in outputs] == [[8, 8]] * 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["answers.judged.jsonl", "--output", "other.jsonl"], "--again replaces results in the file that it reads"),
+        (["-"], "--again replaces results in the file that it reads"),
+        (["answers.jsonl"], "answers.jsonl: line 1 is not a result of a judge run"),
+    ],
+)
+def test_only_a_results_file_can_be_asked_for_again(folder, arguments, part):
+    (folder / "answers.judged.jsonl").write_bytes(b"")
+    code, _, err = run("judge", "a.rubric.yaml", *arguments, "--again", "--model", "judge-1", OPENAI_API_KEY=KEY)
+    assert (code, part in err) == (2, True)
 
 
 @pytest.mark.parametrize("count", [2, 1], ids=["one", "two"])
@@ -372,9 +407,9 @@ CODE = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.sco
 PROGRAM = [sys.executable, "-W", "error", "-c", CODE]
 
 
-def start(server, *arguments, answers="answers.jsonl", code="", **streams):
+def start(server, *arguments, answers="answers.jsonl", output=("--output", "results.jsonl"), code="", **streams):
     """Start a run; `code` is what the program does before."""
-    options = ["--model", "judge-1", "--base-url", server.url, "--concurrency", "3", "--output", "results.jsonl"]
+    options = ["--model", "judge-1", "--base-url", server.url, "--concurrency", "3", *output]
     command = [*PROGRAM[:-1], code + CODE, "judge", "a.rubric.yaml", answers, *options, *arguments]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
     return warm.popen(command, env={**os.environ, "OPENAI_API_KEY": KEY}, text=True, **pipes)
@@ -435,6 +470,39 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
     cut_short = {f"Answer {number}." for number in range(40) if f"a{number}" not in halfway} & asked_at_stop.keys()
     assert len(cut_short) == (3 if stop is signal.SIGKILL else 0)
     assert asked == {f"Answer {number}.": 2 if f"Answer {number}." in cut_short else 1 for number in range(40)}
+
+
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT], ids=["SIGKILL", "SIGINT"])
+def test_a_stopped_run_for_invalid_outputs_is_resumed(folder, stop):
+    write_answers(folder, 8)
+    gate = threading.Event()
+
+    def behave(_asked):
+        if len(server.asked) <= 8:
+            return completion("no")
+        if len(server.asked) > 12:
+            gate.wait()
+        return SCORED
+
+    with serving(behave) as server:
+        judge(server, "--max-attempts", "1")
+        first = start(server, "--again", answers="answers.judged.jsonl", output=())
+        beside = folder / "answers.judged.jsonl.again"
+        wait_until(lambda: len(server.asked) == 15)
+        wait_until(lambda: beside.read_bytes().count(b"\n") == 4)
+        first.send_signal(stop)
+        if stop is signal.SIGINT:
+            first.stderr.readline()
+        gate.set()
+        _, err = first.communicate(timeout=60)
+        assert beside.exists() == (stop is signal.SIGKILL)
+        assert ids(folder / "answers.judged.jsonl") == sorted(f"a{number}" for number in range(8))
+        assert "--again" in err or stop is signal.SIGKILL  # the command that resumes
+        second = start(server, "--again", answers="answers.judged.jsonl", output=())
+        second.communicate(timeout=60)
+    assert (second.returncode, beside.exists()) == (0, False)
+    assert len(server.asked) == (19 if stop is signal.SIGKILL else 16)
+    assert run("a.rubric.yaml", "answers.judged.jsonl", "--format", "jsonl")[1].count('"pass"') == 8
 
 
 @pytest.mark.slow

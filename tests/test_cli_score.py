@@ -62,7 +62,8 @@ INVALID_RESULT = {
     "rubric": "r",
     "error": {"line": 4, "path": "/checks/0/score", "message": "score 11 is outside 0..10"},
 }
-COUNTS = "rubric-score: 4 outputs: 1 pass, 1 borderline, 1 fail, 1 invalid; mean score 0.722\n"
+COUNTS = "rubric-score: invalid: score 11 is outside 0..10 (once)\n\
+rubric-score: 4 outputs: 1 pass, 1 borderline, 1 fail, 1 invalid; mean score 0.722\n"
 
 
 def environment(**more):

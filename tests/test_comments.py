@@ -3,26 +3,16 @@
 from textwrap import dedent
 
 import pytest
+from cases import read_cases
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
-COMMENTS = {
-    "alone and behind": ("# a\nb: c # d\n  # e\n#\n", ["# a", "# d", "# e", "#"]),
-    "no space before": ("a: b#c\nd: 'e'\n", []),
-    "in plain text": ("a: b #c\n", ["#c"]),
-    "in quotes": ("a: 'b # c'\nd: \"e # f\" # g\n'h # i': j\n", ["# g"]),
-    "in a block text": ("a: |\n  # b\n  c # d\n# e\nf: >- # g\n  # h\n", ["# e", "# g"]),
-    "in an indented block text": ("a:\n  - |2\n     # b\n    # c\n  # d\n", ["# d"]),
-    "in flow": ("a: [b, # c\n  d # e\n  ] # f\n", ["# c", "# e", "# f"]),
-    "around anchors and tags": ("a: &b # c\n  d: !e # f\n    g\n", ["# c", "# f"]),
-    "in a directive": ("%YAML 1.2 # a\n--- # b\nc: d\n... # e\n# f\n", ["# a", "# b", "# e", "# f"]),
-    "after a tab": ("a: b\t# c\n", ["# c"]),
-    "after a tab alone": ("\t# a\nb:\n \t # c\n - \td\n", ["# a", "# c"]),
-    "over several lines": ("a: b\n  c\n  # d\ne: 'f\n  # g'\n", ["# d"]),
-}
+TABLES = read_cases(__file__)
+
+COMMENTS = TABLES["COMMENTS"]
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
@@ -69,59 +59,13 @@ def test_what_there_is_to_silence():
     assert check(place()) == (ALL, 0)
 
 
-IGNORES = {
-    "on the line": ({"_9": "# rubric-lint: ignore[overlap]"}, [COVERAGE, MIXING], 1),
-    "above the entry": ({"_8": "# rubric-lint: ignore[overlap]"}, [COVERAGE, MIXING], 1),
-    "above the field": ({"_4": "# rubric-lint: ignore[coverage]"}, [OVERLAP, MIXING], 1),
-    "two above the field": ({"_4": "# rubric-lint: ignore[coverage, overlap]"}, [MIXING], 2),
-    "above the criterion": ({"_2": "# rubric-lint: ignore[coverage,overlap]"}, [MIXING], 2),
-    "above the rubric": ({"_0": "# rubric-lint: ignore[mixing]"}, [COVERAGE, OVERLAP], 1),
-    "with a reason": ({"_9": "# rubric-lint: ignore[overlap] both are fine"}, [COVERAGE, MIXING], 1),
-    "without spaces": ({"_9": "#rubric-lint:ignore[overlap]"}, [COVERAGE, MIXING], 1),
-    "with spaces": ({"_9": "#  rubric-lint:  ignore [ overlap ]"}, [COVERAGE, MIXING], 1),
-    "among other comments": (
-        {"_8": "# one\n      # rubric-lint: ignore[overlap]\n      # two"},
-        [COVERAGE, ("mixing", 15)],
-        1,
-    ),
-    "for the file": ({"_0": "# rubric-lint: ignore-file[overlap, coverage, mixing]"}, [], 3),
-    "on another line": ({"_7": "# rubric-lint: ignore[overlap]"}, [COVERAGE, ("unused-ignore", 8), OVERLAP, MIXING], 0),
-    "on the first line of the entry": (
-        {"_3": "# rubric-lint: ignore[overlap]"},
-        [("unused-ignore", 4), COVERAGE, OVERLAP, MIXING],
-        0,
-    ),
-    "above another entry": (
-        {"_6": "# rubric-lint: ignore[overlap]"},
-        [COVERAGE, ("unused-ignore", 7), OVERLAP, MIXING],
-        0,
-    ),
-    "of another rule": ({"_9": "# rubric-lint: ignore[bounds]"}, [COVERAGE, OVERLAP, ("unused-ignore", 11), MIXING], 0),
-    "one of two": ({"_9": "# rubric-lint: ignore[overlap, bounds]"}, [COVERAGE, ("unused-ignore", 11), MIXING], 1),
-    "of no rule": ({"_9": "# rubric-lint: ignore[overlaps]"}, [COVERAGE, OVERLAP, ("unused-ignore", 11), MIXING], 0),
-    "of nothing": ({"_9": "# rubric-lint: ignore[]"}, [COVERAGE, OVERLAP, ("unused-ignore", 11), MIXING], 0),
-    "of everything": ({"_9": "# rubric-lint: ignore"}, [COVERAGE, OVERLAP, ("unused-ignore", 11), MIXING], 0),
-    "misspelt": ({"_9": "# rubric-lint: disable[overlap]"}, [COVERAGE, OVERLAP, ("unused-ignore", 11), MIXING], 0),
-    "the file's below its content": (
-        {"_2": "# rubric-lint: ignore-file[overlap]"},
-        [("unused-ignore", 3), COVERAGE, OVERLAP, MIXING],
-        0,
-    ),
-    "above a blank line": (
-        {"_8": "# rubric-lint: ignore[overlap]\n"},
-        [COVERAGE, ("unused-ignore", 10), ("overlap", 12), ("mixing", 14)],
-        0,
-    ),
-    "someone else's": ({"_9": "# see rubric-lint: ignore[overlap]"}, [COVERAGE, OVERLAP, MIXING], 0),
-    "in a text": ({"_0": "text: 'It # rubric-lint: ignore-file[overlap]'"}, [COVERAGE, OVERLAP, MIXING], 0),
-    "itself": ({"_9": "# rubric-lint: ignore[overlap, bounds, unused-ignore]"}, [COVERAGE, MIXING], 1),
-}  # fmt: skip
+IGNORES = TABLES["IGNORES"]
 
 
 @pytest.mark.parametrize(("comments", "findings", "ignored"), IGNORES.values(), ids=IGNORES)
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
 def test_ignore_comments(comments, findings, ignored, line_end):
-    assert check(place(**comments).replace("\n", line_end)) == (findings, ignored)
+    assert check(place(**comments).replace("\n", line_end)) == ([*map(tuple, findings)], ignored)
 
 
 def test_an_ignore_of_a_rule_that_does_not_run_is_not_unused():
@@ -206,27 +150,7 @@ def test_a_tab_that_indents_nothing_hides_no_comment():
     assert check(text) == ([], 1)
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        (
-            "rubrics:\n  # rubric-lint: ignore[vague-outcome]\n\n  - id: a\n    expected_outcome: Good\n",
-            "there is one at line 5, so move the comment there",
-        ),
-        (
-            "rubrics:\n  - id: a\n    expected_outcome: Good\n    weight: 1  # rubric-lint: ignore[vague-outcome]\n",
-            "there is one at line 3, so move the comment there",
-        ),
-        ("rubrics:\n  - id: a  # rubric-lint: ignore[vague-outcome]\n    expected_outcome: It is said\n", "remove it"),
-        (
-            (
-                "rubrics:\n  - id: a\n    expected_outcome: Good\n    weight: 1\n  - id: b\n    weight: 1\n"
-                "    required: true\n    expected_outcome: It is said\n    # rubric-lint: ignore[vague-outcome]\n"
-            ),
-            "remove it",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "told"), TABLES["a comment that is off by some lines hears where the finding is"])
 def test_a_comment_that_is_off_by_some_lines_hears_where_the_finding_is(text, told):
     messages = [each.message for each in lint("a.yaml", text.encode()).findings if each.rule == "unused-ignore"]
     assert messages == [f"`vague-outcome` finds nothing here that this comment could silence; {told}"]

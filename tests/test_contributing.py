@@ -120,7 +120,7 @@ def test_an_example_touches_what_the_guide_says():
             "schemas/gradebook/v1.json",
             "rubric_lint/dialects/gradebook.md",
             "rubric_lint/dialects/__init__.py",
-            "tests/support/dialect_samples.py",
+            "tests/data/dialects.yaml",
             "tests/data/conversions.yaml",
             "tools/website/originals.py",
             "docs/dialects.md",

@@ -366,9 +366,6 @@ def test_a_branch_that_only_the_remote_has(tmp_path, said):
     assert lint("--diff-base=origin/main") == ([], {"unchanged_files": 1}, 0)
 
 
-DEEPEN = "this clone is shallow: fetch all of it (`git fetch --unshallow`, in GitHub Actions `fetch-depth: 0`)"
-
-
 def test_a_shallow_clone(tmp_path, said):
     git("checkout", "-q", "-b", "branch")
     commit()

@@ -7,12 +7,15 @@ from textwrap import dedent
 
 import pytest
 import ruamel.yaml
+from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span
+
+TABLES = read_cases(__file__)
 
 
 def read(text, name="a.yaml"):
@@ -92,45 +95,7 @@ def test_the_root():
     assert slices(document, ()) == ["a: 1\nb: 2", "a: 1\nb: 2", "a", "a: 1\nb: 2"]
 
 
-DATA = {
-    "types": ("[1, 1.5, 0o17, 0x1F, true, ~, text, '1', \"true\"]", [1, 1.5, 15, 31, True, None, "text", "1", "true"]),
-    "YAML 1.1 words": ("[yes, off, 12:30, 1_0, 017, 2020-01-01]", ["yes", "off", "12:30", "1_0", 17, "2020-01-01"]),
-    "keys are texts": ("{1: a, true: b, 1.50: c, ~: d}", {"1": "a", "true": "b", "1.50": "c", "~": "d"}),
-    "collections as keys": ("? [a, b]\n: c\n? {d: e}\n: f\n", {"[a, b]": "c", "{d: e}": "f"}),
-    "tags": ("[!!str 7, !!int '7', !!float '1', !own x, !!bool 'true']", ["7", 7, 1, "x", True]),
-    "empty": ("", None),
-    "comments": ("# a\n# b\n", None),
-    "a scalar": ("just text", "just text"),
-    "aliases": ("a: &x [1]\nb: *x\nc: {d: *x}\n", {"a": [1], "b": [1], "c": {"d": [1]}}),
-    "an alias of a key": ("&k a: 1\nb: {*k : 2}\n", {"a": 1, "b": {"a": 2}}),
-    "a merge": ("a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}\n", {"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 2}}),
-    "merges in order": (
-        "a: &a {x: 1}\nb: &b {x: 2, y: 2}\nc: {<<: [*a, *b]}\n",
-        {"a": {"x": 1}, "b": {"x": 2, "y": 2}, "c": {"x": 1, "y": 2}},
-    ),
-    "a merge of a merge": (
-        "a: &a {x: 1}\nb: &b {<<: *a, y: 2}\nc: {<<: *b}\n",
-        {"a": {"x": 1}, "b": {"y": 2, "x": 1}, "c": {"y": 2, "x": 1}},
-    ),
-    "a quoted merge key": ("a: &a {x: 1}\nb: {'<<': *a}\n", {"a": {"x": 1}, "b": {"<<": {"x": 1}}}),
-    "a merge of text": ("a: {<<: text, b: 1}\n", {"a": {"<<": "text", "b": 1}}),
-    "the last of two keys": ("a: 1\na: 2\n", {"a": 2}),
-    "a redefined anchor": ("a: &x 1\nb: *x\nc: &x 2\nd: *x\n", {"a": 1, "b": 1, "c": 2, "d": 2}),
-    "old line ends in text": ("a: x\u2028y\nb: p\u2029q\n", {"a": "x\u2028y", "b": "p\u2029q"}),
-    "old line ends in quotes and blocks": (
-        'a: "x \u2028 y\x85"\nb: |\n  p # \u2028q\n  r\x85\nc: >-\n  \u2029s\n',
-        {"a": "x \u2028 y\x85", "b": "p # \u2028q\nr\x85\n", "c": "\u2029s"},
-    ),
-    "old line ends in a comment": (
-        "# a\u2028 b\na: # \x85c: d\n  - e # f\u2029- g\n# \u2028h\n",
-        {"a": ["e"]},
-    ),
-    "an old line end beside what could stand for it": ('a: "\u2028\\uE000\ue001"\n', {"a": "\u2028\ue000\ue001"}),
-    "an old line end in what libyaml refuses": ('{"a":1, b\u2028:2}', {"a": 1, "b\u2028:2": None}),
-    "what libyaml refuses": ('{"a":1, b:2}', {"a": 1, "b:2": None}),
-    "surrogate pairs": ('a: "\\ud83d\\udc4d"\n', {"a": "👍"}),
-    "a tab after a colon": ("a:\tb\n", {"a": "b"}),
-}  # fmt: skip
+DATA = TABLES["DATA"]
 
 
 @pytest.mark.parametrize(("text", "expected"), DATA.values(), ids=DATA)

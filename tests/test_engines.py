@@ -19,7 +19,7 @@ PAGE = (ROOT / "docs/guides/engines.md").read_text("utf-8")
 PROGRAMS = {
     block.title.removesuffix(".py"): block.text
     for block in read_blocks(PAGE)
-    if block.title and block.title.endswith(".py")
+    if block.title and block.title.startswith("score_")
 }
 RUBRIC = ROOT / "examples/summary.rubric.yaml"
 

@@ -7,34 +7,16 @@ from pathlib import Path
 
 import click
 import pytest
+from cases import read_cases
 from website.commands import list_commands
+
+TABLES = read_cases(__file__)
 
 pytestmark = pytest.mark.repository
 
 ROOT = Path(__file__).parent.parent
 
-# Each habit, and what to write instead.
-HABITS = {
-    r"(?<!there )\b(?:is|are|was|were) no (?!longer\b|more\b|\.\.\.)": "is not a ..., are not ...",
-    r"\bthere is no (?:check|rule|option|field) `": "unknown rule `...`",
-    r"\b(?:goes|go) by\b": "is selected by",
-    r"\btold (?:of|with|by)\b|\b(?<!can )tells? (?:of|what)\b|\bspeaks? (?:of|for)\b": "reports, mentions, shows",
-    r"\bis said\b|\bas it was named\b": "who says it, and where",
-    r"\bat work\b": "works, runs",
-    r"\bgone on with\b|\bstarted again\b": "resumed, restarted",
-    r"\bwhatever the rest\b|\bno matter the rest\b": "name the condition",
-    r"\bwhat stands\b|\bstands? (?:there|where|here)\b|\bwhere (?:it|they) stands?\b": "is",
-    r"\bleft (?:out|alone)\b|\bleaves? (?:it|them) alone\b": "skipped, ignored, absent",
-    r"(?<![`*-])\bmends?\b|\bmended\b|\bcures?\b": "fix",
-    r"\bin silence\b": "silently",
-    r"\ba (?:plain )?text\b|\bplain texts\b": "a string",
-    r"\bunawares\b|\bhow bad\b|\bof use\b|\bcarried through\b|\bpassed over\b": "an active verb",
-    r"\bwhether to\b": "say what it does: Show ..., Complete ...",
-    r"\b(?:the first|first) is [01]\b": "starting at 1",
-    r"\bits like\b|\band the like\b": "such as ...",
-    r"\bto be had\b|\bto be made\b|\bis to go\b": "an active verb",
-    r"\bkey strokes?\b": "keystroke",
-}
+HABITS = TABLES["HABITS"]
 HABIT = re.compile("|".join(f"({habit})" for habit in HABITS), re.IGNORECASE)
 PAGES = (
     *sorted(ROOT.glob("rubric_lint/rules/*.md")),
@@ -109,30 +91,7 @@ def test_help_is_in_plain_english(entry):
     assert list(habits_in(text)) == []
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "A band is no criterion.",
-        "There is no field `wieght`.",
-        "Files go by their names.",
-        "It tells what is wrong.",
-        "Which rules apply is said elsewhere.",
-        "Only the schemas are at work.",
-        "The server is started again.",
-        "The verdict is fail, whatever the rest.",
-        "The place where it stands.",
-        "Other fields are left alone.",
-        "The fix mends it.",
-        "Files are dropped in silence.",
-        "A plain text is a criterion.",
-        "How bad it is.",
-        "Whether to show errors.",
-        "The line, the first is 1.",
-        "Under `score1_description` and the like.",
-        "To have the fixes to be made.",
-        "After the last key stroke.",
-    ],
-)
+@pytest.mark.parametrize("sentence", TABLES["each habit is found"])
 def test_each_habit_is_found(sentence):
     assert len(list(habits_in(sentence))) == 1
 

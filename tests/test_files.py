@@ -6,9 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 
 from rubric_lint.project.files import LIMIT, File, Skipped, Unreadable, find, read
 from rubric_lint.project.settings import FileSettings, Overrides, SettingsFinder
+
+TABLES = read_cases(__file__)
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs links and pipes as POSIX has them")
@@ -263,42 +266,7 @@ FOLDERS = ["", "build/", "build/deep/", "src/", "src/build/", "src/keep/", "src/
 
 @pytest.mark.spread(4)
 @needs_git
-@pytest.mark.parametrize(
-    "ignores",
-    [
-        {"": ["*.json"]},
-        {"": ["build/"]},
-        {"": ["/build/", "src/keep"]},
-        {"": ["build"], "src": ["!build/"]},
-        {"": ["*.yaml", "!keep.yaml"]},
-        {"": ["build/", "!build/keep.yaml"]},
-        {"": ["build/*", "!build/keep.yaml"]},
-        {"": ["build/**", "!build/keep.yaml"]},
-        {"": ["/*", "!/src"]},
-        {"": ["/*", "!/src/", "/src/*", "!/src/keep/"]},
-        {"": ["*", "!*/", "!keep.yaml"]},
-        {"": ["*", "!src/"]},
-        {"": ["**/deep", "src/**/x.json"]},
-        {"": ["src/**/"]},
-        {"": ["**"], "src": ["!*"]},
-        {"": ["src/*/a.yaml"], "src": ["/b.yaml"], "src/keep": ["!a.yaml", "*.json"]},
-        {"src/keep": ["*"]},
-        {"": ["*.yaml"], "src": ["!*.yaml"], "src/keep": ["/*.yaml"]},
-        {"": ["!build/", "*.json"], "src": ["!keep/"]},
-        {"": ["\\#x.yaml", "\\!x.yaml", "# a.yaml", ""]},
-        {"": ["a.yaml   ", "sp ace.yaml", "trail.yaml\\ "]},
-        {"": ["\\[x\\].yaml", "[ab].yaml", "\\*/"]},
-        {"": ["[!ab].yaml", "?.json"]},
-        {"": ["a.yaml\r", "\ufeffb.yaml"]},
-        {"": ["\ufeffa.yaml", "für.yaml"]},
-        {"": ["a.yaml/", "x.json/", "/"]},
-        {"": ["[", "a[", "!", "\\", "b.yaml"]},
-        {"": ["a.yaml.*", "!a.yaml.d/keep.yaml"]},
-        {".git/info": ["*.json", "!src/x.json"], "src": ["keep.yaml"]},
-        {".git/info": ["*.json"], "": ["!x.json"]},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("ignores", TABLES["git and we ignore the same"], ids=str)
 def test_git_and_we_ignore_the_same(ignores):
     git("init", "-q")
     grow(*(folder + name for folder in FOLDERS for name in NAMES))

@@ -6,6 +6,7 @@ import re
 from itertools import product
 
 import pytest
+from cases import read_cases
 from pages import read_pages
 
 from rubric_lint.edits.intents import Fix, RemoveField, RenameKey, Reorder, Repair, Replace, ReplaceValue
@@ -19,6 +20,8 @@ from rubric_lint.lint.mending import find_sharing
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Edit, Source, Span, splice
+
+TABLES = read_cases(__file__)
 
 EXAMPLES = [example for page in read_pages() for example in (*page.flagged, *page.accepted)]
 OURS = FileSettings(claimed=True)
@@ -38,60 +41,8 @@ def reasons(text, name="suite.yaml", settings=OURS):
     return fixed.text, [(left.finding.rule, left.reason) for left in fixed.left()]
 
 
-BLOCK = {
-    "renamed-in-place": "- id: a\n  description: Cites it  # where\n",
-    "comment-behind-a-value-stays": "- id: a\n  expected_outcome: Cites it\n  required: true # why\n",
-    "removed-with-its-line": "- id: a\n  required: false\n  expected_outcome: Cites it\n",
-    "comment-of-a-removed-field-stays": "- id: a\n  required: false  # why\n  expected_outcome: Cites it\n",
-    "comments-around-a-removed-field-stay": (
-        "- id: a\n  # before\n  required: false\n  # after\n  expected_outcome: Cites it\n"
-    ),
-    "removed-behind-the-dash": "- required: false\n  expected_outcome: Cites it\n  id: a\n",
-    "removed-behind-the-dash-before-a-comment": (
-        "- required: false\n  # about it\n  expected_outcome: Cites it\n  id: a\n"
-    ),
-    "removed-behind-the-dash-with-a-comment": "- required: false # why\n  expected_outcome: Cites it\n  id: a\n",
-    "explicit-keys": "- ? id\n  : a\n  ? description\n  : Cites it\n  ? required # one\n  : false # two\n  weight: 2\n",
-    "quoted-keys": '- "id": a\n  \'description\': Cites it\n  "required": true\n',
-    "value-on-a-line-of-its-own": (
-        "- id: a\n  expected_outcome: Cites it\n  required: # one\n    false # two\n  weight: 2\n"
-    ),
-    "value-on-a-line-of-its-own-without-a-comment": (
-        "- id: a\n  required: # one\n    false\n  description: Cites it\n  score_ranges: {0: None, 5: Some}\n"
-    ),
-    "tags": "- id: a\n  !!str description: !!str Cites it\n  required: !!bool true\n",
-    "tagged-key-removed": "- id: a\n  expected_outcome: Cites it\n  !!str required: !!bool false\n",
-    "text-block-above": "- id: a\n  description: |+\n    Cites it\n  required: false # why\n  weight: 2\n",
-    "text-block-above-the-end": "- id: a\n  description: |+\n    Cites it\n  required: false\n",
-    "no-line-end-at-the-end": "- id: a\n  description: Cites it\n  required: true",
-    "removed-last-without-line-end": "- id: a\n  description: Cites it\n  required: false",
-    "bands": (
-        "- id: a\n  required: true\n  score_ranges:\n  - {score_range: [0, 9], description: Errs}\n"
-        "  - score_range: [10, 10]\n    description: Is right\n"
-    ),
-    "said-twice": (
-        "- id: a\n  description: Cites it\n  expected_outcome: Cites it\n  required: true\n  required_min_score: 10\n"
-    ),
-}
-FLOW = {
-    "one-line": "- {id: a, description: Cites it, required: true}\n",
-    "last-goes-with-the-comma-before": "- {id: a, expected_outcome: Cites it, required: false}\n",
-    "first-goes-with-the-comma-behind": "- { required: false, id: a, expected_outcome: Cites it }\n",
-    "trailing-comma-stays": "- {id: a, expected_outcome: Cites it, required: false,}\n",
-    "line-goes": "- {\n    id: a,\n    required: false,\n    expected_outcome: Cites it\n  }\n",
-    "last-line-goes": "- {\n    id: a,\n    expected_outcome: Cites it,\n    required: false\n  }\n",
-    "comments-stay": "- {id: a, # one\n   expected_outcome: Cites it, # two\n   required: false # three\n  }\n",
-    "bracket-behind-the-last-keeps-its-indentation": (
-        "  - {id: a, description: Cites it,  # one\n     required: false}\n  - id: b\n    description: Is\n"
-    ),
-    "bracket-behind-a-trailing-comma-keeps-its-indentation": (
-        "  - {id: a, description: Cites it,  # one\n     required: false ,  }\n"
-    ),
-    "comma-on-its-own-line": "  - {id: a, description: Cites it\n     ,\n     required: false}\n",
-    "comment-between-comma-and-last": "  - {id: a, description: Cites it,\n     # one\n     required: false}\n",
-    "comma-on-its-own-line-with-a-comment": "  - {id: a, description: Cites it\n     , # one\n     required: false }\n",
-    "comma-on-the-next-line": "- {id: a\n  , required: false # why\n  , expected_outcome: Cites it}\n",
-}
+BLOCK = TABLES["BLOCK"]
+FLOW = TABLES["FLOW"]
 
 
 MARKS = {
@@ -162,30 +113,7 @@ def test_what_anchors_share_is_edited_once_for_all_its_users():
     assert fixed_text(ANCHORED) == expected.replace("&must true", "&must 10")
 
 
-DEFINED = {
-    "a value": (
-        "strict: &strict true\nrubrics:\n- {id: a, expected_outcome: Cites it, required: *strict}\n",
-        "strict: &strict 10\nrubrics:\n- {id: a, expected_outcome: Cites it, required_min_score: *strict}\n",
-    ),
-    "a criterion": (
-        "common: &common {id: a, expected_outcome: Cites it, required: true}\nrubrics:\n- *common\n",
-        "common: &common {id: a, expected_outcome: Cites it, required_min_score: 10}\nrubrics:\n- *common\n",
-    ),
-    "merged fields": (
-        (
-            "base: &b {required: true}\nrubrics:\n- {id: a, expected_outcome: It is, <<: *b}\n"
-            "- {id: c, <<: *b, description: It}\n"
-        ),
-        (
-            "base: &b {required_min_score: 10}\nrubrics:\n- {id: a, expected_outcome: It is, <<: *b}\n"
-            "- {id: c, <<: *b, expected_outcome: It}\n"
-        ),
-    ),
-    "a rubric": (
-        "s: &s\n- {id: a, description: Cites it}\ntests:\n- id: x\n  rubrics: *s\n- id: y\n  rubrics: *s\n",
-        "s: &s\n- {id: a, expected_outcome: Cites it}\ntests:\n- id: x\n  rubrics: *s\n- id: y\n  rubrics: *s\n",
-    ),
-}
+DEFINED = TABLES["DEFINED"]
 
 
 @pytest.mark.parametrize(("text", "expected"), DEFINED.values(), ids=DEFINED)
@@ -193,29 +121,7 @@ def test_a_definition_made_for_sharing_is_changed_once(text, expected):
     assert fixed_text(text) == expected
 
 
-OBSTACLES = {
-    "value-shared-with-no-rubric": (
-        "defaults: {strict: &strict true}\nrubrics:\n- {id: a, expected_outcome: Cites it, required: *strict}\n"
-    ),
-    "criterion-shared-with-no-rubric": (
-        "tests: [&common {id: a, expected_outcome: Cites it, required: true}]\nrubrics:\n- *common\n"
-    ),
-    "merged-from-no-rubric": (
-        "tests: [&common {required: true}]\nrubrics:\n- {id: a, expected_outcome: Cites it, <<: *common}\n"
-    ),
-    "merged-elsewhere-too": (
-        "x: &x {required: true}\ntests: [{<<: *x}]\nrubrics:\n- {id: a, expected_outcome: Cites it, <<: *x}\n"
-    ),
-    "value-of-another-field": (
-        "rubrics:\n- {id: a, expected_outcome: Cites it, required: &b true}\n"
-        "- {id: c, expected_outcome: It, other: *b}\n"
-    ),
-    "text-block-that-would-grow": (
-        "rubrics:\n- id: a\n  expected_outcome: |+\n    Cites it\n  required: false\n\n- id: b\n"
-        "  expected_outcome: Is\n"
-    ),
-    "key-that-is-an-alias": "key: &key required\nrubrics:\n- {id: a, expected_outcome: Cites it, *key : true}\n",
-}
+OBSTACLES = TABLES["OBSTACLES"]
 
 
 @pytest.mark.parametrize("text", OBSTACLES.values(), ids=OBSTACLES)
@@ -225,34 +131,7 @@ def test_what_cannot_be_fixed_stays_and_the_reason_is_told(text, said):
     said(told)
 
 
-MERGED = {
-    "another criterion that merges it has both": (
-        "shared: &s {description: Cites it}\nrubrics:\n- {<<: *s, id: x, expected_outcome: Names it}\n"
-        "- {<<: *s, id: z}\n"
-    ),
-    "a gate that another criterion sets itself": (
-        "shared: &s {required: true}\nrubrics:\n- {<<: *s, id: x, expected_outcome: It, required_min_score: 7}\n"
-        "- {<<: *s, id: z, expected_outcome: Names it}\n"
-    ),
-    "the field that it overrides cannot be renamed": (
-        "base: &b {description: Cites it}\nrubrics:\n- {<<: *b, id: c0, description: Names it}\n"
-        "- {<<: *b, id: c1, expected_outcome: Is it}\n"
-    ),
-    "the field that it overrides has no finding": (
-        "base: &b {description: Cites it}\nrubrics:\n- {<<: *b, id: c0, description: Names it}\n"
-    ),
-    "the field that it overrides says something else": (
-        "rubrics:\n- &a {id: a, expected_outcome: It, required: true}\n"
-        "- {<<: *a, id: b, expected_outcome: Is it, required: false}\n"
-    ),
-    "the field that it overrides is written in the merge key": (
-        "rubrics:\n- {<<: {description: Cites it}, id: a, description: Names it}\n"
-    ),
-    "what is said twice in one criterion is all that another one has": (
-        "shared: &s {description: Cites it}\nrubrics:\n- {<<: *s, id: x, expected_outcome: Cites it}\n"
-        "- {<<: *s, id: z}\n"
-    ),
-}
+MERGED = TABLES["MERGED"]
 
 
 @pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
@@ -442,32 +321,7 @@ def test_fixes_without_an_end_are_refused(monkeypatch, said):
 
 
 BANDS = "rubrics:\n  - id: a\n    score_ranges:\n"
-MECHANICAL = {
-    "swapped-bounds": BANDS + "      - {score_range: [4, 0], expected_outcome: Names none}  # low\n"
-    "      - {score_range: [5, 10], expected_outcome: Names two}\n",
-    "overlap": BANDS + "      - score_range: [0, 10]\n        expected_outcome: Names none\n"
-    "      - score_range: [5, 10]\n        expected_outcome: Names two\n",
-    "gaps": BANDS + "      - {score_range: [1, 4], expected_outcome: Names none}\n"
-    "      - {score_range: [5, 9], expected_outcome: Names two}\n",
-    "gap-in-the-short-form": "rubrics:\n  - {id: a, score_ranges: {'2': Names none, 6: Names two}}\n",
-    "split-by-a-gate": (
-        "rubrics:\n  - Names the author\n  - id: a\n    required_min_score: 7\n"
-        "    score_ranges: {0: Names none, 5: Names one, 8: Names two}\n"
-    ),
-    "unsorted": BANDS + "      - score_range: [5, 10]\n        expected_outcome: >-\n          Names\n          two\n"
-    "      - score_range: [0, 4]\n        expected_outcome: Names none\n",
-    "unsorted-with-comments": BANDS
-    + "      - score_range: [5, 10]  # high\n        # a note\n        expected_outcome: Names two  # end\n"
-    "\n      # low: none\n      - {score_range: [0, 4], expected_outcome: Names none} # last\n    weight: 2  # twice\n",
-    "unsorted-short-form-with-comments": (
-        "rubrics:\n  - id: a\n    score_ranges:\n      5: Names two  # high\n      # low\n      0: Names none\n"
-    ),
-    "unsorted-short-form": "rubrics:\n  - {id: a, score_ranges: {5: Names two, 0: Names none}}\n",
-    "ambiguous-string": "rubrics:\n  - {id: no, expected_outcome: Names two}  # b\n",
-    "number-for-a-string": "rubrics:\n  - {id: 5, expected_outcome: 7.50}  # b\n",
-    "id-like-a-generated-one": "rubrics:\n  - {id: 'rubric-2', expected_outcome: Names two}\n  - Names the author\n",
-    "no-id": "rubrics:\n  - expected_outcome: Names two\n  - {expected_outcome: Names the author, weight: 2}\n",
-}
+MECHANICAL = TABLES["MECHANICAL"]
 
 
 @pytest.mark.parametrize("text", MECHANICAL.values(), ids=MECHANICAL)
@@ -613,25 +467,7 @@ def test_the_examples_of_the_pages_are_fixed_beyond_doubt_and_once(example, unsa
 BEFORE = "a: {description: One, required: true} # note\n"
 
 
-DOUBTS = {
-    "key": (
-        "a: {description: One, required_min_score: 10} # note\n",
-        "the value at `/a` would not be as intended",
-    ),
-    "value": (
-        "a: {description: One, required: false} # note\n",
-        "the value at `/a/required` would not be as intended",
-    ),
-    "type": (
-        "a: {description: One, required: 1} # note\n",
-        "the value at `/a/required` would not be as intended",
-    ),
-    "order": ("a: {required: true, description: One} # note\n", "the value at `/a` would not be as intended"),
-    "comment": ("a: {description: One, required: true}\n", "a comment would be lost"),
-    "syntax": ("a: {description: One, required: true # note\n", "it would have a syntax error"),
-    "documents": (f"{BEFORE}---\nb: 1\n", "the number of documents would change"),
-    "nothing": (BEFORE, ""),
-}
+DOUBTS = TABLES["DOUBTS"]
 
 
 @pytest.mark.parametrize("bracket", ["}", " }", "  }"])

@@ -7,6 +7,7 @@ from itertools import combinations, pairwise, permutations
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
@@ -18,6 +19,8 @@ from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.text.source import Source, Span
+
+TABLES = read_cases(__file__)
 
 SUITES = Path(__file__).parent / "suites"
 
@@ -36,95 +39,7 @@ def formatted(text, name="a.rubric.yaml", **options):
     return fixed.data.decode()
 
 
-WHOLE = {
-    "a criterion with bands": """\
-# head
-rubrics:
-  # about the first
-  - weight: 2  # counts double
-    # the bands
-    score_ranges:
-      - expected_outcome: |
-          Names every cause
-
-          and the day
-        score_range:
-          - 7
-          - 10
-      - {"expected_outcome": 'Names none', score_range: [ 0,6 ]}  # low
-
-    required_min_score: 3
-    id: cause
-    expected_outcome: How well it names the cause
-# tail
-""",
-    "deprecated and unknown fields": (
-        "rubrics:\n- note: x\n  required: true\n  description: Names the cause\n  x-y: 1\n  id: a\n  weight: 2\n"
-    ),
-    "the short form, its gate and a level": """\
-rubrics:
-  - score_ranges:
-      "10": Under 20   # best
-      0: Over 50
-    required_min_score: 10
-    id: length
----
-rubrics:
-  - levels:
-      - {expected_outcome: Names all, level: 2}
-      - {name: x, level: 1, expected_outcome: Names none}
-    required_min_level: 2
-    id: quality
-""",
-    "a holistic scale, the field that names its schema, and an odd indentation": """\
-rubrics:
--   expected_outcome: Names the cause
-    score_range: [5,
-      10]
--   score_range:
-    -   0
-    -   4
-    expected_outcome: Names none
-$schema: https://rubric-lint.github.io/v2/rubric.schema.json
-""",
-    "anchors that stay before their aliases": """\
-tests:
-  - expected_outcome: outside
-    id: a
-    rubrics:
-      - weight: &w 2
-        id: &i one
-        expected_outcome: &o Names it
-      - &c
-        weight: *w
-        id: two
-        expected_outcome: Says it
-  - rubrics:
-      - *c
-""",
-    "bands that share a score, and an outcome": """\
-rubrics:
-  - id: a
-    score_ranges:
-      - {score_range: [5, 10], expected_outcome: Names it}
-      - {score_range: [0, 5], expected_outcome: Names it}
-""",
-    "three bands of which one overlap is reported in another order": """\
-rubrics:
-  - {score_range: [4, 9], expected_outcome: Names one}
-  - {score_range: [0, 5], expected_outcome: Names none}
-  - {score_range: [5, 10], expected_outcome: Names all}
-""",
-    "comments between brackets about what stays": (
-        "rubrics:\n  - { # all\n    expected_outcome: x,\n    id: a,\n    # half\n    weight: 2 # w\n    } # too\n"
-    ),
-    "bands with something else among them": (
-        "rubrics:\n- {score_range: [5, 10], expected_outcome: a}\n- [0]\n- {score_range: [0, 4], expected_outcome: }\n"
-    ),
-    "values that are not written, explicit keys and tags": (
-        "rubrics:\n  - weight:\n    ? expected_outcome\n    : !!str Names it\n    id: a\n  - a string\n"
-    ),
-}
+WHOLE = TABLES["WHOLE"]
 
 
 @pytest.mark.parametrize("text", WHOLE.values(), ids=WHOLE)
@@ -187,50 +102,7 @@ def test_the_encoding_and_the_byte_order_mark_stay(encoding):
     assert after == f"{mark}rubrics:\n- id: é\n  weight: 2\n".encode(encoding)
 
 
-LEFT_ALONE = {
-    "an alias before its anchor": (
-        "rubrics:\n  - weight: &two 2\n    id: a\n    required_min_score: *two\n    expected_outcome: &x y\n"
-        "  - required_min_score: &three 3\n    id: b\n    weight: *three\n    expected_outcome: Names it\n"
-    ),
-    "a merge key": "rubrics:\n  - &a {id: a, expected_outcome: Names it}\n  - <<: *a\n    weight: 2\n    id: b\n",
-    "a duplicate key": "rubrics:\n  - weight: 2\n    id: a\n    weight: 3\n",
-    "a comment above all keys": "rubrics:\n  -\n    # about what?\n    weight: 2\n    id: a\n",
-    "a comment between blank lines": "rubrics:\n  - weight: 2\n\n    # about what?\n\n    id: a\n",
-    "a comment in another column": "rubrics:\n  - weight: 2\n      # about what?\n    id: a\n",
-    "a comment below the last key": "rubrics:\n  - weight: 2\n    id: a\n    # about what?\n  - id: b\n",
-    "a comment at the end of the file": "rubrics:\n  - weight: 2\n    id: a\n    # about what?",
-    "a comment that would follow a dash": "rubrics:\n  - weight: 2\n    # its name\n    id: a\n",
-    "a comment between brackets": "rubrics:\n  - {weight: 2, # double\n     id: a}\n",
-    "a comment on the line of the last between brackets": (
-        "rubrics:\n  - {\n    expected_outcome: x,\n    id: a # its name\n    }\n"
-    ),
-    "a comment after the comma of the last that moves": (
-        "rubrics:\n  - {\n    expected_outcome: x,\n    id: a, # its name\n    weight: 2}\n"
-    ),
-    "a comment below the last between brackets": (
-        "rubrics:\n  - {\n    expected_outcome: x,\n    id: a\n    # its name?\n    }\n"
-    ),
-    "a comment above the first between brackets": (
-        "rubrics:\n  - {\n    # what is asked\n    expected_outcome: x,\n    id: a}\n"
-    ),
-    "blank lines that are text": "rubrics:\n  - weight: 2\n    id: a\n    expected_outcome: |+\n      x\n\n  - id: b\n",
-    "blank lines that would be text": "rubrics:\n  - expected_outcome: >+\n      x\n    id: a\n\n  - id: b\n",
-    "a block of text that ends the file without a line end": (
-        "rubrics:\n  - weight: 2\n    id: a\n    expected_outcome: |\n      x"
-    ),
-    "a block of text that would end the file without a line end": (
-        "rubrics:\n  - expected_outcome: | # -\n      x\n    id: a"
-    ),
-    "a comment in a range": "rubrics:\n  - score_range:\n    - 0\n    - 10 # all\n    expected_outcome: Names it\n",
-    "an anchor in a range": "rubrics:\n  - score_range: [&low 0,10]\n    expected_outcome: Names it\n",
-    "bands without an order": "rubrics:\n  - score_range: [5, 10]\n    expected_outcome: b\n"
-    "  - score_range: [0, 40]\n    expected_outcome: a\n",
-    "bands that something else uses": "defaults: {x: 1}\n"
-    "tests:\n  - rubrics:\n    - {weight: 2, id: a, score_ranges: &c [{score_range: [5, 10], expected_outcome: "
-    "b}, {score_range: [0, 4], expected_outcome: a}]}\n    evaluators: [{config: *c}]\n",
-    "a comment that silences the order": "rubrics:\n  - score_range: [5, 10]\n    expected_outcome: Names it\n"
-    "  - score_range: [0, 4] # rubric-lint: ignore[band-order]\n    expected_outcome: Names none\n",
-}
+LEFT_ALONE = TABLES["LEFT_ALONE"]
 
 
 @pytest.mark.parametrize("text", LEFT_ALONE.values(), ids=LEFT_ALONE)
@@ -253,27 +125,7 @@ def test_a_file_with_a_syntax_error_is_left_alone():
     assert (fixed.data, fixed.is_changed, [each.rule for each in fixed.faults()]) == (lines.encode(), False, ["syntax"])
 
 
-UNTOUCHED = {
-    "a rubric of another system": (
-        "promptfooconfig.yaml",
-        "tests:\n  - assert:\n    - {value: Names it, type: llm-rubric}\n",
-    ),
-    "no rubric": ("a.yaml", "weight: 2\nid: a\n"),
-    "nothing": ("a.rubric.yaml", ""),
-    "bands that are missing": (
-        "a.rubric.yaml",
-        "rubrics:\n  - id: a\n    score_ranges:\n  - {id: b, score_ranges: 7}\n",
-    ),
-    "an empty list": ("a.rubric.yaml", "rubrics: []\n"),
-    "text outside of the rubric, that it repeats": (
-        "suite.yaml",
-        "shared: &c {weight: 2, id: a, expected_outcome: b}\ntests:\n  - rubrics: [*c, {id: b, expected_outcome: c}]\n",
-    ),
-    "comments that need not move": (
-        "a.rubric.yaml",
-        "rubrics:\n  -\n    # about what?\n    id: a\n\n    # about what?\n\n    weight: 2\n    # about what?\n",
-    ),
-}
+UNTOUCHED = TABLES["UNTOUCHED"]
 
 
 @pytest.mark.parametrize(("name", "text"), UNTOUCHED.values(), ids=UNTOUCHED)

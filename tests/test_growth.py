@@ -9,6 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 
 from rubric_lint.agree.changes import compare, pair_rubrics
 from rubric_lint.agree.judged.run import RecordCache, Reviewer
@@ -24,29 +25,20 @@ from rubric_lint.run.git import ChangedLines, ChangedLinesFilter, Changes
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.text.source import Source
 
-LINE = '{"id": "a", "rubrics": [{"id": "a", "expected_outcome": "Names %d sources"}]}\n'
-FILES = {
-    "a.jsonl": lambda count: "".join(LINE % number for number in range(count)),
-    "a.yaml": lambda count: "rubrics:\n" + "".join(f"- {{id: c{number}, weight: x}}\n" for number in range(count)),
-    "b.yaml": lambda count: "".join(
-        f"---\nrubrics:\n- {{id: a, score_ranges: {{1: Cites {n}}}}}\n" for n in range(count)
-    ),
-    "aliases.yaml": lambda count: (
-        "x: &x {}\ny: *x\nrubrics:\n"
-        + "".join(f"- {{id: c{number}, description: Cites {number} sources}}\n" for number in range(count))
-    ),
-    "repeated.yaml": lambda count: "rubrics:\n- id: a\n" + "  id: a\n" * count,
-    "near_misses.yaml": lambda count: (
-        "cases:\n"
-        + "".join(f"- {{rubric: [It], evaluators: [{{LLMJudge: {{rubric: Cites {n}}}}}]}}\n" for n in range(count))
-    ),
-    "penalties.yaml": lambda count: "".join(
-        f"- {{name: a{n}, weight: 5, requirement: States dose {n}}}\n"
-        f"- {{name: b{n}, weight: -5, requirement: Fails to state dose {n}}}\n"
-        for n in range(count // 2)
-    ),
-    "c.yaml": lambda count: "rubrics:\n" + "- Yes # rubric-lint: ignore[vague-outcome]\n" * count,
-}
+LINE = '{"id": "a", "rubrics": [{"id": "a", "expected_outcome": "Names a source"}]}\n'
+CASES = read_cases(__file__)
+
+
+def write(name, size):
+    """The text of a case, of about a size."""
+    text = ""
+    for piece in CASES[name][1:]:
+        if isinstance(piece, str):
+            text += piece
+        else:
+            ((part, share),) = piece.items()
+            text += "".join(part.replace("%d", str(number)) for number in range(max(int(size * share) // len(part), 1)))
+    return text
 
 
 def work(run, name, text):
@@ -71,10 +63,47 @@ def count_calls(run, *arguments):
     return calls
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.spread(2)
+@pytest.mark.parametrize("name", CASES)
 def test_twice_the_size_is_twice_the_work(name):
-    once, twice = (work(lint, name, FILES[name](count)) for count in (50, 100))
-    assert twice < 2.2 * once
+    once, twice = (work(lint, CASES[name][0], write(name, size)) for size in (1_500, 3_000))
+    assert twice < 2.3 * once
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_four_times_the_size_takes_about_four_times_as_long(name):
+    """Searches of a text are no calls, so they are timed."""
+    file, *_ = CASES[name]
+    small, large = (write(name, size).encode() for size in (3_000, 12_000))
+    lint(file, small)  # what is loaded once is not counted
+    assert time_best(lint, file, large) < 10 * time_best(lint, file, small) + 0.01
+
+
+# The peak of getrusage would be that of the process which started this one.
+MEASURE = """\
+import atexit, re, sys, time
+def tell():
+    peak = re.search(r'VmHWM:\\s*(\\d+)', open('/proc/self/status').read())
+    print(time.process_time(), int(peak[1]) / 1024, file=sys.stderr)
+atexit.register(tell)
+from rubric_lint.cli.lint.lint import main
+main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="only Linux tells the peak of a process so")
+@pytest.mark.parametrize(
+    ("name", "size", "most"), [*((name, 190_000, 300) for name in CASES), ("a long string", 45_000_000, 600)]
+)
+def test_a_large_file_takes_seconds_and_little_memory(name, size, most, tmp_path):
+    file, *_ = CASES[name]
+    (tmp_path / file).write_text(write(name, size), "utf-8")
+    command = [sys.executable, "-c", MEASURE, "--no-cache", file]
+    ran = subprocess.run(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    seconds, megabytes = map(float, ran.stderr.split()[-2:])
+    assert (ran.returncode in {0, 1}, seconds < 8, megabytes < most) == (True, True, True)
 
 
 @pytest.mark.slow
@@ -172,17 +201,17 @@ def test_an_edit_in_two_thousand_lines_is_linted_within_the_time_an_author_waits
 def test_actions_at_a_place_need_little_more_in_a_longer_text():
     abilities = Abilities(versioned=True, lazy=True, confirms=True)
 
-    def write(count):
+    def write_bands(count):
         return "rubrics:\n" + "".join(BANDS.format(number, "and on " * 100) for number in range(count))
 
     def prepare(count):
-        analysis = analyse(State("file:///a.yaml", "/a.yaml", "yaml", 1, Text.of(write(count)), FileSettings()))
+        analysis = analyse(State("file:///a.yaml", "/a.yaml", "yaml", 1, Text.of(write_bands(count)), FileSettings()))
         place = analysis.findings[count // 2].span
         return lambda: list(make_actions(analysis, place, None, abilities, asked=False))
 
     once, twice = (prepare(count) for count in (100, 200))
     assert [action.title for action in twice()] == [action.title.replace("100 ", "200 ") for action in once()]
-    assert count_calls(twice) < 2.2 * count_calls(once) < work(lint, "a.yaml", write(25))
+    assert count_calls(twice) < 2.2 * count_calls(once) < work(lint, "a.yaml", write_bands(25))
 
 
 def test_twice_the_lines_are_twice_the_work_to_tell_which_have_changed():
@@ -211,11 +240,11 @@ def write_renamed(part, head=""):
     return lambda count: (load("a", count), load("b", count))
 
 
-CASES = write_renamed("  - {{id: {name}, rubrics: [{{id: a, expected_outcome: Names {name}}}]}}\n", "tests:\n")
+RENAMED = write_renamed("  - {{id: {name}, rubrics: [{{id: a, expected_outcome: Names {name}}}]}}\n", "tests:\n")
 CRITERIA = write_renamed("  - {{id: {name}, expected_outcome: Names {name}}}\n", "rubrics:\n")
 
 
-@pytest.mark.parametrize("write", [CASES, CRITERIA], ids=["rubrics", "criteria"])
+@pytest.mark.parametrize("write", [RENAMED, CRITERIA], ids=["rubrics", "criteria"])
 def test_twice_as_much_to_compare_is_twice_the_work(write):
     once, twice = (count_calls(compare_all, *write(count)) for count in (50, 100))
     assert twice < 2.2 * once
@@ -248,121 +277,9 @@ class Watched(str):
 
 
 def test_the_whole_text_is_searched_no_more_often_when_it_holds_more_documents():
-    few, many = (Watched((LINE % 1) * count) for count in (10, 20))
+    few, many = (Watched(LINE * count) for count in (10, 20))
     assert [examine(Source("a.jsonl", text)).result.rubrics for text in (few, many)] == [10, 20]
     assert few.searches == many.searches
-
-
-RUBRIC = "rubrics:\n- id: a\n  expected_outcome: Names a source\n"
-SIDES = '{"score1_description": "a", "score2_description": "b"}'
-PROGRAM = 'BANDS = [Rubric(score_range=(0, 4), expected_outcome="Blames the customer"),]\n'
-ATTACKS = {  # C2, C3: what took time or memory by the square of its size
-    "schema comments above many documents": (
-        "a.yaml",
-        lambda n: "# a $schema: no\n" * n + f"---\n{RUBRIC}" * (n // 50),
-    ),
-    "tabs below a rubric": ("a.yaml", lambda n: RUBRIC + "\t" * n),
-    "tabs and text below a rubric": ("a.yaml", lambda n: RUBRIC + "\t" * n + "x"),
-    "tabs behind a dash": ("a.yaml", lambda n: "expected_outcome:\n-" + "\t" * n),
-    "escaped quotes in an open string": ("a.json", lambda n: '{"rubrics": ["a' + '\\"' * n),
-    "a long string": ("a.json", lambda n: '{"rubrics": [{"id": "a", "expected_outcome": "' + "word " * n + '"}]}'),
-    "broken lines": ("a.jsonl", lambda n: '{"rubrics": ["a",]}\n' * (n // 20)),
-    "names in a comment": ("a.yaml", lambda n: f"# rubric-lint: ignore[{'a,' * n}]\n{RUBRIC}"),
-    "different names in a comment": (
-        "a.yaml",
-        lambda n: f"# rubric-lint: ignore[{','.join(f'cover{each}' for each in range(n // 60))}]\n{RUBRIC}",
-    ),
-    "one name many times in a comment": (
-        "a.yaml",
-        lambda n: f"# rubric-lint: ignore[{'overlap,' * (n // 4)}]\n{RUBRIC}",
-    ),
-    "parts of a comment": ("a.yaml", lambda n: "# rubric-lint: ignore[a] " * (n // 20) + "\n" + RUBRIC),
-    "comments one below another": ("a.yaml", lambda n: "# rubric-lint: ignore[overlap]\n" * (n // 20) + RUBRIC),
-    "blank lines above nested lists": (
-        "a.yaml",
-        lambda n: f"{RUBRIC}# rubric-lint: ignore[overlap]\nx: [{chr(10) * n}{'[' * 490}{']' * 490}]\n",
-    ),
-    "comments for the file by findings": (
-        "a.yaml",
-        lambda n: (
-            "# rubric-lint: ignore-file[empty-outcome]\n" * (n // 50)
-            + "rubrics:\n"
-            + "".join(f"- {{id: c{each}, expected_outcome: ''}}\n" for each in range(n // 50))
-        ),
-    ),
-    "criteria with two misspelt fields": (
-        "a.yaml",
-        lambda n: (
-            "rubrics:\n"
-            + "".join(
-                f"- {{id: c{each}, description: Names it, wieght: 1, requird: true}}\n" for each in range(n // 100)
-            )
-        ),
-    ),
-    "containers that are lost": (
-        "a.yaml",
-        lambda n: (
-            "tests:\n- {id: a, rubrics: [{id: a, expected_outcome: Names it}]}\n"
-            + "".join(f"- {{id: b{each}, rubrics: []}}\n" for each in range(n // 20))
-        ),
-    ),
-    "rubrics in forms that are not checked": (
-        "a.yaml",
-        lambda n: "tests:\n" + "- {id: b, rubric: [a], assert: [{type: llm-rubric, value: a}, b]}\n" * (n // 60),
-    ),
-    "cases of tests": (
-        "a.py",
-        lambda n: "".join(f"x{each} = [Case(score_range=(0, 1), expected_outcome='a')]\n" for each in range(n // 60)),
-    ),
-    "levels that nothing uses": (
-        "a.py",
-        lambda n: "".join(f"x{each} = {SIDES}\n" for each in range(n // 60)),
-    ),
-    "levels of matches": (
-        "a.json",
-        lambda n: '{"a": 1' + "".join(f', "m{each}": {SIDES}' for each in range(n // 60)) + "}",
-    ),
-    "words of every dialect": (
-        "a.yaml",
-        lambda n: (
-            "rubrics choices weight text name criteria evaluators guidance requirement:\n" * (n // 70) + "  a: 1\n"
-        ),
-    ),
-    "places of ours beside rubrics": (
-        "a.yaml",
-        lambda n: (
-            "tests:\n"
-            + "- {id: a, rubrics: [{id: a, expected_outcome: It is}]}\n- {id: a, rubrics: [{criterion: b}]}\n"
-            * (n // 90)
-        ),
-    ),
-    "graders that are computed": ("a.py", lambda n: "run(type='score_model', input=[make()])\n" * (n // 40)),
-    "fields with nearly the name": ("a.yaml", lambda n: "".join(f"rubric{each}: [a]\n" for each in range(n // 12))),
-    "one name for many metrics": (
-        "a.py",
-        lambda n: PROGRAM + "metric = GEval(rubric=BANDS)\n" * (n // 20),
-    ),
-    "calls of calls in lines": ("a.py", lambda n: PROGRAM + f"x = a{'.b(1)' * 80}\n" * (n // 100)),
-    "a long line with wide characters": (
-        "a.py",
-        lambda n: PROGRAM.strip()[:-1] + "Rubric(score_range=(5, 7), expected_outcome='é'), " * (n // 40) + "]\n",
-    ),
-    "blanks where a number of a scale would be": (
-        "promptfooconfig.yaml",
-        lambda n: f'tests: [{{assert: [{{type: llm-rubric, value: "score{" " * n}\\nscore 1: a"}}]}}]\n',
-    ),
-    "choices and lines that describe them": (
-        "a.yaml",
-        lambda n: (
-            f'prompt: "{"".join(f"(c{each}) Says it{chr(92)}n" for each in range(n // 20))}"\nchoice_scores:\n'
-            + "".join(f"  c{each}: 0.{each}\n" for each in range(n // 20))
-        ),
-    ),
-    "misspelt fields in one criterion": (
-        "a.yaml",
-        lambda n: RUBRIC + "".join(f"  weight{each}: 1\n" for each in range(n // 20)),
-    ),
-}
 
 
 def time_best(run, *arguments):
@@ -373,103 +290,6 @@ def time_best(run, *arguments):
         run(*arguments)
         times.append(time.process_time() - start)
     return min(times)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ATTACKS)
-def test_four_times_the_size_takes_about_four_times_as_long(name):
-    file, write = ATTACKS[name]
-    small, large = (write(size).encode() for size in (3_000, 12_000))
-    lint(file, small)  # what is loaded once is not counted
-    assert time_best(lint, file, large) < 10 * time_best(lint, file, small) + 0.01
-
-
-TABLES = "[judge]\njudge = 'x'\n"
-CRITERION = "[[criterion]]\nname = 'a'\ndescription = 'Names it'\n"
-
-
-def repeat(part, size, head="rubrics:\n", tail=""):
-    """A text of about a size, of numbered copies of a part."""
-    count = max((size - len(head)) // len(part), 1)
-    return head + "".join(part.replace("%d", str(number)) for number in range(count)) + tail
-
-
-def share(use, size, head="base: &b\n  rubrics:\n", each="  - {id: c%d, expected_outcome: Names part %d}\n"):
-    """A list that takes half of a text, and its users, which take the other half."""
-    return repeat(each, size // 2, head) + repeat(use, size // 2, "tests:\n")
-
-
-CROWDS = {
-    "a map of bands": ("a.yaml", lambda n: repeat("    %d: Cites %d\n", n, "rubrics:\n- id: a\n  score_ranges:\n")),
-    "a map of levels": ("a.yaml", lambda n: repeat("%d: Cites, ", n, "rubrics:\n- id: a\n  levels: {", "}\n")),
-    "a list that merge keys share": ("a.yaml", lambda n: share("- {<<: *b, id: t%d}\n", n)),
-    "a list that aliases share": (
-        "a.yaml",
-        lambda n: share("- {rubrics: *b, id: t%d}\n", n, "base: &b\n", "- {id: c%d, description: Names part %d}\n"),
-    ),
-    "an aliased criterion": (
-        "a.yaml",
-        lambda n: repeat("- *a\n", n, "x: &a {id: a, expected_outcome: Names it}\nrubrics:\n"),
-    ),
-    "mappings that each merge the one above": (
-        "a.yaml",
-        lambda n: (
-            "rubrics:\n- &b0 {id: x, expected_outcome: Names it}\n"
-            + "".join(f"- &b{each} {{<<: *b{each - 1}, id: a{each}}}\n" for each in range(1, n // 28))
-        ),
-    ),
-    "unknown fields between braces": (
-        "a.yaml",
-        lambda n: repeat("k%d, ", n, "rubrics:\n- {id: a, expected_outcome: Names it, ", "}\n"),
-    ),
-    "one id": ("a.yaml", lambda n: repeat("- {id: a, expected_outcome: Names %d}\n", n)),
-    "one id, and those that would be next": (
-        "a.yaml",
-        lambda n: repeat("- {id: a, weight: 1}\n- {id: a-%d, expected_outcome: Names %d}\n", n),
-    ),
-    "ids and weights that are ambiguous": (
-        "a.yaml",
-        lambda n: repeat("- {id: yes, weight: 0o12, expected_outcome: Names %d}\n", n),
-    ),
-    "keys that each case has twice": (
-        "a.yaml",
-        lambda n: repeat("- {id: a, id: b, rubrics: [Names %d]}\n", n, "tests:\n"),
-    ),
-    "a dotted key of TOML": ("a.toml", lambda n: f"{TABLES}{CRITERION}{'a.' * (n // 2)}a = 1\n"),
-    "tables of TOML": ("a.toml", lambda n: repeat("[t%d]\n", n, TABLES + CRITERION)),
-    "fields below deep tables of TOML": (
-        "a.toml",
-        lambda n: repeat("k%d = 1\n", n, f"{TABLES}{CRITERION}[{'a.' * 100}a]\n"),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", CROWDS)
-def test_twice_as_many_of_a_kind_are_twice_the_work_to_lint(name):
-    file, write = CROWDS[name]
-    once, twice = (work(lint, file, write(size)) for size in (1_500, 3_000))
-    assert twice < 2.3 * once
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="only Linux tells the peak of a process so")
-@pytest.mark.parametrize("name", CROWDS)
-def test_a_file_of_190_kb_takes_seconds_and_at_most_300_mb(name, tmp_path):
-    file, write = CROWDS[name]
-    (tmp_path / file).write_text(write(190_000), "utf-8")
-    program = (  # the peak of getrusage would be that of the process which started this one
-        "import atexit, re, sys, time\n"
-        "def tell():\n"
-        "    peak = re.search(r'VmHWM:\\s*(\\d+)', open('/proc/self/status').read())\n"
-        "    print(time.process_time(), int(peak[1]) / 1024, file=sys.stderr)\n"
-        "atexit.register(tell)\n"
-        "from rubric_lint.cli.lint.lint import main\n"
-        "main()\n"
-    )
-    command = [sys.executable, "-c", program, "--no-cache", file]
-    ran = subprocess.run(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
-    seconds, megabytes = map(float, ran.stderr.split()[-2:])
-    assert (ran.returncode in {0, 1}, seconds < 8, megabytes < 300) == (True, True, True)
 
 
 def test_twice_the_judged_answers_are_twice_the_work_to_review(tmp_path):

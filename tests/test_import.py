@@ -33,9 +33,6 @@ def levels(*entries):
 ONE = "  - id: a\n    expected_outcome: Says it\n"
 ROWS = "a,0-5,Wrong in a number\na,6-7,Half right\na,8-10,Right in each number\n"
 THREE = ("0, 5", "Wrong in a number"), ("6, 7", "Half right"), ("8, 10", "Right in each number")
-RANGES = "    score_ranges:\n" + bands(*THREE)
-GOOD_POOR = levels((2, "Good", "Right in each number"), (1, "Poor", "Wrong in a number"))
-POOR_GOOD = levels((1, "Poor", "Wrong in a number"), (2, "Good", "Right in each number"))
 MAPPED = ("--map", "id=aspect", "--map", "level 2=Top", "--map", "level 1=Low", "--ignore-column", "NOTES")
 # The table and options.
 READ = {

@@ -7,10 +7,10 @@ from decimal import Decimal
 from pathlib import Path
 from textwrap import dedent
 
-import dialect_samples
 import jsonschema
 import pytest
 from click.testing import CliRunner
+from dialect_samples import SAMPLES
 from found import marked, placed
 from pages import DIALECTS as FOLDER
 from pages import apply_fixes, read_pages, report
@@ -29,6 +29,7 @@ from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
+each_sample = pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
 DEFAULT = Thresholds(Decimal("0.8"), Decimal("0.6"))
 
 
@@ -62,158 +63,32 @@ def test_every_table_follows_its_schema():
         assert load_table(path.stem).dialect.name in DIALECTS
 
 
-LIGHTSPEED = """\
-    metrics_metadata:
-      turn_level:
-        "geval:accuracy":
-          criteria: Is it right?
-          threshold: 0.7
-          rubrics:
-            - {score_range: [0, 6], expected_outcome: A number differs from the source}
-            - {score_range: [7, 10], expected_outcome: Every number is that of the source}
-    """
-
-
 def test_the_threshold_of_a_lightspeed_metric_splits_bands():
-    text = LIGHTSPEED.replace("threshold: 0.7", "threshold: 0.9")
+    text = SAMPLES["lightspeed"].text.replace("threshold: 0.7", "threshold: 0.9")
     pointer = "/metrics_metadata/turn_level/geval:accuracy/rubrics/1/score_range"
     assert findings(text) == [("split-band.thresholds", pointer)]
 
 
 def test_a_finding_stands_where_its_field_stands():
-    text = LIGHTSPEED.replace("[7, 10]", "[6, 10]").replace("0.7", "0.6")
+    text = SAMPLES["lightspeed"].text.replace("[7, 10]", "[6, 10]").replace("0.7", "0.6")
     (found,) = placed(lint("a.yaml", dedent(text).encode()))
     assert found[:2] == ("overlap.shared-scores", 8)
 
 
-A3 = """\
-    tests:
-      - id: one
-        rubrics:
-          - Mentions the pivot
-          - {id: why, outcome: States why, weight: 2}
-    """
-A6 = """\
-    tests:
-      - id: one
-        assertions:
-          - type: rubrics
-            criteria:
-              - id: numbers
-                min_score: 0.8
-                score_ranges: {0: A number differs, 8: Every number is that of the source}
-    """
-CONFIDENT_AI = """\
-    {"name": "Accuracy", "threshold": 0.7, "rubric": [
-      {"scoreRange": [0, 6], "expectedOutcome": "A number differs"},
-      {"scoreRange": [7, 10], "expectedOutcome": "Every number is that of the source"}]}
-    """
-RAGAS = """\
-    rubrics:
-      score1_description: A number differs from the source
-      score2_description: Every number is that of the source
-    """
-HEALTHBENCH = """\
-    {"prompt_id": "p1", "rubrics": [
-      {"criterion": "States the dose", "points": 5, "tags": ["a"]},
-      {"criterion": "Names a wrong dose", "points": -3, "tags": []}]}
-    """
-AUTOEVALS = """\
-    prompt: |
-      Compare {{output}} with {{expected}}.
-      (A) The answer is a subset.
-      (B) The answer is the same.
-      (C) The answer differs.
-    choice_scores: {A: 0.4, B: 1, C: 0, D: 1}
-    """
-PROMPTFOO = """\
-    tests:
-      - vars: {q: x}
-        assert:
-          - type: llm-rubric
-            threshold: 0.7
-            value:
-              - {score_range: [0, 6], expected_outcome: A number differs}
-              - {score_range: [7, 10], expected_outcome: Every number is that of the source}
-    """
-DEEPEVAL = """\
-    tone = GEval(name="Tone", threshold=0.7, rubric=[
-        Rubric(score_range=(0, 6), expected_outcome="A number differs"),
-        Rubric(score_range=(7, 10), expected_outcome="Every number is that of the source")])
-    """
-HARBOR = """\
-    [judge]
-    judge = "claude-code"
-
-    [[criterion]]
-    name = "numbers"
-    description = "Every number is that of the source"
-    weight = 2
-
-    [[criterion]]
-    description = "Names the next step"
-    """
-HARBOR_CHECK = """\
-    [[criteria]]
-    name = "tests"
-    description = "The tests fail without the change"
-    guidance = "PASS if each test fails on the old code."
-    """
-VERIFIERS = """\
-    [[criteria]]
-    name = "unit"
-    text = "Every amount has its unit"
-    choices = ["nowhere", "everywhere"]
-
-    [[criteria]]
-    name = "source"
-    text = "Every claim names its source"
-    weight = 2
-    """
-A4 = A6.replace("min_score: 0.8", "required_min_score: 8")
-A7 = A6.replace("assertions", "assert").replace("type: rubrics", "type: llm-rubric").replace("criteria", "value")
-A7 = A7.replace("- id: one", "- {id: one}\n      - input: x")
-
-SAMPLES = {
-    "lightspeed": (LIGHTSPEED, "a.yaml", ("metrics_metadata", "turn_level", "geval:accuracy", "rubrics")),
-    "confident-ai": (CONFIDENT_AI, "a.json", ("rubric",)),
-    "ragas": (RAGAS, "a.yaml", ("rubrics",)),
-    "deepeval": (DEEPEVAL, "a.py", ("tone", "rubric")),
-    "harbor": (HARBOR, "a.toml", ()),
-    "harbor-check": (HARBOR_CHECK, "a.toml", ("criteria",)),
-    "verifiers": (VERIFIERS, "a.toml", ("criteria",)),
-    "healthbench": (HEALTHBENCH, "a.json", ("rubrics",)),
-    "autoevals": (AUTOEVALS, "a.yaml", ("choice_scores",)),
-    "agentv-a3": (A3, "a.yaml", ("tests", 0, "rubrics")),
-    "agentv-a4": (A4, "a.yaml", ("tests", 0, "assertions", 0, "criteria")),
-    "agentv-a6": (A6, "a.yaml", ("tests", 0, "assertions", 0, "criteria")),
-    "agentv-a7": (A7, "a.yaml", ("tests", 1, "assert", 0, "value")),
-    "promptfoo": (PROMPTFOO, "a.yaml", ("tests", 0, "assert", 0, "value")),
-} | {name: (each.text, each.name, each.path) for name, each in dialect_samples.SAMPLES.items()}
-
-
-def dialect_of(sample):
-    each = dialect_samples.SAMPLES.get(sample)
-    return (each and each.dialect) or sample
-
-
 def test_there_is_a_sample_of_every_dialect():
-    assert set(map(dialect_of, SAMPLES)) == set(DIALECTS)
+    assert {sample.dialect for sample in SAMPLES.values()} == set(DIALECTS)
 
 
-@pytest.mark.parametrize("dialect", SAMPLES)
-def test_a_sample_is_recognised_at_a_quick_look_too_and_sound(dialect):
-    text, name, path = SAMPLES[dialect]
-    assert (located(text, name), findings(text, name)) == ([(dialect_of(dialect), path)], [])
-    assert could_hold_rubrics(text.encode(), name)
+@each_sample
+def test_a_sample_is_recognised_at_a_quick_look_too_and_sound(sample):
+    found = located(sample.text, sample.file), findings(sample.text, sample.file)
+    assert found == ([(sample.dialect, sample.path)], [])
+    assert could_hold_rubrics(sample.text.encode(), sample.file)
 
 
-@pytest.mark.parametrize(
-    "dialect", [name for name, (_, file, _) in SAMPLES.items() if not file.endswith((".py", ".toml"))]
-)
-def test_a_file_that_says_it_is_ours_is_read_as_ours(dialect):
-    text, name, _ = SAMPLES[dialect]
-    document = read_documents(Source(name, dedent(text)))[0][0]
+@pytest.mark.parametrize("name", [name for name, each in SAMPLES.items() if not each.file.endswith((".py", ".toml"))])
+def test_a_file_that_says_it_is_ours_is_read_as_ours(name):
+    document = read_documents(Source(SAMPLES[name].file, SAMPLES[name].text))[0][0]
     assert {location.version for location in locate(document, version="v2", claimed=True) if location.view} == set()
 
 
@@ -235,76 +110,11 @@ def model(text, name="a.yaml"):
     ]
 
 
-BANDS = [(0, 6, "A number differs"), (7, 10, "Every number is that of the source")]
-HOLISTIC = (
-    Shape.HOLISTIC,
-    [("rubric-1", BANDS[0][2], 1, None, BANDS[:1], []), ("rubric-2", BANDS[1][2], 1, None, BANDS[1:], [])],
-)
-RANGES = (
-    Shape.SCORE_RANGES,
-    [("numbers", None, 1, 8, [(0, 7, "A number differs"), (8, 10, "Every number is that of the source")], [])],
-)
-MEANINGS = {
-    "lightspeed": HOLISTIC,
-    "confident-ai": HOLISTIC,
-    "promptfoo": HOLISTIC,
-    "deepeval": HOLISTIC,
-    "harbor": (
-        Shape.CHECKLIST,
-        [
-            ("numbers", "Every number is that of the source", 2, None, None, []),
-            ("rubric-2", "Names the next step", 1, None, None, []),
-        ],
-    ),
-    "harbor-check": (Shape.CHECKLIST, [("tests", "The tests fail without the change", 1, None, None, [])]),
-    "verifiers": (
-        Shape.LEVELS,
-        [
-            ("unit", "Every amount has its unit", 1, None, None, [(0, None, "nowhere"), (1, None, "everywhere")]),
-            ("source", "Every claim names its source", 2, None, None, [(0, None, "no"), (1, None, "yes")]),
-        ],
-    ),
-    "ragas": (
-        Shape.LEVELS,
-        [("rubric-1", None, 1, None, None, [(1, None, BANDS[0][2]), (2, None, BANDS[1][2])])],
-    ),
-    "healthbench": (
-        Shape.CHECKLIST,
-        [("rubric-1", "States the dose", 5, None, None, []), ("rubric-2", "Names a wrong dose", -3, None, None, [])],
-    ),
-    "autoevals": (
-        Shape.LEVELS,
-        [
-            (
-                "rubric-1",
-                None,
-                1,
-                None,
-                None,
-                [
-                    (0, "C", "The answer differs."),
-                    (2, "A", "The answer is a subset."),
-                    (5, "B, D", "The answer is the same. Or: D"),
-                ],
-            )
-        ],
-    ),
-    "agentv-a3": (
-        Shape.CHECKLIST,
-        [("rubric-1", "Mentions the pivot", 1, 10, None, []), ("why", "States why", 2, 10, None, [])],
-    ),
-    "agentv-a4": RANGES,
-    "agentv-a6": RANGES,
-    "agentv-a7": RANGES,
-} | {name: (each.shape, each.criteria) for name, each in dialect_samples.SAMPLES.items()}
-
-
-@pytest.mark.parametrize("dialect", SAMPLES)
-def test_what_a_sample_means_and_that_it_can_be_scored(dialect):
-    text, name, _ = SAMPLES[dialect]
-    assert model(text.replace(" differs from the source", " differs"), name) == MEANINGS[dialect]
-    loaded = load_rubrics(name, dedent(text).encode()).values()
-    assert [rubric.model.dialect for rubric in loaded] == [dialect_of(dialect)]
+@each_sample
+def test_what_a_sample_means_and_that_it_can_be_scored(sample):
+    assert model(sample.text, sample.file) == (sample.shape, sample.criteria)
+    loaded = load_rubrics(sample.file, sample.text.encode()).values()
+    assert [rubric.model.dialect for rubric in loaded] == [sample.dialect]
 
 
 CURRENT = """\
@@ -586,11 +396,11 @@ _TABLES = {"markdown": ".md", "csv": ".csv", "xlsx": ".xlsx"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dialect", SAMPLES)
-def test_each_target_gets_what_it_can_read_or_a_refusal(dialect, tmp_path, monkeypatch):
-    text, name, _ = SAMPLES[dialect]
+@each_sample
+def test_each_target_gets_what_it_can_read_or_a_refusal(sample, tmp_path, monkeypatch):
+    name = sample.file
     monkeypatch.chdir(tmp_path)
-    Path(name).write_text(dedent(text), "utf-8")
+    Path(name).write_text(sample.text, "utf-8")
     for target in TARGETS:
         if target == "xlsx" and not has_openpyxl():
             continue

@@ -2,6 +2,7 @@ import json
 from decimal import Decimal
 
 import pytest
+from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
@@ -14,6 +15,8 @@ from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.scoring.loading import prepare
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
+
+TABLES = read_cases(__file__)
 
 
 def rubric(text):
@@ -208,21 +211,7 @@ GOOD = {
     "holistic": [{"reasoning": "", "score": 5}],
     "levels": [{"checks": [{"id": "quality", "reasoning": "", "level": 4}], "overall_reasoning": ""}],
 }
-BAD = {
-    "checklist": [
-        {"checks": [{"id": "Complexity", "reasoning": "", "satisfied": True}], "overall_reasoning": ""},
-        {"checks": [{"id": "complexity", "reasoning": "", "satisfied": 1}], "overall_reasoning": ""},
-        {"checks": [{"id": "complexity", "reasoning": "", "score": 1}], "overall_reasoning": ""},
-        {"checks": []},
-    ],
-    "score ranges": [
-        {"checks": [{"id": "tone", "reasoning": "", "score": 5}], "overall_reasoning": ""},
-        {"checks": [{"id": "correctness", "reasoning": "", "score": 11}], "overall_reasoning": ""},
-        {"checks": [{"id": "correctness", "reasoning": "", "score": 7.5}], "overall_reasoning": ""},
-    ],
-    "holistic": [{"reasoning": "", "score": "5"}, {"score": 5}],
-    "levels": [{"checks": [{"id": "quality", "reasoning": "", "level": 3}], "overall_reasoning": ""}],
-}
+BAD = TABLES["BAD"]
 
 
 @pytest.mark.parametrize("name", SHAPES)

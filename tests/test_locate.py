@@ -4,6 +4,7 @@ import json
 from textwrap import dedent
 
 import pytest
+from cases import read_cases
 
 from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.dialects.search.locate import locate
@@ -12,6 +13,8 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.path import pointer
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
+
+TABLES = read_cases(__file__)
 
 V1, V2 = "v1", "v2"
 BASE = "https://rubric-lint.github.io/schemas/"
@@ -31,57 +34,8 @@ def findings(text, name="a.yaml", settings=DEFAULTS):
     return [(finding.rule, finding.pointer) for finding in lint(name, dedent(text).encode(), settings).findings]
 
 
-# One entry of a `rubrics` list in a file that says nothing of itself: is it enough?
-OURS = {
-    "an outcome": "{expected_outcome: Says it}",
-    "an outcome of a wrong type": "{expected_outcome: 7}",
-    "score ranges as a list": "{score_ranges: [{score_range: [0, 10]}]}",
-    "score ranges as a map": "{score_ranges: {0: Says it}}",
-    "score ranges of a wrong type": "{score_ranges: 7}",
-    "a gate": "{required_min_score: 8}",
-    "levels": "{levels: [{level: 1}]}",
-    "levels with a word of ours": "{levels: [{name: Poor}, {expected_outcome: Wrong}]}",
-    "levels as a map": "{levels: {1: Wrong, 3: Right}}",
-    "a gate on levels": "{required_min_level: 3}",
-    "a range of two numbers": "{score_range: [0, 4]}",
-    "a range of three numbers": "{score_range: [0, 4, 5]}",
-    "a range of fractions": "{score_range: [0.0, 1.0]}",
-    "one of several": "{id: a, title: Style}\n  - {expected_outcome: Says it}",
-    "a text beside ours": "A text\n  - {expected_outcome: Says it}",
-    "v1 with an id": "{id: a, description: Says it}",
-    "v1 with a weight": "{description: Says it, weight: 2}",
-    "v1 with required": "{description: Says it, required: true}",
-    "v1 with all": "{id: a, description: Says it, weight: 2, required: true}",
-    "v1 with a slip": "{id: a, description: Says it, wieght: 2}",
-    "v1 with the gate of AgentV": "{id: a, description: Says it, min_score: 7}",
-    "v1 with another spelling": "{id: a, description: Says it, requiredMinScore: 2}",
-    "DeepEval's and lightspeed's bands": "{score_range: [0, 3], expected_outcome: Wrong}",
-}
-NOT_OURS = {
-    "a text at the top": "Says it",
-    "a list": "[]",
-    "a number": "7",
-    "an empty mapping": "{}",
-    "a description alone": "{description: Says it}",
-    "an id alone": "{id: a}",
-    "v1 with a foreign field": "{id: a, description: Says it, points: 5}",
-    "v1 with a name": "{id: a, name: Style, description: Says it}",
-    "a range by name": "{score_range: low}",
-    "a range of texts": "{score_range: ['0', '4']}",
-    "a range of truths": "{score_range: [true, false]}",
-    "an empty range": "{score_range: []}",
-    "criteria without points": "{criterion: States the dose, tags: [a]}",
-    "autorubric": "{weight: 10, requirement: States the dose}",
-    "b7: a course": "{title: Style, points: 5, levels: [{name: Good, points: 5, description: Reads well}]}",
-    "v1 with a list as its id": "{id: [a], description: Says it}",
-    "b7: a numbered row": "{id: 3, description: Says it, weight: 2}",
-    "empty levels": "{levels: []}",
-    "levels of a game": "{levels: 7}",
-    "levels by name": "{levels: {good: Reads well, poor: Does not}}",
-    "levels that are texts": "{levels: [good, poor]}",
-    "numbered levels of a wrong type": "{levels: [{level: high}]}",
-    "verifiers": "{name: style, text: Reads well, weight: 1, choices: [bad, good]}",
-}
+OURS = TABLES["OURS"]
+NOT_OURS = TABLES["NOT_OURS"]
 
 
 @pytest.mark.parametrize("entry", OURS.values(), ids=OURS)
@@ -95,55 +49,7 @@ def test_an_entry_that_does_not_tell(entry):
     assert (located(text), findings(text)) == ([], [])
 
 
-FALSE_FRIENDS = {
-    "Snowflake's score_ranges": """\
-        score_ranges: {min_score: [1, 3], max_score: [4, 5]}
-        rubrics: strict
-        """,
-    "a judge's score_range": """\
-        judges:
-          - {name: style, score_range: [1, 5], rubrics: See the handbook}
-        """,
-    "a mapping of prompts": """\
-        rubrics:
-          style: Reads well
-          content: {prompt: Judge the content, score_range: [min, max]}
-        """,
-    "a mapping of settings": "rubrics: {enabled: true, path: rubrics/}\n",
-    "nothing": "rubrics:\n",
-    "a text": "rubrics: see below\n",
-    "an empty list": "rubrics: []\n",
-    "levels by name of another format": """\
-        rubrics:
-          correctness: {description: Is it right, levels: {"0": Wrong, "1": Right}}
-          tone: {description: Is it polite, levels: {"0": Rude, "1": Polite}}
-        """,
-    "a top-level list of criteria": "- {id: a, expected_outcome: Says it}\n",
-    "Azure": """\
-        dimensions:
-          - {id: a, description: Says it, weight: 2}
-        """,
-    "a level alone": "rubrics: {score1_description: Wrong, description: Right}\n",
-    "counts of scores": "rubrics: {score1: 3, score2: 4}\n",
-    "AgentV with texts": """\
-        tests:
-          - {id: a, criteria: Says why, input: Why?, assert: [{type: llm-rubric, value: Says why}]}
-        """,
-    "choices from elsewhere": "{prompt: Is it right?, choice_scores: from_strings}\n",
-    "the choices of a model": "{choice_scores: {a: -3.2, b: -1.1}, question: Why?}\n",
-    "outcomes of a run": "rubrics:\n  - {outcome: passed, duration: 3}\n",
-    "outcomes with an id": "rubrics:\n  - {id: a, outcome: passed, points: 3}\n",
-    "a rubric of a course": "rubric:\n  - {criterion: Structure, points: 10, levels: [a, b]}\n",
-    "a rubric of texts": "rubric: |\n  score1: bad\n  scoreRange: 1 to 5\n",
-    "a metric without bands": "metrics: {'geval:x': {criteria: Right?, rubrics: null}}\n",
-    "a metric with no bands": "metrics: {'geval:x': {criteria: Right?, rubrics: []}}\n",
-    "a range in camel case": "{rubric: [{scoreRange: 1-5, name: style}]}\n",
-    "an assertion of Ansible": "- assert: {that: [a == b], type: rubrics}\n",
-    "types of documents": "documents:\n  - {type: rubrics, criteria: See the handbook}\n",
-    "texts under something else": "chapters:\n  - rubrics: [One, Two]\n",
-    "texts two levels below a case": "cases:\n  - meta:\n      rubrics: [One, Two]\n",
-    "texts in a mapping named like a list of cases": "tests:\n  rubrics: [One, Two]\n",
-}
+FALSE_FRIENDS = TABLES["FALSE_FRIENDS"]
 
 
 @pytest.mark.parametrize("text", FALSE_FRIENDS.values(), ids=FALSE_FRIENDS)
@@ -157,32 +63,7 @@ def test_texts_under_a_case_or_an_evaluator_are_ours(owner):
     assert located(text) == [(f"/{owner}/0/rubrics", V2)]
 
 
-PLACES = {
-    "at the top": ("rubrics: [{expected_outcome: It}]", ["/rubrics"]),
-    "in defaults": ("defaults: {rubrics: [{expected_outcome: It}]}", ["/defaults/rubrics"]),
-    "deep": (
-        "a: [[{b: {cases: [{execution: {evaluators: [{rubrics: [{expected_outcome: It}]}]}}]}}]]",
-        ["/a/0/0/b/cases/0/execution/evaluators/0/rubrics"],
-    ),
-    "texts deep": (
-        "cases: [{execution: {evaluators: [{rubrics: [It]}]}}]",
-        ["/cases/0/execution/evaluators/0/rubrics"],
-    ),
-    "in document order": (
-        "b: {rubrics: [{score_ranges: 1}]}\na: {rubrics: [{score_ranges: 1}]}\nrubrics: [{score_ranges: 1}]",
-        ["/rubrics", "/b/rubrics", "/a/rubrics"],
-    ),
-    "case and evaluator": (
-        "tests: [{rubrics: [It], evaluators: [{rubrics: [{description: It, id: a}]}]}]",
-        ["/tests/0/rubrics", "/tests/0/evaluators/0/rubrics"],
-    ),
-    "a mapping by a forgotten dash": ("rubrics: {id: a, expected_outcome: It}", ["/rubrics"]),
-    "criteria by name": ("rubrics: {a: {expected_outcome: It}}", ["/rubrics"]),
-    "a rubrics within rubrics": ("rubrics: [{expected_outcome: It, rubrics: [{score_ranges: 1}]}]", ["/rubrics"]),
-    "within one that is not ours": ("rubrics: [{rubrics: [{score_ranges: 1}]}]", ["/rubrics/0/rubrics"]),
-    "keys with slashes": ("'a/b~c': {rubrics: [{score_ranges: 1}]}", ["/a~1b~0c/rubrics"]),
-    "an alias, once": ("a: &a {rubrics: [{score_ranges: 1}]}\nb: *a", ["/a/rubrics"]),
-}
+PLACES = TABLES["PLACES"]
 
 
 @pytest.mark.parametrize(("text", "expected"), PLACES.values(), ids=PLACES)

@@ -5,45 +5,14 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 from ruamel.yaml import YAML
 
 from rubric_lint.lint.engine import lint
 
-LOOK_ALIKES = {
-    "Canvas": '[{"id": "_1", "description": "Style", "points": 5, "ratings": [{"id": "a", "points": 5}]}]',
-    "a course": '{"prompt": "Essay", "rubric": [{"title": "Thesis", "description": "Clear", "weight": 25}]}',
-    "a course with points": (
-        '{"prompt": "x", "rubric": [{"title": "a", "description": "Essential", "weight": 1, "points": 2}]}'
-    ),
-    "an essay": '{"question": "Why?", "rubric": [{"title": "Style", "description": "Reads well", "weight": 0.5}]}',
-    "a grader": '{"sections": [{"id": "a", "weight": 0.1, "leaves": [{"id": "b", "weight": 1, "check": "It is"}]}]}',
-    "a job": '[{"requirement": "Five years of Go", "weight": 3, "candidate": "a"}]',
-    "a job by criteria": '{"criteria": [{"requirement": "Five years of Go", "weight": 3, "met": true}]}',
-    "a translation": '{"rubrics": {"rubricId": "Rubrik", "content": "Inhalt"}, "rubricId": "Rubrik"}',
-    "a newspaper": '{"rubrics": [{"rubricId": "sport", "content": {"title": "Sport"}}]}',
-    "settings without rubrics": '{"criteria": {"tool_trajectory_avg_score": {"threshold": 0.3}}}',
-    "a standard": "criteria:\n  - {id: 1.1.1, name: Alt, description: Text, guidance: See it, level: A}\n",
-    "annotations": '[{"id": 1, "title": "a bug", "annotations": {"type": "bug"}}]',
-    "labels": "type: label_model\nlabels: [a, b]\n",
-    "a pipeline": "steps:\n  - {type: factuality, value: x}\nassert: [it]\n",
-    "a test plan": "tests:\n  - {name: a, assert: [{type: equals, value: g-eval}]}\n",
-    "another LLMJudge": "llmJudge: {contains: x}\nevaluators: [{LLMJudge: It}]\n",
-    "a data set": "cases: [{inputs: x}]\nevaluators: [Equals]\nllm: LLMJudge\n",
-    "a project": '{"sub_tasks": [{"name": "a"}], "needs": ["requirements"]}',
-    "a task tree": "tasks:\n  - {requirements: x, sub_tasks: [{requirements: y, sub_tasks: []}]}\n",
-    "a tracker": '{"id": 1, "requirements": "It", "sub_tasks": [{"id": 2, "requirements": "Form", "sub_tasks": []}]}',
-    "packages": '{"requirements": ["numpy"], "weight": 1, "sub_tasks": [{"requirements": ["scipy"], "weight": 1}]}',
-    "annotated images": '[{"id": "a", "title": "Photo", "annotations": {"type": "image", "importance": 3}}]',
-    "a newspaper with properties": '{"rubrics": [{"rubricId": "1", "content": {"property": {"title": "Sport"}}}]}',
-    "a prompt": "prompt: x\nchoice_strings: [a, b]\n",
-    "a prompt with scores from its answers": "prompt: x\nchoice_strings: [a, b]\nchoice_scores: from_strings\n",
-    "a judge": "llm_judge: {model: x, criteria: [{id: a, description: b}]}\n",
-    "metrics": '[{"criterion": {"rouge": {"rubrics": [{"id": "a", "content": {"text": "b"}}]}}}]',
-    "a judged task": '[{"criterion": "Names it", "is_positive": true, "score": 5, "met": true}]',
-    "reviews": '[{"is_positive": true, "text": "Great", "criterion_id": 1}]',
-    "a checklist": '{"type": "weighted_checklist", "checklist": ["Names it"]}',
-    "bands": "rubric: [{score_range: [0, 4], expected_outcome: a}]\n",
-}
+TABLES = read_cases(__file__)
+
+LOOK_ALIKES = TABLES["LOOK_ALIKES"]
 
 
 @pytest.mark.parametrize("text", LOOK_ALIKES.values(), ids=LOOK_ALIKES)
@@ -85,35 +54,7 @@ def test_a_look_alike_in_toml_or_python_is_left_alone(name, text):
     assert (result.rubrics, result.findings, [each for each in result.unread if each.is_known]) == (0, (), [])
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "rule"),
-    [
-        ("judge.toml", '[[criterion]]\ndescription = "Names the cause"\nwieght = 2\n', "unknown-field"),
-        (
-            "judge.toml",
-            '[judge]\nmodel = "m"\n[[criterion]]\ndescription = "Names it"\ndone = false\n',
-            "unknown-field",
-        ),
-        ("metrics.py", 'B = [Rubric(score_range=(0, 100), expected_outcome="Names the cause")]\n', "bounds"),
-        (
-            "metrics.py",
-            'B = [Band(score_range=(0, 4), expected_outcome="a"), Band(score_range=(5, 20), expected_outcome="b")]\n',
-            "bounds",
-        ),
-        ("r.yaml", "'rubric':\n- {'weight': 5, 'requirement': ' '}\n", "empty-outcome"),
-        ("r.yaml", "rubric:\n- {weight : 5, requirement : ' '}\n", "empty-outcome"),
-        (
-            "r.yaml",
-            "rubric:\n- {weight: -.inf, requirement: Names it}\n- {weight: 5, requirement: Says it}\n",
-            "weight",
-        ),
-        (
-            "rubrics.json",
-            '[{"title": "Moves it", "annotations": {"type": "negativ verifier", "importance": "must have"}}]',
-            "schema",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "rule"), TABLES["a rubric with a mistake is still recognized"])
 def test_a_rubric_with_a_mistake_is_still_recognized(name, text, rule):
     assert rule in {finding.rule for finding in lint(name, text.encode()).findings}
 

@@ -186,7 +186,7 @@ def test_results_of_another_version_are_told_by_file_and_never_counted():
     assert old in error["message"]
     assert lines[0]["rubric_hash"] in error["message"]
     assert (lines[3]["notes"], lines[3]["judge"], "score" in lines[3]) == ("kept\u2026", {"model": "m"}, False)
-    warning, counts = err.splitlines()[-2:]
+    warning, _, counts = err.splitlines()[-3:]
     assert warning.endswith("shards/1.jsonl (5, the first in line 1)")
     assert (counts, code) == ("10 outputs: 1 pass, 1 borderline, 1 fail, 7 invalid; mean score 0.706", 1)
 

@@ -1,66 +1,19 @@
 """What every message says besides what is wrong: which criterion it is about, and the line of the other place."""
 
-from textwrap import dedent
-
 import pytest
+from cases import read_cases
 
 from rubric_lint.lint.engine import lint
 
+TABLES = read_cases(__file__)
+
 
 def messages(text, rule):
-    result = lint("a.yaml", dedent(text).encode())
+    result = lint("a.yaml", text.encode())
     return [finding.message for finding in result.findings if finding.rule == rule]
 
 
-TWO_PLACES = {
-    "duplicate-id": """\
-        rubrics:
-          - id: a
-            expected_outcome: It says who.
-          - id: a
-            expected_outcome: It says when.
-        """,
-    "duplicate-outcome": """\
-        rubrics:
-          - id: a
-            score_ranges:
-              0: It says who.
-              8: It says who.
-        """,
-    "levels": """\
-        rubrics:
-          - id: a
-            levels:
-              - {level: 2, expected_outcome: It says who.}
-              - {level: 2, expected_outcome: It says when.}
-        """,
-    "conflicting-field": """\
-        rubrics:
-          - id: a
-            expected_outcome: It says who.
-            description: It says when.
-        """,
-    "overlap": """\
-        rubrics:
-          - id: a
-            score_ranges:
-              - {score_range: [0, 6], expected_outcome: It says who.}
-              - {score_range: [6, 10], expected_outcome: It says when.}
-        """,
-    "mixing": """\
-        rubrics:
-          - id: a
-            expected_outcome: It says who.
-          - id: b
-            levels: [{level: 1, expected_outcome: It says who.}, {level: 2, expected_outcome: It says when.}]
-        """,
-    "split-band": """\
-        rubrics:
-          - id: a
-            required_min_score: 7
-            score_ranges: {0: It says who., 6: It says when.}
-        """,
-}
+TWO_PLACES = TABLES["TWO_PLACES"]
 
 
 @pytest.mark.parametrize("rule", TWO_PLACES)

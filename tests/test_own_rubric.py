@@ -4,6 +4,7 @@ import json
 from copy import deepcopy
 
 import pytest
+from cases import read_cases
 from faulty_rubrics import Writer, bands
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,184 +20,10 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.text.source import splice
 
+TABLES = read_cases(__file__)
+
 OWN = "own-rubric"
-CASES = {
-    "to a document of its own": (
-        "a.rubric.yaml",
-        """\
-# The rubric of letters
-rubrics:
-  - id: tone  # first
-    expected_outcome: Thanks by name
-  # needs sources
-  - id: sources  # two bands
-    score_ranges:
-      0: Cites nothing
-      # a blog counts
-      6: Cites a source
-      # no third band
-  - Names the period
-""",
-    ),
-    "to the last of several documents, with its schema and without a last line end": (
-        "a.yaml",
-        """\
---- # one
-$schema: rubric-v2.schema.json
-name: letters
-rubrics:
-- {id: a, levels: {1: Names one, 2: Names two}}
-
-- {id: b, score_ranges: {0: Names none, 6: Names one}}
-
-- {id: c, score_ranges: {0: Names no reason, 6: Names a reason}}
---- # two
-rubrics: [Names it]""",
-    ),
-    "each of three shapes to a document of its own": (
-        "a.rubric.yaml",
-        """\
-rubrics:
-  - Names the period
-  - id: a
-    score_ranges: {0: Names none, 6: Names one}
-  - Names the reason
-  - id: b
-    levels: {1: Names one, 2: Names two}
-""",
-    ),
-    "to a second evaluator, with all that the first one has": (
-        "suite.yaml",
-        """\
-tests:
-  - id: refund
-    evaluators:
-      - name: grade  # the name
-        # an old type
-        type: llm_judge
-        weight: 2
-        rubrics:  # of two shapes
-          - Names the period
-          - score_range: [0, 5]
-            expected_outcome: Leaves the question open
-          - Names the day
-          - Names the reason
-          - score_range: [6, 10]
-            expected_outcome: |
-              Answers the question
-              # with a reason
-        config:
-          note: |
-            Two lines,
-
-            # and a third
-        # the end
-      - name: grade-2
-        type: other
-""",
-    ),
-    "of two assertions of AgentV 4 to one beside each": (
-        "a.eval.yaml",
-        """\
-tests:
-  - id: refund
-    input: May I?
-    assertions:
-      - type: rubrics
-        criteria:
-          - id: period
-            outcome: Names the period
-          - Names the day
-          - &x-free Names the reason
-          - id: detail
-            min_score: 0.6
-            score_ranges:
-              0: Names none
-              6: Names one
-
-      - Names the law
-
-      - required: true
-        type: rubrics
-        criteria: [{id: a, outcome: Names it}, {id: b, score_ranges: {0: Names none, 6: Names one}}, Names the law]
-      - type: contains
-        value: x
-""",
-    ),
-    "of the value of AgentV 5": (
-        "a.eval.yaml",
-        """\
-prompts: ["{{ input }}"]
-tests:
-  - id: refund
-    vars: {input: May I?}
-    assert:
-      - type: llm-rubric
-        metric: 'it''s'
-        value:
-          - id: detail
-            score_ranges: {0: Names none, 6: Names one}
-          - Names the day
-          - Names the reason
-""",
-    ),
-    "in JSON": (
-        "suite.json",
-        """\
-{
-  "tests": [
-    {
-      "evaluators": [
-        {
-          "name": "grade",
-          "rubrics": [
-            "Names the period",
-            {"id": "a", "score_ranges": {"0": "Names none", "6": "Names one"}},
-            "Names the day"
-          ],
-          "weight": 1.50
-        }
-      ]
-    }
-  ]
-}
-""",
-    ),
-    "with a text that keeps the blank lines at its end": (
-        "a.rubric.yaml",
-        """\
-rubrics:
-  - Names one
-  - |+
-    Names two
-
-
-  - id: c
-    levels:
-      1: No
-      2: |+
-        Yes
-
-
-""",
-    ),
-    "from between texts that keep the blank lines at their end": (
-        "a.yaml",
-        """\
-tests:
-  - evaluators:
-      - rubrics:
-          - |+
-            Names one
-
-          - {id: c, levels: {1: No, 2: Yes}}
-          - |+
-            Names two
-
-      - rubrics: [Names it]
-""",
-    ),
-}
+CASES = TABLES["CASES"]
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -216,21 +43,7 @@ def test_criteria_move_with_their_comments_and_nothing_else_changes(case, said):
 
 DEPTH = "{id: d, levels: {1: Names none, 2: Names one}}"
 BANDS = "score_ranges: {0: Names none, 6: Names one}"
-UNUSUAL = {
-    "an end of the document": f"rubrics:\n- Names one\n- Names two\n- id: c\n  {BANDS}\n...\n# the end\n",
-    "a dash on a line of its own": (
-        f"%YAML 1.2\n---\nrubrics:\n  - Names one\n  - # the band\n    id: c\n    {BANDS}\n\n  - Names two\n"
-    ),
-    "comments between brackets": (
-        f"{{rubrics: [\n  Names one,  # one\n  Names two,\n  {{id: c, # c\n   {BANDS}}}\n  ], # end\n}}"
-    ),
-    "old line ends, an explicit key and a tag": (
-        f"? rubrics\r:\r  - Names one\r  -\r  - !!map\r    id: c\r    {BANDS}\r  - Names two\r"
-    ),
-    "a text that keeps its blank lines, and blanks at the end": (
-        f" rubrics:\n  - id: a\n    expected_outcome: |+\n     One\n\n  - id: c \n    {BANDS}\t\n\n  - Two  \n \n"
-    ),
-}
+UNUSUAL = TABLES["UNUSUAL"]
 
 
 @pytest.mark.parametrize("text", UNUSUAL.values(), ids=UNUSUAL)

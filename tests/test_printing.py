@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
@@ -17,6 +18,8 @@ from rubric_lint.cli.lint.lint import cli
 from rubric_lint.cli.score.prompt import prompt, schema
 from rubric_lint.cli.score.score import score
 from rubric_lint.report import REPORTERS
+
+TABLES = read_cases(__file__)
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows allows no such names")
 
@@ -152,25 +155,7 @@ def test_git_applies_a_diff_whose_files_have_odd_names():
 
 
 HOSTILE = [*TEXTS, "a\x1b[31mb", "a\x7fb", "a\x9bb", "a\u2028b", "a\U000e0041b", "a\n::error::b", "]]><b>"]
-CONVERTED = [
-    "rubric",
-    "markdown",
-    "csv",
-    "deepeval",
-    "ragas",
-    "deepeval-json",
-    "agentv-4",
-    "agentv-5",
-    "promptfoo",
-    "verifiers",
-    "adk",
-    "harbor",
-    "pydantic-evals",
-    "requirement",
-    "trpc-agent",
-    "tolokaforge",
-    "agent-skills",
-]
+CONVERTED = TABLES["CONVERTED"]
 
 
 def print_of(command, *arguments):

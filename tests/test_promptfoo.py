@@ -1,6 +1,7 @@
 """Texts of promptfoo: which are rubrics, what they mean, and which scales in them leave no doubt."""
 
 import pytest
+from cases import read_cases
 from exports import ISOLATED
 from said import found
 
@@ -8,6 +9,8 @@ from rubric_lint.dialects.search.scales_in_text import find_scale
 from rubric_lint.lint.engine import lint
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_models, load_rubrics
+
+TABLES = read_cases(__file__)
 
 HEAD = "providers: [echo]\ntests:\n  - vars: {q: x}\n"
 NAME = "promptfooconfig.yaml"
@@ -118,24 +121,7 @@ def test_all_must_pass_unless_the_test_has_a_threshold(text, answers, score, ver
     assert (float(scored.score), str(scored.verdict)) == (score, verdict)
 
 
-@pytest.mark.parametrize(
-    ("assertion", "expected"),
-    [
-        ("{type: llm-rubric, value: ' '}", ["empty-outcome /tests/0/assert/0/value"]),
-        ("{type: llm-rubric}", ["schema /tests/0/assert/0"]),
-        ("{type: llm-rubric, value: Says why, threshold: 7}", ["schema /tests/0/assert/0/threshold"]),
-        ("{type: llm-rubric, value: Says why, treshold: 0.7}", ["unknown-field /tests/0/assert/0/treshold"]),
-        ("{type: llm-rubric, value: Says why, comment: It}", []),
-        ("{type: llm-rubric, value: Says why, weight: -1}", ["weight /tests/0/assert/0/weight"]),
-        ("{type: g-eval, value: []}", ["schema /tests/0/assert/0/value"]),
-        ("{type: g-eval, value: [Says why], threshold: 7}", ["schema /tests/0/assert/0/threshold"]),
-        ("{type: llm-rubric, value: 'Is it short? Score it from 1 to 5.'}", ["score-in-text /tests/0/assert/0/value"]),
-        ("{type: g-eval, value: 'Is it short? Score it from 0 to 10.'}", []),
-        ("{type: llm-rubric, value: 'The score field must be from 0 to 100.'}", []),
-        ("{type: llm-rubric, value: 'Lists from 1 to 3 reasons.'}", []),
-        ("{type: latency, threshold: 7000}", []),
-    ],
-)
+@pytest.mark.parametrize(("assertion", "expected"), TABLES["what promptfoo takes in silence is found"])
 def test_what_promptfoo_takes_in_silence_is_found(assertion, expected):
     assert findings(f"{HEAD}    assert: [{assertion}]\n") == expected
 

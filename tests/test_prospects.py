@@ -3,48 +3,16 @@
 import itertools
 
 import pytest
+from cases import read_cases
 
 from rubric_lint.scoring.grading import JudgeOutput, Prospects, Verdict
 from rubric_lint.scoring.loading import load_rubrics
 
+TABLES = read_cases(__file__)
+
 ORDER = [Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS]
 
-RUBRICS = {
-    "checklist": "rubrics: [a, {id: b, expected_outcome: b, weight: 3, required_min_score: 10}, c]",
-    "gates": """
-rubrics:
-  - {id: a, weight: 2.5, required_min_score: 7, score_ranges: {0: low, 7: high}}
-  - {id: b, weight: 1, required_min_score: 3, score_ranges: {0: low, 3: high}}
-""",
-    "weights": """
-rubrics:
-  - {id: a, weight: 9, score_ranges: {0: low, 5: high}}
-  - {id: b, weight: 1, score_ranges: {0: low, 5: high}}
-  - {id: c, weight: 0, score_ranges: {0: low, 5: high}}
-""",
-    "levels": """
-rubrics:
-  - {id: a, required_min_level: 2, levels: {1: wrong, 2: partly right, 5: right}}
-  - {id: b, levels: {1: long, 4: short}}
-""",
-    "holistic": """
-rubrics:
-  - {score_range: [0, 6], expected_outcome: low}
-  - {score_range: [7, 10], expected_outcome: high}
-""",
-    "deductions": """
-rubrics:
-  - {criterion: Names the dose, points: 5, tags: []}
-  - {criterion: Names a source, points: 3, tags: []}
-  - {criterion: Invents a dose, points: -6, tags: []}
-""",
-    "must not": """
-tests:
-  - assert:
-      - {type: llm-rubric, value: Names the cause, weight: 3}
-      - {type: not-llm-rubric, value: Blames the customer, weight: 2}
-""",
-}
+RUBRICS = TABLES["RUBRICS"]
 
 
 @pytest.mark.parametrize("text", RUBRICS.values(), ids=RUBRICS)

@@ -5,12 +5,13 @@ import re
 from textwrap import dedent
 
 import pytest
+from dialect_samples import SAMPLES
 from exports import load, meaning, write
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_rubrics import SHAPES
 from ruamel.yaml import YAML
-from test_interop import SAMPLES, TEXTS
+from test_interop import TEXTS
 
 from rubric_lint.dialects.export import load_target
 from rubric_lint.dialects.export.entries import as_entries
@@ -22,7 +23,7 @@ from rubric_lint.scoring.loading import load_models
 @pytest.mark.parametrize("dialect", [*SAMPLES, "agentv-a0", "agentv-a1", "agentv-a2", "agentv-texts"])
 def test_every_dialect_comes_in_as_version_2(dialect):
     """What is imported lints without errors and means what it did, but for the criteria that version 2 cannot weigh."""
-    text, name, _ = (SAMPLES | OURS)[dialect]
+    text, name = (SAMPLES[dialect].text, SAMPLES[dialect].file) if dialect in SAMPLES else OURS[dialect]
     ((called, before),) = read(dedent(text), name).items()
     rubric, _ = make_sound(called, before)
     (after,) = read(load_target("rubric").write({called: rubric}).text, "r.rubric.yaml").values()
@@ -31,10 +32,10 @@ def test_every_dialect_comes_in_as_version_2(dialect):
 
 # The generations of AgentV that are our own versions 1 and 2, and what looks the same since then.
 OURS = {
-    "agentv-texts": (TEXTS, "a.yaml", ()),
-    "agentv-a0": ("tests: [{rubrics: [Names it, {id: a, description: Says why, required: true}]}]", "a.yaml", ()),
-    "agentv-a1": ("tests: [{rubrics: [{score_range: [0, 10], expected_outcome: All of it}]}]", "a.yaml", ()),
-    "agentv-a2": ("tests: [{rubrics: [{id: a, score_ranges: {0: Not at all, 5: All of it}}]}]", "a.yaml", ()),
+    "agentv-texts": (TEXTS, "a.yaml"),
+    "agentv-a0": ("tests: [{rubrics: [Names it, {id: a, description: Says why, required: true}]}]", "a.yaml"),
+    "agentv-a1": ("tests: [{rubrics: [{score_range: [0, 10], expected_outcome: All of it}]}]", "a.yaml"),
+    "agentv-a2": ("tests: [{rubrics: [{id: a, score_ranges: {0: Not at all, 5: All of it}}]}]", "a.yaml"),
 }
 
 # The name of the target, the dialects that this may be taken for, the file's name, and the shapes that both know.

@@ -5,6 +5,7 @@ from fractions import Fraction
 from statistics import median
 
 import pytest
+from cases import read_cases
 from exports import as_json
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +16,8 @@ from rubric_lint.scoring import OutputError, load_rubrics, score_samples
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
 from rubric_lint.scoring.scorer import score_entry
 from rubric_lint.scoring.totals import Totals
+
+TABLES = read_cases(__file__)
 
 THREE_GATES = """\
 rubrics:
@@ -76,28 +79,7 @@ def test_one_sample_is_the_result():
     assert "verdicts" not in whole(7).to_json()
 
 
-@pytest.mark.parametrize(
-    ("record", "path", "message"),
-    [
-        ({"outputs": []}, "/outputs", "`outputs` is an empty list, so there is no output to score"),
-        (
-            {"outputs": {"score": 7}},
-            "/outputs",
-            "`outputs` must be a list of outputs for one answer; name a single one `output`",
-        ),
-        (
-            {"outputs": [{"score": 7}], "output": {"score": 7}},
-            "/outputs",
-            "`output` beside `outputs`: unclear which one counts; remove one",
-        ),
-        ({"outputs": [{"score": 7}, {"score": 11}]}, "/outputs/1/score", "output 2 of 2: score 11 is outside 0..10"),
-        (
-            {"outputs": ["<think>hm", {"score": 7}]},
-            "/outputs/0",
-            "output 1 of 2: in the raw text: cut off inside its thoughts, which begin at line 1 and never end",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("record", "path", "message"), TABLES["samples that cannot be scored are told"])
 def test_samples_that_cannot_be_scored_are_told(record, path, message):
     entry = json.dumps({"id": "x", **record}).encode()
     outcome = score_entry(entry, WHOLE, 3)

@@ -3,10 +3,13 @@ import re
 
 import pytest
 import ruamel.yaml
+from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_lint.text.scalar import LONGEST_WORD, SPECIAL_STARTS, find_ambiguity, resolve
+
+TABLES = read_cases(__file__)
 
 # YAML 1.2.2, section 10.3.2 (core schema), and what only YAML 1.1 would take for something else.
 MEANINGS = [
@@ -41,64 +44,7 @@ def test_numbers_of_any_length_have_a_value():
     ]
 
 
-AMBIGUOUS = {
-    "yes": (
-        "true in YAML 1.1 but a string in YAML 1.2",
-        "write true, or put it in quotes if it is a string",
-    ),
-    "Off": (
-        "false in YAML 1.1 but a string in YAML 1.2",
-        "write false, or put it in quotes if it is a string",
-    ),
-    "0o12": (
-        "a string in YAML 1.1 but the number 10 in YAML 1.2",
-        "write a plain decimal number, or put it in quotes if it is a string",
-    ),
-    "1_0": (
-        "the number 10 in YAML 1.1 but a string in YAML 1.2",
-        "write a plain decimal number, or put it in quotes if it is a string",
-    ),
-    "017": (
-        "the number 15 in YAML 1.1 but the number 17 in YAML 1.2",
-        "write a plain decimal number, or put it in quotes if it is a string",
-    ),
-    "1:30": (
-        "the number 90 in YAML 1.1 but a string in YAML 1.2",
-        "write a plain decimal number, or put it in quotes if it is a string",
-    ),
-    "0b11": (
-        "the number 3 in YAML 1.1 but a string in YAML 1.2",
-        "write a plain decimal number, or put it in quotes if it is a string",
-    ),
-    "-0b11": (
-        "the number -3 in YAML 1.1 but a string in YAML 1.2",
-        "write a plain decimal number, or put it in quotes if it is a string",
-    ),
-    "0x1_F": (
-        "the number 31 in YAML 1.1 but a string in YAML 1.2",
-        "write a plain decimal number, or put it in quotes if it is a string",
-    ),
-    "-1:30": (
-        "the number -90 in YAML 1.1 but a string in YAML 1.2",
-        "write a plain decimal number, or put it in quotes if it is a string",
-    ),
-    ".5e0": (
-        "a string in YAML 1.1 but the number 0.5 in YAML 1.2",
-        "write a plain decimal number, or put it in quotes if it is a string",
-    ),
-    "1e3": (
-        "a string in YAML 1.1 but the number 1000 in YAML 1.2",
-        "write a plain decimal number, or put it in quotes if it is a string",
-    ),
-    "0x0A": (
-        "the number 10 to most readers but a string to those that know decimal numbers only",
-        "write a plain decimal number, or put it in quotes if it is a string",
-    ),
-    "2020-01-01": (
-        "a date in YAML 1.1 but a string in YAML 1.2",
-        "put it in quotes if it is a string",
-    ),
-}
+AMBIGUOUS = TABLES["AMBIGUOUS"]
 
 
 @pytest.mark.parametrize("text", AMBIGUOUS)

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-import dialect_samples
 import pytest
+from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
@@ -20,6 +20,8 @@ from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
+
+TABLES = read_cases(__file__)
 
 FILES = {file.bundled_name: file for entry in catalogue() for file in entry.forms}
 BUNDLED = {name: json.loads(bundle(file)) for name, file in FILES.items()}
@@ -64,7 +66,7 @@ def test_the_catalogue_names_every_authored_schema():
         "scores/v1.json",
         "show/v1.json",
         *(load_dialect(name).schema for name in DIALECTS),
-        *(f"{sample.schema}.json" for sample in dialect_samples.SAMPLES.values()),
+        "promptfoo/v1.json",
     }
     assert AUTHORED.keys() == expected
 
@@ -178,36 +180,7 @@ def problems(entry, version="v2"):
     ]
 
 
-FIELDS = ", ".join(f"`{name}`" for name in schema_for().fields_of_shape(frozenset()) if name not in SHAPE_FIELDS)
-SCORE = "expected an integer from 0 to 10"
-NO_ID = "the bands of a holistic scale share one score, so they have no id"
-OF_LEVELS = "it is the gate of a criterion with `levels`; the gate here is `required_min_score`"
-WRONG = [
-    "{id: a, expected_outcome: It}",
-    "{id: 7, expected_outcome: It}",
-    "{id: ' ', expected_outcome: It}",
-    "{id: a, expected_outcome: ''}",
-    "{id: a, expected_outcome: }",
-    "{id: a, expected_outcome: [It]}",
-    "{id: a, expected_outcome: 7, weight: x}",
-    "{id: a, expected_outcom: It}",
-    "{id: a, expectedOutcome: It}",
-    "' '",
-    "7",
-    "null",
-    "[a]",
-    "{id: a, required_min_score: -1, expected_outcome: It}",
-    "{id: a, expected_outcome: It, required: 1}",
-    "{id: a, expected_outcome: It, required_min_level: 2}",
-    "{id: a, score_range: [0, 10], expected_outcome: It}",
-    "{id: a, score_ranges: [x]}",
-    "{id: a, score_ranges: {x: It}}",
-    "{id: a, score_ranges: {0: 7}}",
-    "{id: a, score_ranges: {0: ''}}",
-    "{id: a, score_ranges: {'': It}}",
-    "{id: a, levels: [{level: 1, expected_outcome: It}]}",
-    "{id: a, levels: [{level: x, expected_outcome: It}, {level: 2, expected_outcome: So}]}",
-]
+WRONG = TABLES["WRONG"]
 
 
 def test_a_field_that_is_near_no_other_is_unknown():

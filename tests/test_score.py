@@ -4,6 +4,7 @@ from fractions import Fraction
 from math import sqrt
 
 import pytest
+from cases import read_cases
 
 from rubric_lint.finding import Severity
 from rubric_lint.lint.engine import lint
@@ -14,6 +15,8 @@ from rubric_lint.scoring.grading import JudgeOutput, Verdict
 from rubric_lint.scoring.loading import DECIDING, RubricError, load_rubrics
 from rubric_lint.scoring.output import reader_of
 from rubric_lint.scoring.totals import Totals
+
+TABLES = read_cases(__file__)
 
 RANGES = "score_ranges: {0: Nothing is right, 4: Half of it is right, 8: All of it is right}"
 
@@ -303,27 +306,7 @@ def test_an_empty_rubric_in_another_document_hides_no_repeated_name(rubrics):
     ]
 
 
-BORROWED = {
-    "a merge key": (
-        (
-            "base: &b\n  id: x\ntests:\n"
-            "- <<: *b\n  rubrics: [{id: a, expected_outcome: Is short}]\n"
-            "- <<: *b\n  rubrics: [{id: a, expected_outcome: Is long}]\n"
-        ),
-        (7, 5),
-    ),
-    "a merge key alone": (
-        "base: &b\n  id: x\n  rubrics: [Is short]\ntests:\n- <<: *b\n- <<: *b\n  rubrics: [Is long]\n",
-        (7, 5),
-    ),
-    "an alias": (
-        (
-            "tests:\n- id: &i x\n  rubrics: [{id: a, expected_outcome: Is short}]\n"
-            "- id: *i\n  rubrics: [{id: a, expected_outcome: Is long}]\n"
-        ),
-        (4, 2),
-    ),
-}
+BORROWED = TABLES["BORROWED"]
 
 
 @pytest.mark.parametrize(("text", "lines"), BORROWED.values(), ids=BORROWED)
@@ -331,7 +314,7 @@ def test_cases_that_borrow_their_name_are_told_where_they_are(text, lines):
     result = lint("suite.yaml", text.encode())
     (found,) = (each for each in result.findings if each.rule == "repeated-case")
     spans = (found.span, found.related[0].span)
-    assert tuple(result.source.position(span.start).line for span in spans) == lines
+    assert [result.source.position(span.start).line for span in spans] == lines
 
 
 @pytest.mark.parametrize("text", CASES.values(), ids=CASES)

@@ -5,6 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 from found import told
 from lint_command import call
 
@@ -14,6 +15,8 @@ from rubric_lint.lint.engine import examine_file
 from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder
 from rubric_lint.scoring.loading import RubricError, load_models, load_rubrics
 from rubric_lint.shapes.shape import Shape
+
+TABLES = read_cases(__file__)
 
 
 def settings(table):
@@ -98,22 +101,7 @@ def test_a_threshold_and_a_gate_are_not_judged_by_a_scale_that_is_none(scale, ex
 
 
 BARE = ('criteria = ""\noutcome = "x"\nscale = "yes-no"', "[Names the cause, Is short]")
-WORDS = (
-    """
-criteria = "/rubric"
-id = "n"
-outcome = ["must", "criterion"]
-scale = "yes-no"
-weight = "importance"
-weights = {high = 2.5, low = 1}
-negative = {is_positive = false}
-""",
-    """
-rubric:
-  - {n: 1, must: Cites a source, importance: high}
-  - {n: 2, criterion: Blames, importance: low, is_positive: false}
-""",
-)
+WORDS = TABLES["WORDS"]
 POINTS = (
     'criteria = "/criteria"\nid = "name"\nlevels = "items"\ncombine = "share"\npass = 3',
     """
@@ -126,25 +114,7 @@ HALVES = (
     'criteria = "/criteria"\nid = "name"\nlevels = "items"\ngate = "min"\npass = 0.5',
     "criteria: [{name: a, min: 0.5, items: {0: No, 0.5: In part, 1: Yes}}]",
 )
-PARTS = (
-    """
-criteria = "/areas"
-id = "id"
-outcome = "text"
-parts = "checks"
-weight = ["weight", "w"]
-scale = "yes-no"
-combine = "share"
-pass = "/mark"
-total = 100
-""",
-    """
-mark: 70
-areas:
-  facts: {weight: 60, checks: [{id: a, text: A, w: 2}, {id: b, text: B, w: 1}]}
-  form: {weight: 40, checks: [{id: a, text: C}]}
-""",
-)
+PARTS = TABLES["PARTS"]
 ALL = (
     'criteria = "/c"\noutcome = "text"\nscale = "range"\ncombine = "all"\npass = 2\nlevels = "score_*"',
     """
@@ -245,110 +215,9 @@ def test_each_match_of_a_star_is_a_rubric_with_its_own_name_and_task():
     assert {name: each.model.view.task for name, each in rubrics.items()} == {"one": "Why?", "two": ""}
 
 
-TOTALS = """
-scale: 1 - 3
-pass_mark: 2
-total: 1
-dimensions:
-  a: {description: Is it right, weight: 0.7, guide: {1: Wrong facts, 3: Right facts, 2: Half of them, 4: More}}
-  b: {description: Is it kind, weight: 0.5, guide: {1: Rude, 2: Cold, 3: ''}}
-  c: {weight: a lot}
-"""
-LACKING = """
-criteria = "/c"
-outcome = "text"
-levels = "anchors"
-weight = "w"
-weights = {high = 1}
-scale = "yes-no"
-total = 2
-"""
-LOST = 'criteria = "/c"\noutcome = "text"\nweight = "w"\nscale = "yes-no"\ntotal = "/total"\npass = "/mark"'
-
-
-ONE = "[{text: Names the cause}]"
-NOWHERE = (("levels", "anchors"), ("scale", "scale"))
-POINTS_BELOW = (
-    'criteria = "/c"\noutcome = "id"\nid = "id"\nweight = "points"\nparts = "parts"\nscale = "yes-no"\n'
-    'combine = "share"\nnegative = "bad"'
-)
-
-
-@pytest.mark.parametrize(
-    ("table", "text", "expected"),
-    [
-        (
-            GUIDE,
-            SCALED.format(scale="1-5", passes=6, gate=7),
-            [
-                ("6", "bounds.threshold", "pass_mark", "6", "1", "5", "threshold", "is never met"),
-                ("7", "bounds.threshold", "min", "7", "1", "5", "gate", "is never met"),
-                ("guide", "undescribed-scale.undescribed", "2 to 4", "1", "5"),
-            ],
-        ),
-        (
-            GUIDE + 'total = "/total"',
-            TOTALS,
-            [
-                ("2", "band-order.levels-unsorted", "2", "3", "line 6"),
-                ("4", "bounds.level-outside", "4", "1", "3"),
-                ("''", "empty-outcome.blank", "the text of this level is", "blank"),
-                ("a lot", "schema.unexpected", "`weight` is", 'the string "a lot"', "a number"),
-            ],
-        ),
-        (
-            LACKING,
-            "c: [{text: A b c, w: high}, {text: '', w: low}, {w: high}, {text: D e f}, 5]",
-            [
-                ("''", "empty-outcome.blank", "`text` is", "blank"),
-                ("low", "weight.unknown-word", "w", "low", "`high`"),
-                ("w", "schema.no-text", "`text` or `anchors`"),
-                ("text", "weight.lacking", "w"),
-                ("5", "schema.unexpected", "`c` has", "5", "a mapping or a string"),
-            ],
-        ),
-        (
-            LOST,
-            "total: 100\nc: {a: {text: Names the cause, w: 60}, b: {text: Is short, w: 50}}",
-            [
-                ("100", "weight.total", "110", "100"),
-                ("a", "schema.no-setting", "ours", "pass", "/mark"),
-            ],
-        ),
-        (
-            'criteria = "/c"\noutcome = "text"\nlevels = "/anchors"\nscale = "/scale"',
-            f"c: {ONE}",
-            [(ONE, "schema.no-setting", "ours", each, f"/{where}") for each, where in NOWHERE],
-        ),
-        (
-            'criteria = "/c"\noutcome = "text"\nscale = ["/low", "/high"]',
-            f"low: 1\nc: {ONE}",
-            [(ONE, "schema.no-setting", "ours", "scale", "/high")],
-        ),
-        (
-            POINTS_BELOW,
-            "c: [{id: a, points: 9, parts: [{id: b, points: 3}, {id: c, points: 4}]}, {id: d, points: 1}]",
-            [("9", "weight.parts", "points", "7", "9")],
-        ),
-        (  # a penalty adds nothing, and weights of parts may be shares
-            POINTS_BELOW,
-            "c: [{id: a, points: 9, parts: [{id: b, points: 9}, {id: c, points: 4, bad: true}]}, {id: d, points: 1}]",
-            [],
-        ),
-        (
-            'criteria = "/c"\nid = "id"\nweight = "max_points"\nlevels = "levels"\ncombine = "share"',
-            "c: [{id: a, max_points: 4, levels: [{points: 0, text: None of it}, {points: 3, text: All of it}]}]",
-            [("4", "weight.highest-level", "max_points", "4", "3")],
-        ),
-        (
-            'criteria = "/rubric/items"\noutcome = "text"',
-            "rubric: {criteria: []}",
-            [("criteria", "schema.no-criteria", "ours", "/rubric/items")],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("table", "text", "expected"), TABLES["faults"])
 def test_what_is_wrong_in_a_file_is_said_in_its_own_words_at_its_place(table, text, expected):
-    assert found(text, table) == expected
+    assert found(text, table) == [*map(tuple, expected)]
 
 
 def test_a_scale_that_is_not_understood_matters_only_where_no_levels_say_it():
@@ -371,80 +240,14 @@ def test_absurd_values_are_findings_and_never_a_crash(value):
         examine_file("a.yaml", text.replace(field, f"{field.split(': ')[0]}: {value}").encode(), settings(GUIDE))
 
 
-@pytest.mark.parametrize(
-    ("table", "text", "reason"),
-    [
-        (
-            'criteria = "/c"\noutcome = "t"',
-            "c: [{t: A}]",
-            (
-                "neither its file nor its table says on which scale a criterion is scored; "
-                "to say it, run `rubric-lint adopt FILE --scale yes-no`, or `--scale 1-5`"
-            ),
-        ),
-        (
-            'criteria = "/c"\nlevels = "l"',
-            "c: [{l: {good: A b, bad: C d}}]",
-            "nothing says which score the level `good` is; give it one in `level-scores` of the table",
-        ),
-        (
-            'criteria = "/c"\noutcome = "t"\ngate = "hard"\nscale = [1, 5]',
-            "c: [{t: A, hard: true}]",
-            "nothing says which score `rubric-1` must reach, as its gate has no number",
-        ),
-        (
-            'criteria = "/c"\noutcome = "t"\ngate = "min"\nparts = "c"\nscale = [1, 5]',
-            "c: {tone: {min: 3, c: [{t: A}]}}",
-            "`min` of `tone` counts for none of its parts, which are what is judged",
-        ),
-        (
-            'criteria = "/c"\noutcome = "t"\nscale = "s"\npass = 3',
-            "c: [{t: A, s: 1-5}, {t: B, s: 1-3}]",
-            "its criteria have several scales, so no score is 3, the threshold",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("table", "text", "reason"), TABLES["no score"])
 def test_a_rubric_whose_score_nothing_says_is_refused_with_the_reason(table, text, reason):
     with pytest.raises(RubricError) as caught:
         mean(text, table)
     assert str(caught.value).endswith(f"the rubric cannot be scored: {reason}")
 
 
-@pytest.mark.parametrize(
-    ("table", "expected"),
-    [
-        ("", ['lacks "files" and "criteria"']),
-        ('files = ["a"]\ncriteria = "c"', ['criteria: "c" is not a pointer, such as "/criteria"']),
-        ('files = ["a"]\ncriteria = "/c"\nwieght = "w"', ['"wieght" is not a setting; did you mean "weight"?']),
-        (
-            'files = ["a"]\ncriteria = "/c"\nscale = [5, 1]',
-            [
-                "has neither `outcome` nor `levels`, so nothing says what a criterion asks for; name one of them",
-                "scale: goes from 5 to 1; write the lowest score first",
-            ],
-        ),
-        (
-            'files = ["a"]\ncriteria = "/c"\noutcome = "t"\nscale = [1, 5]\npass = 7\nweights.a = 1\nrubric = "/*/id"',
-            [
-                "pass: 7 is not a score above 1 and up to 5, the `scale`",
-                "weights: says how to read `weight`, which is missing",
-                'rubric: "/*/id" has more `*` than `criteria`, which has 0',
-            ],
-        ),
-        (
-            (
-                'files = ["a"]\ncriteria = "/c"\noutcome = "t"\nweight = "w"\nweights.a = 1e99999999\n'
-                "scale = [0, 1e99999999]\npass = 1e99999999"
-            ),
-            [
-                "weights.a: 1E+99999999 is outside -1000000..1000000",
-                'scale: a list is not a list of the lowest and the highest score, "yes-no", or a name or pointer',
-                "pass: 1E+99999999 is not a number, or a pointer to one",
-            ],
-        ),
-        ('files = ["a"]\ncriteria = "/c"\noutcome = 3', ["outcome: 3 is not the name of a field, or a list of names"]),
-    ],
-)
+@pytest.mark.parametrize(("table", "expected"), TABLES["a table that contradicts itself is an error of the settings"])
 def test_a_table_that_contradicts_itself_is_an_error_of_the_settings(table, expected, tmp_path):
     (tmp_path / "rubric-lint.toml").write_text(f'[[shape]]\nname = "ours"\n{table}\n')
     with pytest.raises(SettingsError) as caught:

@@ -2,9 +2,9 @@
 
 import re
 import time
-from textwrap import dedent
 
 import pytest
+from cases import read_cases
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from pages import read_pages
@@ -16,119 +16,16 @@ from rubric_lint.fix.silence import silence
 from rubric_lint.lint.engine import lint
 from rubric_lint.text.source import Source
 
+TABLES = read_cases(__file__)
+
 
 def write(text, reason="", name="a.yaml"):
     """The text with comments, and the findings that are left with the reason."""
-    done = silence(name, dedent(text).encode(), reason=reason)
+    done = silence(name, text.encode(), reason=reason)
     return done.data.decode(), [(left.finding.rule, left.reason) for left in done.left]
 
 
-PLACES = {
-    "behind the line": """\
-        rubrics:
-          - id: a
-            expected_outcome: Good
-        """,
-    "behind a comment": """\
-        rubrics:
-          - id: a
-            expected_outcome: Good # really
-        """,
-    "in the comment that is there": """\
-        rubrics:
-          - expected_outcome: Good # rubric-lint: ignore[vague-outcome] for a reason
-        """,
-    "in the comment above": """\
-        rubrics:
-          # rubric-lint: ignore[vague-outcome]
-          - expected_outcome: |
-              Good
-        """,
-    "above a block scalar": """\
-        rubrics:
-          - id: a
-            expected_outcome: >-
-              Good
-        """,
-    "above a key whose text is on the next line": """\
-        rubrics:
-          - id: a
-            description:
-              Says the result.
-
-
-        # the end
-        """,
-    "above a text of several lines": """\
-        rubrics:
-          - id: a
-            expected_outcome: "Very
-
-              good"
-          - id: b
-            expected_outcome: 'Very
-              bad'
-        """,
-    "in a flow collection over several lines": """\
-        rubrics: [{id: a,
-          expected_outcome: Good},
-          {
-            expected_outcome: "Very
-              good" }
-        ]
-        """,
-    "one above for all below": """\
-        rubrics:
-          - expected_outcome: |
-              Good
-            weight: 0
-          - expected_outcome: |
-              Poor
-            weight: 0
-        """,
-    "above a long line": f"""\
-        rubrics:
-          - id: {"a" * 90}
-            expected_outcome: Good
-            "{"x" * 90}": 1
-        """,
-    "behind a long line with more on it": f"""\
-        [{{rubrics: [{{id: a, expected_outcome: {"a" * 100}, x: 1}}]}}]
-        """,
-    "beside blanks and tabs": (
-        "rubrics:\n  - id: a\n    expected_outcome: Good \t\n  - id: b\n    expected_outcome: Poor "
-    ),
-    "at the definition of an alias": """\
-        x: &x Good
-        rubrics:
-          - id: a
-            expected_outcome: *x
-        """,
-    "in each document": """\
-        %YAML 1.2
-        ---
-        rubrics: {}
-        --- {rubrics: }
-        """,
-    "where the comment above makes one below useless": """\
-        rubrics:
-          - id: a
-            score_ranges:
-              - score_range: [0, 4]
-                expected_outcome: Poor  # rubric-lint: ignore[vague-outcome]
-              - score_range: [5, 10]
-                expected_outcome: Good
-        """,
-    "a comment that silences nothing": """\
-        rubrics:
-          - id: a  # rubric-lint: ignore[overlap]
-            expected_outcome: It is said.
-        """,
-    "above all, where nothing else reaches": """\
-        # yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v9.schema.json
-        rubric: []
-        """,
-}
+PLACES = TABLES["PLACES"]
 
 
 @pytest.mark.parametrize("before", PLACES.values(), ids=PLACES)
@@ -143,25 +40,12 @@ def test_a_reason_stands_behind_new_comments():
 
 
 JSON = "JSON has no comments; list it in a baseline, or under `per-file-ignores`"
-LEFT = {
-    "JSON": ("a.json", '{"rubrics": [{"id": "a", "expected_outcome": ""}]}', [("empty-outcome", JSON)]),
-    "JSON Lines": ("a.jsonl", '{"rubrics": [{"id": "a", "expected_outcome": ""}]}\n', [("empty-outcome", JSON)]),
-    "a fault of syntax": (
-        "a.yaml",
-        "rubrics:\n  - expected_outcome: 'open\n",
-        [("syntax", "comments in a file with a syntax error are not read; fix the error")],
-    ),
-    "a comment at fault": (
-        "a.yaml",
-        "rubrics:\n  - id: a # rubric-lint: ignore\n    expected_outcome: It is said.\n",
-        [("unused-ignore", "the finding is about the comment itself; correct it or remove it")],
-    ),
-}
+LEFT = TABLES["LEFT"]
 
 
 @pytest.mark.parametrize(("name", "text", "left"), LEFT.values(), ids=LEFT)
 def test_what_no_comment_silences(name, text, left):
-    assert write(text, name=name) == (text, left)
+    assert write(text, name=name) == (text, [tuple(each) for each in left])
 
 
 FAULTS = (

@@ -2,6 +2,7 @@
 
 import html
 import json
+import posixpath
 import re
 from importlib.util import find_spec
 
@@ -12,12 +13,11 @@ from website.__main__ import build, complete
 from website.assemble import SiteError, describe, expand_navigation, make_pages
 from website.check import check_site
 from website.reference import published_schemas
-from website.sources import ROOT, LinkChange, LinkError, edit_links, list_links
+from website.sources import ROOT, LinkChange, LinkError, edit_links, find_groups, list_links
 
-from rubric_lint.dialects import DIALECTS
 from rubric_lint.format.schema_files import catalogue, load
 from rubric_lint.messages import HOME
-from rubric_lint.rules import RULES
+from rubric_lint.rules import BY_NAME, RULES
 
 pytestmark = pytest.mark.repository
 
@@ -76,20 +76,16 @@ def test_every_setting_has_a_section():
     assert sections == [f"`{name}`" for name in load("config/v1.json")["properties"]]
 
 
-def test_every_rule_has_a_page_at_its_address_and_a_row():
-    for rule in RULES:
-        assert f"rules/{rule.name}.md" in PAGES
-        assert f"| [`{rule.name}`]({rule.name}.md) | {rule.summary} | {rule.severity} |" in PAGES["rules/index.md"]
-        assert f"**Severity:** {rule.severity} · **Fix:** {rule.kinds or 'none'}" in PAGES[f"rules/{rule.name}.md"]
-
-
-def test_every_dialect_is_on_a_page_of_dialects():
-    pages = "".join(
-        text for page, text in PAGES.items() if page.startswith("dialects/") and page != "dialects/index.md"
-    )
-    families = {name.split("-")[0] if name.startswith("agentv") else name for name in DIALECTS}
-    assert {name for name in families if f"dialects/{name}.md" not in PAGES} == set()
-    assert {name for name in DIALECTS if name.startswith("agentv") and f"`{name}`" not in pages} == set()
+def test_every_rule_has_one_group_a_row_and_a_section():
+    grouped = [name for group in find_groups() for name in group.rules]
+    assert sorted(grouped) == sorted(rule.name for rule in RULES)
+    for group in find_groups():
+        assert [name for name in headings(group.page) if name.startswith("`")] == [f"`{name}`" for name in group.rules]
+        place = posixpath.basename(group.page)
+        for rule in map(BY_NAME.__getitem__, group.rules):
+            row = f"| [`{rule.name}`]({place}#{rule.name}) | {rule.summary} | {rule.severity} |"
+            assert row in PAGES["rules/index.md"]
+            assert f"**Severity:** {rule.severity} · **Fix:** {rule.kinds or 'none'}" in PAGES[group.page]
 
 
 def test_every_schema_is_published_at_its_id_and_listed():
@@ -98,17 +94,16 @@ def test_every_schema_is_published_at_its_id_and_listed():
         bundled = ((form.bundled_id, form.path) for form in entry.forms)
         for url, file in (*bundled, (load(entry.source)["$id"], ROOT / "schemas" / entry.source)):
             assert json.loads(published[url.removeprefix(HOME)]) == json.loads(file.read_text("utf-8"))
-            assert f"]({url})" in PAGES["schemas/index.md"]
+        assert f"]({entry.bundled_id})" in PAGES["schemas/index.md"]
 
 
-@pytest.mark.parametrize(
-    "source", ["report/v1.json", "show/v1.json", "diff/v1.json", "agreement/v1.json", "baseline/v1.json"]
-)
-def test_every_field_of_a_report_is_described(source):
-    shown = set(re.findall(r"^\| `(\w+)` \|", PAGES["reports.md"], re.MULTILINE))
-    schema = load(source)
-    parts = [schema, *schema.get("definitions", {}).values(), *schema["properties"].values()]
-    assert {name for part in parts for name in part.get("properties", {})} - shown == set()
+def test_every_report_is_described_and_so_is_every_field_of_one():
+    for source in ("report", "assessment", "scores", "agreement", "show", "diff", "baseline"):
+        assert f"schemas/{source}-v1.schema.json" in PAGES["reports.md"]
+        schema = load(f"{source}/v1.json")
+        parts = [schema, *schema.get("definitions", {}).values(), *schema["properties"].values()]
+        fields = [(name, each) for part in parts for name, each in part.get("properties", {}).items()]
+        assert [name for name, each in fields if not {"description", "$ref", "const"} & each.keys()] == []
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("docs/**/*.md")), ids=lambda path: path.stem)
@@ -118,7 +113,7 @@ def test_the_lists_of_a_page_are_those_of_the_code(path):
 
 
 def test_an_unknown_list_is_an_error():
-    with pytest.raises(reference.ListError, match="unknown list `rulez`; known: agents, tools, rules, "):
+    with pytest.raises(reference.ListError, match="unknown list `rulez`; known: rules: Text and YAML, "):
         reference.renew("<!-- list: rulez -->\n<!-- /list -->\n")
 
 
@@ -178,8 +173,8 @@ def test_a_page_that_the_navigation_lacks_and_one_that_is_missing_are_refused():
     ("target", "becomes"),
     [
         ("../format.md#1-shapes", "../format.md#1-shapes"),
-        ("../../rubric_lint/rules/duplicate_id.md", "../rules/duplicate-id.md"),
-        ("https://rubric-lint.github.io/rules/overlap/#why", "../rules/overlap.md#why"),
+        ("../../rubric_lint/rules/overlap.md#why", "../rules/bands.md#overlap"),
+        ("https://rubric-lint.github.io/rules/overlap/", "../rules/bands.md#overlap"),
         ("../../examples/legacy.yaml", "https://github.com/rubric-lint/rubric-lint/blob/main/examples/legacy.yaml"),
         ("../../tests", "https://github.com/rubric-lint/rubric-lint/tree/main/tests"),
         ("#here", "#here"),
@@ -190,8 +185,7 @@ def test_a_link_becomes_one_of_the_site(target, becomes):
     places = {
         "docs/guides/ci.md": "guides/ci.md",
         "docs/format.md": "format.md",
-        "rubric_lint/rules/duplicate_id.md": "rules/duplicate-id.md",
-        "rubric_lint/rules/overlap.md": "rules/overlap.md",
+        "rubric_lint/rules/overlap.md": "rules/bands.md#overlap",
     }
     assert LinkChange("docs/guides/ci.md", places, frozenset(places.values()))(target) == becomes
 

@@ -336,7 +336,7 @@ def test_a_judge_of_an_earlier_release_gets_its_new_name(kind):
 
 def test_graders_that_agentv_4_skips_get_the_names_that_it_reads():
     text = case("      - Says why\n", "    evaluators:\n      - {type: code_judge, script: x}\n")
-    expected = text.replace("code_judge, script", "code-grader, command")
+    expected = text.replace("code_judge, script", "code-grader, command").replace("evaluators", "assertions")
     assert rewritten(text, "agentv-4") == (expected, [], "")
 
 

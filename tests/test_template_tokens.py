@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,34 +11,9 @@ from rubric_lint.judge.prompt import JudgedCase, write_prompt
 from rubric_lint.outputs.chat_tokens import TEMPLATE_TOKEN, break_tokens, escape_tokens
 from rubric_lint.scoring.loading import load_rubrics
 
-# The special tokens of the published tokenizers of these families
-FAMILIES = {
-    "ChatML (OpenAI, Qwen, Yi, Kimi)": ["<|im_start|>", "<|im_end|>", "<|im_sep|>", "<|endoftext|>", "<|im_user|>"],
-    "Harmony (gpt-oss)": ["<|start|>", "<|channel|>", "<|message|>", "<|end|>", "<|return|>", "<|call|>"],
-    "Llama 2": ["<s>", "</s>", "<unk>", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>"],
-    "Llama 3": ["<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|python_tag|>"],
-    "Llama 4": ["<|header_start|>", "<|header_end|>", "<|eot|>"],
-    "Mistral": [
-        "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_CALLS]",
-        "[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[ARGS]", "[CALL_ID]", "[THINK]", "[/THINK]", "<SPECIAL_36>", "[IMG]",
-    ],
-    "Gemma": ["<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>", "<unused99>", "<|turn>", "<turn|>"],
-    "Phi": ["<|system|>", "<|user|>", "<|assistant|>"],
-    "DeepSeek": [
-        "<\uff5cbegin▁of▁sentence\uff5c>", "<\uff5cUser\uff5c>", "<\uff5cAssistant\uff5c>",
-        "<\uff5cend▁of▁sentence\uff5c>", "<think>", "</think>",
-    ],
-    "Qwen tools": ["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<tools>"],
-    "Command": ["<|START_OF_TURN_TOKEN|>", "<|END_OF_TURN_TOKEN|>", "<|CHATBOT_TOKEN|>", "<BOS_TOKEN|>"],
-    "GLM": ["[gMASK]", "[sMASK]", "<|observation|>"],
-    "EXAONE": ["[|system|]", "[|assistant|]", "[|endofturn|]"],
-    "MiniMax": ["]~b]", "]~!b[", "[e~["],
-    "Falcon": [">>QUESTION<<", ">>ANSWER<<"],
-    "InternLM": ["<eoh>", "<eoa>", "[UNUSED_TOKEN_145]"],
-    "Baichuan": ["<reserved_106>"],
-    "Seed": ["<seed:bos>", "<seed:eos>", "<seed:think>"],
-    "BERT": ["[CLS]", "[SEP]", "[MASK]", "[PAD]", "<mask>", "<pad>"],
-}  # fmt: skip
+TABLES = read_cases(__file__)
+
+FAMILIES = TABLES["FAMILIES"]
 TOKENS = [token for family in FAMILIES.values() for token in family]
 
 

@@ -2,12 +2,15 @@ import itertools
 import sys
 
 import pytest
+from cases import read_cases
 from click.testing import CliRunner
 
 from rubric_lint.cli.fix.fix import fix
 from rubric_lint.cli.lint.lint import cli as lint
 from rubric_lint.cli.output import wants_color
 from rubric_lint.cli.score.score import cli as score
+
+TABLES = read_cases(__file__)
 
 PROGRAMS = {"rubric-lint": lint, "rubric-fix": fix, "rubric-score": score}
 
@@ -37,35 +40,7 @@ def wants(monkeypatch):
 
 
 # no-color.org, bixense.com/clicolors, force-color.org; for FORCE_COLOR=0 and false, Node.js
-@pytest.mark.parametrize(
-    ("variables", "on_terminal", "in_pipe"),
-    [
-        ({}, True, False),
-        ({"TERM": "dumb"}, False, False),
-        ({"NO_COLOR": "1"}, False, False),
-        ({"NO_COLOR": "0"}, False, False),
-        ({"NO_COLOR": ""}, True, False),
-        ({"CLICOLOR": "1"}, True, False),
-        ({"CLICOLOR": "0"}, False, False),
-        ({"CLICOLOR": ""}, True, False),
-        ({"CLICOLOR_FORCE": "1"}, True, True),
-        ({"CLICOLOR_FORCE": "0"}, True, False),
-        ({"CLICOLOR_FORCE": ""}, True, False),
-        ({"FORCE_COLOR": "1"}, True, True),
-        ({"FORCE_COLOR": "3"}, True, True),
-        ({"FORCE_COLOR": "true"}, True, True),
-        ({"FORCE_COLOR": "0"}, False, False),
-        ({"FORCE_COLOR": "false"}, False, False),
-        ({"FORCE_COLOR": ""}, True, False),
-        ({"FORCE_COLOR": "1", "TERM": "dumb"}, True, True),
-        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, False),
-        ({"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, False, False),
-        ({"CLICOLOR_FORCE": "1", "CLICOLOR": "0"}, True, True),
-        ({"FORCE_COLOR": "0", "CLICOLOR_FORCE": "1"}, False, False),
-        ({"FORCE_COLOR": "1", "CLICOLOR": "0"}, True, True),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("variables", "on_terminal", "in_pipe"), TABLES["variables"], ids=str)
 def test_variables_decide_about_colour_as_their_conventions_say(wants, variables, on_terminal, in_pipe):
     assert (wants(variables, on_terminal=True), wants(variables, on_terminal=False)) == (on_terminal, in_pipe)
 
@@ -106,21 +81,7 @@ def test_every_combination_of_variables_follows_the_strongest(wants):
 
 
 OLD = "rubrics:\n  - id: a\n    description: Names the window\n"
-COLORED = {
-    "rubric-lint old.yaml": True,
-    "rubric-fix --diff old.yaml": True,
-    "rubric-lint diff old.yaml new.yaml": True,
-    "rubric-lint show new.yaml": True,
-    "rubric-score old.yaml out.jsonl --format table": True,
-    "rubric-score old.yaml out.jsonl --format jsonl": False,
-    "rubric-lint --help": False,
-    "rubric-fix --help": False,
-    "rubric-score --help": False,
-    "rubric-lint --no-such": False,
-    "rubric-fix --no-such": False,
-    "rubric-score --no-such": False,
-    "rubric-lint --format jsn": False,
-}
+COLORED = TABLES["COLORED"]
 """Whether a call uses color when it is forced: help, usage errors and output for programs never do."""
 
 

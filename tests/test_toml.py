@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import said
+from cases import read_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lint_command import call, folder  # noqa: F401 (a fixture)
@@ -16,6 +17,8 @@ from rubric_lint.lint.engine import lint
 from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
+
+TABLES = read_cases(__file__)
 
 EVERYTHING = '''\
 # ü😀 [[no.header]]
@@ -249,22 +252,7 @@ def test_verifiers_scores_by_rank_in_toml_and_in_json():
         assert worth(json.dumps(written), "rubric.json") == worth(CRITERIA)
 
 
-LOOK_ALIKES = [
-    '[[criterion]]\nid = "repro"\nstatement = "Retrying gives no duplicate"\ndescription = "x"\n',
-    '[[criterion]]\nid = "AC1"\ncheck = "checks/a.sh"\ndescription = "x"\n',
-    '[[criterion]]\nid = "AC1"\ntitle = "description"\n',
-    'criterion = "description"\n',
-    '[[criterion]]\nname = "ramp"\nat_least = 0.5\ndescription = "x"\nrequire = [{ turn = 1 }]\n',
-    '[[criterion]]\nname = "1"\ndescription = "x"\ntype = "likert"\nscore = 3\nrationale = "y"\n',
-    'criterion = ["description"]\n',
-    '[criterion]\ndescription = "x"\n',
-    '[package]\nname = "criterion"\ndescription = "criteria text"\n[dev-dependencies]\ncriterion = "0.5"\n',
-    '[[bench]]\nname = "criterion"\n[[criteria]]\nname = "text"\n',
-    '[[criteria]]\nname = "a"\ntext = "b"\n',
-    '[[criteria]]\nname = "a"\ntext = "b"\nfont = "c"\nweight = 400\n',
-    '[judge]\ntime_limit = 2\n[[case]]\ndescription = "criterion"\n',
-    '[project]\nname = "guidance"\ndescription = "criteria"\n[tool.criteria]\ntext = "x"\n',
-]
+LOOK_ALIKES = TABLES["LOOK_ALIKES"]
 
 
 @pytest.mark.parametrize("text", LOOK_ALIKES)

@@ -15,31 +15,23 @@ from rubric_lint.format.starter import RUBRICS, start
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.repository import name_schema
 
-pytestmark = pytest.mark.slow
-
 TABLES = read_cases(__file__)
-OFFERED, HOVERS, PARTS = TABLES["offered"], TABLES["hovers"], TABLES["parts"]
-WRONG, BROKEN, GOOD = (TABLES[table] for table in ("wrong", "broken", "good"))
+
+pytestmark = pytest.mark.slow
 
 BUNDLED = ROOT / "schemas/bundled"
 RUBRIC, SUITE, TESTS = "rubric-v2.schema.json", "suite-v2.schema.json", "rubric-test-v1.schema.json"
 NUMBERS = count()
 
 CRITERION = [name for name, field in schema_for().entry_fields.items() if "deprecated" not in field]
+BAND, LEVEL = ["score_range", "expected_outcome"], ["level", "name", "expected_outcome"]
 SNIPPETS = [
     "checklist criterion",
     "criterion with score ranges",
     "criterion with levels",
     "band of a holistic scale",
 ]
-NAMED = {
-    "CRITERION": CRITERION,
-    "SNIPPETS": SNIPPETS,
-    "BAND": ["score_range", "expected_outcome"],
-    "LEVEL": ["level", "name", "expected_outcome"],
-    "CASE": ["rubrics", "evalcases", "eval_cases", "cases", "tests", "evaluators", "assert", "assertions", "defaults"],
-    "SCORES": [str(score) for score in range(11)],
-}
+CASE = ["rubrics", "evalcases", "eval_cases", "cases", "tests", "evaluators", "assert", "assertions", "defaults"]
 
 
 class Place(NamedTuple):
@@ -140,11 +132,63 @@ def messages(server, text, name="a.rubric.yaml"):
     return found
 
 
+OFFERED = {
+    "top of a rubric file": ("a.rubric.yaml", "|", ["$schema", "rubrics"]),
+    "empty item": ("a.rubric.yaml", "rubrics:\n  - |\n", [*CRITERION, *SNIPPETS]),
+    "item of a list that is not indented": ("a.rubric.yaml", "rubrics:\n- |\n", [*CRITERION, *SNIPPETS]),
+    "begun word": ("a.rubric.yaml", "rubrics:\n  - wei|\n", [*CRITERION, *SNIPPETS]),
+    "second field": (
+        "a.rubric.yaml",
+        "rubrics:\n  - id: a\n    |\n",
+        [*(name for name in CRITERION if name != "id"), *SNIPPETS],
+    ),
+    "empty band": ("a.rubric.yaml", "rubrics:\n  - id: a\n    score_ranges:\n      - |\n", [*BAND, "band"]),
+    "begun band": (
+        "a.rubric.yaml",
+        "rubrics:\n  - id: a\n    score_ranges:\n      - score_range: [0, 4]\n        |\n",
+        ["expected_outcome", "band"],
+    ),
+    "empty level": ("a.rubric.yaml", "rubrics:\n  - id: a\n    levels:\n      - |\n", [*LEVEL, "level of the scale"]),
+    "begun level": (
+        "a.rubric.yaml",
+        "rubrics:\n  - id: a\n    levels:\n      - level: 1\n        |\n",
+        ["name", "expected_outcome", "level of the scale"],
+    ),
+    "map of bands": ("a.rubric.yaml", "rubrics:\n  - id: a\n    score_ranges:\n      0: Wrong\n      |\n", []),
+    "gate": (
+        "a.rubric.yaml",
+        "rubrics:\n  - id: a\n    required_min_score: |\n",
+        [str(score) for score in range(11)],
+    ),
+    "empty range": ("a.rubric.yaml", "rubrics:\n  - score_range: |\n", ["[lowest, highest]"]),
+    "bound": ("a.rubric.yaml", "rubrics:\n  - score_range: [|]\n", [str(score) for score in range(11)]),
+    "flow style": ("a.rubric.yaml", "rubrics:\n  - {|}\n", [*CRITERION, *SNIPPETS]),
+    "begun word in flow style": (
+        "a.rubric.yaml",
+        "rubrics:\n  - {id: a, wei|}\n",
+        [*(name for name in CRITERION if name != "id"), *SNIPPETS],
+    ),
+    "top of a suite": ("a.suite.yaml", "|", CASE),
+    "case of a suite": ("a.suite.yaml", "tests:\n  - |\n", CASE),
+    "case with fields of its own": ("a.suite.yaml", "tests:\n  - id: x\n    input: y\n    |\n", CASE),
+    "item of a suite": ("a.suite.yaml", "tests:\n  - id: x\n    rubrics:\n      - |\n", [*CRITERION, *SNIPPETS]),
+    "item under an evaluator": (
+        "a.suite.yaml",
+        "tests:\n  - assert:\n      - type: x\n        rubrics:\n          - |\n",
+        [*CRITERION, *SNIPPETS],
+    ),
+    "band of a suite": (
+        "a.suite.yaml",
+        "tests:\n  - rubrics:\n      - id: a\n        score_ranges:\n          - |\n",
+        [*BAND, "band"],
+    ),
+}
+
+
 @pytest.mark.parametrize("where", OFFERED)
 def test_what_is_offered(helper, where):
-    name, text, listed = OFFERED[where]
-    expected = [each for word in listed for each in NAMED.get(word, [word]) if f"-{each}" not in listed]
-    assert sorted(offered(helper, text, name)) == sorted(each for each in expected if each[0] != "-")
+    name, text, expected = OFFERED[where]
+    assert sorted(offered(helper, text, name)) == sorted(expected)
 
 
 def test_no_old_field_is_offered(helper):
@@ -179,6 +223,9 @@ def test_a_snippet_that_is_filled_in_is_valid(helper, label):
     assert messages(helper, document) == []
 
 
+HOVERS = TABLES["HOVERS"]
+
+
 def test_every_field_has_a_hover():
     assert HOVERS.keys() == {"rubrics", *schema_for().entry_fields}
 
@@ -192,6 +239,12 @@ def test_hover_explains_each_field(helper, field, in_suite):
     assert fields[field]["description"] in shown.replace("\\", "")
 
 
+PARTS = {
+    "band": ("score_range", "rubrics: [{score_ranges: [{|score_range: [0, 10], expected_outcome: It}]}]\n"),
+    "level": ("level", "rubrics: [{levels: [{|level: 1, expected_outcome: It}]}]\n"),
+}
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_hover_explains_bands_and_levels(helper, part):
     field, text = PARTS[part]
@@ -201,6 +254,8 @@ def test_hover_explains_bands_and_levels(helper, part):
 
 
 TEXT = "expected a string"
+SCORE = "expected an integer from 0 to 10"
+WRONG = TABLES["WRONG"]
 
 
 @pytest.mark.parametrize("rubrics", WRONG)
@@ -210,8 +265,15 @@ def test_a_wrong_value_has_one_message(server, rubrics):
 
 def test_the_same_in_a_suite_and_in_json(server):
     text = '{"tests": [{"id": "x", "rubrics": [{"id": "a", "expected_outcome": "It", "required_min_score": 11}]}]}\n'
-    expected = [("11", "`required_min_score`: expected an integer from 0 to 10")]
+    expected = [("11", f"`required_min_score`: {SCORE}")]
     assert (expected, expected) == (messages(server, text, "a.suite.yaml"), messages(server, text, "a.suite.json"))
+
+
+BROKEN = {
+    "a key twice": ("rubrics: [{id: a, id: b, expected_outcome: It}]\n", ["Map keys must be unique"]),
+    "not a mapping": ("- It\n", []),
+    "nothing": ("", []),
+}
 
 
 @pytest.mark.parametrize("rubrics", WRONG)
@@ -244,6 +306,9 @@ def test_what_is_offered_in_rubric_tests(helper, line, expected):
 
 def test_wrong_rubric_tests_are_left_to_our_own_server_too(quiet):
     assert messages(quiet, TESTED.format("expect: {verdict: good, socre: 3}"), "a.rubric-test.yaml") == []
+
+
+GOOD = TABLES["GOOD"]
 
 
 @pytest.mark.parametrize("case", GOOD)

@@ -483,7 +483,7 @@ def unwrap_value(document: Document, path: Path) -> list[Edit]:
 
 
 def escape_text(document: Document, path: Path, *, has_escapes: bool, marks: Marks) -> list[Edit]:
-    """Return the edits that escape the marks of Nunjucks templates in a string, but for its escapes.
+    """Return the edits that replace marks in a string, such as those of Nunjucks templates with their escapes.
 
     Raises:
         ObstacleError: if the marks are not written as themselves, or an alias or anchor shares the string.
@@ -492,7 +492,7 @@ def escape_text(document: Document, path: Path, *, has_escapes: bool, marks: Mar
     start, end = document.span(path)
     written = find_marks(text[start:end], has_escapes=has_escapes, marks=marks)
     meant = find_marks(value, has_escapes=has_escapes, marks=marks)
-    if document.is_shared(path) or [mark for _, mark in written] != [mark for _, mark in meant]:
+    if document.is_shared(path) or [mark.replace("\\", "") for _, mark in written] != [mark for _, mark in meant]:
         raise ObstacleError("its template marks are written by escapes or shared by an anchor; write them out")
     if written and text[start] == "$" and written[0][0] == 0:  # a plain scalar cannot begin with a brace
         escaped = escape(value, has_escapes=has_escapes, marks=marks)

@@ -270,7 +270,8 @@ def _read_answer(
         )
     for field in sorted(taken & record.keys()):
         raise OutputError(f"`{field}` is reserved for the results; rename this field")
-    for field, near in _find_misspelt(tuple(record)) if fields == Fields() else ():
+    is_checked = fields != Fields() or "judge" in record  # a result has the fields of an answer under our names
+    for field, near in () if is_checked else _find_misspelt(tuple(record)):
         raise OutputError(f"unknown field `{near}`; did you mean `{field}`? If not, rename it")
     texts = {name: _text(record, name, fields, given) for name in JudgedCase._fields}
     rubric = _find_rubric(record, rubrics, fields)

@@ -8,7 +8,7 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -19,7 +19,7 @@ from rubric_lint.judge.call import Call
 from rubric_lint.judge.prompt import JudgedCase, write_prompt
 from rubric_lint.messages import join_words
 from rubric_lint.project.opening import LIMIT, open_stream
-from rubric_lint.project.writing import lock
+from rubric_lint.project.writing import lock, open_whole_bytes
 
 
 class JournalError(Exception):
@@ -71,14 +71,46 @@ class Journal:
         finally:
             os.close(self._file)
 
-    def find(self, key: str) -> Mapping[str, Any]:
-        """Return the first record of an id, given as JSON; empty if there is none."""
+    def read(self) -> Iterator[tuple[str, bytes]]:
+        """Yield each record in the file: its id as JSON, and its line."""
         with open_stream(str(self._path)) as lines:
             for line in iter(partial(lines.readline, LIMIT), b""):
-                with suppress(ValueError):
-                    if _identify(line)[0] == key:
-                        return dict(json.loads(line))
-        return {}
+                yield _identify(line)[0], line
+
+    @contextmanager
+    def renewing(self) -> Iterator[Self]:
+        """Yield a journal for new results of the answers whose output is invalid, and at the end put them in place.
+
+        Until then they are in a file beside, whose name ends in `.again`. If this run is killed, the next one resumes
+        with it. `invalid` then has the ids whose output still is.
+
+        Raises:
+            JournalError: if the file beside contains anything but results.
+            WriteError: if the file cannot be replaced; the new results stay in the one beside.
+        """
+        beside = Path(f"{self._path}.again")
+        with type(self)(beside) as journal:
+            is_other = any(self.judged.get(key) != asked for key, asked in journal.judged.items())
+        if is_other:  # of a results file that is gone
+            beside.unlink()
+        try:
+            with type(self)(beside) as journal:
+                yield journal
+        finally:
+            with type(self)(beside) as journal:
+                self._replace({key: line for key, line in journal.read() if key in self.invalid})
+                self.invalid -= journal.judged.keys() - journal.invalid
+            beside.unlink()
+
+    def _replace(self, renewed: Mapping[str, bytes]) -> None:
+        if not renewed:
+            return
+        with open_whole_bytes(str(self._path)) as whole:
+            for key, line in self.read():
+                whole.write(renewed.get(key, line))
+            if os.name == "nt":  # which replaces no open file
+                os.close(self._file)
+                self._file = os.open(os.devnull, os.O_RDWR)
 
     def append(self, record: Mapping[str, Any], *, is_costly: bool = True) -> None:
         """Append one line. One that can be made again at no cost may reach the disk later, at the latest at the end."""
@@ -106,7 +138,8 @@ class Journal:
             raise JournalError("is not a regular file; results need a file that can be read again")
 
     def _lock(self) -> None:
-        if not lock(self._file):
+        # Another run may have replaced the file since it was opened.
+        if not lock(self._file) or not os.path.samestat(os.fstat(self._file), self._path.stat()):
             raise JournalError("another run is writing to it")
 
     def _read(self) -> Iterator[tuple[str, str, bool]]:
@@ -152,7 +185,7 @@ def _is_torn(line: bytes) -> bool:
 
 
 class StaleError(Exception):
-    """A results file with an answer that was judged under other conditions."""
+    """A results file with an answer that was judged under other conditions; the message says which."""
 
 
 class Earlier(NamedTuple):
@@ -186,8 +219,9 @@ def check_journal(answers: Iterable[Answer], journal: Journal, calls: Sequence[C
         which = f"answer {first.key} was"
         if len(stale) > 1:
             which = f"{len(stale)} answers ({first.key} is the first) were"
-        changed = join_words(_find_changed(journal.find(first.key), first, calls, plan))
-        raise StaleError(f"cannot resume: {which} judged with another {changed}; name another file with --output")
+        record = next(json.loads(line) for key, line in journal.read() if key == first.key)
+        changed = join_words(_find_changed(record, first, calls, plan))
+        raise StaleError(f"{which} judged with another {changed}")
     return Earlier(judged, invalid, tuple(others))
 
 
@@ -227,9 +261,10 @@ def _find_changed(record: Mapping[str, Any], answer: Answer, calls: Sequence[Cal
         "rubric": answer.rubric.hash,
         "text": list(answer.case),
     }
-    # Neither the names and the order of the criteria, nor the values of headers, nor --extract are in a record.
-    unknown = "rubric, --header or --extract" if calls[0].headers else "rubric or --extract"
-    return [name for name, value in now.items() if value != before[name]] or [unknown]
+    # Neither the names and the order of the criteria, nor the values of headers, nor --extract are in a record, and not
+    # the number of samples if one is invalid, because no more were taken.
+    unknown = ["rubric", *(["--header"] if calls[0].headers else []), *(["--samples"] if "fault" in about else [])]
+    return [name for name, value in now.items() if value != before[name]] or [join_words([*unknown, "--extract"], "or")]
 
 
 def make_fingerprint(answer: Answer, calls: Sequence[Call], plan: Plan) -> str:

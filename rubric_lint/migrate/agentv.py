@@ -201,6 +201,7 @@ TARGETS = {
                 "llm_judge": "llm-grader",
                 "agent_judge": "llm-grader",
                 "agent-judge": "llm-grader",
+                "agent-rubric": "llm-grader",
             },
             reads_beside=True,
         ),
@@ -433,7 +434,7 @@ def _rename_assertion(document: Document, path: Path, owner: Any, target: Rewrit
 
 
 def _rename_list(document: Document, path: Path, target: Rewriting) -> Iterator[Intent | Unmet]:
-    if path[-1] == target.assertions or (path[-2:] == _OLDER_LIST and target.reads_beside):
+    if path[-1] == target.assertions or (path[-2:] == ("execution", "evaluators") and target.reads_beside):
         return
     if path[-2:-1] == ("execution",) and target.reads_beside:
         yield Unmet(f"{target.title} does not read `execution.{path[-1]}`; move it up", path)
@@ -442,9 +443,6 @@ def _rename_list(document: Document, path: Path, target: Rewriting) -> Iterator[
         yield Unmet(f"the case has `{target.assertions}` too, so AgentV would ignore this list; join the two", path)
     else:
         yield RenameKey(path, target.assertions)
-
-
-_OLDER_LIST = ("execution", "evaluators")
 
 
 def rename_cases(document: Document) -> Iterator[Intent]:
@@ -457,8 +455,11 @@ def rename_cases(document: Document) -> Iterator[Intent]:
         for old, new in _CASE_FIELDS.items():
             if old in case and new not in case:
                 yield RenameKey((*path, old), new)
-        for name in ("input", "input_messages", "expected_output", "expected_messages"):
-            for place, message in find_mappings((*path, name), case.get(name)):
+        given = case.get("vars")
+        texts = [((*path, name), case.get(name)) for name in ("input", "expected_output", *_CASE_FIELDS)]
+        texts += [((*path, "vars", name), value) for name, value in (given if isinstance(given, dict) else {}).items()]
+        for at, value in texts:
+            for place, message in find_mappings(at, value):
                 content = (*place, "content")
                 if "role" in message and isinstance(message.get("content"), bool | int | float):
                     yield ReplaceValue(content, json.dumps(document.written_at(content)))

@@ -1,5 +1,6 @@
 """Rewrite what is around the rubrics of a suite for AgentV 4: inputs, the target, lists and types of assertions."""
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -18,6 +19,7 @@ from rubric_lint.edits.intents import (
     UnwrapValue,
 )
 from rubric_lint.migrate.agentv import (
+    CASES,
     LISTS,
     Unmet,
     find_assertion_lists,
@@ -34,9 +36,10 @@ from rubric_lint.migrate.agentv_5_suite import (
     has_command,
     is_input,
     is_of_five,
+    look_up,
 )
 from rubric_lint.text.document import Document
-from rubric_lint.text.nunjucks import find_marks, name_variables
+from rubric_lint.text.nunjucks import find_marks, name_variables, unescape
 from rubric_lint.text.path import Part, Path
 
 _NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
@@ -90,25 +93,70 @@ def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> It
         yield from find_lists_of_tests(path, given)
     if not isinstance(given, dict) or not ("input" in given or "input" not in case):
         return
-    known = {name for name, value in given.items() if name not in _MOVED and isinstance(value, str)}
     for name in _MOVED:
         if name in given and name in case:
             yield Unmet(f"`{name}` is there too; remove one", (*path, "vars", name))
-    for name in ("vars", *LISTS):
-        for place, text in find_strings((*path, name), case.get(name)):
-            rest = name_variables(text).replace("${{", "")
-            if place[len(path) :][:2] == ("vars", "input"):  # both releases fill in the other variables there
-                rest = _NAME.sub(lambda found: "" if found[1] in known else found[0], rest)
-            if find_marks(rest) or "{{" in rest:
-                yield Unmet("AgentV 5 fills in this template, and AgentV 4 does not; write the text", place, Part.VALUE)
+    yield from (Unmet(_FILLED, place, Part.VALUE) for place in _find_filled(path, case, given))
+
+
+def _find_filled(path: Path, case: dict[str, Any], given: dict[str, Any]) -> Iterator[Path]:
+    """Find the strings of a test that only one release fills in."""
+    known = {name for name, value in given.items() if name not in _MOVED and isinstance(value, str)}
+    for place, text in find_strings((*path, "vars"), {name: given[name] for name in given if name != "input"}):
+        named = (
+            known & {*_NAME.findall(text)} if place[len(path) + 1] in _MOVED else find_marks(text, has_escapes=False)
+        )
+        yield from [place] if named else []
+    for place, text in _find_rendered(path, case):
+        rest = name_variables(text).replace("${{", "")
+        if place[len(path)] in ("vars", "criteria"):  # both fill in other variables here, and AgentV 4 escapes none
+            rest = _NAME.sub(lambda found: "" if found[1] in known else found[0], rest)
+            rest = unescape(rest) if known & {*_NAME.findall(unescape(rest))} else rest
+        yield from [place] if find_marks(rest) else []
+
+
+_FILLED = "AgentV 5 fills in this template, and AgentV 4 does not; write the text"
+
+
+def _find_rendered(path: Path, case: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Find the strings of a test that AgentV 5 renders and AgentV 4 does not."""
+    for name in ("criteria", "turns", *LISTS):
+        yield from find_strings((*path, name), case.get(name))
+    yield from find_strings((*path, "vars", "input"), case["vars"].get("input"))
 
 
 def _check_assertion(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
     kind = assertion["type"]
     if kind in _SCRIPTS and not has_command(assertion):
         yield Unmet(f"AgentV 4 has `code-grader` with `command` for `{kind}`; write one", (*path, "type"))
-    elif kind == _SET:
+    elif kind == _SET and not _read_tools(assertion):
         yield from _check_set(path, assertion)
+    elif _is_free(assertion) and find_marks(unescape(assertion.get("value", "")), has_escapes=False):
+        told = "AgentV 4 has a `prompt` for this and fills in templates there; write the text"
+        yield Unmet(told, (*path, "value"), Part.VALUE)
+
+
+def _is_free(assertion: dict[str, Any]) -> bool:
+    """Return whether a judge has one string to judge by, its value or its prompt, which is a prompt in AgentV 4."""
+    texts = [assertion[name] for name in ("value", "prompt") if name in assertion]
+    is_judge = assertion["type"] in _RUBRICS and "score_ranges" not in assertion
+    return is_judge and len(texts) == 1 and isinstance(texts[0], str)
+
+
+def _read_tools(assertion: dict[str, Any]) -> dict[str, int]:
+    """Return how often each tool is to be called, if that is all a set checks; AgentV 4 has a trajectory for it."""
+    members, found = assertion.get("assert"), dict[str, int]()
+    for member in members if isinstance(members, list) and assertion["type"] == _SET else ():
+        value = member.get("value") if isinstance(member, dict) and member.keys() == {"type", "value"} else None
+        if not (
+            isinstance(value, dict) and member["type"] == "trajectory:tool-used" and value.keys() == {"name", "min"}
+        ):
+            return {}
+        name, least = value["name"], value["min"]
+        if not isinstance(name, str) or {*"*?"} & {*name} or type(least) is not int or name in found:
+            return {}
+        found[name] = least
+    return found
 
 
 def _check_set(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
@@ -120,17 +168,40 @@ def _check_set(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
     if not isinstance(members, list) or not members:
         yield Unmet("AgentV 4 skips a `composite` without assertions", (*path, "type"))
         return
-    for at, member in enumerate(members):
+    named = [member.get("metric", member.get("name")) if isinstance(member, dict) else None for member in members]
+    for at, (member, name) in enumerate(zip(members, named, strict=True)):
         place = (*path, "assert", at)
-        if not isinstance(member, dict) or not any(isinstance(member.get(name), str) for name in ("metric", "name")):
+        if not isinstance(name, str):
             yield Unmet("AgentV 4 skips what has no `name` in a `composite`; give it a `metric`", place, Part.HEAD)
-        elif "weight" in member:
-            yield Unmet("AgentV 4 does not count the `weight` of a member", (*place, "weight"))
+        elif "weight" in member and named.count(name) > 1:
+            yield Unmet(
+                "AgentV 4 finds the `weight` of a member by its name, which another has too", (*place, "weight")
+            )
 
 
 _SKILLS = ("skill-used", "not-skill-used")
 _SET = "assert-set"
+_RUBRICS = ("llm-rubric", "agent-rubric")
 _OF_SETS = frozenset({"type", "assert", "metric", "name", "weight", "required", "min_score"})
+
+
+def rename_variables(document: Document) -> Iterator[Intent]:
+    """Write the variables of the environment as AgentV 4 does; in what is written for it, they are plain text."""
+    cases = list(find_suite_cases(document))
+    texts = [found for path, case in cases if is_of_five(document, case) for found in find_strings(path, case)]
+    if is_current(document):
+        texts += find_strings((), {key: value for key, value in document.data.items() if key != CASES})
+    yield from (EscapeText(place, marks="env-4") for place, text in texts if find_marks(text, marks="env-4"))
+
+
+def write_texts(document: Document) -> Iterator[Intent]:
+    """Write texts without their escapes, as they are after AgentV 5 has rendered them."""
+    for path, case in find_suite_cases(document) if is_suite(document) else ():
+        if is_of_five(document, case) and isinstance(case.get("vars"), dict) and case["vars"]:
+            texts = _find_rendered(path, case)
+            yield from (
+                EscapeText(place, has_escapes=False, marks="escapes") for place, text in texts if unescape(text) != text
+            )
 
 
 def rename_suite(document: Document) -> Iterator[Intent]:
@@ -138,7 +209,7 @@ def rename_suite(document: Document) -> Iterator[Intent]:
     suite = document.data if is_suite(document) else {}
     if isinstance(suite.get("providers"), list):
         yield UnwrapValue(("providers",))
-    options = suite.get("evaluate_options", {})
+    options = suite.get("evaluate_options") or {}
     if "threshold" in suite and not options:
         yield PutUnder(("threshold",), "execution")
     if "max_concurrency" in options:
@@ -154,13 +225,13 @@ def rename_parts(document: Document) -> Iterator[Intent]:
     if is_suite(document) and {"threshold", "execution"} <= document.data.keys():
         yield MoveField(("threshold",), ("execution",))
     for path, _ in find_assertion_lists(document):
-        if path[-1] == "assert" and path[-2:-1] != ("execution",) and "assertions" not in document.value(path[:-1]):
+        if "type" in (owner := document.value(path[:-1])) and _read_tools(owner):
+            continue
+        is_first = "assertions" not in owner and not {*LISTS} & {*look_up(owner, ("execution",))}
+        if path[-1] in ("assert", "evaluators") and path[-2:-1] != ("execution",) and is_first:
             yield RenameKey(path, "assertions")
     for path, assertion in find_assertions(document):
         yield from _rename_assertion(path, assertion)
-    for place, text in find_strings((), document.data):
-        if find_marks(text, marks="env-4"):
-            yield EscapeText(place, marks="env-4")
 
 
 def _rename_assertion(path: Path, assertion: dict[str, Any]) -> Iterator[Intent]:
@@ -175,13 +246,29 @@ def _rename_assertion(path: Path, assertion: dict[str, Any]) -> Iterator[Intent]
         yield RenameKey((*path, "value"), "skill")
         if assertion["type"] == _SKILLS[1]:
             yield InsertField((*path, "type"), "should_trigger", "false")
+    elif _is_free(assertion):
+        yield ReplaceValue((*path, "type"), "llm-grader")
+        yield from (RenameKey((*path, "value"), "prompt") for name in ("value",) if name in assertion)
+    elif tools := _read_tools(assertion):
+        yield ReplaceValue((*path, "type"), "tool-trajectory")
+        yield InsertField((*path, "type"), "minimums", json.dumps(tools, ensure_ascii=False))
     elif assertion["type"] == _SET:
         yield ReplaceValue((*path, "type"), "composite")
-        yield InsertField((*path, "type"), "aggregator", '{"type": "weighted_average"}')
+        weights = {}
+        members = next(name for name in LISTS if name in assertion)  # that of one with criteria has been renamed
+        for at, member in enumerate(assertion[members]):
+            if "weight" in member:
+                weights[member.get("metric", member.get("name"))] = member["weight"]
+                yield RemoveField((*path, members, at, "weight"))
+        aggregator = {"type": "weighted_average", **({"weights": weights} if weights else {})}
+        yield InsertField((*path, "type"), "aggregator", json.dumps(aggregator, ensure_ascii=False))
 
 
 def take_variables(document: Document) -> Iterator[Intent]:
-    """Take the input and the expected output of each test out of its variables."""
+    """Take the input and the expected output of each test out of its variables, and write how tools count."""
+    for path, assertion in find_assertions(document):
+        if assertion["type"] == "tool-trajectory" and "minimums" in assertion and "mode" not in assertion:
+            yield InsertField((*path, "type"), "mode", '"any_order"')
     for path, case in find_suite_cases(document):
         given = case.get("vars")
         if isinstance(given, dict) and given and given.keys() <= {*_MOVED}:
@@ -191,7 +278,10 @@ def take_variables(document: Document) -> Iterator[Intent]:
 
 
 def take_references(document: Document) -> Iterator[Intent]:
-    """Take the expected output out of variables that stay, and remove the prompts."""
+    """Take the expected output out of variables that stay, and remove prompts and the members of old sets."""
+    for path, assertion in find_assertions(document):
+        if assertion["type"] == "tool-trajectory" and "assert" in assertion:
+            yield RemoveField((*path, "assert"))
     if is_suite(document):
         if "prompts" in document.data:
             yield RemoveField(("prompts",))
@@ -213,7 +303,7 @@ def find_gaps(document: Document) -> Iterator[Unmet]:
             yield Unmet("AgentV 4 skips a test without `criteria` and `assertions` of its own", path, Part.HEAD)
 
 
-BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = ()
+BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (rename_variables, write_texts)
 AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
     rename_suite,
     rename_parts,
@@ -232,6 +322,14 @@ def list_assumptions(document: Document) -> Iterator[str]:
     if count:
         tests = "1 test" if count == 1 else f"{count} tests"
         yield f"in {tests}, `expected_output` is no longer in `vars`: judges of AgentV 4 see it"
+    labels = sum("description" in case for _, case in find_suite_cases(document))
+    if labels:
+        tests = "1 test has" if labels == 1 else f"{labels} tests have"
+        yield f"{tests} a `description`, a label, which AgentV 4 ignores with a warning"
+    agents = sum(assertion["type"] == "agent-rubric" for _, assertion in find_assertions(document))
+    if agents:
+        graders = "1 grader was" if agents == 1 else f"{agents} graders were"
+        yield f"{graders} `agent-rubric`: in AgentV 4, an agent judges only if `target` names one"
     alone = sum("criteria" in case and "assert" not in case for _, case in find_suite_cases(document))
     if alone and is_current(document):
         tests = "1 test has" if alone == 1 else f"{alone} tests have"

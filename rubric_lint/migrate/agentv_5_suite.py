@@ -278,8 +278,13 @@ def _check_templates(document: Document, path: Path, case: dict[str, Any]) -> It
 
 
 def find_rendered(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Path]:
-    """Find the strings of a test that AgentV 5 would change. In a suite for AgentV 5, they are templates already."""
+    """Find the strings of a test that AgentV 5 would change. In a suite for AgentV 5, they are templates already.
+
+    It renders none of a test without variables, such as one that has neither an input nor an expected output.
+    """
     if is_suite(document) and "prompts" in document.data and "input" not in case:
+        return
+    if is_suite(document) and not case.keys() & {"vars", "input", "expected_output", *NEW_NAMES}:
         return
     names = ["input", "input_messages", "rubrics", "execution", *LISTS]
     if not is_judged(case):
@@ -454,7 +459,6 @@ def _rename_assertion(document: Document, path: Path, assertion: dict[str, Any])
     elif kind == SKILL:
         yield from _rewrite_skill(path, assertion)
     elif kind in TRAJECTORIES and (new := _read_trajectory(assertion)):
-        yield from (RemoveField((*path, name)) for name in ("minimums", "expected") if name in assertion)
         yield ReplaceValue(place, new[0])
         yield InsertField((*path, "mode"), new[1], json.dumps(new[2], ensure_ascii=False))
     elif kind not in (known := load_tables()[1]["types"]) and kind.replace("_", "-") in known:
@@ -529,11 +533,12 @@ def name_moved(document: Document) -> Iterator[Intent]:
             yield EscapeText(place, marks="env")
 
 
-def drop_modes(document: Document) -> Iterator[Intent]:
-    """Remove the modes of trajectories, after their other field: removing both at once may leave a comma."""
+def drop_steps(document: Document) -> Iterator[Intent]:
+    """Remove a field of trajectories that has become another: removing two at once may leave a comma."""
     for path, assertion in find_assertions(document):
-        if "mode" in assertion and assertion["type"] in ("assert-set", "trajectory:tool-sequence"):
-            yield RemoveField((*path, "mode"))
+        old = [name for name in ("minimums", "expected", "mode") if name in assertion]
+        if old and assertion["type"] in ("assert-set", "trajectory:tool-sequence"):
+            yield RemoveField((*path, old[0]))
 
 
 def move_option(document: Document) -> Iterator[Intent]:
@@ -592,7 +597,8 @@ AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
     rename_parts,
     join_lists,
     name_moved,
-    drop_modes,
+    drop_steps,
+    drop_steps,
     move_option,
     move_option,
     give_variables,

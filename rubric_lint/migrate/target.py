@@ -262,10 +262,8 @@ class _Rewriting:
                 told = f"there would be a new finding, {finding.rule}: {finding.message}"
                 return Trouble(told, finding.span.start)
         rubrics = list(self._rubrics(result.source))
-        if self.target.reads_beside:  # strings beside assertions, which nothing marks as AgentV's
-            rubrics = [
-                (each, rubric) for each, rubric in rubrics if rubric.dialect or not is_read_as_it_is(each, rubric)
-            ]
+        if self.target.reads_beside:  # where it reads `rubrics`, their words need not mark them as AgentV's
+            rubrics = [each for each in rubrics if each[1].dialect or each[1].path[-1:] != ("rubrics",)]
         other = next((each for each in rubrics if each[1].dialect not in self.target.dialects), None)
         if other is None:
             return None

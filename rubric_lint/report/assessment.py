@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.assess import Assessed, Assessment, Evidence, Reason, Standing, Trust
+from rubric_lint.agree.assess import Assessed as Criterion
+from rubric_lint.agree.assess import Assessment, Evidence, Reason, Standing, Trust
 from rubric_lint.agree.intervals import MOST_LABELS, Bounded, Share, count_deciding
 from rubric_lint.agree.judged.outcomes import Untested, at_least, at_most
 from rubric_lint.agree.judged.run import Review
@@ -207,7 +208,7 @@ def _without_name(message: str) -> str:
 _NAME = re.compile(r"^criterion (?:`[^`]*`|[0-9]+): ")
 
 
-def word_lack(criterion: Assessed, found: Assessment) -> str:
+def word_lack(criterion: Criterion, found: Assessment) -> str:
     """Return what would decide about a criterion."""
     if not found.review.answers:
         return "not judged yet"
@@ -378,6 +379,49 @@ def _word_evidence(each: Evidence) -> str:
     return f"{each.file}:{each.line}:{each.column} {each.severity} {each.rule}: {_without_name(each.message)}"
 
 
+class Assessed(NamedTuple):
+    """The assessments of the rubrics of a file, and what the run was given."""
+
+    assessments: Sequence[Assessment]
+    given: Given
+
+
+_MOST_RUBRICS = 20
+_CLASSES: dict[Trust | Standing, str] = {
+    Trust.TRUSTED: "pass",
+    Trust.UNDECIDED: "borderline",
+    Trust.NOT_TRUSTED: "fail",
+    Standing.KEEP: "pass",
+    Standing.UNKNOWN: "borderline",
+    Standing.MEND: "fail",
+}
+"""The colors of a page."""
+
+
+def describe_assessments(assessed: Assessed) -> dict[str, Any]:
+    """Return what the template of a page shows: the first rubrics, those that are not trusted before the others."""
+    several, given = assessed
+    order = [Trust.NOT_TRUSTED, Trust.UNDECIDED, Trust.TRUSTED]
+    ranked = sorted(several, key=lambda found: order.index(found.trust))
+    shown = [
+        {
+            "rubric": found.rubric,
+            "trust": found.trust,
+            "headline": word_headline(found).partition(": ")[2],
+            "told": [*word_shares(found), *word_notes(found, given)],
+            "criteria": [
+                (each, _why(each, found), [_word_evidence(one) for one in each.evidence])
+                for standing in (Standing.MEND, Standing.UNKNOWN, Standing.KEEP)
+                for each in found.list(standing)
+            ],
+            "evidence": [_word_evidence(each) for each in found.evidence],
+            "steps": [*list_steps(found, given)],
+        }
+        for found in ranked[:_MOST_RUBRICS]
+    ]
+    return {"shown": shown, "all": len(several), "classes": _CLASSES, "records": given.records}
+
+
 _SPECIAL = re.compile(r"([\\|<>*_\[\]#])")
 
 
@@ -413,7 +457,7 @@ def as_markdown(several: Sequence[Assessment], given: Given, _look: Style, write
         write("\n</details>\n")
 
 
-def _why(criterion: Assessed, found: Assessment) -> str:
+def _why(criterion: Criterion, found: Assessment) -> str:
     if criterion.standing is Standing.KEEP:
         return f"nothing found by {len(criterion.quiet)} rules"
     if criterion.standing is Standing.UNKNOWN:

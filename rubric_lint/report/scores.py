@@ -39,7 +39,9 @@ def shorten(result: str, rubrics: Mapping[str, ScoringRubric]) -> str:
 
 
 class ScoreFormat(Protocol):
-    """A writer of results as they arrive, and of the totals at the end."""
+    """A writer of results as they arrive, and of the totals at the end; it counts the causes of invalid outputs."""
+
+    causes: Causes
 
     def add(self, results: list[str]) -> None:
         """Write some results, each a line of JSON."""
@@ -60,10 +62,12 @@ class Lines:
 
     def __init__(self, write: Write, _look: Style | None = None) -> None:
         self._write = write
+        self.causes = Causes()
 
     def add(self, results: list[str]) -> None:
         """Write the results."""
         self._write(_join(results, "\n") + "\n")
+        count_errors(results, self.causes)
 
     def end(self, totals: Totals, more: Mapping[str, Any]) -> None:
         """Write nothing: the totals are not a result."""
@@ -86,20 +90,19 @@ class Whole:
 
     def __init__(self, write: Write, _look: Style) -> None:
         self._write = write
-        self._causes = Causes()
+        self.causes = Causes()
         self._before = '{"results": [\n'
 
     def add(self, results: list[str]) -> None:
         """Write the results as items of the list."""
         self._write(self._before + _join(results, ",\n"))
         self._before = ",\n"
-        for error, _ in read_errors(results):
-            self._causes.add(error["message"])
+        count_errors(results, self.causes)
 
     def end(self, totals: Totals, more: Mapping[str, Any]) -> None:
         """Close the list and add the totals."""
         opening = self._before if self._before != ",\n" else "\n"
-        invalid = {"invalid": self._causes.to_json()} if totals.invalid else {}
+        invalid = {"invalid": self.causes.to_json()} if totals.invalid else {}
         counts = visible_json(json.dumps({"totals": totals.to_json(), **more, **invalid}, ensure_ascii=False))
         self._write(f"{opening}], {counts[1:]}\n")
 
@@ -121,6 +124,12 @@ def read_errors(results: Iterable[str]) -> Iterator[tuple[dict[str, Any], Any]]:
                 yield error, found.get("id")
 
 
+def count_errors(results: Iterable[str], causes: Causes) -> None:
+    """Count the errors of the results of invalid outputs."""
+    for error, _ in read_errors(results):
+        causes.add(error["message"])
+
+
 class Table:
     """Tables for readers: the totals after the first invalid outputs, and each output if there are few."""
 
@@ -128,7 +137,7 @@ class Table:
         self._write = write
         self._look = look
         self._first: list[str] = []
-        self._causes = Causes()
+        self.causes = Causes()
         self._hidden: dict[str, str] = {}
         self._listed = 0
 
@@ -139,8 +148,8 @@ class Table:
             self._list(error, name)
 
     def _list(self, error: dict[str, Any], name: Any) -> None:
-        cause, message = self._causes.add(error["message"])
-        if self._causes.counts[cause] > _MOST_OF_A_CAUSE or self._listed >= _MOST_LISTED:
+        cause, message = self.causes.add(error["message"])
+        if self.causes.counts[cause] > _MOST_OF_A_CAUSE or self._listed >= _MOST_LISTED:
             self._hidden.setdefault(cause, message)
             return
         self._listed += 1
@@ -153,12 +162,12 @@ class Table:
         self._write("\n".join(self._look.wrap(visible(text))) + "\n")
 
     def _sum_up(self) -> None:
-        left = [(self._causes.counts[cause] - _MOST_OF_A_CAUSE, message) for cause, message in self._hidden.items()]
+        left = [(self.causes.counts[cause] - _MOST_OF_A_CAUSE, message) for cause, message in self._hidden.items()]
         for count, message in sorted(left, reverse=True)[:_MOST_OF_A_CAUSE]:
             if count > 0:
                 self._tell(f"... and {count:,} more: {message}")
         if self._hidden:
-            total = self._causes.counts.total()
+            total = self.causes.counts.total()
             self._write(f"{total:,} outputs are invalid; --format jsonl lists them all\n")
 
     def end(self, totals: Totals, more: Mapping[str, Any]) -> None:  # noqa: ARG002  (run.py writes it as text)

@@ -7,6 +7,7 @@ than its name.
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib import import_module
+from itertools import chain
 from typing import Any, cast
 
 from rubric_lint.finding import Problem
@@ -30,62 +31,82 @@ class _LateRule:
         return getattr(rule, name)
 
 
-_SIGNS: dict[str, Sign] = {
-    "syntax": "any",
-    "duplicate_key": "any",
-    "schema": "any",
-    "unknown_field": "any",
-    "bounds": "flawed scale",
-    "overlap": "flawed scale",
-    "coverage": "flawed scale",
-    "empty_outcome": "any",
-    "mixing": "mixed",
-    "levels": "levels",
-    "lost_rubric": "any",
-    "repeated_case": "any",
-    "duplicate_id": "same ids",
-    "weight": "odd weight",
-    "conflicting_field": "old field",
-    "missing_id": "no id",
-    "band_order": "flawed scale",
-    "duplicate_outcome": "like outcomes",
-    "vague_outcome": "label",
-    "undescribed_scale": "levels",
-    "split_band": "threshold",
-    "idle_gate": "gate",
-    "ambiguous_scalar": "ambiguous",
-    "deprecated_description": "old field",
-    "deprecated_required": "old field",
-    "unused_ignore": "any",
-    "duplicate_criterion": "like criteria",
-    "cancelling_criterion": "penalty",
-    "mirrored_criterion": "penalty",
-    "negated_penalty": "penalty",
-    "two_actions": "conjunction",
-    "option_in_option": "any",
-    "bundled_list": "list",
-    "inverted_scale": "graded",
-    "single_band": "one band",
-    "placeholder": "placeholder",
-    "score_in_text": "score in text",
-    "not_self_contained": "pointer",
-    "unmet_expectation": "any",
-    "unrecorded_test": "any",
-    "broken_test": "any",
-    "untested": "any",
-    "unnoticed_change": "any",
-    "judged_unstable": "any",
-    "judged_inverse": "any",
-    "judged_disagrees": "any",
-    "judged_order": "any",
-    "judged_length": "any",
-    "judged_constant": "any",
-    "judged_ceiling": "any",
-    "judged_unused_band": "any",
-    "judged_redundant": "any",
+_GROUPS: dict[str, dict[str, Sign]] = {
+    "Text and YAML": {
+        "syntax": "any",
+        "duplicate_key": "any",
+        "ambiguous_scalar": "ambiguous",
+        "unused_ignore": "any",
+    },
+    "Fields and ids": {
+        "schema": "any",
+        "unknown_field": "any",
+        "lost_rubric": "any",
+        "repeated_case": "any",
+        "duplicate_id": "same ids",
+        "missing_id": "no id",
+        "mixing": "mixed",
+        "conflicting_field": "old field",
+        "deprecated_description": "old field",
+        "deprecated_required": "old field",
+    },
+    "Bands and levels": {
+        "bounds": "flawed scale",
+        "overlap": "flawed scale",
+        "coverage": "flawed scale",
+        "band_order": "flawed scale",
+        "single_band": "one band",
+        "split_band": "threshold",
+        "levels": "levels",
+        "undescribed_scale": "levels",
+        "inverted_scale": "graded",
+        "option_in_option": "any",
+    },
+    "Weights and gates": {
+        "weight": "odd weight",
+        "idle_gate": "gate",
+        "cancelling_criterion": "penalty",
+        "mirrored_criterion": "penalty",
+        "negated_penalty": "penalty",
+    },
+    "Outcomes": {
+        "empty_outcome": "any",
+        "placeholder": "placeholder",
+        "vague_outcome": "label",
+        "duplicate_outcome": "like outcomes",
+        "duplicate_criterion": "like criteria",
+        "two_actions": "conjunction",
+        "bundled_list": "list",
+        "score_in_text": "score in text",
+        "not_self_contained": "pointer",
+    },
+    "Rubric tests": {
+        "unmet_expectation": "any",
+        "unrecorded_test": "any",
+        "broken_test": "any",
+        "untested": "any",
+        "unnoticed_change": "any",
+    },
+    "Judged answers": {
+        "judged_unstable": "any",
+        "judged_inverse": "any",
+        "judged_disagrees": "any",
+        "judged_order": "any",
+        "judged_length": "any",
+        "judged_constant": "any",
+        "judged_ceiling": "any",
+        "judged_unused_band": "any",
+        "judged_redundant": "any",
+    },
 }
 
-RULES: tuple[Rule, ...] = tuple(ROWS.get(name) or cast("Rule", _LateRule(name, sign)) for name, sign in _SIGNS.items())
+GROUPS: dict[str, tuple[Rule, ...]] = {
+    group: tuple(ROWS.get(name) or cast("Rule", _LateRule(name, sign)) for name, sign in signs.items())
+    for group, signs in _GROUPS.items()
+}
+"""The rules by what they protect."""
+
+RULES: tuple[Rule, ...] = tuple(chain.from_iterable(GROUPS.values()))
 """All rules."""
 
 BY_NAME = {rule.name: rule for rule in RULES}

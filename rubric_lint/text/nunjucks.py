@@ -13,14 +13,15 @@ _ESCAPED = re.compile(r'\{\{ "(\{[{%#]|#\})" \}\}')
 _ENV_4 = re.compile(r"\$\{\{\s*(\w+)\s*\}\}")
 _ENV_5 = re.compile(r"\{\{\s*env\.(\w+)\s*\}\}")
 
-Marks = Literal["templates", "env", "all", "env-4"]
-"""What to replace: the marks of templates; `${{ NAME }}` of AgentV 4 with `{{ env.NAME }}`; both; or that back."""
+Marks = Literal["templates", "env", "all", "env-4", "escapes"]
+"""What to replace: the marks of templates; `${{ NAME }}` of AgentV 4 with `{{ env.NAME }}`; both; or either back."""
 
 _PATTERNS: dict[Marks, re.Pattern[str]] = {
     "templates": _MARKS,
     "env": _ENV_4,
     "all": re.compile(f"{_ENV_4.pattern}|{_MARKS.pattern}"),
     "env-4": _ENV_5,
+    "escapes": re.compile(r'\{\{ \\?"(\{[{%#]|#\})\\?" \}\}'),  # also as it is written in double quotes
 }
 
 
@@ -42,6 +43,8 @@ def escape(data: Any, *, has_escapes: bool = False, marks: Marks = "templates") 
 
 def replace_mark(mark: str) -> str:
     """Return what `escape` writes for one mark."""
+    if found := _PATTERNS["escapes"].fullmatch(mark):
+        return found[1]
     if found := _ENV_4.fullmatch(mark):
         return f"{{{{ env.{found[1]} }}}}"
     return name_variables(mark) if _ENV_5.fullmatch(mark) else f'{{{{ "{mark}" }}}}'

@@ -13,7 +13,6 @@ from concurrent.futures import ProcessPoolExecutor
 from copy import deepcopy
 from io import StringIO
 from pathlib import Path as Path_
-from textwrap import dedent
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
@@ -68,7 +67,7 @@ ROOT = Path_(__file__).parents[2]
 
 def originals() -> dict[str, str]:
     """The suites and rubrics of the repository: those of tests, examples and pages."""
-    found = {f"/{sample}/{each.name}": dedent(each.text) for sample, each in SAMPLES.items()}
+    found = {f"/{sample}/{each.file}": each.text for sample, each in SAMPLES.items()}
     for folder in ("tests/suites", "tests/agentv", "tests/snapshots/show", "examples", "playground/examples"):
         for path in sorted((ROOT / folder).iterdir()):
             if path.suffix in {".yaml", ".json", ".toml"} and path.name != "expected.json":

@@ -108,21 +108,10 @@ class _Writer:
 
     def fields(self, *, own_id):
         fields = {"id": f"c{self.number}x"} if own_id else {}
-        names = [
-            ["description"],
-            ["description"],
-            ["expected_outcome"],
-            ["expected_outcom"],
-            [],
-            ["description", "expected_outcome"],
-        ]
         outcome = self.outcome()
-        for name in self.chance.choice(names):
+        for name in self.chance.choice(OUTCOMES):
             fields[name] = outcome if self.flip(0.7) else self.outcome()
-        gate = self.chance.choice(
-            [{}, {}, {"required": True}, {"required": False}, {"required_min_score": 10}, {"required_min_score": 7}]
-        )
-        fields |= gate
+        fields |= self.chance.choice(GATES)
         if self.flip(0.1):
             fields |= {"required": True, "required_min_score": self.chance.choice([10, 10, 3])}
         if self.flip(0.3):

@@ -8,11 +8,12 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import urldefrag
 
 from website.assemble import SiteError, write_sources
 from website.check import check_site
 from website.reference import published_schemas
-from website.sources import ROOT
+from website.sources import ROOT, find_sections, page_url, rule_url
 from website.twins import write_twins
 
 BUILD = ROOT / "build"
@@ -46,6 +47,12 @@ def complete(folder: Path, playground: Path, pages: Mapping[str, str]) -> list[s
         target = site / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, "utf-8")
+    for section in find_sections().values():
+        page, anchor = urldefrag(section)
+        target = site / rule_url(section) / "index.html"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        goal = f"../../{page_url(page)}#{anchor}"
+        target.write_text(f'<meta http-equiv="refresh" content="0; url={goal}"><a href="{goal}">{anchor}</a>', "utf-8")
     if (playground / "index.html").exists():
         shutil.copytree(playground, site / "playground", dirs_exist_ok=True)
     write_twins(site, pages, (folder / "zensical.toml").read_text("utf-8"))
@@ -60,7 +67,7 @@ def main() -> int:
         faults = str(fault).splitlines()
     for fault in faults:
         print(fault, file=sys.stderr)
-    pages = len(list((BUILD / "site").rglob("index.html")))
+    pages = len(list((BUILD / "site").rglob("index.md")))
     print(f"{len(faults)} faults in the site" if faults else f"build/site: {pages} pages, every link leads somewhere")
     return 1 if faults else 0
 

@@ -6,10 +6,20 @@ import posixpath
 import re
 import shutil
 from pathlib import Path
+from urllib.parse import urldefrag
 
-from rubric_lint.rules import RULES
+from rubric_lint.rules import BY_NAME
 from website import commands, reference
-from website.sources import ROOT, LinkChange, LinkError, edit_links, find_pages, find_pictures
+from website.sources import (
+    ROOT,
+    LinkChange,
+    LinkError,
+    edit_links,
+    find_groups,
+    find_pages,
+    find_pictures,
+    find_sections,
+)
 from website.twins import page_summary
 
 _REST = re.compile(r'^(?P<indent> *)"(?P<folder>[\w/-]+)/\*",\n', re.MULTILINE)
@@ -48,24 +58,26 @@ def make_pages() -> dict[str, str]:
     Raises:
         SiteError: when a link leads nowhere or a list is unknown.
     """
-    places = find_pages()
+    pages, sections = find_pages(), find_sections()
     entries = commands.list_commands()
-    known = frozenset([*places.values(), *(entry.page for entry in entries)])
-    texts = {name: _fill(name, (ROOT / name).read_text("utf-8")) for name in places}
-    for rule in RULES:
-        name = rule.page_file.relative_to(ROOT).as_posix()
-        texts[name] = reference.describe_rule(rule, texts[name])
+    known = frozenset([*pages.values(), *(entry.page for entry in entries)])
+    places = pages | sections | find_pictures()
+    texts = {name: _fill(name, (ROOT / name).read_text("utf-8")) for name in pages}
+    texts |= {name: reference.describe_rule(BY_NAME[urldefrag(place).fragment]) for name, place in sections.items()}
     texts |= {entry.page: commands.write_page(entry) for entry in entries}
-    pages = {}
     faults = []
     for name, text in texts.items():
         try:
-            pages[places.get(name, name)] = edit_links(text, LinkChange(name, places | find_pictures(), known))
+            texts[name] = edit_links(text, LinkChange(name, places, known))
         except LinkError as fault:
             faults.append(str(fault))
     if faults:
         raise SiteError("\n".join(faults))
-    return pages
+    made = {pages.get(name, name): text for name, text in texts.items() if name not in sections}
+    for group in find_groups():
+        parts = (text for name, text in texts.items() if sections.get(name, "").startswith(f"{group.page}#"))
+        made[group.page] = "\n\n".join([f"# {group.title}", group.intro, *parts])
+    return made
 
 
 def describe(text: str) -> str:

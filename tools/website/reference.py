@@ -1,17 +1,17 @@
 """Tables and lists that pages of the site repeat from the code: rules, settings, schemas, reports."""
 
 import json
-import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rubric_lint.cli.output import AGENTS
 from rubric_lint.dialects.tables.columns import FIELDS, HEADERS
-from rubric_lint.format.schema_files import FORMS, catalogue, load, load_bundled, schemas_root
+from rubric_lint.format.schema_files import FORMS, catalogue, load, schemas_root
 from rubric_lint.mcp.tools import TOOLS
 from rubric_lint.messages import HOME
-from rubric_lint.rules import RULES
+from rubric_lint.rules import GROUPS, RULES
 from rubric_lint.rules.rule import Rule
 from website import commands
 from website.originals import list_originals
@@ -22,26 +22,31 @@ class ListError(Exception):
     """A page names a list that there is not."""
 
 
-def list_rules() -> str:
-    """Return the table of all rules, from their pages and what they say of themselves."""
+def list_rules(group: str) -> str:
+    """Return the table of the rules of a group, from their pages and what they say of themselves."""
     rows = [
         f"| [`{rule.name}`](../../rubric_lint/rules/{rule.page_file.name}) | {rule.summary} | {rule.severity} "
         f"| {rule.kinds} |"
-        for rule in RULES
+        for rule in GROUPS[group]
     ]
     return "\n".join(["| rule | finds | severity | fix |", "|---|---|---|---|", *rows])
 
 
-def describe_rule(rule: Rule, page: str) -> str:
-    """Return the page of a rule with its severity and fix below its summary."""
-    title, summary, rest = page.split("\n\n", 2)
+_MESSAGES = re.compile(r"\n## Messages\n.*", re.DOTALL)
+_HEADING = re.compile(r"^## ", re.MULTILINE)
+
+
+def describe_rule(rule: Rule) -> str:
+    """Return the page of a rule as a section of the page of its group, with severity and fix below its summary."""
+    _, summary, rest = rule.page.split("\n\n", 2)
     fix = f"**Fix:** {rule.kinds}" if rule.kinds else "**Fix:** none, a person has to decide"
     facts = f"**Severity:** {rule.severity} · {fix} · **In the terminal:** `rubric-lint --explain {rule.name}`"
     choices = "".join(f"- `{name}`: {told}\n" for name, told in rule.choices.items())
     facts += (
         f"\n\n**Choices** (`rubric-fix --choose NAME`, or the light bulb of an editor):\n\n{choices}" if choices else ""
     )
-    return f"{title}\n\n{summary}\n\n{facts.rstrip()}\n\n{rest}"
+    rest = _HEADING.sub("#### ", _MESSAGES.sub("", rest)).rstrip()
+    return f"## `{rule.name}` {{ #{rule.name} }}\n\n{summary}\n\n{facts.rstrip()}\n\n{rest}"
 
 
 def list_choices() -> str:
@@ -82,13 +87,10 @@ def _facts(value: dict[str, Any], schema: dict[str, Any]) -> str:
 def list_schemas() -> str:
     """Return the table of all schemas: what each describes, and where it is."""
     rows = [
-        f"| {_cell(load(entry.source).get('title', entry.name))} | [`{entry.bundled_name}`]({entry.bundled_id}) "
-        f"| [`{entry.source}`]({load(entry.source)['$id']}) |"
+        f"| {_cell(load(entry.source).get('title', entry.name))} | [`{entry.bundled_name}`]({entry.bundled_id}) |"
         for entry in catalogue()
     ]
-    return "\n".join(
-        ["| what it describes | whole, for editors and programs | as it is written |", "|---|---|---|", *rows]
-    )
+    return "\n".join(["| what it describes | schema |", "|---|---|", *rows])
 
 
 def list_forms() -> str:
@@ -114,35 +116,6 @@ def published_schemas() -> dict[str, str]:
     return found
 
 
-def list_fields(source: str) -> str:
-    """Return the tables of the fields of a JSON report: one for the object as a whole, one for each part of it."""
-    schema = {**load_bundled(source), "part of": posixpath.dirname(source)}  # several reports have parts of one name
-    return "\n\n".join(_objects(schema, schema))
-
-
-def _objects(value: dict[str, Any], schema: dict[str, Any]) -> Iterator[str]:
-    yield _fields(value, schema)
-    inner = {name: each for name, each in value.get("properties", {}).items() if "properties" in each}
-    for name, each in (inner | schema.get("definitions", {})).items():
-        fields = _fields(each, schema) if each.get("properties") else f"**Type:** {_type(each, schema)}"
-        yield f"### `{name}` ({schema['part of']})\n\n{each.get('description', '')}\n\n{fields}"
-
-
-def _fields(value: dict[str, Any], schema: dict[str, Any]) -> str:
-    required = value.get("required", [])
-    rows = [
-        f"| `{name}` | {_type(each, schema)} | {'yes' if name in required else ''} "
-        f"| {_cell(_description(each, schema))} |"
-        for name, each in value["properties"].items()
-    ]
-    return "\n".join(["| field | type | always | meaning |", "|---|---|---|---|", *rows])
-
-
-def _description(value: dict[str, Any], schema: dict[str, Any]) -> str:
-    said = value.get("description", "")
-    return said or (_description(_target(value, schema), schema) if "$ref" in value else "")
-
-
 def _target(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = schema["definitions"][value["$ref"].rsplit("/", 1)[1]]
     return found
@@ -150,13 +123,8 @@ def _target(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
 
 def _type(value: dict[str, Any], schema: dict[str, Any]) -> str:  # noqa: PLR0911 (one for each form of a type)
     if "$ref" in value:
-        name = value["$ref"].rsplit("/", 1)[1]
         target = _target(value, schema)
-        return (
-            f"[`{name}`](#{name}-{schema['part of']})"
-            if "properties" in target and "part of" in schema
-            else target.get("title", _type(target, schema))
-        )
+        return str(target.get("title") or _type(target, schema))
     if "const" in value:
         return f"`{json.dumps(value['const'])}`"
     if "enum" in value:
@@ -222,23 +190,16 @@ def _describe_editor_setting(setting: dict[str, Any]) -> str:
     return " ".join([setting["markdownDescription"], *(f"`{value}`: {text}" for value, text in values)])
 
 
-LISTS = {
+LISTS: dict[str, Callable[[], str]] = {
+    **{f"rules: {group}": partial(list_rules, group) for group in GROUPS},
     "agents": list_agents,
     "tools": list_tools,
-    "rules": list_rules,
     "choices": list_choices,
     "settings": list_settings,
     "commands": commands.list_programs,
     "exit codes": commands.list_exit_codes,
     "schemas": list_schemas,
     "schema forms": list_forms,
-    "report": lambda: list_fields("report/v1.json"),
-    "diff": lambda: list_fields("diff/v1.json"),
-    "agreement": lambda: list_fields("agreement/v1.json"),
-    "assessment": lambda: list_fields("assessment/v1.json"),
-    "scores": lambda: list_fields("scores/v1.json"),
-    "show": lambda: list_fields("show/v1.json"),
-    "baseline": lambda: list_fields("baseline/v1.json"),
     "headers": list_headers,
     "originals": list_originals,
     "editor settings": list_editor_settings,
@@ -256,8 +217,9 @@ def renew(page: str) -> str:
     """
 
     def write(found: re.Match[str]) -> str:
-        if found["name"] not in LISTS:
-            raise ListError(f"unknown list `{found['name']}`; known: {', '.join(LISTS)}")
-        return f"<!-- list: {found['name']} -->\n\n{LISTS[found['name']]()}\n\n<!-- /list -->"
+        name = found["name"]
+        if name not in LISTS:
+            raise ListError(f"unknown list `{name}`; known: {', '.join(LISTS)}")
+        return f"<!-- list: {name} -->\n\n{LISTS[name]()}\n\n<!-- /list -->"
 
     return _LIST.sub(write, page)

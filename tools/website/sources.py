@@ -4,9 +4,11 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import NamedTuple
+from urllib.parse import urldefrag, urlsplit
 
 from rubric_lint.messages import HOME
+from rubric_lint.rules import GROUPS
 
 ROOT = Path(__file__).parents[2]
 REPOSITORY = "https://github.com/rubric-lint/rubric-lint"
@@ -14,31 +16,50 @@ REPOSITORY = "https://github.com/rubric-lint/rubric-lint"
 _FENCE = re.compile(r"^(?P<marks>`{3,}|~{3,}).*?^(?P=marks)[ \t]*$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _LINK = re.compile(r"(?P<head>\]\(|\b(?:href|src|srcset)=\")(?P<target>[^)\"\s]+)(?P<tail>[)\"])")
-_SINGLE = {
-    "docs/dialects.md": "dialects/index.md",
-    "docs/editors.md": "guides/editors.md",
-    "CONTRIBUTING.md": "contributing.md",
-    "CHANGELOG.md": "changelog.md",
-    "benchmarks/README.md": "benchmarks.md",
-    "conformance/README.md": "conformance.md",
-    "vscode/README.md": "guides/vscode.md",
-}
+_ELSEWHERE = {"docs/architecture.md"}
+"""Pages of `docs` for those who work on rubric-lint: they stay in the repository."""
+_RULE = "rubric_lint/rules/"
+_GROUP = re.compile(r"^## (?P<title>.+)\n\n(?P<intro>.+(?:\n.+)*)\n\n<!-- list: rules: (?P=title) -->$", re.MULTILINE)
 
 
 class LinkError(Exception):
     """A link of a page that leads nowhere."""
 
 
+class Group(NamedTuple):
+    """Rules that protect the same thing: a section of `docs/rules/index.md`, and a page of the site."""
+
+    title: str
+    intro: str
+    rules: tuple[str, ...]
+
+    @property
+    def page(self) -> str:
+        """The page in the source of the site."""
+        return f"rules/{re.sub(r'[^a-z]+', '-', self.title.lower())}.md"
+
+
+def find_groups() -> list[Group]:
+    """Return the groups of rules, in the order of the page that lists them."""
+    page = (ROOT / "docs/rules/index.md").read_text("utf-8")
+    return [
+        Group(found["title"], found["intro"], tuple(rule.name for rule in GROUPS[found["title"]]))
+        for found in _GROUP.finditer(page)
+    ]
+
+
 def find_pages() -> dict[str, str]:
     """Return the pages that are written by hand: the path in the repository, and the one in the site's source."""
-    found = {}
-    for path in sorted(ROOT.glob("docs/**/*.md")):
-        name = path.relative_to(ROOT).as_posix()
-        found[name] = name.removeprefix("docs/")
-    for folder in ("rules", "dialects"):
-        for path in sorted(ROOT.glob(f"rubric_lint/{folder}/*.md")):
-            found[path.relative_to(ROOT).as_posix()] = f"{folder}/{path.stem.replace('_', '-')}.md"
-    return found | _SINGLE
+    names = (path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("docs/**/*.md")))
+    found = {name: name.removeprefix("docs/") for name in names if name not in _ELSEWHERE}
+    return found | {"CHANGELOG.md": "changelog.md"}
+
+
+def find_sections() -> dict[str, str]:
+    """Return where the page of each rule stands on the site: a section of the page of its group."""
+    return {
+        f"{_RULE}{name.replace('-', '_')}.md": f"{group.page}#{name}" for group in find_groups() for name in group.rules
+    }
 
 
 def find_pictures() -> dict[str, str]:
@@ -55,6 +76,11 @@ def page_url(page: str) -> str:
     """Return the path of a page below the site: `rules/overlap.md` is at `rules/overlap/`."""
     stem = page.removesuffix(".md")
     return stem.removesuffix("index") if posixpath.basename(stem) == "index" else f"{stem}/"
+
+
+def rule_url(section: str) -> str:
+    """Return the address that findings give for a rule, below the site: it leads to the section of the rule."""
+    return f"rules/{urldefrag(section).fragment}/"
 
 
 def edit_links(text: str, change: Callable[[str], str]) -> str:
@@ -81,16 +107,17 @@ def list_links(text: str) -> list[str]:
 class LinkChange:
     """What a link of one page becomes on the site.
 
-    `places` are the pages and pictures that come from the repository, by their path there, and `known` all pages of the
-    site. A link to a file that is not on the site leads to the repository.
+    `places` are the pages, sections and pictures that come from the repository, by their path there, and `known` all
+    pages of the site. A link to a file that is not on the site leads to the repository.
     """
 
     def __init__(self, name: str, places: Mapping[str, str], known: frozenset[str]) -> None:
         self._name = name
         self._folder = posixpath.dirname(name)
-        self._page = places.get(name, name)
+        self._page = urldefrag(places.get(name, name)).url
         self._places = places
         self._urls = {page_url(page): page for page in known}
+        self._urls |= {rule_url(place): place for place in places.values() if "#" in place}
 
     def __call__(self, target: str) -> str:
         """Return what the link becomes.
@@ -102,19 +129,21 @@ class LinkChange:
         anchor = f"#{parts.fragment}" if parts.fragment else ""
         if target.startswith(HOME):
             page = self._urls.get(parts.path.removeprefix("/"))
-            return self._relative(page) + anchor if page else target
+            return self._relative(page, anchor) if page else target
         if parts.scheme or target.startswith("#") or not parts.path:
             return target
         wanted = posixpath.normpath(posixpath.join(self._folder, parts.path))
         if place := self._places.get(wanted):
-            return self._relative(place) + anchor
+            return self._relative(place, anchor)
         if not (ROOT / wanted).exists():
             raise LinkError(f"{self._name}: {target}: no such file in the repository")
         kind = "tree" if (ROOT / wanted).is_dir() else "blob"
         return f"{REPOSITORY}/{kind}/main/{wanted}{anchor}"
 
-    def _relative(self, page: str) -> str:
-        return posixpath.relpath(page, posixpath.dirname(self._page) or ".")
+    def _relative(self, place: str, anchor: str) -> str:
+        page, section = urldefrag(place)
+        here = posixpath.relpath(page, posixpath.dirname(self._page) or ".")
+        return f"{here}#{section}" if section else here + anchor
 
 
 def _outside(pattern: re.Pattern[str], text: str, change: Callable[[str], str]) -> str:

@@ -19,6 +19,7 @@ from rubric_lint.agree.scales import measure_verdicts
 from rubric_lint.finding import Place, Problem, Result
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import Found, examine
+from rubric_lint.outputs.agentv_runs import find_graded
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.mapping import Wanted
 from rubric_lint.outputs.streams import CHUNK, Asked, read_entries
@@ -43,11 +44,15 @@ Paths = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 class Line(NamedTuple):
-    """A record that is an object: the line where it begins, its text, and the hash of the rubric that it names."""
+    """A record that is an object: the line where it begins, its text, and the hash of the rubric that it names.
+
+    `agentv` is the whole record of a grader in a run of AgentV, which may leave out what a suite calls it.
+    """
 
     number: int
     text: bytes
     hash: str | None
+    agentv: dict[str, Any] | None = None
 
 
 @dataclass(eq=False)
@@ -81,6 +86,7 @@ def read_records(path: str) -> RecordFile:
                 continue
             name = value.get("rubric")
             line = Line(number, text if isinstance(text, bytes) else b"", read_judged_by(value))
+            line = line._replace(agentv=value) if "agentv" in value else line
             found.lines.setdefault(name if isinstance(name, str) else None, []).append(line)
     return found
 
@@ -133,7 +139,8 @@ class Review(NamedTuple):
 
     `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has the
     decisions and what is untested once more, by criterion. `gate` says how the judges' verdicts decide what the labels
-    do, which were `chosen` in one way (None: unknown).
+    do, which were `chosen` in one way (None: unknown). `joined` has records under another name that can only be its
+    own: their files and texts.
     """
 
     rubric: str
@@ -151,6 +158,7 @@ class Review(NamedTuple):
     table: Table | None = None
     gate: Gate | None = None
     chosen: Chosen | None = None
+    joined: frozenset[tuple[str, bytes]] = frozenset()
 
     def to_json(self, file: str) -> dict[str, Any]:
         """Return the review as in the JSON report; `file` has the rubric."""
@@ -174,28 +182,43 @@ class Reviewer:
     def __init__(self) -> None:
         self._kept: dict[object, tuple[Sources, Review]] = {}
 
-    def review(self, rubric: ScoringRubric, sources: Sources, *, takes_unnamed: bool) -> Review:
+    def review(self, rubric: ScoringRubric, sources: Sources, among: "Among", *, takes_unnamed: bool) -> Review:
         """Review a rubric; with `takes_unnamed` records without a name and a hash are its own.
 
-        They are as well if their file is named as the rubric is, such as `refund.judged.jsonl`.
+        They are as well if their file is named as the rubric is, such as `refund.judged.jsonl`. `among` are the rubrics
+        of the file, which decide whose the records of a run of AgentV are.
         """
-        key = (rubric.name, rubric.hash, rubric.pass_from, rubric.borderline_from, rubric.full, takes_unnamed)
+        key = (rubric.name, rubric.hash, rubric.pass_from, rubric.borderline_from, rubric.full, takes_unnamed, among)
         if key not in self._kept or self._kept[key][0] != sources:
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
-            self._kept[key] = sources, _review(rubric, sources, takes_unnamed=takes_unnamed)
+            self._kept[key] = sources, _review(rubric, sources, dict(among), takes_unnamed=takes_unnamed)
         return self._kept[key][1]
 
 
-def _review(rubric: ScoringRubric, sources: Sources, *, takes_unnamed: bool) -> Review:
+Among = tuple[tuple[str, frozenset[str]], ...]
+"""The rubrics of a file: the name of each, and the ids of its criteria."""
+
+
+def _review(
+    rubric: ScoringRubric, sources: Sources, among: dict[str, frozenset[str]], *, takes_unnamed: bool
+) -> Review:
     reader = Reader({rubric.name: rubric})
+    joined = set[tuple[str, bytes]]()
     others = LeftOut(OTHER_VERSION)
     for files, are_labels in ((sources.results, False), (sources.labels, True)):
         for file in files:
             is_own = takes_unnamed or file.stem == rubric.name
             unnamed = [line for line in file.lines.get(None, ()) if is_own or line.hash == rubric.hash]
+            graded = [
+                line
+                for name, lines in file.lines.items()
+                for line in (lines if name not in among else ())
+                if line.agentv and find_graded(line.agentv, among) == [rubric.name]
+            ]
+            joined |= {(file.path, line.text) for line in graded}
             kept = []
-            for line in (*file.lines.get(rubric.name, ()), *unnamed):
+            for line in (*file.lines.get(rubric.name, ()), *unnamed, *graded):
                 if line.hash in (None, rubric.hash):
                     kept.append((line.number, line.text))
                 else:
@@ -207,7 +230,7 @@ def _review(rubric: ScoringRubric, sources: Sources, *, takes_unnamed: bool) -> 
     except UnusableError as error:
         ratings, fault = None, str(error)
     left_out = (*([others] if others.count else ()), *reader.left_out)
-    head = Review(rubric.name, rubric.hash, invalid=tuple(reader.invalid), left_out=left_out)
+    head = Review(rubric.name, rubric.hash, invalid=tuple(reader.invalid), left_out=left_out, joined=frozenset(joined))
     if ratings is None or not ratings.judges:
         return head._replace(fault=fault or NO_RESULTS)
     table = build_table(ratings, rubric)
@@ -253,13 +276,14 @@ class JudgedFinder:
         """Yield what judged data show; a rubric with errors that decide scores is not looked at."""
         named = name_rubrics(self._name, rubrics)
         counts = Counter(loaded.name for loaded in named)
-        self.reviews = [self._review(loaded, found, counts[loaded.name]) for loaded in named]
+        among = tuple((each.name, frozenset(entry.id for entry in each.rubric.entries)) for each in named)
+        self.reviews = [self._review(loaded, found, counts[loaded.name], among) for loaded in named]
         for loaded, review in zip(named, self.reviews, strict=True):
             places = RubricPlaces(loaded)
             for decision in review.decisions:
                 yield Found(decision.rule, _place(decision, places), loaded.document, loaded.rubric)
 
-    def _review(self, loaded: Loaded, found: Sequence[Found], namesakes: int) -> Review:
+    def _review(self, loaded: Loaded, found: Sequence[Found], namesakes: int, among: Among) -> Review:
         if namesakes > 1:
             return Review(loaded.name, fault=f"{namesakes} rubrics of the file have this name; give each its own")
         # An error outside all rubrics may be about any.
@@ -275,7 +299,7 @@ class JudgedFinder:
             rubric = loaded.prepare()
         except RubricError as fault:
             return Review(loaded.name, fault=str(fault))
-        return self._reviewer.review(rubric, self._sources, takes_unnamed=self._is_only)
+        return self._reviewer.review(rubric, self._sources, among, takes_unnamed=self._is_only)
 
 
 def _place(decision: Decision, places: RubricPlaces) -> Problem:
@@ -399,11 +423,12 @@ class JudgedRun:
             claims = [each for each in self.reviewed if file in each.sources.files]
             names, hashes = {each.review.rubric for each in claims}, {each.review.hash for each in claims}
             takes_unnamed = any(each.is_only or each.review.rubric == file.stem for each in claims)
+            joined = frozenset[tuple[str, bytes]]().union(*(each.review.joined for each in claims))
             for name, lines in file.lines.items():
                 if name is None:
                     count = 0 if takes_unnamed else sum(line.hash not in hashes for line in lines)
                 else:
-                    count = 0 if name in names else len(lines)
+                    count = 0 if name in names else sum((file.path, line.text) not in joined for line in lines)
                 if count:
                     found.append(Unmatched(file.path, name, count))
         return found

@@ -146,7 +146,7 @@ def assess(  # long, because click passes each option by itself
         output = Path(results[0]) if results else name_results(answers, None, "--results")
         access, plan = find_access(models, asking), make_plan({**asking, "shuffle": _SEED})
         work = Work(answers, output, linted.prepare(), fields, access, plan, read_limit(asking))
-        code, _ = judge_answers(work, asking, cache_dir=asking["cache_dir"], no_cache=asking["no_cache"])
+        code = judge_answers(work, asking, cache_dir=asking["cache_dir"], no_cache=asking["no_cache"])
         if code == Exit.USAGE:
             return code
         recorded = (str(output),)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from contextlib import ExitStack
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,7 +35,7 @@ from rubric_lint.cli.score.judge_options import (
     read_fields,
 )
 from rubric_lint.cli.score.options import extract_option, load, rubric_argument
-from rubric_lint.messages import join_words
+from rubric_lint.messages import Causes, UserError, join_words, list_names
 from rubric_lint.project.api_key import KEY
 from rubric_lint.report.visible import visible
 from rubric_lint.run.console import Progress, complain
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from rubric_lint.judge.answers import Fields
     from rubric_lint.judge.asking import Plan
     from rubric_lint.judge.journal import Earlier, Journal
+    from rubric_lint.judge.run import Panel
     from rubric_lint.judge.spending import Limit
     from rubric_lint.scoring.grading import ScoringRubric
 
@@ -112,6 +115,7 @@ _CALL = "rubric-score judge examples/summary.rubric.yaml answers.jsonl"
     show_default=True,
     help="Outputs per answer and model.",
 )
+@option("Requests", "--again", is_flag=True, help="Ask again for the invalid outputs of a results file, ANSWERS.")
 @option("Requests", "--per-criterion", is_flag=True, help="Ask for one criterion per request.")
 @option("Requests", "--shuffle", **SHUFFLE, help="Ask for the criteria in shuffled order.  [seed: 1]")
 @option(
@@ -208,6 +212,7 @@ def judge(
     models: tuple[Model, ...],
     extract: str,
     output: Path | None,
+    again: bool,
     no_cache: bool,
     cache_dir: str | None,
     **asking: Any,
@@ -232,9 +237,11 @@ def judge(
     rubrics = load(file, settings)
     plan = make_plan(asking, extract=Extract(extract))
     require_file_name(str(output), "--output")
-    output = name_results(answers, output)
-    work = Work(answers, output, rubrics, fields, access, plan, limit)
-    code, earlier = judge_answers(work, asking, batch, cache_dir=cache_dir, no_cache=no_cache)
+    if again and (output or answers == STDIN):
+        raise click.UsageError("--again replaces results in the file that it reads; name that file alone")
+    output = Path(answers) if again else name_results(answers, output)
+    work = Work(answers, output, rubrics, fields, access, plan, limit, is_again=again)
+    code = judge_answers(work, asking, batch, cache_dir=cache_dir, no_cache=no_cache)
     if code == Exit.USAGE:
         return code
     _report_scores(
@@ -242,11 +249,14 @@ def judge(
         rubrics,
         [file, *(["--config", settings.config] if settings.config else ["--isolated"] * settings.isolated)],
     )
-    return Exit.FOUND if earlier and earlier.invalid else code
+    return code
 
 
 class Work(NamedTuple):
-    """What a run judges and how: a file of answers, the file of results, and what its requests may cost."""
+    """What a run judges and how: a file of answers, the file of results, and what its requests may cost.
+
+    If it `is_again`, both are one file, and only its invalid outputs are asked for.
+    """
 
     answers: str
     output: Path
@@ -255,6 +265,7 @@ class Work(NamedTuple):
     access: Access
     plan: Plan
     limit: Limit
+    is_again: bool = False
 
 
 def read_limit(asking: Mapping[str, Any]) -> Limit:
@@ -273,67 +284,114 @@ def read_limit(asking: Mapping[str, Any]) -> Limit:
 
 def judge_answers(
     work: Work, asking: Mapping[str, Any], batch: Batch | None = None, *, cache_dir: str | None, no_cache: bool
-) -> tuple[int, Earlier | None]:
-    """Judge the answers that have no result yet; return the exit code, and what the results file already had.
+) -> int:
+    """Judge the answers that have no result yet, and return the exit code, which is 1 if any result is invalid.
 
     All answers are read and checked before the first request.
-    """
-    from rubric_lint.cli.score.judging import open_store, run_judge  # noqa: PLC0415
-    from rubric_lint.judge.answers import AnswersError  # noqa: PLC0415
-    from rubric_lint.judge.journal import Journal, JournalError, StaleError, check_journal  # noqa: PLC0415
 
-    answers, output, plan, calls = work.answers, work.output, work.plan, work.access.calls
-    with ExitStack() as opened:
-        reading = Progress(sys.stderr, "reading", "MB")
-        try:
+    Raises:
+        UserError: if they or earlier results cannot be used, or the package that calls endpoints is missing.
+    """
+    from rubric_lint.cli.score.judging import BatchWork, open_store, run_batch, run_judge  # noqa: PLC0415
+    from rubric_lint.judge.journal import JournalError  # noqa: PLC0415
+    from rubric_lint.project.writing import WriteError  # noqa: PLC0415
+
+    plan, code = work.plan, Exit.CLEAN
+    reading = Progress(sys.stderr, "reading", "MB")
+    try:
+        with ExitStack() as opened:
+            try:
+                source, panel, results, left = _prepare(work, asking, batch, reading, opened)
+            except KeyboardInterrupt:
+                reading.clear()
+                complain("interrupted before the first request")
+                raise click.Abort from None
+            finally:
+                reading.clear()
+            before, journal = set(results.invalid), results
+            if work.is_again and before:
+                journal = opened.enter_context(results.renewing())
+                left -= len(journal.judged)
+            if isinstance(panel, Batch):
+                code = run_batch(panel, BatchWork(source, journal, work.access.calls, plan), left, work.limit.prices)
+            elif left or not work.is_again:
+                _report_requests(source, journal, work, left)
+                store = opened.enter_context(open_store(cache_dir)) if left and not no_cache else None
+                code = run_judge(panel, journal, source.read(), left, plan, store=store, limit=work.limit)
+    except (JournalError, WriteError) as wrong:
+        raise UserError(f"{work.output}: {wrong}") from None
+    if work.is_again and before:
+        names = list_names([str(json.loads(key)) for key in sorted(results.invalid)])
+        still = f"; still invalid: {names}" if results.invalid else ""
+        told = f"{len(before) - len(results.invalid):,} of {len(before):,} outputs valid now{still}"
+        click.echo(visible(f"{work.output}: {told}"), err=True)
+    return Exit.FOUND if code == Exit.CLEAN and results.invalid else code
+
+
+def _prepare(
+    work: Work, asking: Mapping[str, Any], batch: Batch | None, reading: Progress, opened: ExitStack
+) -> tuple[AnswersFile, Panel | Batch, Journal, int]:
+    """Return the answers, what judges them, the results file, and how many are left; say what the file already has.
+
+    Raises:
+        UserError: as `judge_answers`.
+    """
+    from rubric_lint.judge.answers import AnswersError, Fields  # noqa: PLC0415
+    from rubric_lint.judge.journal import Journal, StaleError, check_journal  # noqa: PLC0415
+
+    answers, output = work.answers, work.output
+    try:
+        if work.is_again:
+            journal = opened.enter_context(Journal(output))
+            lines = b"".join(line for key, line in journal.read() if key in journal.invalid)
+            source = AnswersFile(BytesIO(lines), work.rubrics, Fields())
+            total = source.check(taken=frozenset()) if lines else 0
+            panel = batch or work.access.connect(asking["rpm"], asking["tpm"], asking["concurrency"])
+        else:
             source = AnswersFile(opened.enter_context(hold(answers)), work.rubrics, work.fields)
             # To compare an existing results file with the answers, they are read a second time.
             reading.total = source.count_bytes() * (2 if output.exists() else 1)
             total = source.check(reading)
             panel = batch or work.access.connect(asking["rpm"], asking["tpm"], asking["concurrency"])
             journal = opened.enter_context(Journal(output))
-            earlier = check_journal(source.read(reading), journal, calls, plan)
-        except AnswersError as wrong:
-            reading.clear()
-            for fault in wrong.faults:
-                complain(f"{'stdin' if answers == STDIN else answers}: {fault}")
-            return Exit.USAGE, None
-        except ImportError:
-            complain("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'")
-            return Exit.USAGE, None
-        except (JournalError, StaleError) as wrong:
-            reading.clear()
-            complain(f"{output}: {wrong}")
-            return Exit.USAGE, None
-        except KeyboardInterrupt:
-            reading.clear()
-            complain("interrupted before the first request")
-            raise click.Abort from None
-        reading.clear()
-        _report_earlier(earlier, output, total)
-        left = total - earlier.judged
-        if isinstance(panel, Batch):
-            from rubric_lint.cli.score.judging import BatchWork, run_batch  # noqa: PLC0415
-
-            return run_batch(panel, BatchWork(source, journal, calls, plan), left, work.limit.prices), earlier
-        _report_requests(source, journal, work, left)
-        store = opened.enter_context(open_store(cache_dir)) if left and not no_cache else None
-        code = run_judge(panel, journal, source.read(), left, plan, store=store, limit=work.limit)
-        return code, earlier
+        earlier = check_journal(source.read(reading), journal, work.access.calls, work.plan)
+        journal.invalid.difference_update(earlier.others)  # they are not of this run
+    except AnswersError as wrong:
+        raise UserError(*(f"{'stdin' if answers == STDIN else answers}: {fault}" for fault in wrong.faults)) from None
+    except ImportError:
+        raise UserError("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'") from None
+    except StaleError as wrong:
+        what, advice = ("resume", "name another file with --output")
+        if work.is_again:
+            what, advice = ("ask again", "use the options of the first run")
+        raise UserError(f"{output}: cannot {what}: {wrong}; {advice}") from None
+    reading.clear()
+    if work.is_again:
+        names = list_names([str(answer.record["id"]) for answer in source.read()])
+        told = f"{total:,} of {len(journal.judged):,} outputs invalid{f'; asking again for {names}' * (total > 0)}"
+        click.echo(visible(f"{output}: {told}"), err=True)
+        return source, panel, journal, total
+    _report_earlier(earlier, output, total)
+    return source, panel, journal, total - earlier.judged
 
 
 def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], words: list[str]) -> None:
     """Print what the results score, and the command that shows more; `words` name the rubric and its settings."""
     from rubric_lint.project.opening import open_stream  # noqa: PLC0415
+    from rubric_lint.report.scores import count_errors  # noqa: PLC0415
     from rubric_lint.scoring.run import Scoring  # noqa: PLC0415
 
     name = str(output)
     progress = Progress(sys.stderr, "scoring", "answers")
-    with open_stream(name) as results, Scoring(rubrics, lambda _: None, progress) as scoring:
+    causes = Causes()
+    with open_stream(name) as results, Scoring(rubrics, lambda each: count_errors(each, causes), progress) as scoring:
         scoring.run(name, results)
     progress.clear()
     if scoring.totals.outputs:
         click.echo(f"{visible(name)}: {scoring.totals}", err=True)
+        if causes.counts:
+            again = shlex.join(["rubric-score", "judge", *words, name, "--again"])
+            click.echo(visible(f"invalid: {causes.word()}; `{again}` with the same options asks again"), err=True)
         command = shlex.join(["rubric-score", *words, name, "--format", "table"])
         click.echo(f"Next: {visible(command)}", err=True)
 
@@ -361,8 +419,8 @@ def _report_earlier(earlier: Earlier, output: Path, total: int) -> None:
         )
     if earlier.invalid:
         complain(
-            f"{output}: {earlier.invalid} of these {'has' if earlier.invalid == 1 else 'have'} an invalid output; to "
-            "judge again, remove the lines that contain `fault` from the file"
+            f"{output}: {earlier.invalid} of these {'has' if earlier.invalid == 1 else 'have'} an invalid output; only "
+            "--again asks for it again"
         )
     if others := earlier.others:
         ids = join_words([*others[:3], f"{len(others) - 3} more"] if len(others) > 4 else others)

@@ -594,15 +594,15 @@ class AnswersFile:
         """Return the size of the file."""
         return os.fstat(self._source.fileno()).st_size
 
-    def check(self, progress: Progress | None = None) -> int:
-        """Read all answers and return their number; `progress` shows how far.
+    def check(self, progress: Progress | None = None, **how: Any) -> int:
+        """Read all answers as `check_answers` does and return their number; `progress` shows how far.
 
         Raises:
             AnswersError: when one is not valid.
         """
         from rubric_lint.judge.answers import check_answers  # noqa: PLC0415
 
-        return check_answers(self._read_bytes(progress), self._rubrics, self._fields)
+        return check_answers(self._read_bytes(progress), self._rubrics, self._fields, **how)
 
     def read(self, progress: Progress | None = None) -> Iterator[Answer]:
         """Yield the answers, once `check` has accepted them."""

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +16,7 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import open_page, require_file_name
 from rubric_lint.cli.output import make_style
 from rubric_lint.cli.score.options import STDIN, label, total_size
+from rubric_lint.messages import Causes
 from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import Progress, complain
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from rubric_lint.agree.limits import Limit, Limits
     from rubric_lint.agree.runs import Matcher, OtherRun
     from rubric_lint.engines.cluster import Done, Folder, Plan, Worker
+    from rubric_lint.project.settings import SettingsFinder
+    from rubric_lint.report.answer_rows import Records
+    from rubric_lint.report.assessment import Assessed
     from rubric_lint.report.html import Extras, HtmlReport
     from rubric_lint.scoring.grading import ScoringRubric
     from rubric_lint.scoring.run import Scoring
@@ -122,7 +127,7 @@ def score_files(
             results.finish()
         warnings = (*scoring.warnings(), *(extras.warnings() if extras else ()))
         has_totals = code is not Exit.INTERRUPTED and form != "table" and not quiet
-        _tell_end(warnings, scoring.totals if has_totals else None)
+        _tell_end(warnings, scoring.totals if has_totals else None, writer.causes)
         if page and file and extras:
             title = title_of(outputs, rubric) + _HALF.get(code, "")
             told = extras.told._replace(repeated=scoring.repeated, agentv=scoring.compared)
@@ -138,11 +143,13 @@ def _list_more(other: "OtherRun | None", decided: "Sequence[Limit]") -> dict[str
     return {name: part for name, part in parts.items() if part}
 
 
-def _tell_end(warnings: Iterable[str], totals: "Totals | None") -> None:
+def _tell_end(warnings: Iterable[str], totals: "Totals | None", causes: Causes) -> None:
     """Write the warnings, and the counts if they are wanted."""
     for warning in warnings:
         complain(warning)
     if totals:
+        if causes.counts:
+            complain(f"invalid: {causes.word()}")
         complain(str(totals))
 
 
@@ -246,9 +253,12 @@ class ResultOutput:
         """
         from rubric_lint.project.writing import PartFile, WriteError  # noqa: PLC0415
         from rubric_lint.report.result_files import open_results  # noqa: PLC0415
+        from rubric_lint.report.scores import count_errors  # noqa: PLC0415
 
         if any(each != STDIN and os.path.realpath(each) == os.path.realpath(name) for each in read):
             raise click.UsageError(f"--output: {name}: is also an input; name another file")
+        self.causes = Causes()
+        self._count = partial(count_errors, causes=self.causes)
         try:
             self._file = PartFile(name)
         except WriteError as fault:
@@ -258,6 +268,7 @@ class ResultOutput:
 
     def add(self, results: list[str]) -> None:
         """Write some results, each a line of JSON."""
+        self._count(results)
         with self._naming():
             self._writer.add(results)
 
@@ -302,6 +313,7 @@ class Prepared(NamedTuple):
     other: "OtherRun | None"
     told: "Extras"
     name: str = ""
+    records: "Records | None" = None
 
     def warnings(self) -> "Iterator[str]":
         """Yield warnings about the other run."""
@@ -317,18 +329,21 @@ def prepare_extras(
     *,
     extract: str,
     mapping: "Mapping[str, str]",
+    has_page: bool = True,
 ) -> Prepared | None:
     """Read the other run and the labels before the first output; return None, after saying why, if one is unusable."""
     from rubric_lint.cli.score.agree import measure_agreement, read_chunks  # noqa: PLC0415
     from rubric_lint.report.html import Extras  # noqa: PLC0415
 
     told = Extras(made=_read_date())
-    other = None
+    other = records = None
     if compare is not None:
         from rubric_lint.agree.runs import OtherRun  # noqa: PLC0415
         from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
+        from rubric_lint.report.answer_rows import MOST_TEXT, Records  # noqa: PLC0415
 
-        other = OtherRun(rubrics, Extract(extract))
+        records = Records("other-records", MOST_TEXT // 2) if has_page else None
+        other = OtherRun(rubrics, Extract(extract), records.add if records else lambda _: None)
         if not other.read(read_chunks(compare)):
             complain(f"--compare: {label(compare)}: no outputs found")
             return None
@@ -339,7 +354,33 @@ def prepare_extras(
         if agreement is None:
             return None
         told = told._replace(agreement=agreement)
-    return Prepared(other, told, label(compare or ""))
+    return Prepared(other, told, label(compare or ""), records)
+
+
+_MOST_ASSESSED = 64 << 20
+"""The most bytes of outputs to assess for a page: all are held in memory at once."""
+
+
+def assess_outputs(
+    rubric: str, outputs: tuple[str, ...], labels: tuple[str, ...], finder: "SettingsFinder"
+) -> "Assessed | str":
+    """Return what `rubric-lint assess` says of the rubrics by these outputs, or why it cannot say anything."""
+    from rubric_lint.agree.assess import Asked  # noqa: PLC0415
+    from rubric_lint.cli.lint.assessing import Linted  # noqa: PLC0415
+    from rubric_lint.messages import UserError  # noqa: PLC0415
+    from rubric_lint.report.assessment import Assessed, Given  # noqa: PLC0415
+
+    if STDIN in outputs:
+        return "the outputs came from stdin, which can be read only once"
+    if (total_size(outputs) or 0) > _MOST_ASSESSED:
+        return f"the outputs have more than {_MOST_ASSESSED >> 20} MB; run rubric-lint assess"
+    try:
+        linted = Linted(rubric, finder)
+        found = linted.assess(outputs, labels, Asked())
+    except UserError as fault:
+        return str(fault)
+    given = Given(rubric, outputs[0], outputs, labels, linted.records, linted.unmatched, linted.ignored)
+    return Assessed(found, given)
 
 
 def _read_date() -> date:
@@ -366,9 +407,10 @@ def make_matcher(other: "OtherRun | None") -> "Matcher | None":
 
 def start_report(rubrics: "Mapping[str, ScoringRubric]", extras: "Prepared") -> "HtmlReport":
     """Return an empty report."""
+    from rubric_lint.report.answer_rows import MOST_TEXT  # noqa: PLC0415
     from rubric_lint.report.html import HtmlReport  # noqa: PLC0415
 
-    return HtmlReport(rubrics, extras.other)
+    return HtmlReport(rubrics, extras.other, extras.records, text=MOST_TEXT // (2 if extras.records else 1))
 
 
 def title_of(outputs: tuple[str, ...], rubric: str) -> str:

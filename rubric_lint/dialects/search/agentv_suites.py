@@ -213,7 +213,7 @@ def find_unread(
         yield Unread(f"`{name}` of ", reason, fault.path, Part.KEY if is_key else Part.VALUE, is_note)
     for key in value:
         if key in lost - told:
-            yield Unread(f"`{key}` of ", f"{title} does not read it", (key,), Part.KEY)
+            yield Unread(f"`{key}` of ", f"{title} does not read it; remove it or change it by hand", (key,), Part.KEY)
 
 
 _OLD = frozenset({"expected_outcome", "description"})
