@@ -162,11 +162,11 @@ def visible(text: str) -> str:
     """
     if not text.isprintable():
         text = "".join(char.encode("unicode_escape").decode() if _unseen(char) else char for char in text)
-    return _COMMAND.sub(_disarm, text) if "::" in text or "##" in text else text
+    return re.sub(_COMMAND, _disarm, text) if "::" in text or "##" in text else text
 
 
 # GitHub obeys `::` at the start of a line, and `##[` anywhere in it, as Azure Pipelines does `##vso[`.
-_COMMAND = re.compile(r"(?m)^(?P<start>[^\S\r\n]*+):(?=:)|#(?P<mark>#)(?=\[|vso\[)")
+_COMMAND = r"(?m)^(?P<start>[^\S\r\n]*+):(?=:)|#(?P<mark>#)(?=\[|vso\[)"
 
 
 def visible_json(line: str) -> str:
@@ -175,14 +175,14 @@ def visible_json(line: str) -> str:
         import json  # noqa: PLC0415  (few lines need it)
 
         line = "".join(json.dumps(char)[1:-1] if _unseen(char) and char != "\n" else char for char in line)
-    return _MARK.sub(r"#\\u0023", line) if "##" in line else line
+    return re.sub(_MARK, r"#\\u0023", line) if "##" in line else line
 
 
 def visible_toml(text: str) -> str:
     """Escape TOML for printing; every character that `visible` escapes must be in a basic string."""
     if not text.isprintable():
         text = "".join(_escape_toml(char) if _unseen(char) and char != "\n" else char for char in text)
-    return _MARK.sub(r"#\\u0023", text) if "##" in text else text
+    return re.sub(_MARK, r"#\\u0023", text) if "##" in text else text
 
 
 def _escape_toml(char: str) -> str:
@@ -195,10 +195,10 @@ def visible_yaml(text: str) -> str:
         text = "".join(
             char.encode("unicode_escape").decode() if _unseen(char) and char != "\n" else char for char in text
         )
-    return _MARK.sub(r"#\\x23", text) if "##" in text else text
+    return re.sub(_MARK, r"#\\x23", text) if "##" in text else text
 
 
-_MARK = re.compile(r"##(?=\[|vso\[)")
+_MARK = r"##(?=\[|vso\[)"
 
 
 def _disarm(found: re.Match[str]) -> str:
@@ -207,7 +207,7 @@ def _disarm(found: re.Match[str]) -> str:
 
 def is_obeyed(line: str) -> bool:
     """Return whether a CI system would run a log line, or a part of it, as a command."""
-    return _COMMAND.search(line) is not None
+    return re.search(_COMMAND, line) is not None
 
 
 def whole(text: str) -> str:
@@ -297,12 +297,12 @@ def _fold(name: str) -> str:
 
 
 # Within a line; `_` or `#` inside a word, and `&` without an entity, are not markup.
-_MARKUP = re.compile(
+_MARKUP = (
     r"[\\`*\[\]<|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=#?[A-Za-z0-9]+;)|(?<!\S)#|#(?!\S)|^(?:[-+>]|=+)(?=\s|$)"
 )
-_NUMBERED = re.compile(r"^(\d+)([.)])(?=\s|$)")
+_NUMBERED = r"^(\d+)([.)])(?=\s|$)"
 # Forges turn these into links and mentions after they parse Markdown, whether or not a backslash precedes them.
-_REFERENCE = re.compile(r"@(?=\w)|[#!](?=\d)|(?i:\bGH-)(?=\d)|:(?=//)|(?i:\bwww)(?=\.)")
+_REFERENCE = r"@(?=\w)|[#!](?=\d)|(?i:\bGH-)(?=\d)|:(?=//)|(?i:\bwww)(?=\.)"
 _BREAK = "&#8203;"
 
 
@@ -312,8 +312,9 @@ def escape(text: str) -> str:
 
 
 def _escape_line(line: str) -> str:
-    escaped = _NUMBERED.sub(r"\1\\\2", _MARKUP.sub(r"\\\g<0>", line))
-    return _REFERENCE.sub(rf"\g<0>{_BREAK}", escaped)
+    escaped = re.sub(_MARKUP, r"\\\g<0>", line)
+    escaped = re.sub(_NUMBERED, r"\1\\\2", escaped)
+    return re.sub(_REFERENCE, rf"\g<0>{_BREAK}", escaped)
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

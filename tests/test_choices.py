@@ -38,10 +38,6 @@ GAP = f"""{HEAD}\
   - {{id: b, score_ranges: {{0: Names none, 8: Names two}}}}
 """
 OVERLAP = GAP.replace("[0, 3]", "[0, 7]")
-FLOW = (
-    "rubrics: [{id: a, score_ranges: [{score_range: [0, 3], expected_outcome: 'Names none'}, "
-    "{score_range: [6, 10], expected_outcome: b c}]}]\n"
-)
 CASES = TABLES["CASES"]
 
 

@@ -59,59 +59,13 @@ def test_what_there_is_to_silence():
     assert check(place()) == (ALL, 0)
 
 
-IGNORES = {
-    "on the line": ({"_9": "# rubric-lint: ignore[overlap]"}, [COVERAGE, MIXING], 1),
-    "above the entry": ({"_8": "# rubric-lint: ignore[overlap]"}, [COVERAGE, MIXING], 1),
-    "above the field": ({"_4": "# rubric-lint: ignore[coverage]"}, [OVERLAP, MIXING], 1),
-    "two above the field": ({"_4": "# rubric-lint: ignore[coverage, overlap]"}, [MIXING], 2),
-    "above the criterion": ({"_2": "# rubric-lint: ignore[coverage,overlap]"}, [MIXING], 2),
-    "above the rubric": ({"_0": "# rubric-lint: ignore[mixing]"}, [COVERAGE, OVERLAP], 1),
-    "with a reason": ({"_9": "# rubric-lint: ignore[overlap] both are fine"}, [COVERAGE, MIXING], 1),
-    "without spaces": ({"_9": "#rubric-lint:ignore[overlap]"}, [COVERAGE, MIXING], 1),
-    "with spaces": ({"_9": "#  rubric-lint:  ignore [ overlap ]"}, [COVERAGE, MIXING], 1),
-    "among other comments": (
-        {"_8": "# one\n      # rubric-lint: ignore[overlap]\n      # two"},
-        [COVERAGE, ("mixing", 15)],
-        1,
-    ),
-    "for the file": ({"_0": "# rubric-lint: ignore-file[overlap, coverage, mixing]"}, [], 3),
-    "on another line": ({"_7": "# rubric-lint: ignore[overlap]"}, [COVERAGE, ("unused-ignore", 8), OVERLAP, MIXING], 0),
-    "on the first line of the entry": (
-        {"_3": "# rubric-lint: ignore[overlap]"},
-        [("unused-ignore", 4), COVERAGE, OVERLAP, MIXING],
-        0,
-    ),
-    "above another entry": (
-        {"_6": "# rubric-lint: ignore[overlap]"},
-        [COVERAGE, ("unused-ignore", 7), OVERLAP, MIXING],
-        0,
-    ),
-    "of another rule": ({"_9": "# rubric-lint: ignore[bounds]"}, [COVERAGE, OVERLAP, ("unused-ignore", 11), MIXING], 0),
-    "one of two": ({"_9": "# rubric-lint: ignore[overlap, bounds]"}, [COVERAGE, ("unused-ignore", 11), MIXING], 1),
-    "of no rule": ({"_9": "# rubric-lint: ignore[overlaps]"}, [COVERAGE, OVERLAP, ("unused-ignore", 11), MIXING], 0),
-    "of nothing": ({"_9": "# rubric-lint: ignore[]"}, [COVERAGE, OVERLAP, ("unused-ignore", 11), MIXING], 0),
-    "of everything": ({"_9": "# rubric-lint: ignore"}, [COVERAGE, OVERLAP, ("unused-ignore", 11), MIXING], 0),
-    "misspelt": ({"_9": "# rubric-lint: disable[overlap]"}, [COVERAGE, OVERLAP, ("unused-ignore", 11), MIXING], 0),
-    "the file's below its content": (
-        {"_2": "# rubric-lint: ignore-file[overlap]"},
-        [("unused-ignore", 3), COVERAGE, OVERLAP, MIXING],
-        0,
-    ),
-    "above a blank line": (
-        {"_8": "# rubric-lint: ignore[overlap]\n"},
-        [COVERAGE, ("unused-ignore", 10), ("overlap", 12), ("mixing", 14)],
-        0,
-    ),
-    "someone else's": ({"_9": "# see rubric-lint: ignore[overlap]"}, [COVERAGE, OVERLAP, MIXING], 0),
-    "in a text": ({"_0": "text: 'It # rubric-lint: ignore-file[overlap]'"}, [COVERAGE, OVERLAP, MIXING], 0),
-    "itself": ({"_9": "# rubric-lint: ignore[overlap, bounds, unused-ignore]"}, [COVERAGE, MIXING], 1),
-}  # fmt: skip
+IGNORES = TABLES["IGNORES"]
 
 
 @pytest.mark.parametrize(("comments", "findings", "ignored"), IGNORES.values(), ids=IGNORES)
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
 def test_ignore_comments(comments, findings, ignored, line_end):
-    assert check(place(**comments).replace("\n", line_end)) == (findings, ignored)
+    assert check(place(**comments).replace("\n", line_end)) == ([*map(tuple, findings)], ignored)
 
 
 def test_an_ignore_of_a_rule_that_does_not_run_is_not_unused():

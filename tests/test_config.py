@@ -2,11 +2,14 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 
 from rubric_lint.finding import Severity
 from rubric_lint.format.schema_files import load
 from rubric_lint.project.settings import BORDERLINE_AT, PASS_AT, FileSettings, Overrides, SettingsError, SettingsFinder
 from rubric_lint.rules import BY_NAME
+
+TABLES = read_cases(__file__)
 
 ALL = frozenset(BY_NAME)
 
@@ -193,55 +196,7 @@ def test_a_named_file_that_cannot_be_used_is_an_error_at_once(name, text, expect
     assert str(caught.value) == expected
 
 
-SETTINGS = (
-    '"select", "ignore", "severity", "include", "exclude", '
-    '"baseline", "judged", "labels", "require-rubrics", "fail-on-unread", '
-    '"per-file-ignores", "versions", "implicit-required", '
-    '"time-limit", "pass", "borderline" and "shape"'
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('severity.coverage = "warn"', 'severity.coverage: "warn" is not one of "error", "warning", "hint", "off"'),
-        (
-            'severity.coverage = "eror"',
-            'severity.coverage: "eror" is not one of "error", "warning", "hint", "off"; did you mean "error"?',
-        ),
-        ("severity.coverage = 3", 'severity.coverage: 3 is not one of "error", "warning", "hint", "off"'),
-        ('severity = "warning"', 'severity: "warning" is not a table'),
-        ('severity.overlop = "off"', 'severity: "overlop" is not the name of a rule; did you mean "overlap"?'),
-        ('implicit_required = "x"', '"implicit_required" is not a setting; did you mean "implicit-required"?'),
-        ("zzz = 1", f'"zzz" is not a setting; the settings are {SETTINGS}'),
-        ('select = "overlap"', 'select: "overlap" is not a list'),
-        ("select = []", "select: the list is empty; name at least one, or leave the setting out"),
-        ("ignore = [1]", "ignore: 1 is not the name of a rule"),
-        ('ignore = ["covrage"]', 'ignore: "covrage" is not the name of a rule; did you mean "coverage"?'),
-        ('select = ["x"]', 'select: "x" is not the name of a rule; `rubric-lint --rules` lists them'),
-        (
-            'per-file-ignores."a b/*.yaml" = ["mxing"]',
-            'per-file-ignores."a b/*.yaml": "mxing" is not the name of a rule; did you mean "mixing"?',
-        ),
-        ('exclude = [""]', 'exclude: "" is not a .gitignore pattern that names files'),
-        ("exclude = [[1]]", "exclude: a list is not a .gitignore pattern that names files"),
-        ('include = ["# x"]', 'include: "# x" is not a .gitignore pattern that names files'),
-        ('versions."!x" = "v1"', 'versions: "!x" is not a .gitignore pattern that names files'),
-        ('versions.x = "v3"', 'versions.x: "v3" is not one of "v1", "v2"'),
-        ("implicit-required = 1", "implicit-required: 1 is not true or false"),
-        ("pass = true", "pass: true is not a number"),
-        ("pass = nan", "pass: NaN is not a number"),
-        ("pass = inf", "pass: Infinity is not a number"),
-        ("pass = 1e99999999999999999999", "pass: Infinity is not a number"),
-        ("pass = 2020-01-01", "pass: 2020-01-01 is not a number"),
-        ("pass = 1.5", "pass: 1.5 is outside 0..1"),
-        ("borderline = -1", "borderline: -1 is outside 0..1"),
-        ("borderline = 0.9", "borderline: 0.9 is above `pass`, which is 0.8 by default"),
-        ("borderline = 0.9\npass = 0.85", "borderline: 0.9 is above `pass`, which is 0.85"),
-        ("pass = 0.5", "pass: 0.5 is below `borderline`, which is 0.6 by default"),
-        ('labels = ["a.jsonl"]', "labels: requires `judged`, the judge outputs for the same answers"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), TABLES["each mistake is named"])
 def test_each_mistake_is_named(text, expected):
     assert faults("rubric-lint.toml", text) == [f"rubric-lint.toml: {expected}"]
 

@@ -73,57 +73,7 @@ def test_thresholds_and_gates_are_scores_or_parts_of_the_scale_or_nothing_is_sco
     assert (result.findings, found) == ((), THRESHOLDS[f"{head}, G: {gate}"])
 
 
-PAIR = "{id: tone, weight: 2, description: Thanks the reader}, {id: facts, weight: 1, description: Is right}"
-NOT_SHOWN = "nothing else shows that a judge reads them; if a judge reads them, run `rubric-lint adopt FILE`"
-NO_SCORES = "no weights, levels or gates; if a judge reads them, run `rubric-lint adopt FILE`"
-
-
-# By what is missing: the name of the file, its text, the line, and the end of the reason.
-TOLD = {
-    "a second sign": ("goals.yaml", f"a: 1\ncriteria: [{PAIR}]\n", 2, NOT_SHOWN),
-    "a known name": ("my rubric.yaml", f"layers: [{PAIR}]\n", 1, NOT_SHOWN),
-    "a rubric by name": ("a.yaml", f"rubric: [{PAIR}]\n", 1, NOT_SHOWN),
-    "scores": ("criteria.yaml", "criteria:\n  - {name: a, description: Is right}\n", 1, NO_SCORES),
-    "numbers": ("rubric.yaml", "style: [{id: a, weight: major, description: Is short}]\n", 1, NO_SCORES),
-    "a mapping for each": (
-        "rubric.yaml",
-        "score_scale: 0-100 for each\nfields: {a: Names the window, b: Names the form, c: Is no longer than a page}\n",
-        2,
-        "`fields` holds 3 texts; if a judge takes each for a criterion, run `rubric-lint adopt FILE`",
-    ),
-    "texts": (
-        "rubric.yaml",
-        "dimensions: {tone: {weight: 1, good: [Thanks]}, facts: {weight: 2, good: [Is right]}}\n",
-        1,
-        "do not say in words what is judged; add a `description` to each criterion, and run `rubric-lint adopt FILE`",
-    ),
-    "points that are levels": (
-        "rubric.yaml",
-        (
-            "criteria:\n"
-            "  - {name: a, levels: [{points: 0, description: No}, {points: 1, description: Yes}]}\n"
-            "  - {name: c, levels: [{points: 0, description: No}, {points: 1, description: Yes}]}\n"
-            "  - {name: b, levels: [{points: 1, description: Logs}, {points: 1, description: Tests}]}\n"
-        ),
-        1,
-        "the points in some lists repeat, so they are not levels; if a judge reads them, run `rubric-lint adopt FILE`",
-    ),
-    "texts that cases expect": (
-        "evals/cases.yaml",
-        (
-            "- {input: Can I return it?, expected: [Names the period of 30 days, Does not promise it]}\n"
-            "- {input: Who pays?, expected: [Says that you pay it]}\n"
-        ),
-        1,
-        "`expected` holds 2 texts; if a judge takes each for a criterion, run `rubric-lint adopt FILE`",
-    ),
-    "a purpose": (
-        "rubric.yaml",
-        f"course: ENG 101\npass_threshold: 2\ncriteria: [{PAIR}]\n",
-        3,
-        NOT_SHOWN,
-    ),
-}
+TOLD = TABLES["TOLD"]
 
 
 @pytest.mark.parametrize(("name", "text", "line", "end"), TOLD.values(), ids=TOLD)
@@ -133,79 +83,7 @@ def test_what_is_nearly_a_home_made_rubric_is_told_with_the_way_on(name, text, l
     assert [(each.line, each.reason.endswith(end), each.is_known) for each in result.unread] == [(line, True, False)]
 
 
-LEFT_ALONE = {
-    "a course": ("essay.yaml", f"course: ENG 101\ncriteria: [{PAIR}]\n"),
-    "homework": ("rubric.yaml", f"homeworkNumber: 3\ncriteria: [{PAIR}]\n"),
-    "ratings of a course": (
-        "rubric.json",
-        (
-            '{"criteria": [{"description": "Thesis is clear", "points": 5, "ratings": [{"points": 5}]}, '
-            '{"description": "Style is clear", "points": 5, "ratings": [{"points": 5}]}]}'
-        ),
-    ),
-    "a quiz in a folder of judges": (
-        "eval/quiz.yaml",
-        (
-            "version: 1\nquestions:\n  - {id: a, question: How likely are you to come back?, points: 2}\n"
-            "  - {id: b, question: What is the capital of France?, points: 1}\n"
-        ),
-    ),
-    "a quiz as a list": (
-        "evals/survey.json",
-        '[{"question": "What is the capital?", "points": 2}, {"question": "How old is it?", "points": 1}]',
-    ),
-    "hiring": ("hiring.yaml", f"version: 1\nposition: Engineer\ncriteria: [{PAIR}]\n"),
-    "a tender": (
-        "tender.yaml",
-        (
-            "version: 1\ncriteria:\n  - {text: Has ISO 27001, weight: 40, supplier: A}\n"
-            "  - {text: Is the cheapest, weight: 60, supplier: A}\n"
-        ),
-    ),
-    "checks by regex": (
-        "evals/rubric.yaml",
-        (
-            "criteria:\n  - {id: a, weight: 2, description: Names the window, pattern: 30 days}\n"
-            "  - {id: b, weight: 1, description: Names the form, pattern: form}\n"
-        ),
-    ),
-    "checks by keywords": (
-        "evals/rubric.json",
-        (
-            '[{"id": "a", "points": 2, "description": "Names the window", "keywords": ["30 days"]}, '
-            '{"id": "b", "points": 1, "description": "Names the form", "keywords": ["form"]}]'
-        ),
-    ),
-    "results of a judge": (
-        "evals/judged.json",
-        (
-            '{"version": 1, "dimensions": {"tone": {"score": 4, "description": "How it speaks", "reasoning": "Kind"}, '
-            '"facts": {"score": 2, "description": "What it says", "reasoning": "Two are wrong"}}}'
-        ),
-    ),
-    "test cases": (
-        "evals/cases.yaml",
-        (
-            "- {id: a, prompt: Can I return it?, weight: 2, expected: It names the window}\n"
-            "- {id: b, prompt: Who pays the postage?, weight: 1, expected: It names you}\n"
-        ),
-    ),
-    "cases with words to find": (
-        "evals/cases.yaml",
-        "- {input: Can I return it?, expected: [30 days, no refund]}\n- {input: Who pays?, expected: [you]}\n",
-    ),
-    "expected texts of another purpose": (
-        "tests/cases.yaml",
-        "- {input: 1, expected: [It is a b, It is a c]}\n- {input: 2, expected: [It is b c]}\n",
-    ),
-    "parcels": ("orders.yaml", f"version: 1\nrubrics_of_law: 3\nitems: [{PAIR}]\n"),
-    "settings": ("judge.yaml", "criteria: [accuracy, tone]\nscale: [1, 5]\nweight: 2\nthreshold: 3\n"),
-    "translations": ("rubric.yaml", "criteria: {title: Kriterien, weight: Das Gewicht, add: Neu anlegen}\n"),
-    "lines of records": (
-        "rubric.jsonl",
-        '{"criteria": [{"id": "a", "weight": 1, "description": "Is right"}]}\n' * 2,
-    ),
-}
+LEFT_ALONE = TABLES["LEFT_ALONE"]
 
 
 @pytest.mark.parametrize(("name", "text"), LEFT_ALONE.values(), ids=LEFT_ALONE)

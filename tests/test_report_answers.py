@@ -86,7 +86,7 @@ def run(tmp_path, monkeypatch):
 
 def read(page, **wanted):
     """What the script of a page makes of its data."""
-    wanted |= {"page": str(page), "script": str(ROOT / "rubric_lint/report/report.js")}
+    wanted |= {"page": str(page), "script": str(ROOT / "rubric_lint/report/templates/report.js")}
     command = [node(), ROOT / "tests/support/answers.cjs"]
     done = subprocess.run(command, input=json.dumps(wanted), capture_output=True, text=True, check=True, timeout=60)
     return json.loads(done.stdout)
@@ -137,8 +137,17 @@ def test_the_records_of_every_answer_are_in_the_page_with_their_reasons(run):
     page, _, _ = run(ONE, "one.jsonl", one=lines(*records))
     seen = read(page, records=["reason 1234.", "checks"])
     assert [json.loads(line) for line in seen["lines"]] == records
-    assert seen["records"][1234] == {"texts": [["Question", "Why 1234?"]], "reasons": [["accuracy", ["Reason 1234."]]]}
+    assert seen["records"][1234] == {
+        "texts": [["Question", "Why 1234?"]],
+        "reasons": [["accuracy", ["Reason 1234."]]],
+        "raw": [
+            ["Output", json.dumps(records[1234]["output"], indent=2)],
+            ["Record, as it was read", seen["lines"][1234]],
+        ],
+    }
     assert seen["records"][7]["texts"][1] == ["Output of the judge", "It is <b>8</b> of 10."]
+    assert seen["records"][7]["raw"][0] == ["Output", "It is <b>8</b> of 10."]
+    assert [name for name, _ in seen["records"][8]["raw"]] == ["Sample 1", "Sample 2", "Record, as it was read"]
     assert seen["records"][8]["reasons"] == [["accuracy", ["Sample 1 (4): No.", "Sample 2 (9): Yes."]]]
     assert [[place for place, held in enumerate(each) if held] for each in seen["held"]] == [[1234], []]
 
@@ -240,7 +249,7 @@ def test_every_link_of_the_page_leads_to_a_part_of_it(run):
     )
     text = page.read_text("utf-8")
     links = re.findall(r'href="#([^"?]*)"', text)
-    assert links == ["distribution", "rubric-0", "comparison", "worst", "invalid", "answers"]
+    assert links == ["assessment", "distribution", "rubric-0", "comparison", "worst", "invalid", "answers"]
     assert set(links) <= set(re.findall(r'id="([^"]*)"', text))
 
 
@@ -396,6 +405,7 @@ def test_the_same_input_gives_the_same_page(run):
 SHOWN = """[...document.querySelectorAll("#tool tbody:not(.idle) tr:not(.details)")].map(
     (row) => [...row.children].map((cell) => cell.textContent.trim()).filter(Boolean).join(" | "))"""
 STATUS = 'document.querySelector("#tool [role=status]").textContent'
+GISTS = '[...document.querySelectorAll("#tool tbody:not(.idle) .gist")].some((each) => each.textContent)'
 
 
 def choose(name, value):
@@ -409,7 +419,7 @@ def choose(name, value):
 
 @pytest.mark.slow
 @needs_chromium
-def test_a_browser_shows_filters_sorts_searches_and_opens_every_answer(run):
+def test_a_browser_shows_filters_sorts_searches_and_opens_every_answer(run, said):
     records = [tower(f"a{n}", n % 11, 9, f"Reason {n}.", question=f"Why {n}?") for n in range(100)]
     page, _, _ = run(
         *(ONE, "one.jsonl", "--compare", "two.jsonl"),
@@ -418,11 +428,11 @@ def test_a_browser_shows_filters_sorts_searches_and_opens_every_answer(run):
     )
     address = page.as_uri()
     seen = browser.drive([
-        {"size": [1200, 900], "open": address, "wait": browser.READY, "run": SHOWN},
+        {"size": [1200, 900], "open": address, "wait": GISTS, "run": SHOWN},
         {"run": "document.querySelector('[data-view*=missed] a').click()"},
-        {"wait": f"{STATUS} === '46 answers of 100.'", "run": f"[location.hash, {SHOWN}]"},
+        {"wait": f"{STATUS} === '46 answers of 100.' && {GISTS}", "run": f"[location.hash, {SHOWN}]"},
         {"run": choose("order", "value-")},
-        {"run": SHOWN},
+        {"wait": GISTS, "run": SHOWN},
         {"run": choose("q", "reason 12.")},
         {"wait": f"{STATUS} === '1 answer of 100.'", "run": "document.querySelector('.open').click()"},
         {"wait": "document.querySelector('.details .quote')", "run": "document.querySelector('.details').innerText"},
@@ -439,18 +449,122 @@ def test_a_browser_shows_filters_sorts_searches_and_opens_every_answer(run):
     ]).results  # fmt: skip
     first, _, missed, _, sorted_, _, _, opened, state, flips, _, focused, _, _, _, all_, odd, without = seen
     assert first[:2] == [
-        "a0 | fail | 0.300 | accuracy | pass 0.900 | accuracy 9 to 0",
-        "a1 | fail | 0.367 | accuracy | pass 0.900 | accuracy 9 to 1",
+        "a0Why 0? | pass 0.900 | fail | 0.300 | accuracy 9 → 0 misses gate tone 9",
+        "a1Why 1? | pass 0.900 | fail | 0.367 | accuracy 9 → 1 misses gate tone 9",
     ]
     assert missed[0] == "#answers?criterion=0.0&value=missed"
-    assert missed[1][0] == "a0 | fail | 0.300 | 0 misses its gate | pass 0.900 | accuracy 9 to 0"
-    assert sorted_[0] == "a4 | fail | 0.567 | 4 misses its gate | pass 0.900 | accuracy 9 to 4"
-    assert [word for word in ("line 13, rubric", "Why 12?", "Reason 12.", "before: 9") if word not in opened] == []
+    assert missed[1][4:6] == [first[4], first[11]]
+    assert sorted_[0] == "a4Why 4? | pass 0.900 | fail | 0.567 | accuracy 9 → 4 misses gate tone 9"
+    said(opened)
     assert state == ["#answers?q=reason+12.&criterion=0.0&value=missed&sort=value&desc=1", "true"]
     assert flips.startswith("3")
     assert focused == "a11"
     assert (all_, odd) == ("", "0 answers of 100.")
     assert without.startswith("The first 20 are listed. To filter, sort and search them")
+
+
+def press(text):
+    """Press the button with this text."""
+    return f"[...document.querySelectorAll('#tool button')].find((each) => each.textContent === {text!r}).click()"
+
+
+NAMED = """\
+tests:
+  - id: tower
+    rubrics:
+      - {id: verdict, weight: 2, required_min_score: 5, score_ranges: {0: Contradicts the source., 5: Agrees with it.}}
+      - {id: a b, score_ranges: {0: Insults the reader., 5: Addresses the reader politely.}}
+  - id: sorting
+    rubrics: [Names the pivot]
+"""
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_the_labels_and_answers_that_a_browser_saves_are_read_back(run, tmp_path):
+    def judged(name, first, second):
+        checks = [{"id": "verdict", "score": first}, {"id": "a b", "score": second}]
+        return {"id": name, "rubric": "tower", "answer": f"=A,\n{name}", "output": {"checks": checks}}
+
+    names = 7, "7", '=q"u,o\n', 12345678901234567890, "half"
+    records = [judged(name, 9 - number, 4 + number) for number, name in enumerate(names)]
+    records += [{**judged(None, 1, 1), "id": None}, judged("invalid", 11, 1)]
+    for name in ("s1", "s2"):
+        records.append({"id": name, "rubric": "sorting", "output": {"checks": [{"id": "rubric-1", "satisfied": True}]}})
+    del records[5]["id"]
+    page, results, _ = run(NAMED, "one.jsonl", one=lines(*records))
+    saved = tmp_path / "saved"
+    seen = browser.drive([
+        {"downloads": str(saved), "size": [1200, 900]},
+        {"open": f"{page.as_uri()}#answers?sort=random&rubric=0", "wait": GISTS},
+        {"run": "document.querySelectorAll('.open').forEach((each) => { each.focus(); each.dispatchEvent("
+                "new KeyboardEvent('keydown', { key: 'a', bubbles: true })) })"},
+        {"run": choose("order", "")},
+        {"run": choose("rubric", "")},
+        {"wait": GISTS, "run": "document.querySelectorAll('.open')[1].focus()"},
+        {"press": ["d"]},
+        {"wait": "document.activeElement.matches('.disagree')"},
+        {"run": "document.activeElement.click()"},
+        {"run": "(() => { const field = document.querySelector('.reasons select'); field.value = '3';"
+                " field.dispatchEvent(new Event('change')) })()"},
+        {"run": "document.querySelectorAll('.open')[7].click()"},
+        {"wait": "document.querySelectorAll('.details .reasons').length === 2"},
+        {"run": "[...document.querySelectorAll('.reasons .disagree')].at(-1).click()"},
+        {"run": press("Save labels")},
+        {"run": "document.querySelector('.files').innerText"},
+        {"run": "document.activeElement.value = ' bo '; document.activeElement.dispatchEvent(new Event('input'))"},
+        {"run": ";".join(map(press, ("Save labels", "CSV", "JSON Lines")))},
+        {"run": "new Promise((done) => setTimeout(done, 1000))"},
+        {"open": page.as_uri(), "wait": GISTS},
+        {"run": "[...document.querySelectorAll('.every .labels')].map((each) => each.textContent)"},
+    ])  # fmt: skip
+    assert "Enter your name first" in seen.results[-5]
+    assert seen.results[-1] == ["✓ agree", "✗ disagree", *["✓ agree"] * 3, "", "", "✗ disagree", ""]
+    assert (seen.complaints, {each.partition("#")[0] for each in seen.requested}) == ([], {page.as_uri()})
+
+    labels = [json.loads(line) for line in (saved / "labels.jsonl").read_text("utf-8").splitlines()]
+    by_random = {"rubric": "tower", "rater": "bo", "chosen": "random", "rubric_hash": results[0]["rubric_hash"]}
+    agreed = [
+        {"id": name, **by_random, "criteria.verdict": 9 - at, "a b": 4 + at, "verdict": results[at]["verdict"]}
+        for at, name in enumerate(names)
+    ]
+    agreed[1] |= {"criteria.verdict": 3, "verdict": "pass" if results[1]["verdict"] != "pass" else "borderline"}
+    del agreed[1]["chosen"]
+    sorting = {
+        "id": "s1",
+        "rubric": "sorting",
+        "rater": "bo",
+        "rubric_hash": results[7]["rubric_hash"],
+        "rubric-1": "no",
+    }
+    assert labels == [*agreed, sorting]
+    command = [
+        PROGRAM,
+        "agree",
+        "rubric.yaml",
+        "one.jsonl",
+        "--labels",
+        "saved/labels.jsonl",
+        "--format",
+        "json",
+        "--bootstrap",
+        "0",
+    ]
+    done = warm.run(
+        [*command, "--isolated", "--allow-invalid"], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    _, tower, sorting = json.loads(done.stdout)["agreements"]
+    assert [each["answers"] for given in (tower, sorting) for each in given["raters"] if each["name"] == "bo"] == [5, 1]
+    assert [
+        (each["id"], each["criterion"], each["ratings"][0]["value"])
+        for agreement in (tower, sorting)
+        for each in agreement["disagreements"]["worst"]
+    ] == [("7", "verdict", 3), ("s1", "rubric-1", False)]
+    assert [json.loads(line) for line in (saved / "answers.jsonl").read_text("utf-8").splitlines()] == records
+    run(NAMED, "one.jsonl", "--compare", "saved/answers.csv", one=lines(*records))
+    compared = part(page, "comparison")  # in CSV, 7 is "7" and a long number is text too
+    assert "Valid in both 5 Worse verdict 0 Better verdict 0 Mean score -0.007" in compared
+    assert "Criteria only in" not in compared
 
 
 WIDTHS = """(() => {

@@ -180,10 +180,6 @@ def problems(entry, version="v2"):
     ]
 
 
-FIELDS = ", ".join(f"`{name}`" for name in schema_for().fields_of_shape(frozenset()) if name not in SHAPE_FIELDS)
-SCORE = "expected an integer from 0 to 10"
-NO_ID = "the bands of a holistic scale share one score, so they have no id"
-OF_LEVELS = "it is the gate of a criterion with `levels`; the gate here is `required_min_score`"
 WRONG = TABLES["WRONG"]
 
 

@@ -297,7 +297,6 @@ AT_THE_TOP = f"put the comment `# $schema: {RUBRIC}` at the top of the file"
 IN_JSON = 'add `"$schema": "{}"` at the top level'
 STARTER = "rubrics:\n  - {id: answers, expected_outcome: The first sentence answers the question}\n"
 VERSIONS = "name the file in the setting `versions`"
-ANCHORS = "- name: tone\n    anchors: {1: Blames the reader, 5: Thanks the reader}\n"
 PARTS = '[{"rule": "Names the refund period", "is_met": true, "value": 5}]'
 PROMPTFOO = "tests:\n  - vars: {q: x}\n    assert: [%s]\n"
 OF_TESTS = "put it in the `assert` of an entry of `tests`"

@@ -13,7 +13,6 @@ import pytest
 from rubric_lint.project.writing import WriteError, replace_file, write_file
 
 ROOT = Path(__file__).parent.parent
-NOT_REGULAR = "is not a regular file; only regular files can be written"
 OLD, NEW = b"old: 1\n" * 1000, b"new: 2\n" * 1000
 
 # One process that imports once; each run is a fork of it that rewrites a file in turns until it is killed.

@@ -29,7 +29,6 @@ FILES = {
     "r.csv": "id,expected_outcome\na,Names it\n",
     "r.rubric-test.yaml": "rubric: r.rubric.yaml\ntests:\n  - {id: a, answer: So., expect: {verdict: pass}}\n",
 }
-JUDGE = "rubric-score judge r.rubric.yaml answers.jsonl --base-url http://127.0.0.1:9/v1"
 WRONG = TABLES["WRONG"]
 ROWS = [
     (f"{start} {row[0]}", row[1:])

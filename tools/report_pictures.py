@@ -4,6 +4,7 @@
 """
 
 import base64
+import contextlib
 import hashlib
 import re
 import shutil
@@ -47,9 +48,9 @@ def prefer(scheme: str) -> str:
 
 def write_page(path: Path) -> None:
     """Have `rubric-score` write the page of the example."""
-    names = [str(ROOT / name) for name in EXAMPLE]
-    arguments = [*names, "--isolated", "--report", str(path)]
-    result = CliRunner(env={"SOURCE_DATE_EPOCH": MADE}).invoke(cli, arguments, standalone_mode=False)
+    arguments = [*EXAMPLE, "--isolated", "--report", str(path)]
+    with contextlib.chdir(ROOT):  # the page repeats the names of the files in commands
+        result = CliRunner(env={"SOURCE_DATE_EPOCH": MADE}).invoke(cli, arguments, standalone_mode=False)
     assert result.return_value == 1, result.output  # the example holds answers that fail
 
 

@@ -2,7 +2,7 @@
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -29,11 +29,16 @@ from rubric_lint.scoring.scorer import Outcome, Run, Scorer
 ABSENT, INVALID = 0xFFFFFFFF, 0xFFFFFFFE
 """Take the place of the number of a result: the other run has no such answer, or its output is invalid."""
 
+NOWHERE = ABSENT, ABSENT
+"""The result and the record of an answer that the other run does not have."""
+
 _INVALID_SIDES = {"invalid_now": (False, True), "invalid_before": (True, False), "invalid_both": (True, True)}
 """Says in which runs an answer is invalid, before and now."""
 
 _TAKEN = 1 << 32
-"""Marks the answers of the other run that this run has too."""
+"""Marks the answers of the other run that this run has too; above this bit is the number of the record."""
+
+_RECORD = 33
 
 MOST_FLIPS = 1000
 """The most answers to keep in each direction."""
@@ -169,10 +174,15 @@ class Counts:
 class OtherRun:
     """The answers of another run: its outputs, scored by our rubrics, or results of `rubric-score` as they are.
 
-    Of records with one id the first counts.
+    Of records with one id the first counts. `keep_texts` gets the text of each record, in order.
     """
 
-    def __init__(self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.LAST) -> None:
+    def __init__(
+        self,
+        rubrics: Mapping[str, ScoringRubric],
+        extract: Extract = Extract.LAST,
+        keep_texts: Callable[[Sequence[bytes]], object] = lambda _: None,
+    ) -> None:
         self.known = OtherRubrics()
         self.records = self.invalid = self.repeated = self.without_id = 0
         self.faults: list[tuple[int, str]] = []
@@ -180,6 +190,7 @@ class OtherRun:
         self.criteria: dict[tuple[str, str], CriterionPair] = {}
         self.worse, self.better = Flips(), Flips()
         self._ours = rubrics
+        self._keep_texts = keep_texts
         self._scorer = Scorer(rubrics, extract)
         self._found: dict[tuple[str, Key], int] = {}
         self._names: dict[str, None] = {}
@@ -193,9 +204,11 @@ class OtherRun:
             self._scorer.forget()
             for entries in self._scorer.scan(block):
                 if isinstance(entries, Run):
+                    self._keep_texts(entries.lines)
                     for name, known in entries.found:
                         self._keep(known.rubric.name, name, self.known.number_known(known))
                 else:
+                    self._keep_texts([entries.text if isinstance(entries.text, bytes) else b""])
                     self._read_entry(entries.text, entries.line)
         return self.records
 
@@ -236,28 +249,29 @@ class OtherRun:
         if key in self._found:
             self.repeated += 1
         else:
-            self._found[key] = number
+            self._found[key] = number | (self.records - 1) << _RECORD
 
-    def match(self, rubric: str | None, name: Any, given: Known | Scored | None) -> int:
-        """Join one result of this run, None if it is invalid, and return the number of the other one's."""
+    def match(self, rubric: str | None, name: Any, given: Known | Scored | None) -> tuple[int, int]:
+        """Join one result of this run, None if it is invalid; return the numbers of the other result and its record."""
         counts = self.counts
         if name is None:
             counts.without_id += 1
-            return ABSENT
+            return NOWHERE
         key = self._name(rubric or ""), make_id_key(name)
-        number = self._found.get(key)
-        if number is None:
+        found = self._found.get(key)
+        if found is None:
             counts.only_here += 1
-            return ABSENT
-        if number & _TAKEN:
+            return NOWHERE
+        if found & _TAKEN:
             counts.repeated += 1
-            return ABSENT
-        self._found[key] = number | _TAKEN
+            return NOWHERE
+        self._found[key] = found | _TAKEN
+        number, record = found & ABSENT, found >> _RECORD
         was = None if number == INVALID else self.known.kinds[number]
         verdict = given.verdict if given else None
         counts.verdicts[was.verdict if was else None, verdict] += 1
         if was is None or given is None:
-            return number
+            return number, record
         self._keep_flip(name, was, given)
         if isinstance(given, Known):
             self._pairs[given, number] += 1
@@ -265,7 +279,7 @@ class OtherRun:
                 self.settle()
         else:
             self._tally(given, was, 1)
-        return number
+        return number, record
 
     def _name(self, rubric: str) -> str:
         """Return the other run's name of a rubric; the only one on both sides is the same, whatever it is named."""
@@ -368,11 +382,11 @@ class OtherRun:
         """The number of ids that only the other run has."""
         return sum(not number & _TAKEN for number in self._found.values())
 
-    def unmatched(self) -> Iterable[tuple[str, int]]:
-        """Yield the ids that only the other run has, each with the number of its result, or `INVALID`."""
-        for (_, key), number in self._found.items():
-            if not number & _TAKEN:
-                yield name_key(key), number
+    def unmatched(self) -> Iterable[tuple[str, int, int]]:
+        """Yield the ids that only the other run has, each with the numbers of its result, or `INVALID`, and record."""
+        for (_, key), found in self._found.items():
+            if not found & _TAKEN:
+                yield name_key(key), found & ABSENT, found >> _RECORD
 
     def find_criteria(self, rubric: str, criterion: str) -> Iterator[OtherCriterion]:
         """Yield a criterion in each version of one of our rubrics that the other run used."""

@@ -6,7 +6,6 @@ What they do to the text is in `rubric_lint.edits.making`: rules state repairs i
 import json
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 from rubric_lint.text.path import Path
@@ -44,7 +43,9 @@ class Intent:
         type.__setattr__(cls, "__match_args__", cls._names)
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        self.__dict__ = {**self._defaults, **dict(zip(self._names, values, strict=False)), **named}
+        fields = self.__dict__
+        fields |= self._defaults
+        fields.update(zip(self._names, values, strict=False), **named)
 
     def replace(self, **changes: Any) -> Self:
         """Return the intent with other values in some fields."""
@@ -721,23 +722,15 @@ class Repair(NamedTuple):
     is_local: bool = False
 
 
-_set = object.__setattr__
-
-
 class Fix:
     """A fix in terms of the text: sorted, disjoint edits. `safe`: it cannot change what the rubric means.
 
     `intents` describe the same change of the data; the result of the edits is compared with it. `choice` is the name of
-    this answer where several are possible. Edits and intents may be made only when they are first looked at.
+    this answer where several are possible. Without `edits`, `make` makes them when they are first looked at; without
+    `make` too, nobody may look.
     """
 
     __slots__ = ("_made", "_make", "choice", "safe", "title")
-
-    title: str
-    safe: bool
-    choice: str
-    _made: tuple[tuple[Edit, ...], tuple[Intent, ...]] | None
-    _make: "Callable[[], Fix] | None"
 
     def __init__(
         self,
@@ -749,19 +742,11 @@ class Fix:
         *,
         make: "Callable[[], Fix] | None" = None,
     ) -> None:
-        _set(self, "title", title)
-        _set(self, "safe", safe)
-        _set(self, "choice", choice)
-        _set(self, "_made", None if edits is None else (edits, intents))
-        _set(self, "_make", make)
-
-    @classmethod
-    def later(cls, title: str, *, safe: bool, choice: str, make: "Callable[[], Fix] | None") -> "Fix":
-        """Return a fix whose edits `make` makes when they are looked at; without it, nobody may look."""
-        return cls(title, None, safe, choice=choice, make=make)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"cannot set {name}: a fix does not change")
+        self.title = title
+        self.safe = safe
+        self.choice = choice
+        self._made = None if edits is None else (edits, intents)
+        self._make = make
 
     @property
     def edits(self) -> tuple[Edit, ...]:
@@ -780,14 +765,12 @@ class Fix:
 
     def make(self) -> tuple[tuple[Edit, ...], tuple[Intent, ...]]:
         """Return the edits and intents; make them the first time."""
-        made = self._made
-        if made is None:
+        if self._made is None:
             if self._make is None:
                 raise RuntimeError(f"the edits of {self.title!r} were left out")
-            made = self._make().make()
-            _set(self, "_made", made)
-            _set(self, "_make", None)
-        return made
+            self._made = self._make().make()
+            self._make = None
+        return self._made
 
     def with_intents(self, intents: tuple[Intent, ...]) -> "Fix":
         """Return the same fix with other intents."""
@@ -795,12 +778,12 @@ class Fix:
 
     def unmade(self) -> "Fix":
         """Return the same fix without edits, at which nobody may look."""
-        return Fix.later(self.title, safe=self.safe, choice=self.choice, make=None)
+        return Fix(self.title, None, self.safe, choice=self.choice)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._made is None and self._make is None:
-            return partial(Fix.later, self.title, safe=self.safe, choice=self.choice, make=None), ()
-        return Fix, (self.title, self.edits, self.safe, self.intents, self.choice)
+        is_left_out = self._made is None and self._make is None
+        edits, intents = (None, ()) if is_left_out else self.make()
+        return Fix, (self.title, edits, self.safe, intents, self.choice)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Fix) and self.__reduce__() == other.__reduce__()

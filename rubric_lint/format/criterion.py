@@ -5,13 +5,15 @@ import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from enum import StrEnum
-from fractions import Fraction
 from functools import lru_cache, partial
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rubric_lint.messages import shorten
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.scalar import Ambiguity
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 class Thresholds(NamedTuple):
@@ -145,27 +147,21 @@ _BANDS: Mapping[tuple[float | None, float | None], range] = {
 
 
 def _read_band(item: Any, path: Path) -> Band:
-    if not isinstance(item, dict):
-        return Band(path, Part.HEAD, None, None, range(0), SCORES, None, path)
-    field = outcome_field(item)
-    outcome_path = (*path, field) if field in item else path
-    outcome = item.get(field)
-    if not isinstance(outcome, str):
-        outcome = None
-    if "score_range" not in item:
-        return Band(path, Part.HEAD, None, None, range(0), SCORES, outcome, outcome_path)
-    lower, upper = _read_bounds(item["score_range"])
-    scores, reach = _reach(lower, upper)
-    return _new_band(((*path, "score_range"), Part.VALUE, lower, upper, scores, reach, outcome, outcome_path))
-
-
-def _read_bounds(value: Any) -> tuple[float | None, float | None]:
-    if not isinstance(value, list) or len(value) != 2:
-        return None, None
-    lower, upper = value
-    if type(lower) is type(upper) is int:
-        return lower, upper
-    return read_number(lower), read_number(upper)
+    outcome, outcome_path = None, path
+    if isinstance(item, dict):
+        field = outcome_field(item)
+        if field in item:
+            outcome_path = (*path, field)
+            outcome = item[field] if isinstance(item[field], str) else None
+        if "score_range" in item:
+            value, lower, upper = item["score_range"], None, None
+            if isinstance(value, list) and len(value) == 2:
+                lower, upper = value
+                if not type(lower) is type(upper) is int:
+                    lower, upper = read_number(lower), read_number(upper)
+            scores, reach = _reach(lower, upper)
+            return _new_band(((*path, "score_range"), Part.VALUE, lower, upper, scores, reach, outcome, outcome_path))
+    return Band(path, Part.HEAD, None, None, range(0), SCORES, outcome, outcome_path)
 
 
 def read_number(value: Any) -> float | None:
@@ -178,29 +174,22 @@ def read_number(value: Any) -> float | None:
 def _reach(lower: float | None, upper: float | None) -> tuple[range, range]:
     """Return the scores that are certainly between two bounds, and those that may be."""
     sound = _BANDS.get((lower, upper))
-    return (sound, sound) if sound else (range(0), _possible(lower, upper))
-
-
-def _possible(lower: float | None, upper: float | None) -> range:
-    lowest, highest = _inside(lower, LOWEST), _inside(upper, HIGHEST)
-    if _is_inside(lower) and _is_inside(upper):  # the bounds may be swapped
+    if sound:
+        return sound, sound
+    lowest, highest = (
+        end if bound is None or not LOWEST <= bound <= HIGHEST else bound
+        for bound, end in ((lower, LOWEST), (upper, HIGHEST))
+    )
+    if lowest == lower and highest == upper:  # the bounds may be swapped
         lowest, highest = min(lowest, highest), max(lowest, highest)
-    return range(math.floor(lowest), math.ceil(highest) + 1)
-
-
-def _inside(bound: float | None, otherwise: int) -> float:
-    return bound if bound is not None and _is_inside(bound) else otherwise
-
-
-def _is_inside(bound: float | None) -> bool:
-    return bound is not None and LOWEST <= bound <= HIGHEST
+    return range(0), range(math.floor(lowest), math.ceil(highest) + 1)
 
 
 _KEY = re.compile(r"(0|-?[1-9][0-9]{0,99})(?:\.0+)?")
 
 
-RANGE = re.compile(r"(\d{1,2})(?:\s*(?:[-\u2010-\u2015]|\.{2,3})\s*|\s+[^\W\d]{1,3}\s+)(\d{1,2})")
-"""A range of scores as people write it: `0-3`, `0..3`, `0 to 3`."""
+RANGE = r"(\d{1,2})(?:\s*(?:[-\u2010-\u2015]|\.{2,3})\s*|\s+[^\W\d]{1,3}\s+)(\d{1,2})"
+"""Matches a range of scores as people write it: `0-3`, `0..3`, `0 to 3`."""
 
 
 def read_key(key: str) -> int | None:
@@ -397,26 +386,33 @@ def build_criterion(
     borrows_id = may_borrow and (
         document.is_alias(path) or (isinstance(entry, dict) and "id" in entry and document.is_merged((*path, "id")))
     )
+    identifier = f"rubric-{int(path[-1]) + 1}"
     if isinstance(entry, str):
-        identifier = _generate_id(path)
         return Criterion(path, identifier, None, _CHECKLIST, entry, ONE, implied, path, None, None, borrows_id)
-    own_id = entry.get("id")
-    shapes = _CHECKLIST if SHAPE_FIELDS.keys().isdisjoint(entry) else _read_shapes(entry, known)
-    gate, gate_path = _read_gate(entry, path, shapes[0])
-    if implied is not None and gate is None and shapes is _CHECKLIST and gate_path[-1] not in entry:
+    if isinstance(own_id := entry.get("id"), str):
+        identifier = own_id
+    shapes: tuple[Shape, ...] = _CHECKLIST
+    if not SHAPE_FIELDS.keys().isdisjoint(entry):
+        shapes = tuple([shape for field, shape in SHAPE_FIELDS.items() if field in entry and field in known]) or shapes
+    gate_field = "required_min_level" if shapes[0] is Shape.LEVELS else "required_min_score"
+    if gate_field in entry or shapes[0] is Shape.LEVELS:
+        gate = as_integer(entry.get(gate_field))
+    else:
+        gate_field, gate = "required", HIGHEST if entry.get("required") is True else None
+    if implied is not None and gate is None and shapes is _CHECKLIST and gate_field not in entry:
         gate = implied
+    gate_path = (*path, gate_field)
     levels = _read_levels(entry["levels"], (*path, "levels")) if "levels" in entry else None
-    identifier = own_id if isinstance(own_id, str) else _generate_id(path)
-    outcome, weight = read_outcome(entry), _read_weight(document, entry, path, deducts=deducts)
+    outcome, weight = entry.get(outcome_field(entry)), entry.get("weight", 1)
+    weight = ONE if weight == 1 and type(weight) is int else _read_weight(document, weight, path, deducts=deducts)
     scale = read_scale(entry, path, gate, gate_path)
     # Positional, without a Python-level call: there are dozens in a file.
     return _new_criterion(
-        (path, identifier, entry, shapes, outcome, weight, gate, gate_path, scale, levels, borrows_id)
+        (
+            *(path, identifier, entry, shapes, outcome if isinstance(outcome, str) else None, weight),
+            *(gate, gate_path, scale, levels, borrows_id),
+        )
     )
-
-
-def _generate_id(path: Path) -> str:
-    return f"rubric-{int(path[-1]) + 1}"
 
 
 _new_criterion = partial(tuple.__new__, Criterion)
@@ -443,14 +439,7 @@ SHAPE_FIELDS = {"score_ranges": Shape.SCORE_RANGES, "levels": Shape.LEVELS, "sco
 """The fields that determine the shape of an entry; without any, it is a checklist item."""
 
 
-def _read_shapes(entry: dict[str, Any], known: Mapping[str, Any]) -> tuple[Shape, ...]:
-    return tuple([shape for field, shape in SHAPE_FIELDS.items() if field in entry and field in known]) or _CHECKLIST
-
-
-def _read_weight(document: Reader, entry: dict[str, Any], path: Path, *, deducts: bool) -> Decimal | None:
-    weight = entry.get("weight", 1)
-    if weight == 1 and type(weight) is int:
-        return ONE
+def _read_weight(document: Reader, weight: Any, path: Path, *, deducts: bool) -> Decimal | None:
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not abs(weight) < float("inf"):
         return None
     if weight < 0 and not deducts:
@@ -469,37 +458,32 @@ def to_decimal(number: float) -> Decimal:
     return Decimal(str(number))
 
 
-def _read_gate(entry: Mapping[str, Any], path: Path, shape: Shape) -> tuple[int | None, Path]:
-    field = "required_min_level" if shape is Shape.LEVELS else "required_min_score"
-    if field in entry or shape is Shape.LEVELS:
-        return as_integer(entry.get(field)), (*path, field)
-    gate = HIGHEST if entry.get("required") is True else None
-    return gate, (*path, "required")
-
-
 def _read_levels(levels: Any, path: Path) -> tuple[Level, ...] | None:
     if isinstance(levels, dict):
-        return tuple(_read_short_level(key, outcome, (*path, key)) for key, outcome in levels.items())
+        return tuple(
+            Level(at, read_key(key), None, text if isinstance(text, str) else None, at, Part.KEY, at)
+            for key, text in levels.items()
+            for at in [(*path, key)]
+        )
     if not isinstance(levels, list):
         return None
-    return tuple(_read_level(level, (*path, index)) for index, level in enumerate(levels) if isinstance(level, dict))
-
-
-def _read_short_level(key: str, outcome: Any, path: Path) -> Level:
-    return Level(path, read_key(key), None, outcome if isinstance(outcome, str) else None, path, Part.KEY, path)
-
-
-def _read_level(level: dict[str, Any], path: Path) -> Level:
-    field = outcome_field(level)
-    return Level(
-        path=path,
-        number=as_integer(level.get("level")),
-        name=level["name"] if isinstance(level.get("name"), str) else None,
-        outcome=read_outcome(level),
-        number_path=(*path, "level") if "level" in level else path,
-        part=Part.VALUE if "level" in level else Part.HEAD,
-        outcome_path=(*path, field) if field in level else path,
-    )
+    found = []
+    for index, level in enumerate(levels):
+        if isinstance(level, dict):
+            at, field, name, text = (*path, index), outcome_field(level), level.get("name"), read_outcome(level)
+            has_number = "level" in level
+            found.append(
+                Level(
+                    path=at,
+                    number=as_integer(level.get("level")),
+                    name=name if isinstance(name, str) else None,
+                    outcome=text,
+                    number_path=(*at, "level") if has_number else at,
+                    part=Part.VALUE if has_number else Part.HEAD,
+                    outcome_path=(*at, field) if field in level else at,
+                )
+            )
+    return tuple(found)
 
 
 def as_levels(scores: list[Decimal]) -> dict[Decimal, int]:
@@ -513,8 +497,10 @@ def as_levels(scores: list[Decimal]) -> dict[Decimal, int]:
     return {score: number // divisor for score, number in whole.items()}
 
 
-def to_fraction(number: Decimal) -> Fraction:
+def to_fraction(number: Decimal) -> "Fraction":
     """Return a number exactly; one too small for that, such as `1e-99999999`, as the float that its system reads."""
+    from fractions import Fraction  # noqa: PLC0415  (linting does without)
+
     return Fraction(number if number.adjusted() >= _SMALLEST else float(number))
 
 

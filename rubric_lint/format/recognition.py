@@ -182,7 +182,7 @@ def is_scored(value: Any) -> bool:
         isinstance(value, dict)
         and bool(value)
         and all(isinstance(text, str) for text in value.values())
-        and all(read_key(key) is not None or RANGE.fullmatch(key) for key in value)
+        and all(read_key(key) is not None or re.fullmatch(RANGE, key) for key in value)
     )
 
 
@@ -204,12 +204,12 @@ def holds_texts(value: Any) -> bool:
     return isinstance(value, list) and any(isinstance(entry, str) and not is_reference(entry) for entry in value)
 
 
-_REFERENCE = re.compile(r"\{\{|\$\{|://|\A\S*(?:[/$]|\.\S)\S*\Z")
+_REFERENCE = r"\{\{|\$\{|://|\A\S*(?:[/$]|\.\S)\S*\Z"
 
 
 def is_reference(text: str) -> bool:
     """Return whether a string in the place of a rubric is a template, an address or a path."""
-    return _REFERENCE.search(text) is not None
+    return re.search(_REFERENCE, text) is not None
 
 
 def find_misspelt(value: Any, path: Path, *, of_agentv: bool) -> Iterator[tuple[Path, str]]:

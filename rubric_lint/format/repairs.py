@@ -44,24 +44,17 @@ def find_deprecated(
     if not replacement.covers(value):
         return  # the wrong value comes first
     new = replacement.value_for(value)
-    values = {"field": field, "value": _write(value), "name": name, "new": _write(new)}
+    old_text, new_text = (str(each).lower() if isinstance(each, bool) else str(each) for each in (value, new))
+    intents: tuple[Intent, ...]
     if new is None and replacement.values is not None:
-        repair = _mend_field(f"remove `{field}`", RemoveField(place))
-        yield Problem("left-out", place, Part.KEY, values, repair=repair)
+        code, title, intents = "left-out", f"remove `{field}`", (RemoveField(place),)
     elif new == value and type(new) is type(value):
-        repair = _mend_field(f"rename `{field}` to `{name}`", RenameKey(place, name))
-        yield Problem("renamed", place, Part.KEY, values, repair=repair)
+        code, title, intents = "renamed", f"rename `{field}` to `{name}`", (RenameKey(place, name),)
     else:
-        repair = _mend_field(f"write `{name}: {_write(new)}`", RenameKey(place, name), ReplaceValue(place, _write(new)))
-        yield Problem("replaced", place, Part.KEY, values, repair=repair)
-
-
-def _mend_field(title: str, *intents: Intent) -> Repair:
-    return Repair(title, intents, safe=True)
-
-
-def _write(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+        code, title = "replaced", f"write `{name}: {new_text}`"
+        intents = (RenameKey(place, name), ReplaceValue(place, new_text))
+    values = {"field": field, "value": old_text, "name": name, "new": new_text}
+    yield Problem(code, place, Part.KEY, values, (), Repair(title, intents, safe=True))
 
 
 UPPER_KEEPS, LOWER_KEEPS = "upper-keeps", "lower-keeps"

@@ -59,13 +59,13 @@ LONGEST_LABEL = 60
 
 # Template engines replace these before a judge reads them: {{low}}, ${HIGH}, {% if %}, <%= low %>, %(low)s, {low},
 # $low.
-_TEMPLATE = re.compile(r"\{\{|\$\{|\{%|<%|%\(\w|\A\s*(?:\{[\w.-]+\}|\$\w+|%\w+%|@@?\w+@@?|__[^\W_]\w*__)\s*\Z")
+_TEMPLATE = r"\{\{|\$\{|\{%|<%|%\(\w|\A\s*(?:\{[\w.-]+\}|\$\w+|%\w+%|@@?\w+@@?|__[^\W_]\w*__)\s*\Z"
 _MARKS_OF_TEMPLATES = ("{", "$", "%", "@", "__")
 
 
 def is_template(text: str) -> bool:
     """Return whether the text is a template, so that its final text is unknown."""
-    return any(mark in text for mark in _MARKS_OF_TEMPLATES) and _TEMPLATE.search(text) is not None
+    return any(mark in text for mark in _MARKS_OF_TEMPLATES) and re.search(_TEMPLATE, text) is not None
 
 
 # A string, which is compiled when an outcome begins like a placeholder: few do.
@@ -78,7 +78,7 @@ _STAND_INS = r"""(?xis)
     | (?: to[ -]?do | tb[dac] | fix[ -]?me | xxx ) \s* [:(\[-] .*
     | <[^<>]*> | \[\s*(?:insert|enter|write|add|put|describe|your|to[ -]?do|tb[dac]|fill|placeholder)\b[^\[\]]*\]
 """
-_WORD = re.compile(r"[^\W_]")
+_WORD = r"[^\W_]"
 
 
 def is_placeholder(text: str) -> bool:
@@ -90,7 +90,7 @@ def is_placeholder(text: str) -> bool:
     stripped = text.strip()
     if len(stripped) > LONGEST_LABEL and begin[:4] not in _STARTS:
         return False
-    return not is_template(stripped) and not (_WORD.search(stripped) and re.fullmatch(_STAND_INS, stripped) is None)
+    return not is_template(stripped) and not (re.search(_WORD, stripped) and re.fullmatch(_STAND_INS, stripped) is None)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -166,7 +166,7 @@ class Rubric(_RubricFields):
     @cached_property
     def criteria(self) -> tuple[Criterion, ...]:
         """The criteria; the bands of a holistic rubric do not count."""
-        return tuple(entry for entry in self.entries if entry.shapes[0] is not Shape.HOLISTIC)
+        return tuple([entry for entry in self.entries if entry.shapes[0] is not Shape.HOLISTIC])
 
     @cached_property
     def entries_by_place(self) -> Mapping[Path, Criterion]:
@@ -286,12 +286,12 @@ def build_rubric(
     implied = HIGHEST if implicit_required else None
     may_borrow = reader.may_borrow
     deducts = view is not None and view.dialect.has_deductions
-    built = (
+    built = [
         build_criterion(
             reader, (*path, index), entry, known=known, implied=implied, may_borrow=may_borrow, deducts=deducts
         )
         for index, entry in sound
-    )
+    ]
     return Rubric(
         path=path,
         version=version,

@@ -67,7 +67,7 @@ def _find_slips(found: list[tuple[str, Problem]], entry: dict[str, Any], path: P
 
 def _word_range_keys(bands: Any, place: Path) -> Problem | None:
     """Describe `0-3: ...`: the short form has the lowest score of a band only, as the next key says where it ends."""
-    ranges = {key: RANGE.fullmatch(key) for key in bands} if isinstance(bands, dict) else {}
+    ranges = {key: re.fullmatch(RANGE, key) for key in bands} if isinstance(bands, dict) else {}
     starts = {key: int(found[1]) if found else read_key(key) for key, found in ranges.items()}
     lows = sorted(start for start in starts.values() if start is not None and start in SCORES)
     if not any(ranges.values()) or len(lows) < len(starts):
@@ -159,7 +159,7 @@ def _mend(rule: str, fault: SchemaFault, document: Document, base: Path, problem
         repair = Repair(title, (PutUnder(path, field, "verdict"),), safe=False, is_local=True)
         values = {**problem.values, "field": field, "verdict": fault.value}
         return problem._replace(code="bare-verdict", values=values, repair=repair)
-    written = isinstance(fault.value, str) and path[-1:] == ("score_range",) and RANGE.fullmatch(fault.value)
+    written = isinstance(fault.value, str) and path[-1:] == ("score_range",) and re.fullmatch(RANGE, fault.value)
     if written and int(written[1]) <= int(written[2]) <= HIGHEST:
         text = f"[{int(written[1])}, {int(written[2])}]"
         repair = Repair(f"write `{text}`", (ReplaceValue(path, text),), safe=False, is_local=True)

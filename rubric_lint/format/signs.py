@@ -79,7 +79,7 @@ SUBJECT = (
 )
 """A pattern of what an outcome may begin with before its verb: a number such as `1.2:`, and who does it."""
 
-_CONTRACTED = re.compile(r"n['’]t\b")  # noqa: RUF001 (an apostrophe of prose)
+_CONTRACTED = r"n['’]t\b"  # noqa: RUF001 (an apostrophe of prose)
 
 _BEGINS = GRADES | GRADES_OF_SCALES | TRAITS | PADDING | frozenset(
     """
@@ -138,13 +138,22 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
         "gate": has_view or not _NO_GATE.issuperset([criterion.gate for criterion in criteria]),
         "graded": has_levels or not all(map(of_labels.isdisjoint, begins[2:])),
         "label": has_levels
-        or any(
-            begin in of_labels and len(text) <= LONGEST_LABEL
-            for begin, text in zip(chain.from_iterable(begins), texts, strict=True)
+        or (
+            len(of_labels) > 0
+            and any(
+                begin in of_labels and len(text) <= LONGEST_LABEL
+                for begin, text in zip(chain.from_iterable(begins), texts, strict=True)
+            )
         ),
         "levels": has_levels,
         "list": has("following"),
-        "like criteria": _repeats(begins[0]) or any(map(has, _NEGATIONS)),
+        "like criteria": _repeats(begins[0])
+        or (
+            any(map(has, _NEGATIONS))  # which leave the last word as it is, but for the ending of a verb
+            and _repeats(
+                [words[-1].casefold().rstrip(".,;!").rstrip("s") for text in own if (words := text.rsplit(None, 1))]
+            )
+        ),
         "like outcomes": has_levels or any(map(_repeats, begins[2:])),
         "mixed": rubric.is_mixed,
         "no id": False in ["id" in criterion.fields for criterion in criteria if criterion.fields is not None],
@@ -164,7 +173,7 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
 
 def write_out_negations(text: str) -> str:
     """Return a text with "not" as a word of its own: "does not" for "doesn't"."""
-    return _CONTRACTED.sub(" not", text).replace("cannot", "can not")
+    return re.sub(_CONTRACTED, " not", text).replace("cannot", "can not")
 
 
 def _repeats(words: list[str]) -> bool:

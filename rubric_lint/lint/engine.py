@@ -144,7 +144,7 @@ def examine(
     if also is not None:
         found.extend(also(rubrics, found))
     with clock:
-        findings = _make_findings(clock.take(_hand_over(found)), rubrics, settings, name_line)
+        findings = _make_findings(clock.take(found), rubrics, settings, name_line)
     if told := [(fault.message, fault.span) for fault in faults if _is_of_rubrics(source, fault, among=rubrics)]:
         findings += report_faults(source, told, settings).findings
     ignored = 0
@@ -166,13 +166,6 @@ def _count_tests(documents: Sequence[Document]) -> int:
     from rubric_lint.lint.rubric_tests import count_tests  # noqa: PLC0415  (most files hold no tests)
 
     return count_tests(documents)
-
-
-def _hand_over(found: list[Found]) -> Iterator[Found]:
-    """Yield the items of a list and forget them, so that a problem and its finding are not kept at once."""
-    found.reverse()
-    while found:
-        yield found.pop()
 
 
 def _is_of_rubrics(source: Source, fault: SyntaxFaultError, *, among: Sequence[object]) -> bool:
@@ -286,10 +279,10 @@ def _find_lost(
 
     Without `is_told`, the rule for them does not run, so none of them is a finding.
     """
+    if not any(map(may_be_missed, documents, searches)):
+        return
     located = {document: found.rubrics for document, found in zip(documents, searches, strict=True)}
     in_suite, of_agentv = find_meant(located)
-    if not of_agentv and not any(map(may_be_missed, documents, searches)):
-        return
     from rubric_lint.dialects.search.near_misses import find_lost, find_unread, word_lost  # noqa: PLC0415  (few files)
 
     for document, found in zip(documents, searches, strict=True):
@@ -458,39 +451,38 @@ def _make_findings(
     """Turn problems into findings with places; an error that aliases repeat is one finding, at its definition."""
     mending: Mending | None = None
     findings: dict[tuple[str, Span, str], Finding] = {}
+    may_be_echo = False
     for rule, problem, document, rubric in found:
-        if not is_enabled(rule, settings):
+        if settings.enabled is not None and rule not in settings.enabled:
             continue
-        span = problem.span or document.span(problem.path, problem.part)
-        template, values = BY_NAME[rule].messages[problem.code], problem.values
-        has_line, name = "{line}" in template, name_criterion(problem, rubric)
+        code, path, part, values, places, repair, span, choices, _ = problem
+        span = span or document.span(path, part)
+        template = BY_NAME[rule].messages[code]
+        has_line = "{line}" in template
+        criterion = _find_criterion(path, rubric) if rubric is not None else None
+        name = f"{criterion.label}: " if criterion is not None and criterion.shapes[0] is not Shape.HOLISTIC else ""
         # Without the line: what several aliases of one text lack is one finding, and the line is another for each.
         message = template.format_map({**values, "line": ""} if has_line else values)
         key = (rule, span, name + message if rule in JUDGED_RULES else message)  # about one criterion
-        if key not in findings:
-            related = _relate(document, problem) if problem.related else ()
-            fixes: Fixes = (None, "", ())
-            if problem.repair is not None or problem.choices:
-                mending = mending or _start_mending(rubrics, settings)
-                fixes = mending.mend(document, problem)
-            if has_line:
-                values = {**values, "line": name_line(document.source.position(related[0].span.start).line)}
-                message = template.format_map(values)
-            findings[key] = Finding(
-                rule=rule,
-                severity=severity_of(rule, settings),
-                message=name + message,
-                span=span,
-                pointer=document.pointer(problem.path),
-                related=related,
-                fix=fixes[0],
-                obstacle=fixes[1],
-                choices=fixes[2],
-                code=f"{rule}.{problem.code}",
-                values=values,
-            )
-    if all(rule != "ambiguous-scalar" for rule, _, _ in findings):
-        return list(findings.values())  # nothing else can be an echo
+        if key in findings:
+            continue
+        related = tuple(
+            [Related(each.message, each.span or document.span(each.path, each.part), each.source) for each in places]
+        )
+        fixes: Fixes = (None, "", ())
+        if repair is not None or choices:
+            mending = mending or _start_mending(rubrics, settings)
+            fixes = mending.mend(document, problem)
+        if has_line:
+            values = {**values, "line": name_line(document.source.position(related[0].span.start).line)}
+            message = template.format_map(values)
+        severity, place = severity_of(rule, settings), document.pointer(path)
+        findings[key] = Finding(
+            rule, severity, name + message, span, place, related, *fixes, code=f"{rule}.{code}", values=values
+        )
+        may_be_echo = may_be_echo or rule == "ambiguous-scalar"
+    if not may_be_echo:
+        return list(findings.values())
     wanted: dict[Span, list[str]] = {}
     for finding in findings.values():
         if finding.severity is Severity.ERROR:
@@ -498,22 +490,13 @@ def _make_findings(
     return [finding for finding in findings.values() if not _is_echo(finding, wanted.get(finding.span, []))]
 
 
-def name_criterion(problem: Problem, rubric: Rubric | None) -> str:
-    """Return the start of a problem's message: the name of the criterion at its place."""
-    criterion = _find_criterion(problem, rubric) if rubric else None
-    return f"{criterion.label}: " if criterion else ""
-
-
-def _find_criterion(problem: Problem, rubric: Rubric) -> Criterion | None:
-    """Find the innermost criterion at the place of a problem; the bands of a holistic rubric do not count."""
-    if rubric.view is None:  # its criteria are directly below it
-        at, below = rubric.path, problem.path[: len(rubric.path) + 1]
-        found = rubric.entries_by_place.get(below) if len(below) > len(at) else None
-        return found if found and found.shapes[0] is not Shape.HOLISTIC else None
+def _find_criterion(path: Path, rubric: Rubric) -> Criterion | None:
+    """Find the innermost entry at the place of a problem."""
     held = rubric.entries_by_place
-    prefixes = (problem.path[:length] for length in range(len(problem.path), -1, -1))
-    found = next((held[prefix] for prefix in prefixes if prefix in held), None)
-    return found if found and found.shapes[0] is not Shape.HOLISTIC else None
+    if rubric.view is None:
+        return held.get(path[: len(rubric.path) + 1])  # its entries are directly below it
+    prefixes = (path[:length] for length in range(len(path), -1, -1))
+    return next((held[prefix] for prefix in prefixes if prefix in held), None)
 
 
 def _start_mending(rubrics: list[tuple[Document, Rubric]], settings: FileSettings) -> "Mending":
@@ -523,13 +506,6 @@ def _start_mending(rubrics: list[tuple[Document, Rubric]], settings: FileSetting
     for document, rubric in rubrics:
         paths.setdefault(document, []).append(rubric.path)
     return Mending(paths, is_claimed=settings.claimed)
-
-
-def _relate(document: Document, problem: Problem) -> tuple[Related, ...]:
-    places = (
-        (place.message, place.span or document.span(place.path, place.part), place.source) for place in problem.related
-    )
-    return tuple(Related(message, span, source) for message, span, source in places)
 
 
 def _is_echo(finding: Finding, wanted: list[str]) -> bool:

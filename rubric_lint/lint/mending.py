@@ -57,26 +57,28 @@ class Mending:
 
     def mend(self, document: Document, problem: Problem) -> Fixes:
         """Return the plain fix of a problem and its choices, or what is in the way of all of them."""
-        plain, obstacle = self._mend(document, problem.repair) if problem.repair else (None, "")
-        choices = []
-        for repair in problem.choices:
-            fix, told = self._mend(document, repair)
-            obstacle = obstacle or told
-            choices += [fix] if fix else []
-        return plain, "" if plain or choices else obstacle, tuple(choices)
-
-    def _mend(self, document: Document, repair: Repair) -> tuple[Fix | None, str]:
-        """Return one fix, or what is in its way."""
         if (sharing := self._sharings.get(document)) is None:
             paths = self._rubrics.get(document, ())
             sharing = self._sharings[document] = find_sharing(document, paths, is_claimed=self._is_claimed)
-        if sharing.is_plain and all(intent.is_sure(sharing) for intent in repair.intents):
-            make = partial(_make_fix, sharing, repair)
-            return Fix.later(repair.title, safe=repair.safe, choice=repair.choice, make=make), ""
-        try:
-            return _make_fix(sharing, repair), ""
-        except ObstacleError as obstacle:
-            return None, str(obstacle)
+        plain, obstacle, choices = None, "", list[Fix]()
+        for repair in (problem.repair, *problem.choices):
+            if repair is None:
+                continue
+            if sharing.is_plain and all(intent.is_sure(sharing) for intent in repair.intents):
+                fix = Fix(
+                    repair.title, None, repair.safe, choice=repair.choice, make=partial(_make_fix, sharing, repair)
+                )
+            else:
+                try:
+                    fix = _make_fix(sharing, repair)
+                except ObstacleError as found:
+                    obstacle = obstacle or str(found)
+                    continue
+            if repair is problem.repair:
+                plain = fix
+            else:
+                choices.append(fix)
+        return plain, "" if plain or choices else obstacle, tuple(choices)
 
 
 def _make_fix(sharing: Sharing, repair: Repair) -> Fix:

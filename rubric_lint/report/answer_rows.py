@@ -16,7 +16,7 @@ from fractions import Fraction
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
-from rubric_lint.agree.runs import ABSENT, OtherRun
+from rubric_lint.agree.runs import NOWHERE, OtherRun
 from rubric_lint.report.markup import name_id
 from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
@@ -41,11 +41,61 @@ _NO_RUBRIC = 0xFFFFFFFF
 _MOST_SAMPLED = 20_000
 
 
-class AnswerRows:
-    """A collector of all answers in order; `rows` counts them, `with_text` those whose records are in the page."""
+class Records:
+    """The texts of records, packed into script elements of one kind as they arrive; `rows` counts those in the page."""
 
-    def __init__(self, rubrics: Sequence[ScoringRubric], other: OtherRun | None = None, most: int = MOST_TEXT) -> None:
-        self.rows = self.with_text = 0
+    def __init__(self, kind: str, most: int = MOST_TEXT) -> None:
+        self.rows = 0
+        self._kind, self._left = kind, most
+        self._waiting: list[bytes] = []
+        self._size = 0
+        self._spool = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="ascii", newline="\n")  # noqa: SIM115
+
+    def add(self, texts: Sequence[bytes]) -> None:
+        """Add the text of some records, a line for each; after the limit there is none for any."""
+        if self._left <= 0:
+            return
+        self._waiting += [text.replace(b"\n", b" ").replace(b"\r", b" ") for text in texts]
+        self._size += sum(map(len, texts))
+        if self._size >= _TEXT_BLOCK:
+            self._flush()
+
+    def _flush(self) -> None:
+        packed = _pack(b"\n".join(self._waiting))
+        self._left = self._left - len(packed) if len(packed) <= self._left else 0
+        if self._left:
+            rows = f'data-from="{self.rows}" data-rows="{len(self._waiting)}"'
+            self._spool.write(f'<script type="text/x-{self._kind}" {rows}>{packed}</script>\n')
+            self.rows += len(self._waiting)
+        self._waiting, self._size = [], 0
+
+    def finish(self) -> None:
+        """Pack the last records; `rows` is complete then."""
+        if self._waiting:
+            self._flush()
+
+    def read(self) -> Iterator[str]:
+        """Yield what was packed; afterwards nothing is left of it."""
+        yield from _read_spool(self._spool)
+
+    def close(self) -> None:
+        """Remove what was packed."""
+        self._spool.close()
+
+
+def _read_spool(spool: Any) -> Iterator[str]:
+    """Yield what was written to a temporary file, and remove it."""
+    spool.seek(0)
+    while part := spool.read(1 << 20):
+        yield part
+    spool.close()
+
+
+class AnswerRows:
+    """A collector of all answers in order; `rows` counts them."""
+
+    def __init__(self, rubrics: Sequence[ScoringRubric], other: OtherRun | None = None) -> None:
+        self.rows = 0
         self.files: list[tuple[str, int]] = []
         self._other = other
         self._rubrics = {rubric.name: place for place, rubric in enumerate(rubrics)}
@@ -53,9 +103,6 @@ class AnswerRows:
             [{grade.answer: place for place, grade in enumerate(criterion.grades)} for criterion in rubric.criteria]
             for rubric in rubrics
         ]
-        self._left = most
-        self._text: list[bytes] = []
-        self._text_size = self._text_rows = 0
         self._kinds = 0
         self._sampled: dict[tuple[Any, ...], int] = {}
         self._spool = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="ascii", newline="\n")  # noqa: SIM115
@@ -64,29 +111,30 @@ class AnswerRows:
     def _start(self) -> None:
         """Begin an empty block."""
         self._line = 0
-        self._ids: list[Any] = []
+        self._ids: list[str | None] = []
+        self._of_json: list[int] = []  # the rows whose id is not a string, but the JSON of one
         self._errors: dict[int, tuple[str, str]] = {}
-        self._of_rows, self._lines, self._others = array("I"), array("i"), array("I")
+        self._of_rows, self._lines = array("I"), array("i")
+        self._others, self._other_records = array("I"), array("I")
         self._scores, self._kind_rubrics = array("d"), array("I")
         self._shown, self._verdicts, self._answers = array("H"), array("H"), array("H")
 
-    def add_known(self, found: Sequence[tuple[Any, Known]], line: int, file: str | None, text: bytes) -> None:
-        """Add results on consecutive lines; `text` has all of them."""
+    def add_known(self, found: Sequence[tuple[Any, Known]], line: int, file: str | None) -> None:
+        """Add results on consecutive lines."""
         self._begin_file(file)
         for name, known in found:
             if known.number < 0:
                 score = Fraction(known.points, known.rubric.full)
                 known.number = self._add_kind(known.rubric.name, score, _CODES[known.verdict], known.answers)
-            other = self._other.match(known.rubric.name, name, known) if self._other else ABSENT
+            other = self._other.match(known.rubric.name, name, known) if self._other else NOWHERE
             self._add(name, known.number, line, other)
             line += 1
-        self._add_text(text, len(found))
 
-    def add_outcome(self, outcome: Outcome, text: bytes) -> None:
+    def add_outcome(self, outcome: Outcome) -> None:
         """Add a full outcome: an invalid one, or one of several samples."""
         self._begin_file(outcome.file)
         result, name = outcome.result, outcome.head.get("id")
-        other = self._other.match(outcome.name, name, result) if self._other else ABSENT
+        other = self._other.match(outcome.name, name, result) if self._other else NOWHERE
         if result:
             answers = tuple(each.grade.answer for each in result.criteria)
             key = result.rubric.name, result.score, result.verdict, answers
@@ -101,7 +149,6 @@ class AnswerRows:
             error = outcome.error
             self._errors[len(self._ids)] = (error.path, error.message) if error else ("", "")
         self._add(name, kind, outcome.line, other)
-        self._add_text(text, 1)
 
     def _begin_file(self, file: str | None) -> None:
         if not self.files or self.files[-1][0] != (file or ""):
@@ -119,48 +166,27 @@ class AnswerRows:
         self._kinds += 1
         return self._kinds - 1
 
-    def _add(self, name: Any, kind: int, line: int, other: int) -> None:
-        self._ids.append(name if name is None or isinstance(name, str) else name_id(name))
+    def _add(self, name: Any, kind: int, line: int, other: tuple[int, int]) -> None:
+        if not (name is None or isinstance(name, str)):
+            self._of_json.append(len(self._ids))
+            name = name_id(name)
+        self._ids.append(name)
         self._of_rows.append(kind)
         self._lines.append(max(min(line - self._line, 0x7FFFFFFF), -0x80000000))
         self._line = line
-        self._others.append(other)
+        self._others.append(other[0])
+        self._other_records.append(other[1])
         self.rows += 1
         if len(self._ids) >= _MOST_ROWS:
             self._flush_rows()
 
-    def _add_text(self, text: bytes, rows: int) -> None:
-        """Add the text of so many rows, a line for each; after the limit there is none for any."""
-        if self._left <= 0:
-            return
-        if rows == 1:
-            text = text.replace(b"\n", b" ").replace(b"\r", b" ")
-        self._text.append(text)
-        self._text_size += len(text)
-        self._text_rows += rows
-        if self._text_size >= _TEXT_BLOCK:
-            self._flush_text()
-
-    def _flush_text(self) -> None:
-        if not self._text_rows:
-            return
-        packed = _pack(b"\n".join(self._text))
-        if len(packed) <= self._left:
-            rows = f'data-from="{self.with_text}" data-rows="{self._text_rows}"'
-            self._spool.write(f'<script type="text/x-records" {rows}>{packed}</script>\n')
-            self.with_text += self._text_rows
-            self._left -= len(packed)
-        else:
-            self._left = 0
-        self._text, self._text_size, self._text_rows = [], 0, 0
-
     def _flush_rows(self) -> None:
         if not self._ids:
             return
-        extra = json.dumps({"ids": self._ids, "errors": self._errors}).encode()
+        extra = json.dumps({"ids": self._ids, "json": self._of_json, "errors": self._errors}).encode()
         sizes = len(self._ids), len(self._scores), len(self._answers), len(extra)
         columns = (
-            *(self._scores, self._of_rows, self._lines, self._others),
+            *(self._scores, self._of_rows, self._lines, self._others, self._other_records),
             *(self._kind_rubrics, self._shown, self._verdicts, self._answers),
         )
         block = b"".join([struct.pack("<4I", *sizes), *map(_as_bytes, columns), extra])
@@ -168,23 +194,19 @@ class AnswerRows:
         self._start()
 
     def finish(self) -> int:
-        """Write the last blocks, and a row for each answer that only the other run has; return their number."""
-        self._flush_text()
+        """Write the last block, and a row for each answer that only the other run has; return their number."""
         rows = self.rows
         if self._other:
             kind = self._add_kind(None, Fraction(0), _ABSENT, ())
-            for name, number in self._other.unmatched():
-                self._add(name, kind, 0, number)
+            for name, *other in self._other.unmatched():
+                self._add(name, kind, 0, (other[0], other[1]))
         self._flush_rows()
         found, self.rows = self.rows - rows, rows
         return found
 
     def read(self) -> Iterator[str]:
         """Yield what was written, as script elements that no browser runs; afterwards nothing is left of it."""
-        self._spool.seek(0)
-        while part := self._spool.read(1 << 20):
-            yield part
-        self.close()
+        yield from _read_spool(self._spool)
 
     def close(self) -> None:
         """Remove what was written."""

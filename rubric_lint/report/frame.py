@@ -105,14 +105,10 @@ def _rows(source: Source, severity: str, marks: list[_Mark], look: _Gutter) -> I
 
 
 def _mark(source: Source, span: Span, *, primary: bool = False, label: str = "") -> _Mark:
-    first = source.position(span.start)
-    start = span.start - first.column + 1
-    text = source.text
-    end = span.end
-    if source.position(span.end).line > first.line:
-        # Search for the line end instead of calling `line_span`: a file may be one line of 100 MB.
-        end = min((at for stop in "\r\n" if (at := text.find(stop, span.start, span.end)) >= 0), default=span.end)
-    return _Mark(first.line, start, Span(span.start, end), primary, label)
+    line, column, start = source.position(span.start)
+    # Search for the line end instead of calling `line_span`: a file may be one line of 100 MB.
+    ends = [at for stop in "\r\n" if (at := source.text.find(stop, start, span.end)) >= 0]
+    return _Mark(line, start - column + 1, Span(start, min(ends, default=span.end)), primary, label)
 
 
 def _excerpts(text: str, marks: list[_Mark], room: int) -> Iterator[tuple[_Excerpt, list[_Mark]]]:

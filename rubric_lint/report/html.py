@@ -5,14 +5,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
+from rubric_lint.agree.reading import LABEL_FIELDS
 from rubric_lint.agree.runs import CriterionPair, Flip, Flips, OtherRun, read_answers, read_score
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words
+from rubric_lint.outputs.mapping import CRITERION, fold_column
 from rubric_lint.report.agreement import LEGEND, Findings, describe_findings
-from rubric_lint.report.answer_rows import MOST_TEXT, AnswerRows, as_data
+from rubric_lint.report.answer_rows import MOST_TEXT, AnswerRows, Records, as_data
+from rubric_lint.report.assessment import Assessed, describe_assessments
 from rubric_lint.report.markup import close_page, format_score, name_answer, name_id, render_page
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
@@ -34,7 +37,8 @@ class Extras(NamedTuple):
     """What a page may say besides the scores.
 
     `made` is its date, `repeated` the number of records with the id of an earlier one, `other` the name of the run that
-    it is compared with, `agreement` what labels say, `agentv` what AgentV made otherwise of its own run.
+    it is compared with, `agreement` what labels say, `agentv` what AgentV made otherwise of its own run, `assessed`
+    what `rubric-lint assess` says of the rubrics, or why it says nothing.
     """
 
     made: date | None = None
@@ -42,6 +46,7 @@ class Extras(NamedTuple):
     agentv: tuple[str, ...] = ()
     other: str = ""
     agreement: Findings | None = None
+    assessed: Assessed | str = ""
 
 
 class _FirstRow(NamedTuple):
@@ -86,6 +91,7 @@ class HtmlReport:
         self,
         rubrics: Mapping[str, ScoringRubric],
         other: OtherRun | None = None,
+        other_records: Records | None = None,
         *,
         worst: int = 10,
         text: int = MOST_TEXT,
@@ -100,11 +106,14 @@ class HtmlReport:
         self._origin = _Origin()
         self._rubrics = rubrics
         self._other = other
-        self._rows = AnswerRows([*rubrics.values()], other, text)
+        self._rows = AnswerRows([*rubrics.values()], other)
+        self._records = Records("records", text)
+        self._other_records = other_records
 
     def add(self, outcome: Outcome, text: bytes) -> None:
         """Add the outcome of one entry."""
-        self._rows.add_outcome(outcome, text)
+        self._rows.add_outcome(outcome)
+        self._records.add([text])
         self._origin.add(outcome.rest.get("judge"))
         result = outcome.result
         if len(self._first) < _MOST_FIRST:
@@ -124,7 +133,8 @@ class HtmlReport:
         self, found: Sequence[tuple[Any, Known]], line: int, file: str | None, text: bytes, about: Any = None
     ) -> None:
         """List results that `count` counts."""
-        self._rows.add_known(found, line, file, text)
+        self._rows.add_known(found, line, file)
+        self._records.add([text] if len(found) == 1 else text.split(b"\n"))
         if about is not None:
             self._origin.add(about)
         for place, (name, known) in enumerate(found[: max(_MOST_FIRST - len(self._first), 0)]):
@@ -170,16 +180,21 @@ class HtmlReport:
     def close(self) -> None:
         """Remove the rows; a page that is written has removed them already."""
         self._rows.close()
+        for records in (self._records, *([self._other_records] if self._other_records else [])):
+            records.close()
 
     def write(self, write: Callable[[str], object], totals: Totals, title: str, extras: Extras) -> None:
         """Write the page; `totals` are those of the same outcomes. Call it once, after the last outcome."""
         only_there = self._rows.finish()
+        packed = [self._records, *([self._other_records] if self._other_records else [])]
+        for records in packed:
+            records.finish()
         if self._other:
             self._other.settle()
         note = f"{totals}. Spread is the standard deviation of the scores, each from 0 to 1."
         values = self._describe_run(totals, extras) | self._describe_comparison(extras, only_there)
         write(render_page("scores.html", has_script=True, kind="Scores by rubric", title=title, note=note, **values))
-        for part in self._rows.read():
+        for part in chain(self._rows.read(), *(records.read() for records in packed)):
             write(part)
         write(self._rows.describe_others())
         write(f'<script type="application/json" id="about">{as_data(self._describe_rows(extras))}</script>\n')
@@ -197,6 +212,7 @@ class HtmlReport:
         for each in shown:
             named = f"Criteria of {each.rubric.name}" if len(shown) > 1 else "Criteria"
             parts.append((f"rubric-{places[each.rubric.name]}", named))
+        parts[:0] = [("assessment", "Assessment")] if extras.assessed else []
         parts += [("comparison", "Comparison")] if self._other else []
         parts += [("agreement", "Agreement")] if extras.agreement else []
         parts += [("worst", "Worst answers")] if worst else []
@@ -218,6 +234,8 @@ class HtmlReport:
             "has_agreement": extras.agreement is not None,
             "agreement": describe_findings(extras.agreement) if extras.agreement else {},
             "legend": " ".join(LEGEND),
+            "assessed": extras.assessed,
+            "assessments_shown": [] if isinstance(extras.assessed, str) else describe_assessments(extras.assessed),
             "worst": worst,
             "has_passes": totals.verdicts[Verdict.PASS] > 0,
             "name_outcome": name_outcome,
@@ -226,7 +244,7 @@ class HtmlReport:
             "totals": totals,
             "first": self._first,
             "rows": self._rows.rows,
-            "with_text": self._rows.with_text,
+            "with_text": self._records.rows,
             "repeated": extras.repeated,
         }
 
@@ -274,9 +292,12 @@ class HtmlReport:
             "rubrics": [
                 {
                     "name": rubric.name,
+                    "hash": rubric.hash,
+                    "verdicts": [name for name in Verdict if name != "borderline" or _has_borderline(rubric)],
                     "criteria": [
                         {
                             "id": each.id,
+                            "column": f"{CRITERION}{each.id}" if fold_column(each.id) in LABEL_FIELDS else each.id,
                             "label": label_criterion(rubric, each),
                             "outcome": each.outcome or "",
                             "grades": [
@@ -349,6 +370,11 @@ def _percent(count: int, whole: int) -> str:
     """Return a part in percent; never 0 or 100 unless the part is empty or whole."""
     percent = f"{count / whole:.0%}"
     return {"0%": "under 1%", "100%": "over 99%"}.get(percent, percent) if 0 < count < whole else percent
+
+
+def _has_borderline(rubric: ScoringRubric) -> bool:
+    pass_at, borderline_at = rubric.model.thresholds
+    return borderline_at < pass_at
 
 
 def _has_gate(totals: RubricTotals) -> bool:

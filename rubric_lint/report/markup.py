@@ -17,7 +17,8 @@ from rubric_lint.version import __version__
 _LONGEST, _LONGEST_SAID = 4000, 100_000
 """The most characters to show of a name or message, and of a quoted text: question, answer, reference, reasons."""
 
-SCRIPT = Path(__file__).parent / "report.js"
+_TEMPLATES = Path(__file__).parent / "templates"
+SCRIPT = _TEMPLATES / "report.js"
 
 
 def as_html(text: str, most: int = _LONGEST) -> Markup:
@@ -48,9 +49,8 @@ def format_score(score: Any) -> str:
 
 @cache
 def _make_environment() -> Environment:
-    folder = Path(__file__).parent / "templates"
     environment = Environment(
-        loader=FileSystemLoader(folder),
+        loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         finalize=_print,
         undefined=StrictUndefined,

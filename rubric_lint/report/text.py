@@ -86,7 +86,7 @@ class Statistics(Reporter):
 def _lines(source: Source, finding: Finding, look: Style) -> list[str]:
     line, column, _ = source.position(finding.span.start)
     place = f"{visible(source.name)}:{line}:{column}"
-    taken = width(f"{place} {finding.severity} {finding.rule}: ")
+    taken = width(f"{place} {finding.severity} {finding.rule}: ") if look.wraps else 0
     first, *more = look.wrap(visible(finding.message), taken=taken)
     severity = look.paint(finding.severity, finding.severity)
     return [f"{look.paint('place', place)} {severity} {finding.rule}: {first}".rstrip(), *more]

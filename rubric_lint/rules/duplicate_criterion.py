@@ -28,7 +28,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 others.append(criterion)
             else:
                 yield _compare("counted-twice", criterion, first)
-    if any(part in text for text in texts for part in _PARTS):
+    if any(map("\n".join(texts).__contains__, _PARTS)):
         yield from _find_opposites(others)
 
 
@@ -36,13 +36,12 @@ def _find_opposites(criteria: list[Criterion]) -> Iterator[Problem]:
     affirmed: dict[Hashable, Criterion] = {}
     negated: dict[Hashable, Criterion] = {}
     ends = [_stem((criterion.outcome or "").rsplit(None, 1)[-1].casefold().rstrip(".,;!")) for criterion in criteria]
-    if len(set(ends)) == len(ends):
-        return
     counts = Counter(ends)  # a negation leaves the last word as it is
     for criterion, end in zip(criteria, ends, strict=True):
         if counts[end] < 2:
             continue
-        words = _split(criterion.outcome or "")
+        folded = write_out_negations((criterion.outcome or "").casefold())
+        words = [stripped for word in folded.split() if (stripped := word.rstrip(".,;!"))]
         is_negated = sum(word in _NEGATIONS for word in words) % 2 == 1
         gist = (tuple(_stem(word) for word in words if word not in _DROPPED), _scale(criterion))
         own, others = (negated, affirmed) if is_negated else (affirmed, negated)
@@ -80,11 +79,6 @@ _NEGATIONS = frozenset(["not", "no", "never", "without"])
 _DROPPED = _NEGATIONS | {"does", "do", "did", "a", "an", "the", "any", "with"}
 _PARTS = ("no", "never", "without", "n't", "n’t")  # noqa: RUF001
 """One of these is in every outcome with a negation."""
-
-
-def _split(outcome: str) -> list[str]:
-    folded = write_out_negations(outcome.casefold())
-    return [stripped for word in folded.split() if (stripped := word.rstrip(".,;!"))]
 
 
 def _stem(word: str) -> str:

@@ -24,7 +24,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         # Levels that are written as bands are no bands.
         for band in scale.bands if lowest and not (not scale.is_whole and looks_like_levels(scale)) else ():
             # Bands that overlap or are out of bounds must change anyway.
-            if any(cut in band.scores[1:] for cut in lowest) and band.is_sound and not _overlaps(band, scale):
+            if not set(lowest).isdisjoint(band.scores[1:]) and band.is_sound and not _overlaps(band, scale):
                 yield from _check_band(band, scale, cuts, rubric)
 
 

@@ -308,5 +308,5 @@ def _unpack(packed: list[Any]) -> Finding:
 def _unpack_fix(packed: list[Any]) -> Fix:
     title, is_safe, edits, choice = packed
     if edits is None:
-        return Fix.later(title, safe=is_safe, choice=choice, make=None)
+        return Fix(title, None, is_safe, choice=choice)
     return Fix(title, tuple(Edit(Span(*span), text) for *span, text in edits), is_safe, choice=choice)

@@ -16,7 +16,7 @@ _SCORE = "score"
 
 _YES = frozenset({"yes", "y", "true", "1", "pass", "passed", "met"})
 _NO = frozenset({"no", "n", "false", "0", "fail", "failed", "missed", "not met"})
-_WHOLE = re.compile(r"([-+]?[0-9]{1,9})(?:\.0*)?")
+_WHOLE = re.compile(r"([-+]?[0-9]{1,9})(?:\.0*|,0{1,2})?")
 _FRACTION = re.compile(r"[-+]?[0-9]*[.,][0-9]+")
 _NOTHING = frozenset({"n/a", "na", "n.a.", "-", "--", "?", "none", "null", "unknown"})
 
@@ -100,20 +100,22 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
     for name in names:
         folded.setdefault(fold_column(name), []).append(name)
 
-    def find(wanted: str) -> str | None:
-        for exact in (wanted, f"{CRITERION}{wanted}"):
-            if exact in names:
-                return exact
-        alike = folded.get(fold_column(wanted), [])
+    def find(wanted: str, exact: tuple[str, ...], taken: frozenset[str | None] = frozenset()) -> str | None:
+        if named := next((name for name in exact if name in names), None):
+            return named
+        alike = [name for name in folded.get(fold_column(wanted), []) if name not in taken]
         if len(alike) > 1:
             raise OutputError(f"{list_names(alike)} are both a column of `{wanted}`; remove one")
         return alike[0] if alike else None
 
-    criteria = [find(each.id) for each in rubric.criteria]
-    verdict = next(filter(None, map(find, _VERDICT_COLUMNS)), None)
+    # A criterion may be named as the column of the verdict is; its own column is `criteria.verdict` then.
+    criteria = [find(each.id, (f"{CRITERION}{each.id}", each.id)) for each in rubric.criteria]
+    taken = frozenset(criteria)
+    free = [name for name in _VERDICT_COLUMNS if name not in taken]
+    verdict = next(filter(None, (find(name, (name,), taken) for name in free)), None)
     if len(criteria) == 1 and criteria[0] is None:
         if rubric.shape is not Shape.CHECKLIST:
-            criteria = [find(_SCORE)]
+            criteria = [find(_SCORE, (_SCORE, f"{CRITERION}{_SCORE}"))]
             if criteria[0] and verdict:  # as in compact results, where 1 is the best score
                 name = rubric.criteria[0].id
                 raise OutputError(f"`{criteria[0]}` beside `{verdict}` may be a result, 0 to 1; rename it to `{name}`")
@@ -165,5 +167,5 @@ def _refuse(record: Mapping[str, Any], name: str, text: str, expected: str) -> O
     elif text.endswith("%"):
         why = "; a percentage is not on this scale"
     elif _FRACTION.fullmatch(text):
-        why = "; only whole numbers are"
+        why = "; only whole numbers count"
     return OutputError(f"{sheet}column `{name}`: {shorten(text)} is not allowed; expected {expected}{why}")

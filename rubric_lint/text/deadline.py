@@ -1,6 +1,6 @@
 """Limit the time for one file by checks between the steps of a run, which works on every system and in every thread."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from time import monotonic
 from typing import Any, TypeVar
@@ -57,13 +57,14 @@ class Clock:
         self.is_over = self.is_over or is_over
         return is_over
 
-    def take(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield items until the time is up."""
-        for item in items:
+    def take(self, items: list[Item]) -> Iterator[Item]:
+        """Yield the items of a list until the time is up; the list forgets each, so that it is not kept for long."""
+        items.reverse()
+        while items:
             if monotonic() > _until.get():
                 self.is_over = True
                 return
-            yield item
+            yield items.pop()
 
     @property
     def message(self) -> str:

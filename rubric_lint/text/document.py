@@ -71,8 +71,8 @@ class Child:
     def __init__(self, owner: Any, key: Any, node: Any) -> None:
         self.owner = owner
         self.key = key
-        self.site = node if type(node) is AliasNode else None
-        self.node = node.target if type(node) is AliasNode else node
+        self.site: Any = node if type(node) is AliasNode else None
+        self.node: Any = node if self.site is None else node.target
         self._branch: Branch | None = None
 
     def branch(self, reader: Reader) -> Branch:
@@ -151,7 +151,7 @@ class Document:
             return ()
         return tuple(
             Duplicate(
-                mapping, self.paths.get(mapping, ()), key, self._key_span(first), self._key_span(second), shadowed
+                mapping, self.paths.get(mapping, ()), key, self._node_span(first), self._node_span(second), shadowed
             )
             for mapping, key, first, second, shadowed in self._reader.repeated
         )
@@ -171,12 +171,22 @@ class Document:
         Raises:
             KeyError: if nothing is.
         """
-        child = self._children.get(path)
-        if child is None:
-            holder = self.child(path[:-1])
-            found = _find_child(holder.node, path[-1])
-            child = self._children[path] = found or holder.branch(self._reader).children[path[-1]]
-        return child
+        found = self._children.get(path)
+        if found is None:
+            holder, step = self.child(path[:-1]), path[-1]
+            node = holder.node
+            if type(node) is SequenceNode:
+                if type(step) is int and step < len(node.value):
+                    found = Child(node, None, node.value[step])
+            elif type(node) is MappingNode and step != MERGE and len(node.value) < _FEW:
+                for key, value in reversed(node.value):  # the last one of duplicate keys counts
+                    if type(key) is not ScalarNode:
+                        break  # its resolved value may be the same name
+                    if key.value == step:
+                        found = Child(node, key, value)
+                        break
+            found = self._children[path] = found or holder.branch(self._reader).children[step]
+        return found
 
     @property
     def merging(self) -> Mapping[Any, dict[str, Any]]:
@@ -194,12 +204,12 @@ class Document:
         if not path:
             return self._head(child) if part is Part.HEAD else self._node_span(self.root)
         if part is Part.KEY and child.key is not None:
-            return self._key_span(child.key)
+            return self._node_span(child.key)
         if part is Part.ENTRY and child.site is not None:
-            return _mark_span(child.site)
+            return self._node_span(child.site)
         start, end = self._node_span(child.node)
         if start == end:
-            return self._key_span(child.key) if child.key is not None else self._dash(start)
+            return self._node_span(child.key) if child.key is not None else self._dash(start)
         return self._head(child) if part in (Part.HEAD, Part.ENTRY) else Span(start, end)
 
     def _dash(self, at: int) -> Span:
@@ -209,25 +219,26 @@ class Document:
         return Span(found.start(), found.start() + 1) if found else Span(at, at)
 
     def _node_span(self, node: Any) -> Span:
+        """Return the place of a node without its anchor and tag, or of an alias."""
+        text, kind = self.source.text, type(node)
         if node is None:
-            return Span(len(self.source.text), len(self.source.text))
-        text, start = self.source.text, node.start_mark.index
-        if type(node) is ScalarNode and node.style not in BLOCK_STYLES and text[start : start + 1] not in _PROPERTY:
+            return Span(len(text), len(text))
+        start = node.start_mark.index
+        if kind is AliasNode or (
+            kind is ScalarNode and node.style not in BLOCK_STYLES and text[start : start + 1] not in _PROPERTY
+        ):
             return Span(start, node.end_mark.index)
         start = node_start(text, node)
         return Span(start, max(start, node_end(text, node)))
 
     def key_start(self, child: Child) -> int:
         """Return where the key of a field begins."""
-        return self._key_span(child.key).start
-
-    def _key_span(self, key: Any) -> Span:
-        return _mark_span(key) if type(key) is AliasNode else self._node_span(key)
+        return self._node_span(child.key).start
 
     def _head(self, child: Child) -> Span:
         span = self._node_span(child.node)
         if type(child.node) is MappingNode and (own := child.branch(self._reader).children):
-            first = self._key_span(next(iter(own.values())).key)
+            first = self._node_span(next(iter(own.values())).key)
             # A merged key is written elsewhere: use the whole entry.
             if span.start <= first.start < span.end:
                 return first
@@ -259,8 +270,8 @@ class Document:
 
     def _extent(self, child: Child) -> Span:
         if child.key is None:
-            return self._node_span(child.node) if child.site is None else _mark_span(child.site)
-        start, end = self._key_span(child.key)
+            return self._node_span(child.node) if child.site is None else self._node_span(child.site)
+        start, end = self._node_span(child.key)
         return Span(start, max(end, child.site.end_mark.index if child.site else self._node_span(child.node).end))
 
     def extent(self, path: Path) -> Span:
@@ -371,21 +382,3 @@ def _inherit(reader: Reader, node: Any) -> dict[str | int, Child]:
 
 _FEW = 30
 """The number of fields from which a search for each would take longer than to find them all once."""
-
-
-def _find_child(node: Any, step: str | int) -> Child | None:
-    """Return the child of a collection at a key or an index; None where it takes all keys to find it."""
-    if type(node) is SequenceNode:
-        items = node.value
-        return Child(node, None, items[step]) if type(step) is int and step < len(items) else None
-    if type(node) is MappingNode and step != MERGE and len(node.value) < _FEW:
-        for key, value in reversed(node.value):  # the last one of duplicate keys counts
-            if type(key) is not ScalarNode:
-                return None  # its resolved value may be the same name
-            if key.value == step:
-                return Child(node, key, value)
-    return None
-
-
-def _mark_span(node: Any) -> Span:
-    return Span(node.start_mark.index, node.end_mark.index)

@@ -214,16 +214,16 @@ _UNWATCHED = 300_000
 _INDENT = 60
 # What may precede a block collection on its line: the starts of the collections around it, at most two in a column.
 _DEEP = rf"(?:[ \t]|[-?:](?=[ \t])){{{_INDENT}}}"
-_DEEP_START = re.compile(_DEEP)
+_DEEP_START = _DEEP
 _MAY_BE_DEEP = re.compile(rf"\n[ \t?:-]{{{_INDENT}}}")  # each deep line, and a ruler; it takes a tenth of the time
-_DEEP_LINE = re.compile(rf"\n{_DEEP}")
-_DEEP_ODD_LINE = re.compile(rf"[\r\x85\u2028\u2029]{_DEEP}")
+_DEEP_LINE = rf"\n{_DEEP}"
+_DEEP_ODD_LINE = rf"[\r\x85\u2028\u2029]{_DEEP}"
 
 _PLAIN = r"""(?>(?:[^\[\]{}"'#,:\r\n]|:(?![ ]))*)"""
 _ITEM = rf"""(?:"[^"\\\r\n]*"|{_PLAIN})"""
 # A flow collection on one line without others in it, as nearly all are. Text that only looks like one does no harm:
 # matching it only removes opening brackets.
-_INNERMOST = re.compile(rf"(?>[\[{{][ ]*){_ITEM}(?:(?>,[ ]*|:[ ]+){_ITEM})*[ ]*[\]}}]")
+_INNERMOST = rf"(?>[\[{{][ ]*){_ITEM}(?:(?>,[ ]*|:[ ]+){_ITEM})*[ ]*[\]}}]"
 
 
 def _is_surely_shallow(text: str) -> bool:
@@ -231,12 +231,16 @@ def _is_surely_shallow(text: str) -> bool:
     brackets = text.count("[") + text.count("{")
     if brackets + sum(map(text.count, "-:?")) < MAX_DEPTH:
         return True
-    if len(text) > _UNWATCHED or _DEEP_START.match(text) or (_MAY_BE_DEEP.search(text) and _DEEP_LINE.search(text)):
+    if (
+        len(text) > _UNWATCHED
+        or re.match(_DEEP_START, text)
+        or (_MAY_BE_DEEP.search(text) and re.search(_DEEP_LINE, text))
+    ):
         return False
-    if ("\r" in text or not text.isascii()) and _DEEP_ODD_LINE.search(text):
+    if ("\r" in text or not text.isascii()) and re.search(_DEEP_ODD_LINE, text):
         return False
     most = MAX_DEPTH - 2 * _INDENT - 2
-    return brackets < most or brackets - len(_INNERMOST.findall(text)) < most - 1
+    return brackets < most or brackets - len(re.findall(_INNERMOST, text)) < most - 1
 
 
 _MARKER = re.compile(r"^(?:---|(\.\.\.))(?=\s|\Z)", re.MULTILINE)

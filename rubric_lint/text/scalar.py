@@ -56,12 +56,12 @@ def resolve(text: str) -> str | int | float | bool | None:
     return text
 
 
-_WRITTEN_RANGE = re.compile(r"\[\d+, \d+\]")
+_WRITTEN_RANGE = r"\[\d+, \d+\]"
 
 
 def read_scalar(text: str) -> str | int | float | bool | list[int] | None:
     """Return the value of a scalar that is plain or, as in JSON, in double quotes; or of a range such as `[0, 3]`."""
-    if _WRITTEN_RANGE.fullmatch(text):
+    if re.fullmatch(_WRITTEN_RANGE, text):
         return [int(bound) for bound in json.loads(text)]
     return str(json.loads(text)) if text.startswith('"') else resolve(text)
 
@@ -178,10 +178,10 @@ def _describe(value: object) -> str:
             return "a string"
 
 
-_NAME = re.compile(r"[^\W\d_][\w./-]*(?: [\w./-]+)*")
+_NAME = r"[^\W\d_][\w./-]*(?: [\w./-]+)*"
 
 
 def write_numbered(name: str, number: int) -> str:
     """Return the name with a number, as in `tone-2`: plain if all readers take it for that string, else in quotes."""
     written = f"{name}-{number}"
-    return written if _NAME.fullmatch(written) else json.dumps(written, ensure_ascii=False)
+    return written if re.fullmatch(_NAME, written) else json.dumps(written, ensure_ascii=False)

@@ -3,7 +3,7 @@ const { readFileSync } = require("node:fs");
 const { inflateSync } = require("node:zlib");
 
 const { page, script, views, texts, records } = JSON.parse(readFileSync(0, "utf-8"));
-const { visible, readBlock, joinBlocks, Answers, readRecord, holds } = require(script);
+const { visible, readBlock, joinBlocks, Answers, Labels, Records, readRecord, holds, writeCsv } = require(script);
 const html = readFileSync(page, "utf-8");
 const elements = (type) =>
   Array.from(html.matchAll(new RegExp(`<script type="${type}"[^>]*>([^<]*)</script>`, "g")), ([, text]) => {
@@ -15,8 +15,8 @@ const others = elements("text/x-others").map((data) => JSON.parse(Buffer.from(da
 const answers = new Answers(joinBlocks(elements("text/x-answers").map(readBlock), { ...about, compared }), others);
 const rows = Array.from({ length: answers.length }, (_, row) => ({
   name: answers.name(row), verdict: answers.verdict(row), score: answers.shownScore(row), line: answers.data.line[row],
-  missed: answers.missed(row), error: answers.data.errors.get(row) ?? null,
-  ...(compared && { was: answers.was(row) ?? null, before: answers.shownWas(row), changed: answers.changed(row) }),
+  missed: answers.values(row).flatMap(([name, , met]) => (met ? [] : [name])), error: answers.data.errors.get(row) ?? null,
+  ...(compared && { was: answers.was(row) ?? null, before: answers.shownWas(row), changed: answers.values(row).flatMap(([name, now, , was]) => (was === undefined ? [] : [[name, was, now]])) }),
 }));
 const empty = { q: "", verdict: "", rubric: "", criterion: "", value: "", flip: "", was: "", sort: "", desc: "" };
 const lines = elements("text/x-records").flatMap((data) => Buffer.from(data).toString().split("\n"));

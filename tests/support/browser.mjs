@@ -1,7 +1,7 @@
 // Opens pages in Chromium by its debugging protocol, and does what steps say.
 // usage: node browser.mjs CHROMIUM PROFILE < steps.json > results.json
 // Steps: {"open": url}, {"run": javascript}, {"wait": javascript}, {"size": [width, height]}, {"dark": bool}, {"print": file},
-// {"picture": file, "full": bool}, {"script": bool}, {"press": [[key, ...modifiers]]}
+// {"picture": file, "full": bool}, {"script": bool}, {"press": [key, ...]}, {"downloads": folder}
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
@@ -31,6 +31,7 @@ socket.onmessage = ({ data }) => {
   if (id) waiting.get(id)[error ? "reject" : "resolve"](error ? new Error(error.message) : result);
   if (method === "Network.requestWillBeSent") requested.push(params.request.url);
   if (method === "Runtime.exceptionThrown") complaints.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
+  if (method === "Page.javascriptDialogOpening") call("Page.handleJavaScriptDialog", { accept: true });
   if (method === "Log.entryAdded") complaints.push(params.entry.text);
 };
 let number = 0, session;
@@ -62,6 +63,7 @@ for (const step of steps) {
   }
   if ("dark" in step)
     await call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: step.dark ? "dark" : "light" }] });
+  if (step.downloads) await call("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: step.downloads });
   if ("script" in step) await call("Emulation.setScriptExecutionDisabled", { value: !step.script });
   if (step.open) {
     await call("Page.navigate", { url: "about:blank" });

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from rubric_lint.agree.limits import Limit, Limits
     from rubric_lint.agree.runs import Matcher, OtherRun
     from rubric_lint.engines.cluster import Done, Folder, Plan, Worker
+    from rubric_lint.project.settings import SettingsFinder
+    from rubric_lint.report.answer_rows import Records
+    from rubric_lint.report.assessment import Assessed
     from rubric_lint.report.html import Extras, HtmlReport
     from rubric_lint.scoring.grading import ScoringRubric
     from rubric_lint.scoring.run import Scoring
@@ -310,6 +313,7 @@ class Prepared(NamedTuple):
     other: "OtherRun | None"
     told: "Extras"
     name: str = ""
+    records: "Records | None" = None
 
     def warnings(self) -> "Iterator[str]":
         """Yield warnings about the other run."""
@@ -325,18 +329,21 @@ def prepare_extras(
     *,
     extract: str,
     mapping: "Mapping[str, str]",
+    has_page: bool = True,
 ) -> Prepared | None:
     """Read the other run and the labels before the first output; return None, after saying why, if one is unusable."""
     from rubric_lint.cli.score.agree import measure_agreement, read_chunks  # noqa: PLC0415
     from rubric_lint.report.html import Extras  # noqa: PLC0415
 
     told = Extras(made=_read_date())
-    other = None
+    other = records = None
     if compare is not None:
         from rubric_lint.agree.runs import OtherRun  # noqa: PLC0415
         from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
+        from rubric_lint.report.answer_rows import MOST_TEXT, Records  # noqa: PLC0415
 
-        other = OtherRun(rubrics, Extract(extract))
+        records = Records("other-records", MOST_TEXT // 2) if has_page else None
+        other = OtherRun(rubrics, Extract(extract), records.add if records else lambda _: None)
         if not other.read(read_chunks(compare)):
             complain(f"--compare: {label(compare)}: no outputs found")
             return None
@@ -347,7 +354,33 @@ def prepare_extras(
         if agreement is None:
             return None
         told = told._replace(agreement=agreement)
-    return Prepared(other, told, label(compare or ""))
+    return Prepared(other, told, label(compare or ""), records)
+
+
+_MOST_ASSESSED = 64 << 20
+"""The most bytes of outputs to assess for a page: all are held in memory at once."""
+
+
+def assess_outputs(
+    rubric: str, outputs: tuple[str, ...], labels: tuple[str, ...], finder: "SettingsFinder"
+) -> "Assessed | str":
+    """Return what `rubric-lint assess` says of the rubrics by these outputs, or why it cannot say anything."""
+    from rubric_lint.agree.assess import Asked  # noqa: PLC0415
+    from rubric_lint.cli.lint.assessing import Linted  # noqa: PLC0415
+    from rubric_lint.messages import UserError  # noqa: PLC0415
+    from rubric_lint.report.assessment import Assessed, Given  # noqa: PLC0415
+
+    if STDIN in outputs:
+        return "the outputs came from stdin, which can be read only once"
+    if (total_size(outputs) or 0) > _MOST_ASSESSED:
+        return f"the outputs have more than {_MOST_ASSESSED >> 20} MB; run rubric-lint assess"
+    try:
+        linted = Linted(rubric, finder)
+        found = linted.assess(outputs, labels, Asked())
+    except UserError as fault:
+        return str(fault)
+    given = Given(rubric, outputs[0], outputs, labels, linted.records, linted.unmatched, linted.ignored)
+    return Assessed(found, given)
 
 
 def _read_date() -> date:
@@ -374,9 +407,10 @@ def make_matcher(other: "OtherRun | None") -> "Matcher | None":
 
 def start_report(rubrics: "Mapping[str, ScoringRubric]", extras: "Prepared") -> "HtmlReport":
     """Return an empty report."""
+    from rubric_lint.report.answer_rows import MOST_TEXT  # noqa: PLC0415
     from rubric_lint.report.html import HtmlReport  # noqa: PLC0415
 
-    return HtmlReport(rubrics, extras.other)
+    return HtmlReport(rubrics, extras.other, extras.records, text=MOST_TEXT // (2 if extras.records else 1))
 
 
 def title_of(outputs: tuple[str, ...], rubric: str) -> str:

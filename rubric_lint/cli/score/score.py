@@ -31,6 +31,7 @@ from rubric_lint.cli.score.prompt import prompt, schema
 from rubric_lint.cli.score.run import (
     Given,
     Target,
+    assess_outputs,
     check_engine,
     check_output,
     judge_totals,
@@ -191,9 +192,20 @@ def score(
         )
     extras = None
     if report or compare:
-        extras = prepare_extras(rubrics, outputs, compare, labels, extract=extract, mapping=mapping)
+        extras = prepare_extras(
+            rubrics, outputs, compare, labels, extract=extract, mapping=mapping, has_page=report is not None
+        )
         if extras is None:
             return Exit.USAGE
+        if report:
+            changed = [name for name in ("mapping", "extract", "pass_at", "borderline_at") if not _is_default(name)]
+            assessed = (
+                "the options --map, --extract, --pass and --borderline change how outputs are read or scored, which "
+                "rubric-lint assess cannot do"
+                if changed
+                else assess_outputs(rubric, outputs, labels, settings.finder())
+            )
+            extras = extras._replace(told=extras.told._replace(assessed=assessed))
     limits = None
     if any(limited):
         from rubric_lint.agree.limits import Limits  # noqa: PLC0415  (few runs have limits)
