@@ -152,7 +152,9 @@ def assess(  # long, because click passes each option by itself
         recorded = (str(output),)
     elif not linted.has_errors:
         recorded = results or _find_results(answers) or linted.judged
-    found = linted.assess(recorded, labels or linted.labels, Asked(Fraction(str(target)), look))
+    saved = f"; {recorded[0]} has what was judged" if models and recorded else ""
+    with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
+        found = linted.assess(recorded, labels or linted.labels, Asked(Fraction(str(target)), look))
     given = Given(file, answers, recorded, labels, linted.records, linted.unmatched, linted.ignored)
     style = make_style(color, is_file=output_file is not None)
     with open_report(output_file, Progress(sys.stderr), style) as write:
