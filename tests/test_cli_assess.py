@@ -1,11 +1,19 @@
 """`rubric-lint assess`: what it says of good, lenient and noisy judges, what it asks for, and what it refuses."""
 
 import json
+import os
 import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import played_judges as played
 import pytest
+import warm
 from chat_server import completion, serving
 from click.testing import CliRunner
 from jsonschema import Draft7Validator
@@ -309,6 +317,70 @@ def test_an_output_that_a_run_left_invalid_is_not_hidden():
     with serving(lambda _: completion("I refuse.")) as chat:
         code, report, _ = run("--model", f"m@{chat.url}", "--max-attempts", "1")
     assert (code, report["reasons"], len(report["invalid"])) == (4, ["invalid"], 2)
+
+
+def wait_until(true):
+    end = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.01)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="waits at named pipes")
+@pytest.mark.parametrize("point", ["answers", "requests", "labels"])
+def test_a_stopped_run_loses_nothing_and_the_same_command_resumes_it(point, said):
+    prepare(12, labels=12)
+    waiting, results, gate = Path(f"{point}.jsonl"), Path("judged.jsonl"), threading.Event()
+    pipe = []
+
+    def behave(asked):
+        if point == "requests" and len(chat.asked) > 6:
+            gate.wait()
+        return played.play(GOOD)(asked)
+
+    def start():
+        given = ["refund.rubric.yaml", "answers.jsonl", *LABELS, "--results", "judged.jsonl", "-o", "report.json"]
+        command = [sys.executable, "-c", warm.LINT, "assess", *given, "--model", f"m@{chat.url}"]
+        return warm.popen([*command, "--concurrency", "1"], stderr=subprocess.PIPE, text=True)
+
+    def is_read():
+        """Open the pipe, which works once the run waits for it, and give it nothing."""
+        with suppress(OSError):
+            pipe.append(os.open(waiting, os.O_WRONLY | os.O_NONBLOCK))
+        return pipe
+
+    def is_half_judged():
+        return len(chat.asked) == 7 and results.read_bytes().count(b"\n") == 3
+
+    with serving(behave) as chat:
+        if point != "requests":
+            content = waiting.read_bytes()
+            waiting.unlink()
+            os.mkfifo(waiting)
+        first = start()
+        wait_until(is_half_judged if point == "requests" else is_read)
+        first.send_signal(signal.SIGINT)
+        told = ""
+        for line in first.stderr:
+            told += line
+            if "waiting up to" in line:
+                gate.set()
+        first.wait(60)
+        first.stderr.close()
+        said(*[line for line in told.splitlines() if line.startswith(("rubric-lint: ", "  rubric-lint "))])
+        assert (first.returncode, Path("report.json").exists()) == (130, False)
+        if pipe:
+            os.close(pipe[0])
+            waiting.unlink()
+            waiting.write_bytes(content)
+        kept = results.read_bytes() if results.exists() else b""
+        assert kept.count(b"\n") == {"answers": 0, "requests": 3, "labels": 12}[point]
+        second = start()
+        second.communicate(timeout=60)
+    assert (second.returncode, len(chat.asked)) == (4, 24)  # each answer twice, in both runs together
+    assert results.read_bytes().startswith(kept)
+    report = json.loads(Path("report.json").read_text("utf-8"))["rubrics"][0]
+    assert (report["answers"], report["labelled"]) == (12, 12)
 
 
 def test_a_suite_of_agentv_is_read_as_one():

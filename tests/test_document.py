@@ -62,32 +62,10 @@ SUITE = """\
     """
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        (("plain",), ["plain", "some words", "some words", "some words"]),
-        (('quoted "key"',), ['quoted "key"', "'it''s'", "'it''s'", "'it''s'"]),
-        (("double",), ['"double"', '"a\\tb"', '"a\\tb"', '"a\\tb"']),
-        (("literal",), ["literal", *["|\n  one\n\n  two"] * 3]),
-        (("folded",), ["folded", *[">-\n  one\n  two"] * 3]),
-        (("block", 0), ["a: 1\n    b: 2", "a: 1\n    b: 2", "a", "a"]),
-        (("block", 0, "b"), ["b", "2", "2", "2"]),
-        (("block", 1), ["- deep"] * 4),
-        (("block", 1, 0), ["deep"] * 4),
-        (("block", 2), ["-"] * 4),
-        (("block", 2, 0), ["-"] * 4),
-        (("block", 3), ["-"] * 4),
-        (("flow",), ["flow", '{a: [1, 2], "b": , c}', "a", "a"]),
-        (("flow", "a"), ["a", "[1, 2]", "[1, 2]", "[1, 2]"]),
-        (("flow", "a", 1), ["2"] * 4),
-        (("flow", "b"), ['"b"'] * 4),
-        (("empty",), ["empty"] * 4),
-        (("last",), ["last", "~", "~", "~"]),
-    ],
-)
+@pytest.mark.parametrize(("path", "expected"), TABLES["places of keys and values"])
 def test_places_of_keys_and_values(path, expected):
     document = read_one(SUITE)
-    assert slices(document, path) == expected
+    assert slices(document, tuple(path)) == expected
 
 
 def test_the_root():

@@ -1,7 +1,6 @@
 """`rubric-lint import`: what a table says becomes a rubric, and what has no single meaning is refused at its cell."""
 
 # Messages stand as they are printed.
-# ruff: noqa: E501, RUF001
 
 import subprocess
 import sys
@@ -9,9 +8,12 @@ import time
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 from importing import import_file
 
 from rubric_lint.dialects.tables.columns import HEADERS
+
+TABLES = read_cases(__file__)
 
 
 @pytest.fixture(autouse=True)
@@ -31,55 +33,8 @@ def levels(*entries):
 
 
 ONE = "  - id: a\n    expected_outcome: Says it\n"
-ROWS = "a,0-5,Wrong in a number\na,6-7,Half right\na,8-10,Right in each number\n"
 THREE = ("0, 5", "Wrong in a number"), ("6, 7", "Half right"), ("8, 10", "Right in each number")
-MAPPED = ("--map", "id=aspect", "--map", "level 2=Top", "--map", "level 1=Low", "--ignore-column", "NOTES")
-# The table and options.
-READ = {
-    "a checklist": ("id,expected_outcome\na,Says it\n", ()),
-    "texts": ("expected_outcome\nNames it\n", ()),
-    "required": ("criterion,what is judged,required\na,Says it,yes\nb,Says why,no\n", ()),
-    "a holistic scale": ("Score,Outcome\n0 to 5,Wrong in a number\n6–7,Half right\n8..10,Right in each number\n", ()),
-    "score ranges, a row each": ("id,weight,score_range,expected_outcome\n" + ROWS.replace("a,", "a,2.50,"), ()),
-    "levels, a row each": (
-        "id,what is judged,level,name,outcome,minimum\nq,Its depth,1,Poor,Wrong in a number,2\nq,,2,Good,Right in each number,\n",
-        (),
-    ),
-    "rows that call their level a level": (
-        "id,level,name,outcome\na,Level 1,Poor,Wrong in a number\na,Good (2),,Right in each number\n",
-        (),
-    ),
-    "cells that name their level": (
-        "id,level,outcome\na,Poor (1),Wrong in a number\na,2: Good,Right in each number\n",
-        (),
-    ),
-    "a column for each level": (
-        "Criterion,Description,Weight,Poor (1),Good (2)\nThesis,Its claim,30%,Wrong in a number,Right in each number\n",
-        (),
-    ),
-    "a column for each band": (
-        "id,8-10,6-7,0-5,minimum\na,Right in each number,Half right,Wrong in a number,6 of 10\n",
-        (),
-    ),
-    "columns that options map and ignore": (
-        "Aspect,Low,Top,Notes\nThesis,Wrong in a number,Right in each number,ask Ann\n",
-        MAPPED,
-    ),
-    "a field with its scale in the header": (f"id,Score (0-10),outcome\n{ROWS}", ("--map", "score=Score (0-10)")),
-    "a header in another row": ("Our rubric,\nid,outcome\na,Says it\n", ("--header-row", "2")),
-    "a separator that Excel names": ("sep=|\nid|expected_outcome\na|Says it\n", ()),
-    "an apostrophe before a formula": ("id,outcome\na,'=1+1\nb,'tis so\n", ()),
-    "a formula": ("id,outcome\na,=SUM(A1)\n", ()),
-    "white space": ('id ,Outcome, Weight\n a ,"Says it\n", 2 \n', ()),
-    "ranges of another scale": (
-        "id,score,minimum,outcome\na,0-59,60,Wrong in a number\na,60-79,,Half right\na,80-100,,Right in each number\n",
-        ("--rescale", "0..100"),
-    ),
-    "levels of another scale": (
-        "id,level,name,outcome\na,0,Bad,Wrong in a number\na,1,Fair,Half right\na,2,Good,Right in each number\n",
-        ("--rescale", "0..2"),
-    ),
-}
+READ = TABLES["READ"]
 
 
 @pytest.mark.parametrize(("text", "options"), READ.values(), ids=READ)

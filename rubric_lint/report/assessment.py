@@ -16,6 +16,7 @@ from rubric_lint.messages import Causes, list_names, visible, visible_json
 from rubric_lint.report.base import Style, Write
 from rubric_lint.report.visible import cut, wrap
 from rubric_lint.rules import JUDGED_RULES
+from rubric_lint.rules.rows import find_row
 from rubric_lint.run.summary import counted
 
 VERSION = 1
@@ -32,32 +33,6 @@ _FEW = 30
 
 _USUAL_SAMPLE = 60
 """The labels to start with: the fewest with which every rule that compares judge and people can decide."""
-
-PLAIN = {
-    "judged-unstable": "the same answer gets different results",
-    "judged-inverse": "it rises when the other criteria fall",
-    "judged-disagrees": "the judge and people disagree",
-    "judged-order": "its value depends on its place in the prompt",
-    "judged-length": "its value follows the answer's length, which people's labels do not",
-    "judged-constant": "every answer gets the same",
-    "judged-ceiling": "nearly every answer gets the highest value",
-    "judged-unused-band": "a band or level is never given",
-    "judged-redundant": "it says what another criterion says",
-}
-"""What each rule on judged data finds, in plain words."""
-
-_TOPICS = {
-    "judged-unstable": "whether the same answer always gets the same result",
-    "judged-inverse": "whether it points the same way as the others",
-    "judged-disagrees": "whether the judge and people agree",
-    "judged-order": "whether its place in the prompt matters",
-    "judged-length": "whether the judge only rewards length",
-    "judged-constant": "whether it tells answers apart",
-    "judged-ceiling": "whether it tells answers apart",
-    "judged-unused-band": "whether every band is used",
-    "judged-redundant": "whether another criterion says the same",
-}
-"""What each of these rules would show."""
 
 _ROLES = {Trust.TRUSTED: "fix", Trust.NOT_TRUSTED: "error", Trust.UNDECIDED: "warning"}
 
@@ -173,7 +148,7 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
     if review.invalid and Reason.INVALID not in found.reasons:
         yield f"{counted(len(review.invalid), 'record')} not counted: {_word_causes(review)}."
     for each in review.left_out:
-        yield f"{counted(each.count, 'record')} left out: {each.reason}."
+        yield f"{counted(each.count, each.noun)} left out: {each.reason}."
     if found.caught and review.chosen is None:
         yield "The labels do not all say how they were chosen; the shares hold only if they were drawn at random."
     if found.asked.look > 1:
@@ -186,26 +161,7 @@ def _word_causes(review: Review) -> str:
 
 def word_faults(evidence: Iterable[Evidence]) -> str:
     """Return the faults that criteria are to be mended for, in plain words and without statistics."""
-    told = []
-    for each in evidence:
-        if each.is_blocking:
-            message = _without_name(each.message)
-            plain = PLAIN.get(each.rule)
-            shown = _FIGURES.sub("", message)
-            told.append(message if plain is None else shown if shown.startswith(plain) else f"{plain}: {shown}")
-    return "; ".join(dict.fromkeys(told))
-
-
-_FIGURES = re.compile(r"; .*| \([^()]*\)|: (?:alpha|r =).*", re.DOTALL)
-"""Matches what a message of a rule on judged data says for people who know statistics; the details have it."""
-
-
-def _without_name(message: str) -> str:
-    """Return a message without the criterion that it begins with."""
-    return _NAME.sub("", message)
-
-
-_NAME = re.compile(r"^criterion (?:`[^`]*`|[0-9]+): ")
+    return "; ".join(dict.fromkeys(each.plain for each in evidence if each.is_blocking))
 
 
 def word_lack(criterion: Criterion, found: Assessment) -> str:
@@ -215,14 +171,14 @@ def word_lack(criterion: Criterion, found: Assessment) -> str:
     if criterion.untested:
         return _word_untested(criterion.untested[0], found)
     hint = next(each for each in criterion.evidence if each.rule in JUDGED_RULES)
-    return f"{PLAIN[hint.rule]}; add answers that differ"
+    return f"{find_row(hint.rule).finds}; add answers that differ"
 
 
 def _word_untested(untested: Untested, found: Assessment) -> str:
     have = {"answers": found.review.answers, "labelled answers": found.review.labelled}.get(untested.unit)
     now = "" if have is None else f" (now {have})"
     unit = _UNITS.get(untested.unit, untested.unit)
-    return f"{untested.needed} {unit}{now} would show {_TOPICS[untested.rule]}"
+    return f"{untested.needed} {unit}{now} would show {find_row(untested.rule).shows}"
 
 
 _UNITS = {
@@ -376,7 +332,7 @@ def _write_details(found: Assessment, room: int) -> Iterator[str]:
 
 
 def _word_evidence(each: Evidence) -> str:
-    return f"{each.file}:{each.line}:{each.column} {each.severity} {each.rule}: {_without_name(each.message)}"
+    return f"{each.file}:{each.line}:{each.column} {each.severity} {each.rule}: {each.statement}"
 
 
 class Assessed(NamedTuple):

@@ -20,6 +20,7 @@ from rubric_lint.finding import Place, Problem, Result
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import Found, examine
 from rubric_lint.outputs.agentv_runs import find_graded
+from rubric_lint.outputs.blocks import SkippedSheet
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.mapping import Wanted
 from rubric_lint.outputs.streams import CHUNK, Asked, read_entries
@@ -57,11 +58,15 @@ class Line(NamedTuple):
 
 @dataclass(eq=False)
 class RecordFile:
-    """The records of a file, by the name of the rubric that they state; `invalid` ones are not even objects."""
+    """The records of a file, by the name of the rubric that they state; `invalid` ones are not even objects.
+
+    `skipped` are the sheets of a workbook that are not read.
+    """
 
     path: str
     lines: dict[str | None, list[Line]] = field(default_factory=dict)
     invalid: list[Invalid] = field(default_factory=list)
+    skipped: list[SkippedSheet] = field(default_factory=list)
 
     @property
     def stem(self) -> str:
@@ -76,7 +81,7 @@ def read_records(path: str) -> RecordFile:
         OSError: if it cannot be read.
     """
     found = RecordFile(path)
-    asked = Asked(name=path, wanted=Wanted(keeps_empty=True))
+    asked = Asked(name=path, wanted=Wanted(keeps_empty=True), skipped=found.skipped)
     with open_stream(path) as stream:
         for number, text in read_entries(iter(partial(stream.read, CHUNK), b""), asked):
             try:
@@ -208,6 +213,7 @@ def _review(
     others = LeftOut(OTHER_VERSION)
     for files, are_labels in ((sources.results, False), (sources.labels, True)):
         for file in files:
+            reader.leave_out_sheets(file.path, file.skipped)
             is_own = takes_unnamed or file.stem == rubric.name
             unnamed = [line for line in file.lines.get(None, ()) if is_own or line.hash == rubric.hash]
             graded = [

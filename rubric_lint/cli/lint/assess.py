@@ -71,7 +71,9 @@ def assess(given: Given) -> int:
         recorded = (str(output),)
     elif not linted.has_errors:
         recorded = given.results or _find_results(given.answers) or linted.judged
-    found = linted.assess(recorded, given.labels or linted.labels, Asked(Fraction(str(given.target)), given.look))
+    saved = f"; {recorded[0]} has what was judged" if given.models and recorded else ""
+    with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
+        found = linted.assess(recorded, given.labels or linted.labels, Asked(Fraction(str(given.target)), given.look))
     files = given.rubric, given.answers, recorded, given.labels
     basis = assessment.Given(*files, linted.records, linted.unmatched, linted.ignored)
     style = make_style(given.color, is_file=given.output is not None)

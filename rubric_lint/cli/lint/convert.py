@@ -41,9 +41,8 @@ def convert(given: Given) -> int:
     target does not support, is refused. FILE may be - for stdin, or REV:PATH for a file in a Git revision.
     """
     from rubric_lint.dialects.export import load_target  # noqa: PLC0415
-    from rubric_lint.dialects.export.carrying import carry  # noqa: PLC0415
     from rubric_lint.dialects.export.sound import find_written, make_sound  # noqa: PLC0415
-    from rubric_lint.dialects.export.suite import Use, read_beside  # noqa: PLC0415
+    from rubric_lint.dialects.export.suite import Use, carry  # noqa: PLC0415
     from rubric_lint.dialects.export.target import ExportError  # noqa: PLC0415
 
     refuse_same_file(given.file, given.output)
@@ -63,8 +62,7 @@ def convert(given: Given) -> int:
             uses = [
                 Use(each.name, each.case, each.document, each.rubric, sources.get(each.name)) for each in found.values()
             ]
-            suite, sources = read_beside(next(iter(found.values())).file, uses, writer)
-            carried = carry(suite, writer)
+            carried, sources = carry(next(iter(found.values())).file, uses, writer)
         around = carried if carried and carried.cases else None
         export = writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources, around)
     except ExportError as refusal:
@@ -102,9 +100,8 @@ def _check_excel(output: str | None) -> None:
 
 
 def _source(loaded: "Loaded", *, is_whole: bool) -> "ExportSource":
-    from rubric_lint.dialects.export.fields import find_fields, find_question  # noqa: PLC0415
     from rubric_lint.dialects.export.suite import find_case  # noqa: PLC0415
-    from rubric_lint.dialects.export.target import ExportSource  # noqa: PLC0415
+    from rubric_lint.dialects.export.target import ExportSource, find_fields, find_question  # noqa: PLC0415
     from rubric_lint.text.nunjucks import RENDERS  # noqa: PLC0415
 
     fields = tuple(find_fields(loaded.document, loaded.rubric))
@@ -127,7 +124,7 @@ def _lost_around(found: "dict[str, Loaded]", carried: "Carried") -> "Iterator[_L
 
 def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool) -> "Iterator[_Lost]":
     """Yield the comments of the file, or of the converted rubrics; no target format keeps them."""
-    from rubric_lint.dialects.export.fields import find_comments  # noqa: PLC0415
+    from rubric_lint.dialects.export.target import find_comments  # noqa: PLC0415
     from rubric_lint.text.source import Span  # noqa: PLC0415
 
     spans = {each.document.span(each.rubric.path) for each in found.values()}
