@@ -303,7 +303,7 @@ def test_markdown_shows_names_as_they_are():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--max-requests", "3"), "--max-requests and --max-cost require --model"),
+        (("--max-requests", "3"), "--max-requests requires --model"),
         (("--model", "m", "--results", "a", "--results", "b"), "--results: with --model, name one file"),
     ],
 )
