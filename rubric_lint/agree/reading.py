@@ -1,6 +1,5 @@
 """Read results and labels, and sort out what cannot be compared, each with its reason."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,12 +11,12 @@ from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, make_
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, point_to_known
 from rubric_lint.outputs.blocks import SkippedSheet
-from rubric_lint.outputs.decoding import OutputError, decode_entry, read_entry, refuse_flaws
+from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.mapping import FIELDS, HELD, RESERVED, SHEET, Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.streams import Entry as Text
 from rubric_lint.outputs.verdict import Extract
-from rubric_lint.scoring.flat import Flat, list_fields, read_flat, read_whole
+from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat, read_whole
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import Scored, ScoringRubric, combine_samples
 from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, read_panel
@@ -83,17 +82,12 @@ def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
     return names
 
 
-def as_record(text: bytes, rubrics: Mapping[str, ScoringRubric]) -> bytes | None:
+def as_record(entry: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) -> dict[str, Any] | None:
     """Return the record whose result an entry is, or None if it is not a result.
 
     Raises:
         OutputError: if it is the result of an invalid output, or of several samples, which it does not keep.
     """
-    try:
-        entry = read_entry(text)
-        refuse_flaws(entry)
-    except OutputError:
-        return None
     if "error" in entry and "output" not in entry:
         error = entry["error"]
         message = error.get("message") if isinstance(error, dict) else error
@@ -112,7 +106,7 @@ def as_record(text: bytes, rubrics: Mapping[str, ScoringRubric]) -> bytes | None
     if shape is Shape.HOLISTIC:
         output = {name: given[0].get("raw") if given else None}
     kept = {key: value for key, value in entry.items() if key not in RESERVED or key in {"rubric", "rubric_hash"}}
-    return json.dumps({**kept, "output": output}).encode()
+    return {**kept, "output": output}
 
 
 _MOST_PLACES = 5
@@ -240,10 +234,16 @@ class Reader:
         for line, text in texts:
             count += 1
             try:
-                if labels and (label := self._read_label(text)):
-                    self._take_label(*label, file, line)
+                value = decode_entry(text)
+                if labels and (label := self._read_label(value)):
+                    self._take_label(value, *label, file, line)
                     continue
-                entry = self._score(text)
+                try:
+                    entry = self._scorer.score_value(value)
+                except OutputError:
+                    if (record := as_record(value, self._rubrics)) is None:
+                        raise
+                    entry = self._scorer.score_value(record)
             except OutputError as fault:
                 outcome = self._scorer.explain(text, fault, line)
                 error = outcome.error or fault
@@ -253,23 +253,19 @@ class Reader:
         self._labels += count if labels else 0
         return count
 
-    def _read_label(self, text: bytes | OutputError) -> tuple[dict[str, Any], ScoringRubric, Flat] | None:
+    def _read_label(self, value: dict[str, Any]) -> tuple[ScoringRubric, Flat] | None:
         """Return a label that has a field for each criterion or for the verdict, and may lack some; else None.
 
         Raises:
             OutputError: if its rubric is unknown, or a value is not allowed.
         """
-        try:
-            value = decode_entry(text)
-        except OutputError:
-            return None
         if not HELD.isdisjoint(value) or "checks" in value or "criteria" in value:
             return None
         if "rubric" not in value and len(self._rubrics) > 1:
             return None
         rubric = find_rubric(value, self._rubrics)
         flat = read_flat(value, rubric)
-        return None if flat is None else (value, rubric, flat)
+        return None if flat is None else (rubric, flat)
 
     def _take_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: Flat, file: str, line: int) -> None:
         """Keep a label; it has the verdict that the person gave, or else that of the answers if there are all."""
@@ -282,20 +278,13 @@ class Reader:
             verdict = rubric.grade(read_whole(flat, rubric)).verdict
         judgement = Judgement((flat.answers, verdict))
         found = _Found(find_source(value, file), rubric, make_id_key(name), file, line, judgement, is_of_sheet=True)
+        if not OF_TABLE.isdisjoint(value):  # results that we wrote: without a rater they are of the judge
+            found = found._replace(is_of_sheet=False)
         other = read_judged_by(value) not in {None, rubric.hash}
         if verdict is None and not any(answer is not None for answer in flat.answers):
             self._leave_out(SKIPPED, found.place)
         else:
             self._take_person(found, value.get("chosen"), is_of_other=other)
-
-    def _score(self, text: bytes | OutputError) -> Entry:
-        try:
-            return self._scorer.score(text)
-        except OutputError:
-            record = None if isinstance(text, OutputError) else as_record(text, self._rubrics)
-            if record is None:
-                raise
-            return self._scorer.score(record)
 
     def _take(self, entry: Entry, file: str, line: int, *, labels: bool) -> None:
         value = entry.value if entry.is_record else {}
@@ -306,6 +295,7 @@ class Reader:
         judgement = _judge(entry)._replace(
             orders=_read_orders(value.get("judge"), value.get("judge"), entry.rubric),
             length=len(answer) if isinstance(answer, str) else None,
+            text=hash((repr(value.get("question")), answer)) if isinstance(answer, str) else None,
         )
         found = _Found(find_source(value, file), entry.rubric, make_id_key(value["id"]), file, line, judgement)
         if labels:
@@ -498,7 +488,9 @@ def _split(found: _Found, entry: Entry) -> list[_Found]:
     members = []
     for model, samples in given.items():
         judgement = _judge_samples(combine_samples(samples))._replace(
-            orders=_read_orders(about, listed[model], entry.rubric), length=found.judgement.length
+            orders=_read_orders(about, listed[model], entry.rubric),
+            length=found.judgement.length,
+            text=found.judgement.text,
         )
         members.append(found._replace(source=found.source._replace(model=model), judgement=judgement))
     panel = found.source._replace(model=None, is_panel=True)

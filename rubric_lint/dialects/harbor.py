@@ -161,15 +161,7 @@ def _find_problems(
             yield "bounds", Problem("harbor-range", (*place, field), values=values)
     if aggregation == "required-pass" and all(kind.is_optional for kind in kinds):
         yield "schema", Problem("all-optional", ("scoring", "aggregation"))
-    yield from _find_equal_names(data, items)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _find_equal_names(data: Mapping[str, Any], items: list[dict[str, Any]]) -> Iterator[tuple[str, Problem]]:
-    """Find names that Harbor makes from descriptions and that are equal or empty; written ones have a rule."""
+    # Names that Harbor makes from descriptions, and that are equal or empty; written ones have a rule.
     judge = data.get("judge")
     mode = read_text(judge, "mode") if isinstance(judge, dict) else ""
     seen: dict[str, tuple[Path, bool]] = {}
@@ -177,16 +169,15 @@ def _find_equal_names(data: Mapping[str, Any], items: list[dict[str, Any]]) -> I
         is_written = isinstance(item.get("name"), str)
         if not is_written and not isinstance(item.get("description"), str):
             continue
-        place = (_LIST, index, "name" if is_written else "description")
-        name = item["name"] if is_written else _make_name(item["description"])
+        spot = (_LIST, index, "name" if is_written else "description")
+        name = item["name"] if is_written else re.sub(r"[^a-z0-9]+", "_", item["description"][:40].lower()).strip("_")
         if name in seen and not (is_written and seen[name][1]):
             first = seen[name][0]
             effect = "reports both under it" if mode == "individual" else "refuses the file"
             values, related = {"name": name, "effect": effect}, (Place("the first one", first),)
-            yield "duplicate-id", Problem("harbor-name", place, Part.VALUE, values, related)
-        seen.setdefault(name, (place, is_written))
+            yield "duplicate-id", Problem("harbor-name", spot, Part.VALUE, values, related)
+        seen.setdefault(name, (spot, is_written))
 
 
-def _make_name(description: str) -> str:
-    """Return the name that Harbor makes of a description."""
-    return re.sub(r"[^a-z0-9]+", "_", description[:40].lower()).strip("_")
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

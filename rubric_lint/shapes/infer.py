@@ -100,11 +100,7 @@ def find_criteria(document: Document, *, anywhere: bool = False, guesses: bool =
         items = _read_items(value) or _read_worth(path, value)
         if items and (fields := _read_fields([*items.values()], is_map=isinstance(value, dict), guesses=guesses)):
             found[path] = Criteria(path, items, fields)
-    return _join_sections(document, _choose_nested(found), guesses=guesses)
-
-
-def _join_sections(document: Document, found: dict[Path, Criteria], *, guesses: bool) -> list[Criteria]:
-    """Return criteria, with sections as one rubric whose criteria are their parts, if none has its own threshold."""
+    found = _choose_nested(found)
     own = words()
     alone = {*own.beside["pass"], *own.beside["scale"], *own.beside["lowest"]}
     sections: dict[Path, list[Path]] = {}
@@ -271,7 +267,8 @@ def _read_fields(
             taken = {name for names in fields.values() for name in names}
             known = words().fields[_AS.get(ours, ours)]
             names = _choose(entries, [name for name in known if name not in taken], suits)
-            if names and (ours in _ANY or any(_is_most(each, names, suits) for each in (outer, entries))):
+            has = (lambda value: suits(value) or value == "") if ours == "outcome" else suits  # noqa: B023
+            if names and (ours in _ANY or any(_is_most(each, names, has) for each in (outer, entries))):
                 fields[ours] = names
     if gates := fields.get("gate"):  # `blocker: false` turns off the threshold beside it
         others = [name for name in words().fields["gate"] if any(entry.get(name) is False for entry in entries)]
@@ -598,7 +595,10 @@ def _infer(
         what: (generalize(place, at), document.value(place))
         for document, _, signs in reversed(found)
         for what, place in signs.beside.items()
-        if not _is_of_all(what, generalize(place, at), at, is_sum=_are_points(fields, entries))
+        if not (
+            generalize(place, at).count("*") < at.count("*")
+            and (what in {"total", "percent"} or (what == "pass" and _are_points(fields, entries)))
+        )
     }
     table: dict[str, Any] = {"name": name, "files": [], "criteria": pointer(at)}
     if told := _find_scale(fields, beside, scale):
@@ -617,9 +617,11 @@ def _infer(
     if "pass" in beside and is_scaled:
         table["pass"] = pointer(beside["pass"][0])
     holders = [entry[name] for entry in entries for name in fields.get("levels", ()) if name in entry]
-    task = _find_task(found, at)
+    cases = [document.value(each.path[:-1]) for document, each, _ in found if at[-2:-1] == ("*",)]
+    asking = _choose([case for case in cases if isinstance(case, dict)], sorted(words().inputs), _is_prose)
+    task = (*at[:-1], asking[0]) if asking else ()  # what each of several rubrics judges
     more = {
-        "total": pointer(_find_total(fields, beside, entries)),
+        "total": _find_total(fields, beside, entries, is_one=len(found) == 1),
         "level-text": _find_level_text([beside["levels"][1]] if is_shared else holders),
         "sums": _find_sums(entries, fields.get("levels", ())),
         "task": pointer(task),
@@ -682,25 +684,27 @@ def _find_scale(
 
 
 def _find_total(
-    fields: Mapping[str, tuple[str, ...]], beside: Mapping[str, tuple[Path, Any]], entries: Sequence[Entry]
-) -> Path:
-    """Return the place of what the weights must add up to: a total of the same kind, or the percent of a score.
+    fields: Mapping[str, tuple[str, ...]],
+    beside: Mapping[str, tuple[Path, Any]],
+    entries: Sequence[Entry],
+    *,
+    is_one: bool,
+) -> str | int:
+    """Return what the weights must add up to: the place of a total of the same kind, or of the percent of a score.
 
-    It is empty if nothing says it.
+    Percentages of one list are parts of 100, whatever else is said, unless rounding explains their sum. It is empty if
+    nothing says it.
     """
     weights = [entry[name] for entry in entries for name in fields.get("weight", ())[:1] if name in entry]
+    shares = [share for share in map(read_percent, weights) if share is not None]
+    if weights and len(shares) == len(weights):
+        is_off = abs(float(sum(shares)) - 1) * _PERCENT > len(shares)
+        return _PERCENT if is_off and is_one and "parts" not in fields else ""
     if not weights or not all(map(_is_number, weights)):
-        return ()
+        return ""
     if "total" in beside and ("weight" in str(beside["total"][0][-1]) or _are_points(fields, entries)):
-        return beside["total"][0]
-    return beside["percent"][0] if "percent" in beside and all(weight >= 1 for weight in weights) else ()
-
-
-def _find_task(found: Sequence[tuple[Document, Criteria, Signs]], at: Path) -> Path:
-    """Return the place of what each of several rubrics judges, empty if there is none."""
-    cases = [document.value(each.path[:-1]) for document, each, _ in found if at[-2:-1] == ("*",)]
-    names = _choose([case for case in cases if isinstance(case, dict)], sorted(words().inputs), _is_prose)
-    return (*at[:-1], names[0]) if names else ()
+        return pointer(beside["total"][0])
+    return pointer(beside["percent"][0]) if "percent" in beside and all(weight >= 1 for weight in weights) else ""
 
 
 def _are_points(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry]) -> bool:
@@ -711,11 +715,6 @@ def _are_points(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry])
     return ("weight" in fields and "levels" not in fields) or any(
         isinstance(level, dict) and "points" in level for value in lists if isinstance(value, list) for level in value
     )
-
-
-def _is_of_all(what: str, place: Path, at: Path, *, is_sum: bool) -> bool:
-    """Return whether a number above several rubrics is that of their points together, and so of none of them."""
-    return place.count("*") < at.count("*") and (what in {"total", "percent"} or (what == "pass" and is_sum))
 
 
 def _find_level_text(holders: Sequence[Any]) -> str:

@@ -12,8 +12,19 @@ from typing import Any, NamedTuple
 from rubric_lint.finding import Place, Problem
 from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels, to_fraction
 from rubric_lint.format.view import Dialect, Draft, View
-from rubric_lint.messages import describe, join_words, shorten
-from rubric_lint.shapes.shape import SHARE, YES_NO, Marks, Names, Shape, dialect_of, expand, split_pointer
+from rubric_lint.messages import describe, join_words, name_scores, shorten
+from rubric_lint.shapes.shape import (
+    SHARE,
+    YES_NO,
+    Marks,
+    Names,
+    Shape,
+    dialect_of,
+    expand,
+    is_star,
+    split_pointer,
+    star_pattern,
+)
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
@@ -81,7 +92,11 @@ def find_shapes(document: Document, shapes: Iterable[Shape]) -> list[View]:
     found: dict[Path, View] = {}
     for shape in shapes:
         for view in read_shape(document, shape):
-            found.setdefault(view.path, view)
+            first = found.setdefault(view.path, view)
+            if first is not view:
+                values = {"first": first.dialect.title, "second": shape.name}
+                told = Problem("second-table", view.path, Part.HEAD, values)
+                found[view.path] = replace(first, problems=(*first.problems, ("schema", told)))
     return list(found.values())
 
 
@@ -90,7 +105,9 @@ def read_shape(document: Document, shape: Shape, dialect: Dialect | None = None)
     for path, bound in expand(document.data, shape.criteria):
         value = document.value(path)
         if isinstance(value, list | dict) and any(isinstance(each, str | dict) for each in _values(value)):
-            yield _Reading(document, shape, path, bound).read(value, dialect or dialect_of(shape))
+            reading = _Reading(document, shape, path, bound)
+            view = reading.read(value, dialect or dialect_of(shape))
+            yield view if dialect else replace(view, problems=(*view.problems, *reading.find_unused_names(value)))
 
 
 def find_lack(document: Document, shape: Shape) -> Problem:
@@ -120,6 +137,8 @@ class _Reading:
         self.problems: list[tuple[str, Problem]] = []
         self.refusal = ""
         self.data: list[Any] = []
+        self.used: set[str] = set()
+        """The names of fields that some criterion has."""
         self.ends: list[Ends | None] = []
         """The ends of the scale of each criterion, None for one that is met or not."""
         self.points = Fraction(0)
@@ -183,8 +202,26 @@ class _Reading:
         for name in names:
             found = self._follow(name) if name.startswith("/") else _look(leaf.value, leaf.place, name)
             if found is not None and found.value is not None:
+                self.used.add(name)
                 return found
         return None
+
+    def find_unused_names(self, value: Any) -> Iterator[tuple[str, Problem]]:
+        """Find the settings that name fields which most criteria have, but none of these does."""
+        needed = {"id": self.shape.id, "weight": self.shape.weight}
+        has_levels = any(isinstance(entry, dict) and "levels" in entry for entry in self.data)
+        if self.shape.scale is None and not has_levels:
+            needed["levels"] = self.shape.levels
+        for setting, names in needed.items() if any(isinstance(each, dict) for each in _values(value)) else ():
+            if names and self.used.isdisjoint(names):
+                listed = join_words([f"`{name}`" for name in names], "or")
+                values = {"shape": self.shape.name, "setting": setting, "fields": listed}
+                yield "schema", Problem("no-field", self.path, Part.HEAD, values)
+
+    @staticmethod
+    def _is_empty(leaf: _Leaf, names: Iterable[str]) -> bool:
+        """Return whether an entry has one of some fields, without a value, which the schema reports."""
+        return any(_look(leaf.value, leaf.place, name) for name in names)
 
     def _read_text(self, text: str) -> str:
         found = self._follow(text) if text else None
@@ -271,7 +308,7 @@ class _Reading:
             self._add_levels(index, entry, levels, ends if isinstance(ends, tuple) else None, leaf)
         else:
             self.ends.append(None)
-            if not told:
+            if not told and not self._is_empty(leaf, (*self.shape.outcome, *self.shape.levels)):
                 wanted = [f"`{each}`" for each in (*self.shape.outcome, *self.shape.levels)]
                 self.problems.append(
                     ("schema", Problem("no-text", leaf.place, Part.HEAD, {"fields": join_words(wanted, "or")}))
@@ -318,16 +355,17 @@ class _Reading:
             self._refuse(f"its scale, {_show(low)} to {_show(high)}, has more than {_WIDEST} scores")
         else:
             values = {"range": f"{_show(low)} to {_show(high)}"}
-            self.problems.append(("bounds", Problem("empty-range", place, Part.VALUE, values)))
+            code = "one-score" if low == high else "empty-range"
+            self.problems.append(("bounds", Problem(code, place, Part.VALUE, values)))
         return None
 
     def _read_levels(self, leaf: _Leaf, ends: Ends | str | None) -> list[_Level]:
         """Return the levels of an entry as they are written."""
         if leaf.is_level or not isinstance(leaf.value, dict):
             return []
-        stars = [name for name in self.shape.levels if "*" in name and not name.startswith("/")]
+        stars = list(filter(is_star, self.shape.levels))
         for name in stars:
-            form = re.compile(re.escape(name).replace(r"\*", r"(-?\d{1,4})"))
+            form = re.compile(star_pattern(name))
             found = {key: match[1] for key in leaf.value if (match := form.fullmatch(key))}
             if found:
                 return [
@@ -346,8 +384,17 @@ class _Reading:
                 self._level((*place, at), None if first is None else str(first + at), text, is_key=False)
                 for at, text in enumerate(value)
             ]
-        items = value if isinstance(value, list) else []
-        return [self._level_of((*place, at), item) for at, item in enumerate(items) if isinstance(item, dict)]
+        if not isinstance(value, list):
+            self._report_kind(f"`{place[-1]}` is", place, "a mapping from scores to texts, or a list")
+        value = value if isinstance(value, list) else []
+        for at in (at for at, item in enumerate(value) if not isinstance(item, dict)):
+            self._report_kind(f"`{place[-1]}` has", (*place, at), "a mapping with a score and a text")
+        return [self._level_of((*place, at), item) for at, item in enumerate(value) if isinstance(item, dict)]
+
+    def _report_kind(self, subject: str, place: Path, expected: str) -> None:
+        text = describe(self.document.value(place), self.document.written_at(place))
+        values = {"subject": subject, "found": text, "expected": expected}
+        self.problems.append(("schema", Problem("unexpected", place, Part.VALUE, values)))
 
     def _level(self, place: Path, key: str | None, value: Any, *, is_key: bool) -> _Level:
         text, text_place = value, place
@@ -387,7 +434,8 @@ class _Reading:
         """Add the levels of an entry: each score of its scale is one, described or not."""
         field = self._find(leaf, self.shape.levels)
         at = field.place if field else leaf.place
-        spread = [each for level in levels for each in self._spread(level)]
+        self._check_order(levels)
+        spread = self._spread(levels)
         numbers = [level.number for level in spread if level.number is not None]
         if len(numbers) < len(spread):
             unnumbered = next(level for level in spread if level.number is None)
@@ -398,7 +446,6 @@ class _Reading:
             ends = None
         low, high = ends or (Fraction(min(numbers, default=0)), Fraction(max(numbers, default=0)))
         self.ends.append((low, high))
-        self._check_order(spread)
         if all(number == number.to_integral_value() for number in numbers) and low.denominator == high.denominator == 1:
             units = {number: int(number) for number in numbers}
             if ends:
@@ -419,16 +466,11 @@ class _Reading:
             if told:
                 self._put((*own, "level"), level.number_place, is_key=level.is_key)
                 self._put((*own, "expected_outcome"), level.text_place)
-                self._check_text(level)
-
-    def _check_text(self, level: _Level) -> None:
-        if level.text is None or (isinstance(level.text, str) and not level.text.strip()):
-            values = {"subject": "the text of this level is", "found": "blank"}
-            self.problems.append(("empty-outcome", Problem("blank", level.text_place, Part.VALUE, values)))
-        elif not isinstance(level.text, str):
-            text = describe(level.text, self.document.written_at(level.text_place))
-            values = {"subject": "the text of this level is", "found": text, "expected": "a string"}
-            self.problems.append(("schema", Problem("unexpected", level.text_place, Part.VALUE, values)))
+                if level.text is None or (isinstance(level.text, str) and not level.text.strip()):
+                    values = {"subject": "the text of this level is", "found": "blank"}
+                    self.problems.append(("empty-outcome", Problem("blank", level.text_place, Part.VALUE, values)))
+                elif not isinstance(level.text, str):
+                    self._report_kind("the text of this level is", level.text_place, "a string")
 
     def _complete(self, levels: list[_Level], scale: range, at: Path) -> list[_Level]:
         """Return the levels with those of the scale that have no text; report levels beside the scale."""
@@ -437,17 +479,31 @@ class _Reading:
             if level.number not in scale:
                 values = {"level": level.number, "lowest": scale[0], "highest": scale[-1]}
                 self.problems.append(("bounds", Problem("level-outside", level.number_place, level.part, values)))
-        rest = [number for number in scale if number not in numbers]
+        is_inside = all(number in scale for number in numbers)  # otherwise the scale is in doubt
+        rest = [number for number in scale if is_inside and number not in numbers]
         added = [*levels, *(_Level(Decimal(number), "", None, at, at, at) for number in rest)]
         return added if len(numbers) < len(levels) else sorted(added, key=lambda level: level.number or 0)
 
-    def _spread(self, level: _Level) -> list[_Level]:
-        """Return a level for each score of a level that is a range of scores."""
-        written = level.place[-1] if level.is_key else self.document.value(level.number_place)
-        found = _RANGE.fullmatch(written) if isinstance(written, str) and level.number is not None else None
-        if found is None or not 0 <= int(found[2]) - int(found[1]) <= _WIDEST:
-            return [level]
-        return [level._replace(number=Decimal(number)) for number in range(int(found[1]), int(found[2]) + 1)]
+    def _spread(self, levels: list[_Level]) -> list[_Level]:
+        """Return a level for each score of levels that are ranges of scores, of which none may share one."""
+        spread: list[_Level] = []
+        taken: dict[Decimal | None, _Level] = {}
+        for level in levels:
+            written = level.place[-1] if level.is_key else self.document.value(level.number_place)
+            found = _RANGE.fullmatch(written) if isinstance(written, str) and level.number is not None else None
+            is_range = found is not None and 0 <= int(found[2]) - int(found[1]) <= _WIDEST
+            numbers = range(int(found[1]), int(found[2]) + 1) if found and is_range else ()
+            own = [level._replace(number=Decimal(number)) for number in numbers] or [level]
+            shared = [each for each in own if is_range and each.number in taken]
+            if shared:
+                values = {"scores": name_scores({int(each.number or 0) for each in shared})}
+                first = taken[shared[0].number]
+                related = (Place("the other one", first.number_place, first.part),)
+                told = Problem("overlap", level.number_place, level.part, values, related)
+                self.problems.append(("levels", told))
+            spread += [each for each in own if each not in shared]
+            taken |= {each.number: level for each in own if each.number is not None}
+        return spread
 
     def _check_order(self, levels: list[_Level]) -> None:
         numbered = [level for level in levels if level.number is not None]
@@ -563,7 +619,7 @@ class _Reading:
         is_computed = False  # then integers in the same proportion stand for them
         for (index, leaf), ends in zip(pairs, self.ends, strict=True):
             written = found.get(index)
-            if written is None and leaf.place[:-1] in weighed:
+            if written is None and leaf.place[:-1] in weighed and not self._is_empty(leaf, self.shape.weight):
                 names = self.shape.level_score if leaf.is_level else self.shape.weight
                 self.problems.append(("weight", Problem("lacking", leaf.place, Part.HEAD, {"field": names[0]})))
             points = ends[1] if self.shape.combine == "share" and ends else Fraction(1)
@@ -578,6 +634,7 @@ class _Reading:
                     text = describe(written.value, self.document.written_at(written.place))
                     values = {"subject": f"`{written.place[-1]}` is", "found": text, "least": 0}
                     self.problems.append(("weight", Problem("minimum", written.place, Part.VALUE, values)))
+                    self._refuse(f"`{written.place[-1]}` is {text}, and what is scored on a scale weighs at least 0")
         if is_computed:
             unit = math.lcm(*(weight.denominator for weight in weights.values()))
             for index, weight in weights.items():
@@ -651,9 +708,7 @@ class _Reading:
                 f'`{found.place[-1]}` is "{found.value}", and a threshold is a number on the scale of the file'
             )
             return None
-        text = describe(found.value, self.document.written_at(found.place))
-        values = {"subject": f"`{found.place[-1]}` is", "found": text, "expected": "a number"}
-        self.problems.append(("schema", Problem("unexpected", found.place, Part.VALUE, values)))
+        self._report_kind(f"`{found.place[-1]}` is", found.place, "a number")
         return None
 
     def _report_lost(self, setting: str, pointer: str) -> None:

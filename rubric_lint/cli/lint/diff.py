@@ -8,18 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubric_lint.cli.commands import Command, Exit, option, writes_at_the_end
-from rubric_lint.cli.options import (
-    COLOR,
-    STDIN_FILENAME,
-    FileName,
-    SettingsOptions,
-    choice,
-    load_given,
-    with_settings,
-)
+from rubric_lint.cli.commands import Exit
+from rubric_lint.cli.options import STDIN, Given, command, load_given
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, wants_color
-from rubric_lint.project.files import STDIN
 from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import Progress
 from rubric_lint.run.given import Input, InvalidError, UnusableError, read_given
@@ -33,9 +24,9 @@ if TYPE_CHECKING:
 _FILE = "examples/summary.rubric.yaml"
 
 
-@click.command(
-    "diff",
-    cls=Command,
+@command(
+    "old? new?",
+    "rubric outputs format=text,markdown,json | stdin-filename color config isolated",
     examples={
         f"rubric-lint diff HEAD:{_FILE} {_FILE}": "Compare with the last commit",
         f"rubric-lint diff --outputs examples/summary.outputs.jsonl HEAD:{_FILE} {_FILE}": "Show whose verdict changes",
@@ -46,57 +37,35 @@ _FILE = "examples/summary.rubric.yaml"
         Exit.FOUND: "changes in meaning",
         Exit.USAGE: "usage error, or a file that cannot be read or has errors",
     },
+    writes_at_end=True,
 )
-@click.argument("old", type=click.Path(allow_dash=True))
-@click.argument("new", type=click.Path(allow_dash=True))
-@option("Input", "--rubric", "name", metavar="NAME", help="Compare only this rubric of the files.")
-@option("Input", "--outputs", metavar="FILE", type=FileName(), help="Judge outputs; report whose verdict changes.")
-@option("Input", "--stdin-filename", **STDIN_FILENAME)
-@option("Output", "--format", "form", **choice("text", "markdown", "json"), help="Report format.")
-@option("Output", "--color", **COLOR)
-@with_settings
-@writes_at_the_end
-def diff(
-    *,
-    old: str,
-    new: str,
-    name: str | None,
-    outputs: str | None,
-    form: str,
-    color: str,
-    stdin_filename: str | None,
-    settings: SettingsOptions,
-) -> int:
+def diff(given: Given) -> int:
     """Report changes in meaning between the rubrics of two files.
 
     OLD and NEW are files, - for stdin, or REV:PATH for a file in a Git revision, such as HEAD:suites/support.yaml.
     Changes of comments, order, notation and line breaks are ignored.
     """
-    if [old, new, outputs].count(STDIN) > 1:
-        raise click.UsageError("stdin can be read only once")
-    if stdin_filename and STDIN not in (old, new):
-        raise click.UsageError("--stdin-filename requires the path -, which reads stdin")
     from rubric_lint.agree.changes import compare, locate, pair_rubrics, prepare_all  # noqa: PLC0415  # noqa: PLC0415
     from rubric_lint.report.changes import Comparison, as_json, as_markdown, as_text  # noqa: PLC0415
     from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
-    finder = settings.finder()
+    finder = given.finder()
     try:
-        given = [read_given(each, stdin_filename) for each in (old, new)]
-        loaded = [_load_old(given[0], finder), load_given(given[1], finder)]
+        files = [read_given(each, given.stdin_filename) for each in (given.old, given.new)]
+        loaded = [_load_old(files[0], finder), load_given(files[1], finder)]
         was, now = map(prepare_all, loaded)
-        pairs = _choose(pair_rubrics(was, now), name)
-        effects = _score(outputs, pairs) if outputs else None
+        pairs = _choose(pair_rubrics(was, now), given.name)
+        effects = _score(given.outputs, pairs) if given.outputs else None
     except RubricError as wrong:
         raise UnusableError(*wrong.faults) from None
     changes = tuple(locate(change, *loaded) for change in compare(pairs))
-    comparison = Comparison(given[0].label, given[1].label, changes, effects)
-    if form == "json":
+    comparison = Comparison(files[0].label, files[1].label, changes, effects)
+    if given.form == "json":
         click.echo(as_json(comparison), nl=False)
     else:
-        in_color = wants_color(color)
-        lines = as_markdown(comparison) if form == "markdown" else as_text(comparison, color=in_color)
+        in_color = wants_color(given.color)
+        lines = as_markdown(comparison) if given.form == "markdown" else as_text(comparison, color=in_color)
         click.echo("\n".join(lines), color=in_color)
     return Exit.FOUND if comparison.changes else Exit.CLEAN
 

@@ -66,7 +66,11 @@ def make_sound(name: str, rubric: Rubric, *, has_deductions: bool = False) -> tu
     for criterion in rubric.criteria:
         if criterion.levels is not None:
             _check_levels(name, criterion)
-            _check_worth(name, criterion)
+            span = (criterion.fields or {}).get(SPAN)
+            numbers = [level.number for level in criterion.levels or () if level.number is not None]
+            if span and span != (min(numbers), max(numbers)):
+                message = f"level {min(numbers)} of `{criterion.id}` is worth {min(numbers)} of {span[1]} points"
+                raise ExportError(name, criterion.path, f"{message}; elsewhere the lowest level is worth nothing")
     counted = _find_counted(rubric, has_deductions=has_deductions)
     if rubric.shape is Shape.HOLISTIC or all(counted):
         return rubric, []
@@ -121,16 +125,6 @@ def _check_levels(name: str, criterion: Criterion) -> None:
         raise ExportError(name, criterion.path, f"the levels of `{criterion.id}` are not distinct, {_SILENCED}")
     if any(level.outcome is None for level in criterion.levels or ()):
         raise ExportError(name, criterion.path, f"a level of `{criterion.id}` does not say what earns it")
-
-
-def _check_worth(name: str, criterion: Criterion) -> None:
-    span = (criterion.fields or {}).get(SPAN)
-    numbers = [level.number for level in criterion.levels or () if level.number is not None]
-    if span and span != (min(numbers), max(numbers)):
-        message = (
-            f"level {min(numbers)} of `{criterion.id}` is worth {min(numbers)} of {span[1]} points; elsewhere the "
-        )
-        raise ExportError(name, criterion.path, f"{message}lowest level is worth nothing")
 
 
 def _word_weight(criterion: Criterion) -> str:
