@@ -1,4 +1,4 @@
-"""Convert a rubric of the model to plain data, the list under `rubrics:` in version 2, and refuse what has no meaning."""
+"""Convert a rubric of the model to the data under `rubrics:` in version 2, and refuse those without one meaning."""
 
 import math
 from bisect import bisect
