@@ -274,7 +274,7 @@ def test_a_reader_that_leaves_ends_it_without_a_word():
 
 @pytest.mark.parametrize(
     "args",
-    [[], ["convert", __file__], ["--diff-base=main"], ["--output-file=x"]],
+    [[], ["convert", __file__], ["--diff-base=main"], ["--output=x"]],
     ids=["plain", "convert", "diff base", "output file"],
 )
 def test_a_folder_that_is_gone_is_said_to_be(args):
@@ -377,7 +377,7 @@ def test_completion(args, incomplete, expected):
 
 @pytest.mark.parametrize(
     "words",
-    ["bad", "--config bad", "--output-file bad", "--baseline bad", "convert a.yaml -o bad", "init bad"],
+    ["bad", "--config bad", "--output bad", "--baseline bad", "convert a.yaml -o bad", "init bad"],
 )
 def test_the_shell_is_asked_to_complete_the_names_of_files(words):
     line = {"COMP_WORDS": f"rubric-lint {words}", "COMP_CWORD": str(len(words.split()))}

@@ -50,8 +50,9 @@ class Entry(NamedTuple):
 
 @cache
 def list_commands() -> tuple[Entry, ...]:
-    """Return every command of every program, each before its subcommands."""
-    return tuple(entry for name, program in PROGRAMS.items() for entry in _walk(name, program, None))
+    """Return every command of `rubric-lint`, each before its subcommands, and the programs that are names for some."""
+    found = [entry for name, program in PROGRAMS.items() for entry in _walk(name, program, None)]
+    return tuple(entry for entry in found if entry.name.startswith("rubric-lint") or " " not in entry.name)
 
 
 def _walk(name: str, command: click.Command, parent: click.Context | None) -> Iterator[Entry]:
