@@ -353,6 +353,31 @@ def test_labels_that_show_less_than_their_number_make_no_rubric_trusted(texts, r
     assert {name: report[name] for name in counts} == counts
 
 
+@pytest.mark.parametrize(
+    ("chosen", "labelled", "reason"),
+    [
+        (None, lambda number: number % 5 == 0 or number % 4 == 0, "by-verdict"),  # all that the judge fails, and some
+        ("random", lambda number: number % 5 == 0 or number % 4 == 0, "shares-reached"),  # they say that it is chance
+        (None, lambda number: number % 2 == 0, "shares-reached"),
+        (None, lambda _: True, "shares-reached"),
+    ],
+)
+def test_labels_that_seem_chosen_by_the_verdict_are_not_taken_for_random_ones(chosen, labelled, reason, said):
+    """A judge that is right on each of 200 answers, of which people fail 40."""
+    judged, labels = [], []
+    for number in range(200):
+        output = played.to_output(dict.fromkeys(played.CRITERIA, number % 5 > 0))
+        judged.append({"id": number, "answer": f"Text {number}", "output": output, "judge": {"model": "m"}})
+        how = {"chosen": chosen} if chosen else {}
+        labels += [{"id": number, "rater": "ann", **how, "output": output}] if labelled(number) else []
+    write_lines("answers.jsonl", judged)
+    write_lines("labels.jsonl", labels)
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"]) == (0 if reason == "shares-reached" else 4, [reason])
+    if reason == "by-verdict":
+        said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+
+
 def wait_until(true):
     end = time.monotonic() + 60
     while not true():

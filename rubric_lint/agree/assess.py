@@ -297,7 +297,7 @@ def _decide(
 ) -> tuple[Trust, tuple[Reason, ...]]:
     against = []
     target = asked.target
-    is_biased = review.chosen is Chosen.BY_VERDICT
+    is_biased = review.chosen is Chosen.BY_VERDICT or (review.chosen is None and review.doubt.chosen is not None)
     if any(each.severity is Severity.ERROR and each.rule not in JUDGED_RULES for each in evidence):
         against.append(Reason.ERRORS)
     elif any(each.is_blocking for each in evidence):

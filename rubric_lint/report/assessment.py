@@ -153,7 +153,10 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
     for each in review.left_out:
         yield f"{counted(each.count, each.noun)} left out: {each.reason}."
     yield from _word_doubt(review.doubt)
-    if found.caught and review.chosen is None:
+    if found.caught and review.chosen is None and (skew := review.doubt.chosen):
+        told = "The labels do not say how they were chosen, but people labelled {} of {} answers that the judge fails"
+        yield f"{told.format(*skew[0])}, and {skew[1].x} of {skew[1].n} others."
+    elif found.caught and review.chosen is None:
         yield "The labels do not all say how they were chosen; the shares hold only if they were drawn at random."
     if found.asked.look > 1:
         yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.asked.level:.2g}."
@@ -196,6 +199,7 @@ def _word_untested(untested: Untested, found: Assessment) -> str:
 
 _UNITS = {
     "such answers": "answers that miss one of two criteria (or meet it, if that is rarer)",
+    "answers judged with `--shuffle`": "answers judged in shuffled order, as `--model` does it,",
     "answers in which one of two criteria is on the rarer side": "answers in which it is judged otherwise",
 }
 """Plainer words for what there must be more of."""

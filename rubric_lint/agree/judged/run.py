@@ -1,5 +1,6 @@
 """Add what judge outputs show about rubrics to the results of a run over files."""
 
+import math
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -14,7 +15,7 @@ from rubric_lint.agree.judged.outcomes import Decision, Target, Untested
 from rubric_lint.agree.judged.rules import CriterionOutcome, decide, sort_by_criterion
 from rubric_lint.agree.judged.table import Table, build_table
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.ratings import Ratings, combine_people, make_id_key, name_key
+from rubric_lint.agree.ratings import Key, Ratings, combine_people, make_id_key, name_key
 from rubric_lint.agree.reading import Invalid, LeftOut, Reader, UnusableError
 from rubric_lint.agree.scales import measure_verdicts
 from rubric_lint.finding import Place, Problem, Result
@@ -144,12 +145,14 @@ class Doubt(NamedTuple):
     """Labelled answers, first those that people fail, then others, that show less than shares of them suggest.
 
     `repeated` have the question and the text of another one. `invalid` have no valid output, so shares leave them out.
-    On `disputed`, as many people pass as fail, so the worse verdict counts.
+    On `disputed`, as many people pass as fail, so the worse verdict counts. `chosen` has how many of the answers that
+    the judge fails, and of the others, are labelled, if that differs more than chance explains.
     """
 
     repeated: tuple[int, int] = (0, 0)
     invalid: tuple[int, int] = (0, 0)
     disputed: int = 0
+    chosen: tuple[Share, Share] | None = None
 
     def at_worst(self, caught: Share, passed: Share) -> tuple[Share, Share]:
         """Return shares of bad answers caught and of good ones passed with all of these against the judge."""
@@ -313,7 +316,29 @@ def _find_doubt(ratings: Ratings, unscored: Collection[str]) -> Doubt:
         verdicts = [given[key].given[1] for given in ratings.people.values() if key in given]
         passes = verdicts.count(Verdict.PASS)
         disputed += 0 < passes == sum(each is not None for each in verdicts) - passes
-    return Doubt((repeated[0], repeated[1]), (invalid[0], invalid[1]), disputed)
+    return Doubt((repeated[0], repeated[1]), (invalid[0], invalid[1]), disputed, _find_skew(ratings, labels.keys()))
+
+
+_BY_CHANCE = Fraction(1, 100)
+"""The probability from which labels may be more of one verdict by chance."""
+
+
+def _find_skew(ratings: Ratings, labelled: Collection[Key]) -> tuple[Share, Share] | None:
+    """Return the labelled ones of the answers that the judge fails, and of the others, if chance does not explain them.
+
+    That is Fisher's exact test (1935), with twice the smaller tail.
+    """
+    sides: dict[bool, list[bool]] = {False: [], True: []}
+    for key, each in combine_people(ratings.judges).items():
+        sides[each.given[1] is Verdict.PASS].append(key in labelled)
+    failed, passed = (Share(sum(known), len(known)) for known in sides.values())
+    drawn = failed.x + passed.x
+    least = max(drawn - passed.n, 0)
+    ways = [math.comb(failed.n, least) * math.comb(passed.n, drawn - least)]
+    for x in range(least, min(drawn, failed.n)):
+        ways.append(ways[-1] * (failed.n - x) * (drawn - x) // ((x + 1) * (passed.n - drawn + x + 1)))
+    tail = min(sum(ways[: failed.x - least + 1]), sum(ways[failed.x - least :]))
+    return (failed, passed) if Fraction(2 * tail, sum(ways)) < _BY_CHANCE else None
 
 
 class JudgedFinder:

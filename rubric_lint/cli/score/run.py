@@ -322,6 +322,8 @@ def prepare_extras(rubrics: "dict[str, ScoringRubric]", given: Given) -> Prepare
         records = Records("other-records", MOST_TEXT // 2) if given.report else None
         other = OtherRun(rubrics, Extract(given.extract), records.add if records else lambda _: None)
         if not other.read(read_chunks(compare)):
+            if records:
+                records.close()
             complain(f"--compare: {label(compare)}: no outputs found")
             return None
         told = told._replace(other=label(compare) if compare == STDIN else Path(compare).name)
