@@ -23,7 +23,7 @@ from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.reading import Invalid, LeftOut, list_invalid
 from rubric_lint.agree.scales import Kind, Measure
 from rubric_lint.messages import join_words, visible_json
-from rubric_lint.report.visible import Column, draw, shorten_name, wrap
+from rubric_lint.report.terminal import Column, draw, shorten_name, wrap
 
 VERSION = 1
 """The version of the JSON report, as `schemas/agreement/v1.json` describes it."""
@@ -397,7 +397,7 @@ def _show_disagreement(each: Disagreement, columns: int) -> Iterator[str]:
 
 def render_agreement(findings: Findings, title: str) -> str:
     """Render the HTML page."""
-    from rubric_lint.report.markup import close_page, render_page  # noqa: PLC0415  (loads the template engine)
+    from rubric_lint.report.html import close_page, render_page  # noqa: PLC0415  (loads the template engine)
 
     found, note = describe_findings(findings), " ".join(LEGEND)
     kind = "Agreement of judges and people"

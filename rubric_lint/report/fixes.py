@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubric_lint.report.portable import dump
-from rubric_lint.report.visible import is_obeyed, shown, visible
+from rubric_lint.report.terminal import dump, is_obeyed, shown, visible
 from rubric_lint.run.summary import counted, word_hard_links, word_nothing_read, word_skipped
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from rubric_lint.cli.score.judge_options import (
 from rubric_lint.cli.score.options import extract_option, load, rubric_argument
 from rubric_lint.messages import Causes, UserError, join_words, list_names
 from rubric_lint.project.api_key import KEY
-from rubric_lint.report.visible import visible
+from rubric_lint.report.terminal import visible
 from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:

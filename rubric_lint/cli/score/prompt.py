@@ -26,7 +26,7 @@ from rubric_lint.cli.score.judge_options import (
 from rubric_lint.cli.score.options import load, rubric_argument
 from rubric_lint.messages import visible_json
 from rubric_lint.project.opening import LIMIT, open_stream
-from rubric_lint.report.visible import visible
+from rubric_lint.report.terminal import visible
 from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:
