@@ -10,8 +10,7 @@ import click
 
 from rubric_lint.agree.changes import INVALID, Change, Effect, Effects, Value, What
 from rubric_lint.messages import escape, join_words, name_scores, percent, table
-from rubric_lint.report.scores import name_answer
-from rubric_lint.report.terminal import visible
+from rubric_lint.report.terminal import name_answer, visible
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import Verdict
 

@@ -29,17 +29,17 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from rubric_lint.agree.reading import LABEL_FIELDS
-from rubric_lint.agree.runs import NOWHERE, CriterionPair, Flip, Flips, OtherRun, read_answers, read_score
+from rubric_lint.agree.runs import NOWHERE, CriterionPair, OtherRun, read_answers, read_score
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.mapping import CRITERION, fold_column
 from rubric_lint.report.agreement import LEGEND, Findings, describe_findings
 from rubric_lint.report.assessment import Assessed, describe_assessments
-from rubric_lint.report.terminal import visible
+from rubric_lint.report.terminal import name_answer, visible
 from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.scorer import Outcome
-from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
+from rubric_lint.scoring.totals import CriterionTotals, Totals
 from rubric_lint.version import __version__
 
 _LONGEST, _LONGEST_SAID = 4000, 100_000
@@ -54,15 +54,6 @@ def as_html(text: str, most: int = _LONGEST) -> Markup:
     shown = text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} more characters)"
     lines = shown.replace("\r\n", "\n").split("\n")
     return Markup(escape("\n".join(visible(line.expandtabs(4)) for line in lines)))  # noqa: S704 (escaped here)
-
-
-def _print(value: Any) -> Any:
-    return as_html(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def name_answer(answer: bool | int) -> str:
-    """Return an answer as a word: yes, no or the number."""
-    return ("yes" if answer else "no") if isinstance(answer, bool) else str(answer)
 
 
 def name_id(name: Any) -> str:
@@ -80,7 +71,7 @@ def _make_environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
-        finalize=_print,
+        finalize=lambda value: as_html(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -114,6 +105,13 @@ def close_page(*, has_script: bool = False) -> str:
     return f"{script}</body>\n</html>\n"
 
 
+def render_agreement(findings: Findings, title: str) -> str:
+    """Render the page of agreement."""
+    found, note = describe_findings(findings), " ".join(LEGEND)
+    kind = "Agreement of judges and people"
+    return render_page("agreement.html", kind=kind, title=title, note=note, agreement=found) + close_page()
+
+
 _MOST_ROWS = 8192
 """The most answers in a block."""
 
@@ -133,15 +131,33 @@ _NO_RUBRIC = 0xFFFFFFFF
 _MOST_SAMPLED = 20_000
 
 
-class Records:
+class _Elements:
+    """Script elements that no browser runs, kept in a temporary file until they are read, once."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._spool = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="ascii", newline="\n")  # noqa: SIM115
+
+    def read(self) -> Iterator[str]:
+        """Yield what was written; afterwards nothing is left of it."""
+        self._spool.seek(0)
+        while part := self._spool.read(1 << 20):
+            yield part
+        self.close()
+
+    def close(self) -> None:
+        """Remove what was written."""
+        self._spool.close()
+
+
+class Records(_Elements):
     """The texts of records, packed into script elements of one kind as they arrive; `rows` counts those in the page."""
 
     def __init__(self, kind: str, most: int = MOST_TEXT) -> None:
-        self.rows = 0
+        super().__init__()
         self._kind, self._left = kind, most
         self._waiting: list[bytes] = []
         self._size = 0
-        self._spool = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="ascii", newline="\n")  # noqa: SIM115
 
     def add(self, texts: Sequence[bytes]) -> None:
         """Add the text of some records, a line for each; after the limit there is none for any."""
@@ -166,28 +182,12 @@ class Records:
         if self._waiting:
             self._flush()
 
-    def read(self) -> Iterator[str]:
-        """Yield what was packed; afterwards nothing is left of it."""
-        yield from _read_spool(self._spool)
 
-    def close(self) -> None:
-        """Remove what was packed."""
-        self._spool.close()
-
-
-def _read_spool(spool: Any) -> Iterator[str]:
-    """Yield what was written to a temporary file, and remove it."""
-    spool.seek(0)
-    while part := spool.read(1 << 20):
-        yield part
-    spool.close()
-
-
-class AnswerRows:
+class AnswerRows(_Elements):
     """A collector of all answers in order; `rows` counts them."""
 
     def __init__(self, rubrics: Sequence[ScoringRubric], other: OtherRun | None = None) -> None:
-        self.rows = 0
+        super().__init__()
         self.files: list[tuple[str, int]] = []
         self._other = other
         self._rubrics = {rubric.name: place for place, rubric in enumerate(rubrics)}
@@ -197,7 +197,6 @@ class AnswerRows:
         ]
         self._kinds = 0
         self._sampled: dict[tuple[Any, ...], int] = {}
-        self._spool = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="ascii", newline="\n")  # noqa: SIM115
         self._start()
 
     def _start(self) -> None:
@@ -277,11 +276,13 @@ class AnswerRows:
             return
         extra = json.dumps({"ids": self._ids, "json": self._of_json, "errors": self._errors}).encode()
         sizes = len(self._ids), len(self._scores), len(self._answers), len(extra)
-        columns = (
+        columns: tuple[array[Any], ...] = (
             *(self._scores, self._of_rows, self._lines, self._others, self._other_records),
             *(self._kind_rubrics, self._shown, self._verdicts, self._answers),
         )
-        block = b"".join([struct.pack("<4I", *sizes), *map(_as_bytes, columns), extra])
+        for column in columns if sys.byteorder == "big" else ():  # browsers have numbers little-endian
+            column.byteswap()
+        block = b"".join([struct.pack("<4I", *sizes), *(column.tobytes() for column in columns), extra])
         self._spool.write(f'<script type="text/x-answers">{_pack(block)}</script>\n')
         self._start()
 
@@ -296,14 +297,6 @@ class AnswerRows:
         found, self.rows = self.rows - rows, rows
         return found
 
-    def read(self) -> Iterator[str]:
-        """Yield what was written, as script elements that no browser runs; afterwards nothing is left of it."""
-        yield from _read_spool(self._spool)
-
-    def close(self) -> None:
-        """Remove what was written."""
-        self._spool.close()
-
     def describe_others(self) -> str:
         """Return the results of the other run as a script element: one for each different result."""
         if not self._other:
@@ -317,14 +310,6 @@ class AnswerRows:
             "answers": [kind.answers for kind in kinds],
         }
         return f'<script type="text/x-others">{_pack(json.dumps(data).encode())}</script>\n'
-
-
-def _as_bytes(column: Any) -> bytes:
-    """Return the bytes of an array, little-endian as browsers have them."""
-    if sys.byteorder == "big":
-        column.byteswap()
-    data: bytes = column.tobytes()
-    return data
 
 
 def _pack(data: bytes) -> str:
@@ -517,7 +502,10 @@ class HtmlReport:
     def _describe_run(self, totals: Totals, extras: Extras) -> dict[str, Any]:
         """Return what the template shows of this run."""
         shown = [rubric for rubric in totals.rubrics.values() if rubric.scored]
-        scored, has_gates = len(shown), any(map(_has_gate, shown))
+        scored, has_gates = (
+            len(shown),
+            any(each.gate is not None for rubric in shown for each in rubric.rubric.criteria),
+        )
         if scored > _MOST_RUBRICS:
             shown = sorted(shown, key=lambda rubric: rubric.mean or 0)[:_MOST_RUBRICS]
         places = {name: place for place, name in enumerate(totals.rubrics)}
@@ -588,7 +576,11 @@ class HtmlReport:
             "verdicts": [name for name in (*Verdict, None) if name or any(None in pair for pair in counts.verdicts)],
             "criteria": criteria,
             "read_score": read_score,
-            "flips": [(kind, count, _list_flips(other, each)) for kind, count, each in flips],
+            "flips": [
+                (kind, count, [flip for flip in firsts if flip.was.verdict is not flip.now.verdict])
+                for kind, count, each in flips
+                for firsts in [[*islice(other.list_flips(each), _MOST_FIRST)]]
+            ],
             "lonely": [*_list_lonely(other, rubrics)],
             "not_compared": [*_list_not_compared(other, only_there)],
         }
@@ -607,7 +599,7 @@ class HtmlReport:
                 {
                     "name": rubric.name,
                     "hash": rubric.hash,
-                    "verdicts": [name for name in Verdict if name != "borderline" or _has_borderline(rubric)],
+                    "verdicts": [*Verdict] if len({*rubric.model.thresholds}) > 1 else [Verdict.PASS, Verdict.FAIL],
                     "criteria": [
                         {
                             "id": each.id,
@@ -684,15 +676,6 @@ def _percent(count: int, whole: int) -> str:
     """Return a part in percent; never 0 or 100 unless the part is empty or whole."""
     percent = f"{count / whole:.0%}"
     return {"0%": "under 1%", "100%": "over 99%"}.get(percent, percent) if 0 < count < whole else percent
-
-
-def _has_borderline(rubric: ScoringRubric) -> bool:
-    pass_at, borderline_at = rubric.model.thresholds
-    return borderline_at < pass_at
-
-
-def _has_gate(totals: RubricTotals) -> bool:
-    return any(criterion.gate is not None for criterion in totals.rubric.criteria)
 
 
 def _chart_scores(bins: Mapping[tuple[int, Verdict], int], totals: Totals) -> dict[str, Any]:
@@ -806,11 +789,6 @@ def _word_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:
     if "" in theirs:
         return f"{text} The results of the other run do not say which version of the rubric they used."
     return f"{text} Both were scored by the same version of the rubric."
-
-
-def _list_flips(other: OtherRun, flips: Flips) -> list[Flip]:
-    """Return the answers whose verdicts changed most."""
-    return [flip for flip in islice(other.list_flips(flips), _MOST_FIRST) if flip.was.verdict is not flip.now.verdict]
 
 
 class _ComparedCriterion(NamedTuple):

@@ -9,9 +9,9 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from rubric_lint.dialects.tables.csv_file import armed, is_formula
 from rubric_lint.messages import Causes, join_words, visible, visible_json
-from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, width
+from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, name_answer, width
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
-from rubric_lint.scoring.totals import CriterionTotals, Panel, RubricTotals, Totals
+from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
 
 _EXACT = 1 << 51
 """The number of points up to which a double tells all scores apart."""
@@ -148,23 +148,21 @@ class Table:
         """Write the errors, and only the first ones of each cause; keep the first results for the end."""
         self._first += results[: _MOST_OUTPUTS - len(self._first)]
         for error, name in read_errors(results):
-            self._list(error, name)
-
-    def _list(self, error: dict[str, Any], name: Any) -> None:
-        cause, message = self.causes.add(error["message"])
-        if self.causes.counts[cause] > _MOST_OF_A_CAUSE or self._listed >= _MOST_LISTED:
-            self._hidden.setdefault(cause, message)
-            return
-        self._listed += 1
-        place = f"{error['file']}:{error['line']}" if "file" in error else f"line {error['line']}"
-        path = f" {error['path']}" if error["path"] else ""
-        told = "" if name is None else f" (id {json.dumps(name, ensure_ascii=False)})"
-        self._tell(f"{place}{told}{path}: {error['message']}")
+            cause, message = self.causes.add(error["message"])
+            if self.causes.counts[cause] > _MOST_OF_A_CAUSE or self._listed >= _MOST_LISTED:
+                self._hidden.setdefault(cause, message)
+                continue
+            self._listed += 1
+            place = f"{error['file']}:{error['line']}" if "file" in error else f"line {error['line']}"
+            path = f" {error['path']}" if error["path"] else ""
+            told = "" if name is None else f" (id {json.dumps(name, ensure_ascii=False)})"
+            self._tell(f"{place}{told}{path}: {error['message']}")
 
     def _tell(self, text: str) -> None:
         self._write("\n".join(self._look.wrap(visible(text))) + "\n")
 
-    def _sum_up(self) -> None:
+    def end(self, totals: Totals, more: Mapping[str, Any]) -> None:  # noqa: ARG002  (run.py writes it as text)
+        """Write the totals, a row for each criterion under its rubric, and the verdicts of few outputs."""
         left = [(self.causes.counts[cause] - _MOST_OF_A_CAUSE, message) for cause, message in self._hidden.items()]
         for count, message in sorted(left, reverse=True)[:_MOST_OF_A_CAUSE]:
             if count > 0:
@@ -172,10 +170,6 @@ class Table:
         if self._hidden:
             total = self.causes.counts.total()
             self._write(f"{total:,} outputs are invalid; --format jsonl lists them all\n")
-
-    def end(self, totals: Totals, more: Mapping[str, Any]) -> None:  # noqa: ARG002  (run.py writes it as text)
-        """Write the totals, a row for each criterion under its rubric, and the verdicts of few outputs."""
-        self._sum_up()
         for rubric in totals.rubrics.values():
             if rubric.scored:
                 self._write(("\n" if self._listed else "") + _tabulate(rubric, self._look) + "\n")
@@ -198,14 +192,12 @@ def _tabulate(rubric: RubricTotals, look: Style) -> str:
         look.paint(VERDICT_ROLES[verdict], text) if text[0] != "0" else text for text, verdict in counted
     )
     title = f"{visible(rubric.rubric.name)} ({rubric.rubric.shape}): {counts}; mean score {float(rubric.mean or 0):.3f}"
-    panels = [f"  {_word_panel(*counted)}" for counted in rubric.panels.items()]
+    panels = []
+    for panel, outputs in rubric.panels.items():
+        judged = f"{outputs:,} answer{'' if outputs == 1 else 's'} by the panel {visible(join_words(panel.models))}"
+        votes = f"{panel.votes} independent vote{'' if panel.votes == 1 else 's'}"
+        panels.append(f"  {judged}: at most {votes} (samples of one model are one)")
     return "\n".join([title, *(_line(row, widths) for row in rows), *panels]) + "\n"
-
-
-def _word_panel(panel: Panel, outputs: int) -> str:
-    judged = f"{outputs:,} answer{'' if outputs == 1 else 's'} by the panel {visible(join_words(panel.models))}"
-    votes = f"{panel.votes} independent vote{'' if panel.votes == 1 else 's'}"
-    return f"{judged}: at most {votes} (samples of one model are one)"
 
 
 def _row(totals: CriterionTotals) -> tuple[str, ...]:
@@ -258,11 +250,6 @@ def _list_outputs(outputs: Sequence[_Listed], look: Style) -> Iterator[str]:
 
 _LEAST = 12
 """The least width of a column, in cells, on narrow terminals."""
-
-
-def name_answer(answer: bool | int) -> str:
-    """Return what a judge gave, as tables have it."""
-    return {True: "yes", False: "no"}[answer] if isinstance(answer, bool) else str(answer)
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

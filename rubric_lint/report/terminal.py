@@ -53,6 +53,11 @@ class Style(NamedTuple):
         return list(wrap(text, self.columns, indent, taken=taken)) if self.wraps else [indent + text]
 
 
+def name_answer(answer: bool | int) -> str:
+    """Return what a judge gave as a word: yes, no or the number."""
+    return ("yes" if answer else "no") if isinstance(answer, bool) else str(answer)
+
+
 def dump(value: object, **style: Any) -> str:
     """Return a value as JSON in ASCII, which every stdout encoding supports."""
     import json  # noqa: PLC0415  (not needed by formats for humans)

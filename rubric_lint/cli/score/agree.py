@@ -265,7 +265,7 @@ def agree(
         findings = Findings(agreements, plan, reader.invalid, reader.left_out, breaches)
         _write(findings, form, _IN_A_TABLE if worst is None else worst)
         if page:
-            from rubric_lint.report.agreement import render_agreement  # noqa: PLC0415
+            from rubric_lint.report.html import render_agreement  # noqa: PLC0415
 
             page.write(render_agreement(findings, f"{Path(file).name}: {', '.join(map(_label, [*results, *labels]))}"))
     if form != "json":
