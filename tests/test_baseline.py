@@ -6,7 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 from lint_command import BAD, BROKEN, GOOD, OLD, call, folder  # noqa: F401 (a fixture)
+
+TABLES = read_cases(__file__)
 
 NAMES = ["file", "rule", "fingerprint"]
 NOTE = "rubric-lint: run with --write-baseline to remove them from the baseline\n"
@@ -210,19 +213,7 @@ def test_a_name_that_is_no_utf_8():
     assert lint("--baseline=known.json") == ([], "", 0)
 
 
-WRONG = {
-    "nowhere to write": (["--write-baseline"], "--write-baseline: name the file with --baseline or in the settings"),
-    "no name": (["--baseline="], "--baseline is empty; name a file"),
-    "both": (["--baseline=a", "--no-baseline"], "--no-baseline cannot be combined with --baseline or --write-baseline"),
-    "with fixes": (
-        ["--write-baseline", "--baseline=a", "--fix"],
-        "--write-baseline cannot be combined with --fix, --diff-base or --add-ignores",
-    ),
-    "with comments": (
-        ["--add-ignores", "--baseline=a"],
-        "--add-ignores silences every finding; run it without --baseline",
-    ),
-}
+WRONG = TABLES["WRONG"]
 
 
 @pytest.mark.parametrize(("args", "told"), WRONG.values(), ids=WRONG)

@@ -1,11 +1,19 @@
 """`rubric-lint assess`: what it says of good, lenient and noisy judges, what it asks for, and what it refuses."""
 
 import json
+import os
 import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import played_judges as played
 import pytest
+import warm
 from chat_server import completion, serving
 from click.testing import CliRunner
 from jsonschema import Draft7Validator
@@ -295,7 +303,7 @@ def test_markdown_shows_names_as_they_are():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--max-requests", "3"), "--max-requests and --max-cost require --model"),
+        (("--max-requests", "3"), "--max-requests requires --model"),
         (("--model", "m", "--results", "a", "--results", "b"), "--results: with --model, name one file"),
     ],
 )
@@ -309,6 +317,129 @@ def test_an_output_that_a_run_left_invalid_is_not_hidden():
     with serving(lambda _: completion("I refuse.")) as chat:
         code, report, _ = run("--model", f"m@{chat.url}", "--max-attempts", "1")
     assert (code, report["reasons"], len(report["invalid"])) == (4, ["invalid"], 2)
+
+
+def write_lines(name, records):
+    Path(name).write_text("".join(f"{json.dumps(each)}\n" for each in records))
+
+
+@pytest.mark.parametrize(
+    ("texts", "refused", "raters", "reason"),
+    [
+        (60, (), ("ann",), "shares-reached"),
+        (58, (), ("ann",), "shares-reached"),  # two repeated texts change nothing
+        (5, (), ("ann",), "repeated"),
+        (60, range(0, 60, 10), ("ann",), "unscored"),
+        (60, (), ("ann", "bob"), "disputed"),
+        (60, (), ("ann", "bob", "eve"), "shares-reached"),  # two of three agree
+    ],
+)
+def test_labels_that_show_less_than_their_number_make_no_rubric_trusted(texts, refused, raters, reason):
+    """A judge that is right on each of 60 answers, of which people fail 24."""
+    good = {number: number % 5 > 1 for number in range(60)}
+    judged, labels = [], []
+    for number, is_good in good.items():
+        output = played.to_output(dict.fromkeys(played.CRITERIA, is_good))
+        about = {"id": f"a{number}", "answer": f"Text {number % texts}"}
+        judged.append({**about, "output": "I refuse." if number in refused else output, "judge": {"model": "m"}})
+        for rater in raters:
+            given = played.to_output(dict.fromkeys(played.CRITERIA, True)) if rater == "bob" else output
+            labels.append({"id": f"a{number}", "rater": rater, "chosen": "random", "output": given})
+    write_lines("answers.jsonl", judged)
+    write_lines("labels.jsonl", labels)
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"]) == (0 if reason == "shares-reached" else 4, [reason])
+    counts = {"repeated": 60 - texts, "unscored": len(refused), "disputed": 24 if raters == ("ann", "bob") else 0}
+    assert {name: report[name] for name in counts} == counts
+
+
+@pytest.mark.parametrize(
+    ("chosen", "labelled", "reason"),
+    [
+        (None, lambda number: number % 5 == 0 or number % 4 == 0, "by-verdict"),  # all that the judge fails, and some
+        ("random", lambda number: number % 5 == 0 or number % 4 == 0, "shares-reached"),  # they say that it is chance
+        (None, lambda number: number % 2 == 0, "shares-reached"),
+        (None, lambda _: True, "shares-reached"),
+    ],
+)
+def test_labels_that_seem_chosen_by_the_verdict_are_not_taken_for_random_ones(chosen, labelled, reason, said):
+    """A judge that is right on each of 200 answers, of which people fail 40."""
+    judged, labels = [], []
+    for number in range(200):
+        output = played.to_output(dict.fromkeys(played.CRITERIA, number % 5 > 0))
+        judged.append({"id": number, "answer": f"Text {number}", "output": output, "judge": {"model": "m"}})
+        how = {"chosen": chosen} if chosen else {}
+        labels += [{"id": number, "rater": "ann", **how, "output": output}] if labelled(number) else []
+    write_lines("answers.jsonl", judged)
+    write_lines("labels.jsonl", labels)
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"]) == (0 if reason == "shares-reached" else 4, [reason])
+    if reason == "by-verdict":
+        said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+
+
+def wait_until(true):
+    end = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.01)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="waits at named pipes")
+@pytest.mark.parametrize("point", ["answers", "requests", "labels"])
+def test_a_stopped_run_loses_nothing_and_the_same_command_resumes_it(point, said):
+    prepare(12, labels=12)
+    waiting, results, gate = Path(f"{point}.jsonl"), Path("judged.jsonl"), threading.Event()
+    pipe = []
+
+    def behave(asked):
+        if point == "requests" and len(chat.asked) > 6:
+            gate.wait()
+        return played.play(GOOD)(asked)
+
+    def start():
+        given = ["refund.rubric.yaml", "answers.jsonl", *LABELS, "--results", "judged.jsonl", "-o", "report.json"]
+        command = [sys.executable, "-c", warm.LINT, "assess", *given, "--model", f"m@{chat.url}"]
+        return warm.popen([*command, "--concurrency", "1"], stderr=subprocess.PIPE, text=True)
+
+    def is_read():
+        """Open the pipe, which works once the run waits for it, and give it nothing."""
+        with suppress(OSError):
+            pipe.append(os.open(waiting, os.O_WRONLY | os.O_NONBLOCK))
+        return pipe
+
+    def is_half_judged():
+        return len(chat.asked) == 7 and results.read_bytes().count(b"\n") == 3
+
+    with serving(behave) as chat:
+        if point != "requests":
+            content = waiting.read_bytes()
+            waiting.unlink()
+            os.mkfifo(waiting)
+        first = start()
+        wait_until(is_half_judged if point == "requests" else is_read)
+        first.send_signal(signal.SIGINT)
+        told = ""
+        for line in first.stderr:
+            told += line
+            if "waiting up to" in line:
+                gate.set()
+        first.wait(60)
+        first.stderr.close()
+        said(*[line for line in told.splitlines() if line.startswith(("rubric-lint: ", "  rubric-lint "))])
+        assert (first.returncode, Path("report.json").exists()) == (130, False)
+        if pipe:
+            os.close(pipe[0])
+            waiting.unlink()
+            waiting.write_bytes(content)
+        kept = results.read_bytes() if results.exists() else b""
+        assert kept.count(b"\n") == {"answers": 0, "requests": 3, "labels": 12}[point]
+        second = start()
+        second.communicate(timeout=60)
+    assert (second.returncode, len(chat.asked)) == (4, 24)  # each answer twice, in both runs together
+    assert results.read_bytes().startswith(kept)
+    report = json.loads(Path("report.json").read_text("utf-8"))["rubrics"][0]
+    assert (report["answers"], report["labelled"]) == (12, 12)
 
 
 def test_a_suite_of_agentv_is_read_as_one():

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import warm
+from cases import read_cases
 from engines import find_java, needs_engines, run
 from random_tables import NAMES, join_pieces, make_structs, make_tables
 
@@ -42,6 +43,8 @@ rubrics:
   - {score_range: [0, 4], expected_outcome: Too long}
   - {score_range: [5, 10], expected_outcome: Short}
 """
+SHAPES = {"RANGES": RANGES, "LEVELS": LEVELS, "CHECKLIST": CHECKLIST, "HOLISTIC": HOLISTIC}
+TABLES = read_cases(__file__)
 
 
 @pytest.fixture(scope="module")
@@ -108,64 +111,19 @@ def reasons(database, text, outputs, **options):
     return [(row["status"], row["error"] or str(row["points"])) for row in rows]
 
 
-def expect(database, text, expected, **options):
-    """Compare pairs of an output and the points, or what the reason says if it gives no points."""
-    found = reasons(database, text, [output for output, _ in expected], **options)
-    assert [
-        output
-        for (output, wanted), (status, told) in zip(expected, found, strict=True)
-        if status != ("valid" if wanted.isdigit() else "invalid") or wanted not in told
-    ] == []
-
-
 def ranges(accuracy=7, length=5, **more):
     return {"checks": [{"id": "accuracy", "score": accuracy}, {"id": "Länge", "score": length}], **more}
 
 
-def test_what_is_wrong_with_an_output_is_said(database):
-    accuracy = '"id": "accuracy", "score": 7'
-    expected = [
-        (json.dumps(ranges()), "19"),
-        (json.dumps(ranges(11)), 'score 11 of "accuracy" is not allowed: the bands cover 0 to 10'),
-        (json.dumps(ranges("7")), 'check 1: `score` is "7"'),
-        (json.dumps(ranges(length=7.5)), "check 2: `score` is 7.5"),
-        (json.dumps(ranges(score=7)), "`score` is not allowed here"),
-        (json.dumps(ranges(overall_reasoning=7)), "`overall_reasoning` is 7"),
-        (json.dumps({"checks": ranges()["checks"][:1]}), 'no check for "Länge"'),
-        (json.dumps({"checks": [*ranges()["checks"], *ranges()["checks"][:1]]}), '"accuracy" is judged twice'),
-        (f'{{"checks": [{{{accuracy}, "score": 7}}]}}', "a key occurs twice"),
-        ('{"checks": [{"id": "accuray", "score": 7}]}', 'no criterion "accuray"'),
-        ('{"checks": [7]}', "check 1: found 7"),
-        ('{"checks": {"accuracy": 7}}', '`checks` is {"accuracy": 7}, expected a list'),
-        ('{"checks": [{"id": 7, "score": 7}]}', "check 1: `id` is 7"),
-        ('{"checks": [{"id": "accuracy"}]}', "check 1: missing field `score`"),
-        ('{"checks": [{"score": 7}]}', "check 1: missing field `id`"),
-        (f'{{"checks": [{{{accuracy}, "satisfied": true}}]}}', "check 1: `satisfied` is not allowed here"),
-        (f'{{"checks": [{{{accuracy}, "reasoning": null}}]}}', "check 1: `reasoning` is null"),
-        ('{"checks": [{"id": "accuracy", "score": NaN}]}', "NaN and Infinity are not JSON"),
-        ("{}", "missing field `checks`"),
-        ("[]", "found []"),
-        ("I cannot judge this.", "the JSON object of a verdict is missing"),
-        (json.dumps(ranges())[:-1], "not JSON"),
-        ("", "the JSON object of a verdict is missing"),
-        (None, "the output is missing"),
-    ]
-    expect(database, RANGES, expected)
+@pytest.mark.parametrize("case", TABLES["texts"].values(), ids=TABLES["texts"])
+def test_an_output_is_valid_invalid_for_a_reason_or_left_to_rubric_score(database, case, said):
+    shape, outputs = case
+    found = reasons(database, SHAPES[shape], outputs)
+    said([[f"{output}", f"  {status}: {told}"] for output, (status, told) in zip(outputs, found, strict=True)])
 
 
-def test_what_only_rubric_score_can_decide_is_unread(database):
-    expected = {
-        "Here it is:\n" + json.dumps(ranges()): "not just one JSON object",
-        "```json\n" + json.dumps(ranges()) + "\n```\nThat is my verdict.": "not just one JSON object",
-        json.dumps(ranges(final_score=7)): "a field that may matter",
-        json.dumps(ranges(scale={"max": 10})): "a field that may matter",
-        json.dumps(ranges(notes={"a": 1})): "a field that holds an object",
-        json.dumps(ranges()).replace('"score"', '"scor\\u0065"'): "a key with an escape",
-        json.dumps(ranges()).replace('"accuracy"', '"\\u0061ccuracy"'): "an id with escaped letters",
-        json.dumps(ranges()).replace("7", "70e-1"): "a number with an exponent",
-        json.dumps(ranges(confidence=10**200)): "a very large number",
-    }
-    assert reasons(database, RANGES, [*expected]) == [("unread", told) for told in expected.values()]
+def test_a_null_in_a_struct_is_a_missing_field(database, said):
+    said([f"{status}: {told}" for status, told in reasons(database, RANGES, TABLES["structs"], is_struct=True)])
 
 
 @pytest.mark.parametrize("whole", ["{}", "\ufeff{}\n", "\u3000{}\u200b", "```json\n{}\n```", "```\n{}```\n"])
@@ -195,47 +153,6 @@ def test_the_query_leaves_what_may_be_thoughts_to_rubric_score(database, extract
     judged = json.dumps(ranges())
     outputs = [f"{{x {mark}{judged}", f"{mark}{judged}", f"analysis {mark}{judged}", f'{{"a": "{mark}"}} {judged}']
     reasons(database, RANGES, outputs, extract=extract)
-
-
-@pytest.mark.parametrize(
-    ("text", "output", "answers"),
-    [
-        (
-            CHECKLIST,
-            '{"checks": [{"id": "cost", "satisfied": %s}, {"id": "year", "satisfied": true}]}',
-            {"true": "2", "false": "1", "1": "`satisfied` is 1", '"true"': '`satisfied` is "true"'},
-        ),
-        (
-            LEVELS,
-            '{"checks": [{"id": "quality", "level": %s}]}',
-            {"1": "0", "3": "1", "5": "2", "4": "the levels are 1, 3 and 5"},
-        ),
-        (
-            HOLISTIC,
-            '{"score": %s}',
-            {
-                "7": "7",
-                "11": "the bands cover 0 to 10",
-                "true": "`score` is true",
-                '1, "checks": []': "`checks` is not",
-            },
-        ),
-    ],
-)
-def test_each_shape_has_its_own_answers(database, text, output, answers):
-    expect(database, text, [(output % answer, told) for answer, told in answers.items()])
-
-
-def test_a_null_in_a_struct_is_a_missing_field(database):
-    length = {"id": "Länge", "score": 5.0}
-    expected = [
-        ({"checks": [{"id": "accuracy", "score": 7.0, "reasoning": None}, length | {"reasoning": "x"}]}, "19"),
-        ({"checks": [{"id": "accuracy", "score": None}, length]}, "check 1: missing field `score`"),
-        ({"checks": [{"id": "accuracy", "score": 7.5}, None]}, "check 1: `score` is 7.5"),
-        ({"checks": None}, "missing field `checks`"),
-        (None, "the output is missing"),
-    ]
-    expect(database, RANGES, expected, is_struct=True)
 
 
 def test_a_struct_with_other_types_than_those_of_json_is_unread(database):

@@ -3,15 +3,11 @@
 from collections import Counter
 
 import pytest
-from completing import FILLINGS, FINDER, LACKING, accept, ask, see
-from lsprotocol import types
-from test_lsp_text import offer
+from completing import FILLINGS, LACKING, accept, ask, see
+from typed import offer
 
 from rubric_lint.format.criterion import SHAPE_FIELDS
 from rubric_lint.format.schema import schema_for
-from rubric_lint.lsp.complete.completion import complete
-from rubric_lint.lsp.server.analysis import State
-from rubric_lint.lsp.server.positions import Text
 from rubric_lint.rules import BY_NAME
 
 YAML, JSON = "/a.rubric.yaml", "/a.rubric.json"
@@ -145,10 +141,8 @@ def test_what_is_taken_replaces_what_was_typed_in_every_encoding(text, name, enc
     at = text.index("¦")
     line = text[:at].rpartition("\n")[2]
     units = {"utf-8": len(line.encode()), "utf-16": len(line.encode("utf-16-le")) // 2, "utf-32": len(line)}
+    item = offer(text, snippets=False, name=name, encoding=encoding)["weight"]
     text = text.replace("¦", "")
-    state = State(f"file://{name}", name, "yaml", 1, Text.of(text, encoding), FINDER.for_file(name))
-    position = types.Position(text[:at].count("\n"), units[encoding])
-    (item,) = (item for item in complete(state, position, snippets=False) if item.label == "weight")
     taken = accept(text, item, at) if encoding == "utf-16" else None
     start, end = (units[encoding] - each.character for each in (item.text_edit.range.start, item.text_edit.range.end))
     assert (start, end) == ((3, -1) if '"we' in text else (3, 0))

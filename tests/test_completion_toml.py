@@ -3,7 +3,7 @@
 import pytest
 from completing import FILLINGS, accept, ask, errors, fill
 from lsprotocol import types
-from test_lsp_text import offer
+from typed import offer
 
 from rubric_lint.project.settings import SettingsError, read_table
 

@@ -11,6 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
+from cases import read_cases
+
+TABLES = read_cases(__file__)
 
 pytestmark = [
     pytest.mark.slow,
@@ -22,35 +25,7 @@ MANY = "rubrics:\n" + "".join(
 )
 SMALL = "rubrics:\n  - id: a\n    expected_outcome: States the result\n"
 OUTPUT = '{"checks": [{"id": "a", "satisfied": true}]}\n'
-TOLD = {
-    "rubric-lint --isolated --no-cache .": (
-        r"after \d+ files?: 0 errors and \d+ warnings?; the other files were not checked"
-    ),
-    "rubric-lint --isolated --no-cache --output-file report.json .": (
-        r"after \d+ files?: 0 errors and \d+ warnings?; the report was not written"
-    ),
-    "rubric-lint --isolated --baseline base.json --write-baseline .": (
-        r"after \d+ files?: 0 errors and \d+ warnings?; the baseline was not written"
-    ),
-    "rubric-lint --isolated --add-ignores .": r"after \d+ files?: \d+ changed; the other files were not read",
-    "rubric-lint --isolated --watch --no-cache .": (
-        r"(after \d+ files?: 0 errors and \d+ warnings?; the other files were not checked"
-        r"|while watching; nothing is checked any more)"
-    ),
-    "rubric-fix --isolated .": r"after \d+ files?: \d+ changed; the other files were not read",
-    "rubric-lint convert --to markdown large.yaml": "before anything was written",
-    "rubric-lint diff large.yaml large.yaml": "before anything was written",
-    "rubric-score s.rubric.yaml large.jsonl": (
-        r"at (line \d+|the beginning) of large.jsonl, after \d+ outputs?(: \d+ pass[^;]*; mean score [\d.]+)?"
-        "; the rest was not scored"
-    ),
-    "rubric-lint show --isolated .": r"after \d+ files? and \d+ rubrics?; the other files were not read",
-    "rubric-test --isolated --mutate large.rubric-test.yaml": (
-        r"after \d files?: 0 errors and 0 warnings; the rest was not checked"
-    ),
-    "rubric-lint lsp": "",
-    "rubric-lint mcp": "",
-}
+TOLD = TABLES["TOLD"]
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,12 @@ import os
 import re
 import subprocess
 import sys
+from difflib import unified_diff
 from pathlib import Path
 
 import pytest
 import warm
+from cases import read_cases
 from editor import SERVER, TIMEOUT, start, uri_of
 from lsprotocol import types
 from test_bad_input import SYNTAX
@@ -19,6 +21,7 @@ from rubric_lint.fix import fix
 from rubric_lint.lint.engine import lint
 
 ROOT = Path(__file__).parents[1]
+ACTIONS = read_cases(__file__)["actions"]
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
 
 FOUR = "criterion `tone`: score 4 is in this band [4, 10] and in [0, 4] (line 4); end one band before the other starts"
@@ -182,18 +185,6 @@ async def test_fixing_all_gives_what_rubric_fix_writes(editor, folder, line_end,
     assert fixed != text
 
 
-async def test_fixing_all_touches_only_what_changes(editor, folder):
-    uri = uri_of(folder / "a.yaml")
-    editor.open(uri, LEGACY)
-    (action,) = await editor.actions(uri, only=["source.fixAll"])
-    assert [(each.range.start.line, each.new_text) for each in action.edit.document_changes[0].edits] == [
-        (2, "expected_outcome"),
-        (3, "_min_score: 10"),
-        (6, "expected_outcome"),
-        (7, ""),
-    ]
-
-
 async def test_each_kind_of_action_is_given_to_who_asks_for_it(editor, folder):
     uri = uri_of(folder / "a.yaml")
     editor.open(uri, LEGACY + "    wieght: 2\n")
@@ -211,133 +202,30 @@ async def test_each_kind_of_action_is_given_to_who_asks_for_it(editor, folder):
     assert await kinds(None) == ["quickfix", "source.fixAll.rubric-lint"]
 
 
-async def test_a_safe_fix_is_preferred_and_an_unsafe_one_says_so(editor, folder):
-    text = "rubrics:\n  - id: a\n    description: Says so\n    wieght: 2\n"
-    uri = uri_of(folder / "a.yaml")
+@pytest.mark.parametrize("case", ACTIONS.values(), ids=ACTIONS)
+async def test_each_action_makes_of_the_text_what_it_says(editor, folder, case, said):
+    text, (line, start, last, end), only = case
+    uri = uri_of(folder / ("a.json" if text[0] == "{" else "a.yaml"))
     editor.open(uri, text)
-    actions = await editor.actions(uri, only=["quickfix"])
-    fixes = [action for action in actions if not action.title.startswith("Ignore")]
-    assert [(action.title, action.is_preferred, action.diagnostics[0].code) for action in fixes] == [
-        ("Rename `description` to `expected_outcome`", True, "deprecated-description"),
-        ("Rename `wieght` to `weight` (unsafe)", None, "unknown-field"),
-    ]
-    assert apply(text, fixes[1]) == text.replace("wieght", "weight")
-    assert await editor.resolve(fixes[1]) == fixes[1]
-    assert await editor.actions(uri, (0, 0), (0, 3), ["quickfix"]) == []
+    shown = []
+    for action in await editor.actions(uri, (line, start), (last, end), only):
+        later = "" if action.edit else ", later"
+        whole = await editor.resolve(action)
+        assert whole == (action if action.edit else await editor.resolve(whole))
+        confirmed = [f"confirm: {each.label}" for each in (whole.edit.change_annotations or {}).values()]
+        shown.append(f"{action.title} ({action.kind}{', preferred' if action.is_preferred else ''}{later})")
+        after = apply(text, whole)
+        shown += [*confirmed, *list(unified_diff(text.splitlines(), after.splitlines(), lineterm="", n=0))[2:]]
+        assert ("\r\n" in after) == ("\r\n" in text)
+    said(shown)
 
 
-MISSPELT = "rubrics:\n" + "".join(
-    f"  - {{id: a{number}, expected_outcome: Says {number}, {key}: 1}}\n"
-    for number, key in enumerate(["wieght", "weigth", "weihgt"])
-)
-
-
-async def test_unsafe_fixes_are_offered_one_by_one_and_all_of_a_rule_with_a_preview(editor, folder):
-    uri = uri_of(folder / "a.yaml")
-    editor.open(uri, MISSPELT)
-    actions = await editor.actions(uri, (2, 0), (2, 99), ["quickfix"])
-    one, alike, _ = actions
-    assert [(action.title, action.is_preferred) for action in actions] == [
-        ("Rename `weigth` to `weight` (unsafe)", None),
-        ("Fix all 3 findings of unknown-field in this file (unsafe)", None),
-        ("Ignore unknown-field here", None),
-    ]
-    assert apply(MISSPELT, one) == MISSPELT.replace("weigth", "weight")
-    assert list(one.edit.change_annotations.values()) == [
-        types.ChangeAnnotation("Rename `weigth` to `weight`", needs_confirmation=True)
-    ]
-    assert alike.edit is None
-    alike = await editor.resolve(alike)
-    assert apply(MISSPELT, alike) == re.sub("wieght|weigth|weihgt", "weight", MISSPELT)
-    assert list(alike.edit.change_annotations.values()) == [
-        types.ChangeAnnotation("Unsafe fixes of unknown-field", needs_confirmation=True)
-    ]
-    editor.replace(uri, 2, MISSPELT.replace("weihgt", "weight"))
-    alike.edit = None
+async def test_an_action_is_computed_for_the_text_as_it_is_when_it_is_chosen(editor, folder):
+    uri, (text, place, only) = uri_of(folder / "a.yaml"), ACTIONS["one of three misspelt fields"]
+    editor.open(uri, text)
+    _, alike, _ = await editor.actions(uri, tuple(place[:2]), tuple(place[2:]), only)
+    editor.replace(uri, 2, text.replace("weihgt", "weight"))
     assert len((await editor.resolve(alike)).edit.document_changes[0].edits) == 2
-
-
-async def test_each_answer_is_offered_one_by_one_and_for_all_findings_of_its_rule(editor, folder):
-    other = OVERLAP.replace("rubrics:\n", "").replace("id: tone", "id: b")
-    text = OVERLAP + other
-    uri = uri_of(folder / "a.yaml")
-    editor.open(uri, text)
-    actions = await editor.actions(uri, (5, 22), (5, 23), ["quickfix"])
-    assert [action.title for action in actions] == [
-        "End [0, 4] at 3 (unsafe)",
-        "Start [4, 10] at 5 (unsafe)",
-        "Fix all 2 findings of overlap in this file: end the lower band before the upper one starts (unsafe)",
-        "Fix all 2 findings of overlap in this file: start the upper band after the lower one ends (unsafe)",
-        "Ignore overlap here",
-    ]
-    upper, lower, _, alike, _ = actions
-    assert apply(text, upper) == text.replace("[0, 4]", "[0, 3]", 1)
-    assert apply(text, lower) == text.replace("[4, 10]", "[5, 10]", 1)
-    assert [each.label for each in upper.edit.change_annotations.values()] == ["End [0, 4] at 3"]
-    assert apply(text, await editor.resolve(alike)) == text.replace("[4, 10]", "[5, 10]")
-    other = uri_of(folder / "b.yaml")
-    editor.open(other, "rubrics:\n  - id: a\n    expected_outcome:\n")
-    (placeholder, *_) = await editor.actions(other, (2, 5), (2, 5), ["quickfix"])
-    assert placeholder.title == "Write a placeholder (unsafe)"
-
-
-async def test_criteria_of_another_shape_move_to_a_rubric_of_their_own_one_by_one_and_all(editor, folder):
-    evaluator = """\
-      - name: n
-        rubrics:
-          - Names one
-          - Names two
-          - id: c
-            score_ranges: {0: Names none, 6: Names one}
-"""
-    split = evaluator.replace("          - id: c", "      - name: n-2\n        rubrics:\n          - id: c")
-    head = "tests:\n  - id: t\n    evaluators:\n"
-    other = "  - id: u\n    evaluators:\n"
-    text = head + evaluator + other + evaluator
-
-    uri = uri_of(folder / "a.yaml")
-    editor.open(uri, text)
-    one, alike, ignore = await editor.actions(uri, (7, 14), (7, 14), ["quickfix"])
-    title = "Move criterion `c` to a new rubric beside this one, with a score of its own"
-    alike_title = (
-        "Fix all 2 findings of mixing in this file: move the criteria of the other shape to a new rubric, "
-        "with a score of its own (unsafe)"
-    )
-    assert [each.title for each in (one, alike, ignore)] == [
-        f"{title} (unsafe)",
-        alike_title,
-        "Ignore mixing here",
-    ]
-    assert list(one.edit.change_annotations.values()) == [types.ChangeAnnotation(title, needs_confirmation=True)]
-    assert apply(text, one) == head + split + other + evaluator
-    assert apply(text, await editor.resolve(alike)) == head + split + other + split
-
-
-async def test_a_fix_that_would_be_refused_is_not_offered(editor, folder):
-    text = OVERLAP.replace("id: tone", "id: &i tone") + "  - {id: *i, expected_outcome: Says so}\n"
-    uri = uri_of(folder / "a.yaml")
-    editor.open(uri, text)
-    titles = [action.title for action in await editor.actions(uri, (1, 0), (1, 20), ["quickfix"])]
-    assert [title for title in titles if "rename" in title.lower()] == []
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "expected"),
-    [
-        (OVERLAP, 5, OVERLAP.replace("[4, 10]", "[4, 10]  # rubric-lint: ignore[overlap]")),
-        (OVERLAP.replace("\n", "\r\n"), 5, OVERLAP.replace("[4, 10]", "[4, 10]  # rubric-lint: ignore[overlap]")),
-        ('{"rubrics": [{"expected_outcome": "Says so"}]}', 0, None),
-    ],
-    ids=["YAML", "CRLF", "JSON"],
-)
-async def test_a_finding_can_be_ignored_where_it_is(editor, folder, text, line, expected):
-    uri = uri_of(folder / ("a.yaml" if expected else "a.json"))
-    editor.open(uri, text)
-    ignores = [each for each in await editor.actions(uri, (line, 0), (line, 99)) if each.title.startswith("Ignore")]
-    assert [(each.title, each.kind) for each in ignores] == ([("Ignore overlap here", "quickfix")] if expected else [])
-    for action in ignores:
-        assert action.edit is None
-        assert apply(text, await editor.resolve(action)).replace("\r\n", "\n") == expected
 
 
 async def test_a_fix_in_a_long_rubric_is_proved_when_it_is_selected(editor, folder):

@@ -2,18 +2,18 @@
 
 import asyncio
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from editor import start, uri_of
 from embedded import Client
 from lsprotocol import types
+from typed import state_of
 
 from rubric_lint.lsp.answers.actions import Abilities, make_actions
 from rubric_lint.lsp.answers.commands import RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, make_lenses, plan
-from rubric_lint.lsp.server.analysis import State, analyse
-from rubric_lint.lsp.server.positions import Text
-from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.lsp.server.analysis import analyse
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -44,9 +44,8 @@ def folder(tmp_path):
 
 
 def look(path, text=None):
-    path, name = Path(path), str(path)
-    text = path.read_text("utf-8") if text is None else text
-    return analyse(State(uri_of(path), name, "yaml", 1, Text.of(text), SettingsFinder(isolated=True).for_file(name)))
+    text = Path(path).read_text("utf-8") if text is None else text
+    return analyse(replace(state_of(text, str(path)), uri=uri_of(path)))
 
 
 def lenses(path, text=None):

@@ -1,13 +1,10 @@
 """What editors show and offer in files with rubric tests."""
 
 import pytest
-from lsprotocol import types
+from typed import offer, state_of, take
 
 from rubric_lint.lsp.answers.hover import make_hover
-from rubric_lint.lsp.complete.completion import complete
-from rubric_lint.lsp.server.analysis import State, analyse
-from rubric_lint.lsp.server.positions import Text
-from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.lsp.server.analysis import analyse
 
 NAME = "/a.rubric-test.yaml"
 TESTS = """\
@@ -21,20 +18,8 @@ tests:
 """
 
 
-def state_of(text):
-    return State("file:///a", NAME, "yaml", 1, Text.of(text), SettingsFinder(isolated=True).for_file(NAME))
-
-
-def offer(text):
-    """What is offered at the `¦`."""
-    at = text.index("¦")
-    before = text[:at]
-    position = types.Position(before.count("\n"), len(before.rpartition("\n")[2]))
-    return [item.label for item in complete(state_of(text.replace("¦", "")), position, snippets=True)]
-
-
 def test_the_form_is_checked_as_you_type():
-    assert [(finding.rule, finding.message) for finding in analyse(state_of(TESTS)).findings] == [
+    assert [(finding.rule, finding.message) for finding in analyse(state_of(TESTS, NAME)).findings] == [
         ("schema", '`verdict` is the string "fial", expected `pass`, `borderline` or `fail`, or a list of them')
     ]
 
@@ -52,21 +37,13 @@ def test_the_form_is_checked_as_you_type():
     ],
 )
 def test_the_fields_that_fit_are_offered(text, expected):
-    assert offer(text) == expected
+    assert list(offer(text, name=NAME)) == expected
 
 
-@pytest.mark.parametrize(
-    ("at", "begins"),
-    [
-        ("rubric:", "**`rubric`**: the path of a rubric file"),
-        ("expect:", "**`expect`**: a mapping with at least one of"),
-        ("gates:", "**`gates`**: a mapping from criteria to `met` or `missed`\n\nFor each criterion named here"),
-        ("accuracy:", "**`accuracy`**: `met` or `missed`"),
-    ],
-)
-def test_fields_are_explained(at, begins):
-    made = make_hover(analyse(state_of(TESTS.replace("fial", "fail"))), TESTS.index(at))
-    assert made.contents.value.startswith(begins)
+def test_fields_are_explained(said):
+    analysis = analyse(state_of(TESTS.replace("fial", "fail"), NAME))
+    for at in ("rubric:", "expect:", "gates:", "accuracy:"):
+        said(make_hover(analysis, TESTS.index(at)).contents.value)
 
 
 SUITE = """\
@@ -102,25 +79,11 @@ def beside(tmp_path):
     (tmp_path / "more/c.rubric.json").write_text("{}", "utf-8")
 
     def call(text, name="b.rubric-test.yaml", **options):
-        return offer_items(text, str(tmp_path / name), **options)
+        """What is offered, and the text after the first of it is taken."""
+        items = offer(text, name=str(tmp_path / name), **options)
+        return list(items), take(text, next(iter(items.values()))) if items else ""
 
     return call
-
-
-def offer_items(text, name, **options):
-    """What is offered at the `¦`, and the text after the first of it is taken."""
-    at = text.index("¦")
-    before, text = text[:at], text.replace("¦", "")
-    settings = SettingsFinder(isolated=True).for_file(name)
-    state = State("file:///a", name, "yaml", 1, Text.of(text), settings)
-    position = types.Position(before.count("\n"), len(before.rpartition("\n")[2]))
-    items = complete(state, position, snippets=True, **options)
-    taken = ""
-    if items:
-        edit = items[0].text_edit
-        start, end = (state.text.offset(place) for place in (edit.range.start, edit.range.end))
-        taken = text[:start] + edit.new_text + text[end:]
-    return [item.label for item in items], taken
 
 
 FILE = "rubric: suite.yaml#{}\ntests:\n  - id: a\n    expect:\n      {}\n"
@@ -227,12 +190,9 @@ def test_nothing_ends_completion(beside, text):
     assert isinstance(beside(text)[0], list)
 
 
-def test_criteria_are_explained(tmp_path):
-    (tmp_path / "suite.yaml").write_text(SUITE, "utf-8")
+@pytest.mark.usefixtures("beside")
+def test_criteria_are_explained(tmp_path, said):
     text = FILE.format(ONE, "gates: {accuracy: missed}")
-    name = str(tmp_path / "b.rubric-test.yaml")
-    state = State("file:///a", name, "yaml", 1, Text.of(text), SettingsFinder(isolated=True).for_file(name))
-    told = make_hover(analyse(state), text.index("accuracy")).contents.value
-    assert told.startswith("**`accuracy`**: `met` or `missed`")
-    assert "**accuracy**: weight 1 of 2, 50%; gate: at 7" in told
-    assert "| 10 to 10 | States the whole period |" in told
+    said(
+        make_hover(analyse(state_of(text, str(tmp_path / "b.rubric-test.yaml"))), text.index("accuracy")).contents.value
+    )

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from accuracy_depth import RUBRIC, output
+from cases import read_cases
 from click.testing import CliRunner
 
 from rubric_lint import load_rubrics
@@ -16,6 +17,8 @@ from rubric_lint.arrow import map_batches
 from rubric_lint.cli.score.score import cli
 from rubric_lint.engines.cluster import Folder, Worker, make_plan
 from rubric_lint.outputs.mapping import RESERVED
+
+TABLES = read_cases(__file__)
 
 SUITE = """\
 cases:
@@ -57,7 +60,7 @@ def call(*args, rubric="r.rubric.yaml", given=None):
     if isinstance(done.exception, click.ClickException):
         return done.stdout, done.exception.format_message(), done.exception.exit_code
     assert done.exception is None
-    return done.stdout, done.stderr.replace("rubric-lint: ", ""), done.return_value
+    return done.stdout, done.stderr.replace("rubric-score: ", ""), done.return_value
 
 
 def split(*sizes, suffix=".jsonl", rubric="r.rubric.yaml", name="in.jsonl"):
@@ -244,34 +247,7 @@ def change(number, **fields):
     write("whole.jsonl", [{name: item for name, item in each.items() if item is not None} for each in lines])
 
 
-CHANGED = "the result was changed after it was written, or cut"
-COUNTS = "`verdicts` must count pass, borderline and fail"
-
-
-@pytest.mark.parametrize(
-    ("number", "fields", "path", "message"),
-    [
-        (0, {"score": 0.5}, "/score", f"`score` is 0.5, but the criteria come to 0.9: {CHANGED}"),
-        (0, {"score": "0.9"}, "/score", "`score` must be a number from 0 to 1"),
-        (0, {"score": True}, "/score", "`score` must be a number from 0 to 1"),
-        (0, {"verdict": "fail"}, "/verdict", f"`verdict` is fail, but the criteria come to pass: {CHANGED}"),
-        (0, {"verdict": ["fail"]}, "/verdict", "`verdict` must be pass, borderline or fail"),
-        (0, {"criteria": []}, "/criteria", f"the criteria are not those of the rubric: {CHANGED}"),
-        (0, {"criteria": 7}, "/criteria", "`criteria` must be a list"),
-        (0, {"criteria": ["accuracy"]}, "/criteria/0", "a criterion of a result needs `id`, `raw`, `score` and"),
-        (0, {"error": "x"}, "/error", "`error` must be an object"),
-        (2, {"error": [{"message": "x"}]}, "/error", "`error` must be an object"),
-        (0, {"rubric": "q"}, "/rubric", "no rubric is named `q`; there is `r`"),
-        (0, {"rubric": 7}, "/rubric", "`rubric` must be a string"),
-        (0, {"rubric_hash": None}, "/rubric_hash", "the result has no `rubric_hash`"),
-        (2, {"verdict": "fail"}, "/verdicts", f"`verdict` is not the median of `verdicts`: {CHANGED}"),
-        (2, {"score": 0.123}, "/score", f"`score` is 0.123, which this rubric never gives: {CHANGED}"),
-        (2, {"verdicts": {"pass": -1}}, "/verdicts", COUNTS),
-        (2, {"verdicts": {"pass": 10**30}}, "/verdicts", COUNTS),
-        (2, {"verdicts": [2]}, "/verdicts", COUNTS),
-        (2, {"verdicts": {}}, "/verdicts", f"`verdict` is not the median of `verdicts`: {CHANGED}"),
-    ],
-)
+@pytest.mark.parametrize(("number", "fields", "path", "message"), TABLES["invalid results"])
 def test_a_result_that_its_rubric_never_gave_is_invalid(number, fields, path, message):
     Path("whole.jsonl").write_text(call("in.jsonl", "--format", "jsonl")[0], "utf-8")
     change(number, **fields)

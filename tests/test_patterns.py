@@ -35,7 +35,7 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "dialects/tables/csv_file.py": "a run of characters that are none of three",
     "dialects/export/fields.py": "the patterns of the schemas for names, one repetition each",
     "dialects/export/criteria.py": "the patterns of two schemas for ids, one repetition each",
-    "lsp/places/schema_walk.py": "the patterns of the schemas for names, one repetition each",
+    "lsp/complete/schemas.py": "the patterns of the schemas for names, one repetition each",
     "outputs/verdict.py": "the few letters of a field's name, one after the other",
     "engines/sql/query.py": "the patterns of the schema of judge outputs, on the names of --field",
     "text/source.py": "one byte order mark, repeated",

@@ -4,8 +4,11 @@ import sys
 import click
 import pytest
 import warm
+from cases import read_cases
 
 from rubric_lint.run.console import Progress
+
+TABLES = read_cases(__file__)
 
 
 class Terminal(io.StringIO):
@@ -118,22 +121,7 @@ OLD = "rubrics:\n  - id: {}\n    description: States the result.\n"
 
 @pytest.mark.parametrize(
     ("name", "args", "told"),
-    [
-        (
-            "lint",
-            (),
-            "rubric-lint: interrupted after 1 file: 0 errors and 1 warning; the other files were not checked\n",
-        ),
-        ("lint", ("--fix",), "rubric-lint: interrupted after 1 file: 1 changed; the other files were not read\n"),
-        ("lint", ("show",), "rubric-lint: interrupted after 1 file and 1 rubric; the other files were not read\n"),
-        (
-            "lint",
-            ("--add-ignores",),
-            "rubric-lint: interrupted after 1 file: 1 changed; the other files were not read\n",
-        ),
-        ("fix", (), "rubric-fix: interrupted after 1 file: 1 changed; the other files were not read\n"),
-        ("fix", ("--check",), "rubric-fix: interrupted after 1 file: 1 would change; the other files were not read\n"),
-    ],
+    TABLES["interrupted"],
     ids=["lint", "lint --fix", "lint show", "lint --add-ignores", "fix", "fix --check"],
 )
 def test_an_interrupted_run_says_what_it_did_and_leaves_whole_files(tmp_path, name, args, told):

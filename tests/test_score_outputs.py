@@ -16,12 +16,15 @@ import pyarrow.parquet as pq
 import pytest
 import warm
 from accuracy_depth import RUBRIC, output
+from cases import read_cases
 from click.testing import CliRunner
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import rubric_lint
 from rubric_lint.cli.score.score import cli, score
+
+TABLES = read_cases(__file__)
 
 PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and devices")
@@ -105,21 +108,7 @@ def test_half_a_surrogate_pair_costs_no_more_than_its_own_output(record, name):
 
 
 TOLD = 'in the raw text: no JSON object in this text: "none"'
-COMPACT = [
-    {"id": "a", "rubric": "r", "points": 27, "full": 30, "score": 0.9, "verdict": "pass", "gates_missed": []},
-    {
-        "id": "=b",
-        "rubric": "r",
-        "points": 14,
-        "full": 30,
-        "score": 14 / 30,
-        "verdict": "fail",
-        "gates_missed": ["accuracy"],
-    },
-    {"id": 3, "rubric": "r", "points": 45, "full": 60, "score": 0.75, "verdict": "borderline", "gates_missed": []},
-    {"id": "ä", "rubric": "r", "error": {"line": 4, "path": "", "message": TOLD}},
-    {"rubric": "r", "points": 27, "full": 30, "score": 0.9, "verdict": "pass", "gates_missed": []},
-]
+COMPACT = TABLES["COMPACT"]
 
 
 def test_compact_results_have_the_exact_score_and_no_more():

@@ -8,7 +8,7 @@ import openpyxl
 import pytest
 
 from rubric_lint.agree.judged.run import read_records
-from rubric_lint.agree.reading import NO_RATER, OTHER_MEANING, SKIPPED, TWICE, Reader
+from rubric_lint.agree.reading import NO_RATER, NO_ZEROS, OTHER_MEANING, SKIPPED, TWICE, UNKNOWN_SHEET, Reader
 from rubric_lint.agree.sheets import draw, lay_out, write_csv, write_excel
 from rubric_lint.judge.answers import check_answers, read_answers
 from rubric_lint.outputs.mapping import Wanted
@@ -63,6 +63,7 @@ LABELS = {
     "a rater in each row": ("scores", "id,rater,accuracy,length\na1,bo,9,7\n", {"bo": {"a1": ((9, 7), "pass")}}),
     "no rater, so the file": ("scores", "id,accuracy,length\na1,9,7\n", GOOD),
     "another case, and a hint": ("scores", "id,Accuracy [0 to 10],LENGTH \na1,9,7\n", GOOD),
+    "a decimal comma": ("scores", 'id,accuracy,length\na1,"9,0",7\n', GOOD),
     "semicolons": ("scores", "id;accuracy;length\na1;9;7.0\n", GOOD),
     "some empty cells": ("scores", "id,accuracy,length\na1,9,\n", {"ann": {"a1": ((9, None), None)}}),
     "a verdict": ("scores", "id,verdict\na1,Borderline\n", {"ann": {"a1": (NONE, "borderline")}}),
@@ -82,7 +83,7 @@ def test_a_sheet_holds_labels(case):
     assert read(load(rubric), text) == (expected, [], {})
 
 
-@pytest.mark.parametrize("case", [case for case, (_, text, _) in LABELS.items() if not text.startswith("{")])
+@pytest.mark.parametrize("case", [case for case, (_, text, _) in LABELS.items() if '"' not in text])
 def test_a_workbook_holds_the_same_labels(case):
     rubric, text, expected = LABELS[case]
     mark = ";" if ";" in text else ","
@@ -163,6 +164,26 @@ def test_a_header_of_two_rows_in_a_workbook_is_refused():
     assert (given, "row 2" in message) == ({}, True)
 
 
+def test_a_sheet_without_a_known_column_is_told_if_it_has_rows():
+    def edit(cells):
+        for name, rows in {"Notes": [["who", "when"], ["me", "today"]], "Blank": [], "Title": [["Thanks"]]}.items():
+            for row in rows:
+                (cells.parent[name] if name in cells.parent.sheetnames else cells.parent.create_sheet(name)).append(row)
+
+    data = sheet([["id", "accuracy", "length"], ["a1", 9, 7]], edit=edit)
+    left = {UNKNOWN_SHEET: ["ann.xlsx, sheet `Notes` with 1 row"]}
+    assert read(load("scores"), data, "ann.xlsx") == (GOOD, [], left)
+
+
+def test_ids_that_lost_their_zeros_in_a_spreadsheet_are_told():
+    reader = Reader(load("scores"))
+    judged = [{"id": name, "output": {"accuracy": 9, "length": 9}} for name in ("007", "a")]
+    reader.read("judge.jsonl", ["\n".join(map(json.dumps, judged)).encode()])
+    reader.read("ann.csv", [b"id,accuracy,length\n7,5,5\na,6,6\n"], labels=True)
+    reader.join()
+    assert {each.reason: each.records for each in reader.left_out} == {NO_ZEROS: ["7 by ann"]}
+
+
 def test_skipped_and_repeated_rows_and_rows_of_another_rubric_are_left_out_with_the_reason():
     rubrics = load("scores")
     rows = ["a1,bo,9,9,", "a2,bo,,,", "a3,,9,9,", "a4,bo,9,9,", "a4,bo,8,8,", "a5,bo,9,9,0123456789abcdef"]
@@ -177,6 +198,12 @@ def test_skipped_and_repeated_rows_and_rows_of_another_rubric_are_left_out_with_
             TWICE: ["ann.csv:5 (a4)", "ann.csv:6 (a4)"],
         },
     )
+
+
+def test_results_that_we_wrote_are_no_labels_unless_they_name_a_rater():
+    results = "id,points,full,score,verdict,criteria.accuracy,criteria.length{}\na1,16,20,0.8,pass,9,7{}\n"
+    assert read(load("scores"), results.format("", "")) == ({}, [], {NO_RATER: ["ann.csv:2 (a1)"]})
+    assert read(load("scores"), results.format(",rater", ",ann")) == (GOOD, [], {})
 
 
 def test_columns_with_other_names_are_mapped():

@@ -66,7 +66,7 @@ def find_command(words):
 @pytest.mark.parametrize("line", COMMANDS)
 def test_each_command_and_flag_is_in_the_help(line):
     command, words = find_command(shlex.split(line))
-    help_text = CliRunner().invoke(command, ["--help"]).output
+    help_text = CliRunner().invoke(command, ["--help", "--all"]).output
     flags = [word.partition("=")[0] for word in words if word.startswith("-")]
     assert [flag for flag in flags if not re.search(rf"{re.escape(flag)}(?![\w-])", help_text)] == []
     values = dict(itertools.pairwise(words))
@@ -148,8 +148,8 @@ def test_a_changed_skill_is_overwritten_only_when_asked():
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (("--agent", "claude", "--to", "x"), "--agent and --to cannot be combined; each names a folder"),
-        (("--to", ""), "--to is empty; name a folder"),
+        (("--agent", "claude", "--to", "x"), "--agent cannot be combined with --to; each names a folder"),
+        (("--to", ""), "--to is empty; name a file"),
         (("--to", "file"), "cannot write file/rubric-lint/SKILL.md: Not a directory"),
     ],
 )

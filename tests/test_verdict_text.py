@@ -7,6 +7,7 @@ from pathlib import Path
 from time import process_time
 
 import pytest
+from cases import read_cases
 from random_tables import join_pieces
 from ruamel.yaml import YAML
 
@@ -14,6 +15,8 @@ from rubric_lint.outputs.decoding import IS_INSTALLED
 from rubric_lint.outputs.verdict import Extract, find_verdict
 from rubric_lint.scoring import OutputError, load_rubrics, score
 from rubric_lint.scoring.output import reader_of
+
+TABLES = read_cases(__file__)
 
 
 def find(text, **options):
@@ -56,35 +59,7 @@ def test_an_object_at_the_end_of_a_text_is_its_verdict_but_not_the_whole_text(te
         find(text, extract=Extract.WHOLE)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{'score': 2} then {\"score\": 7}",
-        "{\"score\": 7}, not { 'score' : 2}",
-        '{score: 2} then\n{"score": 7}',
-        '{Score = 2} then\n{"score": 7}',
-        '{“score”: 2} then {"score": 7}',
-        '{"score" => 2} then\n{"score": 7}',
-        '{:score => 2} then\n{"score": 7}',
-        "{\n  reasoning: 'Poor.',\n  score: 2\n} then\n{\"score\": 7}",
-        '{a = 1; score = 2} then\n{"score": 7}',
-        'a: 1, :score => 2\n{"score": 7}',
-        '["score" => 2] then\n{"score": 7}',
-        '{["score"]: 2} then\n{"score": 7}',
-        '{&quot;score&quot;: 2} then\n{"score": 7}',
-        '{&#34;score&#x22;&#58; 2} then\n{"score": 7}',
-        '{„score“: 2} then\n{"score": 7}',
-        '{«score»: 2} then\n{"score": 7}',
-        '{「score」: 2} then\n{"score": 7}',
-        '{\uff02score\uff02\uff1a 2} then\n{"score": 7}',
-        '{"score"\uff1a 2} then\n{"score": 7}',
-        '\uff5bscore\uff1a2\uff5d then\n{"score": 7}',
-        '{"score ": 2} then\n{"score": 7}',
-        '{" score": 2} then\n{"score": 7}',
-        "{'checks': [{'id': 'a', 'score': 2}]} then {\"score\": 7}",
-        "{'score': 2}",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["an object of another language is an object too, text"])
 @pytest.mark.parametrize("extract", Extract)
 def test_an_object_of_another_language_is_an_object_too(text, extract):
     with pytest.raises(OutputError):
@@ -148,54 +123,13 @@ def test_a_text_without_exactly_one_sound_object_is_refused(text, path, line, me
     assert (caught.value.path, caught.value.line, caught.value.message) == (path, line, message)
 
 
-@pytest.mark.parametrize(
-    "before",
-    [
-        "Good.<br>",
-        "<br>",
-        "<br/>",
-        "<hr>",
-        "<HR>",
-        '<img src="a.png">',
-        '![](a)<img src="a.png">',
-        "<https://x.org/a>",
-        "See <https://x.org/a>",
-        "<a@b.c>",
-        "Ask <a@b.c>",
-        "It returns a List<String>",
-        "<p>Good.</p>",
-        "<details>\n<summary>Why</summary>\nGood.\n</DETAILS>",
-        "“Good”, says „gut“, „dobrze” and «bien», »gut«, 「良」, 『良』, 《良》 and 【良】.",
-        "“One paragraph.\n\n“Another one.”",
-        "» Good.\n» Short.",
-        "[\nx = 1\n]\nand\n{\n}",
-        "In [0, 1) and (0, 1], a {b.",
-        "„gut“",
-    ],
-)
+@pytest.mark.parametrize("before", TABLES["what is closed or has no end encloses nothing"])
 def test_what_is_closed_or_has_no_end_encloses_nothing(before):
     for verdict in ('{"score": 7}', '```json\n{"score": 7}\n```'):
         assert find(f"{before}\n{verdict}") == {"score": 7}
 
 
-@pytest.mark.parametrize(
-    ("before", "mark"),
-    [
-        ("A wrote: “My grade:", "“"),
-        ("A wrote: „My grade:", "„"),
-        ("A wrote: «My “grade”:", "«"),
-        ("A wrote: 「My grade:", "「"),
-        ("A wrote: 『My 「grade」:", "『"),
-        ("A wrote: 《My grade:", "《"),
-        ("A wrote: 【My grade:", "【"),
-        ("“One” and “\n\nanother:", "“"),
-        ("[\nA wrote:", "["),
-        ("  {  \nA wrote:", "{"),
-        ("<answer>\nA wrote:", "<answer>"),
-        ("<br>\n<Answer id='a'>\n<p>A wrote:</p>", "<answer>"),
-        ("<!-- A wrote:", "<!--"),
-    ],
-)
+@pytest.mark.parametrize(("before", "mark"), TABLES["an object behind what is never closed is not at the end"])
 def test_an_object_behind_what_is_never_closed_is_not_at_the_end(before, mark):
     for verdict in ('{"score": 7}', '```json\n{"score": 7}\n```'):
         with pytest.raises(OutputError, match=f"is inside `{re.escape(mark)}` at line [1-3], which is never closed"):
@@ -316,75 +250,7 @@ def test_as_many_texts_are_scored_and_refused_as_the_page_says(texts, extract, c
     assert len({case["id"] for case in texts}) == len(texts)
 
 
-HOSTILE = {
-    "objects": '{"score": 7}\n',
-    "objects in a line": 'a {"score": 7} ',
-    "broken objects": '{"score": 7,\n',
-    "broken objects and ends of thoughts": '{"a":["</think>",\n',
-    "lists that go on": '{"a":[\n',
-    "objects in a line that break": 'x {"score":[',
-    "quotes after braces": '{"',
-    "escaped quotes": '{"\\"',
-    "texts that never end": '{"score": "x ',
-    "beginnings of thoughts": "<think ",
-    "thoughts": "<think>a</think>",
-    "thoughts in thoughts": "<think>" * 2 + "</think>",
-    "ends of thoughts": "x</think>",
-    "ends of thoughts and objects": '{"score": 7}\n</think>\n',
-    "harmony": "<|channel|>final<|message|>x<|end|>",
-    "harmony that never ends": "<|channel|>analysis<|message|>x",
-    "headers of harmony": "<|start|>assistant<|channel|>",
-    "beginnings of escaped thoughts": "&lt;think ",
-    "beginnings of thoughts in triangles": "◁think ",
-    "harmony without its tokens": "analysisX assistantfina ",
-    "comments": "<!-- ",
-    "tokens of turns in back ticks": "`<|im_start|>` ",
-    "fences of lists": "```\n[1\n```\n",
-    "fences": "```\n",
-    "fences of other marks": "```\n~~~\n",
-    "longer and longer fences": "```json {\n",
-    "back ticks": "` `` ``` ",
-    "quotes": '" “ « 「 ',
-    "tags": "<a><b></a>",
-    "tags that are never closed": "<a>\n",
-    "tags that begin": "<a ",
-    "tags that are closed more often": "<a>\n</a></a>",
-    "left and right quotes": "“a «b 「c\n„d“ ",
-    "brackets alone on their lines": "[\n{\n}\n",
-    "indented brackets": "  [ [\n ",
-    "brackets": "[a][/b]",
-    "braces": "{ ",
-    "closing braces": "} ",
-    "blanks": " \n\t",
-    "blanks behind braces": "{ \n  ",
-    "block quotes": '> {"score": 7}\n',
-    "ends of messages": "</s> ",
-    "words": "Lorem ipsum {dolor} sit. ",
-    "other languages": "{'a",
-    "old line ends": "a\r",
-    "unseen blanks": "\u200b\xa0",
-    "signs at the begins of lines": "* - \n",
-    "emphasis": '**{"score": 7}',
-    "labels of fences": "```draft\n{}\n```\n",
-    "code that names a score": "```py\nscore = 3\n```\n",
-    "spaced thoughts": "< think ",
-    "braces alone": "{",
-    "brackets alone": "[",
-    "back ticks alone": "`",
-    "thoughts that begin": "<think>",
-    "quotes alone": '"',
-    "keys": '"score":',
-    "keys of another language": "{'score':",
-    "braces and commas": "{a,score ",
-    "a brace and commas": "{" + ", " * 140,
-    "keys with blanks": '"  score  "  ',
-    "keys of HTML": "&quot;score&quot; ",
-    "keys within an object": '{"score":1,"a":{"score":1}}',
-    "broken objects in fences": '```\n{"a":x\n```\n',
-    "objects within objects": '{"a":{"score":1}}\n',
-    "objects that begin in each other": '{"a":',
-    "tags at the begins of lines": "\n<a>",
-}
+HOSTILE = TABLES["HOSTILE"]
 
 
 def seconds(text):

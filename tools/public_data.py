@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from click.testing import CliRunner
 
 from rubric_lint.cli.lint.lint import cli
-from rubric_lint.report.assessment import PLAIN
+from rubric_lint.rules.rows import find_row
 
 PAGE = Path(__file__).parent.parent / "docs/explanation/measured.md"
 VARIABLE = "LLM_RUBRIC"
@@ -110,7 +110,7 @@ def _assess(judged: dict[tuple[str, str], int], people: Sequence[tuple[str, str,
 
 def _say(found: dict[str, Any]) -> str:
     (criterion,) = found["criteria"]
-    faults = [PLAIN[each["rule"]] for each in criterion["findings"]]
+    faults = [find_row(each["rule"]).finds for each in criterion["findings"]]
     return f"{criterion['standing']}" + (f": {'; '.join(dict.fromkeys(faults))}" if faults else "")
 
 

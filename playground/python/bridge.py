@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import rubric_lint
-from rubric_lint.api import fix_source, lint_source, show_source
+from rubric_lint.api import fix_source, import_source, lint_source, show_source
 from rubric_lint.finding import Result
 from rubric_lint.fix import Applied, Fixed, find_trouble
 from rubric_lint.fix.run import FixOutcome
@@ -29,10 +29,14 @@ def answer(request: str) -> str:
 
 
 def lint(name: str, text: str) -> Answer:
-    """Return the JSON report of `rubric-lint`, and its summary as a sentence."""
+    """Return the JSON report of `rubric-lint`, and its summary as a sentence.
+
+    Of a text without rubrics, `imported` is the rubric file that `rubric-lint import` makes of its words.
+    """
     result = lint_source(name, text)
     summary = Summary.of(result)
-    return {"report": _report(result, summary), "summary": str(summary)}
+    imported = None if result.rubrics or not text.strip() else import_source("rubric.md", text).text
+    return {"report": _report(result, summary), "summary": str(summary), "imported": imported}
 
 
 def _report(result: Result, summary: Summary) -> Any:

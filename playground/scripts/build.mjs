@@ -31,6 +31,7 @@ async function noticesOf(inputs) {
 
 /** Requests of each kind and of each system whose rubrics are an example, so that what they load is in the image. */
 async function warmRequests() {
+  const first = await readFile("examples/draft.rubric.yaml", "utf8");
   const text = await readFile("examples/overlap.rubric.yaml", "utf8");
   const sound = await readFile("../examples/summary.rubric.yaml", "utf8");
   const file = { name: "a.rubric.yaml", text };
@@ -39,7 +40,9 @@ async function warmRequests() {
     return Promise.all(names.map(async (name) => ({ do: "lint", name, text: await readFile(join(folder, name), "utf8") })));
   });
   return [
+    { do: "lint", name: "check.rubric.yaml", text: first },
     ...(await Promise.all(examples)).flat(),
+    { do: "lint", name: "a.yaml", text: "# Facts (50%)\n- 1: none\n- 2: some\n- 3: all\n" },
     { do: "lint", name: "a.json", text: '{"rubrics": [{"id": "a", "expected_outcome": "b", "weight": -1}]}' },
     { do: "lint", name: "a.yaml", text: "rubrics: [" },
     { do: "show", ...file, text: sound },
@@ -51,6 +54,7 @@ async function warmRequests() {
 
 await rm(OUT, { recursive: true, force: true });
 await mkdir(join(OUT, "pyodide"), { recursive: true });
+const python = await makeImage("../.cache/playground", "python", await warmRequests());
 const { metafile } = await build({
   entryPoints: ["src/main.ts", "src/worker.ts"],
   outdir: OUT,
@@ -62,9 +66,9 @@ const { metafile } = await build({
   minify: true,
   sourcemap: false,
   metafile: true,
+  define: { FIRST_ANSWER: python.first },
   logLevel: "warning",
 });
-const python = await makeImage("../.cache/playground", "python", await warmRequests());
 await writeFile(join(OUT, "python.image"), gzipSync(python.image, { level: 9 }));
 for (const name of PYODIDE) {
   await copyFile(join("node_modules/pyodide", name), join(OUT, "pyodide", name));

@@ -4,6 +4,7 @@ import legacy from "../../examples/legacy.yaml";
 import summary from "../../examples/summary.rubric.yaml";
 import supportBot from "../../examples/support-bot.yaml";
 import agentv from "../examples/agentv.yaml";
+import draft from "../examples/draft.rubric.yaml";
 import holistic from "../examples/holistic.rubric.yaml";
 import overlap from "../examples/overlap.rubric.yaml";
 import promptfoo from "../examples/promptfooconfig.yaml";
@@ -32,9 +33,9 @@ function judged(value: unknown): string {
 
 export const EXAMPLES: readonly [Example, ...Example[]] = [
   {
-    title: "Overlapping bands",
+    title: "A first draft",
     name: "check.rubric.yaml",
-    text: overlap,
+    text: draft,
     output: judged({
       checks: [
         { id: "accuracy", reasoning: "Names the right period and not the day on which it ends.", score: 6 },
@@ -43,6 +44,7 @@ export const EXAMPLES: readonly [Example, ...Example[]] = [
       overall_reasoning: "Right, but the customer has to ask again.",
     }),
   },
+  { title: "Overlapping bands", name: "check.rubric.yaml", text: overlap, output: "" },
   { title: "Test suite", name: "suite.yaml", text: supportBot, output: "" },
   {
     title: "Score ranges",

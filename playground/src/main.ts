@@ -116,6 +116,9 @@ function draw(linted: Linted): void {
       ...drawFindings(linted, {
         goTo,
         preview: (finding, choice) => propose((asked) => runner.ask("fix-one", { ...asked, finding, choice })),
+        use: (text) => {
+          open(text, "check.rubric.yaml");
+        },
       }),
     );
   }
@@ -209,6 +212,11 @@ function openExample(): void {
   history.replaceState(null, "", location.pathname + location.search);
   output.value = chosen.output;
   open(chosen.text, chosen.name);
+  if (chosen === EXAMPLES[0] && !document.body.dataset["state"]) {
+    draw(FIRST_ANSWER);
+    checked = file();
+    say(`${FIRST_ANSWER.summary.split("\n")[0] ?? ""} Python is starting ...`);
+  }
 }
 
 async function openLink(): Promise<boolean> {

@@ -42,6 +42,8 @@ export interface Report {
 export interface Linted {
   readonly report: Report;
   readonly summary: string;
+  /** Of a text without rubrics: the rubric file that `rubric-lint import` makes of its words; empty if it finds none. */
+  readonly imported: string | null;
 }
 
 /** What `rubric-lint show` says of a file. */

@@ -11,6 +11,8 @@ export interface Actions {
   goTo: (place: Place) => void;
   /** Asks for the text after a fix of one finding, counted as in the report; `choice` is empty for the plain one. */
   preview: (finding: number, choice: string) => Promise<Proposal>;
+  /** Puts a rubric file in place of the text. */
+  use: (text: string) => void;
 }
 
 /** A fix that can be applied. */
@@ -28,7 +30,22 @@ export function drawFindings(linted: Linted, actions: Actions): Node[] {
   const { findings, unread = [] } = linted.report;
   const items = findings.map((finding, index) => drawFinding(finding, index, actions));
   const skipped = unread.map((each) => drawUnread(each, actions.goTo));
-  return items.length + skipped.length ? [make("ol", { class: "findings" }, ...items, ...skipped)] : [];
+  const list = items.length + skipped.length ? [make("ol", { class: "findings" }, ...items, ...skipped)] : [];
+  return [...(linted.imported === null ? [] : drawImported(linted.imported, actions.use)), ...list];
+}
+
+/** What to do with a text that holds no rubric in YAML: take what its words say, or start from something that works. */
+function drawImported(imported: string, use: Actions["use"]): Node[] {
+  const guide = make("a", { href: "../guides/writing/", target: "_blank", rel: "noopener" }, "Write a good rubric");
+  if (!imported) {
+    return [make("p", {}, "There is no rubric in this text, and its words do not name criteria with scores. Choose an example above, or read ", guide, ".")];
+  }
+  const take = button("Use this rubric", () => { use(imported); }, { class: "apply" });
+  return [
+    make("p", {}, "There is no rubric in YAML in this text. Its words read as this one; judge what it says before you use it, and see ", guide, "."),
+    make("pre", { class: "diff", tabindex: "0", "aria-label": "Rubric" }, imported),
+    take,
+  ];
 }
 
 /** What is nearly a rubric, and why it was not checked. */

@@ -9,6 +9,7 @@ const LINT_MS = 100;
 /** A busy machine may take longer; then only the order of magnitude is held. */
 const SLACK = Number(process.env.PLAYGROUND_SLACK ?? 4);
 
+const FIRST_RULES = ["split-band", "vague-outcome"];
 const CLEAN = "rubrics:\n  - id: a\n    expected_outcome: Names the total\n";
 const OLD = "rubrics:\n  - id: a\n    description: Names the 💶 total\n  - id: b\n    description: Names the day\n";
 const MIXED = `rubrics:
@@ -89,11 +90,28 @@ describe("the start", () => {
     const taken = Math.round(performance.now() - began);
     test.diagnostic(`ready in ${taken} ms`);
     assert.ok(taken < READY_MS * SLACK, `${taken} ms`);
-    assert.deepEqual(await rules(), ["overlap", "unknown-field", "vague-outcome"]);
+    assert.deepEqual(await rules(), FIRST_RULES);
     assert.deepEqual(requests.filter((url) => !url.startsWith(server.url)), []);
     assert.ok(requests.some((url) => url.endsWith("/python.image")));
     assert.match(await page.textContent("#version"), /^rubric-lint \d+\.\d+\.\d+/);
     assert.deepEqual(faults, []);
+  });
+
+  it("shows the findings of the first example while Python starts, and scores it then", async () => {
+    let release;
+    const held = new Promise((resolve) => { release = resolve; });
+    await context.route("**/python.image", async (route) => { await held; await route.continue(); });
+    page = await context.newPage();
+    await page.goto(server.url);
+    await page.waitForSelector("#findings .finding");
+    assert.deepEqual(await rules(), FIRST_RULES);
+    assert.match(await status(), /Python is starting/);
+    release();
+    await linted(page, 1);
+    assert.deepEqual(await rules(), FIRST_RULES);
+    await page.click("#tab-score");
+    await page.waitForSelector("#result table");
+    assert.match(await page.textContent("#result"), /^fail score 0\.700Missed gate: accuracy \(got 6, needs 7\)/);
   });
 
   it("says what failed when a file cannot be loaded", async () => {
@@ -146,6 +164,18 @@ describe("linting", () => {
     assert.equal(await link.evaluate((each) => each.href), new URL("../rules/deprecated-description/", server.url).href);
     await page.hover(".cm-lintRange >> nth=1");
     await page.waitForSelector(".cm-tooltip .cm-diagnostic code");
+  });
+
+  it("makes a rubric of one in words, and says what to do with other words", async () => {
+    page = await open(context, server.url);
+    await write("# Accuracy (40%)\n\n- 8-10: every number is right\n- 0-7: a number is wrong\n\n# Tone (60%)\n\n- 8-10: thanks the customer\n- 0-7: does not\n");
+    const before = await lints();
+    await page.click("#findings .apply");
+    await linted(page, before + 1);
+    assert.match(await text(), /^  - id: Accuracy\n    weight: 0\.4\n/m);
+    assert.match(await status(), /1 rubric, 2 criteria/);
+    await write("Be a strict judge.");
+    assert.match(await page.textContent("#findings"), /^There is no rubric in this text/);
   });
 
   it("drops stale results while one types", async () => {
@@ -394,7 +424,7 @@ describe("links", () => {
     it(`that are hostile get a plain message: ${kind}`, async () => {
       page = await open(context, server.url + link);
       assert.match(await page.textContent("#notice"), words);
-      assert.deepEqual(await rules(), ["overlap", "unknown-field", "vague-outcome"]);
+      assert.deepEqual(await rules(), FIRST_RULES);
       assert.deepEqual(faults, []);
     });
   }

@@ -4,6 +4,7 @@ No statistic is computed here: the rules on judged data and the comparison of ve
 """
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from fractions import Fraction
@@ -17,6 +18,7 @@ from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.format.criterion import Shape
 from rubric_lint.rules import JUDGED_RULES
+from rubric_lint.rules.rows import find_row
 from rubric_lint.scoring.grading import OVERALL
 from rubric_lint.scoring.loading import Loaded
 from rubric_lint.text.path import Path, list_above
@@ -57,6 +59,9 @@ class Reason(StrEnum):
     NO_LABELS = "no-labels"
     BY_VERDICT = "by-verdict"
     FEW_LABELS = "few-labels"
+    REPEATED = "repeated"
+    UNSCORED = "unscored"
+    DISPUTED = "disputed"
     SHARES_REACHED = "shares-reached"
 
 
@@ -73,7 +78,10 @@ class Asked(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """A finding at its place; `criterion` is the id of the one that it is about, None for the whole rubric."""
+    """A finding at its place; `criterion` is the id of the one that it is about, None for the whole rubric.
+
+    `judged` is what judged data show in plain words, empty for other findings.
+    """
 
     criterion: str | None
     rule: str
@@ -82,6 +90,17 @@ class Evidence(NamedTuple):
     file: str
     line: int
     column: int
+    judged: str = ""
+
+    @property
+    def statement(self) -> str:
+        """The message without the criterion that it begins with."""
+        return _NAME.sub("", self.message)
+
+    @property
+    def plain(self) -> str:
+        """What it says to people who know no statistics."""
+        return self.judged or self.statement
 
     @property
     def is_blocking(self) -> bool:
@@ -90,7 +109,7 @@ class Evidence(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
-        _, *values = self
+        _, *values, _ = self
         return dict(zip(("rule", "severity", "message", "file", "line", "column"), values, strict=True))
 
 
@@ -163,6 +182,9 @@ class Assessment(NamedTuple):
             "bad_caught": self.caught and self.caught.to_json(),
             "good_passed": self.passed and self.passed.to_json(),
             "labels_needed": self.needed,
+            "repeated": sum(review.doubt.repeated),
+            "unscored": sum(review.doubt.invalid),
+            "disputed": review.doubt.disputed,
             "criteria": [each.to_json() for each in self.criteria],
             "findings": [each.to_json() for each in self.evidence],
             "invalid": [each._asdict() for each in review.invalid],
@@ -201,7 +223,14 @@ def sort_findings(source: Source, findings: Sequence[Finding], rubrics: Sequence
 def tell(source: Source, finding: Finding, criterion: str | None) -> Evidence:
     """Return a finding as evidence about a criterion, or about the whole rubric (None)."""
     line, column, _ = source.position(finding.span.start)
-    return Evidence(criterion, finding.rule, finding.severity, finding.message, source.name, line, column)
+    judged = ""
+    if finding.rule in JUDGED_RULES:
+        judged = find_row(finding.rule).write_plainly(finding.code.rpartition(".")[2], finding.values)
+    return Evidence(criterion, finding.rule, finding.severity, finding.message, source.name, line, column, judged)
+
+
+_NAME = re.compile(r"^criterion (?:`[^`]*`|[0-9]+): ")
+"""Matches the criterion that a message begins with."""
 
 
 def of_test(source: Source, finding: Finding) -> Evidence:
@@ -268,7 +297,7 @@ def _decide(
 ) -> tuple[Trust, tuple[Reason, ...]]:
     against = []
     target = asked.target
-    is_biased = review.chosen is Chosen.BY_VERDICT
+    is_biased = review.chosen is Chosen.BY_VERDICT or (review.chosen is None and review.doubt.chosen is not None)
     if any(each.severity is Severity.ERROR and each.rule not in JUDGED_RULES for each in evidence):
         against.append(Reason.ERRORS)
     elif any(each.is_blocking for each in evidence):
@@ -285,9 +314,13 @@ def _decide(
         return Trust.UNDECIDED, (Reason.NO_LABELS,)
     if is_biased:
         return Trust.UNDECIDED, (Reason.BY_VERDICT,)
-    if caught.low >= target and passed.low >= target:
-        return Trust.TRUSTED, (Reason.SHARES_REACHED,)
-    return Trust.UNDECIDED, (Reason.FEW_LABELS,)
+    if min(caught.low, passed.low) < target:
+        return Trust.UNDECIDED, (Reason.FEW_LABELS,)
+    doubt = review.doubt
+    worst = [bound(each, asked.level).low for each in doubt.at_worst(caught.share, passed.share)]
+    doubts = {Reason.REPEATED: doubt.repeated, Reason.UNSCORED: doubt.invalid, Reason.DISPUTED: (doubt.disputed,)}
+    against = [reason for reason, counts in doubts.items() if any(counts) and min(worst) < target]
+    return (Trust.UNDECIDED, tuple(against)) if against else (Trust.TRUSTED, (Reason.SHARES_REACHED,))
 
 
 def count_labels(gate: Gate, asked: Asked) -> int | None:

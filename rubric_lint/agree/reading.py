@@ -1,6 +1,5 @@
 """Read results and labels, and sort out what cannot be compared, each with its reason."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,12 +10,13 @@ from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, make_id_key, name_key
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, point_to_known
-from rubric_lint.outputs.decoding import OutputError, decode_entry, read_entry, refuse_flaws
+from rubric_lint.outputs.blocks import SkippedSheet
+from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.mapping import FIELDS, HELD, RESERVED, SHEET, Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.streams import Entry as Text
 from rubric_lint.outputs.verdict import Extract
-from rubric_lint.scoring.flat import Flat, list_fields, read_flat, read_whole
+from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat, read_whole
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import Scored, ScoringRubric, combine_samples
 from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, read_panel
@@ -82,17 +82,12 @@ def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
     return names
 
 
-def as_record(text: bytes, rubrics: Mapping[str, ScoringRubric]) -> bytes | None:
+def as_record(entry: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) -> dict[str, Any] | None:
     """Return the record whose result an entry is, or None if it is not a result.
 
     Raises:
         OutputError: if it is the result of an invalid output, or of several samples, which it does not keep.
     """
-    try:
-        entry = read_entry(text)
-        refuse_flaws(entry)
-    except OutputError:
-        return None
     if "error" in entry and "output" not in entry:
         error = entry["error"]
         message = error.get("message") if isinstance(error, dict) else error
@@ -111,7 +106,7 @@ def as_record(text: bytes, rubrics: Mapping[str, ScoringRubric]) -> bytes | None
     if shape is Shape.HOLISTIC:
         output = {name: given[0].get("raw") if given else None}
     kept = {key: value for key, value in entry.items() if key not in RESERVED or key in {"rubric", "rubric_hash"}}
-    return json.dumps({**kept, "output": output}).encode()
+    return {**kept, "output": output}
 
 
 _MOST_PLACES = 5
@@ -124,11 +119,12 @@ class UnusableError(Exception):
 
 @dataclass(slots=True)
 class LeftOut:
-    """Records that are not compared for one reason: how many, and the first of them."""
+    """Records, or what `noun` says, that are not compared for one reason: how many, and the first of them."""
 
     reason: str
     count: int = 0
     records: list[str] = field(default_factory=list)
+    noun: str = "record"
 
     def add(self, record: str) -> None:
         """Count a record."""
@@ -139,7 +135,7 @@ class LeftOut:
     def __str__(self) -> str:
         """Return the reason and the records."""
         more = [f"{self.count - len(self.records):,} more"] if self.count > len(self.records) else []
-        what = "1 record" if self.count == 1 else f"{self.count:,} records"
+        what = f"1 {self.noun}" if self.count == 1 else f"{self.count:,} {self.noun}s"
         return f"{what} left out ({self.reason}): {join_words([*self.records, *more])}"
 
     def to_json(self) -> dict[str, Any]:
@@ -183,10 +179,12 @@ class _Found(NamedTuple):
 
 NO_ID = "no `id` to join by"
 NO_RATER = "no `rater`; say who judged in each label"
+UNKNOWN_SHEET = "none of its columns is known"
 SKIPPED = "nothing is entered, so the rater skipped the answer"
 OTHER_MEANING = "judged by another version of the rubric, as `rubric_hash` says; judge again, or use --any-version"
 TWICE = "one rater judged the same id more than once"
 NO_RESULT = "no judge has a result for the id, so only people are compared"
+NO_ZEROS = "results have the id with leading zeros, which spreadsheets drop; import that column as text"
 OTHER_TYPE = 'results have the id in another type, as 1 is not "1"; write both alike'
 _WAYS = tuple(map(str, Chosen))
 UNKNOWN_CHOICE = f"unknown `chosen`; expected {join_words(_WAYS, 'or')}"
@@ -219,8 +217,16 @@ class Reader:
     def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, asked: Asked = PLAIN) -> int:
         """Read a file of results or labels as asked; return its number of records."""
         wanted = Wanted(judgements=list_fields(self._rubrics.values()), is_shared=True)
-        asked = asked._replace(name=asked.name or file, wanted=wanted)
-        return self.read_texts(file, read_entries(chunks, asked), labels=labels)
+        asked = asked._replace(name=asked.name or file, wanted=wanted, skipped=[])
+        count = self.read_texts(file, read_entries(chunks, asked), labels=labels)
+        self.leave_out_sheets(file, asked.skipped or ())
+        return count
+
+    def leave_out_sheets(self, file: str, sheets: Iterable[SkippedSheet]) -> None:
+        """Say that sheets of a workbook are not read."""
+        for sheet in sheets:
+            left_out = self._left_out.setdefault(UNKNOWN_SHEET, LeftOut(UNKNOWN_SHEET, noun="sheet"))
+            left_out.add(f"{file}, sheet `{sheet.name}` with {sheet.rows:,} row{'' if sheet.rows == 1 else 's'}")
 
     def read_texts(self, file: str, texts: Iterable[Text], *, labels: bool = False) -> int:
         """Read some records of a file; return their number."""
@@ -228,10 +234,16 @@ class Reader:
         for line, text in texts:
             count += 1
             try:
-                if labels and (label := self._read_label(text)):
-                    self._take_label(*label, file, line)
+                value = decode_entry(text)
+                if labels and (label := self._read_label(value)):
+                    self._take_label(value, *label, file, line)
                     continue
-                entry = self._score(text)
+                try:
+                    entry = self._scorer.score_value(value)
+                except OutputError:
+                    if (record := as_record(value, self._rubrics)) is None:
+                        raise
+                    entry = self._scorer.score_value(record)
             except OutputError as fault:
                 outcome = self._scorer.explain(text, fault, line)
                 error = outcome.error or fault
@@ -241,23 +253,19 @@ class Reader:
         self._labels += count if labels else 0
         return count
 
-    def _read_label(self, text: bytes | OutputError) -> tuple[dict[str, Any], ScoringRubric, Flat] | None:
+    def _read_label(self, value: dict[str, Any]) -> tuple[ScoringRubric, Flat] | None:
         """Return a label that has a field for each criterion or for the verdict, and may lack some; else None.
 
         Raises:
             OutputError: if its rubric is unknown, or a value is not allowed.
         """
-        try:
-            value = decode_entry(text)
-        except OutputError:
-            return None
         if not HELD.isdisjoint(value) or "checks" in value or "criteria" in value:
             return None
         if "rubric" not in value and len(self._rubrics) > 1:
             return None
         rubric = find_rubric(value, self._rubrics)
         flat = read_flat(value, rubric)
-        return None if flat is None else (value, rubric, flat)
+        return None if flat is None else (rubric, flat)
 
     def _take_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: Flat, file: str, line: int) -> None:
         """Keep a label; it has the verdict that the person gave, or else that of the answers if there are all."""
@@ -270,20 +278,13 @@ class Reader:
             verdict = rubric.grade(read_whole(flat, rubric)).verdict
         judgement = Judgement((flat.answers, verdict))
         found = _Found(find_source(value, file), rubric, make_id_key(name), file, line, judgement, is_of_sheet=True)
+        if not OF_TABLE.isdisjoint(value):  # results that we wrote: without a rater they are of the judge
+            found = found._replace(is_of_sheet=False)
         other = read_judged_by(value) not in {None, rubric.hash}
         if verdict is None and not any(answer is not None for answer in flat.answers):
             self._leave_out(SKIPPED, found.place)
         else:
             self._take_person(found, value.get("chosen"), is_of_other=other)
-
-    def _score(self, text: bytes | OutputError) -> Entry:
-        try:
-            return self._scorer.score(text)
-        except OutputError:
-            record = None if isinstance(text, OutputError) else as_record(text, self._rubrics)
-            if record is None:
-                raise
-            return self._scorer.score(record)
 
     def _take(self, entry: Entry, file: str, line: int, *, labels: bool) -> None:
         value = entry.value if entry.is_record else {}
@@ -294,6 +295,7 @@ class Reader:
         judgement = _judge(entry)._replace(
             orders=_read_orders(value.get("judge"), value.get("judge"), entry.rubric),
             length=len(answer) if isinstance(answer, str) else None,
+            text=hash((repr(value.get("question")), answer)) if isinstance(answer, str) else None,
         )
         found = _Found(find_source(value, file), entry.rubric, make_id_key(value["id"]), file, line, judgement)
         if labels:
@@ -448,10 +450,12 @@ class Reader:
     def _list_labels_without_result(self, ratings: Ratings) -> None:
         judged = ratings.judged
         names = {name_key(key) for key in judged}
+        stripped = {name.lstrip("0") for name in names if name.startswith("0")}
         for rater, given in ratings.people.items() if judged else ():
             for key in given:
                 if key not in judged:
-                    reason = OTHER_TYPE if name_key(key) in names else NO_RESULT
+                    name = name_key(key)
+                    reason = OTHER_TYPE if name in names else NO_ZEROS if name in stripped else NO_RESULT
                     self._leave_out(reason, f"{name_key(key)} by {rater}")
 
 
@@ -484,7 +488,9 @@ def _split(found: _Found, entry: Entry) -> list[_Found]:
     members = []
     for model, samples in given.items():
         judgement = _judge_samples(combine_samples(samples))._replace(
-            orders=_read_orders(about, listed[model], entry.rubric), length=found.judgement.length
+            orders=_read_orders(about, listed[model], entry.rubric),
+            length=found.judgement.length,
+            text=found.judgement.text,
         )
         members.append(found._replace(source=found.source._replace(model=model), judgement=judgement))
     panel = found.source._replace(model=None, is_panel=True)

@@ -16,6 +16,7 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.judge.answers import Answer
 from rubric_lint.messages import list_scores
 from rubric_lint.outputs.mapping import CRITERION, fold_column
+from rubric_lint.outputs.workbook import HELP
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
 
 _MOST_LISTED = 250
@@ -71,7 +72,7 @@ def write_csv(rows: Sequence[Sequence[Any]]) -> bytes:
 
 def _explain(rubrics: Iterable[ScoringRubric]) -> tuple[list[list[Any]], dict[str, list[str]]]:
     """Return a table of what each value of each criterion means, and the values that each column may have."""
-    rows: list[list[Any]] = [["Criterion", "Enter", "It means"]]
+    rows: list[list[Any]] = [[*HELP]]
     allowed: dict[str, list[str]] = {}
     for rubric in rubrics:
         is_checklist = rubric.shape is Shape.CHECKLIST

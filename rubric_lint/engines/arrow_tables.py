@@ -1,10 +1,10 @@
 """Read outputs from Arrow, most by their columns, and write results as a table of Arrow."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.engines.rows import READ, Items, Plain, RowError, Rows, gather, is_null, refuse_repeated
+from rubric_lint.engines.rows import READ, Items, Rows, gather, is_null, read_column, refuse_repeated
 from rubric_lint.outputs.decoding import list_values
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import ScoringRubric
@@ -75,10 +75,6 @@ def _is_text(kind: pa.DataType) -> bool:
     return kind in _TEXTS
 
 
-def _is_text_or_struct(kind: pa.DataType) -> bool:
-    return _is_text(kind) or pa.types.is_struct(kind)
-
-
 def _read_answers(outputs: pa.StructArray, rubric: ScoringRubric) -> Iterator[tuple[Any, ...] | None]:
     """Yield the answers of each output; None unless its checks are those of the rubric, in its order."""
     form = form_of(rubric.shape)
@@ -99,7 +95,7 @@ def _read_answers(outputs: pa.StructArray, rubric: ScoringRubric) -> Iterator[tu
         yield given if placed == order else None
 
 
-def read_arrow(table: Any, size: int) -> Iterator[Items | Plain]:
+def read_arrow(table: Any, size: int) -> Iterator[Items | Columns]:
     """Yield the rows of a table or a column of Arrow, in portions of at most `size`."""
     if hasattr(table, "__arrow_c_stream__") and hasattr(table, "dtype"):  # a column, such as a series of Polars
         table = pa.chunked_array(table)
@@ -117,13 +113,14 @@ def read_arrow(table: Any, size: int) -> Iterator[Items | Plain]:
         names = [name for name in READ if name in batch.schema.names]
         part = batch.select(names) if {"output", "outputs"} & {*names} else batch
         id_type = part.schema.field("id").type if "id" in names and part is not batch else None
-        is_plain = names in (["output"], ["id", "output"]) and _is_text_or_struct(part.schema.field("output").type)
+        kind = part.schema.field("output").type if names in (["output"], ["id", "output"]) else None
+        is_plain = kind is not None and (_is_text(kind) or pa.types.is_struct(kind))
         for start in range(0, len(batch), size):
             rows = part.slice(start, size)
             yield _read_columns(rows, id_type) if is_plain else _read_rows(rows, id_type)
 
 
-def _read_columns(rows: Any, id_type: Any) -> Plain:
+def _read_columns(rows: Any, id_type: Any) -> Columns:
     named = list_values(rows.column("id")) if "id" in rows.schema.names else [None] * len(rows)
     outputs = rows.column("output")
     outputs = outputs if isinstance(outputs, pa.ChunkedArray) else pa.chunked_array([outputs])
@@ -169,22 +166,18 @@ def write_arrow(rows: Rows) -> pa.Table:
     unique = [*dict.fromkeys(rows.kinds)]
     numbers = {kind: number for number, kind in enumerate(unique)}
     places = pa.array([*map(numbers.__getitem__, rows.kinds)], pa.int32())
-    known = [kind if isinstance(kind, Known) else None for kind in unique]
-    values = {
-        "rubric": [kind.rubric.name if isinstance(kind, Known) else kind.rubric for kind in unique],
-        "rubric_hash": [each and each.rubric.hash for each in known],
-        "points": [each and each.points for each in known],
-        "full": [each and each.full for each in known],
-        "score": [each and each.score for each in known],
-        "verdict": [each and str(each.verdict) for each in known],
-        "gates_missed": [each and each.gates_missed for each in known],
-    }
+    of_row = {row: number for number, row in enumerate(rows.errors)}
+    errors = pa.array([error._asdict() for error in rows.errors.values()], _ERROR)
+    errors = errors.take(pa.array([*map(of_row.get, range(len(rows.kinds)))], pa.int32()))
     form = schema(rows.id_type)
     columns = [
         write_ids(rows.ids, form.field("id").type),
-        *(pa.array(column, form.field(name).type).take(places) for name, column in values.items()),
-        _write_criteria(known, places),
-        _write_errors(rows.errors, len(rows.kinds)),
+        *(
+            pa.array([read_column(kind, name) for kind in unique], form.field(name).type).take(places)
+            for name in form.names[1:-2]
+        ),
+        _write_criteria([kind if isinstance(kind, Known) else None for kind in unique], places),
+        errors,
     ]
     return pa.Table.from_arrays(columns, schema=form)
 
@@ -222,11 +215,3 @@ def _write_criteria(known: Sequence[Known | None], places: pa.Array) -> pa.Array
     values = pa.array([{**each, "raw": int(each["raw"])} for each in written], _CRITERION)
     taken = pa.array(listed, pa.list_(pa.int32())).take(places)
     return pa.ListArray.from_arrays(taken.offsets, values.take(taken.values), mask=taken.is_null())
-
-
-def _write_errors(errors: Mapping[int, RowError], rows: int) -> pa.Array:
-    places: list[int | None] = [None] * rows
-    for number, row in enumerate(errors):
-        places[row] = number
-    written = pa.array([error._asdict() for error in errors.values()], _ERROR)
-    return written.take(pa.array(places, pa.int32()))

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import islice
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from rubric_lint.engines.rows import Invalid, Items, Kind, Plain, RowError, Rows, gather, is_null, refuse_repeated
+from rubric_lint.engines.rows import Invalid, Items, Kind, RowError, Rows, gather, is_null, read_column, refuse_repeated
 from rubric_lint.outputs.decoding import OutputError, read_struct
 from rubric_lint.outputs.streams import CHUNK, Block, read_blocks
 from rubric_lint.outputs.verdict import Extract
@@ -20,12 +20,14 @@ from rubric_lint.scoring.totals import Totals
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from rubric_lint.engines.arrow_tables import Columns
+
 
 _MOST = 65_536
 """The most rows in a portion."""
 
 
-Portion = Block | Items | Plain
+Portion: TypeAlias = "Block | Items | Columns"
 
 
 def divide(outputs: Any, size: int = _MOST) -> Iterator[Portion]:
@@ -63,7 +65,7 @@ def _is_frame(outputs: Any) -> bool:
     return hasattr(outputs, "columns") and hasattr(outputs, "iloc")
 
 
-def _divide_table(table: Any, size: int) -> Iterator[Items | Plain]:
+def _divide_table(table: Any, size: int) -> "Iterator[Items | Columns]":
     if hasattr(table, "iloc"):  # of pandas, which has columns that Arrow cannot hold
         if _is_frame(table):
             refuse_repeated([*table.columns])
@@ -79,7 +81,7 @@ def _divide_table(table: Any, size: int) -> Iterator[Items | Plain]:
     yield from read_arrow(table, size)
 
 
-def _divide_items(outputs: Iterable[Any], size: int) -> Iterator[Items | Plain]:
+def _divide_items(outputs: Iterable[Any], size: int) -> "Iterator[Items | Columns]":
     rest = iter(outputs.tolist() if hasattr(outputs, "tolist") else outputs)
     while items := [*islice(rest, size)]:
         if not any(map(_is_batch, items)):
@@ -138,44 +140,42 @@ class ScoredBatch:
     @cached_property
     def rubric(self) -> list[str | None]:
         """The name of the rubric of each output; None if the output is invalid and does not say it."""
-        return self._gather(lambda kind: kind.rubric.name if isinstance(kind, Known) else kind.rubric)
+        return self._gather("rubric")
 
     @cached_property
     def rubric_hash(self) -> list[str | None]:
         """The canonical hash of the rubric of each output."""
-        return self._gather(lambda kind: kind.rubric.hash if isinstance(kind, Known) else None)
+        return self._gather("rubric_hash")
 
     @cached_property
     def points(self) -> list[int | None]:
         """The points of each output, at least 0: the score is exactly `points` / `full`."""
-        return self._gather(lambda kind: kind.points if isinstance(kind, Known) else None)
+        return self._gather("points")
 
     @cached_property
     def full(self) -> list[int | None]:
         """The points of the best answer; twice as many if the median of several outputs has half a point."""
-        return self._gather(lambda kind: kind.full if isinstance(kind, Known) else None)
+        return self._gather("full")
 
     @cached_property
     def score(self) -> list[float | None]:
         """The score of each output, 0..1, as the nearest double."""
-        return self._gather(lambda kind: kind.score if isinstance(kind, Known) else None)
+        return self._gather("score")
 
     @cached_property
     def verdict(self) -> list[Verdict | None]:
         """The verdict of each output."""
-        return self._gather(lambda kind: kind.verdict if isinstance(kind, Known) else None)
+        return self._gather("verdict")
 
     @cached_property
     def gates_missed(self) -> list[tuple[str, ...] | None]:
         """The ids of the criteria whose gates each output misses."""
-        return self._gather(lambda kind: tuple(kind.gates_missed) if isinstance(kind, Known) else None)
+        return self._gather("gates_missed")
 
     @cached_property
     def criteria(self) -> list[tuple[CriterionResult, ...] | None]:
         """The result of each criterion of each output, without the judge's reasons."""
-        return self._gather(
-            lambda kind: tuple([piece.result for piece in kind.pieces]) if isinstance(kind, Known) else None
-        )
+        return self._gather("criteria")
 
     @cached_property
     def error(self) -> list[RowError | None]:
@@ -227,13 +227,9 @@ class ScoredBatch:
     def __repr__(self) -> str:
         return f"<ScoredBatch: {self.totals}>"
 
-    @cached_property
-    def _unique(self) -> dict[Kind, None]:
-        return dict.fromkeys(self._rows.kinds)
-
-    def _gather(self, read: Any) -> list[Any]:
+    def _gather(self, name: str) -> list[Any]:
         """Return a column: read each kind once, and look it up for each row."""
-        values = {kind: read(kind) for kind in self._unique}
+        values = {kind: read_column(kind, name) for kind in dict.fromkeys(self._rows.kinds)}
         return [*map(values.__getitem__, self._rows.kinds)]
 
 
@@ -287,7 +283,7 @@ class Collector:
         self._rows.ids.append(name)
         self._rows.kinds.append(kind)
 
-    def _add_plain(self, portion: Plain) -> None:
+    def _add_plain(self, portion: "Columns") -> None:
         """Add records by their columns, and what needs a second look one by one."""
         found = portion.match_form(self._scorer)
         others = [place for place, known in enumerate(found) if known is None]

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from rubric_lint.messages import list_names
 from rubric_lint.outputs.mapping import HELD, SHOWN
 from rubric_lint.scoring.grading import Scored
 from rubric_lint.scoring.output import Known
-from rubric_lint.scoring.scorer import Scorer
 
 
 class RowError(NamedTuple):
@@ -35,6 +34,20 @@ Kind = Known | Invalid
 """What a row has: one of a few results, which many rows share."""
 
 Item = TypeVar("Item")
+
+
+def read_column(kind: Kind, name: str) -> Any:
+    """Return what a column of results, except that of errors, has for a kind; None if an invalid output has none."""
+    if name == "rubric":
+        return kind.rubric.name if isinstance(kind, Known) else kind.rubric
+    if not isinstance(kind, Known):
+        return None
+    if name == "rubric_hash":
+        return kind.rubric.hash
+    if name == "criteria":
+        return tuple([piece.result for piece in kind.pieces])
+    found = getattr(kind, name)
+    return tuple(found) if name == "gates_missed" else found
 
 
 class Rows:
@@ -81,24 +94,6 @@ class Items(NamedTuple):
 
     items: list[Any]
     id_type: Any = None
-
-
-class Plain(Protocol):
-    """Some records that have just an id, or None, and an output."""
-
-    @property
-    def ids(self) -> list[Any]:
-        """The id of each."""
-
-    @property
-    def id_type(self) -> Any:
-        """The Arrow type of the ids."""
-
-    def match_form(self, scorer: Scorer) -> list[Known | None]:
-        """Return the result of each that has just the fields of the expected form, else None."""
-
-    def gather(self, places: list[int]) -> list[Any]:
-        """Return the records at these places."""
 
 
 def gather(columns: Mapping[Any, list[Any]], rows: int, id_type: Any = None) -> Items:

@@ -14,14 +14,14 @@ from rubric_lint.lsp.answers.commands import NAMES as COMMANDS
 from rubric_lint.lsp.answers.commands import Commands, answer_lenses
 from rubric_lint.lsp.answers.formatting import Formatting
 from rubric_lint.lsp.answers.hover import answer_hover
-from rubric_lint.lsp.answers.links import answer_links
-from rubric_lint.lsp.answers.renaming import (
+from rubric_lint.lsp.answers.ids import (
     answer_definition,
     answer_highlights,
     answer_references,
     answer_rename,
     prepare_rename,
 )
+from rubric_lint.lsp.answers.links import answer_links
 from rubric_lint.lsp.answers.scores import answer_hints
 from rubric_lint.lsp.answers.symbols import WorkspaceSymbols, answer_folds, answer_outline
 from rubric_lint.lsp.complete.completion import answer_completion

@@ -1,22 +1,418 @@
 """List the tools: what each does, its arguments, whether it writes, and the function that answers it."""
 
-from collections.abc import Callable, Mapping
+import io
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
+from rubric_lint.agree.changes import compare, locate, pair_rubrics, prepare_all
+from rubric_lint.finding import Result
+from rubric_lint.fix import SAFE, FixSelection
+from rubric_lint.fix.run import FixOutcome, FixRun
 from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.format.starter import RUBRICS, start
 from rubric_lint.lint.importing import ChoiceError, TableFile, choose, import_tables
-from rubric_lint.mcp.checking import diff, fix, lint, read_one, score, show
-from rubric_lint.mcp.roots import Answer, Roots, ToolError
-from rubric_lint.messages import describe, expected_of, join_words, point_to_known
-from rubric_lint.project.files import name_other_kind
-from rubric_lint.project.opening import SMALL_LIMIT
+from rubric_lint.mcp.roots import CRASHED, Answer, Roots, ToolError
+from rubric_lint.messages import describe, expected_of, join_words, point_to_known, visible
+from rubric_lint.project.files import STDIN, File, Unreadable, name_other_kind, read
+from rubric_lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.project.repository import name_schema
-from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.project.settings import Overrides, SettingsFinder
+from rubric_lint.report import REPORTERS, Style
+from rubric_lint.report.changes import Comparison, as_json, as_text
+from rubric_lint.report.fixes import as_data, as_report, word_troubles, write_diff
+from rubric_lint.report.scores import FORMS
+from rubric_lint.report.show import SHOW_FORMATS
 from rubric_lint.rules import BY_NAME, list_choices
+from rubric_lint.run.baseline import Baselines
+from rubric_lint.run.batch import FileOutcome, lint_bytes, lint_files
+from rubric_lint.run.console import Progress, report_crash
+from rubric_lint.run.given import Input, read_given
+from rubric_lint.run.linting import Find, LintRun
+from rubric_lint.run.summary import Failure, Reporter, Summary
+from rubric_lint.scoring.loading import Loaded, load_models
+from rubric_lint.scoring.run import Scoring
+from rubric_lint.show import Shown
+from rubric_lint.show.run import ShowRun
+from rubric_lint.text.path import Path as Place
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, as_bytes
 
+Arguments = Mapping[str, Any]
 Schema = Mapping[str, Any]
+
+
+class Tool(NamedTuple):
+    """A tool. `writes`: it can write files. `report`: the schema file of its answer, if the answer has one."""
+
+    name: str
+    title: str
+    description: str
+    schema: dict[str, Any]
+    answer: Callable[[Roots, Arguments], Answer]
+    writes: bool = False
+    report: str | None = None
+
+    @property
+    def output_schema(self) -> dict[str, Any] | None:
+        """The schema of the data that it answers."""
+        if self.report is None:
+            return None
+        # Without its address, which a client might download.
+        return {name: value for name, value in load_bundled(self.report).items() if name != "$id"}
+
+
+def check_arguments(given: Arguments, schema: Schema) -> None:
+    """Check the arguments of a call.
+
+    Raises:
+        ToolError: when one is unknown, missing or wrong; the message names it.
+    """
+    known = schema["properties"]
+    if unknown := [name for name in given if name not in known]:
+        hint = point_to_known(unknown[0], known) if known else "this tool takes none"
+        raise ToolError(f"unknown argument `{unknown[0]}`; {hint}")
+    if missing := [name for name in schema["required"] if name not in given]:
+        raise ToolError(f"missing {join_words([f'`{name}`' for name in missing])}")
+    from jsonschema import Draft202012Validator  # noqa: PLC0415  (a tenth of a second)
+
+    for error in Draft202012Validator(schema).iter_errors(dict(given)):
+        name, *steps = error.absolute_path
+        _refuse(f"`{name}`{''.join(f'[{step}]' for step in steps)}", error)
+
+
+def _refuse(place: str, error: Any) -> NoReturn:
+    match error.validator:
+        case "maxLength":
+            length, most = len(error.instance), error.validator_value
+            raise ToolError(
+                f"{place}: it has {length:,} characters, and the limit is {most:,}; save it as a file and pass its path"
+            )
+        case "enum":
+            hint = point_to_known(str(error.instance), error.validator_value)
+            raise ToolError(f"{place}: unknown value {describe(error.instance, '')}; {hint}")
+        case "minItems":
+            raise ToolError(f"{place}: the list is empty; leave the argument out for the default")
+        case _:
+            found = describe(error.instance, str(error.instance))
+            raise ToolError(f"{place}: expected {expected_of(error.schema)}, found {found}")
+
+
+class _Refused(list[str]):
+    """Messages on the files that were not read; their names cannot break lines."""
+
+    def refuse(self, message: str) -> None:
+        """Take a file that cannot be read."""
+        self.append(visible(message))
+
+    def report_crash(self, fault: Exception, file: str) -> None:
+        """Take a file that made rubric-lint crash."""
+        report_crash(fault, file)
+        self.refuse(f"{file}: {CRASHED}: {type(fault).__name__}: {fault}")
+
+    def check(self, files: int) -> None:
+        """Refuse a call of which no file could be read.
+
+        Raises:
+            ToolError: with all messages.
+        """
+        if self and not files:
+            raise ToolError("\n".join(self))
+
+
+class _Files(NamedTuple):
+    """The files of a call: how to find them, and their content if that was given as a text."""
+
+    paths: list[str]
+    find: Find
+    data: bytes | None
+
+    @classmethod
+    def of(cls, roots: Roots, given: Arguments, finder: SettingsFinder) -> "_Files":
+        """Take the files that a call names."""
+        if (text := _take_text(roots, given)) is None:
+            return cls([roots.require(path) for path in given.get("paths", ["."])], roots.find, None)
+        name, data = text
+        file = File(name, finder.for_file(name))
+        return cls([name], lambda *_: [file], data)
+
+    def hooks(self, refused: _Refused) -> dict[str, Any]:
+        """Return what a run over these files takes."""
+        reading = read if self.data is None else lambda _: self.data
+        return {"find": self.find, "read": reading, "refuse": refused.refuse, "report_crash": refused.report_crash}
+
+
+def _take_text(roots: Roots, given: Arguments, prefix: str = "") -> tuple[str, bytes] | None:
+    """Return the name and the content of the argument `text`, with a prefix, or None if it was not given.
+
+    Raises:
+        ToolError: when a text has no name or comes with paths, or the name is outside the roots.
+    """
+    text, name = given.get(f"{prefix}text"), given.get("name")
+    if text is None:
+        if name is not None and not any(key.endswith("text") for key in given):
+            raise ToolError("`name` is the file name of a text; give `text` too, or use `paths` for files")
+        return None
+    if "paths" in given:
+        raise ToolError("give `paths` or `text`, not both")
+    if name is None:
+        raise ToolError(f"`{prefix}text` needs `name`, the file name that selects its format and its settings")
+    return roots.require(name), as_bytes(text)
+
+
+def _find_settings(given: Arguments) -> SettingsFinder:
+    select = frozenset(given["select"]) if "select" in given else None
+    ignore = frozenset(given.get("ignore", ()))
+    if select and select <= ignore:
+        raise ToolError("`ignore` names every rule of `select`, so none would run; remove one of them")
+    return SettingsFinder(Overrides(select, ignore))
+
+
+class _Both(Reporter):
+    """Writes the findings as JSON for programs and as lines for the agent, and keeps what could not be read."""
+
+    def __init__(self) -> None:
+        self.failures = _Refused()
+        self._data, self._lines = io.StringIO(), io.StringIO()
+        look = Style()
+        self._reporters = REPORTERS["json"](self._data.write, look), REPORTERS["agent"](self._lines.write, look)
+
+    def add(self, result: Result) -> None:
+        """Take the findings of one file."""
+        for reporter in self._reporters:
+            reporter.add(result)
+
+    def fail(self, failure: Failure) -> None:
+        """Take a file that was not linted."""
+        reason = f"{CRASHED}: {failure.reason}" if failure.is_fault else failure.reason
+        self.failures.refuse(f"{failure.file}: {reason}")
+
+    def end(self, summary: Summary) -> None:
+        """Write the summary."""
+        for reporter in self._reporters:
+            reporter.end(summary)
+
+    def answer(self, notes: list[str]) -> Answer:
+        """Return the report, in both forms."""
+        text = self._lines.getvalue() + "".join(f"{note}\n" for note in notes)
+        return Answer(text, json.loads(self._data.getvalue()))
+
+
+def lint(roots: Roots, given: Arguments) -> Answer:
+    """Check a text, or files and folders."""
+    finder = _find_settings(given)
+    reporter, progress = _Both(), Progress(io.StringIO())
+    paths, find, data = _Files.of(roots, given, finder)
+
+    def lint_text(files: Iterable[File | Unreadable]) -> Iterator[tuple[File | Unreadable, FileOutcome]]:
+        yield from ((file, lint_bytes(file, data or b"")) for file in files if isinstance(file, File))
+
+    # One process: workers would be forked from a program with threads.
+    lint = partial(lint_files, processes=1) if data is None else lint_text
+    run = LintRun(reporter, progress, [Baselines(finder, None, renews=False)], find=find, lint=lint)
+    summary = run.lint_all(paths, "", finder)
+    reporter.failures.check(summary.files)
+    reporter.end(summary)
+    return reporter.answer([*reporter.failures, *run.explaining.word()])
+
+
+def show(roots: Roots, given: Arguments) -> Answer:
+    """Describe what a text, or files and folders, hold."""
+    finder, refused = SettingsFinder(), _Refused()
+    written = {form: io.StringIO() for form in SHOW_FORMATS}
+    reports = [make(written[form].write, Style()) for form, make in SHOW_FORMATS.items()]
+
+    def report(shown: Shown) -> None:
+        for each in reports:
+            each.add(shown)
+
+    files = _Files.of(roots, given, finder)
+    summary = ShowRun(report, Progress(io.StringIO()), **files.hooks(refused)).show_all(files.paths, "", finder)
+    refused.check(summary.files)
+    for each in reports:
+        each.end(summary)
+    notes = "".join(f"{note}\n" for note in refused)
+    return Answer(written["full"].getvalue() + notes, json.loads(written["json"].getvalue()))
+
+
+def fix(roots: Roots, given: Arguments) -> Answer:
+    """Fix a text, or files; write files only with `write`."""
+    finder, refused = _find_settings(given), _Refused()
+    wish = FixSelection(given.get("unsafe", False), tuple(given.get("choose", ())))
+    writes = given.get("write", False)
+    files = _Files.of(roots, given, finder)
+    if writes and files.data is not None:
+        raise ToolError("`write` needs `paths`; a text is returned fixed, and never written")
+    outcomes: list[FixOutcome] = []
+    how = {**wish._asdict(), **files.hooks(refused)}
+    run = FixRun(outcomes.append, Progress(io.StringIO()), is_dry=not writes, **how)
+    totals = run.fix_all(files.paths, "", finder)
+    refused.check(totals.files)
+    changed = [outcome for outcome in outcomes if outcome.is_changed]
+    report = json.loads(as_report([as_data(outcome) for outcome in outcomes], totals))
+    report["written"] = writes
+    report["proofs"] = [_prove(outcome, has_text=files.data is not None) for outcome in changed]
+    lines = [*map(_word_proof, report["proofs"]), *(line for each in outcomes for line in word_troubles(each))]
+    diffs = "".join(proof["diff"] for proof in report["proofs"])
+    notes = [*lines, *refused, *run.explaining.word()]
+    return Answer("\n".join([f"{diffs}{totals.word(is_dry=not writes)}", *notes]) + "\n", report)
+
+
+def _prove(outcome: FixOutcome, *, has_text: bool) -> dict[str, Any]:
+    """Return the diff of a file, what the proof found to have changed in its data, and the text where it was given.
+
+    The data are the JSON Pointers of the scalars that were added, removed and changed, each list sorted. A renamed
+    field counts as one removed and one added. In a file of several documents, a pointer begins with the number of its
+    document.
+    """
+    fixed = outcome.fixed
+    before, after = dict(_scalars(fixed.before)), dict(_scalars(fixed.result.source if fixed.applied else fixed.before))
+    return {
+        "file": outcome.name.encode("utf-8", "replace").decode(),  # as the JSON reports write it
+        "diff": write_diff(outcome, color=False),
+        "data": {
+            "added": sorted(after.keys() - before.keys()),
+            "removed": sorted(before.keys() - after.keys()),
+            "changed": sorted(name for name in before.keys() & after.keys() if before[name] != after[name]),
+        },
+        "comments_kept": True,  # otherwise the proof fails, and the file stays as it is
+        "meaning_proven_unchanged": outcome.wish == SAFE,
+        **({"text": fixed.text} if has_text else {}),
+    }
+
+
+def _scalars(source: Source) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield each scalar's pointer, and its type and value, which tell `1` from `true` and from `1.0`."""
+    for document in read_documents(source)[0]:
+        stack: list[tuple[Place, Any]] = [((), document.data)]
+        seen: set[int] = set()  # a value that aliases share is listed where it is written
+        while stack:
+            path, value = stack.pop()
+            if not isinstance(value, dict | list):
+                yield document.pointer(path), (type(value).__name__, repr(value))
+            elif id(value) not in seen:
+                seen.add(id(value))
+                items = value.items() if isinstance(value, dict) else enumerate(value)
+                stack += reversed([((*path, step), item) for step, item in items])
+
+
+def _word_proof(proof: Arguments) -> str:
+    data = [f"{kind} {', '.join(pointers)}" for kind, pointers in proof["data"].items() if pointers]
+    scored = ", and the rubrics are scored as before" if proof["meaning_proven_unchanged"] else ""
+    rest = f"every other value and every comment is as before{scored}"
+    return f"{visible(proof['file'])}: proof: {visible('; '.join(data) or 'no value changed')}; {rest}"
+
+
+def score(roots: Roots, given: Arguments) -> Answer:
+    """Score judge outputs by the rubrics of a file."""
+    rubrics = prepare_all(_load(_read_one(roots, given, "rubric")))
+    written, shown = io.StringIO(), io.StringIO()
+    writer, table = FORMS["json"](written.write, Style()), FORMS["table"](shown.write, Style())
+
+    def write(results: list[str]) -> None:
+        writer.add(results)
+        table.add(results)
+
+    scoring = Scoring(rubrics, write, Progress(io.StringIO(), "scoring", "outputs"))
+    if not scoring.run("outputs", io.BytesIO(_read_outputs(roots, given))):
+        raise ToolError("no outputs found; an output is what the judge returned, as an object or a text")
+    writer.end(scoring.totals, {})
+    table.end(scoring.totals, {})
+    notes = "".join(f"{warning}\n" for warning in scoring.warnings())
+    return Answer(shown.getvalue() + notes, json.loads(written.getvalue()))
+
+
+def _read_outputs(roots: Roots, given: Arguments) -> bytes:
+    """Return the outputs of a file, or those of the call as JSON Lines; a text is what a judge wrote."""
+    outputs: Iterable[Any] | None = given.get("outputs")
+    path: str | None = given.get("outputs_path")
+    if (outputs is None) == (path is None):
+        raise ToolError("give either `outputs` or `outputs_path`")
+    if outputs is None:
+        return read_file(roots.require(path or ""), SMALL_LIMIT)
+    records = [{"output": output} if isinstance(output, str) else output for output in outputs]
+    return "".join(f"{json.dumps(record)}\n" for record in records).encode()
+
+
+def diff(roots: Roots, given: Arguments) -> Answer:
+    """Compare the meaning of the rubrics of two files."""
+    files = [_read_one(roots, given, "old"), _read_one(roots, given, "new")]
+    was, now = map(_load, files)
+    changes = compare(pair_rubrics(prepare_all(was), prepare_all(now)))
+    comparison = Comparison(files[0].label, files[1].label, tuple(locate(change, was, now) for change in changes))
+    return Answer("\n".join(as_text(comparison)) + "\n", json.loads(as_json(comparison)))
+
+
+def _read_one(roots: Roots, given: Arguments, which: str) -> Input:
+    """Return a file that is given by its path, as a Git revision, or as a text."""
+    path: str | None = given.get(which)
+    text = _take_text(roots, given, f"{which}_")
+    if (path is None) == (text is None):
+        raise ToolError(f"give either `{which}` or `{which}_text`")
+    if text is not None:
+        return Input(text[0], text[0], text[1])
+    name = path or ""
+    if name.startswith("-") and name != STDIN:  # Git would take it for an option
+        raise ToolError(f"`{which}`: {name}: name a file, or a file in a Git revision such as HEAD:suite.yaml")
+    if "\0" in name or ":" not in name or os.path.lexists(name):
+        roots.require(name)
+    found = read_given(name)
+    roots.require(found.path)  # of a file in a revision, its place in the work tree
+    return found
+
+
+def _load(file: Input) -> dict[str, Loaded]:
+    return load_models(file.label, file.data, SettingsFinder().for_file(file.path))
+
+
+def import_file(roots: Roots, given: Arguments) -> Answer:
+    """Return the tables of a file as a rubric file, and what there is to say of them."""
+    file = TableFile(*_read_one(roots, given, "file"))
+    columns = given.get("map", {}).items()
+    try:
+        choices = choose(
+            columns, given.get("ignore_columns", ()), given.get("rescale"), given.get("rubric"), given.get("header_row")
+        )
+        imported = import_tables(file, SettingsFinder().for_file(file.path), choices)
+    except ChoiceError as wrong:
+        raise ToolError(str(wrong)) from None
+    return Answer("\n".join([*(each.word() for each in imported.messages), imported.text]), imported.to_json())
+
+
+def explain(_roots: Roots, given: Arguments) -> Answer:
+    """Return the page of a rule."""
+    rule = BY_NAME[given["rule"]]
+    return Answer(f"{rule.page}\n{rule.url}\n", {**rule.to_json(), "page": rule.page})
+
+
+def list_rules(_roots: Roots, _given: Arguments) -> Answer:
+    """List the rules."""
+    lines = [f"{rule.name} ({rule.severity}{f'; fix: {rule.kinds}' if rule.kinds else ''}): {rule.summary}" for rule in
+             BY_NAME.values()]  # fmt: skip
+    return Answer("\n".join(lines) + "\n", {"rules": [rule.to_json() for rule in BY_NAME.values()]})
+
+
+def init(roots: Roots, given: Arguments) -> Answer:
+    """Return a file to start from, and with `path` write it."""
+    shape, path = given.get("shape", SHAPE["default"]), given.get("path")
+    suite = given.get("suite", False)
+    schema = name_schema("suite" if suite else "rubric", path or "-")
+    if path is None:
+        content = start(shape, schema, suite=suite, as_json=False)
+        return Answer(content, {"file": None, "written": False, "text": content})
+    if kind := name_other_kind(roots.require(path)):
+        raise ToolError(f"{path} would not be checked, as it is {kind}; choose a name that ends in .yaml or .json")
+    content = start(shape, schema, suite=suite, as_json=path.lower().endswith(".json"))
+    try:
+        with Path(path).open("xb") as stream:
+            stream.write(content.encode())
+    except FileExistsError:
+        raise ToolError(f"{path}: already exists; name another file") from None
+    return Answer(content, {"file": path, "written": True, "text": content})
+
 
 RULES = list(BY_NAME)
 
@@ -71,111 +467,6 @@ def arguments(properties: Mapping[str, Schema], *required: str) -> dict[str, Any
         "required": list(required),
         "additionalProperties": False,
     }
-
-
-def check_arguments(given: Mapping[str, Any], schema: Schema) -> None:
-    """Check the arguments of a call.
-
-    Raises:
-        ToolError: when one is unknown, missing or wrong; the message names it.
-    """
-    known = schema["properties"]
-    if unknown := [name for name in given if name not in known]:
-        hint = point_to_known(unknown[0], known) if known else "this tool takes none"
-        raise ToolError(f"unknown argument `{unknown[0]}`; {hint}")
-    if missing := [name for name in schema["required"] if name not in given]:
-        raise ToolError(f"missing {join_words([f'`{name}`' for name in missing])}")
-    for name, value in given.items():
-        _check_value(f"`{name}`", value, known[name])
-
-
-def _check_value(place: str, value: Any, schema: Schema) -> None:
-    from jsonschema import Draft202012Validator  # noqa: PLC0415  (a tenth of a second)
-
-    error = next(iter(Draft202012Validator(schema).iter_errors(value)), None)
-    if error is None:
-        return
-    place += "".join(f"[{step}]" for step in error.absolute_path)
-    match error.validator:
-        case "maxLength":
-            length, most = len(error.instance), error.validator_value
-            raise ToolError(
-                f"{place}: it has {length:,} characters, and the limit is {most:,}; save it as a file and pass its path"
-            )
-        case "enum":
-            hint = point_to_known(str(error.instance), error.validator_value)
-            raise ToolError(f"{place}: unknown value {describe(error.instance, '')}; {hint}")
-        case "minItems":
-            raise ToolError(f"{place}: the list is empty; leave the argument out for the default")
-        case _:
-            found = describe(error.instance, str(error.instance))
-            raise ToolError(f"{place}: expected {expected_of(error.schema)}, found {found}")
-
-
-def import_file(roots: Roots, given: Mapping[str, Any]) -> Answer:
-    """Return the tables of a file as a rubric file, and what there is to say of them."""
-    file = TableFile(*read_one(roots, given, "file"))
-    columns = given.get("map", {}).items()
-    try:
-        choices = choose(
-            columns, given.get("ignore_columns", ()), given.get("rescale"), given.get("rubric"), given.get("header_row")
-        )
-        imported = import_tables(file, SettingsFinder().for_file(file.path), choices)
-    except ChoiceError as wrong:
-        raise ToolError(str(wrong)) from None
-    return Answer("\n".join([*(each.word() for each in imported.messages), imported.text]), imported.to_json())
-
-
-class Tool(NamedTuple):
-    """A tool. `writes`: it can write files. `report`: the schema file of its answer, if the answer has one."""
-
-    name: str
-    title: str
-    description: str
-    schema: dict[str, Any]
-    answer: Callable[[Roots, Mapping[str, Any]], Answer]
-    writes: bool = False
-    report: str | None = None
-
-    @property
-    def output_schema(self) -> dict[str, Any] | None:
-        """The schema of the data that it answers."""
-        if self.report is None:
-            return None
-        # Without its address, which a client might download.
-        return {name: value for name, value in load_bundled(self.report).items() if name != "$id"}
-
-
-def explain(_roots: Roots, given: Mapping[str, Any]) -> Answer:
-    """Return the page of a rule."""
-    rule = BY_NAME[given["rule"]]
-    return Answer(f"{rule.page}\n{rule.url}\n", {**rule.to_json(), "page": rule.page})
-
-
-def list_rules(_roots: Roots, _given: Mapping[str, Any]) -> Answer:
-    """List the rules."""
-    lines = [f"{rule.name} ({rule.severity}{f'; fix: {rule.kinds}' if rule.kinds else ''}): {rule.summary}" for rule in
-             BY_NAME.values()]  # fmt: skip
-    return Answer("\n".join(lines) + "\n", {"rules": [rule.to_json() for rule in BY_NAME.values()]})
-
-
-def init(roots: Roots, given: Mapping[str, Any]) -> Answer:
-    """Return a file to start from, and with `path` write it."""
-    shape, path = given.get("shape", SHAPE["default"]), given.get("path")
-    suite = given.get("suite", False)
-    schema = name_schema("suite" if suite else "rubric", path or "-")
-    if path is None:
-        content = start(shape, schema, suite=suite, as_json=False)
-        return Answer(content, {"file": None, "written": False, "text": content})
-    if kind := name_other_kind(roots.require(path)):
-        raise ToolError(f"{path} would not be checked, as it is {kind}; choose a name that ends in .yaml or .json")
-    content = start(shape, schema, suite=suite, as_json=path.lower().endswith(".json"))
-    try:
-        with Path(path).open("xb") as stream:
-            stream.write(content.encode())
-    except FileExistsError:
-        raise ToolError(f"{path}: already exists; name another file") from None
-    return Answer(content, {"file": path, "written": True, "text": content})
 
 
 def _file(which: str, what: str) -> dict[str, Schema]:

@@ -48,6 +48,18 @@ class Part(Protocol):
         """Yield the blocks of the part, in order."""
 
 
+class SkippedSheet(NamedTuple):
+    """A sheet of a workbook that is not read, and its number of rows below the header."""
+
+    name: str
+    rows: int
+
+    def word(self, file: str) -> str:
+        """Return the warning, which names the file."""
+        rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
+        return f"{file}: sheet `{self.name}` ({rows}) is not read: none of its columns is known"
+
+
 class InputError(ValueError):
     """An input that cannot be read as asked, and what to do."""
 

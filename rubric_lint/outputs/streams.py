@@ -16,6 +16,7 @@ from rubric_lint.outputs.blocks import (
     Entry,
     InputError,
     Part,
+    SkippedSheet,
     read_first,
     read_json,
 )
@@ -49,7 +50,7 @@ _MAGIC = {
     b"\x80\4\x95": "a Python pickle",
     b"\x04\x22\x4d\x18": "an lz4 file",
     b"7z\xbc\xaf": "a 7z archive",
-    b"\xd0\xcf\x11\xe0": "an old Office document",
+    b"\xd0\xcf\x11\xe0": "an old Office document (.xls), which you can save as .xlsx",
     b"%PDF-": "a PDF",
     b"\x89PNG": "an image",
     b"\xff\xd8\xff": "an image",
@@ -206,6 +207,7 @@ class Asked(NamedTuple):
     """How to read a stream: the columns of fields, its name, and itself as a file if it can be sought in.
 
     `wanted` is what a table must have. `holds_results`: text tables are refused, as they do not keep a result as it is.
+    `skipped` gets the sheets of a workbook that have rows and no column that is known.
     """
 
     mapping: Mapping[str, str] = {}
@@ -213,6 +215,7 @@ class Asked(NamedTuple):
     file: BinaryIO | None = None
     wanted: Wanted = Wanted()
     holds_results: bool = False
+    skipped: list[SkippedSheet] | None = None
 
 
 PLAIN = Asked()
@@ -262,7 +265,7 @@ def read_parts(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Part]:
         from rubric_lint.outputs.workbook import read_workbook  # noqa: PLC0415  (few are)
 
         _refuse_results("Excel", asked)
-        yield from read_workbook(chain([head], source), asked.mapping, asked.wanted)
+        yield from read_workbook(chain([head], source), asked.mapping, asked.wanted, asked.skipped)
         return
     yield from _read_text(head.removeprefix(codecs.BOM_UTF8), source, asked)
 

@@ -6,14 +6,21 @@ from json.encoder import encode_basestring as quote
 from rubric_lint.dialects.tables.cells import Cell, Row, Table, TableError
 from rubric_lint.dialects.tables.excel_file import LIMIT, NEEDS, has_openpyxl, read_excel
 from rubric_lint.dialects.tables.reading import look_inside
-from rubric_lint.outputs.blocks import Block, InputError, Part, join_entries
+from rubric_lint.outputs.blocks import Block, InputError, Part, SkippedSheet, join_entries
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.mapping import FIELDS, SHEET, Mapped, Wanted, fold_column, rename_columns
 from rubric_lint.outputs.text_tables import CELLS, refuse_high_header
 
+HELP = ("Criterion", "Enter", "It means")
+"""The header of the sheet that explains a sheet of labels; it holds no records."""
 
-def read_workbook(chunks: Iterable[bytes], mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Part]:
-    """Yield the rows of the sheets that have a known column; each record names its sheet.
+
+def read_workbook(
+    chunks: Iterable[bytes], mapping: Mapping[str, str], wanted: Wanted, skipped: list[SkippedSheet] | None = None
+) -> Iterator[Part]:
+    """Yield the rows of the sheets that have a known column, or of the first one; each record names its sheet.
+
+    The other sheets that have rows are added to `skipped`.
 
     Raises:
         InputError: if the workbook cannot be read, or no sheet has what is needed.
@@ -37,6 +44,9 @@ def read_workbook(chunks: Iterable[bytes], mapping: Mapping[str, str], wanted: W
         if table not in found:
             rows = ((_number(row), [cell.text for cell in row.cells.values()]) for row in table.rows[:5])
             refuse_high_header(rows, wanted)
+            is_help = tuple(cell.text for cell in table.header.cells.values()) == HELP
+            if skipped is not None and found and table.rows and not is_help:
+                skipped.append(SkippedSheet(table.name, len(table.rows)))
     for table in found or tables[:1]:
         yield from _read(table, mapping, wanted)
 

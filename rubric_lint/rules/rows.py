@@ -62,6 +62,14 @@ _OF_SCHEMAS = (
                 "the settings say that `{shape}` has its `{setting}` at `{pointer}`, which is not there; correct the "
                 "file or the pointer"
             ),
+            "no-field": (
+                "the settings say that `{shape}` has its `{setting}` in {fields}, which no criterion has; correct the "
+                "file or the name"
+            ),
+            "second-table": (
+                "the settings describe these criteria twice, as `{first}` and as `{second}`, and only the first is "
+                "read; remove one of the tables, or change its `files` or `criteria`"
+            ),
             "no-text": "no {fields}, so nothing says what is judged",
             "scale": "`{field}` {found}, which is not a scale; write its lowest and highest score, such as [1, 5]",
             "blank": "{subject} {found}; write a name",
@@ -266,13 +274,22 @@ _OF_JUDGED_DATA = (
         "judged-unstable",
         _WARNING,
         {
-            "gate": "the gate changes between samples of one answer: {figures}; {advice}",
+            "gate": (
+                "the gate changes between samples of one answer: {rate} of pairs differ ({bound}, {budget}; {n} "
+                "answers with {samples} samples); {advice}"
+            ),
             "verdict": (
-                "the verdict changes between samples of one answer: {figures}; start with gates that change, and with "
-                "scores near a threshold"
+                "the verdict changes between samples of one answer: {rate} of pairs differ ({bound}, {budget}; {n} "
+                "answers with {samples} samples); start with gates that change, and with scores near a threshold"
             ),
         },
         command=JUDGED,
+        finds="the same answer gets different results",
+        shows="whether the same answer always gets the same result",
+        brief={
+            "gate": "the gate changes between samples of one answer: {rate} of pairs differ",
+            "verdict": "the verdict changes between samples of one answer: {rate} of pairs differ",
+        },
     ),
     Rule(
         "judged-inverse",
@@ -284,6 +301,8 @@ _OF_JUDGED_DATA = (
             )
         },
         command=JUDGED,
+        finds="it rises when the other criteria fall",
+        shows="whether it points the same way as the others",
     ),
     Rule(
         "judged-order",
@@ -296,6 +315,9 @@ _OF_JUDGED_DATA = (
             )
         },
         command=JUDGED,
+        finds="its value depends on its place in the prompt",
+        shows="whether its place in the prompt matters",
+        brief={"place": "{what} {turn} by {size} from the first to the last place in the request"},
     ),
     Rule(
         "judged-length",
@@ -311,8 +333,22 @@ _OF_JUDGED_DATA = (
             ),
         },
         command=JUDGED,
+        finds="its value follows the answer's length, which people's labels do not",
+        shows="whether the judge only rewards length",
+        brief={
+            "criterion": "the longer an answer, the {turn} the judge is than people",
+            "score": "the longer an answer, the {turn} its score by the judge is than that by people",
+        },
     ),
-    Rule("judged-disagrees", _WARNING, {"gaps": "{gaps}; {budget}; {advice}{look}"}, command=JUDGED),
+    Rule(
+        "judged-disagrees",
+        _WARNING,
+        {"gaps": "{gaps}; {budget}; {advice}{look}"},
+        command=JUDGED,
+        finds="the judge and people disagree",
+        shows="whether the judge and people agree",
+        brief={"gaps": "{gap}"},
+    ),
     Rule(
         "judged-constant",
         _HINT,
@@ -327,6 +363,14 @@ _OF_JUDGED_DATA = (
             ),
         },
         command=JUDGED,
+        finds="every answer gets the same",
+        shows="whether it tells answers apart",
+        brief={
+            "alike": "{value} in all {n} judged answers",
+            "labels-differ": (
+                "{value} in all {n} judged answers, but {differing} of {labelled} labelled ones should {missing}"
+            ),
+        },
     ),
     Rule(
         "judged-ceiling",
@@ -343,6 +387,9 @@ _OF_JUDGED_DATA = (
             ),
         },
         command=JUDGED,
+        finds="nearly every answer gets the highest value",
+        shows="whether it tells answers apart",
+        brief={"top": "{share} {top}", "labels-lower": "{share} {top}"},
     ),
     Rule(
         "judged-unused-band",
@@ -354,6 +401,9 @@ _OF_JUDGED_DATA = (
             )
         },
         command=JUDGED,
+        finds="a band or level is never given",
+        shows="whether every band is used",
+        brief={"unused": "no output gave {step} in {n} judged answers"},
     ),
     Rule(
         "judged-redundant",
@@ -365,6 +415,9 @@ _OF_JUDGED_DATA = (
             )
         },
         command=JUDGED,
+        finds="it says what another criterion says",
+        shows="whether another criterion says the same",
+        brief={"same-answers": "the other one is `{other}`"},
     ),
 )
 
@@ -372,3 +425,8 @@ ROWS = {
     rule.name.replace("-", "_"): rule for rule in (*_OF_TEXT, *_OF_SCHEMAS, *_OF_SEARCH, *_OF_TESTS, *_OF_JUDGED_DATA)
 }
 """These rules by the names of their pages."""
+
+
+def find_row(name: str) -> Rule:
+    """Return one of these rules by its name."""
+    return ROWS[name.replace("-", "_")]

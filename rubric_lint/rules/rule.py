@@ -21,7 +21,8 @@ class Rule(NamedTuple):
     `check` finds it; None for rules of the text, the schemas or the comments. `fix` is the kind of fix that its
     findings may have. `marks` are the parts that findings may mark of the value at their pointer. `command` is the
     program that finds it. `choices` are the fixes of which only an author can pick one, each with what it does.
-    `check` runs for the rubrics that show the `sign`.
+    `check` runs for the rubrics that show the `sign`. For people who know no statistics, `finds` is what it finds,
+    `brief` has by code what of a message they need, and `shows` is what its silence says.
     """
 
     name: str
@@ -33,6 +34,9 @@ class Rule(NamedTuple):
     command: str = "rubric-lint"
     choices: Mapping[str, str] = MappingProxyType({})
     sign: Sign = "any"
+    finds: str = ""
+    shows: str = ""
+    brief: Mapping[str, str] = MappingProxyType({})
 
     @property
     def kinds(self) -> str:
@@ -62,6 +66,10 @@ class Rule(NamedTuple):
     def write(self, code: str, values: Mapping[str, object]) -> str:
         """Return one of the messages with values filled in."""
         return self.messages[code].format_map(values)
+
+    def write_plainly(self, code: str, values: Mapping[str, object]) -> str:
+        """Return what the rule finds, and what one of the messages says of it, without statistics."""
+        return ": ".join(filter(None, (self.finds, self.brief.get(code, "").format_map(values))))
 
     def to_json(self) -> dict[str, Any]:
         """Return the name, severity, kind of fix, choices, summary and URL for the lists of rules in JSON."""

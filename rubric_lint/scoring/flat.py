@@ -16,7 +16,7 @@ _SCORE = "score"
 
 _YES = frozenset({"yes", "y", "true", "1", "pass", "passed", "met"})
 _NO = frozenset({"no", "n", "false", "0", "fail", "failed", "missed", "not met"})
-_WHOLE = re.compile(r"([-+]?[0-9]{1,9})(?:\.0*)?")
+_WHOLE = re.compile(r"([-+]?[0-9]{1,9})(?:\.0*|,0{1,2})?")
 _FRACTION = re.compile(r"[-+]?[0-9]*[.,][0-9]+")
 _NOTHING = frozenset({"n/a", "na", "n.a.", "-", "--", "?", "none", "null", "unknown"})
 
@@ -167,5 +167,5 @@ def _refuse(record: Mapping[str, Any], name: str, text: str, expected: str) -> O
     elif text.endswith("%"):
         why = "; a percentage is not on this scale"
     elif _FRACTION.fullmatch(text):
-        why = "; only whole numbers are"
+        why = "; only whole numbers count"
     return OutputError(f"{sheet}column `{name}`: {shorten(text)} is not allowed; expected {expected}{why}")

@@ -607,6 +607,7 @@ class Scoring:
         self._judged: dict[int, Others] = {}
         self._scored: dict[int, Others] = {}
         self._compared: list[Compared] = []
+        self._skipped: list[str] = []
 
     def __enter__(self) -> Self:
         return self
@@ -627,7 +628,7 @@ class Scoring:
         self._files.append(name)
         self._scorer.file = name if self._several else None
         file = stream if stream.seekable() else None
-        asked = Asked(self._mapping, name, file, self._wanted, holds_results=self._merges)
+        asked = Asked(self._mapping, name, file, self._wanted, holds_results=self._merges, skipped=[])
         with Interruption() as interruption:
             try:
                 for part in read_parts(self._chunks(stream, interruption), asked):
@@ -637,6 +638,7 @@ class Scoring:
                 self._flush()
                 self._scorer.count()
                 self._gathered = []
+                self._skipped += [each.word(name) for each in asked.skipped or ()]
         return self._entries - before
 
     def _take_part(self, part: Part, interruption: "Interruption") -> None:
@@ -709,7 +711,7 @@ class Scoring:
             file, first = next(iter(self._judged.items()))
             count = sum(each.times for each in self._judged.values())
             yield warn_of_other_rubric(count, self._name(RecordPlace(file, first.first)))
-        yield from (f"warning: {told}" for told in self.compared)
+        yield from (f"warning: {told}" for told in (*self.compared, *self._skipped))
 
     def _name(self, place: RecordPlace) -> str:
         return f"{self._files[place.file]}:{place.line}" if self._several else f"line {place.line}"

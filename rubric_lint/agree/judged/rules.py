@@ -194,17 +194,16 @@ def find_unstable(table: Table) -> Outcomes:
         if upper_tail(flipped, n, _MOST_UNSTABLE) >= level_of(tests):
             continue
         bound = at_least(lower_bound(flipped, n, level_of(tests)))
-        figures = f"{percent(rate)} of pairs differ ({bound}, {corrected(tests)}; {n} answers with {samples} samples)"
+        values = {"rate": percent(rate), "bound": bound, "budget": corrected(tests), "n": n, "samples": samples}
         if place is None:
-            yield Decision("judged-unstable", Target(), "verdict", {"figures": figures})
+            yield Decision("judged-unstable", Target(), "verdict", values)
         else:
             column = table.columns[place]
             names, gate = column.measure.scale.names, (column.measure.meets or ()).index(True)
             advice = f"say what separates {names[gate - 1]} from {names[gate]}"
             if column.is_check:
                 advice = "say what an answer must have to meet it"
-            values = {"figures": figures, "advice": advice}
-            yield Decision("judged-unstable", Target(column.name, is_gate=True), "gate", values)
+            yield Decision("judged-unstable", Target(column.name, is_gate=True), "gate", {**values, "advice": advice})
 
 
 def find_cut(positions: Sequence[int], size: int) -> int | None:
@@ -348,9 +347,10 @@ class _Pair(NamedTuple):
 
 
 class _Gap(NamedTuple):
-    """What a test of judge against people found, what to do about it, and the answers to look at."""
+    """What a test of judge against people found, its statistics, what to do about it, and the answers to look at."""
 
-    figure: str
+    found: str
+    figures: str
     advice: str
     answers: Sequence[int]
 
@@ -384,10 +384,10 @@ def find_disagreement(table: Table) -> Outcomes:
                 lacking.setdefault(found, []).append(column.name)
         if gaps:
             shown = f"; look at {name_answers(table, gaps[0].answers)}" if gaps[0].answers else ""
-            figures = "; ".join(gap.figure for gap in gaps)
+            told = "; ".join(gap.found + gap.figures for gap in gaps)
             target = Target(column.name, is_gate=column.is_gated and not column.is_check)
-            values = {"gaps": figures, "budget": corrected(tests), "advice": gaps[0].advice, "look": shown}
-            yield Decision(rule, target, "gaps", values)
+            values = {"gap": gaps[0].found, "gaps": told, "budget": corrected(tests)}
+            yield Decision(rule, target, "gaps", {**values, "advice": gaps[0].advice, "look": shown})
     for why, names in lacking.items():
         yield Untested(rule, tuple(names), *why)
 
@@ -408,7 +408,7 @@ def _count_caught(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap 
         return None
     share = f"{caught / n * 100:.1f}%, {at_most(upper_bound(caught, n, level))}"
     advice = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
-    return _Gap(f"of {n} answers that people fail, the judge caught {caught} ({share})", advice, missed)
+    return _Gap(f"of {n} answers that people fail, the judge caught {caught}", f" ({share})", advice, missed)
 
 
 def _compare_directions(_column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | _Lacking | None:
@@ -423,11 +423,9 @@ def _compare_directions(_column: Column, pairs: Sequence[_Pair], level: float) -
         return None
     more, word, other = (higher, "higher", "lower") if len(higher) > len(lower) else (lower, "lower", "higher")
     differing = len(higher) + len(lower)
-    figure = (
-        f"the judge is {word} than people in {len(more)} of the {differing} answers on which they differ "
-        f"({len(pairs)} labelled; p = {p:.1g})"
-    )
-    return _Gap(figure, f"say more exactly what earns the {other} values", more)
+    told = f"the judge is {word} than people in {len(more)} of the {differing} answers on which they differ"
+    advice = f"say more exactly what earns the {other} values"
+    return _Gap(told, f" ({len(pairs)} labelled; p = {p:.1g})", advice, more)
 
 
 _TWO_SIDES = Scale(Kind.CHECK, (0, 1), ("no", "yes"))
@@ -456,11 +454,10 @@ def _compare_sides(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap
         return None
     side = "gate" if column.measure.meets else "middle"
     what = "on meeting it" if column.is_check else f"on which side of the {side} an answer is"
-    figure = (
-        f"judge and people agree little {what}: alpha {alpha:.2f}, at most {math.ceil(bound * 100) / 100:.2f}, n = {n}"
-    )
+    figures = f": alpha {alpha:.2f}, at most {math.ceil(bound * 100) / 100:.2f}, n = {n}"
     apart = [pair.number for pair in pairs if meets[pair.label] != meets[pair.judge]]
-    return _Gap(figure, "let people and the judge discuss what the outcomes mean", apart)
+    advice = "let people and the judge discuss what the outcomes mean"
+    return _Gap(f"judge and people agree little {what}", figures, advice, apart)
 
 
 def jackknife(statistic: Statistic, counts: Sequence[int]) -> tuple[float, float]:

@@ -307,7 +307,8 @@ def _same_command(context: click.Context) -> str:
             given = tuple(model.given for model in models)
         for value in map(str, given if isinstance(given, tuple) else (given,)):
             if isinstance(param, click.Option):
-                words += [param.opts[0]] if param.is_flag else [param.opts[0], value]
+                name = max(param.opts, key=len)
+                words += [name] if param.is_flag else [name, value]
             else:
                 words.append(value if value == "-" or not value.startswith("-") else f"./{value}")
     return shlex.join(words)

@@ -43,8 +43,16 @@ class Dialect:
     """What a literal begins with in which backslashes mean nothing."""
     templates: Mapping[str, str]
 
-    def _fill(self, name: str, *values: str) -> str:
-        return self.templates[name].format(*values)
+    def __call__(self, template: str, *values: str) -> str:
+        """Return an expression.
+
+        `trim` and `trim_left` take characters from both ends or the start of a text. Of a list, `transform` gives what
+        its last argument makes of each item, and `keep` those for which it is true; the arguments before are names for
+        the item and for its place, see `counted`. `at` gives the item at a place, `place` that of the first item with a
+        value, `count` how many items there are, `distinct` those without repetitions, `join` their texts, one a line.
+        `to_json` gives the JSON text of a struct.
+        """
+        return self.templates[template].format(*values)
 
     def identifier(self, name: str) -> str:
         """Return a quoted name."""
@@ -59,7 +67,7 @@ class Dialect:
         """Return a literal; a text with special characters is written in hexadecimal."""
         if _SAFE.fullmatch(value) and value.isprintable():
             return f"'{value}'"
-        return self._fill("decode", value.encode().hex())
+        return self("decode", value.encode().hex())
 
     def texts(self, values: Iterable[str]) -> str:
         """Return a list of literals."""
@@ -69,21 +77,13 @@ class Dialect:
         """Return a literal with a regular expression."""
         return f"{self.raw}'{pattern}'"
 
-    def trim(self, text: str, characters: str) -> str:
-        """Return a text without these characters at both ends."""
-        return self._fill("trim", text, characters)
-
-    def trim_left(self, text: str, characters: str) -> str:
-        """Return a text without these characters at its start."""
-        return self._fill("trim_left", text, characters)
-
     def matches(self, text: str, pattern: str) -> str:
         """Return whether a regular expression is found in a text."""
-        return self._fill("matches", text, self.pattern(pattern))
+        return self("matches", text, self.pattern(pattern))
 
     def replace(self, text: str, pattern: str, by: str) -> str:
         """Return a text with all matches replaced by a literal text."""
-        return self._fill("replace", text, self.pattern(pattern), by)
+        return self("replace", text, self.pattern(pattern), by)
 
     def extract(self, text: str, pattern: str) -> str:
         """Return the first group of the first match, empty without a match."""
@@ -95,44 +95,12 @@ class Dialect:
 
     def array(self, items: Iterable[str]) -> str:
         """Return a list."""
-        return self._fill("array", ", ".join(items))
+        return self("array", ", ".join(items))
 
     def struct(self, **fields: str) -> str:
         """Return a struct."""
-        parts = ",\n".join(self._fill("field", name, value) for name, value in fields.items())
-        return self._fill("struct", f"\n{indent(parts, '  ')}\n")
-
-    def transform(self, items: str, item: str, index: str, body: str) -> str:
-        """Return the list of what `body` makes of each item; `index` is the name of its place, see `counted`."""
-        return self._fill("transform", items, item, index, body)
-
-    def keep(self, items: str, item: str, index: str, condition: str) -> str:
-        """Return the items for which the condition is true."""
-        return self._fill("keep", items, item, index, condition)
-
-    def at(self, items: str, place: str) -> str:
-        """Return the item at a place."""
-        return self._fill("at", items, place)
-
-    def place(self, items: str, value: str) -> str:
-        """Return the place of the first item with a value."""
-        return self._fill("place", items, value)
-
-    def count(self, items: str) -> str:
-        """Return the number of items."""
-        return self._fill("count", items)
-
-    def distinct(self, items: str) -> str:
-        """Return the items without repetitions."""
-        return self._fill("distinct", items)
-
-    def join(self, items: str) -> str:
-        """Return the texts of a list, one a line."""
-        return self._fill("join", items)
-
-    def to_json(self, struct: str) -> str:
-        """Return a struct as JSON text."""
-        return self._fill("to_json", struct)
+        parts = ",\n".join(self("field", name, value) for name, value in fields.items())
+        return self("struct", f"\n{indent(parts, '  ')}\n")
 
     def counted(self, index: str, first: int) -> str:
         """Return the place that an index stands for, where the first item has the number `first`."""

@@ -102,15 +102,15 @@ def read_output(sql: Dialect, *, is_struct: bool) -> list[Step]:
 
 def _from_struct(sql: Dialect) -> list[Step]:
     odd = f"typeof(output) NOT ILIKE 'struct%' OR {sql.matches('typeof(output)', sql.unknown_types)}"
-    return [("The struct as JSON", {"held": sql.to_json("output"), "is_fence": "FALSE", "is_odd": odd})]
+    return [("The struct as JSON", {"held": sql("to_json", "output"), "is_fence": "FALSE", "is_odd": odd})]
 
 
 def _from_text(sql: Dialect) -> list[Step]:
-    body = sql.trim(f"CAST(output AS {sql.text_type})", sql.text(BLANK))
+    body = sql("trim", f"CAST(output AS {sql.text_type})", sql.text(BLANK))
     odd = f"NOT {sql.matches('typeof(output)', sql.known_texts)}"
     fence = sql.patterns.fence
     is_fence = f"body LIKE '```%```' AND {sql.matches('body', fence)}"
-    inner = sql.trim(sql.extract("body", fence), sql.text(_BLANK))
+    inner = sql("trim", sql.extract("body", fence), sql.text(_BLANK))
     return [
         ("The text without blanks around it", {"body": body, "is_odd": odd}),
         ("Is it one Markdown fence?", {"is_fence": f"COALESCE({is_fence}, FALSE)"}),
@@ -155,23 +155,25 @@ def _divide(sql: Dialect, *, is_struct: bool) -> list[Step]:
 
 def without_nulls(sql: Dialect, members: str) -> str:
     """Return the fields that are not null: a null in a struct stands for a field that is not there."""
-    return sql.keep(members, "m", "n", "m NOT LIKE '%:null'")
+    return sql("keep", members, "m", "n", "m NOT LIKE '%:null'")
 
 
 def names_of(sql: Dialect, members: str) -> str:
     """Return the names of fields. A name with an escaped quote ends there, with the back slash."""
-    return sql.transform(members, "m", "n", "split_part(m, '\"', 2)")
+    return sql("transform", members, "m", "n", "split_part(m, '\"', 2)")
 
 
 def values_of(sql: Dialect, members: str, names: str) -> str:
     """Return the values of fields as they are written: what follows the name, its quotes and a colon."""
-    name = sql.at(names, sql.counted("n", 1))
-    return sql.transform(members, "m", "n", sql.trim_left(f"substr(m, length({name}) + 3)", sql.text(f"{_BLANK}:")))
+    name = sql("at", names, sql.counted("n", 1))
+    return sql(
+        "transform", members, "m", "n", sql("trim_left", f"substr(m, length({name}) + 3)", sql.text(f"{_BLANK}:"))
+    )
 
 
 def value_of(sql: Dialect, name: str, names: str, values: str) -> str:
     """Return the value of a field as it is written, or NULL without one."""
-    return sql.at(values, sql.place(names, sql.text(name)))
+    return sql("at", values, sql("place", names, sql.text(name)))
 
 
 _ESCAPE = r"\u"
@@ -207,12 +209,12 @@ class Checker:
         found = {"id": self._value("id"), "answer": self._value(fields.required[-1])}
         read = {"place": self._find_place(), "number": self._read_number()}
         judged = {
-            "has_escape": sql.matches(sql.join("c.names"), r"\\"),
+            "has_escape": sql.matches(sql("join", "c.names"), r"\\"),
             "error": self._name_check(choose(self._find_check_errors())),
             "doubt": choose(self._find_check_doubts()),
         }
-        escaped = sql.matches(sql.join("names"), r"\\")
-        within = f"{sql.count(sql.keep('checks_4', 'c', 'i', 'c.has_escape'))} > 0"
+        escaped = sql.matches(sql("join", "names"), r"\\")
+        within = f"{sql('count', sql('keep', 'checks_4', 'c', 'i', 'c.has_escape'))} > 0"
         return [
             *self._find_checks(),
             ("The id and the answer of each check, as written", {"checks_2": self._add("checks_1", head, found)}),
@@ -227,8 +229,8 @@ class Checker:
             (
                 "The same of the output",
                 {
-                    "places": sql.transform("checks_4", "c", "i", "c.place"),
-                    "numbers": sql.transform("checks_4", "c", "i", "c.number"),
+                    "places": sql("transform", "checks_4", "c", "i", "c.place"),
+                    "numbers": sql("transform", "checks_4", "c", "i", "c.number"),
                     "output_error": self._of_object(self._find_output_errors()),
                     "output_doubt": self._of_object(self._find_output_doubts()),
                     "check_error": self._first("error"),
@@ -240,8 +242,8 @@ class Checker:
         ]
 
     def _add(self, checks: str, *fields: dict[str, str]) -> str:
-        return self._sql.transform(
-            checks, "c", "i", self._sql.struct(**{k: v for part in fields for k, v in part.items()})
+        return self._sql(
+            "transform", checks, "c", "i", self._sql.struct(**{k: v for part in fields for k, v in part.items()})
         )
 
     def _value(self, name: str) -> str:
@@ -249,8 +251,8 @@ class Checker:
 
     def _first(self, field: str) -> str:
         """Return this field of the first check that has it."""
-        found = self._sql.keep("checks_4", "c", "i", f"c.{field} IS NOT NULL")
-        return self._sql.at(self._sql.transform(found, "c", "i", f"c.{field}"), "1")
+        found = self._sql("keep", "checks_4", "c", "i", f"c.{field} IS NOT NULL")
+        return self._sql("at", self._sql("transform", found, "c", "i", f"c.{field}"), "1")
 
     def _find_checks(self) -> list[Step]:
         sql = self._sql
@@ -325,7 +327,7 @@ class Checker:
                 f' of "{each.id}" is not allowed: {kinds} {list_scores(int(grade.answer) for grade in each.grades)}'
                 for each in self._rubric.criteria
             )
-            told = f"{sql.text(f'{answer} ')} || c.number || {sql.at(ranges, 'c.place')}"
+            told = f"{sql.text(f'{answer} ')} || c.number || {sql('at', ranges, 'c.place')}"
             yield f"NOT {choose(tests)}", told
 
     @property
@@ -346,10 +348,13 @@ class Checker:
 
     def _find_field_errors(self, fields: Fields, names: str, values: str) -> Iterable[tuple[str, str]]:
         sql = self._sql
-        yield f"{sql.count(names)} > {sql.count(sql.distinct(names))}", sql.text("a key occurs twice in one object")
+        yield (
+            f"{sql('count', names)} > {sql('count', sql('distinct', names))}",
+            sql.text("a key occurs twice in one object"),
+        )
         for name in fields.forbidden:
             told = f"`{name}` is not allowed here: the rubric has the shape {self._rubric.shape}"
-            yield f"{sql.place(names, sql.text(name))} > 0", sql.text(told)
+            yield f"{sql('place', names, sql.text(name))} > 0", sql.text(told)
         for name in fields.texts:
             value = value_of(sql, name, names, values)
             yield f"left({value}, 1) <> '\"'", self._say(f"`{name}` is ", _shorten(value), ", expected a string")
@@ -362,16 +367,16 @@ class Checker:
 
     def _find_field_doubts(self, fields: Fields, names: str, values: str) -> Iterable[tuple[str, str]]:
         sql = self._sql
-        is_known = sql.matches(sql.join(names), match_lines(fields.known))
+        is_known = sql.matches(sql("join", names), match_lines(fields.known))
         yield f"NOT {is_known}", sql.text("a field that may matter")
         if self._is_struct:  # an object in it cannot have a key twice
             return
-        name = sql.at(names, sql.counted("n", 1))
+        name = sql("at", names, sql.counted("n", 1))
         flat = sql.matches("v", sql.patterns.flat_list)
-        nested = sql.keep(
-            values, "v", "n", f"{name} <> 'checks' AND (left(v, 1) = '{{' OR left(v, 1) = '[' AND NOT {flat})"
+        nested = sql(
+            "keep", values, "v", "n", f"{name} <> 'checks' AND (left(v, 1) = '{{' OR left(v, 1) = '[' AND NOT {flat})"
         )
-        yield f"{sql.count(nested)} > 0", sql.text("a field that holds an object")
+        yield f"{sql('count', nested)} > 0", sql.text("a field that holds an object")
 
     def _find_errors(self) -> Iterable[tuple[str, str]]:
         """Yield what makes an output invalid, and the message; the first one counts."""
@@ -417,15 +422,15 @@ class Checker:
     def _find_id_errors(self) -> Iterable[tuple[str, str]]:
         sql = self._sql
         ids = sql.texts(self._ids)
-        place, number = sql.place("places", "p"), sql.counted("n", 1)
-        twice = sql.keep("places", "p", "n", f"p > 0 AND {place} <> {number}")
-        name = sql.at(ids, sql.at(twice, "1"))
-        yield f"is_object AND {sql.count(twice)} > 0", self._say('"', name, '" is judged twice')
-        missing = sql.keep(ids, "v", "n", f"COALESCE({sql.place('places', number)}, 0) = 0")
+        place, number = sql("place", "places", "p"), sql.counted("n", 1)
+        twice = sql("keep", "places", "p", "n", f"p > 0 AND {place} <> {number}")
+        name = sql("at", ids, sql("at", twice, "1"))
+        yield f"is_object AND {sql('count', twice)} > 0", self._say('"', name, '" is judged twice')
+        missing = sql("keep", ids, "v", "n", f"COALESCE({sql('place', 'places', number)}, 0) = 0")
         # An id that is not known for certain may be the missing one.
-        is_known = f"COALESCE({sql.place('places', '0')}, 0) = 0"
-        told = self._say('no check for "', sql.at(missing, "1"), '"')
-        yield f"is_object AND {is_known} AND {sql.count(missing)} > 0", told
+        is_known = f"COALESCE({sql('place', 'places', '0')}, 0) = 0"
+        told = self._say('no check for "', sql("at", missing, "1"), '"')
+        yield f"is_object AND {is_known} AND {sql('count', missing)} > 0", told
 
     def _may_hold_verdict(self) -> str:
         """Return whether a text may hold a valid output: all names and ids are in it, unless they are escaped."""
@@ -556,7 +561,10 @@ def _grade(sql: Dialect, rubric: ScoringRubric) -> Iterator[Step]:
     ]
     yield "Valid, invalid, or left to rubric-score", {"status": choose(ways, "'valid'")}
     numbers = [
-        (f"answer_{place}", f"CASE WHEN status = 'valid' THEN {sql.at('numbers', sql.place('places', str(place)))} END")
+        (
+            f"answer_{place}",
+            f"CASE WHEN status = 'valid' THEN {sql('at', 'numbers', sql('place', 'places', str(place)))} END",
+        )
         for place, _ in enumerate(rubric.criteria, start=1)
     ]
     yield "The answers, in the order of the rubric", dict(numbers)
@@ -585,7 +593,7 @@ def _list_results(sql: Dialect, rubric: ScoringRubric) -> Iterator[str]:
     missed = [(each, _misses_gate(each, f"answer_{place}")) for place, each in numbered]
     gates = [f"CASE WHEN {test} THEN {sql.text(each.id)} END" for each, test in missed if test]
     no_gates = f"CAST({sql.array([])} AS {sql.list_type})"
-    listed = sql.keep(sql.array(gates), "v", "n", "v IS NOT NULL") if gates else no_gates
+    listed = sql("keep", sql.array(gates), "v", "n", "v IS NOT NULL") if gates else no_gates
     fails = [(" OR ".join(test for _, test in missed if test), "'fail'")] if gates else []
     verdict = choose(
         [

@@ -51,6 +51,15 @@ class Deferred(StrEnum):
     FIX_ALIKE = "fix-alike"
 
 
+_MOST, _FEW = 10, 2
+"""Limits for fixes and comments, because proving each one reads the whole text; in a long one only a few are proved."""
+
+_LONG = 60_000
+"""The most characters of a text whose fixes are proved before the user selects one."""
+
+_CONFIRMED = "unsafe"
+
+
 def make_actions(
     analysis: Analysis, place: Span, wanted: Sequence[str] | None, abilities: Abilities, *, asked: bool
 ) -> Iterator[types.CodeAction]:
@@ -59,30 +68,80 @@ def make_actions(
     `asked`: the user requested the actions, so slow ones are worth computing.
     """
     if _is_wanted(_QUICK, wanted):
-        found = analysis.find_at(place)
-        fixes = [(finding, repair) for finding in found for repair in _list_fixes(finding)]
-        is_long = len(analysis.state.text.content) > _LONG
-        for finding, repair in fixes[: _FEW if is_long and not abilities.lazy else _MOST]:
-            is_later = is_long and abilities.lazy
-            if is_later or _is_sound(analysis, [(finding, repair)]):
-                yield _quick_fix(analysis.state, finding, repair, None if is_later else abilities)
-        firsts = {(finding.rule, repair.choice): finding for finding, repair in reversed(fixes)}
-        for (_, choice), first in reversed(firsts.items()):
-            yield from _fix_alike(analysis, first, choice, abilities)
-        for finding in found[:_MOST]:
-            yield from _ignore(analysis, finding, abilities)
-        yield from _adopt(analysis, place)
+        yield from _make_quick(analysis, place, abilities)
     if _is_wanted(FIX_ALL, wanted) and (wanted or asked):
-        yield from _fix_all(analysis, abilities)
+        state = analysis.state
+        if state.settings and analysis.result and analysis.result.rubrics:
+            # Also those that an earlier fix makes possible, as in rubric-fix.
+            fixed = fix(state.name, state.text.body.encode(), state.settings)
+            if fixed.is_changed:
+                edit = _edit(state, find_edits(fixed.before.text, fixed.text), abilities)
+                yield types.CodeAction(title="Make all safe fixes of rubric-lint", kind=FIX_ALL, edit=edit)
 
 
-def _adopt(analysis: Analysis, place: Span) -> Iterator[types.CodeAction]:
-    """Yield the action that describes the format of a near miss in the settings."""
+def _is_wanted(kind: str, wanted: Sequence[str] | None) -> bool:
+    return wanted is None or any(f"{kind}.".startswith(f"{name}.") for name in wanted)
+
+
+def _make_quick(analysis: Analysis, place: Span, abilities: Abilities) -> Iterator[types.CodeAction]:
+    """Yield the actions that fix one finding or all of its rule, silence it, or describe the format of a near miss."""
+    state, found = analysis.state, analysis.find_at(place)
+    fixes = [(finding, repair) for finding in found for repair in _list_fixes(finding)]
+    is_long = len(state.text.content) > _LONG
+    is_later = is_long and abilities.lazy  # the fix is proved when the user selects it
+    for finding, repair in fixes[: _FEW if is_long and not abilities.lazy else _MOST]:
+        if is_later or _is_sound(analysis, [(finding, repair)]):
+            title = f"{_title(repair)}{'' if repair.safe else ' (unsafe)'}"
+            edit = None if is_later else _edit_one(state, repair, abilities)
+            yield _act(state, Deferred.FIX, title, finding, edit, repair=repair)
+    firsts = {(finding.rule, repair.choice): finding for finding, repair in reversed(fixes)}
+    for (rule, choice), first in reversed(firsts.items()):
+        if len(alike := _choose_alike(analysis, rule, choice)) > 1:
+            how = f": {BY_NAME[rule].choices[choice]}" if choice else ""
+            mark = " (unsafe)" if any_unsafe(alike) else ""
+            title = f"Fix all {len(alike)} findings of {rule} in this file{how}{mark}"
+            yield from _defer(analysis, Deferred.FIX_ALIKE, title, first, abilities, choice=choice)
+    for finding in found[:_MOST]:  # for a lazy editor, a comment may be placed; for others, one can be
+        if not abilities.lazy or can_be_silenced(analysis.source.name, finding):
+            yield from _defer(analysis, Deferred.IGNORE, f"Ignore {finding.rule} here", finding, abilities)
     for span, each in analysis.find_near_misses() if CAN_RUN else ():
         if span.start <= place.end and place.start <= span.end and ADOPT_IT in each.steps:
-            command = types.Command(title=ADOPT_TITLE, command=ADOPT, arguments=[analysis.state.uri, ""])
-            told = [make_diagnostic(analysis.state, (span, each))]
+            command = types.Command(title=ADOPT_TITLE, command=ADOPT, arguments=[state.uri, ""])
+            told = [make_diagnostic(state, (span, each))]
             yield types.CodeAction(title=ADOPT_TITLE, kind=_QUICK, diagnostics=told, command=command)
+
+
+def _act(
+    state: State,
+    kind: Deferred,
+    title: str,
+    finding: Finding,
+    edit: types.WorkspaceEdit | None,
+    *,
+    choice: str = "",
+    repair: Fix | None = None,
+) -> types.CodeAction:
+    """Return an action; without its edit, with data by which it is found again."""
+    data = {"action": kind.value, "uri": state.uri, "rule": finding.rule, "pointer": finding.pointer}
+    if choice := repair.choice if repair else choice:
+        data["choice"] = choice
+    return types.CodeAction(
+        title=title,
+        kind=_QUICK,
+        diagnostics=[make_diagnostic(state, finding)],
+        is_preferred=True if repair and repair.safe else None,
+        edit=edit,
+        data=None if edit else data | ({"title": repair.title} if repair else {}),
+    )
+
+
+def _defer(
+    analysis: Analysis, kind: Deferred, title: str, finding: Finding, abilities: Abilities, *, choice: str = ""
+) -> Iterator[types.CodeAction]:
+    """Yield an action: without its edit for a lazy editor, else with its edit if there is one."""
+    edit = None if abilities.lazy else find_edit(analysis, kind, [finding], (choice, ""), abilities)
+    if edit or abilities.lazy:
+        yield _act(analysis.state, kind, title, finding, edit, choice=choice)
 
 
 def find_edit(
@@ -92,78 +151,32 @@ def find_edit(
 
     `repair` is the choice and the title of the fix that is meant.
     """
+    state, result, rule = analysis.state, analysis.result, found[0].rule
     if kind is Deferred.FIX_ALIKE:
-        return _find_alike(analysis, found[0], repair[0], abilities)
+        alike = _choose_alike(analysis, rule, repair[0])
+        if not alike or not _is_sound(analysis, alike):
+            return None
+        label = f"Unsafe fixes of {rule}" if any_unsafe(alike) else ""
+        return _edit(state, [edit for _, fix in alike for edit in fix.edits], abilities, confirm=label)
     if kind is Deferred.FIX:
         meant = ((each, fix) for each in found for fix in _list_fixes(each) if (fix.choice, fix.title) == repair)
         sound = (fix for finding, fix in meant if _is_sound(analysis, [(finding, fix)]))
-        return next((_edit_one(analysis.state, fix, abilities) for fix in sound), None)
-    if analysis.result is None or analysis.state.settings is None:
+        return next((_edit_one(state, fix, abilities) for fix in sound), None)
+    if result is None or state.settings is None:
         return None
-    text = silence_one(analysis.result, found[0], analysis.state.settings)
-    return _edit(analysis.state, find_edits(analysis.source.text, text), abilities) if text else None
-
-
-_MOST, _FEW = 10, 2
-"""Limits for fixes and comments, because proving each one reads the whole text; in a long one only a few are proved."""
-
-_LONG = 60_000
-"""The most characters of a text whose fixes are proved before the user selects one."""
-
-
-def _is_wanted(kind: str, wanted: Sequence[str] | None) -> bool:
-    return wanted is None or any(f"{kind}.".startswith(f"{name}.") for name in wanted)
+    text = silence_one(result, found[0], state.settings)
+    return _edit(state, find_edits(analysis.source.text, text), abilities) if text else None
 
 
 def _is_sound(analysis: Analysis, chosen: Sequence[tuple[Finding, Fix]]) -> bool:
     """Return whether these fixes together change only what they claim, proven as by rubric-fix."""
     result, settings = analysis.result, analysis.state.settings
-    if result is None or settings is None:
-        return False
-    return not find_trouble(result, chosen, settings)
+    return result is not None and settings is not None and not find_trouble(result, chosen, settings)
 
 
 def _list_fixes(finding: Finding) -> list[Fix]:
     """Return all fixes of a finding: the plain one, and those that only an author can pick."""
     return [*([finding.fix] if finding.fix else []), *finding.choices]
-
-
-def _quick_fix(state: State, finding: Finding, repair: Fix, abilities: Abilities | None) -> types.CodeAction:
-    """Return the action of a fix; without `abilities`, the fix is proved when the user selects it."""
-    title = _title(repair)
-    data = _identify(state, Deferred.FIX, finding, repair.choice) | {"title": repair.title}
-    return types.CodeAction(
-        title=title if repair.safe else f"{title} (unsafe)",
-        kind=_QUICK,
-        diagnostics=[make_diagnostic(state, finding)],
-        is_preferred=True if repair.safe else None,
-        edit=_edit_one(state, repair, abilities) if abilities else None,
-        data=None if abilities else data,
-    )
-
-
-def _title(repair: Fix) -> str:
-    return visible(repair.title[:1].upper() + repair.title[1:])
-
-
-def _edit_one(state: State, repair: Fix, abilities: Abilities) -> types.WorkspaceEdit:
-    return _edit(state, repair.edits, abilities, confirm="" if repair.safe else _title(repair))
-
-
-def _identify(state: State, kind: Deferred, finding: Finding, choice: str) -> dict[str, str]:
-    """Return the data by which a deferred action is found again."""
-    data = {"action": kind.value, "uri": state.uri, "rule": finding.rule, "pointer": finding.pointer}
-    return data | ({"choice": choice} if choice else {})
-
-
-def _fix_alike(analysis: Analysis, finding: Finding, choice: str, abilities: Abilities) -> Iterator[types.CodeAction]:
-    """Yield an action that makes all fixes of a rule in the document, by one choice if it has some."""
-    alike = _choose_alike(analysis, finding.rule, choice)
-    if len(alike) > 1:
-        how = f": {BY_NAME[finding.rule].choices[choice]}" if choice else ""
-        mark = " (unsafe)" if any_unsafe(alike) else ""
-        title = f"Fix all {len(alike)} findings of {finding.rule} in this file{how}{mark}"
-        yield from _defer(analysis, Deferred.FIX_ALIKE, title, finding, abilities, choice=choice)
 
 
 def _choose_alike(analysis: Analysis, rule: str, choice: str) -> list[tuple[Finding, Fix]]:
@@ -172,50 +185,12 @@ def _choose_alike(analysis: Analysis, rule: str, choice: str) -> list[tuple[Find
     return [(finding, repair) for finding, repair in chosen if repair.choice == choice]
 
 
-def _find_alike(analysis: Analysis, finding: Finding, choice: str, abilities: Abilities) -> types.WorkspaceEdit | None:
-    """Return the edit with all compatible fixes of a rule; several unsafe ones need confirmation if possible."""
-    alike = _choose_alike(analysis, finding.rule, choice)
-    if not alike or not _is_sound(analysis, alike):
-        return None
-    label = f"Unsafe fixes of {finding.rule}" if any_unsafe(alike) else ""
-    return _edit(analysis.state, [edit for _, repair in alike for edit in repair.edits], abilities, confirm=label)
+def _title(repair: Fix) -> str:
+    return visible(repair.title[:1].upper() + repair.title[1:])
 
 
-def _ignore(analysis: Analysis, finding: Finding, abilities: Abilities) -> Iterator[types.CodeAction]:
-    """Yield an action that adds an ignore comment, if one can be placed (for a lazy editor: may be placed)."""
-    if not abilities.lazy or can_be_silenced(analysis.source.name, finding):
-        yield from _defer(analysis, Deferred.IGNORE, f"Ignore {finding.rule} here", finding, abilities)
-
-
-def _defer(
-    analysis: Analysis, kind: Deferred, title: str, finding: Finding, abilities: Abilities, *, choice: str = ""
-) -> Iterator[types.CodeAction]:
-    """Yield an action: without its edit for a lazy editor, else with its edit if there is one."""
-    data = _identify(analysis.state, kind, finding, choice)
-    edit = None if abilities.lazy else find_edit(analysis, kind, [finding], (choice, ""), abilities)
-    if edit or abilities.lazy:
-        yield types.CodeAction(
-            title=title,
-            kind=_QUICK,
-            diagnostics=[make_diagnostic(analysis.state, finding)],
-            edit=edit,
-            data=None if edit else data,
-        )
-
-
-def _fix_all(analysis: Analysis, abilities: Abilities) -> Iterator[types.CodeAction]:
-    """Yield an action with all safe fixes, including those that an earlier fix makes possible, as in rubric-fix."""
-    state = analysis.state
-    if state.settings is None or analysis.result is None or not analysis.result.rubrics:
-        return
-    fixed = fix(state.name, state.text.body.encode(), state.settings)
-    if fixed.is_changed:
-        edits = find_edits(fixed.before.text, fixed.text)
-        yield types.CodeAction(
-            title="Make all safe fixes of rubric-lint",
-            kind=FIX_ALL,
-            edit=_edit(state, edits, abilities),
-        )
+def _edit_one(state: State, repair: Fix, abilities: Abilities) -> types.WorkspaceEdit:
+    return _edit(state, repair.edits, abilities, confirm="" if repair.safe else _title(repair))
 
 
 def _edit(state: State, edits: Iterable[Edit], abilities: Abilities, *, confirm: str = "") -> types.WorkspaceEdit:
@@ -231,9 +206,6 @@ def _edit(state: State, edits: Iterable[Edit], abilities: Abilities, *, confirm:
         document_changes=[types.TextDocumentEdit(document, annotated)],
         change_annotations={_CONFIRMED: types.ChangeAnnotation(confirm, needs_confirmation=True)},
     )
-
-
-_CONFIRMED = "unsafe"
 
 
 _REFUSALS = {
@@ -262,7 +234,15 @@ async def resolve_action(documents: OpenDocuments, action: types.CodeAction) -> 
     """
     if action.edit or action.data is None:
         return action  # Neovim also sends actions that already have their edit
-    kind, uri, rule, pointer, choice, title = _read_data(as_data(action.data))
+    given = as_data(action.data)
+    given = {"choice": "", "title": "", **given} if isinstance(given, Mapping) else {}
+    texts: list[Any] = [given.get(name) for name in ("uri", "rule", "pointer", "choice", "title")]
+    if given.get("action") not in list(Deferred) or not all(isinstance(each, str) for each in texts):
+        raise JsonRpcInvalidParams(
+            "codeAction/resolve: `data` is not that of an action from rubric-lint; expected one that "
+            "textDocument/codeAction returned"
+        )
+    kind, (uri, rule, pointer, choice, title) = Deferred(given["action"]), texts
     found = await documents.analysis(uri)
     findings = found.find_of(rule) if found else []
     if kind is not Deferred.FIX_ALIKE:
@@ -285,15 +265,3 @@ def _read_abilities(documents: OpenDocuments) -> Abilities:
         lazy="edit" in later and bool(can("text_document.code_action.data_support")),
         confirms=bool(can("workspace.workspace_edit.change_annotation_support")),
     )
-
-
-def _read_data(data: Any) -> tuple[Deferred, str, str, str, str, str]:
-    """Return what an action without an edit says about itself: kind, document, rule, pointer, choice and title."""
-    given = {"choice": "", "title": "", **data} if isinstance(data, Mapping) else {}
-    texts: list[Any] = [given.get(name) for name in ("uri", "rule", "pointer", "choice", "title")]
-    if given.get("action") not in list(Deferred) or not all(isinstance(each, str) for each in texts):
-        raise JsonRpcInvalidParams(
-            "codeAction/resolve: `data` is not that of an action from rubric-lint; expected one that "
-            "textDocument/codeAction returned"
-        )
-    return Deferred(given["action"]), *texts

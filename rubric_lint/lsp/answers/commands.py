@@ -1,8 +1,7 @@
 """Offer code lenses above rubrics and tests, and run their commands as the command line does."""
 
 # Paths are str, see project/settings.py.
-# ruff: noqa: PTH113, PTH116, PTH118, PTH120
-# ruff: noqa: PTH113, PTH118, PTH119, PTH120
+# ruff: noqa: PTH113, PTH116, PTH118, PTH119, PTH120
 
 import asyncio
 import os
@@ -64,7 +63,13 @@ def make_lenses(analysis: Analysis) -> list[types.CodeLens]:
         return []
     if settings.is_test_file:
         return list(_make_for_tests(analysis))
-    return [*_make_for_rubrics(analysis, path), *_make_for_criteria(analysis), *_make_for_near_misses(analysis)]
+    lenses = [*_make_for_rubrics(analysis, path), *_make_for_criteria(analysis)]
+    # Over the first criteria in a home-made format that a table in the settings would have read.
+    near = [each for each in analysis.result.unread if ADOPT_IT in each.steps] if analysis.result else []
+    for each in near[:1]:
+        start = types.Position(each.line - 1, 0)
+        lenses.append(_make(analysis.state, start, "Not checked: describe this format in the settings", ADOPT))
+    return lenses
 
 
 async def answer_lenses(documents: OpenDocuments, params: types.CodeLensParams) -> list[types.CodeLens] | None:
@@ -80,8 +85,7 @@ def _make_for_tests(analysis: Analysis) -> Iterator[types.CodeLens]:
         tests = document.data.get("tests") if isinstance(document.data, dict) else None
         if isinstance(tests, list) and tests:
             start = analysis.state.text.range(document.span(("tests",), Part.KEY)).start
-            add = partial(_make, analysis.state, start)
-            yield add(f"Run {counted(len(tests), 'test')}", RUN_TESTS)
+            yield _make(analysis.state, start, f"Run {counted(len(tests), 'test')}", RUN_TESTS)
 
 
 def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]:
@@ -122,14 +126,6 @@ def _make_for_criteria(analysis: Analysis) -> Iterator[types.CodeLens]:
             yield types.CodeLens(types.Range(start, start), types.Command(title=title, command=""))
 
 
-def _make_for_near_misses(analysis: Analysis) -> Iterator[types.CodeLens]:
-    """Yield a lens over the first criteria in a home-made format that a table in the settings would have read."""
-    near = [each for each in analysis.result.unread if ADOPT_IT in each.steps] if analysis.result else []
-    for each in near[:1]:
-        start = types.Position(each.line - 1, 0)
-        yield _make(analysis.state, start, "Not checked: describe this format in the settings", ADOPT)
-
-
 def _make(state: State, start: types.Position, title: str, command: str, name: str = "") -> types.CodeLens:
     place = types.Range(start, start)
     return types.CodeLens(place, types.Command(title=title, command=command, arguments=[state.uri, name]))
@@ -161,11 +157,15 @@ def find_outputs(path: str, files: list[TestFile]) -> list[str]:
     ]
 
 
+def _read_source(path: str) -> Source:
+    return Source.from_bytes(path, read_file(path, LIMIT))
+
+
 @lru_cache(maxsize=_MOST_FILES)
 def _read_test_file(path: str, _changed: int, _size: int) -> TestFile | None:
     """Read what a test file tests; None if it cannot be read."""
     try:
-        documents, _ = read_documents(Source.from_bytes(path, read_file(path, LIMIT)))
+        documents, _ = read_documents(_read_source(path))
     except (OSError, UndecodableError):
         return None
     data = documents[0].data if documents else None
@@ -254,7 +254,11 @@ class Commands:
         printed = await self._call(call, call.folder or os.path.dirname(state.name))
         if self._is_over:
             return None
-        changed = await self._documents.run(_differs_from_disk, state)
+        try:  # apart from line ends, which editors make alike
+            saved: list[str] | None = (await self._documents.run(_read_source, state.name)).text.splitlines()
+        except (OSError, UndecodableError):
+            saved = None
+        changed = state.text.body.splitlines() != saved
         note = f"{os.path.basename(state.name)} has changes that are not saved; this is about the file on disk.\n\n"
         report = f"$ {call.line}\n\n{note if changed else ''}{printed}"
         await self._show(call.title, report)
@@ -280,9 +284,11 @@ class Commands:
             env={**os.environ, "PYTHONUTF8": "1", "COLUMNS": "120"},
         )
         self._running.add(process)
+        printed, end = b"", ""
         try:
             async with asyncio.timeout(_LONGEST):
-                printed, end = await _read(process), ""
+                while process.stdout and len(printed) <= _MOST and (chunk := await process.stdout.read(1 << 16)):
+                    printed += chunk
                 if len(printed) <= _MOST:
                     await process.wait()
         except TimeoutError:
@@ -309,20 +315,3 @@ class Commands:
             file.write(report)
         params = types.ShowDocumentParams(uri_of(path), take_focus=True)
         await self._connection.ask(types.WINDOW_SHOW_DOCUMENT, params)
-
-
-def _differs_from_disk(state: State) -> bool:
-    """Return whether a text has changes that are not saved, apart from line ends, which editors make alike."""
-    try:
-        saved = Source.from_bytes(state.name, read_file(state.name, LIMIT)).text
-    except (OSError, UndecodableError):
-        return True
-    return state.text.body.splitlines() != saved.splitlines()
-
-
-async def _read(process: asyncio.subprocess.Process) -> bytes:
-    """Return what a process prints until it ends or has printed more than is shown."""
-    printed = b""
-    while process.stdout and len(printed) <= _MOST and (chunk := await process.stdout.read(1 << 16)):
-        printed += chunk
-    return printed

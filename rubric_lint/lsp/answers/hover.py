@@ -5,15 +5,22 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from rubric_lint.finding import Finding
 from rubric_lint.format.criterion import SHAPE_FIELDS, Shape
 from rubric_lint.lint.rubric_tests import schema_of_tests
 from rubric_lint.lsp.answers.scores import describe_effects
-from rubric_lint.lsp.places.cards import list_criteria, names_criteria, word_criterion, word_field, word_rubric
-from rubric_lint.lsp.places.rooted import SETTINGS, find_roots, is_settings_file, list_rule_names
-from rubric_lint.lsp.places.schema_walk import find_field, find_subschemas, find_suite_field, list_fields_at
-from rubric_lint.lsp.places.slots import follow
-from rubric_lint.lsp.server.analysis import Analysis, Located, is_on_key
+from rubric_lint.lsp.complete.cards import list_criteria, names_criteria, word_criterion, word_rubric
+from rubric_lint.lsp.complete.schemas import (
+    SETTINGS,
+    find_field,
+    find_roots,
+    find_subschemas,
+    find_suite_field,
+    is_settings_file,
+    list_fields_at,
+    list_rule_names,
+)
+from rubric_lint.lsp.complete.slots import follow
+from rubric_lint.lsp.server.analysis import Analysis
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
@@ -30,7 +37,10 @@ def make_hover(analysis: Analysis, offset: int, *, effects: bool = True) -> type
     cards: list[str] = []
     spans: list[Span] = []
     for finding in analysis.find_at(Span(offset, offset)):
-        cards.append(explain(finding))
+        rule = BY_NAME[finding.rule]
+        why = [found["text"].strip() for found in _WHY.finditer(rule.page)][:1]
+        more = f"`rubric-lint --explain {rule.name}` shows examples."
+        cards.append("\n\n".join([f"**{rule.name}**: {rule.summary}", *why, more]))
         spans.append(finding.span)
     if found := analysis.locate(offset):
         for span, card in _describe(analysis, *found, offset, effects=effects):
@@ -58,91 +68,62 @@ async def answer_hover(documents: OpenDocuments, params: types.HoverParams) -> t
 _WHY = re.compile(r"^## Why\n+(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
 
-def explain(finding: Finding) -> str:
-    """Return the explanation of a rule from its page."""
-    rule = BY_NAME[finding.rule]
-    why = _WHY.search(rule.page)
-    paragraphs = [f"**{rule.name}**: {rule.summary}"]
-    if why:
-        paragraphs.append(why["text"].strip())
-    paragraphs.append(f"`rubric-lint --explain {rule.name}` shows examples.")
-    return "\n\n".join(paragraphs)
-
-
-def _describe_setting(document: Document, path: Path, name: str, *, is_key: bool) -> str:
-    """Return the card of a setting or of a rule that it names; an empty string for anything else."""
-    roots = find_roots(document, FileSettings(), path[:-1], name)
-    if not roots:
-        return ""
-    if (word := path[-1] if is_key else document.value(path)) in list_rule_names(roots[0], path, is_key=is_key):
-        return f"**{word}**: {BY_NAME[str(word)].summary}"
-    holder = follow(document.data, path[:-1])
-    subschemas = find_subschemas(SETTINGS, "", follow(document.data, roots[0].path), path[len(roots[0].path) : -1])
-    field = list_fields_at(subschemas, holder).get(str(path[-1]))
-    return word_field(field) if field and is_key else ""
-
-
 def _describe(
     analysis: Analysis, document: Document, path: Path, offset: int, *, effects: bool
 ) -> Iterator[tuple[Span, str]]:
-    is_key = is_on_key(document, path, offset)
-    if is_settings_file(analysis.state.name):
-        if card := _describe_setting(document, path, analysis.state.name, is_key=is_key):
-            yield document.span(path, Part.KEY if is_key else Part.VALUE), card
-    elif analysis.state.settings and analysis.state.settings.is_test_file:
+    settings, name = analysis.state.settings, analysis.state.name
+    start, end = document.span(path, Part.KEY)
+    is_key = isinstance(path[-1], str) and start <= offset <= end
+    if is_settings_file(name):
+        for root in find_roots(document, FileSettings(), path[:-1], name)[:1]:
+            card = ""
+            if (word := path[-1] if is_key else document.value(path)) in list_rule_names(root, path, is_key=is_key):
+                card = f"**{word}**: {BY_NAME[str(word)].summary}"
+            elif is_key:
+                data = follow(document.data, root.path)
+                subschemas = find_subschemas(SETTINGS, "", data, path[len(root.path) : -1])
+                field = list_fields_at(subschemas, follow(document.data, path[:-1])).get(str(path[-1]))
+                card = field.card if field else ""
+            if card:
+                yield document.span(path, Part.KEY if is_key else Part.VALUE), card
+    elif settings and settings.is_test_file:
         if is_key and (field := find_field(schema_of_tests(), path, str(path[-1]))):
-            yield document.span(path, Part.KEY), word_field(field)
+            yield document.span(path, Part.KEY), field.card
             if names_criteria(path[:-1]):
                 cards = (each.card for each in list_criteria(analysis.state, document.data) if each.id == path[-1])
                 yield from ((document.span(path, Part.KEY), card) for card in cards)
     else:
-        yield from _describe_in_suite(analysis, document, path, offset, effects=effects)
+        yield from _describe_in_suite(analysis, document, path, offset, is_key=is_key, effects=effects)
 
 
 def _describe_in_suite(
-    analysis: Analysis, document: Document, path: Path, offset: int, *, effects: bool
+    analysis: Analysis, document: Document, path: Path, offset: int, *, is_key: bool, effects: bool
 ) -> Iterator[tuple[Span, str]]:
-    located = _find_rubric(analysis, document, path)
-    if located is None:
-        yield from _describe_suite_field(analysis, document, path, offset)
+    mine = [each for each in analysis.rubrics if each.document is document]
+    around = [each for each in mine if path[: len(each.rubric.path)] == each.rubric.path]
+    # A rubric may be in a list that is a rubric itself.
+    located = max(around, key=lambda each: len(each.rubric.path), default=None)
+    if located is None:  # perhaps a field of the suite that leads to rubrics
+        for each in [each for each in mine if each.rubric.path[: len(path)] == path][: int(is_key)]:
+            view = each.rubric.view
+            source = view.dialect.schema if view else f"{each.rubric.version}/suite.json"
+            if field := find_suite_field(source, str(path[-1])):
+                yield document.span(path, Part.KEY), field.card
         return
     rubric = located.rubric
     steps = path[len(rubric.path) :]
-    if not steps and rubric.entries and is_on_key(document, path, offset):
+    if not steps and rubric.entries and is_key:
         yield document.span(path, Part.KEY), word_rubric(rubric)
     for criterion in rubric.entries:
-        if span := _find_head(document, located.place(criterion.path), path, offset):
+        if span := _find_head(document, located.place(criterion.path), path, offset, is_key=is_key):
             yield span, word_rubric(rubric) if rubric.shape is Shape.HOLISTIC else word_criterion(rubric, criterion)
-    if is_on_key(document, path, offset) and (field := find_field(located.rubric.schema, steps, str(path[-1]))):
-        yield document.span(path, Part.KEY), word_field(field)
+    if is_key and (field := find_field(rubric.schema, steps, str(path[-1]))):
+        yield document.span(path, Part.KEY), field.card
     if effects:
         yield from describe_effects(analysis, located, path)
 
 
-def _find_rubric(analysis: Analysis, document: Document, path: Path) -> Located | None:
-    """Return the innermost rubric around a place; a rubric may be in a list that is a rubric itself."""
-    around = [
-        located
-        for located in analysis.rubrics
-        if located.document is document and path[: len(located.rubric.path)] == located.rubric.path
-    ]
-    return max(around, key=lambda located: len(located.rubric.path), default=None)
-
-
-def _describe_suite_field(
-    analysis: Analysis, document: Document, path: Path, offset: int
-) -> Iterator[tuple[Span, str]]:
-    """Yield the card of a suite field that leads to rubrics."""
-    inside = [each for each in analysis.rubrics if each.document is document and each.rubric.path[: len(path)] == path]
-    if not inside or not is_on_key(document, path, offset):
-        return
-    rubric = inside[0].rubric
-    source = rubric.view.dialect.schema if rubric.view else f"{rubric.version}/suite.json"
-    if field := find_suite_field(source, str(path[-1])):
-        yield document.span(path, Part.KEY), word_field(field)
-
-
-def _find_head(document: Document, criterion: Path, path: Path, offset: int) -> Span | None:
+def _find_head(document: Document, criterion: Path, path: Path, offset: int, *, is_key: bool) -> Span | None:
     """Return the id, first key, scale or text that represents the criterion, if the offset is on it."""
     if path == criterion:
         span = document.span(path, Part.ENTRY)
@@ -153,4 +134,4 @@ def _find_head(document: Document, criterion: Path, path: Path, offset: int) -> 
         return document.span(path)
     head = document.span(criterion, Part.HEAD)
     is_head = head.start <= offset <= head.end or path[-1] in SHAPE_FIELDS
-    return document.span(path, Part.KEY) if is_head and is_on_key(document, path, offset) else None
+    return document.span(path, Part.KEY) if is_head and is_key else None

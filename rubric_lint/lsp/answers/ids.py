@@ -1,18 +1,31 @@
-"""Find the criterion that an id belongs to, and every use of that id in rubrics, rubric tests and judge outputs."""
+"""Answer requests about the id of a criterion: its definition, its uses in rubrics, tests and outputs, renames."""
 
 # Paths are str here, as in project/files.py.
 # ruff: noqa: PTH100, PTH110, PTH119
 
 import os
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from rubric_lint.edits.intents import RenameKey, Repair, ReplaceValue
+from rubric_lint.edits.lines import ObstacleError
+from rubric_lint.edits.making import make_fix
+from rubric_lint.fix.following import DataChange
+from rubric_lint.fix.proof import find_doubt
 from rubric_lint.format.criterion import Criterion
-from rubric_lint.lsp.places.cards import names_criteria
+from rubric_lint.lint.engine import lint
+from rubric_lint.lint.mending import find_sharing
+from rubric_lint.lsp.complete.snippets import write_scalar
+from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.library import Library, Reading, UnreadError
-from rubric_lint.lsp.server.workspace import identify
+from rubric_lint.lsp.server.positions import replace_surrogates
+from rubric_lint.lsp.server.workspace import identify, path_of
 from rubric_lint.scoring.loading import Loaded, RubricError, load_models, name_rubrics
 from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.scorer import read_judged_by
@@ -20,7 +33,26 @@ from rubric_lint.testing.reading import find_recordings, is_test_file, list_need
 from rubric_lint.testing.recordings import HASHES, read_outputs
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
-from rubric_lint.text.source import Span, stem_of
+from rubric_lint.text.source import Edit, Source, Span, splice, stem_of
+
+_REQUEST_FAILED = -32803  # the protocol's code for a request that is sound, but cannot be met
+_TEXT = "this output is a string, in which ids cannot be renamed"
+
+# Where ids are written: `*` is each item of a list, and `{}` at the end each key of a mapping.
+_OF_TEST = ("expect/gates/{}", "expect/criteria/{}", "output/checks/*/id")
+_ASKED = (f"{HASHES}/{{}}", "attempts/*/{}", "orders/*/*")
+_OF_RECORD = (
+    *("checks/*/id", "outputs/*/checks/*/id", "output/checks/*/id", "criteria/*/id"),
+    *(f"judge/{each}" for each in _ASKED),
+    *(f"judge/panel/*/{each}" for each in _ASKED),
+)
+
+
+class RefusedError(JsonRpcException):
+    """A rename that is not possible, with the reason, which editors show."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"rubric-lint: {reason}", _REQUEST_FAILED)
 
 
 class Site(NamedTuple):
@@ -45,75 +77,43 @@ def inside_quotes(document: Document, span: Span) -> Span:
     return Span(span.start + 1, span.end - 1) if is_quoted else span
 
 
-def list_test_sites(data: Any) -> Iterator[Site]:
-    """Yield the ids in the data of a file with rubric tests: in what it expects, and in its outputs."""
-    tests = data.get("tests") if isinstance(data, dict) else None
-    for number, test in enumerate(tests if isinstance(tests, list) else ()):
-        if not isinstance(test, dict):
-            continue
-        expect = test.get("expect")
-        for name, value in expect.items() if isinstance(expect, dict) else ():
-            path: Path = ("tests", number, "expect", name)
-            if names_criteria(path) and isinstance(value, dict):
-                yield from (Site((*path, key), key, Part.KEY) for key in value)
-        yield from _list_checks(test.get("output"), ("tests", number, "output"))
-
-
-def list_records(data: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the records of a document with their paths: all of a list, or the document itself."""
-    if isinstance(data, list):
-        yield from (((number,), each) for number, each in enumerate(data) if isinstance(each, dict))
-    elif isinstance(data, dict):
-        yield (), data
-
-
-def list_record_sites(record: dict[str, Any], path: Path) -> Iterator[Site]:
-    """Yield the ids in a record: in its outputs or its result, and in what it says about its judge."""
-    yield from _list_checks(record, path)
-    if "outputs" in record:
-        for number, output in enumerate(read_outputs(record)):
-            yield from _list_checks(output, (*path, "outputs", number))
-    elif "output" in record:
-        yield from _list_checks(record["output"], (*path, "output"))
-    yield from _list_items(record.get("criteria"), (*path, "criteria"))
-    about = record.get("judge")
-    if isinstance(about, dict):
-        yield from _list_asked(about, (*path, "judge"))
-        members = about.get("panel")
-        for number, member in enumerate(members if isinstance(members, list) else ()):
-            if isinstance(member, dict):
-                yield from _list_asked(member, (*path, "judge", "panel", number))
-
-
-def find_texts(record: dict[str, Any]) -> list[str]:
-    """Return the outputs of a record that are texts, in which an id is not at a place of its own."""
-    outputs = [record.get("output"), *(read_outputs(record) if "outputs" in record else ())]
-    return [output for output in outputs if isinstance(output, str)]
-
-
-def _list_checks(output: Any, path: Path) -> Iterator[Site]:
-    if isinstance(output, dict):
-        yield from _list_items(output.get("checks"), (*path, "checks"))
-
-
-def _list_items(items: Any, path: Path) -> Iterator[Site]:
-    for number, item in enumerate(items if isinstance(items, list) else ()):
-        if isinstance(item, dict) and isinstance(item.get("id"), str):
-            yield Site((*path, number, "id"), item["id"])
-
-
-def _list_asked(about: dict[str, Any], path: Path) -> Iterator[Site]:
-    """Yield the ids in the account of a judge: of the hashes, of the attempts, and in the orders of the requests."""
-    hashes, attempts, orders = about.get(HASHES), about.get("attempts"), about.get("orders")
-    for key in hashes if isinstance(hashes, dict) else ():
-        yield Site((*path, HASHES, key), key, Part.KEY, is_use=False)
-    for number, each in enumerate(attempts if isinstance(attempts, list) else ()):
-        for key in each if isinstance(each, dict) else ():
-            yield Site((*path, "attempts", number, key), key, Part.KEY, is_use=False)
-    for number, each in enumerate(orders if isinstance(orders, list) else ()):
-        for step, name in enumerate(each if isinstance(each, list) else ()):
+def _list_sites(patterns: Sequence[str], data: Any, path: Path = ()) -> Iterator[Site]:
+    """Yield the ids in data, which is at a path of its document."""
+    for pattern in patterns:
+        for found, name in _match(data, pattern.split("/"), path):
             if isinstance(name, str):
-                yield Site((*path, "orders", number, step), name, is_use=False)
+                part = Part.KEY if pattern.endswith("{}") else Part.VALUE
+                yield Site(found, name, part, is_use=not pattern.startswith("judge/"))
+
+
+def _list_test_sites(data: Any) -> Iterator[Site]:
+    """Yield the ids in the data of a file with rubric tests: in what it expects, and in its outputs."""
+    for path, test in _match(data, ("tests", "*"), ()):
+        yield from _list_sites(_OF_TEST, test, path)
+
+
+def _match(data: Any, steps: Sequence[str], path: Path) -> Iterator[tuple[Path, Any]]:
+    if not steps:
+        yield path, data
+    elif steps[0] == "{}":
+        yield from (((*path, key), key) for key in (data if isinstance(data, dict) else ()))
+    elif steps[0] == "*":
+        for number, each in enumerate(data if isinstance(data, list) else ()):
+            yield from _match(each, steps[1:], (*path, number))
+    elif isinstance(data, dict) and steps[0] in data:
+        yield from _match(data[steps[0]], steps[1:], (*path, steps[0]))
+
+
+def _list_records(data: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield the records of a document with their paths: all of a list, or the document itself."""
+    listed = [((number,), each) for number, each in enumerate(data)] if isinstance(data, list) else [((), data)]
+    yield from ((path, each) for path, each in listed if isinstance(each, dict))
+
+
+def _holds_in_text(record: dict[str, Any], name: str) -> bool:
+    """Return whether an output of a record is a text with an id, which is not at a place of its own there."""
+    outputs = [record.get("output"), *(read_outputs(record) if "outputs" in record else ())]
+    return any(isinstance(output, str) and name in output for output in outputs)
 
 
 class Target(NamedTuple):
@@ -129,7 +129,7 @@ class Target(NamedTuple):
         """The id, or the criterion if it has none of its own."""
         document = self.loaded.document
         if self.place is not None:
-            return Site(self.place, self.criterion.id).span(document)
+            return inside_quotes(document, document.span(self.place))
         rubric = self.loaded.rubric
         path = rubric.view.place(self.criterion.path) if rubric.view else self.criterion.path
         return document.span(path, Part.ENTRY)
@@ -164,27 +164,14 @@ class Meaning(NamedTuple):
     criteria: Mapping[str, str] = MappingProxyType({})
 
 
-class _Linked(NamedTuple):
-    """A criterion whose ids are looked for in a file of records.
-
-    `is_recorded`: a test names the file; None: only its records can say the rubric.
-    """
-
-    target: Target
-    meaning: Meaning
-    is_recorded: bool | None
-
-
-_TEXT = "this output is a string, in which ids cannot be renamed"
-
-
-def find_targets(library: Library, reading: Reading, offset: int) -> list[tuple[Target, Span]]:
-    """Return the criteria whose id is at an offset of a file, each with the place of the id there."""
-    if reading.settings.is_test_file:
-        return [(target, span) for target, span in _find_in_tests(library, reading, offset)]
-    own = [(target, target.span) for target in list_targets(reading) if target.place is not None]
-    found = [(target, span) for target, span in own if span.start <= offset <= span.end]
-    return found or list(_find_in_records(library, reading, offset))
+def read_meaning(reading: Reading, name: str, data: str | None = None) -> Meaning:
+    """Return the meaning of a rubric of a file, or of the same file with other `data`."""
+    text = reading.source.text if data is None else data
+    try:
+        rubric = load_models(reading.path, text.encode(), reading.settings)[name].prepare()
+    except (RubricError, KeyError):
+        return Meaning()
+    return Meaning(rubric.hash, hash_criteria(rubric.model, rubric.criteria))
 
 
 def list_targets(reading: Reading, *, claimed: bool = False) -> list[Target]:
@@ -194,42 +181,6 @@ def list_targets(reading: Reading, *, claimed: bool = False) -> list[Target]:
         for loaded in name_rubrics(reading.path, reading.build_rubrics(claimed=claimed))
         for criterion in loaded.rubric.criteria
     ]
-
-
-def find_uses(library: Library, target: Target, also: str = "") -> Uses:
-    """Find the uses of an id in all files that belong to its rubric; `also` is another file with records of it."""
-    uses = Uses([], [])
-    path, name = target.reading.path, target.criterion.id
-    linked = {each: False for each in [*library.find_judged(path), find_recordings(path), also] if each}
-    for file in library.list_once(filter(is_test_file, library.list_files(path))):
-        try:
-            if not library.may_hold(file, name) and not library.may_hold(file, os.path.basename(path)):
-                continue
-            reading = library.read(file)
-        except UnreadError as fault:
-            uses.obstacles.append(f"{os.path.basename(file)}: {fault}")
-            continue
-        if reading.faults and library.may_hold(file, name):
-            uses.obstacles.append(f"{reading.name_line(reading.faults[0].span.start)}: {reading.faults[0].message}")
-        for document in reading.documents[:1]:
-            if _is_tested(target, file, document):
-                linked |= dict.fromkeys(list_needed(file, document)[1:], True)
-                _add_test(uses, reading, document, name)
-    meaning = read_meaning(target.reading, target.loaded.name)
-    recorded = {identify(file): is_recorded for file, is_recorded in sorted(linked.items(), key=lambda each: each[1])}
-    for file in library.list_once([*linked, *_find_by_hash(library, path, meaning.hash)]):
-        _add_records(uses, library, file, _Linked(target, meaning, recorded.get(identify(file))))
-    return uses
-
-
-def read_meaning(reading: Reading, name: str, data: str | None = None) -> Meaning:
-    """Return the meaning of a rubric of a file, or of the same file with other `data`."""
-    text = reading.source.text if data is None else data
-    try:
-        rubric = load_models(reading.path, text.encode(), reading.settings)[name].prepare()
-    except (RubricError, KeyError):
-        return Meaning()
-    return Meaning(rubric.hash, hash_criteria(rubric.model, rubric.criteria))
 
 
 def _find_place(loaded: Loaded, criterion: Criterion) -> Path | None:
@@ -242,80 +193,33 @@ def _find_place(loaded: Loaded, criterion: Criterion) -> Path | None:
     return place if is_there else None
 
 
-def _is_tested(target: Target, file: str, document: Document) -> bool:
-    """Return whether a file with tests tests the rubric of a target."""
-    reference = document.data.get("rubric") if isinstance(document.data, dict) else None
-    if not isinstance(reference, str):
-        return False
-    path, name = split_reference(file, reference)
-    if identify(path) != identify(target.reading.path):
-        return False
-    names = {target.loaded.name} if name else {each.loaded.name for each in list_targets(target.reading)}
-    return names == {name or target.loaded.name}
+def find_targets(library: Library, reading: Reading, offset: int) -> list[tuple[Target, Span]]:
+    """Return the criteria whose id is at an offset of a file, each with the place of the id there."""
+    if reading.settings.is_test_file:
+        return [
+            (target, span)
+            for document in reading.documents[:1]
+            for site, span in _find_at(document, _list_test_sites(document.data), offset)
+            for target in _find_tested(library, reading.path, document)
+            if target.criterion.id == site.id
+        ]
+    own = [(target, target.span) for target in list_targets(reading) if target.place is not None]
+    found = [(target, span) for target, span in own if span.start <= offset <= span.end]
+    return found or [
+        (target, span)
+        for document in reading.documents
+        if document.span(()).start <= offset <= document.span(()).end
+        for path, record in _list_records(document.data)
+        for site, span in _find_at(document, _list_sites(_OF_RECORD, record, path), offset)
+        for target in _find_judged(library, reading.path, record, site.id)
+    ]
 
 
-def _add_test(uses: Uses, reading: Reading, document: Document, name: str) -> None:
-    uses.found.extend(Use(reading, document, site) for site in list_test_sites(document.data) if site.id == name)
-    for number, test in enumerate(document.data.get("tests") or ()):
-        if isinstance(test, dict) and any(name in text for text in find_texts(test)):
-            place = reading.name_line(document.span(("tests", number, "output")).start)
-            uses.obstacles.append(f"{place}: {_TEXT}")
-
-
-def _find_by_hash(library: Library, path: str, meaning: str) -> Iterator[str]:
-    """Yield the files with records that name the meaning of the rubric."""
-    for file in library.list_files(path) if meaning else ():
-        if file.lower().endswith((".jsonl", ".json")):
-            with suppress(UnreadError):  # nothing says that such a file belongs to the rubric
-                if library.holds(file, meaning):
-                    yield file
-
-
-def _add_records(uses: Uses, library: Library, file: str, rubric: _Linked) -> None:
-    """Add the uses in a file of records."""
-    name = rubric.target.criterion.id
-    if not os.path.exists(file) and file not in library.files:
-        return
-    try:
-        if not library.may_hold(file, name):
-            return
-        if not file.lower().endswith((".json", ".jsonl")):
-            uses.obstacles.append(f"{os.path.basename(file)}: ids are renamed in JSON and JSON Lines only")
-            return
-        reading = library.read(file)
-    except UnreadError as fault:
-        uses.obstacles.append(f"{os.path.basename(file)}: {fault}")
-        return
-    uses.obstacles.extend(f"{reading.name_line(each.span.start)}: {each.message}" for each in reading.faults[:1])
-    for document in reading.documents:
-        for path, record in list_records(document.data):
-            if not belongs(record, rubric.target.loaded, rubric.meaning.hash, file, is_recorded=rubric.is_recorded):
-                continue
-            if any(name in text for text in find_texts(record)):
-                place = reading.name_line(document.span(path).start)
-                uses.obstacles.append(f"{place}: {_TEXT}")
-            sites = (site for site in list_record_sites(record, path) if site.id == name)
-            uses.found.extend(Use(reading, document, site, record, path) for site in sites)
-
-
-def belongs(record: dict[str, Any], loaded: Loaded, meaning: str, file: str, *, is_recorded: bool | None) -> bool:
-    """Return whether a record is of a rubric: by the name that it gives, else by its hash or its file."""
-    name, judged_by = record.get("rubric"), read_judged_by(record)
-    if is_recorded is None:
-        return bool(meaning) and judged_by == meaning and name in (None, loaded.name)
-    if name is not None:
-        return bool(name == loaded.name)
-    return is_recorded or judged_by == meaning or (judged_by is None and stem_of(file) == stem_of(loaded.name))
-
-
-def _find_in_tests(library: Library, reading: Reading, offset: int) -> Iterator[tuple[Target, Span]]:
-    for document in reading.documents[:1]:
-        for site in list_test_sites(document.data):
-            span = site.span(document)
-            if span.start <= offset <= span.end:
-                for target in _find_tested(library, reading.path, document):
-                    if target.criterion.id == site.id:
-                        yield target, span
+def _find_at(document: Document, sites: Iterable[Site], offset: int) -> Iterator[tuple[Site, Span]]:
+    for site in sites:
+        span = site.span(document)
+        if span.start <= offset <= span.end:
+            yield site, span
 
 
 def _find_tested(library: Library, file: str, document: Document) -> list[Target]:
@@ -332,33 +236,23 @@ def _find_tested(library: Library, file: str, document: Document) -> list[Target
     return [each for each in targets if each.loaded.name == name or (not name and len(names) == 1)]
 
 
-def _find_in_records(library: Library, reading: Reading, offset: int) -> Iterator[tuple[Target, Span]]:
-    """Yield the criteria of an id in a record: of the rubric whose tests name the file, or that the record is of."""
-    for document in reading.documents:
-        around = document.span(())
-        if not around.start <= offset <= around.end:
-            continue
-        for path, record in list_records(document.data):
-            for site in list_record_sites(record, path):
-                span = site.span(document)
-                if span.start <= offset <= span.end:
-                    found = _find_judged(library, reading.path, record, site.id)
-                    yield from ((target, span) for target in found)
-
-
 def _find_judged(library: Library, file: str, record: dict[str, Any], name: str) -> list[Target]:
+    """Return the criteria of an id in a record: of the rubric whose tests name the file, or that the record is of."""
     files = library.list_once(library.list_files(file))
     found: list[Target] = []
-    for path in files:
-        try:
-            if is_test_file(path) and (reading := library.read(path)).documents:
-                document = reading.documents[0]
+    for path in filter(is_test_file, files):
+        with suppress(UnreadError):
+            for document in library.read(path).documents[:1]:
                 if identify(file) in map(identify, list_needed(path, document)[1:]):
                     found += _find_tested(library, path, document)
-        except UnreadError:
+    for path in files if not found else ():
+        if path == file or is_test_file(path) or path.lower().endswith(".jsonl"):
             continue
-    if not found:
-        found = [target for path in files for target in _list_candidates(library, path, file, record, name)]
+        with suppress(UnreadError):
+            for target in list_targets(library.read(path)) if library.may_hold(path, name) else ():
+                if target.criterion.id == name:
+                    meaning = read_meaning(target.reading, target.loaded.name).hash
+                    found += [target] if belongs(record, target.loaded, meaning, file, is_recorded=False) else []
     called = record.get("rubric")
     unique = {
         (each.reading.path, each.loaded.name, each.criterion.path): each
@@ -368,18 +262,345 @@ def _find_judged(library: Library, file: str, record: dict[str, Any], name: str)
     return list(unique.values())
 
 
-def _list_candidates(library: Library, path: str, file: str, record: dict[str, Any], name: str) -> Iterator[Target]:
-    """Yield the criteria with an id in a file whose rubrics a record may be of."""
-    if path == file or is_test_file(path) or path.lower().endswith(".jsonl"):
-        return
+def belongs(record: dict[str, Any], loaded: Loaded, meaning: str, file: str, *, is_recorded: bool | None) -> bool:
+    """Return whether a record is of a rubric: by the name that it gives, else by its hash or its file.
+
+    `is_recorded`: a test names the file; None: only its records can say the rubric.
+    """
+    name, judged_by = record.get("rubric"), read_judged_by(record)
+    if is_recorded is None:
+        return bool(meaning) and judged_by == meaning and name in (None, loaded.name)
+    if name is not None:
+        return bool(name == loaded.name)
+    return is_recorded or judged_by == meaning or (judged_by is None and stem_of(file) == stem_of(loaded.name))
+
+
+def find_uses(library: Library, target: Target, also: str = "") -> Uses:
+    """Find the uses of an id in all files that belong to its rubric; `also` is another file with records of it."""
+    uses = Uses([], [])
+    path = target.reading.path
+    linked = {each: False for each in [*library.find_judged(path), find_recordings(path), also] if each}
+    for file in library.list_once(filter(is_test_file, library.list_files(path))):
+        try:
+            linked |= dict.fromkeys(_add_tests(uses, library, file, target), True)
+        except UnreadError as fault:
+            uses.obstacles.append(f"{os.path.basename(file)}: {fault}")
+    meaning = read_meaning(target.reading, target.loaded.name).hash
+    by_hash = []
+    for file in library.list_files(path) if meaning else ():
+        if file.lower().endswith((".jsonl", ".json")):
+            with suppress(UnreadError):  # nothing says that such a file belongs to the rubric
+                by_hash += [file] if library.holds(file, meaning) else []
+    recorded = {identify(file): is_recorded for file, is_recorded in sorted(linked.items(), key=lambda each: each[1])}
+    for file in library.list_once([*linked, *by_hash]):
+        if os.path.exists(file) or file in library.files:
+            _add_records(uses, library, file, target, meaning, is_recorded=recorded.get(identify(file)))
+    return uses
+
+
+def _add_tests(uses: Uses, library: Library, file: str, target: Target) -> list[str]:
+    """Add the uses in a file of tests; return the files with records that it names if it tests the rubric.
+
+    Raises:
+        UnreadError: if it cannot be read.
+    """
+    name, needed = target.criterion.id, list[str]()
+    is_used = library.may_hold(file, name)
+    if not is_used and not library.may_hold(file, os.path.basename(target.reading.path)):
+        return needed
+    reading = library.read(file)
+    if reading.faults and is_used:
+        uses.obstacles.append(f"{reading.name_line(reading.faults[0].span.start)}: {reading.faults[0].message}")
+    for document in reading.documents[:1]:
+        if _is_tested(target, file, document):
+            needed = list_needed(file, document)[1:]
+            sites = [site for site in _list_test_sites(document.data) if site.id == name]
+            uses.found.extend(Use(reading, document, site) for site in sites)
+            for number, test in enumerate(document.data.get("tests") or ()):
+                if isinstance(test, dict) and _holds_in_text(test, name):
+                    start = document.span(("tests", number, "output")).start
+                    uses.obstacles.append(f"{reading.name_line(start)}: {_TEXT}")
+    return needed
+
+
+def _is_tested(target: Target, file: str, document: Document) -> bool:
+    """Return whether a file with tests tests the rubric of a target."""
+    reference = document.data.get("rubric") if isinstance(document.data, dict) else None
+    if not isinstance(reference, str):
+        return False
+    path, name = split_reference(file, reference)
+    if identify(path) != identify(target.reading.path):
+        return False
+    names = {target.loaded.name} if name else {each.loaded.name for each in list_targets(target.reading)}
+    return names == {name or target.loaded.name}
+
+
+def _add_records(
+    uses: Uses, library: Library, file: str, target: Target, meaning: str, *, is_recorded: bool | None
+) -> None:
+    """Add the uses in a file of records; see `belongs`."""
+    name = target.criterion.id
     try:
-        if not library.may_hold(path, name):
+        if not library.may_hold(file, name):
             return
-        reading = library.read(path)
-    except UnreadError:
+        if not file.lower().endswith((".json", ".jsonl")):
+            uses.obstacles.append(f"{os.path.basename(file)}: ids are renamed in JSON and JSON Lines only")
+            return
+        reading = library.read(file)
+    except UnreadError as fault:
+        uses.obstacles.append(f"{os.path.basename(file)}: {fault}")
         return
-    for target in list_targets(reading):
-        if target.criterion.id == name:
-            meaning = read_meaning(reading, target.loaded.name).hash
-            if belongs(record, target.loaded, meaning, file, is_recorded=False):
-                yield target
+    uses.obstacles.extend(f"{reading.name_line(each.span.start)}: {each.message}" for each in reading.faults[:1])
+    for document in reading.documents:
+        for path, record in _list_records(document.data):
+            if belongs(record, target.loaded, meaning, file, is_recorded=is_recorded):
+                if _holds_in_text(record, name):
+                    uses.obstacles.append(f"{reading.name_line(document.span(path).start)}: {_TEXT}")
+                sites = (site for site in _list_sites(_OF_RECORD, record, path) if site.id == name)
+                uses.found.extend(Use(reading, document, site, record, path) for site in sites)
+
+
+_Intent = RenameKey | ReplaceValue
+_Changes = dict[str, tuple[Reading, dict[int, tuple[Document, list[_Intent]]]]]
+"""The intents by file, and in a file by document."""
+
+
+def rename(library: Library, target: Target, name: str, also: str = "") -> list[types.TextDocumentEdit]:
+    """Return the edits that give a criterion another id in all files; `also` is a file with records of its rubric.
+
+    Records that were judged by the rubric as it is now get the hashes of the renamed one, so that they still count.
+
+    Raises:
+        RefusedError: if another criterion has the id, a file cannot be read, or an edit cannot be proved.
+    """
+    reading, old = target.reading, target.criterion.id
+    if not name.strip() or name != name.strip():
+        raise RefusedError("an id cannot be empty, or begin or end with a space")
+    if replace_surrogates(name) != name:
+        raise RefusedError("an id cannot contain half a surrogate pair")
+    if name == old:
+        return []
+    for other in list_targets(reading):
+        is_beside = other.loaded.name == target.loaded.name and other.criterion.path != target.criterion.path
+        if is_beside and other.criterion.id in (name, old):
+            place = reading.name_line(other.span.start)
+            raise RefusedError(f"the criterion at {place} has the id `{other.criterion.id}`")
+    uses = find_uses(library, target, also)
+    if uses.obstacles:
+        raise RefusedError("; ".join(uses.obstacles[:3]))
+    changes: _Changes = {}
+    _add(changes, reading, target.loaded.document, ReplaceValue(target.place or (), write_scalar(name)))
+    new_rubric = _rewrite(reading, changes[reading.path][1])[0]
+    _refuse_new_findings(reading, new_rubric)
+    before = read_meaning(reading, target.loaded.name)
+    after = read_meaning(reading, target.loaded.name, new_rubric)
+    for use in uses.found:
+        for intent in _change_use(use, name, before, after):
+            _add(changes, use.reading, use.document, intent)
+    return [
+        types.TextDocumentEdit(
+            types.OptionalVersionedTextDocumentIdentifier(each.uri, each.version),
+            [each.text.edit(edit) for edit in sorted(_rewrite(each, documents)[1])],
+        )
+        for each, documents in changes.values()
+    ]
+
+
+def _refuse_new_findings(reading: Reading, new: str) -> None:
+    """Refuse a text with findings that the one before it does not have."""
+    before, after = (lint(reading.path, text.encode(), reading.settings) for text in (reading.source.text, new))
+    known = Counter(finding.rule for finding in before.findings)
+    for finding in after.findings:
+        known[finding.rule] -= 1
+        if known[finding.rule] < 0:
+            raise RefusedError(f"{finding.rule}: {finding.message}")
+
+
+def _change_use(use: Use, name: str, before: Meaning, after: Meaning) -> Iterator[_Intent]:
+    """Yield the intents that rename a use, and write the new hashes into its record, so that its results stay valid.
+
+    Raises:
+        RefusedError: if the id is used beside this one already.
+    """
+    path, old, value = use.site.path, use.site.id, use.document.value
+    is_key, is_field = use.site.part is Part.KEY, use.site.part is Part.VALUE and path[-1] == "id"
+    beside = [each.get("id") for each in value(path[:-2]) if isinstance(each, dict)] if is_field else value(path[:-1])
+    if name in beside:
+        raise RefusedError(f"{use.reading.name_line(use.span.start)} has `{name}` beside `{old}` already")
+    yield RenameKey(path, name) if is_key else ReplaceValue(path, write_scalar(name))
+    if use.record is None or not before.hash or not after.hash:
+        return
+    for at, each in ((use.at, use.record), ((*use.at, "judge"), use.record.get("judge"))):
+        if isinstance(each, dict) and each.get("rubric_hash") == before.hash:
+            yield ReplaceValue((*at, "rubric_hash"), after.hash)
+    if path[-2:] == (HASHES, old) and value(path) == before.criteria.get(old):
+        yield ReplaceValue(path, after.criteria[name])
+
+
+def _add(changes: _Changes, reading: Reading, document: Document, intent: _Intent) -> None:
+    _, documents = changes.setdefault(reading.path, (reading, {}))
+    _, intents = documents.setdefault(document.number or 0, (document, []))
+    if intent not in intents:
+        intents.append(intent)
+
+
+def _rewrite(reading: Reading, documents: dict[int, tuple[Document, list[_Intent]]]) -> tuple[str, list[Edit]]:
+    """Return the new text of a file and its edits, proved.
+
+    Raises:
+        RefusedError: if there is a doubt.
+    """
+    edits: list[Edit] = []
+    changes: list[DataChange] = []
+    for document, intents in documents.values():
+        try:
+            fix = make_fix(find_sharing(document), Repair("rename", tuple(intents), safe=False))
+        except ObstacleError as fault:
+            place = reading.name_line(document.span(intents[0].path).start)
+            raise RefusedError(f"{place}: {fault}") from None
+        edits += fix.edits
+        changes.append(DataChange(document.pointer(()), fix.intents, fix.edits, safe=False))
+    new = splice(reading.source.text, sorted(edits))
+    source = Source(reading.source.name, reading.source.text)
+    if doubt := find_doubt(source, Source(source.name, new), changes, reading.settings):
+        raise RefusedError(f"{os.path.basename(reading.path)}: {doubt}")
+    return new, edits
+
+
+class _Found(NamedTuple):
+    """What is at a place: the file, and the criteria whose id is there, each with the place of that id."""
+
+    library: Library
+    reading: Reading
+    targets: Sequence[tuple[Target, Span]]
+
+    def choose(self) -> Target:
+        """Return the criterion to rename.
+
+        Raises:
+            RefusedError: if there is none, perhaps because of a syntax error, or it cannot be renamed.
+        """
+        if not self.targets:
+            for fault in self.reading.faults[:1]:
+                raise RefusedError(f"{self.reading.name_line(fault.span.start)}: {fault.message}")
+            raise RefusedError("put the cursor on the id of a criterion")
+        (target, _), *others = self.targets
+        reading, line = target.reading, target.reading.name_line(target.span.start)
+        if any((other.reading.path, other.span) != (reading.path, target.span) for other, _ in others):
+            places = ", ".join(each.reading.name_line(each.span.start) for each, _ in self.targets)
+            raise RefusedError(f"this id may be that of several criteria ({places})")
+        if target.place is None:
+            raise RefusedError(f"the criterion at {line} has no `id` of its own; give it one first")
+        same_place = [each for each in list_targets(reading) if each.place and each.span == target.span]
+        if target.criterion.borrows_id or len(same_place) > 1 or target.loaded.document.is_shared(target.place):
+            raise RefusedError(f"the id at {line} is shared by an anchor or alias")
+        return target
+
+    def records_of(self, target: Target) -> str:
+        """Return the file of the request if it has records of the rubric."""
+        is_other = self.reading.path != target.reading.path and not self.reading.settings.is_test_file
+        return self.reading.path if is_other else ""
+
+
+_Handler = Callable[[OpenDocuments, Any], Awaitable[Any]]
+
+
+def _about_id(task: Callable[[_Found, Any], Any], *, is_quiet: bool) -> _Handler:
+    """Return a handler that runs a task on what is at the place of a request; it answers None about what is not open.
+
+    It refuses if the document is not a file, cannot be read, or the task refuses. With `is_quiet`, the answer is None
+    instead: an editor would show a refusal to define what is not an id.
+    """
+
+    async def handle(documents: OpenDocuments, params: Any) -> Any:
+        await documents.wait_for_settings()
+        path, opened = path_of(params.text_document.uri), documents.find_open_files()
+        if path is None and not is_quiet:
+            raise RefusedError("save this document as a file first; ids are looked up in files")
+        if path is None or path not in opened or documents.is_switched_off(path):
+            return None
+        library = Library(documents.workspace, opened, documents.encoding)
+
+        def answer() -> Any:
+            try:
+                reading = library.read(path)
+            except UnreadError as fault:
+                raise RefusedError(str(fault)) from None
+            targets = find_targets(library, reading, reading.text.offset(params.position))
+            return task(_Found(library, reading, targets), params)
+
+        try:
+            return await documents.run(answer)
+        except RefusedError:
+            if is_quiet:
+                return None
+            raise
+
+    return handle
+
+
+def _locate(places: Iterable[tuple[Reading, Span]]) -> list[types.Location] | None:
+    """Return each place once; criteria that an alias repeats have the same one."""
+    unique = {(reading.uri, span): reading for reading, span in places}
+    return [types.Location(uri, reading.text.range(span)) for (uri, span), reading in unique.items()] or None
+
+
+def _define(found: _Found, _params: Any) -> list[types.Location] | None:
+    return _locate((target.reading, target.span) for target, _ in found.targets)
+
+
+def _refer(found: _Found, params: types.ReferenceParams) -> list[types.Location] | None:
+    places: list[tuple[Reading, Span]] = []
+    for target, _ in found.targets:
+        if params.context.include_declaration:
+            places.append((target.reading, target.span))
+        uses = find_uses(found.library, target, found.records_of(target)).found
+        places += [(use.reading, use.span) for use in uses if use.site.is_use]
+    return _locate(places)
+
+
+def _highlight(found: _Found, _params: Any) -> list[types.DocumentHighlight] | None:
+    reading = found.reading
+    spans: dict[Span, types.DocumentHighlightKind] = {}
+    for target, _ in found.targets:
+        if target.reading.path == reading.path:
+            spans[target.span] = types.DocumentHighlightKind.Write
+        for document in reading.documents:
+            sites = list(_list_test_sites(document.data)) if reading.settings.is_test_file else []
+            for path, record in () if reading.settings.is_test_file else _list_records(document.data):
+                sites += _list_sites(_OF_RECORD, record, path)
+            for site in sites:
+                if site.id == target.criterion.id and site.is_use:
+                    spans.setdefault(site.span(document), types.DocumentHighlightKind.Read)
+    return [types.DocumentHighlight(reading.text.range(span), kind) for span, kind in sorted(spans.items())] or None
+
+
+def _prepare(found: _Found, _params: Any) -> types.PrepareRenamePlaceholder:
+    target = found.choose()
+    return types.PrepareRenamePlaceholder(found.reading.text.range(found.targets[0][1]), target.criterion.id)
+
+
+def _rename(found: _Found, params: types.RenameParams) -> list[types.TextDocumentEdit]:
+    target = found.choose()
+    return rename(found.library, target, params.new_name, found.records_of(target))
+
+
+answer_definition = _about_id(_define, is_quiet=True)
+"""Return the place of the id in its rubric."""
+
+answer_references = _about_id(_refer, is_quiet=True)
+"""Return the uses of the id in all files."""
+
+answer_highlights = _about_id(_highlight, is_quiet=True)
+"""Return the uses of the id in the document."""
+
+prepare_rename = _about_id(_prepare, is_quiet=False)
+"""Return the id to rename, and its place."""
+
+
+async def answer_rename(documents: OpenDocuments, params: types.RenameParams) -> types.WorkspaceEdit | None:
+    """Return the edits of all files."""
+    files = await _about_id(_rename, is_quiet=False)(documents, params)
+    if files is None or documents.connection.can("workspace.workspace_edit.document_changes"):
+        return None if files is None else types.WorkspaceEdit(document_changes=files)
+    return types.WorkspaceEdit(changes={file.text_document.uri: file.edits for file in files})

@@ -13,12 +13,11 @@ from lsprotocol import types
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.format.schema_files import catalogue
 from rubric_lint.lsp.answers.ids import inside_quotes
-from rubric_lint.lsp.places.cards import find_rubrics
+from rubric_lint.lsp.complete.cards import find_rubrics
 from rubric_lint.lsp.server.analysis import Analysis
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.workspace import uri_of
 from rubric_lint.project.settings import NAMES
-from rubric_lint.scoring.loading import Loaded
 from rubric_lint.testing.reading import list_needed, split_reference
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part
@@ -44,7 +43,14 @@ def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]
     is_test, is_settings = state.settings.is_test_file, os.path.basename(state.name) in NAMES[:1]
     if not (is_test or is_settings or analysis.result.rubrics):
         return []
-    links = [each for document in analysis.documents for each in _link_schema(document)]
+    links = [
+        # The copy of the package needs no network.
+        _Link(inside_quotes(document, span), uri_of(str(entry.path)), "Open the JSON Schema")
+        for document in analysis.documents
+        if (claim := find_claim(document)) and (span := find_claim_span(document))
+        for entry in catalogue()
+        if (entry.name, entry.version) == claim
+    ]
     if is_test:
         links += [each for document in analysis.documents[:1] for each in _link_needed(analysis, document)]
     taken = [link.span for link in links]
@@ -66,34 +72,21 @@ async def answer_links(documents: OpenDocuments, params: types.DocumentLinkParam
     return await documents.run(make_links, found, roots) if found else None
 
 
-def _link_schema(document: Document) -> Iterator[_Link]:
-    """Link the schema that a document declares to the copy of the package, which needs no network."""
-    claim, span = find_claim(document), find_claim_span(document)
-    for entry in catalogue():
-        if claim and span and (entry.name, entry.version) == claim:
-            yield _Link(inside_quotes(document, span), uri_of(str(entry.path)), "Open the JSON Schema")
-
-
 def _link_needed(analysis: Analysis, document: Document) -> Iterator[_Link]:
     """Link the rubric and the recorded outputs that a file with tests names."""
-    state, data = analysis.state, document.data
-    if not isinstance(data, dict):
-        return
+    state, data = analysis.state, document.data if isinstance(document.data, dict) else {}
     if isinstance(reference := data.get("rubric"), str):
         path, name = split_reference(state.name, reference)
         if os.path.isfile(path):
-            named = [each for each in find_rubrics(state, reference) if name and each.name == name]
-            target = uri_of(path) + (f"#L{_find_line(named[0])}" if named else "")
+            target = uri_of(path)
+            for each in [each for each in find_rubrics(state, reference) if name and each.name == name][:1]:
+                start = each.document.span(each.rubric.path, Part.KEY).start
+                target += f"#L{each.document.source.position(start).line}"
             yield _Link(inside_quotes(document, document.span(("rubric",))), target, "Open the rubric")
     if isinstance(data.get("outputs"), str):
         path = list_needed(state.name, document)[-1]
         if os.path.isfile(path):
             yield _Link(inside_quotes(document, document.span(("outputs",))), uri_of(path), "Open the recorded outputs")
-
-
-def _find_line(loaded: Loaded) -> int:
-    document = loaded.document
-    return document.source.position(document.span(loaded.rubric.path, Part.KEY).start).line
 
 
 def _link_files(analysis: Analysis, places: list[str]) -> Iterator[_Link]:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 from rubric_lint.finding import Severity
-from rubric_lint.format.criterion import Band, Criterion, Level, Shape, read_key
-from rubric_lint.lsp.places.cards import escape, table
+from rubric_lint.format.criterion import Criterion, Shape, read_key
+from rubric_lint.lsp.complete.cards import escape, table
 from rubric_lint.lsp.server.analysis import Analysis, Located
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.workspace import Options
@@ -98,16 +98,21 @@ class Scored:
     def steps(self) -> tuple[Step, ...]:
         """The bands or levels that the document has as such, in its units."""
         if self.criterion is not None and self.criterion.levels is not None:
-            found = (self._read_level(level) for level in self.criterion.levels)
+            found = [
+                self._make(each.number_path, each.part, number, [number])
+                for each in self.criterion.levels
+                if (number := each.number) is not None
+            ]
         else:
             scale = self.located.rubric.scales[0] if self.criterion is None else self.criterion.scale
-            found = (self._read_band(band) for band in (scale.bands if scale else ()))
+            bands = [each for each in (scale.bands if scale else ()) if each.is_sound]
+            found = [
+                self._make(
+                    each.path, each.part, each.lower if each.part is Part.KEY else [each.lower, each.upper], each.scores
+                )
+                for each in bands
+            ]
         return tuple(step for step in found if step)
-
-    @property
-    def has_all_steps(self) -> bool:
-        """Whether the document has each answer in its bands or levels."""
-        return sum(len(step.answers) for step in self.steps) == len(self.answers)
 
     def find_place(self, field: str) -> Path | None:
         """Return the place of a field of the criterion, if it is written there itself and not merged in."""
@@ -122,17 +127,6 @@ class Scored:
         """The start of the criterion, where it is listed."""
         found = self.criterion and self.located.find_written(self.criterion.path)
         return self.located.document.span(found[0], Part.ENTRY) if found else None
-
-    def _read_band(self, band: Band) -> Step | None:
-        if not band.is_sound:
-            return None
-        written = band.lower if band.part is Part.KEY else [band.lower, band.upper]
-        return self._make(band.path, band.part, written, band.scores)
-
-    def _read_level(self, level: Level) -> Step | None:
-        if level.number is None:
-            return None
-        return self._make(level.number_path, level.part, level.number, [level.number])
 
     def _make(self, path: Path, part: Part, written: Any, answers: Iterable[int]) -> Step | None:
         """Return the step at a path, if the document has there exactly what is read."""
@@ -211,7 +205,8 @@ def _word_weight(scored: Scored) -> str:
     """Say what a criterion is worth, and what its worst answer does."""
     worst = min(scored.answers.values(), key=lambda each: each.grade.points)
     left = "at most " if len(scored.rubric.criteria) > 1 else ""
-    verdict = _word_certainty(worst.certainty) if worst.certainty else "depends on the other criteria"
+    verdict = f"is {worst.certainty}" if worst.certainty else _OPEN
+    verdict = verdict.replace("is cannot ", "cannot be ", 1)
     return (
         f"**{escape(scored.scoring.id)}**: {percent(scored.scoring.share)} of the score. Its worst answer "
         f"({_name(worst)}) leaves {left}{_write(scored, worst.prospect.points)}, and the verdict {verdict}.\n\n"
@@ -219,28 +214,22 @@ def _word_weight(scored: Scored) -> str:
     )
 
 
-def _word_certainty(certainty: str) -> str:
-    return certainty.replace("cannot ", "cannot be ", 1) if certainty.startswith("cannot ") else f"is {certainty}"
-
-
 def _word_gate(scored: Scored) -> str:
     """Say which answers miss the gate of a criterion, and what follows."""
     missed = [each for each in scored.answers.values() if not each.grade.gate_met]
-    return f"**Gate**{_of(scored)}: {_word_missed(scored, missed)}."
-
-
-def _word_missed(scored: Scored, missed: list[Answered]) -> str:
-    if not missed:
-        return "no answer misses it"
     effect = "the verdict is fail" + (", whatever the other criteria get" if len(scored.rubric.criteria) > 1 else "")
-    if len(missed) == len(scored.answers):
-        return f"every answer misses it, so {effect}"
-    if scored.rubric.shape is Shape.CHECKLIST:
-        return f"if it is {_name(missed[0])}, {effect}"
-    if not scored.has_all_steps:  # the document may count in other units
-        return f"if an answer misses it, {effect}"
-    words = f"{_noun(scored)}{'s' * (len(missed) > 1)} {list_scores(int(each.grade.answer) for each in missed)}"
-    return f"{words} {'miss' if len(missed) > 1 else 'misses'} it, so {effect}"
+    if not missed:
+        told = "no answer misses it"
+    elif len(missed) == len(scored.answers):
+        told = f"every answer misses it, so {effect}"
+    elif scored.rubric.shape is Shape.CHECKLIST:
+        told = f"if it is {_name(missed[0])}, {effect}"
+    elif sum(len(step.answers) for step in scored.steps) < len(scored.answers):
+        told = f"if an answer misses it, {effect}"  # the document may count in other units
+    else:
+        words = f"{_noun(scored)}{'s' * (len(missed) > 1)} {list_scores(int(each.grade.answer) for each in missed)}"
+        told = f"{words} {'miss' if len(missed) > 1 else 'misses'} it, so {effect}"
+    return f"**Gate**{_of(scored)}: {told}."
 
 
 def _noun(scored: Scored) -> str:
@@ -290,7 +279,10 @@ def make_hints(analysis: Analysis, within: Span, options: Options) -> list[types
                     found.setdefault((at, is_before), []).append([piece.text for piece in here])
     hints = []
     for (at, is_before), said in sorted(found.items()):
-        if label := "; ".join(filter(None, _agree(said))):
+        # A place that several criteria share says what it means for all of them, part by part.
+        is_alike = len({len(texts) for texts in said}) == 1
+        agreed = [first for first, *others in zip(*said, strict=is_alike) if all(text == first for text in others)]
+        if is_alike and (label := "; ".join(filter(None, agreed))):
             position = text.range(Span(at, at)).start
             hint = types.InlayHint(position, label, padding_left=not is_before, padding_right=is_before)
             hint.tooltip = _TOOLTIP
@@ -312,13 +304,6 @@ def _meets(span: Span, within: Span) -> bool:
     return span.start <= within.end and within.start <= span.end
 
 
-def _agree(said: list[list[str]]) -> list[str]:
-    """Return what all uses of one place say, part by part."""
-    if len({len(texts) for texts in said}) > 1:
-        return []  # it is not the same in all of them
-    return [first for first, *others in zip(*said, strict=True) if all(text == first for text in others)]
-
-
 _TOOLTIP = "Shares and verdicts are those of rubric-score. A verdict is certain whatever the other criteria get."
 
 
@@ -330,40 +315,16 @@ def _find_pieces(scored: Scored, options: Options) -> Iterator[_Piece]:
     if scored.rubric.shape is Shape.CHECKLIST:
         if options.verdict_hints:
             places = ("required_min_score", "required", "weight", "id")
-            yield from _show(scored, places, ", ".join(_word_answers(scored)))
+            words = {"not met": scored.answers[False].certainty, "met": scored.answers[True].certainty}
+            told = ", ".join(f"{word}: {certainty}" for word, certainty in words.items() if certainty)
+            yield from _show(scored, places, told)
         return
     for step in scored.steps:
         at = _end(scored, step)
         if options.range_hints:
             yield _Piece(at, f"band {step.low} to {step.high}" if step.is_short and step.high > step.low else "")
         if options.verdict_hints:
-            yield _Piece(at, word_verdicts(step))
-
-
-def _word_answers(scored: Scored) -> Iterator[str]:
-    """Yield what is certain about the verdict if a checklist criterion is not met, and if it is."""
-    for answer, word in ((False, "not met"), (True, "met")):
-        if certainty := scored.answers[answer].certainty:
-            yield f"{word}: {certainty}"
-
-
-def word_verdicts(step: Step) -> str:
-    """Write what is certain about the verdict with the answers of a band or level; empty if nothing is."""
-    groups: dict[str, list[int]] = {}
-    for answer in step.answers:
-        groups.setdefault(answer.certainty, []).append(int(answer.grade.answer))
-    if len(groups) == 1:
-        return next(iter(groups))
-    parts = [f"{list_scores(scores)} {_conjugate(word, len(scores))}" for word, scores in groups.items() if word]
-    is_one = len(next(scores for word, scores in groups.items() if word)) == 1
-    return f"{'score' if is_one else 'scores'} {', '.join(parts)}"
-
-
-def _conjugate(certainty: str, count: int) -> str:
-    """Write what is certain about the verdict as what some scores do: they fail, one of them fails."""
-    verb, space, reason = certainty.partition(" ")
-    one, several = _VERBS.get(verb, (verb, verb))
-    return f"{one if count == 1 else several}{space}{reason}"
+            yield _Piece(at, _word_verdicts(step))
 
 
 _VERBS = {
@@ -371,6 +332,22 @@ _VERBS = {
     "pass": ("passes", "pass"),
     "borderline": ("is borderline", "are borderline"),
 }
+
+
+def _word_verdicts(step: Step) -> str:
+    """Write what is certain about the verdict with the answers of a band or level; empty if nothing is."""
+    groups: dict[str, list[int]] = {}
+    for answer in step.answers:
+        groups.setdefault(answer.certainty, []).append(int(answer.grade.answer))
+    if len(groups) == 1:
+        return next(iter(groups))
+    parts = []
+    for certainty, scores in groups.items():
+        if certainty:  # as what some scores do: they fail, one of them fails
+            verb, space, reason = certainty.partition(" ")
+            parts.append(f"{list_scores(scores)} {_VERBS.get(verb, (verb, verb))[len(scores) > 1]}{space}{reason}")
+    is_one = len(next(scores for certainty, scores in groups.items() if certainty)) == 1
+    return f"{'score' if is_one else 'scores'} {', '.join(parts)}"
 
 
 def _show(scored: Scored, fields: tuple[str, ...], text: str) -> Iterator[_Piece]:
@@ -392,8 +369,8 @@ def _end(scored: Scored, step: Step) -> int:
     """
     document = scored.located.document
     end = document.extent(step.place).end
-    if step.is_short:
-        key = document.span(step.place, Part.KEY).end
-        first, line_end, _ = document.source.slice(Span(key, end)).partition("\n")
-        return key + len(first.rstrip()) if line_end else end
-    return end
+    if not step.is_short:
+        return end
+    key = document.span(step.place, Part.KEY).end
+    first, line_end, _ = document.source.slice(Span(key, end)).partition("\n")
+    return key + len(first.rstrip()) if line_end else end

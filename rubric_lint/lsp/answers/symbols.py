@@ -9,7 +9,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import Band, Criterion, Shape
 from rubric_lint.lsp.server.analysis import Analysis, Located
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.library import Library, UnreadError
@@ -97,21 +97,18 @@ class _Outline:
         for part in (path[:end] for end in range(1, len(path))):
             if part not in self._parts:
                 value = self._document.value(part)
-                node = self._make_part(part, value) if isinstance(value, dict) else None
+                if not isinstance(value, dict):
+                    continue
+                # Its name, else its key or its number in a list.
+                called = next((value[key] for key in ("id", "name", "type") if isinstance(value.get(key), str)), "")
+                number = f"{part[-2] if len(part) > 1 else ''}[{part[-1]}]" if isinstance(part[-1], int) else part[-1]
+                node = self._make(_clip(called) or number, types.SymbolKind.Object, part)
                 if node is None:
                     continue
                 siblings.append(node)
                 self._parts[part] = node
             siblings = self._parts[part].children
         return siblings
-
-    def _make_part(self, path: Path, value: dict[str, object]) -> Node | None:
-        """Make the node of a part of a suite: with its name, else its key or its number in a list."""
-        called = next((value[key] for key in ("id", "name", "type") if isinstance(value.get(key), str)), "")
-        number = path[-1]
-        if called or isinstance(number, str):
-            return self._make(_clip(str(called)) or str(number), types.SymbolKind.Object, path)
-        return self._make(f"{path[-2] if len(path) > 1 else ''}[{number}]", types.SymbolKind.Object, path)
 
     def _add_criterion(self, parent: Node, criterion: Criterion, place: Callable[[Path], Path]) -> None:
         is_band = criterion.shapes[:1] == (Shape.HOLISTIC,)
@@ -120,11 +117,19 @@ class _Outline:
         if node is None:
             return
         parent.children.append(node)
-        if is_band and criterion.scale:
-            node.name, node.detail = _range_of(criterion), _clip(criterion.outcome or "")
+        scale, levels = criterion.scale, criterion.levels
+        bands = [
+            (each.path[:-1] if each.path[-1] == "score_range" else each.path, _word_range(each), each.outcome)
+            for each in (scale.bands if scale else ())
+        ]
+        if is_band and scale:
+            node.name, node.detail = bands[0][1] if bands else "?", _clip(criterion.outcome or "")
             return
-        node.detail = _clip(criterion.outcome or "") if not criterion.scale and not criterion.levels else ""
-        for path, name, outcome in _parts_of(criterion):
+        node.detail = _clip(criterion.outcome or "") if not scale and not levels else ""
+        for each in levels or ():
+            named = " ".join(filter(None, (str(each.number), _clip(each.name or ""))))
+            bands.append((each.path, named, each.outcome))
+        for path, name, outcome in bands:
             if band := self._make(name, types.SymbolKind.EnumMember, place(path)):
                 band.detail = _clip(outcome or "")
                 node.children.append(band)
@@ -139,21 +144,8 @@ class _Outline:
         return Node(name or "?", kind, extent, head)
 
 
-def _parts_of(criterion: Criterion) -> Iterator[tuple[Path, str, str | None]]:
-    for band in criterion.scale.bands if criterion.scale else ():
-        path = band.path[:-1] if band.path[-1] == "score_range" else band.path
-        yield path, _word_range(band.lower, band.upper), band.outcome
-    for level in criterion.levels or ():
-        yield level.path, " ".join(filter(None, (str(level.number), _clip(level.name or "")))), level.outcome
-
-
-def _range_of(criterion: Criterion) -> str:
-    band = criterion.scale.bands[0] if criterion.scale else None
-    return _word_range(band.lower, band.upper) if band else "?"
-
-
-def _word_range(lower: float | None, upper: float | None) -> str:
-    return " to ".join("?" if bound is None else str(bound) for bound in (lower, upper))
+def _word_range(band: Band) -> str:
+    return " to ".join("?" if bound is None else str(bound) for bound in (band.lower, band.upper))
 
 
 def _clip(text: str) -> str:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from rubric_lint.finding import Problem, Severity
 from rubric_lint.lint.engine import Located, find_problems, is_enabled, severity_of
-from rubric_lint.lsp.places.rooted import find_table, is_settings_file
-from rubric_lint.lsp.places.slots import Slot, follow, write_data
+from rubric_lint.lsp.complete.schemas import find_table, is_settings_file
+from rubric_lint.lsp.complete.slots import Slot, follow, write_data
 from rubric_lint.lsp.server.analysis import Analysis
 from rubric_lint.project.settings import FileSettings, find_faults
 from rubric_lint.text.document import Document
@@ -120,8 +120,10 @@ class Proof:
         text = write_data(data, kind_of(source.name))
         if (text, added) not in self._seen:
             if is_settings_file(source.name):
-                self._seen[text, added] = _check_settings(text, source.name)
-                return self._seen[text, added]
+                table = follow(tomllib.loads(text, parse_float=Decimal), find_table(source.name))
+                faults = find_faults(table) if isinstance(table, dict) else ()
+                wrong = Counter(("settings", ".".join(fault.way)) for fault in faults if not fault.is_lack)
+                return self._seen.setdefault((text, added), _Linted(wrong, frozenset()))
             claim = source.text[: source.text.find("\n") + 1] if source.text[:1] == "#" else ""
             documents = read_documents(Source(source.name, claim + text))[0]
             problems = _find_errors(documents, self._settings)
@@ -154,12 +156,6 @@ def _find_errors(documents: list[Document], settings: FileSettings) -> list[tupl
         for rule, problem, *_ in find_problems(documents, settings, Located([], []))
         if is_enabled(rule, settings) and severity_of(rule, settings) is Severity.ERROR
     ]
-
-
-def _check_settings(text: str, name: str) -> _Linted:
-    table = follow(tomllib.loads(text, parse_float=Decimal), find_table(name))
-    faults = find_faults(table) if isinstance(table, dict) else ()
-    return _Linted(Counter(("settings", ".".join(fault.way)) for fault in faults if not fault.is_lack), frozenset())
 
 
 def _replace(data: Any, path: Path, value: Any) -> Any:

@@ -8,8 +8,8 @@ from itertools import count
 from typing import Any
 
 from rubric_lint.format.criterion import HIGHEST, LOWEST, SCORES, as_integer
-from rubric_lint.lsp.places.schema_walk import Subschema, find_words, list_fields_at, merge, open_below
-from rubric_lint.lsp.places.slots import Slot
+from rubric_lint.lsp.complete.schemas import Subschema, find_words, list_fields_at, merge, open_below
+from rubric_lint.lsp.complete.slots import Slot
 from rubric_lint.text.scalar import read_plain
 from rubric_lint.text.source import Kind
 
@@ -51,12 +51,25 @@ class Plan:
 
 def make_plan(name: str, subschemas: list[Subschema], slot: Slot) -> Plan:
     """Plan the value of a new field in a slot."""
+    beside: list[dict[str, Any]] = []  # the other mappings of the list that holds the mapping of the slot
+    if slot.path and isinstance(slot.path[-1], int):
+        others = enumerate(slot.find(slot.path[:-1]) or ())
+        beside = [each for index, each in others if index != slot.path[-1] and isinstance(each, dict)]
     if merge(subschemas).get("maxItems") == 2:
-        return _plan_range(*_find_gap(slot, name))
-    if name == "level" and (levels := _list_numbers(slot)):
-        gate = _get_gate(slot)
-        free = [number for number in range(min(levels), max(levels) + 2) if number not in levels]
-        return Plan(suggestion=gate if gate is not None and gate not in levels else free[0])
+        taken: set[int] = set()
+        for band in beside:
+            bounds = band.get(name)
+            if isinstance(bounds, list) and len(bounds) == 2:
+                low, high = map(as_integer, bounds)
+                if low is not None and high is not None:
+                    taken.update(score for score in SCORES if low <= score <= high)
+        free = [score for score in SCORES if score not in taken] or [*SCORES]
+        return _plan_range(free[0], next((each for each in free if each + 1 not in free), HIGHEST))
+    if name == "level" and (levels := _read_levels(beside)):
+        criterion = slot.find(slot.path[:-2])
+        gate = as_integer(criterion.get("required_min_level")) if isinstance(criterion, dict) else None
+        unused = next(number for number in range(min(levels), max(levels) + 2) if number not in levels)
+        return Plan(suggestion=gate if gate is not None and gate not in levels else unused)
     if name == "levels" and (gate := as_integer(slot.mapping.get("required_min_level"))) is not None:
         return _plan(subschemas, 0, gate - 2)
     if name == "required_min_level":
@@ -65,52 +78,51 @@ def make_plan(name: str, subschemas: list[Subschema], slot: Slot) -> Plan:
     return _plan(subschemas, 0, 0)
 
 
-def _plan(subschemas: list[Subschema], depth: int, index: int) -> Plan:
-    facts = merge(subschemas)
-    types = _list_types(subschemas)
-    suggested = _suggest(facts)
-    words = find_words(subschemas) or (find_words(open_below(subschemas, 0)) if {*types} == {"string", "array"} else [])
-    if words:
-        plan = Plan(words=tuple(words))
-    elif "array" in types and facts.get("maxItems") == 2:
-        plan = _plan_range(LOWEST, HIGHEST)
-    elif suggested is not None:
-        is_count = type(suggested) is int and "maximum" not in facts and depth > 1
-        plan = Plan(suggestion=suggested + index if is_count else suggested)
-    elif "string" in types or not types:
-        plan = Plan(is_text=True)
-    elif "array" in types:
-        plan = _plan_list(subschemas, facts, depth, index)
-    elif "object" in types:
-        plan = _plan_mapping(subschemas, facts, depth, index)
-    elif {"number", "integer"} & {*types}:
-        plan = Plan(suggestion=_number(facts, index) if depth else 1)
-    else:
-        plan = Plan()
-    return plan
-
-
-def _number(facts: Mapping[str, Any], index: int) -> int:
-    """Return a number for one of several items, which must differ."""
-    if facts.get("maximum") == 1:
-        return index % 2
-    return 1 if "maximum" in facts else 1 + index
+def _read_levels(levels: Any) -> list[int]:
+    mappings = [each for each in levels if isinstance(each, dict)] if isinstance(levels, list) else []
+    return [number for each in mappings if (number := as_integer(each.get("level"))) is not None]
 
 
 def _plan_range(lowest: int, highest: int) -> Plan:
     return Plan(items=(Plan(suggestion=lowest), Plan(suggestion=highest)), is_short=True)
 
 
-def _plan_list(subschemas: list[Subschema], facts: Mapping[str, Any], depth: int, first: int) -> Plan:
-    below = open_below(subschemas, 0, {})
-    items = []
-    for index in range(first, first + min(max(facts.get("minItems", 1), 1), _MOST_ITEMS)):
-        fields = _plan_fields(below, depth, index)
-        items.append(Plan(fields=fields) if fields else _plan(below, depth + 1, index) if below else Plan(is_text=True))
-    return Plan(items=tuple(items))
+def _plan(subschemas: list[Subschema], depth: int, index: int) -> Plan:  # noqa: PLR0911 (one for each form of a value)
+    """Plan a value; `index` is its place among items, which must differ."""
+    facts, types = merge(subschemas), _list_types(subschemas)
+    words = find_words(subschemas) or (find_words(open_below(subschemas, 0)) if {*types} == {"string", "array"} else [])
+    if words:
+        return Plan(words=tuple(words))
+    if "array" in types and facts.get("maxItems") == 2:
+        return _plan_range(LOWEST, HIGHEST)
+    bodies = [snippet["body"] for snippet in facts.get("x-snippets", ())]
+    suggested = bodies[0] if len(bodies) == 1 else facts.get("default")
+    if isinstance(suggested, str | int | float) and suggested != "":
+        if type(suggested) is int and "maximum" not in facts and depth > 1:
+            suggested += index  # a count
+        return Plan(suggestion=suggested)
+    if "string" in types or not types:
+        return Plan(is_text=True)
+    if "array" in types or "object" in types:
+        return _plan_container(subschemas, facts, depth, index, is_list="array" in types)
+    if {"number", "integer"} & {*types}:
+        number = index % 2 if facts.get("maximum") == 1 else 1 if "maximum" in facts else 1 + index
+        return Plan(suggestion=number if depth else 1)
+    return Plan()
 
 
-def _plan_mapping(subschemas: list[Subschema], facts: Mapping[str, Any], depth: int, index: int) -> Plan:
+def _plan_container(
+    subschemas: list[Subschema], facts: Mapping[str, Any], depth: int, index: int, *, is_list: bool
+) -> Plan:
+    if is_list:
+        below = open_below(subschemas, 0, {})
+        items = []
+        for at in range(index, index + min(max(facts.get("minItems", 1), 1), _MOST_ITEMS)):
+            fields = _plan_fields(below, depth, at)
+            items.append(
+                Plan(fields=fields) if fields else _plan(below, depth + 1, at) if below else Plan(is_text=True)
+            )
+        return Plan(items=tuple(items))
     fields = _plan_fields(subschemas, depth, index)
     if fields or not facts.get("minProperties"):
         return Plan(fields=fields)
@@ -121,13 +133,11 @@ def _plan_mapping(subschemas: list[Subschema], facts: Mapping[str, Any], depth: 
 
 def _plan_fields(subschemas: list[Subschema], depth: int, index: int) -> dict[str, Plan]:
     """Plan the fields that a mapping must have."""
-    if depth >= _DEEPEST:
-        return {}
-    needed = {name for subschema in subschemas if not subschema.is_asked for name in subschema.node.get("required", ())}
+    needed = {name for each in subschemas if not each.is_asked for name in each.node.get("required", ())}
     return {
         name: _plan(open_below(subschemas, name), depth + 1, index)
         for name in list_fields_at(subschemas, {})
-        if name in needed
+        if name in needed and depth < _DEEPEST
     }
 
 
@@ -255,51 +265,3 @@ def is_of_type(value: Any, subschemas: list[Subschema]) -> bool:
     """Return whether subschemas allow the type of a value."""
     types = _list_types(subschemas)
     return not types or _TYPES.get(type(value)) in types or (type(value) is int and "number" in types)
-
-
-def _suggest(facts: Mapping[str, Any]) -> Any:
-    """Return the scalar that a schema suggests: its only snippet, or its default; None without one."""
-    bodies = [snippet["body"] for snippet in facts.get("x-snippets", ())]
-    found = bodies[0] if len(bodies) == 1 else facts.get("default")
-    return found if isinstance(found, str | int | float) and found != "" else None
-
-
-def _list_siblings(slot: Slot) -> list[dict[str, Any]]:
-    """Return the other mappings of the list that holds the mapping of a slot."""
-    if not slot.path or not isinstance(slot.path[-1], int):
-        return []
-    others = [item for index, item in enumerate(slot.find(slot.path[:-1]) or ()) if index != slot.path[-1]]
-    return [item for item in others if isinstance(item, dict)]
-
-
-def _find_gap(slot: Slot, name: str) -> tuple[int, int]:
-    """Return the first scores that no band beside the slot has in this field; all of them if there are none left."""
-    taken: set[int] = set()
-    for band in _list_siblings(slot):
-        bounds = band.get(name)
-        if isinstance(bounds, list) and len(bounds) == 2:
-            low, high = map(as_integer, bounds)
-            if low is not None and high is not None:
-                taken.update(score for score in SCORES if low <= score <= high)
-    free = [score for score in SCORES if score not in taken]
-    if not free:
-        return LOWEST, HIGHEST
-    end = next((score for score in range(free[0], HIGHEST + 1) if score + 1 not in free), HIGHEST)
-    return free[0], end
-
-
-def _list_numbers(slot: Slot) -> list[int]:
-    return _read_levels(_list_siblings(slot))
-
-
-def _get_gate(slot: Slot) -> int | None:
-    """Return the gate of the criterion in whose levels a slot is."""
-    criterion = slot.find(slot.path[:-2])
-    return as_integer(criterion.get("required_min_level")) if isinstance(criterion, dict) else None
-
-
-def _read_levels(levels: Any) -> list[int]:
-    if not isinstance(levels, list):
-        return []
-    numbers = [as_integer(level.get("level")) for level in levels if isinstance(level, dict)]
-    return [number for number in numbers if number is not None]

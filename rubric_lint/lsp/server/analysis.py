@@ -14,16 +14,12 @@ from rubric_lint.lsp.server.positions import Text
 from rubric_lint.project.opening import LIMIT
 from rubric_lint.project.settings import FileSettings, SettingsError
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path
+from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span
 
 if TYPE_CHECKING:
     from rubric_lint.agree.judged.run import Review
-
-
-def _find_none(_path: str) -> None:
-    """Return None: no other file is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +38,7 @@ class State:
     settings: FileSettings | None
     obstacle: str = ""
     obstacle_file: str = ""
-    find_open: Callable[[str], str | None] = _find_none
+    find_open: Callable[[str], str | None] = lambda _path: None
 
     def blocked(self, fault: SettingsError) -> "State":
         """Return this state with the error that makes its settings unknown."""
@@ -148,12 +144,6 @@ class Analysis:
             if found:
                 return document, found
         return None
-
-
-def is_on_key(document: Document, path: Path, offset: int) -> bool:
-    """Return whether an offset is on the key of the field at `path`."""
-    start, end = document.span(path, Part.KEY)
-    return isinstance(path[-1], str) and start <= offset <= end
 
 
 CRASHED = "rubric-lint crashed (a bug in rubric-lint, not in this file); the details are in its log"

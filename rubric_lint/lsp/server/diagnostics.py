@@ -14,6 +14,8 @@ from rubric_lint.report.terminal import visible
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.source import Kind, Span, kind_of
 
+_converter = cache(get_converter)
+
 SOURCE = "rubric-lint"
 """The source of the diagnostics, as editors show it."""
 
@@ -120,8 +122,3 @@ def has_schema(analysis: Analysis) -> bool:
     settings = analysis.state.settings
     is_ours = settings is not None and (settings.is_rubric_file or settings.is_test_file)
     return is_ours or any(find_claim(document) for document in analysis.documents)
-
-
-@cache
-def _converter() -> Any:
-    return get_converter()

@@ -27,7 +27,7 @@ from rubric_lint.text.source import Source, UndecodableError
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.judged.run import JudgedFinder, RecordCache, Reviewer
+    from rubric_lint.agree.judged.run import RecordCache, Reviewer
 
 Answer = TypeVar("Answer")
 
@@ -294,26 +294,15 @@ class OpenDocuments:
         paths = folder.find_judged(document.origin)
         if paths is None or state.settings is None:
             return analyse(state, sift)
-        also, unreadable = self._read_judged(paths, state.name)
-        return replace(analyse(state, sift, also), unreadable=unreadable, reviews=tuple(also.reviews))
-
-    def _read_judged(
-        self, paths: tuple[tuple[str, ...], tuple[str, ...]], name: str
-    ) -> "tuple[JudgedFinder, tuple[tuple[str, str], ...]]":
-        """Return what to find by judge outputs in a document, and the files of records that cannot be read.
-
-        What was read is kept until a file or the meaning of a rubric changes. An editor does not know the rubrics of
-        other files, so a record that names none counts only if its hash, or the name of its file, is that of the
-        rubric.
-        """
         # The scorer takes a while to load, and few projects name judge outputs.
         from rubric_lint.agree.judged.run import JudgedFinder, RecordCache, Reviewer  # noqa: PLC0415
 
-        if self._judged is None:
-            self._judged = RecordCache(), Reviewer()
-        cache, reviewer = self._judged
+        # What was read is kept until a file or the meaning of a rubric changes. An editor does not know the rubrics of
+        # other files, so a record that names none counts only if its hash, or the name of its file, is the rubric's.
+        cache, reviewer = self._judged = self._judged or (RecordCache(), Reviewer())
         sources = cache.load(paths)
-        return JudgedFinder(reviewer, sources, name, is_only=False), sources.unreadable
+        also = JudgedFinder(reviewer, sources, state.name, is_only=False)
+        return replace(analyse(state, sift, also), unreadable=sources.unreadable, reviews=tuple(also.reviews))
 
     def _read_state(self, document: Open, version: int | None, text: Text) -> State:
         name = document.origin.name

@@ -60,17 +60,17 @@ class Protocol(LanguageServerProtocol):
     """
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
-    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> Generator[Any, Any, None]:
+    def lsp_text_document__did_open(self, params: Any) -> Generator[Any, Any, None]:
         """Hand it on."""
         yield self.fm.features[types.TEXT_DOCUMENT_DID_OPEN], (params,), None
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
+    def lsp_text_document__did_change(self, params: Any) -> Generator[Any, Any, None]:
         """Hand it on."""
         yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
-    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> Generator[Any, Any, None]:
+    def lsp_text_document__did_close(self, params: Any) -> Generator[Any, Any, None]:
         """Hand it on."""
         yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None
 
@@ -109,21 +109,18 @@ class Protocol(LanguageServerProtocol):
 
     def handle_message(self, message: Any) -> None:
         """Handle a message; reject a request that comes too early or too late, so that the client does not wait."""
-        refusal = self._find_refusal(message.method) if hasattr(message, "method") else None
+        method = getattr(message, "method", types.EXIT)  # which is always allowed, as are answers
+        refusal: JsonRpcException | None = None
+        if method != types.EXIT and self._shutdown:
+            refusal = JsonRpcInvalidRequest("the server was shut down")
+        elif method == types.INITIALIZE and self._workspace:
+            refusal = JsonRpcInvalidRequest("the server is initialized already")
+        elif method not in (types.EXIT, types.INITIALIZE) and not self._workspace:
+            refusal = JsonRpcServerNotInitialized("`initialize` comes first")
         if refusal is None:
             super().handle_message(message)
         elif hasattr(message, "id"):
             self._send_response(message.id, error=refusal.to_response_error())
-
-    def _find_refusal(self, method: str) -> JsonRpcException | None:
-        """Return an error if a message comes too early or too late; `exit` is always allowed."""
-        if method == types.EXIT:
-            return None
-        if self._shutdown:
-            return JsonRpcInvalidRequest("the server was shut down")
-        if method == types.INITIALIZE:
-            return JsonRpcInvalidRequest("the server is initialized already") if self._workspace else None
-        return None if self._workspace else JsonRpcServerNotInitialized("`initialize` comes first")
 
     def send_plain(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification whose parameters need no conversion."""
@@ -263,14 +260,6 @@ class Connection(LanguageServer):
     def can(self, capability: str) -> Any:
         """Return the client's value for one of its capabilities."""
         return get_capability(self.client_capabilities, capability)
-
-    async def is_done(self, method: str, params: Any) -> bool:
-        """Send a request that has no result to the client; return whether the client has met it."""
-        try:
-            await asyncio.wait_for(self.protocol.send_request_async(method, params), _LONGEST_WAIT)
-        except Exception:
-            return False
-        return True
 
     async def ask(self, method: str, params: Any) -> Any:
         """Send a request to the client; return None if it fails."""

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -25,6 +26,7 @@ from rubric_lint.project.settings import SettingsError
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
 
 _PATIENCE = 1.0  # seconds of work before it is shown
+_LONGEST_WAIT = 10.0  # seconds for an answer of the client
 _TOGETHER = 0.3  # seconds in which changes of files are taken together
 
 Handler = Callable[[Any], Awaitable[Any]]
@@ -134,7 +136,12 @@ class Pulling:
         try:
             for number, file in enumerate(files, 1):
                 uri, known = uri_of(file.path), previous.get(file.path)
-                diagnostics = await self._lint_unopened(file, uri)
+                stamp, diagnostics = self._linted.get(file.path, ((), []))
+                if file.reason:
+                    diagnostics = _write_reason(file.path, uri, file.reason)
+                elif stamp != file.stamp:  # otherwise it has not changed
+                    diagnostics = await self._documents.run_behind(self._lint, file.path, uri)
+                    self._linted[file.path] = file.stamp, diagnostics
                 if item := _write_item(uri, diagnostics, known, brief=brief, anew=file.path in anew):
                     yield item
                 await progress.advance(number)
@@ -160,16 +167,6 @@ class Pulling:
         self._linted = {path: each for path, each in self._linted.items() if path in found}
         return sorted(found.values(), key=lambda file: file.size)
 
-    async def _lint_unopened(self, file: Found, uri: str) -> Diagnostics:
-        """Return the diagnostics of a file, known ones if it has not changed."""
-        if file.reason:
-            return _write_reason(file.path, uri, file.reason)
-        stamp, known = self._linted.get(file.path, ((), []))
-        if stamp != file.stamp:
-            known = await self._documents.run_behind(self._lint, file.path, uri)
-            self._linted[file.path] = file.stamp, known
-        return known
-
     def _lint(self, path: str, uri: str) -> Diagnostics:
         """Return the diagnostics of one file; one that does not exist has no findings."""
         try:
@@ -182,12 +179,13 @@ class Pulling:
         """Make the client ask again, because settings or judge outputs have changed."""
         self._linted.clear()
         self._news.set()
-        if self._refreshing is None or self._refreshing.done():
-            self._refreshing = asyncio.ensure_future(self._refresh())
 
-    async def _refresh(self) -> None:
-        await asyncio.sleep(0)  # changes that come together
-        await self._connection.ask(types.WORKSPACE_DIAGNOSTIC_REFRESH, None)
+        async def refresh() -> None:
+            await asyncio.sleep(0)  # changes that come together
+            await self._connection.ask(types.WORKSPACE_DIAGNOSTIC_REFRESH, None)
+
+        if self._refreshing is None or self._refreshing.done():
+            self._refreshing = asyncio.ensure_future(refresh())
 
     def _note_close(self, uri: str) -> None:
         """Report a file anew: the editor may show the findings of a text that was not saved."""
@@ -255,33 +253,33 @@ class _Progress:
     """The progress of a search: shown at once if the client asks for it, else when it takes long."""
 
     def __init__(self, connection: Connection, token: types.ProgressToken | None, total: int) -> None:
-        self._connection = connection
+        self._shown = connection.work_done_progress
         self._token = token
         self._total = total
         self._since = asyncio.get_running_loop().time()
         self._can_create = token is None and bool(connection.can("window.work_done_progress"))
-        if token is not None:
-            self._begin()
+        self._begin()
+
+    def _begin(self) -> None:
+        if self._token is not None:
+            title = "rubric-lint: checking files"
+            self._shown.begin(self._token, types.WorkDoneProgressBegin(title=title, percentage=0))
 
     async def advance(self, done: int) -> None:
         """Show how many files are done."""
         is_long = asyncio.get_running_loop().time() - self._since > _PATIENCE
         if self._can_create and is_long and done < self._total:
             self._can_create, token = False, str(uuid4())
-            params = types.WorkDoneProgressCreateParams(token)
-            if await self._connection.is_done(types.WINDOW_WORK_DONE_PROGRESS_CREATE, params):
+            with suppress(Exception):  # the client answers nothing, or that it cannot show progress
+                await asyncio.wait_for(self._shown.create_async(token), _LONGEST_WAIT)
                 self._token = token
                 self._begin()
-        message, share = f"{done} of {self._total} files", done * 100 // max(self._total, 1)
-        self._notify(types.WorkDoneProgressReport(message=message, percentage=share))
+        if self._token is not None:
+            message, share = f"{done} of {self._total} files", done * 100 // max(self._total, 1)
+            self._shown.report(self._token, types.WorkDoneProgressReport(message=message, percentage=share))
 
     def end(self) -> None:
         """Show that the search is over."""
-        self._notify(types.WorkDoneProgressEnd())
-
-    def _begin(self) -> None:
-        self._notify(types.WorkDoneProgressBegin(title="rubric-lint: checking files", percentage=0))
-
-    def _notify(self, value: Any) -> None:
         if self._token is not None:
-            self._connection.protocol.notify(types.PROGRESS, types.ProgressParams(self._token, value))
+            self._shown.end(self._token, types.WorkDoneProgressEnd())
+            self._shown.tokens.pop(self._token, None)

@@ -1,9 +1,7 @@
 """Find the settings for a document: those of the editor for its folder, and those of rubric-lint for the file."""
 
 # Paths are str here, as in project/files.py.
-# ruff: noqa: PTH100
-# Paths are str, see project/settings.py.
-# ruff: noqa: PTH118, PTH119
+# ruff: noqa: PTH100, PTH118, PTH119
 
 import os
 import re
@@ -110,31 +108,26 @@ def setting_name(field: str) -> str:
 def read_options(value: Any) -> tuple[Options, list[str]]:
     """Return the options that an editor sends, and the errors in them; ignore names that are the client's own."""
     settings = value if isinstance(value, Mapping) else {}
-    values = {field: settings.get(setting_name(field)) for field in Options._fields}
-    given = {field: value for field, value in values.items() if value is not None}
-    faults = list(_find_faults(given))
-    wrong = {name for name, _ in faults}
-    good = {field: value for field, value in given.items() if field not in wrong}
-    return Options(**good), [f"{SECTION}.{setting_name(field)} {fault}" for field, fault in faults]
-
-
-def _find_faults(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, value in given.items():
-        default = Options._field_defaults[name]
+    good: dict[str, Any] = {}
+    faults: list[str] = []
+    for name, default in Options._field_defaults.items():
+        if (given := settings.get(setting_name(name))) is None:
+            continue
+        expected = ""
         if name in ("shape_errors", "completion"):
-            if value not in _WHEN:
-                yield name, f"is {value!r}, expected one of {', '.join(_WHEN)}"
-        elif type(value) is not type(default):
+            expected = "" if given in _WHEN else f"{given!r}, expected one of {', '.join(_WHEN)}"
+        elif type(given) is not type(default):
             kind = {bool: "true or false", str: "a string", int: "an integer"}[type(default)]
-            yield name, f"is {value!r}, expected {kind}"
-        elif type(value) is str and not _is_path(value):
-            yield name, f"is {value!r}, expected a path; no path has a null character or half a surrogate pair"
-        elif type(value) is int and not 0 <= value <= _LONGEST_DEBOUNCE:
-            yield name, f"is {value}, expected 0 to {_LONGEST_DEBOUNCE} milliseconds"
-
-
-def _is_path(text: str) -> bool:
-    return "\0" not in text and replace_surrogates(text) == text
+            expected = f"{given!r}, expected {kind}"
+        elif type(given) is str and ("\0" in given or replace_surrogates(given) != given):
+            expected = f"{given!r}, expected a path; no path has a null character or half a surrogate pair"
+        elif type(given) is int and not 0 <= given <= _LONGEST_DEBOUNCE:
+            expected = f"{given}, expected 0 to {_LONGEST_DEBOUNCE} milliseconds"
+        if expected:
+            faults.append(f"{SECTION}.{setting_name(name)} is {expected}")
+        else:
+            good[name] = given
+    return Options(**good), faults
 
 
 def expand(path: str, folder: str | None) -> str:

@@ -4,11 +4,11 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.dialects.search.locate import find_claim_url
 from rubric_lint.text.document import Document
@@ -34,11 +34,14 @@ _TOML_KEY_BEFORE = re.compile(rf"""(?P<lead>[ \t]*|.*[{{,][ \t]*){_PARTS}(?P<quo
 _TOML_KEY_AFTER = re.compile(r"""(?P<word>[\w-]*)(?P<quote>["']?)(?P<sign>[ \t]*=)?""")
 
 
-class Trial(NamedTuple):
+@dataclass(frozen=True)
+class Trial:
     """A way to read the text: what to replace by what, and what the slot is if that can be read.
 
-    `opening` is the brackets before the key, if that is the name of a table. `needs_braces`: the key begins a mapping
-    in brackets, and so must be written in braces. `comma` is where one is missing before the word, or None.
+    `word` is the part typed so far, and `text` what takes its place. `has_value`: a colon follows the key. `is_flow`:
+    the place is in braces or brackets. `is_quoted`: quotes are around the word already. `tail` is the comma that what
+    follows needs. `opening` is the brackets before the key, if that is the name of a TOML table. `needs_braces`: the
+    key begins a mapping in brackets, and so must be written in braces. `comma` is where one is missing before the word.
     """
 
     word: Span
@@ -52,22 +55,12 @@ class Trial(NamedTuple):
     needs_braces: bool = False
     comma: int | None = None
 
-    @property
-    def may_have_value(self) -> bool:
-        """Whether lines below may be the value of a key without a colon."""
-        return self.text == f"{STAND_IN}: "
 
-
-def list_trials(source: Source, offset: int, start: int, end: int) -> Iterator[Trial]:
+def _list_trials(text: str, offset: int, start: int, end: int, kind: Kind) -> Iterator[Trial]:
     """Yield the ways to read the text at an offset of the line from `start` to `end`, the likeliest first."""
-    kind = kind_of(source.name)
-    if kind.is_program:
-        return
-    if kind is Kind.TOML:
-        yield from _list_toml_keys(source.text, offset, start, end)
-    else:
-        yield from _list_keys(source.text, offset, start, end, kind)
-    yield from _list_values(source.text, offset, start, end, kind)
+    if not kind.is_program:
+        yield from (_list_toml_keys if kind is Kind.TOML else _list_keys)(text, offset, start, end, kind)
+        yield from _list_values(text, offset, start, end, kind)
 
 
 def _list_keys(text: str, offset: int, start: int, end: int, kind: Kind) -> Iterator[Trial]:
@@ -85,7 +78,7 @@ def _list_keys(text: str, offset: int, start: int, end: int, kind: Kind) -> Iter
         yield from _list_flow_keys(text, found, rest, start, kind)
 
 
-def _list_toml_keys(text: str, offset: int, start: int, end: int) -> Iterator[Trial]:
+def _list_toml_keys(text: str, offset: int, start: int, end: int, kind: Kind) -> Iterator[Trial]:
     """Yield the name of a table in brackets, or a key of a table."""
     before, rest = text[start:offset], _TABLE_AFTER.match(text, offset, end)
     found = _TABLE_BEFORE.fullmatch(before)
@@ -96,9 +89,9 @@ def _list_toml_keys(text: str, offset: int, start: int, end: int) -> Iterator[Tr
     if found and rest:
         is_flow = found["lead"].strip() != ""
         if is_flow or rest["sign"] or _NOTHING.fullmatch(text, rest.end(), end):
-            yield from _list_flow_keys(text, found, rest, start, Kind.TOML, is_flow=is_flow)
+            yield from _list_flow_keys(text, found, rest, start, kind, is_flow=is_flow)
     if rest and not rest["sign"] and not rest["quote"]:
-        yield from _list_items(text, before, rest, start, Kind.TOML)
+        yield from _list_items(text, before, rest, start, kind)
 
 
 def _list_items(text: str, before: str, rest: re.Match[str], start: int, kind: Kind) -> Iterator[Trial]:
@@ -138,11 +131,8 @@ def _list_flow_keys(
 
 
 def _list_values(text: str, offset: int, start: int, end: int, kind: Kind) -> Iterator[Trial]:
-    before = _QUOTED_BEFORE.fullmatch(text, start, offset)
-    if before is None and kind is Kind.YAML:
-        before = _PLAIN_BEFORE.fullmatch(text, start, offset)
-    elif before is None:
-        before = _BARE_BEFORE.fullmatch(text, start, offset)
+    plain = _PLAIN_BEFORE if kind is Kind.YAML else _BARE_BEFORE
+    before = _QUOTED_BEFORE.fullmatch(text, start, offset) or plain.fullmatch(text, start, offset)
     after = _VALUE_AFTER.match(text, offset, end)
     if before is None or after is None or before["quote"] != after["quote"]:
         return
@@ -224,35 +214,22 @@ _TRAILING_COMMA = re.compile(r"""("(?:[^"\\\n]|\\.)*+"?)|,(?=\s*[}\]])""")
 _HUGE = 1_000  # bits; Python may refuse to write a larger number
 
 
-@dataclass(frozen=True)
-class Slot:
-    """A place for a key or a value: `word` is the part typed so far, `path` leads to the mapping or to the value.
+@dataclass(frozen=True, kw_only=True)
+class Slot(Trial):
+    """A place for a key or a value; `path` leads to the mapping or to the value.
 
     `document` is what is around it, without what is typed; of a long one only what matters, so that `path` is not
-    that of the whole. `origin` is the path in the text. `has_value`:
-    a colon follows the key. `is_flow`: the place is in braces or brackets. `is_quoted`: quotes are around the word
-    already. `needs_braces`: the key needs braces around it and its value. `comma` is where one is missing before it.
-    `value` is the value that follows the key already, with or without a colon. `tail` is the comma that what follows
-    needs. `column` is where the word begins, `indent` where its line does. `opening` is the brackets before the name
-    of a TOML table, `opened` what that table holds already, and `more` the names of the tables that may be opened
-    once more.
+    that of the whole. `origin` is the path in the text. `value` is the value that follows the key already, with or
+    without a colon. `column` is where the word begins, `indent` where its line does. `opened` is what a TOML table of
+    this name holds already, and `more` the names of the tables that may be opened once more.
     """
 
-    word: Span
     document: Document
     path: Path
-    is_key: bool
-    has_value: bool
-    is_flow: bool
-    is_quoted: bool
-    tail: str
+    origin: Path
+    value: Any
     column: int
     indent: int
-    origin: Path
-    value: Any = None
-    needs_braces: bool = False
-    comma: int | None = None
-    opening: str = ""
     opened: Any = None
     more: frozenset[str] = frozenset()
 
@@ -284,48 +261,43 @@ class Slot:
 
 def find_slots(source: Source, offset: int) -> Iterator[Slot]:
     """Yield the slots that may be at an offset, the likeliest first: in a list both a key and a value can be typed."""
+    text, kind = source.text, kind_of(source.name)
     start, end = source.line_span(source.position(offset).line)
-    before = source.text[start:offset]
-    for trial in list_trials(source, offset, start, end):
+    for trial in _list_trials(text, offset, start, end, kind):
         if (read := _try(source, trial, start, end)) is None:
             continue
         whole, url, found, is_cut = read
         if trial.needs_braces and not (found and isinstance(found[-1], int)):
             continue
         data, path = thin(_without(whole), found, is_key=trial.is_key)
-        slot = Slot(
-            word=trial.word,
-            document=_write(source.name, data, url),
+        may_have_value = trial.has_value or trial.text == f"{STAND_IN}: "  # without a colon, lines below may be one
+        opened, more = None, frozenset[str]()
+        if trial.opening and not is_cut:
+            opened = follow(whole, (*found, STAND_IN))
+            opened = _without(opened[-1] if isinstance(opened, list) else opened)
+            before, after = text[: trial.word.start], trial.text.removeprefix(STAND_IN) + text[trial.word.end :]
+            tables = (name for name, value in follow(data, path).items() if isinstance(value, dict | list))
+            more = frozenset(name for name in tables if any(_read_toml(f"{before}{json.dumps(name)}{after}")))
+        comment = f"# $schema: {url}\n" if url else ""
+        yield Slot(
+            **vars(trial),
+            document=read_documents(Source(source.name, comment + write_data(data, kind)))[0][0],
             path=path,
-            is_key=trial.is_key,
-            has_value=trial.has_value,
-            is_flow=trial.is_flow,
-            is_quoted=trial.is_quoted,
-            tail=trial.tail,
-            column=trial.word.start - start,
-            indent=len(before) - len(before.lstrip(" ")),
             origin=found,
-            value=_without(follow(whole, (*found, STAND_IN))) if trial.has_value or trial.may_have_value else None,
-            needs_braces=trial.needs_braces,
-            comma=trial.comma,
+            value=_without(follow(whole, (*found, STAND_IN))) if may_have_value else None,
+            column=trial.word.start - start,
+            indent=len(text[start:offset]) - len(text[start:offset].lstrip(" ")),
+            opened=opened,
+            more=more,
         )
-        yield _open_table(slot, trial, source.text, None if is_cut else follow(whole, found)) if trial.opening else slot
 
 
-class _Read(NamedTuple):
-    """The data of a document with a stand-in, the schema that it declares, and the path of the slot.
+def _try(source: Source, trial: Trial, start: int, end: int) -> tuple[Any, str, Path, bool] | None:
+    """Read a text in the way of a trial, if not as a whole then up to the end of the line from `start` to `end`.
 
-    `is_cut`: what follows the line of the slot cannot be read.
+    Return the data with the stand-in, the schema that the document declares, the path of the slot, and whether what
+    follows the line of the slot cannot be read.
     """
-
-    data: Any
-    url: str
-    found: Path
-    is_cut: bool
-
-
-def _try(source: Source, trial: Trial, start: int, end: int) -> _Read | None:
-    """Read a text in the way of a trial, if not as a whole then up to the end of the line from `start` to `end`."""
     before = source.text[: trial.word.start]
     if trial.comma is not None:
         before = f"{before[: trial.comma]},{before[trial.comma :]}"
@@ -337,37 +309,16 @@ def _try(source: Source, trial: Trial, start: int, end: int) -> _Read | None:
             return None  # a key or a value on this line is what makes the text unreadable
         for data, url in _read(source, text[:line_end] if is_cut else text, start):
             if (found := _find_stand_in(data, is_key=trial.is_key)) is not None:
-                return _Read(data, url, found, is_cut)
+                return data, url, found, is_cut
     return None
-
-
-def _open_table(slot: Slot, trial: Trial, text: str, holder: Any) -> Slot:
-    """Return a slot for the name of a table, with what follows the header if the `holder` of that could be read."""
-    if holder is None:
-        return replace(slot, opening=trial.opening)
-    opened = holder[STAND_IN]
-    before, after = text[: trial.word.start], trial.text.removeprefix(STAND_IN) + text[trial.word.end :]
-    tables = (name for name, value in slot.mapping.items() if isinstance(value, dict | list))
-    more = frozenset(name for name in tables if any(_read_toml(f"{before}{json.dumps(name)}{after}")))
-    opened = _without(opened[-1] if isinstance(opened, list) else opened)
-    return replace(slot, opening=trial.opening, opened=opened, more=more)
 
 
 def _find_stand_in(data: Any, *, is_key: bool) -> Path | None:
     """Return the path of the mapping that has the stand-in as a key, or of the value that is the stand-in."""
-    fields: Iterable[tuple[str | int, Any]] = ()
-    if isinstance(data, dict):
-        if is_key and STAND_IN in data:
-            return ()
-        fields = data.items()
-    elif isinstance(data, list):
-        fields = enumerate(data)
-    elif not is_key and data == STAND_IN:
+    if (is_key and isinstance(data, dict) and STAND_IN in data) or (not is_key and data == STAND_IN):
         return ()
-    for step, value in fields:
-        if (isinstance(value, dict | list) or value == STAND_IN) and (
-            found := _find_stand_in(value, is_key=is_key)
-        ) is not None:
+    for step, value in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
+        if (found := _find_stand_in(value, is_key=is_key)) is not None:
             return (step, *found)
     return None
 
@@ -397,13 +348,6 @@ def _read_toml(text: str) -> Iterator[Any]:
     """Yield the data of a text if that is TOML."""
     with suppress(ValueError, RecursionError):
         yield tomllib.loads(text)
-
-
-def _write(name: str, data: Any, url: str) -> Document:
-    """Return a document with data, which declares a schema if there is a `url`."""
-    text = write_data(data, kind_of(name))
-    comment = f"# $schema: {url}\n" if url else ""
-    return read_documents(Source(name, comment + text))[0][0]
 
 
 def write_data(data: Any, kind: Kind) -> str:

@@ -1,4 +1,4 @@
-"""Write the cards of fields, criteria and rubrics in Markdown, also of the rubric that a test file names."""
+"""Write the cards of criteria and rubrics in Markdown, also of the rubric that a test file names."""
 
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from rubric_lint.format.criterion import Band, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import build_rubrics
-from rubric_lint.lsp.places.schema_walk import FieldFacts
 from rubric_lint.lsp.server.analysis import State
 from rubric_lint.messages import escape as escape_markdown
 from rubric_lint.messages import percent, shorten
@@ -17,12 +16,6 @@ from rubric_lint.testing.reading import split_reference
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, UndecodableError
-
-
-def word_field(field: FieldFacts) -> str:
-    """Write the card of a field."""
-    facts = "; ".join(fact for fact in field.facts if fact)
-    return f"**`{field.name}`**{': ' if facts else ''}{facts}\n\n{field.description}"
 
 
 def word_criterion(rubric: Rubric, criterion: Criterion) -> str:

@@ -1,0 +1,29 @@
+"""A text as it is typed: its state in the server, what is offered at the `¦` in it, and what is taken."""
+
+from lsprotocol import types
+
+from rubric_lint.lsp.complete.completion import complete
+from rubric_lint.lsp.server.analysis import State
+from rubric_lint.lsp.server.positions import Text
+from rubric_lint.project.settings import SettingsFinder
+
+
+def state_of(text, name="/a.yaml", encoding="utf-16"):
+    settings = SettingsFinder(isolated=True).for_file(name)
+    return State(f"file://{name}", name, "yaml", 1, Text.of(text, encoding), settings)
+
+
+def offer(text, *, snippets=True, name="/a.rubric.yaml", encoding="utf-16", **options):
+    """What is offered at the `¦`, by its label."""
+    before, _, after = text.partition("¦")
+    state = state_of(before + after, name, encoding)
+    line = before.rpartition("\n")[2].encode(f"{encoding}-le" if encoding != "utf-8" else encoding)
+    position = types.Position(before.count("\n"), len(line) // (int(encoding[4:]) // 8))
+    return {item.label: item for item in complete(state, position, snippets=snippets, **options)}
+
+
+def take(text, item):
+    """The text after an offer is taken as it is."""
+    text = text.replace("¦", "")
+    start, end = Text.of(text).span(item.text_edit.range)
+    return text[:start] + item.text_edit.new_text + text[end:]
