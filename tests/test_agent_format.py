@@ -133,7 +133,7 @@ def test_it_is_chosen_where_a_variable_names_an_agent(variable):
         (["--format=full"], {"CLAUDECODE": "1"}, "bad.yaml:6:22 error overlap: "),
         (["--format=json"], {"CLAUDECODE": "1"}, '{"version": 1,'),
         (["--statistics"], {"CLAUDECODE": "1"}, "1 warning deprecated-description\n1 error   overlap"),
-        (["--output-file=x"], {"CLAUDECODE": "1"}, "Found 1 error"),
+        (["--output=x"], {"CLAUDECODE": "1"}, "Found 1 error"),
         ([], {"CLAUDECODE": "1", "GITHUB_ACTIONS": "true"}, "::error file=bad.yaml,"),
         *[([], {"CLAUDECODE": "1", name: "true"}, "bad.yaml:6:22 error overlap: ") for name in CI[2:]],
         ([], {"CLAUDECODE": "1", "CI": "1"}, "bad.yaml:6:22 error overlap: "),

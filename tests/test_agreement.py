@@ -396,20 +396,6 @@ def test_what_pydantic_evals_refuses_we_refuse(ask_readers, judge, is_sound):
     assert (ask_readers("pydantic_evals", text), not found) == (is_sound, is_sound)
 
 
-weighted = st.lists(st.integers(-9, 9).filter(bool), min_size=1, max_size=6)
-
-
-@law
-@given(weighted, st.randoms())
-def test_rubric_and_autorubric_score_as_we_do(ask_readers, weights, chance):
-    criteria = [{"weight": weight, "requirement": f"Names part {number}"} for number, weight in enumerate(weights)]
-    met = [chance.random() < 0.5 for _ in weights]
-    (ours,) = load_rubrics("r.json", json.dumps({"rubric": criteria}).encode()).values()
-    scored = ours.grade(JudgeOutput(tuple(met), (None,) * len(met)))
-    assert float(scored.score) == pytest.approx(ask_readers("rubric", {"rubric": criteria}, met), abs=1e-12)
-    assert ask_readers("autorubric", {"rubric": criteria}) == [[weight, []] for weight in weights]
-
-
 def test_autorubric_reads_the_options_that_we_read(ask_readers):
     options = [{"label": "Half of it", "value": 0.5}, {"label": "All of it", "value": 1}, {"label": "None", "value": 0}]
     data = {"criteria": [{"weight": 2, "requirement": "Names the parts", "options": options}]}
@@ -421,27 +407,10 @@ def test_autorubric_reads_the_options_that_we_read(ask_readers):
     assert (ask_readers("autorubric", data), len(lint("r.json", json.dumps(data).encode()).findings)) == (None, 1)
 
 
-gated = st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=1, max_size=5)
-
-
-@law
-@given(gated, st.randoms())
-def test_tolokaforge_scores_and_refuses_as_we_do(ask_readers, parts, chance):
-    criteria = [
-        {"id": f"c{number}", "description": f"Names part {number}", "weight": weight, "required": required}
-        for number, (weight, required) in enumerate(parts)
-    ]
-    met = [chance.random() < 0.5 for _ in parts]
-    text = json.dumps({"llm_judge": {"rubric": {"criteria": criteria}}, "combine": {"pass_threshold": 0.5}})
-    (ours,) = load_rubrics("grading.json", text.encode()).values()
-    scored = ours.grade(JudgeOutput(tuple(met), (None,) * len(met)))
-    score, is_missed = ask_readers("tolokaforge", {"criteria": criteria}, met)
-    assert (scored.verdict is Verdict.PASS) == (score >= 0.5 and not is_missed)
-    if not all(required for _, required in parts):
-        assert float(scored.score) == pytest.approx(score, abs=1e-12)
-    criteria[0]["id"] = "not-safe"
-    refused = lint("grading.json", json.dumps({"llm_judge": {"rubric": {"criteria": criteria}}}).encode()).findings
-    assert (ask_readers("tolokaforge", {"criteria": criteria}, met), len(refused)) == (None, 1)
+def test_tolokaforge_refuses_the_id_that_we_refuse(ask_readers):
+    criteria = [{"id": "not-safe", "description": "Names part 1", "weight": 1, "required": False}]
+    found = lint("grading.json", json.dumps({"llm_judge": {"rubric": {"criteria": criteria}}}).encode()).findings
+    assert (ask_readers("tolokaforge", {"criteria": criteria}, [True]), len(found)) == (None, 1)
 
 
 def simple(entries, *fields):

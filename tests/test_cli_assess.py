@@ -303,7 +303,7 @@ def test_markdown_shows_names_as_they_are():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--max-requests", "3"), "--max-requests and --max-cost require --model"),
+        (("--max-requests", "3"), "--max-requests requires --model"),
         (("--model", "m", "--results", "a", "--results", "b"), "--results: with --model, name one file"),
     ],
 )
@@ -317,6 +317,65 @@ def test_an_output_that_a_run_left_invalid_is_not_hidden():
     with serving(lambda _: completion("I refuse.")) as chat:
         code, report, _ = run("--model", f"m@{chat.url}", "--max-attempts", "1")
     assert (code, report["reasons"], len(report["invalid"])) == (4, ["invalid"], 2)
+
+
+def write_lines(name, records):
+    Path(name).write_text("".join(f"{json.dumps(each)}\n" for each in records))
+
+
+@pytest.mark.parametrize(
+    ("texts", "refused", "raters", "reason"),
+    [
+        (60, (), ("ann",), "shares-reached"),
+        (58, (), ("ann",), "shares-reached"),  # two repeated texts change nothing
+        (5, (), ("ann",), "repeated"),
+        (60, range(0, 60, 10), ("ann",), "unscored"),
+        (60, (), ("ann", "bob"), "disputed"),
+        (60, (), ("ann", "bob", "eve"), "shares-reached"),  # two of three agree
+    ],
+)
+def test_labels_that_show_less_than_their_number_make_no_rubric_trusted(texts, refused, raters, reason):
+    """A judge that is right on each of 60 answers, of which people fail 24."""
+    good = {number: number % 5 > 1 for number in range(60)}
+    judged, labels = [], []
+    for number, is_good in good.items():
+        output = played.to_output(dict.fromkeys(played.CRITERIA, is_good))
+        about = {"id": f"a{number}", "answer": f"Text {number % texts}"}
+        judged.append({**about, "output": "I refuse." if number in refused else output, "judge": {"model": "m"}})
+        for rater in raters:
+            given = played.to_output(dict.fromkeys(played.CRITERIA, True)) if rater == "bob" else output
+            labels.append({"id": f"a{number}", "rater": rater, "chosen": "random", "output": given})
+    write_lines("answers.jsonl", judged)
+    write_lines("labels.jsonl", labels)
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"]) == (0 if reason == "shares-reached" else 4, [reason])
+    counts = {"repeated": 60 - texts, "unscored": len(refused), "disputed": 24 if raters == ("ann", "bob") else 0}
+    assert {name: report[name] for name in counts} == counts
+
+
+@pytest.mark.parametrize(
+    ("chosen", "labelled", "reason"),
+    [
+        (None, lambda number: number % 5 == 0 or number % 4 == 0, "by-verdict"),  # all that the judge fails, and some
+        ("random", lambda number: number % 5 == 0 or number % 4 == 0, "shares-reached"),  # they say that it is chance
+        (None, lambda number: number % 2 == 0, "shares-reached"),
+        (None, lambda _: True, "shares-reached"),
+    ],
+)
+def test_labels_that_seem_chosen_by_the_verdict_are_not_taken_for_random_ones(chosen, labelled, reason, said):
+    """A judge that is right on each of 200 answers, of which people fail 40."""
+    judged, labels = [], []
+    for number in range(200):
+        output = played.to_output(dict.fromkeys(played.CRITERIA, number % 5 > 0))
+        judged.append({"id": number, "answer": f"Text {number}", "output": output, "judge": {"model": "m"}})
+        how = {"chosen": chosen} if chosen else {}
+        labels += [{"id": number, "rater": "ann", **how, "output": output}] if labelled(number) else []
+    write_lines("answers.jsonl", judged)
+    write_lines("labels.jsonl", labels)
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"]) == (0 if reason == "shares-reached" else 4, [reason])
+    if reason == "by-verdict":
+        said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
 
 
 def wait_until(true):

@@ -116,7 +116,8 @@ def test_a_run_ends_with_its_file_the_scores_and_the_next_command(options, said)
     said(scores, causes)
     first, command = following.split(": ", 1)
     program, *words = shlex.split(command)
-    assert (first, program, words[-3:]) == ("Next", "rubric-score", [name, "--format", "table"])
+    assert (first, program, words[0], words[-3:]) == ("Next", "rubric-lint", "score", [name, "--format", "table"])
+    words = words[1:]
     code, out, _ = run(*words)
     assert (code, "1 pass, 0 borderline, 1 fail" in out) == (1, True)
 
@@ -457,7 +458,7 @@ def test_a_stopped_run_is_gone_on_with_and_no_answer_is_judged_twice(folder, sto
         assert waits.startswith("rubric-score: interrupted: waiting up to 30 s for 3 replies; ")
         counts, _, command = err.splitlines()
         assert counts == "23 of 40 answers judged; 17 not yet asked; 2,300 input tokens, 230 output tokens"
-        assert command.endswith(f"--base-url {server.url} --concurrency 3 --output results.jsonl")
+        assert command.endswith(f"--base-url {server.url} --output results.jsonl --concurrency 3")
     already, judged, *_ = "".join(out).splitlines()
     assert already.startswith(f"results.jsonl already has {kept} of 40 answers; ")
     assert judged.startswith(f"{40 - kept} of {40 - kept} answers judged; ")

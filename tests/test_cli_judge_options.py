@@ -485,7 +485,7 @@ def test_a_limit_of_the_cost_ends_the_run_and_the_cost_of_what_is_sent_is_said_b
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--max-cost", "3"], "--max-cost requires --prices, the prices of the models"),
+        (["--max-cost", "3"], "--max-cost requires --prices; it has the prices of the models"),
         (["--max-cost", "nan"], "Invalid value for '--max-cost': 'nan' is not an amount of money, such as 2.50"),
         (
             ["--max-requests", "3", "--batch-requests", "b.jsonl"],

@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft7Validator
 
-from rubric_lint.cli.lint.lint import Judging, cli
+from rubric_lint.cli.lint.lint import _find_results, cli
+from rubric_lint.cli.options import Given
 from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.scoring.loading import load_rubrics
 
@@ -338,8 +339,8 @@ def test_the_cache_never_answers_for_results(run):
 
 def test_a_watcher_looks_at_results_too(run):
     run(files={"rubric-lint.toml": 'judged = ["j.jsonl"]\nlabels = ["l.jsonl"]\n', "j.jsonl": constant()})
-    assert Judging(("x",), ("y",)).find_needed("a.rubric.yaml", SettingsFinder()) == ("x", "y")
-    found = Judging((), ()).find_needed("a.rubric.yaml", SettingsFinder())
+    assert _find_results(Given(judged=("x",), labels=("y",)), "a.rubric.yaml", SettingsFinder()) == ("x", "y")
+    found = _find_results(Given(judged=(), labels=()), "a.rubric.yaml", SettingsFinder())
     assert [Path(each).name for each in found] == ["j.jsonl", "l.jsonl"]
 
 

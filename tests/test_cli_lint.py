@@ -80,7 +80,7 @@ old.yaml:3:5 warning deprecated-description: criterion `a`: `description` is dep
      = fix: rename `description` to `expected_outcome` (rubric-fix)
 
 Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 criteria).
-1 fixable with rubric-fix; 1 fixable with rubric-fix --choose NAME.
+1 fix is safe: rubric-lint fix; 1 fix needs your choice: rubric-lint fix --choose NAME.
 """
 CALM = ["--ignore", "split-band"]
 CONCISE = ["--format=concise", "-q"]
@@ -235,7 +235,7 @@ def test_the_version_is_one_line():
 def test_a_fault_of_the_tool_is_reported_and_hides_no_other_file():
     output, errors, code = call("--format=concise", program=BROKEN_RULE + PROGRAM)
     summary = "Found 1 warning in 1 of 2 files (2 files with rubrics, 2 rubrics, 2 criteria).\n"
-    notes = "1 fixable with rubric-fix; 1 file not linted because rubric-lint crashed.\n"
+    notes = "1 fix is safe: rubric-lint fix; 1 file not linted because rubric-lint crashed.\n"
     first, second = errors.splitlines()
     assert (DESCRIPTION + summary + notes, 3) == (output, code)
     assert first.startswith("rubric-lint: bad.yaml: rubric-lint crashed, which is a bug: RuleError: rule broken: ")
@@ -274,7 +274,7 @@ def test_a_reader_that_leaves_ends_it_without_a_word():
 
 @pytest.mark.parametrize(
     "args",
-    [[], ["convert", __file__], ["--diff-base=main"], ["--output-file=x"]],
+    [[], ["convert", __file__], ["--diff-base=main"], ["--output=x"]],
     ids=["plain", "convert", "diff base", "output file"],
 )
 def test_a_folder_that_is_gone_is_said_to_be(args):
@@ -377,7 +377,7 @@ def test_completion(args, incomplete, expected):
 
 @pytest.mark.parametrize(
     "words",
-    ["bad", "--config bad", "--output-file bad", "--baseline bad", "convert a.yaml -o bad", "init bad"],
+    ["bad", "--config bad", "--output bad", "--baseline bad", "convert a.yaml -o bad", "init bad"],
 )
 def test_the_shell_is_asked_to_complete_the_names_of_files(words):
     line = {"COMP_WORDS": f"rubric-lint {words}", "COMP_CWORD": str(len(words.split()))}

@@ -150,6 +150,14 @@ def test_the_criteria_of_a_document_are_imported_and_what_is_not_read_is_told(te
     said(written, told)
 
 
+def test_a_table_of_criteria_and_weights_says_by_their_names_what_is_judged():
+    text = "| Criterion | Weight |\n|---|---|\n| Names the cause | 60% |\n| Thanks the reader | 40% |\n"
+    assert YAML(typ="safe").load(import_file("rubric.md", text)[1]) == [
+        {"id": name, "expected_outcome": name, "weight": weight}
+        for name, weight in (("Names the cause", 0.6), ("Thanks the reader", 0.4))
+    ]
+
+
 def test_two_scores_of_a_section_are_a_scale():
     text = "### Facts (40%)\n- 5: All are right\n- 1: Most are wrong\n\n### Tone (60%)\n- 0: Rude\n- 2: Kind\n"
     rubrics = YAML(typ="safe").load(import_file("rubric.md", text)[1])
@@ -168,6 +176,16 @@ def test_a_column_that_is_not_known_is_mapped_and_a_misspelt_one_refused():
     assert import_file("r.md", wide)[::2] == (1, refused)
 
 
+SEVERITIES = """\
+You judge gaps.
+
+## Severity rubric
+
+| Severity | When |
+|---|---|
+| HARD | The text says the opposite |
+| SOFT | Another reading is possible |
+"""
 TOLD = "its 2 criteria are in Markdown, which is not checked; `rubric-lint import {0}.md -o {0}.rubric.yaml` writes"
 NONE = "`rubric-lint import` finds no rubric in this document: no criteria found"
 
@@ -181,6 +199,8 @@ NONE = "`rubric-lint import` finds no rubric in this document: no criteria found
         ("evals/judge.txt", LISTED, TOLD.replace("Markdown", "plain text").replace("{0}.md", "{0}.txt")),
         ("evals/rubric.md", "# Rubric\n\n1. Cause\n   - Pass:\n", NONE),
         ("evals/judge.md", "# You judge\n\n1. Read\n", None),
+        ("prompts/gap_judge_v1.md", SEVERITIES, "judge_v1.md:5:3: not checked: `rubric-lint import` finds no rubric"),
+        ("prompts/gap_judge_v1.md", SEVERITIES.replace("rubric", "policy"), None),
         ("judge.md", LISTED, None),
         ("evals/notes.md", SECTIONS, None),
         ("course/rubric.md", SECTIONS.replace("customer", "student"), None),

@@ -34,85 +34,18 @@ def findings(text, name="a.yaml", settings=DEFAULTS):
     return [(finding.rule, finding.pointer) for finding in lint(name, dedent(text).encode(), settings).findings]
 
 
-OURS = TABLES["OURS"]
-NOT_OURS = TABLES["NOT_OURS"]
-
-
-@pytest.mark.parametrize("entry", OURS.values(), ids=OURS)
-def test_an_entry_that_tells(entry):
-    assert located(f"rubrics:\n  - {entry}\n") == [("/rubrics", V2)]
-
-
-@pytest.mark.parametrize("entry", NOT_OURS.values(), ids=NOT_OURS)
-def test_an_entry_that_does_not_tell(entry):
-    text = f"rubrics:\n  - {entry}\n"
-    assert (located(text), findings(text)) == ([], [])
-
-
-FALSE_FRIENDS = TABLES["FALSE_FRIENDS"]
-
-
-@pytest.mark.parametrize("text", FALSE_FRIENDS.values(), ids=FALSE_FRIENDS)
-def test_false_friends_are_left_alone(text):
-    assert (located(text), findings(text)) == ([], [])
+@pytest.mark.parametrize(("part", "name"), [(part, name) for part in TABLES for name in TABLES[part]])
+def test_which_rubrics_are_ours_and_which_version_they_follow(part, name, said):
+    text = TABLES[part][name]
+    text = f"rubrics:\n  - {text}\n" if part in {"OURS", "NOT_OURS"} else text
+    said([" ".join(each) for each in sorted(located(text))] or "none")
+    assert located(text) or findings(text) == []
 
 
 @pytest.mark.parametrize("owner", ["evalcases", "eval_cases", "cases", "tests", "evaluators", "assert", "assertions"])
 def test_texts_under_a_case_or_an_evaluator_are_ours(owner):
     text = f"{owner}:\n  - name: a\n    rubrics:\n      - One thing\n      - Another\n"
     assert located(text) == [(f"/{owner}/0/rubrics", V2)]
-
-
-PLACES = TABLES["PLACES"]
-
-
-@pytest.mark.parametrize(("text", "expected"), PLACES.values(), ids=PLACES)
-def test_rubrics_are_found_wherever_they_are(text, expected):
-    assert sorted(located(text)) == sorted((place, V2) for place in expected)
-
-
-CLAIMS = {
-    "a modeline": (f"# yaml-language-server: $schema={BASE}rubric-v2.schema.json\nrubrics: text\n", V2),
-    "of v1": (f"# yaml-language-server: $schema={BASE}rubric-v1.schema.json\nrubrics: text\n", V1),
-    "of the suite": (f"# yaml-language-server: $schema={BASE}suite-v1.schema.json\nrubrics: text\n", V1),
-    "a relative path": ("# yaml-language-server: $schema=../schemas/rubric-v1.schema.json\nrubrics: text\n", V1),
-    "a bare name": ("# yaml-language-server: $schema=rubric-v2.schema.json\nrubrics: text\n", V2),
-    "with spaces": ("#   yaml-language-server:   $schema = rubric-v1.schema.json\nrubrics: text\n", V1),
-    "JetBrains": (f"# $schema: {BASE}rubric-v1.schema.json\nrubrics: text\n", V1),
-    "the authored file": (f"# $schema: {BASE}v1/rubric.json\nrubrics: text\n", V1),
-    "after other comments": ("# A suite\n\n# $schema: rubric-v1.schema.json\n---\nrubrics: text\n", V1),
-    "a key": (f"$schema: {BASE}rubric-v1.schema.json\nrubrics: text\n", V1),
-    "a key below": (f"rubrics: text\n$schema: {BASE}rubric-v1.schema.json\n", V1),
-    "a key with a fragment": ("$schema: rubric-v1.schema.json#\nrubrics: text\n", V1),
-    "the modeline goes first": (
-        "# $schema: rubric-v1.schema.json\n$schema: rubric-v2.schema.json\nrubrics: text\n",
-        V1,
-    ),
-    "v1 after CR": ("# A suite\r# $schema: rubric-v1.schema.json\rrubrics: text\r", V1),
-    "v1 before CRLF": ("# $schema: rubric-v1.schema.json\r\nrubrics: text\r\n", V1),
-}
-
-
-@pytest.mark.parametrize(("text", "version"), CLAIMS.values(), ids=CLAIMS)
-def test_a_file_that_names_our_schema_is_ours(text, version):
-    assert located(text) == [("/rubrics", version)]
-
-
-NO_CLAIMS = {
-    "another schema": "# $schema: https://json.schemastore.org/github-workflow.json\nrubrics: text\n",
-    "another one's key": "$schema: agentv-eval-v2\nrubrics: text\n",
-    "judge output": f"# $schema: {BASE}judge-output-v2.schema.json\nrubrics: text\n",
-    "below the content": "rubrics: text\n# $schema: rubric-v2.schema.json\n",
-    "in a text": "a: '# $schema: rubric-v2.schema.json'\nrubrics: text\n",
-    "a longer name": "# $schema: my-rubric-v2.schema.json\nrubrics: text\n",
-    "a key that is no text": "$schema: [rubric-v2.schema.json]\nrubrics: text\n",
-    "a nested key": "a: {$schema: rubric-v2.schema.json}\nrubrics: text\n",
-}
-
-
-@pytest.mark.parametrize("text", NO_CLAIMS.values(), ids=NO_CLAIMS)
-def test_a_file_that_names_no_schema_of_ours_is_judged_by_shape(text):
-    assert (located(text), findings(text)) == ([], [])
 
 
 def test_the_settings_say_the_version_and_claim_the_file():
@@ -291,7 +224,7 @@ def test_a_look_at_the_bytes_rules_out_most_files(data, expected):
     assert could_hold_rubrics(data, "a.yaml") is expected
 
 
-@pytest.mark.parametrize("text", [f"rubrics:\n  - {entry}\n" for entry in OURS.values()])
+@pytest.mark.parametrize("text", [f"rubrics:\n  - {entry}\n" for entry in TABLES["OURS"].values()])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_the_look_at_the_bytes_overlooks_nothing(text, encoding):
     assert could_hold_rubrics(text.encode(encoding), "a.yaml")

@@ -1,4 +1,4 @@
-"""Where the report of a run goes: `--output-file`, and the format that fits GitHub Actions."""
+"""Where the report of a run goes: `--output`, and the format that fits GitHub Actions."""
 
 import json
 import os
@@ -30,37 +30,37 @@ def names():
 @pytest.mark.parametrize("form", REPORTERS)
 def test_the_file_holds_what_standard_output_would(form):
     printed, _, _ = call("--format", form)
-    assert call("--format", form, "--output-file", "a report.out") == (COUNTED + FIXABLE, "", 1)
+    assert call("--format", form, "--output", "a report.out") == (COUNTED + FIXABLE, "", 1)
     assert Path("a report.out").read_text("utf-8") == printed
     assert names() == ["a report.out", "bad.yaml", "good.yaml", "old.yaml"]
 
 
 def test_quiet_leaves_standard_output_empty():
-    assert call("--format=sarif", "--output-file=x.sarif", "-q") == ("", "", 1)
+    assert call("--format=sarif", "--output=x.sarif", "-q") == ("", "", 1)
     assert json.loads(Path("x.sarif").read_text("utf-8"))["version"] == "2.1.0"
 
 
 def test_an_earlier_report_among_the_files_is_replaced():
-    first = [call(f"--format={form}", f"--output-file={form}.json", "-q") for form in ("json", "sarif", "gitlab")]
-    again = [call(f"--format={form}", f"--output-file={form}.json", "-q") for form in ("json", "sarif", "gitlab")]
+    first = [call(f"--format={form}", f"--output={form}.json", "-q") for form in ("json", "sarif", "gitlab")]
+    again = [call(f"--format={form}", f"--output={form}.json", "-q") for form in ("json", "sarif", "gitlab")]
     assert first == again == [("", "", 1)] * 3
 
 
 def test_a_file_is_never_in_colour_unless_that_is_asked_for():
-    call("--output-file=plain", FORCE_COLOR="1")
-    call("--output-file=colour", "--color=always")
+    call("--output=plain", FORCE_COLOR="1")
+    call("--output=colour", "--color=always")
     assert [b"\x1b[" in Path(name).read_bytes() for name in ("plain", "colour")] == [False, True]
 
 
 def test_statistics_go_to_the_file_too():
-    assert call("--statistics", "--output-file=x", "bad.yaml", "-q") == ("", "", 1)
+    assert call("--statistics", "--output=x", "bad.yaml", "-q") == ("", "", 1)
     assert Path("x").read_text("utf-8") == "1 error   overlap\n"
 
 
 def test_a_run_that_does_not_come_about_leaves_the_old_report():
     Path("x").write_text("old", "utf-8")
     Path("rubric-lint.toml").write_text("selct = []\n", "utf-8")
-    assert call("--output-file=x", "--config=rubric-lint.toml")[2] == 2
+    assert call("--output=x", "--config=rubric-lint.toml")[2] == 2
     assert Path("x").read_text("utf-8") == "old"
     assert "rubric-lint.toml" in names()
     assert [name for name in names() if name.startswith(".")] == []
@@ -70,7 +70,7 @@ def test_mode_and_link_of_the_file_stay():
     Path("real").write_text("old", "utf-8")
     Path("real").chmod(0o640)
     Path("link").symlink_to("real")
-    call("--output-file=link", "--format=gitlab")
+    call("--output=link", "--format=gitlab")
     assert (Path("link").is_symlink(), stat.S_IMODE(Path("real").stat().st_mode)) == (True, 0o640)
     assert Path("real").read_text("utf-8").startswith("[\n")
 
@@ -78,7 +78,7 @@ def test_mode_and_link_of_the_file_stay():
 def test_a_new_file_has_the_mode_that_the_umask_leaves():
     before = os.umask(0o027)
     try:
-        call("--output-file=x")
+        call("--output=x")
     finally:
         os.umask(before)
     assert stat.S_IMODE(Path("x").stat().st_mode) == 0o640
@@ -87,20 +87,20 @@ def test_a_new_file_has_the_mode_that_the_umask_leaves():
 def test_what_is_no_regular_file_is_written_to_and_not_replaced():
     os.mkfifo("pipe")
     reader = subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE, text=True)
-    assert call("--output-file=pipe", "--format=concise", "-q", "bad.yaml") == ("", "", 1)
+    assert call("--output=pipe", "--format=concise", "-q", "bad.yaml") == ("", "", 1)
     assert reader.communicate(timeout=60)[0] == OVERLAP
     assert stat.S_ISFIFO(Path("pipe").stat().st_mode)
-    assert call("--output-file=/dev/stdout", "--format=concise", "-q", "bad.yaml") == (OVERLAP, "", 1)
+    assert call("--output=/dev/stdout", "--format=concise", "-q", "bad.yaml") == (OVERLAP, "", 1)
 
 
 def test_a_dash_is_standard_output():
-    assert call("--output-file=-", "bad.yaml") == call("bad.yaml")
+    assert call("--output=-", "bad.yaml") == call("bad.yaml")
     assert names() == ["bad.yaml", "good.yaml", "old.yaml"]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
 def test_a_full_disk_names_the_file():
-    output, errors, code = call("--output-file=/dev/full", "-q", "bad.yaml")
+    output, errors, code = call("--output=/dev/full", "-q", "bad.yaml")
     assert ("", "rubric-lint: /dev/full: No space left on device\n", 2) == (output, errors, code)
 
 
@@ -112,7 +112,7 @@ def test_a_full_disk_names_the_file():
         ([], {}, "bad.yaml:6:22 error"),
         (["--format=full"], IN_ACTIONS, "bad.yaml:6:22 error"),
         (["--format=json"], IN_ACTIONS, '{"version": 1,'),
-        (["--output-file=x"], IN_ACTIONS, "Found 1 error"),
+        (["--output=x"], IN_ACTIONS, "Found 1 error"),
         (["--statistics"], IN_ACTIONS, "1 error   overlap"),
         (["--rules"], IN_ACTIONS, "NAME"),
     ],
@@ -122,7 +122,7 @@ def test_annotations_are_chosen_inside_github_actions(args, environment, begins)
 
 
 def test_a_file_for_github_actions_is_for_people_unless_a_format_is_given():
-    call("--output-file=x", "bad.yaml", **IN_ACTIONS)
+    call("--output=x", "bad.yaml", **IN_ACTIONS)
     assert Path("x").read_text("utf-8").startswith("bad.yaml:6:22 error overlap")
 
 

@@ -58,7 +58,7 @@ RUNS_WITH_ONE = {
     "scores": (score, ["nothing.jsonl", "--rubric=x"]),
     "settings": (cli, ["--config"]),
     "baseline": (cli, ["--baseline"]),
-    "report": (cli, ["--output-file=."]),
+    "report": (cli, ["--output=."]),
 }
 
 

@@ -1,6 +1,7 @@
 """Files that a table of the settings describes: what they mean, and what is wrong in them or in the table."""
 
 import tomllib
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from cases import read_cases
 from found import told
 from lint_command import call
 
-from rubric_lint.dialects.export.sound import make_sound
+from rubric_lint.dialects.export.entries import make_sound
 from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder
@@ -215,9 +216,25 @@ def test_each_match_of_a_star_is_a_rubric_with_its_own_name_and_task():
     assert {name: each.model.view.task for name, each in rubrics.items()} == {"one": "Why?", "two": ""}
 
 
+ONE = "[{text: Names the cause}]"
+
+
 @pytest.mark.parametrize(("table", "text", "expected"), TABLES["faults"])
 def test_what_is_wrong_in_a_file_is_said_in_its_own_words_at_its_place(table, text, expected):
     assert found(text, table) == [*map(tuple, expected)]
+
+
+def test_a_second_table_for_the_same_criteria_is_an_error():
+    tables = (
+        'criteria = "/c"\noutcome = "text"\nscale = "yes-no"',
+        'criteria = "/*"\noutcome = "text"\nscale = [1, 5]',
+    )
+    shapes = tuple(shape for table in tables for shape in settings(table).shapes)
+    shapes = (shapes[0], replace(shapes[1], name="theirs"))
+    result = examine_file("rubric.yaml", f"c: {ONE}\nd: {ONE}".encode(), FileSettings(shapes=shapes)).result
+    assert [(result.source.slice(each.span), *told(each)) for each in result.findings] == [
+        (ONE, "schema.second-table", "ours", "theirs")
+    ]
 
 
 def test_a_scale_that_is_not_understood_matters_only_where_no_levels_say_it():
@@ -261,6 +278,28 @@ def test_levels_that_are_worth_points_are_not_written_as_levels_worth_nothing():
     with pytest.raises(ExportError) as caught:
         make_sound("a", rubric.rubric)
     assert caught.value.message == "level 1 of `a` is worth 1 of 2 points; elsewhere the lowest level is worth nothing"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "c: {a: {text: Names it, extra: 1}, b: {text: Dates it, more: 2}}",
+        "c: [{text: Names it, extra: 1}, {text: Dates it, more: 2, grade_1: None, grade_5: All}]",
+        "c: {a: {parts: [{text: Names it, extra: 1}, {text: Dates it, more: 2}]}}",
+    ],
+)
+def test_a_field_of_which_the_table_says_nothing_is_told_wherever_a_criterion_is(text):
+    table = 'criteria = "/c"\noutcome = "text"\nlevels = "grade_*"\nparts = "parts"\nscale = "yes-no"'
+    result = examine_file("rubric.yaml", text.encode(), settings(table)).result
+    (unread,) = result.unread
+    assert (unread.line, unread.reason) == (1, "fields that ours does not have are not read: `extra` and `more`")
+
+
+def test_the_text_of_a_level_that_is_a_number_is_shown_as_it_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.rubric.yaml").write_text("rubrics: [{id: a, expected_outcome: It is right, levels: {1: 010, 2: 'yes'}}]\n")
+    shown, _, _ = call("show", "a.rubric.yaml")
+    assert [line.split() for line in shown.splitlines() if line.startswith("    ")] == [["1", "010"], ["2", "yes"]]
 
 
 def test_what_a_table_reads_is_not_reported_as_lost(tmp_path, monkeypatch):

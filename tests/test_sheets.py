@@ -200,6 +200,12 @@ def test_skipped_and_repeated_rows_and_rows_of_another_rubric_are_left_out_with_
     )
 
 
+def test_results_that_we_wrote_are_no_labels_unless_they_name_a_rater():
+    results = "id,points,full,score,verdict,criteria.accuracy,criteria.length{}\na1,16,20,0.8,pass,9,7{}\n"
+    assert read(load("scores"), results.format("", "")) == ({}, [], {NO_RATER: ["ann.csv:2 (a1)"]})
+    assert read(load("scores"), results.format(",rater", ",ann")) == (GOOD, [], {})
+
+
 def test_columns_with_other_names_are_mapped():
     text = "Nummer,Wer,Genauigkeit,length\na1,bo,9,9\n"
     mapping = {"id": "Nummer", "rater": "Wer", "accuracy": "Genauigkeit", "output": "response"}

@@ -6,12 +6,17 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from cases import read_cases
 from jsonschema import Draft7Validator
 from lint_command import PROGRAM as LINT
 from lint_command import call
 
 from rubric_lint.format.schema_files import load
 from rubric_lint.lint.engine import lint
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+TABLES = read_cases(__file__)
 
 SCORE = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"
 
@@ -54,12 +59,6 @@ def test_what_nearly_is_a_rubric_is_told_with_its_place_and_is_no_finding(text, 
 @pytest.mark.parametrize("text", ["a: 1\n", GOOD, "description: a rubric\n", "rubric-lint: x\n"])
 def test_nothing_is_told_of_what_has_nothing_to_do_with_rubrics(text):
     assert lint("a.yaml", text.encode()).unread == ()
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def write(**files):
@@ -294,155 +293,9 @@ def test_a_file_that_is_only_named_like_a_rubric_is_told_once(said):
 
 RUBRIC, SUITE = (f"https://rubric-lint.github.io/schemas/{name}-v2.schema.json" for name in ("rubric", "suite"))
 AT_THE_TOP = f"put the comment `# $schema: {RUBRIC}` at the top of the file"
-IN_JSON = 'add `"$schema": "{}"` at the top level'
-STARTER = "rubrics:\n  - {id: answers, expected_outcome: The first sentence answers the question}\n"
 VERSIONS = "name the file in the setting `versions`"
-PARTS = '[{"rule": "Names the refund period", "is_met": true, "value": 5}]'
-PROMPTFOO = "tests:\n  - vars: {q: x}\n    assert: [%s]\n"
-OF_TESTS = "put it in the `assert` of an entry of `tests`"
-AS_IDS = "write a list, with each key as the `id` of a criterion"
-OF_DATA = "move them to a YAML file, below `rubrics`"
-LEVELS = 'rubrics["score%d_description"] = "%s"\n'
 
-# The file, what the message advises, and the file after doing so. The last items are of the kinds that teams write.
-ADVICE = {
-    "prose": ("a.yaml", "rubric: see below\n", "write a list of criteria in a field `rubrics`", "a.yaml", STARTER),
-    "a text": ("a.yaml", "rubrics: see below\n", "write one, as `rubric-lint init -` does", "a.yaml", STARTER),
-    "nothing": ("a.yaml", "rubrics:\n", "list its criteria or remove it", "a.yaml", STARTER),
-    "another case": ("a.yaml", "Rubrics: [{outcome: x}]\n", AT_THE_TOP, "a.yaml", "rubrics: [{outcome: x}]\n"),
-    "ours by another name": (
-        *("a.yaml", "rubric: [{id: a, expected_outcome: Says why}]\n", "rename it to `rubrics`"),
-        *("a.yaml", "rubrics: [{id: a, expected_outcome: Says why}]\n"),
-    ),
-    "texts": ("a.yaml", "rubrics: [Says why]\n", AT_THE_TOP, "a.yaml", "rubrics: [Says why]\n"),
-    "a misspelt field": (
-        *("a.yaml", "rubrics: [{scoreRanges: {0: a}}]\n", "did you mean `score_ranges`?"),
-        *("a.yaml", "rubrics: [{score_ranges: {0: a}}]\n"),
-    ),
-    "one band": (
-        *("a.json", '{"name": "Tone", "criteria": "x", "rubric": {"scoreRange": [0, 4], "expectedOutcome": "Rude"}}'),
-        "put it in a list",
-        *("a.json", '{"name": "Tone", "criteria": "x", "rubric": [{"scoreRange": [0, 4], "expectedOutcome": "Rude"}]}'),
-    ),
-    "criteria elsewhere": (
-        *("a.yaml", "goals: [{id: a, expected_outcome: Says why}]\n", "rename `goals` to `rubrics`"),
-        *("a.yaml", "rubrics: [{id: a, expected_outcome: Says why}]\n"),
-    ),
-    "criteria elsewhere by name": (
-        *("a.yaml", "goals: {tone: {expected_outcome: Says why}}\n", "rename `goals` to `rubrics`"),
-        *("a.yaml", "rubrics: {tone: {expected_outcome: Says why}}\n"),
-    ),
-    "criteria without a field": (
-        *("a.yaml", "- {id: a, expected_outcome: Says why}\n", "put them in a list below `rubrics`"),
-        *("a.yaml", "rubrics:\n- {id: a, expected_outcome: Says why}\n"),
-    ),
-    "criteria in TOML": (
-        *("a.toml", '[[rubrics]]\nid = "city"\nexpected_outcome = "Names the city"\n', OF_DATA),
-        *("a.yaml", "rubrics:\n  - {id: city, expected_outcome: Names the city}\n"),
-    ),
-    "bands in TOML": (
-        *("a.toml", '[[rubrics]]\nid = "city"\n[rubrics.score_ranges]\n0 = "None"\n5 = "Named"\n', OF_DATA),
-        *("a.yaml", "rubrics:\n  - {id: city, score_ranges: {0: None is named, 5: Named in full}}\n"),
-    ),
-    "criteria in a program": (
-        *("a.py", 'RUBRICS = [{"id": "city", "expected_outcome": "Names the city"}]\n', OF_DATA),
-        *("a.yaml", "rubrics:\n  - {id: city, expected_outcome: Names the city}\n"),
-    ),
-    "an assertion elsewhere": (
-        *("a.yaml", "cases:\n  - assert: [{type: llm-rubric, value: Says why}]\n", OF_TESTS),
-        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: Says why}"),
-    ),
-    "bands beside an assertion elsewhere": (
-        *("a.yaml", "cases:\n  - assert: [{type: llm-rubric, value: Says why, score_ranges: {0: a}}]\n", OF_TESTS),
-        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: Says why, score_ranges: {0: a}}"),
-    ),
-    "a file": (
-        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: 'file://a.txt'}", "write the text here"),
-        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: Says why}"),
-    ),
-    "a list as value": (
-        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: [Says why, 1]}", "write a string"),
-        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: Says why}"),
-    ),
-    "a mapping as value": (
-        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: {id: b, outcome: Says why}}", "put a dash before it"),
-        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: [{id: b, outcome: Says why}]}"),
-    ),
-    "criteria alone": (
-        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: [{criteria: Says why}]}", "write `outcome`"),
-        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: [{outcome: Says why}]}"),
-    ),
-    "a misspelt type": (
-        *("a.yaml", PROMPTFOO % "{type: llm-rubrik, value: Says why}", "did you mean `llm-rubric`?"),
-        *("a.yaml", PROMPTFOO % "{type: llm-rubric, value: Says why}"),
-    ),
-    "a misspelt list": (
-        *("a.yaml", "tests:\n  - asserts: [{type: llm-rubric, value: Says why}]\n", "did you mean `assert`?"),
-        *("a.yaml", "tests:\n  - assert: [{type: llm-rubric, value: Says why}]\n"),
-    ),
-    "texts of AgentV": (
-        *("a.yaml", TEXTS, "if it is, name the file NAME.eval.yaml"),
-        *("a.eval.yaml", TEXTS),
-    ),
-    "a text that AgentV judges": (
-        *("a.eval.yaml", "tests:\n  - {id: a, input: x, assertions: [{type: llm-rubric, value: Says why}]}\n"),
-        "list criteria, each with an `outcome`",
-        *("a.eval.yaml", "tests:\n  - {id: a, input: x, assertions: [{type: llm-rubric, value: [{outcome: Why}]}]}\n"),
-    ),
-    "levels one by one": (
-        *("a.py", LEVELS % (1, "Rude") + LEVELS % (2, "Polite"), "write one dictionary"),
-        *("a.py", 'rubrics = {"score1_description": "Rude", "score2_description": "Polite"}\n'),
-    ),
-    "points": (
-        *("a.yaml", "rubrics: [{name: tone, points: 5, description: Polite}]\n", AT_THE_TOP),
-        *("a.yaml", "rubrics: [{name: tone, points: 5, description: Polite}]\n"),
-    ),
-    "a map of weights": (
-        *("a.yaml", "rubrics: {tone: {weight: 0.4, description: Polite, threshold: 3}}\n", AS_IDS),
-        *("a.yaml", "rubrics: [{id: tone, weight: 0.4, description: Polite, threshold: 3}]\n"),
-    ),
-    "a map in another field": (
-        *("a.yaml", "rubric: {tone: {weight: 1, text: Polite}, facts: {weight: 2, text: Right}}\n", AS_IDS),
-        *("a.yaml", "rubrics: [{id: tone, weight: 1, text: Polite}, {id: facts, weight: 2, text: Right}]\n"),
-    ),
-    "a list below a name of its own": (
-        *("a.yaml", "rubric:\n  goals:\n    - {id: tone, good: [Thanks the reader]}\n"),
-        "write the list in `goals` as the value of `rubrics`",
-        *("a.yaml", "rubrics:\n    - {id: tone, good: [Thanks the reader]}\n"),
-    ),
-    "scores by name": (
-        *("a.yaml", "rubric: {tone: {1: Blames the reader, 5: Thanks the reader}}\n"),
-        f"{AS_IDS} and its scores as `levels`",
-        *("a.yaml", "rubrics: [{id: tone, levels: {1: Blames the reader, 5: Thanks the reader}}]\n"),
-    ),
-    "scores": (
-        *("a.yaml", "rubrics: {0: Blames the reader, 5: Thanks the reader}\n", "these as its `score_ranges`"),
-        *("a.yaml", "rubrics: [{id: tone, score_ranges: {0: Blames the reader, 5: Thanks the reader}}]\n"),
-    ),
-    "levels in a list": (
-        *("a.yaml", "rubric:\n  - {points: 1, text: Blames the reader}\n  - {points: 3, text: Thanks the reader}\n"),
-        "write a list with one criterion whose `levels` are these, each with `level` and `expected_outcome`",
-        "a.yaml",
-        "rubrics: [{id: tone, levels: [{level: 1, expected_outcome: Rude}, {level: 3, expected_outcome: Polite}]}]\n",
-    ),
-    "a list with signs": (
-        *("a.json", f'{{"rubrics": {PARTS}}}', IN_JSON.format(RUBRIC)),
-        *("a.json", f'{{"$schema": "{RUBRIC}", "rubrics": {PARTS}}}'),
-    ),
-    "a list with signs in tasks": (
-        *("a.json", f'{{"tasks": [{{"rubrics": {PARTS}}}]}}', IN_JSON.format(SUITE)),
-        *("a.json", f'{{"$schema": "{SUITE}", "tasks": [{{"rubrics": {PARTS}}}]}}'),
-    ),
-    "lines": (
-        *("a.jsonl", f'{{"rubrics": {PARTS}}}\n' * 2, f"{IN_JSON.format(RUBRIC)} of each line"),
-        *("a.jsonl", f'{{"$schema": "{RUBRIC}", "rubrics": {PARTS}}}\n' * 2),
-    ),
-    "a list of tasks": ("a.json", f'[{{"rubrics": {PARTS}}}]', VERSIONS, "a.json", f'[{{"rubrics": {PARTS}}}]'),
-    "a file of another schema": (
-        *("a.json", f'{{"$schema": "x", "rubrics": {PARTS}}}', VERSIONS),
-        *("a.json", f'{{"$schema": "x", "rubrics": {PARTS}}}'),
-    ),
-}
+ADVICE = TABLES["ADVICE"]
 
 
 @pytest.mark.parametrize(("name", "text", "advice", "new", "done"), ADVICE.values(), ids=ADVICE)

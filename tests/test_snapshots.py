@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import saying
 from test_cli_agree import tables
-from test_cli_help import COMMANDS, call
+from test_cli_help import PATHS, PROGRAMS, call
 from test_judge import SHAPES
 from website.commands import list_commands
 
@@ -62,7 +62,9 @@ def test_help(monkeypatch):
         for command in (entry.command, getattr(entry.command, "default", None)):
             if command is not None:
                 monkeypatch.setattr(command, "_help_option", None)
-    check("help.txt", "\n".join(f"$ {line} --help\n{call(f'{line} --help')[0]}" for line in COMMANDS))
+    lines = [f"{name} --help" for name in PROGRAMS]
+    lines += [f"{path} --help --all" for path in PATHS if path.startswith("rubric-lint")]
+    check("help.txt", "\n".join(f"$ {line}\n{call(line)[0]}" for line in lines))
 
 
 def test_prompts():

@@ -136,32 +136,16 @@ def test_huge_numbers_and_other_encodings_are_read():
     assert [finding.rule for finding in result.findings] == ["empty-outcome"]
 
 
-ANOTHER = "and without it Harbor asks for another answer"
-INFINITE = "infinite or too large to read, expected a finite number of at least 0"
-NOT_HERE = "is not allowed here"
-ANSWERS = "the answers of a rubric, from the worst to the best"
-TYPES = '"binary", "likert", "numeric" or "rubric"'
-LEVELS = "2 to 10 strings, from the worst to the best"
-
-
 @pytest.mark.parametrize(
-    ("more", "place", "message"),
+    "more",
     [
-        ("weigth = 1", "unknown-field 6:1", "unknown field `weigth`; did you mean `weight`?"),
-        ('levels = ["No", "Yes"]', "schema 6:1", f'`levels` {NOT_HERE}: only `type = "rubric"` has levels, {ANOTHER}'),
-        ("points = 7", "schema 6:1", f'`points` {NOT_HERE}: only `type = "likert"` has points, {ANOTHER}'),
-        ("max = 7", "schema 6:1", f'`max` {NOT_HERE}: only `type = "numeric"` has a range, {ANOTHER}'),
-        ('type = "likert"\npoints = 1', "bounds 7:10", "`points` is 1, expected at least 2"),
-        ('type = "numeric"\nmin = 3', "bounds 7:7", "`max` is 1, and `min` is 3; Harbor asks for a `max` above `min`"),
-        ('type = "rubric"', "schema 5:1", f"missing field `levels`: {ANSWERS}"),
-        ('type = "rubric"\nlevels = ["One"]', "schema 7:10", f"`levels` has 1 item, expected {LEVELS}"),
-        ('type = "yes"', "schema 6:8", f'`type` is the string "yes", expected {TYPES}'),
-        ("id = 7", "schema 6:6", "`id` is 7, expected a string; put it in quotes"),
-        ("weight = inf", "weight 6:10", f"`weight` is {INFINITE}"),
+        "weigth = 1", 'levels = ["No", "Yes"]', "points = 7", "max = 7", 'type = "likert"\npoints = 1',
+        'type = "numeric"\nmin = 3', 'type = "rubric"', 'type = "rubric"\nlevels = ["One"]', 'type = "yes"', "id = 7",
+        "weight = inf",
     ],
 )  # fmt: skip
-def test_what_harbor_refuses_or_ignores_is_found(more, place, message):
-    assert f"{place}: criterion 1: {message}" in found(JUDGE.replace("weight = 2", more))
+def test_what_harbor_refuses_or_ignores_is_found(more, said):
+    said(found(JUDGE.replace("weight = 2", more)))
 
 
 def test_more_than_one_criterion_and_what_is_beside_them(said):
@@ -227,19 +211,20 @@ weight = 2
 
 
 @pytest.mark.parametrize(
-    ("change", "expected"),
+    "change",
     [
-        (("weight", "weigth"), "unknown-field 9:1: criterion `source`: unknown field `weigth`; did you mean `weight`?"),
-        (("= 2", "= -1"), "weight 9:10: criterion `source`: `weight` is -1, expected at least 0"),
-        (('"source"', '"unit"'), "duplicate-id 7:8: criterion `unit`: this id is already used at line 2"),
-        (('["nowhere", "in some places", "everywhere"]', '["one"]'), "schema 4:11: criterion `unit`: `choices` has 1"),
-        (('"Every amount has its unit"', '" "'), "empty-outcome 3:8: criterion `unit`: `text` is blank"),
-        (('"in some places"', '"nowhere"'), "duplicate-outcome 4:23: criterion `unit`: "),
-        (('"nowhere", "in some places", "everywhere"', '"yes", "no"'), "inverted-scale 4:1"),
+        ("weight", "weigth"),
+        ("= 2", "= -1"),
+        ('"source"', '"unit"'),
+        ('["nowhere", "in some places", "everywhere"]', '["one"]'),
+        ('"Every amount has its unit"', '" "'),
+        ('"in some places"', '"nowhere"'),
+        ('"nowhere", "in some places", "everywhere"', '"yes", "no"'),
     ],
-)  # fmt: skip
-def test_what_verifiers_refuses_or_ignores_is_found(change, expected):
-    assert any(each.startswith(expected) for each in found(CRITERIA.replace(*change), name="rubric.toml"))
+    ids="-".join,
+)
+def test_what_verifiers_refuses_or_ignores_is_found(change, said):
+    said(found(CRITERIA.replace(*change), name="rubric.toml"))
 
 
 def test_verifiers_scores_by_rank_in_toml_and_in_json():

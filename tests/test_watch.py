@@ -345,13 +345,13 @@ def test_an_interrupt_ends_it_in_the_midst_of_waiting(watch):
     ("args", "message"),
     [
         (["-"], "--watch cannot be used with stdin"),
-        (["--fix"], "--watch cannot be combined with --fix; run rubric-fix separately"),
-        (["--add-ignores"], "--watch cannot be combined with --add-ignores or --write-baseline; run them separately"),
+        (["--fix"], "--watch cannot be combined with --fix; run them separately"),
+        (["--add-ignores"], "--watch cannot be combined with --add-ignores; run them separately"),
         (
             ["--write-baseline"],
-            "--watch cannot be combined with --add-ignores or --write-baseline; run them separately",
+            "--watch cannot be combined with --write-baseline; run them separately",
         ),
-        (["--output-file", "x"], "--watch supports only --format full, concise, agent or vscode, on stdout"),
+        (["--output", "x"], "--watch supports only --format full, concise, agent or vscode, on stdout"),
         (["--format", "json"], "--watch supports only --format full, concise, agent or vscode, on stdout"),
     ],
 )

@@ -59,6 +59,9 @@ class Reason(StrEnum):
     NO_LABELS = "no-labels"
     BY_VERDICT = "by-verdict"
     FEW_LABELS = "few-labels"
+    REPEATED = "repeated"
+    UNSCORED = "unscored"
+    DISPUTED = "disputed"
     SHARES_REACHED = "shares-reached"
 
 
@@ -179,6 +182,9 @@ class Assessment(NamedTuple):
             "bad_caught": self.caught and self.caught.to_json(),
             "good_passed": self.passed and self.passed.to_json(),
             "labels_needed": self.needed,
+            "repeated": sum(review.doubt.repeated),
+            "unscored": sum(review.doubt.invalid),
+            "disputed": review.doubt.disputed,
             "criteria": [each.to_json() for each in self.criteria],
             "findings": [each.to_json() for each in self.evidence],
             "invalid": [each._asdict() for each in review.invalid],
@@ -291,7 +297,7 @@ def _decide(
 ) -> tuple[Trust, tuple[Reason, ...]]:
     against = []
     target = asked.target
-    is_biased = review.chosen is Chosen.BY_VERDICT
+    is_biased = review.chosen is Chosen.BY_VERDICT or (review.chosen is None and review.doubt.chosen is not None)
     if any(each.severity is Severity.ERROR and each.rule not in JUDGED_RULES for each in evidence):
         against.append(Reason.ERRORS)
     elif any(each.is_blocking for each in evidence):
@@ -308,9 +314,13 @@ def _decide(
         return Trust.UNDECIDED, (Reason.NO_LABELS,)
     if is_biased:
         return Trust.UNDECIDED, (Reason.BY_VERDICT,)
-    if caught.low >= target and passed.low >= target:
-        return Trust.TRUSTED, (Reason.SHARES_REACHED,)
-    return Trust.UNDECIDED, (Reason.FEW_LABELS,)
+    if min(caught.low, passed.low) < target:
+        return Trust.UNDECIDED, (Reason.FEW_LABELS,)
+    doubt = review.doubt
+    worst = [bound(each, asked.level).low for each in doubt.at_worst(caught.share, passed.share)]
+    doubts = {Reason.REPEATED: doubt.repeated, Reason.UNSCORED: doubt.invalid, Reason.DISPUTED: (doubt.disputed,)}
+    against = [reason for reason, counts in doubts.items() if any(counts) and min(worst) < target]
+    return (Trust.UNDECIDED, tuple(against)) if against else (Trust.TRUSTED, (Reason.SHARES_REACHED,))
 
 
 def count_labels(gate: Gate, asked: Asked) -> int | None:

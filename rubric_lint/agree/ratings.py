@@ -25,6 +25,7 @@ class Judgement(NamedTuple):
 
     `reasons` has the reason for each criterion, None if the rater gives none at all. `orders` has for each output the
     place at which each criterion was asked for, where the record says it; `length` is that of the answer in characters.
+    `text` is a hash of the question and the answer, None if the record does not have them.
     """
 
     given: Signature
@@ -32,6 +33,7 @@ class Judgement(NamedTuple):
     samples: tuple[Signature, ...] = ()
     orders: tuple[tuple[int, ...], ...] = ()
     length: int | None = None
+    text: int | None = None
 
     def reason(self, place: int) -> str | None:
         """Return the reason for a criterion."""

@@ -16,7 +16,7 @@ from rubric_lint.outputs.mapping import FIELDS, HELD, RESERVED, SHEET, Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.streams import Entry as Text
 from rubric_lint.outputs.verdict import Extract
-from rubric_lint.scoring.flat import Flat, list_fields, read_flat, read_whole
+from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat, read_whole
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import Scored, ScoringRubric, combine_samples
 from rubric_lint.scoring.scorer import Entry, Scorer, find_rubric, read_judged_by, read_panel
@@ -278,6 +278,8 @@ class Reader:
             verdict = rubric.grade(read_whole(flat, rubric)).verdict
         judgement = Judgement((flat.answers, verdict))
         found = _Found(find_source(value, file), rubric, make_id_key(name), file, line, judgement, is_of_sheet=True)
+        if not OF_TABLE.isdisjoint(value):  # results that we wrote: without a rater they are of the judge
+            found = found._replace(is_of_sheet=False)
         other = read_judged_by(value) not in {None, rubric.hash}
         if verdict is None and not any(answer is not None for answer in flat.answers):
             self._leave_out(SKIPPED, found.place)
@@ -293,6 +295,7 @@ class Reader:
         judgement = _judge(entry)._replace(
             orders=_read_orders(value.get("judge"), value.get("judge"), entry.rubric),
             length=len(answer) if isinstance(answer, str) else None,
+            text=hash((repr(value.get("question")), answer)) if isinstance(answer, str) else None,
         )
         found = _Found(find_source(value, file), entry.rubric, make_id_key(value["id"]), file, line, judgement)
         if labels:
@@ -485,7 +488,9 @@ def _split(found: _Found, entry: Entry) -> list[_Found]:
     members = []
     for model, samples in given.items():
         judgement = _judge_samples(combine_samples(samples))._replace(
-            orders=_read_orders(about, listed[model], entry.rubric), length=found.judgement.length
+            orders=_read_orders(about, listed[model], entry.rubric),
+            length=found.judgement.length,
+            text=found.judgement.text,
         )
         members.append(found._replace(source=found.source._replace(model=model), judgement=judgement))
     panel = found.source._replace(model=None, is_panel=True)

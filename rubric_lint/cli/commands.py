@@ -9,27 +9,22 @@ import re
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
-from functools import wraps
 from importlib import import_module
 from io import StringIO
-from types import FrameType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from rubric_lint.cli.start import end_on_interrupt, raise_on_interrupt
 from rubric_lint.messages import UserError, join_words
-from rubric_lint.report.visible import visible
-from rubric_lint.run.console import Progress, complain, report_crash
+from rubric_lint.report.terminal import visible
+from rubric_lint.run.console import complain, report_crash
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
 
 
 class Exit(IntEnum):
@@ -72,17 +67,6 @@ def end_at_once() -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
-
-
-def writes_at_the_end(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Let a command that writes everything at its end say on Ctrl+C that it has written nothing."""
-
-    @wraps(function)
-    def call(*args: Given.args, **options: Given.kwargs) -> Result:
-        with Progress(sys.stderr).reporting_interrupt(lambda: "before anything was written"):
-            return function(*args, **options)
-
-    return call
 
 
 def _explain_os_error(fault: OSError) -> str:
@@ -132,69 +116,78 @@ def launch(command: click.Command, name: str) -> NoReturn:
     sys.exit(code)
 
 
-_LINT, _FIX, _SCORE, _TEST = "rubric-lint", "rubric-fix", "rubric-score", "rubric-test"
-
-WORDS = {
-    "agree": f"{_SCORE} agree RUBRIC RESULTS",
-    "assess": f"{_LINT} assess RUBRIC ANSWERS",
-    "baseline": f"{_LINT} --write-baseline --baseline FILE",
-    "cache clean": f"{_LINT} cache clear",
-    "check": _LINT,
-    "clean": f"{_LINT} cache clear",
-    "compare": f"{_LINT} diff OLD NEW",
-    "compile": f"{_SCORE} compile RUBRIC --to duckdb",
-    "config": f"{_LINT} --show-settings",
-    "create": f"{_LINT} init",
-    "convert": f"{_LINT} convert FILE",
-    "describe": f"{_LINT} show",
-    "diff": f"{_LINT} diff OLD NEW",
-    "explain": f"{_LINT} --explain RULE",
-    "export": f"{_LINT} convert FILE",
-    "files": f"{_LINT} --show-files",
-    "fix": _FIX,
-    "format": f"{_LINT} format",
-    "grade": f"{_SCORE} RUBRIC OUTPUTS",
-    "import": f"{_LINT} import FILE",
-    "init": f"{_LINT} init",
-    "judge": f"{_SCORE} judge RUBRIC ANSWERS",
-    "inspect": f"{_LINT} show",
-    "lint": _LINT,
-    "list": f"{_LINT} show",
-    "ls": f"{_LINT} show",
-    "lsp": f"{_LINT} lsp",
-    "migrate": _FIX,
-    "mutate": f"{_TEST} --mutate",
-    "new": f"{_LINT} init",
-    "prompt": f"{_SCORE} prompt RUBRIC",
-    "record": f"{_TEST} --record --model MODEL",
-    "rule": f"{_LINT} --explain RULE",
-    "rules": f"{_LINT} --rules",
-    "run": _LINT,
-    "schema list": f"{_LINT} schema",
-    "schema show": f"{_LINT} schema print NAME",
-    "score": f"{_SCORE} RUBRIC OUTPUTS",
-    "server": f"{_LINT} lsp",
-    "skill add": f"{_LINT} skill install",
-    "skill show": f"{_LINT} skill print",
-    "show": f"{_LINT} show",
-    "settings": f"{_LINT} --show-settings",
-    "sql": f"{_SCORE} compile RUBRIC --to duckdb",
-    "statistics": f"{_LINT} --statistics",
-    "suppress": f"{_LINT} --add-ignores",
-    "test": _TEST,
-    "update": _FIX,
-    "validate": _LINT,
-    "version": f"{_LINT} --version",
-    "watch": f"{_LINT} --watch",
+COMMANDS = {
+    "check": "lint.lint:check",
+    "fix": "fix.fix:fix",
+    "format": "lint.format_files:format_files",
+    "show": "lint.show:show",
+    "init": "lint.setup:init",
+    "adopt": "lint.adopt:adopt",
+    "import": "lint.convert:import_table",
+    "convert": "lint.convert:convert",
+    "diff": "lint.diff:diff",
+    "explain": "lint.setup:explain",
+    "test": "test.test:cli",
+    "judge": "score.judge:judge",
+    "score": "score.score:score",
+    "agree": "score.agree:agree",
+    "assess": "lint.assess:assess",
+    "labels": "lint.labels:labels",
+    "cache": "lint.setup:cache",
+    "schema": "lint.schema:schema",
+    "skill": "lint.setup:skill",
+    "lsp": "lint.servers:lsp",
+    "mcp": "lint.servers:mcp",
+    "compile": "score.compile_sql:compile_sql",
+    "merge": "score.score:merge",
+    "prompt": "score.prompt:prompt",
+    "completion": "lint.setup:completion",
 }
-"""Words that people look for, and the command that does it; capitals stand for arguments that follow.
+"""Where each command of `rubric-lint` is; it is loaded when it is called. The help lists the first ones in full."""
 
-A word of two is looked for in a group of commands.
-"""
+FIRST_OF_MORE = "cache"
+"""The first of the commands that the help only names."""
 
-OPTIONS = {
+ALIASES = {
+    "baseline": "check --write-baseline",
+    "clean": "cache clear",
+    "cache clean": "clear",
+    "compare": "diff",
+    "config": "check --show-settings",
+    "create": "init",
+    "describe": "show",
+    "export": "convert",
+    "files": "check --show-files",
+    "grade": "score",
+    "inspect": "show",
+    "lint": "check",
+    "list": "show",
+    "ls": "show",
+    "migrate": "fix",
+    "mutate": "test --mutate",
+    "new": "init",
+    "rule": "explain",
+    "rules": "explain",
+    "run": "check",
+    "schema list": "",
+    "schema show": "print",
+    "server": "lsp",
+    "settings": "check --show-settings",
+    "skill add": "install",
+    "skill show": "print",
+    "sql": "compile --to duckdb",
+    "statistics": "check --statistics",
+    "suppress": "check --add-ignores",
+    "update": "fix",
+    "validate": "check",
+    "version": "--version",
+    "watch": "check --watch",
+}
+"""Words that people type, and what they do instead; a word of two is looked for in a group of commands."""
+
+SYNONYMS = {
     "--disable": ("--ignore",),
-    "--dry-run": ("--diff", f"{_FIX} --diff"),
+    "--dry-run": ("--diff",),
     "--enable": ("--select",),
     "--extend-ignore": ("--ignore",),
     "--extend-select": ("--select",),
@@ -203,8 +196,7 @@ OPTIONS = {
     "--list-rules": ("--rules",),
     "--max-warnings": ("--fail-on warning",),
     "--no-color": ("--color never",),
-    "--out": ("--output", "--output-file"),
-    "--output": ("--output-file",),
+    "--out": ("--output",),
     "--output-file": ("--output",),
     "--output-format": ("--format",),
     "--print-config": ("--show-settings",),
@@ -214,55 +206,43 @@ OPTIONS = {
     "--stdin-file-path": ("--stdin-filename",),
     "--strict": ("--fail-on warning",),
     "--threshold": ("--pass",),
+    **{f"--{name}-field": (f"--map {name}=",) for name in ("id", "answer", "question", "reference", "rubric")},
     "-f": ("--format",),
     "-i": ("--fix",),
-    "-o": ("--output", "--output-file"),
     "-v": ("--version",),
     "-V": ("--version",),
 }
-"""Options of other tools, and ours in the order of likeness; the first one that a command has is suggested."""
+"""Options of other tools, and of earlier releases, and what they do here if a command has that option and value.
+
+After `name=` the value follows.
+"""
 
 
-def suggest_command(program: str, commands: Iterable[str], args: list[str]) -> str:
-    """Return a hint with the command to type when `args` start with an unknown word; empty if there is none near.
+def load_command(place: str) -> click.Command:
+    """Load the command at `module:function`."""
+    module, _, function = place.partition(":")
+    command: click.Command = getattr(import_module(f"rubric_lint.cli.{module}"), function)
+    return command
 
-    `program` is what was called so far, such as `rubric-lint schema`, and `commands` are the words that may follow it.
-    """
+
+def suggest_command(ctx: click.Context, commands: Iterable[str], args: list[str]) -> str:
+    """Return a hint with the command to type when `args` start with an unknown word; empty if there is none near."""
     from rubric_lint.messages import find_near  # noqa: PLC0415  (few calls need it)
 
+    program, _, group = ctx.command_path.partition(" ")
+    known = {word: f"rubric-lint {line}" for word, line in ALIASES.items() if " " not in word}
+    known |= {name: f"rubric-lint {name}" for name in COMMANDS}
+    known |= {
+        word.partition(" ")[2]: f"{program} {group} {line}"
+        for word, line in ALIASES.items()
+        if word.startswith(f"{group} ")
+    }
+    known |= {name: f"{ctx.command_path} {name}" for name in commands}
     if args[0] == "help":
-        return f"; did you mean `{_word_help(program, commands, args[1:])}`?"
-    group = f"{program.partition(' ')[2]} "
-    known = {word: line for word, line in WORDS.items() if " " not in word}
-    known |= {word.removeprefix(group): line for word, line in WORDS.items() if word.startswith(group)}
-    known |= {name: f"{program} {name}" for name in commands}
+        line = known.get(args[1] if len(args) > 1 else "", ctx.command_path)
+        return f"; did you mean `{line} --help`?"
     near = find_near(args[0], known)
-    if not near:
-        return ""
-    words = known[near[0]].split()
-    given = args[1:]
-    fixed = [word for word in words if not word.isupper()] if given else words
-    line = " ".join([*fixed, *map(shlex.quote, given)])
-    return f"; did you mean `{line}`?"
-
-
-def _word_help(program: str, commands: Iterable[str], args: list[str]) -> str:
-    """Return the command that shows the help that `help` and `args` ask for."""
-    word = args[0] if args else ""
-    if word in commands:
-        return f"{program} {word} --help"
-    named = [each for each in WORDS.get(word, program).split() if not each.isupper() and not each.startswith("-")]
-    return f"{' '.join(named)} --help"
-
-
-def word_unknown_option(name: str, known: Mapping[str, Collection[str]]) -> str:
-    """Return a hint with the option to use in place of an unknown one; `known` are the options with their values."""
-    for each in OPTIONS.get(name, ()):
-        option, _, value = each.partition(" ")
-        if (option in known and (not value or value in known[option])) or not option.startswith("-"):
-            return f"; did you mean `{each}`?"
-    longer = [each for each in known if each.startswith(name) and name.startswith("--")]
-    return f"; did you mean `{longer[0]}`?" if len(longer) == 1 else word_unknown(name, known)
+    return f"; did you mean `{' '.join([known[near[0]].rstrip(), *map(shlex.quote, args[1:])])}`?" if near else ""
 
 
 def reject_unknown_word(ctx: click.Context, commands: Iterable[str], args: list[str]) -> None:
@@ -271,16 +251,18 @@ def reject_unknown_word(ctx: click.Context, commands: Iterable[str], args: list[
     Raises:
         click.UsageError: with the command to type.
     """
-    word = args[0] if args else ""
-    if not re.fullmatch(r"\w[\w-]*", word) or ctx.resilient_parsing or os.path.lexists(word):
-        return
-    if hint := suggest_command(ctx.command_path, commands, args):
-        raise click.UsageError(f"`{word}` is neither a command nor an existing path{hint}", ctx)
+    if _is_word(ctx, args) and (hint := suggest_command(ctx, commands, args)):
+        raise click.UsageError(f"`{args[0]}` is neither a command nor an existing path{hint}", ctx)
 
 
-def word_unknown(name: str, known: Collection[str]) -> str:
+def _is_word(ctx: click.Context, args: list[str]) -> bool:
+    is_word = bool(args and re.fullmatch(r"\w[\w-]*", args[0]))
+    return is_word and not ctx.resilient_parsing and not os.path.lexists(args[0])
+
+
+def word_unknown(name: str, known: Iterable[str]) -> str:
     """Return a hint with the known names that are near to `name`; empty if there are none."""
-    from rubric_lint.messages import find_near, join_words  # noqa: PLC0415
+    from rubric_lint.messages import find_near  # noqa: PLC0415  (few calls need it)
 
     near = [f"`{each}`" for each in find_near(name, known)[:3]]
     return f"; did you mean {join_words(near, 'or')}?" if near else ""
@@ -288,6 +270,9 @@ def word_unknown(name: str, known: Collection[str]) -> str:
 
 HELP = "Help"
 """The last group of options: those that print something about the tool."""
+
+ALL = "--all"
+"""Beside --help: show everything, not just what most people need."""
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 """The context settings of each program: help is as wide as the terminal, up to 100 columns."""
@@ -302,8 +287,6 @@ _EXITS: dict[int, str] = {
 """The exit codes that all commands share."""
 
 _HYPHEN = "\N{NON-BREAKING HYPHEN}"
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Formatter(click.HelpFormatter):
@@ -333,90 +316,62 @@ class Context(click.Context):
         return super().command_path.rstrip()
 
 
-class GroupedOption(click.Option):
-    """An option that belongs to a group of the help. With a metavar for a choice, the help lists the choices."""
-
-    def __init__(self, *args: Any, group: str, **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        self.group = group
-        if isinstance(self.type, (click.IntRange, click.FloatRange)):
-            self.metavar = self.metavar or "N"
-        if isinstance(self.type, click.Choice) and self.metavar:
-            text, mark, default = (self.help or "").partition("  [")
-            self.help = f"{text.removesuffix('.')}: {join_words(self.type.choices, 'or')}.{mark}{default}"
+_SENTENCE = re.compile(r"^(.*?\.)(?: .*?)??(  \[default: .*?\])?(?:  \[.*)?$")
+"""The help of an option: its first sentence, which the first screen shows, and its default."""
 
 
-def option(group: str, *names: str, **settings: Any) -> Callable[[Function], Function]:
-    """Declare an option of a group, such as `Output`. Groups appear in the order of their first options."""
-    return click.option(*names, cls=GroupedOption, group=group, **settings)
+class Option(click.Option):
+    """An option that belongs to a group of the full help, and to the first screen if it `is_first`."""
 
-
-def gather_options(
-    parameter: str, kind: Any, options: Sequence[Callable[[Any], Any]]
-) -> Callable[[Function], Function]:
-    """Return a decorator that adds options to a command, which receives their values as one argument `parameter`.
-
-    `kind` is the named tuple of the values, with a field for each option.
-    """
-
-    def add_all(command: Function) -> Function:
-        @wraps(command)
-        def call(**arguments: Any) -> Any:
-            given = {name: arguments.pop(name) for name in kind._fields}
-            return command(**arguments, **{parameter: kind(**given)})
-
-        found: Any = call
-        for add in reversed(options):
-            found = add(found)
-        return found  # type: ignore[no-any-return]
-
-    return add_all
-
-
-def reject(clashes: Iterable[tuple[Callable[[Any], Any], str]]) -> None:
-    """Reject a call with options that contradict each other, or that lack another one.
-
-    Each row is a condition on the values of all options, by their names, and the message, which may quote them.
-
-    Raises:
-        click.UsageError: for the first row that applies.
-    """
-    given = click.get_current_context().params
-    for applies, message in clashes:
-        if applies(SimpleNamespace(**given)):
-            raise click.UsageError(message.format(**given))
+    group = HELP
+    is_first = True
 
 
 class Command(click.Command):
-    """A command with examples (command line to description) and exit codes (code to meaning) in its help."""
+    """A command with examples (command line to description) and exit codes (code to meaning) in its help.
+
+    `--help` shows what most people need; `--help --all` all options and the exit codes.
+    """
 
     context_class = Context
 
     def __init__(
-        self, *args: Any, examples: Mapping[str, str] | None = None, exits: Mapping[int, str] | None = None, **more: Any
+        self,
+        *args: Any,
+        examples: Mapping[str, str] | None = None,
+        exits: Mapping[int, str] | None = None,
+        takes_words: bool = False,
+        **more: Any,
     ) -> None:
         super().__init__(*args, **{"context_settings": CONTEXT, **more})
         self.examples = dict(examples or {})
         self.exits: dict[int, str] = _EXITS | dict(exits or {})
+        self.takes_words = takes_words
 
     def group_options(self, ctx: click.Context) -> dict[str, list[click.Option]]:
-        """Return the visible options by group, in the order of the help."""
+        """Return the visible options by group, in the order of the full help."""
         groups: dict[str, list[click.Option]] = {}
         for param in self.get_params(ctx):
             if isinstance(param, click.Option) and not param.hidden:
-                group = param.group if isinstance(param, GroupedOption) else HELP
-                groups.setdefault(group, []).append(param)
+                groups.setdefault(param.group if isinstance(param, Option) else HELP, []).append(param)
         last = groups.pop(HELP, [])
         return {**groups, HELP: last} if last else groups
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write each group of options."""
-        for group, options in self.group_options(ctx).items():
-            with formatter.section(group):
-                formatter.write_dl([record for each in options if (record := each.get_help_record(ctx))])
+        """Write the options: all by groups, or the first ones."""
+        if ctx.meta.get(ALL):
+            for group, options in self.group_options(ctx).items():
+                with formatter.section(group):
+                    formatter.write_dl([record for each in options if (record := each.get_help_record(ctx))])
+            return
+        firsts = [each for each in self.get_params(ctx) if isinstance(each, Option) and each.is_first]
+        records = [record for each in firsts if (record := each.get_help_record(ctx))]
+        if records:
+            with formatter.section("Options"):
+                formatter.write_dl([(names, _SENTENCE.sub(r"\1\2", text)) for names, text in records])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples and the exit codes."""
+        """Write the examples, and the exit codes or how to see them."""
         super().format_epilog(ctx, formatter)
         if self.examples:
             with formatter.section("Examples"):
@@ -424,22 +379,47 @@ class Command(click.Command):
                     formatter.write_text(f"{purpose}:")
                     with formatter.indentation():
                         formatter.write(f"{'':>{formatter.current_indent}}{command}\n")
-        with formatter.section("Exit codes"):
-            formatter.write_dl([(str(int(code)), meaning) for code, meaning in sorted(self.exits.items())])
+        if ctx.meta.get(ALL):
+            with formatter.section("Exit codes"):
+                formatter.write_dl([(str(int(code)), meaning) for code, meaning in sorted(self.exits.items())])
+        else:
+            formatter.write_paragraph()
+            formatter.write_text(f"{ctx.command_path} --help --all: every option, and the exit codes.")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; point from an unknown option to the nearest one."""
+        """Parse the arguments. Options of other tools do what they do there, and unknown ones lead to the nearest."""
+        if ALL in args and {"-h", "--help"} & {*args}:
+            ctx.meta[ALL] = True
+            args = [each for each in args if each != ALL]
+        if self.takes_words:
+            reject_unknown_word(ctx, (), args)
+        given = list(args)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as unknown:
-            known = {
+            choices = {
                 name: getattr(param.type, "choices", ())
                 for param in self.get_params(ctx)
-                for name in param.opts
-                if name.startswith("--")
+                for name in (*param.opts, *param.secondary_opts)
             }
-            hint = word_unknown_option(unknown.option_name, known)
-            raise click.UsageError(f"unknown option `{unknown.option_name}`{hint}", unknown.ctx) from None
+            name = unknown.option_name
+            for each in SYNONYMS.get(name, ()):
+                ours, *value = each.split()
+                at = next((at for at, arg in enumerate(given) if arg.partition("=")[0] == name), None)
+                if at is None or ours not in choices:
+                    continue
+                after = given[at].partition("=")[2:] if "=" in given[at] else given[at + 1 : at + 2]
+                rest = given[at + 1 + ("=" not in given[at]) :]
+                if value and value[0].endswith("="):  # one part of what ours takes
+                    return self.parse_args(ctx, [*given[:at], ours, value[0] + "".join(after), *rest])
+                if value and value[0] in choices[ours]:
+                    return self.parse_args(ctx, [*given[:at], ours, *value, *given[at + 1 :]])
+                if not value:
+                    return self.parse_args(ctx, [*given[:at], given[at].replace(name, ours, 1), *given[at + 1 :]])
+            known = [each for each in choices if each.startswith("--")]
+            longer = [each for each in known if each.startswith(name) and name.startswith("--")]
+            hint = f"; did you mean `{longer[0]}`?" if len(longer) == 1 else word_unknown(name, known)
+            raise click.UsageError(f"unknown option `{name}`{hint}", unknown.ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; end on Ctrl+C with one line, where click would write an empty one before it."""
@@ -452,15 +432,6 @@ class Command(click.Command):
         except KeyboardInterrupt:
             complain("interrupted")
             raise click.Abort from None
-
-
-class Program(Command):
-    """A command that is a program of its own and takes paths."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; point from a first word that is not a path to the command to type."""
-        reject_unknown_word(ctx, (), args)
-        return super().parse_args(ctx, args)
 
 
 class Group(Command, click.Group):
@@ -485,10 +456,17 @@ class Group(Command, click.Group):
         """Return the command that the first argument names; point from an unknown name to the command to type."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
-            hint = suggest_command(ctx.command_path, self.list_commands(ctx), args)
+            hint = suggest_command(ctx, self.list_commands(ctx), args)
             known = f"; the commands are {join_words(self.list_commands(ctx))}"
             raise click.UsageError(f"unknown command `{ctx.command_path} {name}`{hint or known}", ctx)
         return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; a word that people type for a command stands for it."""
+        word = " ".join([*ctx.command_path.split(" ")[1:], *args[:1]])
+        if word in ALIASES and " " in word:
+            args = [*ALIASES[word].split(), *args[1:]]
+        return super().parse_args(ctx, args)
 
 
 _UNNAMED = ""
@@ -498,37 +476,47 @@ _UNNAMED = ""
 class DefaultGroup(Group):
     """A group that runs its `default` command when the first argument names none, and shows its help.
 
-    Each command in `late` is loaded on first use: it maps to `module:function`, in the folder of the default command.
+    The commands `late`, of `COMMANDS`, and `more`, at `module:function`, are loaded on first use.
     """
 
-    def __init__(self, *args: Any, default: Command, late: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        default: Command,
+        late: Sequence[str] = (),
+        more: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.help, self.examples, self.exits = default.help, default.examples, default.exits
         self.default = default
-        self._late = late or {}
+        self._late = {name: COMMANDS[name] for name in late} | dict(more or {})
         self.add_command(default)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
-        return sorted({*super().list_commands(ctx), *self._late})
+        """Return the names of all commands, in the order of the help."""
+        return list(dict.fromkeys([*self._late, *super().list_commands(ctx)]))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command with this name."""
-        if cmd_name in self._late:
-            module, _, name = self._late[cmd_name].partition(":")
-            folder = str(self.default.callback.__module__).rpartition(".")[0]
-            command: click.Command = getattr(import_module(f"{folder}.{module}"), name)
-            return command
+        if cmd_name in self._late and cmd_name not in self.commands:
+            self.commands[cmd_name] = load_command(self._late[cmd_name])
         return super().get_command(ctx, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert a word for the default command unless the arguments name a command or ask for help."""
+        names = self.list_commands(ctx)
+        if _is_word(ctx, args):
+            if args[0] == "help":
+                args = [*ALIASES.get(args[1], args[1]).split()[:1], "--help"] if args[1:] else ["--help"]
+            elif args[0] in ALIASES and ctx.command_path == "rubric-lint":
+                args = [*ALIASES[args[0]].split(), *args[1:]]
         first = args[0] if args else ""
-        named = first in self.list_commands(ctx) or first in ctx.help_option_names
-        if not named:
-            reject_unknown_word(ctx, self.list_commands(ctx), args)
+        is_named = first in names or first in ctx.help_option_names
+        if not is_named:
+            reject_unknown_word(ctx, names, args)
         # Shell completion passes no arguments for the first word, which may become a command, an option or a path.
-        if not named and (args or not ctx.resilient_parsing):
+        if not is_named and (args or not ctx.resilient_parsing):
             args = [_UNNAMED, *args]
         return super().parse_args(ctx, args)
 
@@ -544,9 +532,21 @@ class DefaultGroup(Group):
         formatter.write_usage(ctx.command_path, "COMMAND [ARGS]...", prefix="       ")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the default command's options, then the commands."""
+        """Write the commands, and the default command's options."""
+        if not ctx.meta.get(ALL) and FIRST_OF_MORE in self._late:
+            names = [self.default.name or "", *self._late]
+            at = names.index(FIRST_OF_MORE)
+            commands = ((name, self.get_command(ctx, name)) for name in names[:at])
+            with formatter.section("Commands"):
+                formatter.write_dl([(name, command.short_help or "") for name, command in commands if command])
+                formatter.write_dl([("more", ", ".join(names[at:]))])
+            return
         self.default.format_options(ctx, formatter)
-        self.format_commands(ctx, formatter)
+        if ctx.meta.get(ALL):
+            self.format_commands(ctx, formatter)
+        else:
+            formatter.write_paragraph()
+            formatter.write_text(f"Commands: {', '.join(self.list_commands(ctx))}.")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Complete commands, and the options and first argument of the default command."""

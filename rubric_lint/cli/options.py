@@ -1,19 +1,24 @@
-"""Define the options that several commands share."""
+"""Define every option once, and what excludes what; a command names the ones that it takes."""
 
 from __future__ import annotations
 
+import inspect
+import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
+from importlib import import_module
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
-from rubric_lint.cli.commands import Exit, gather_options, option, word_unknown
+from rubric_lint.cli.commands import HELP, Command, Exit, Option, word_unknown
 from rubric_lint.messages import join_words
 from rubric_lint.report import REPORTERS
-from rubric_lint.run.console import complain
+from rubric_lint.run.console import Progress, complain
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
@@ -26,6 +31,622 @@ if TYPE_CHECKING:
     from rubric_lint.rules.rule import Rule
     from rubric_lint.run.given import Input
     from rubric_lint.scoring.loading import Loaded
+
+
+STDIN = "-"
+"""What stands for stdin among files."""
+
+
+class AnyPath(click.ParamType):
+    """A path, which need not exist. `click.Path` would look at the file system and load translations."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path unchanged; reject the empty one that an unset shell variable leaves."""
+        if value == "" and param:
+            if param.name == "paths":
+                raise click.UsageError("a path is empty; omit it to check the current folder", ctx)
+            name = param.opts[0].upper() if isinstance(param, click.Argument) else max(param.opts, key=len)
+            raise click.UsageError(f"{name} is empty; name a file", ctx)
+        return value
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """Let the shell complete file names."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415
+
+        return [CompletionItem(incomplete, type="file")]
+
+
+class Choice(click.Choice):
+    """One of several names. For an unknown one it suggests the nearest, or says what a former name is called now."""
+
+    former: Mapping[str, str] = {"strict": "whole", "standard": "last"}
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """Return the message for an unknown value: the known ones, and which of them may be meant."""
+        if self.former.get(value) in self.choices:
+            return f"{value} is now called {self.former[value]}"
+        return f"{value!r} is not one of {', '.join(self.choices)}{word_unknown(str(value), self.choices)}"
+
+
+class Finite(click.FloatRange):
+    """A range of finite numbers; it rejects `nan`, which compares with no bound."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        number = super().convert(value, param, ctx)
+        return number if math.isfinite(number) else self.fail(f"{value!r} is not a finite number", param, ctx)
+
+
+class Spec(NamedTuple):
+    """An option: its group in the full help, its help, and what it takes.
+
+    `takes` is None for a flag, a word for what a text stands for (FILE and DIR are paths), the names to choose from,
+    the bounds of an integer, or a type. `is_many`: it can be repeated. `reads` is `module:function`, which reads the
+    value.
+    """
+
+    group: str
+    help: str
+    takes: str | tuple[Any, ...] | click.ParamType | None = None
+    default: Any = None
+    metavar: str | None = None
+    name: str | None = None
+    short: str | None = None
+    is_many: bool = False
+    reads: str | None = None
+    completes: str | None = None
+    more: Mapping[str, Any] = {}
+
+
+_REPEAT = "Can be repeated."
+_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+_POSITIVE = Finite(0, min_open=True)
+_JUDGE = "score.judge_options"
+_OUT = "results to a .jsonl, .csv (also with .gz or .zst) or .parquet file"
+_SEVERITIES = ("error", "warning", "never")
+
+OPTIONS: dict[str, Spec] = {
+    "add-ignores": Spec("Adoption", "Add an ignore comment for every finding; fix nothing."),
+    "address": Spec("Cluster", "Cluster to use, or auto.  [default: RAY_ADDRESS, else a local one]", "HOST:PORT"),
+    "again": Spec("Requests", "Ask again for the invalid outputs of a results file, ANSWERS."),
+    "agent": Spec("Output", "The coding agent to install it for.", "AGENT", reads="lint.setup:read_agent"),
+    "allow-invalid": Spec("Verdicts", "Do not exit with 1 for invalid records; still show them."),
+    "answer": Spec("Input", "The answer to judge; @FILE reads it from a file.", "TEXT", reads="score.prompt:read_text"),
+    "answers": Spec("Input", "Print the requests for all answers of FILE instead.", "FILE"),
+    "any-version": Spec("Input", "Also use results by another version of the rubric."),
+    "api-key-env": Spec(
+        "Model",
+        "Environment variable with the API key. Can be repeated for MODEL.  [default: OPENAI_API_KEY]",
+        "[MODEL=]NAME",
+        is_many=True,
+    ),
+    "base-url": Spec(
+        "Model",
+        "The API endpoint of models without one of their own.  [default: OpenAI]",
+        "URL",
+        reads=f"{_JUDGE}:check_url",
+        more={"envvar": "OPENAI_BASE_URL", "show_envvar": True},
+    ),
+    "baseline": Spec("Adoption", "Hide the known findings listed in FILE.", "FILE"),
+    "batch-format": Spec("Batch", "The provider's format.", ("openai", "anthropic"), "openai", "FORMAT"),
+    "batch-requests": Spec("Batch", "Write the requests to FILE for a batch API instead of sending them.", "FILE"),
+    "batch-results": Spec("Batch", f"Read replies from the results of a batch. {_REPEAT}", "FILE", is_many=True),
+    "batch-size": Spec("Batch", "Most requests in one file.  [default: the provider's limit]", (1, None)),
+    "bootstrap": Spec("Statistics", "Bootstrap draws for intervals; 0 for none.", (0, 100_000), 1999, name="draws"),
+    "borderline": Spec(
+        "Verdicts",
+        "Lowest score that is borderline.  [default: the settings', or 0.6]",
+        "SCORE",
+        name="borderline_at",
+        reads="score.options:read_threshold",
+    ),
+    "cache-dir": Spec("Output", "The folder of that cache.  [default: see `rubric-lint cache dir`]", "DIR"),
+    "catch-rate": Spec("Tests", "Count the planted bad answers that each criterion catches."),
+    "check": Spec("Output", "Write nothing; exit with 1 if a file would change."),
+    "choose": Spec(
+        "Fixes",
+        "Where a fix has several answers, apply this one, such as upper-keeps or add-band; the report names them.",
+        "NAMES",
+        name="choices",
+        is_many=True,
+        reads="options:read_choices",
+        completes="options:complete_choice",
+    ),
+    "chosen": Spec(
+        "Input", "How labels were chosen that do not say it.", ("random", "separate", "by-verdict"), metavar="WAY"
+    ),
+    "color": Spec("Output", "When to use color.", ("auto", "always", "never"), "auto"),
+    "column-type": Spec("Input", "What the column `output` is.", ("text", "struct"), "text", name="column"),
+    "compact": Spec("Output", "Write JSON Lines without criteria and the records' other fields."),
+    "compare": Spec(
+        "Report", "List what got worse since another run: judge outputs, or results of `score` by any rubric.", "FILE"
+    ),
+    "concurrency": Spec("Requests", "Most parallel requests; fewer after a refusal.", (1, 1000), 8),
+    "config": Spec("Settings", "Use this settings file for all files.", "FILE"),
+    "coverage": Spec("Tests", "Report bands, levels and gates that no test reaches."),
+    "diff": Spec("Output", "Write nothing; show a diff of the changes."),
+    "diff-base": Spec(
+        "Adoption",
+        "Report only findings on lines changed since the current branch left the Git revision REV, committed or not. "
+        "In files that Git does not track, every line counts as changed.",
+        "REV",
+    ),
+    "engine": Spec("Cluster", "Score Parquet files in parts with Ray Data. Run it again to resume.", ("ray",)),
+    "explain": Spec(
+        HELP,
+        "Explain a rule, as `explain` does.",
+        "RULE",
+        reads="options:print_page",
+        completes="options:complete_name",
+        more={"is_eager": True, "expose_value": False},
+    ),
+    "extra-body": Spec(
+        "Model", "Further fields of the request's body, as a JSON object.", "JSON", reads=f"{_JUDGE}:read_extra_body"
+    ),
+    "extract": Spec(
+        "Input",
+        "What of a raw text is the verdict: whole, all of it; last, an object at its end; only, its only object.",
+        ("whole", "last", "only"),
+        "last",
+    ),
+    "fail-below": Spec(
+        "Exit code",
+        f"Lowest acceptable value, such as alpha=0.6. {_REPEAT}",
+        "[CRITERION:]STATISTIC=VALUE",
+        is_many=True,
+    ),
+    "fail-on": Spec("Rules", "Lowest severity that makes the exit code 1.", _SEVERITIES, "error", "SEVERITY"),
+    "fail-on:verdict": Spec(
+        "Verdicts",
+        "Verdict that makes the exit code 1; worse ones do too.",
+        ("fail", "borderline", "never"),
+        "fail",
+        "VERDICT",
+    ),
+    "fail-on-unread": Spec("Rules", "Exit with 1 if what looks like a rubric is not read."),
+    "fail-on-worse": Spec("Verdicts", "Exit with 1 if more answers got worse than better since --compare."),
+    "fail-under-doubt": Spec(
+        "Verdicts", "Exit with 1 also where the 95% interval leaves one of these limits undecided."
+    ),
+    "field": Spec(
+        "Input", f"A field that your judge adds, to be ignored. {_REPEAT}", "NAME", name="fields", is_many=True
+    ),
+    "fix": Spec("Fixes", "Apply safe fixes first, as `fix` does."),
+    "force": Spec("Output", "Overwrite an existing file."),
+    "force-exclude": Spec("Files", "Apply `exclude` even to paths given on the command line (for pre-commit)."),
+    "form": Spec(
+        "Output",
+        "For an editor's YAML server alone, for one beside `rubric-lint lsp`, or for validators such as Ajv.",
+        ("editor", "completion", "strict"),
+        "editor",
+    ),
+    "format": Spec("Output", "Report format.", (), name="form"),
+    "format:findings": Spec(
+        "Output",
+        "Report format.  [default: by --output, else full; in GitHub Actions github, for coding agents agent]",
+        tuple(REPORTERS),
+        metavar="FORMAT",
+        name="form",
+    ),
+    "format:results": Spec(
+        "Output", "Output format.  [default: table on a terminal, else jsonl]", ("jsonl", "json", "table"), name="form"
+    ),
+    "format:assess": Spec(
+        "Output",
+        "Report format.  [default: by the ending of --output, else full]",
+        ("full", "json", "markdown"),
+        name="form",
+    ),
+    "header": Spec(
+        "Model",
+        f"HTTP header for every request to the default endpoint. {_REPEAT}",
+        "NAME=VALUE",
+        name="headers",
+        is_many=True,
+        reads=f"{_JUDGE}:read_headers",
+    ),
+    "header-env": Spec(
+        "Model",
+        "The same with the value of an environment variable, for secrets.",
+        "NAME=VARIABLE",
+        name="secret_headers",
+        is_many=True,
+        reads=f"{_JUDGE}:read_header_variables",
+    ),
+    "header-row": Spec("Input", "Row, or line of CSV, of the header.", (1, None)),
+    "id": Spec("Requests", "The answer's id, on which the shuffled order depends.", "ID", name="key"),
+    "ignore": Spec(
+        "Rules",
+        "Leave out these rules.",
+        "NAMES",
+        is_many=True,
+        reads="options:read_names",
+        completes="options:complete_name",
+    ),
+    "ignore-column": Spec("Input", f"Leave out a column. {_REPEAT}", "COLUMN", name="ignored", is_many=True),
+    "isolated": Spec("Settings", "Ignore all settings files."),
+    "jobs": Spec("Input", "Processes that score large inputs.  [default: one for each core]", (1, None)),
+    "judged": Spec(
+        "Judge outputs", f"Also report what these judge outputs show about the rubrics. {_REPEAT}", "FILE", is_many=True
+    ),
+    "labels": Spec("Input", f"Labels of people for the same answers. {_REPEAT}", "FILE", is_many=True),
+    "look": Spec("Decision", "How often you have looked at these data as they grew, this time included.", (1, 1000), 1),
+    "map": Spec(
+        "Input",
+        f"The column or field of the files that has FIELD, such as output=response. {_REPEAT}",
+        "FIELD=COLUMN",
+        name="mapping",
+        is_many=True,
+        reads="score.options:read_mapping",
+    ),
+    "map:answers": Spec(
+        "Input",
+        f"The field of the answers that has FIELD (id, answer, question, reference, rubric), such as "
+        f"answer=/response/text. {_REPEAT}",
+        "FIELD=COLUMN",
+        name="fields",
+        is_many=True,
+        reads=f"{_JUDGE}:read_fields",
+    ),
+    "map:import": Spec(
+        "Input",
+        f"Read a column as a field (such as weight), a level (level 4) or scores (score 0-3). {_REPEAT}",
+        "FIELD=COLUMN",
+        name="mapped",
+        is_many=True,
+    ),
+    "max-attempts": Spec("Requests", "Attempts to get a valid output.", (1, 10), 3),
+    "max-cost": Spec(
+        "Requests",
+        "Begin no answer that would cost more than AMOUNT in all, by --prices.",
+        "AMOUNT",
+        reads=f"{_JUDGE}:read_amount",
+    ),
+    "max-invalid-share": Spec("Verdicts", "Exit with 1 if more outputs are invalid, instead of for each.", _SHARE),
+    "max-requests": Spec("Requests", "Begin no answer that needs more requests than N in all.", (0, None)),
+    "max-tokens": Spec("Model", "Most tokens of a reply.  [default: the endpoint's]", (1, None)),
+    "min-pass-share": Spec(
+        "Verdicts",
+        "Exit with 1 if fewer of the valid outputs pass. This and --fail-on-worse replace the default of --fail-on.",
+        _SHARE,
+    ),
+    "model": Spec(
+        "Model",
+        "The model that judges: NAME, or NAME@URL at an endpoint of its own. Several are a panel.",
+        "MODEL",
+        name="models",
+        is_many=True,
+        reads=f"{_JUDGE}:read_models",
+    ),
+    "model:order": Spec(
+        "Requests", "The model, on which the shuffled order depends.", "NAME", reads="score.prompt:read_model"
+    ),
+    "mutate": Spec("Tests", "Change the rubric in small ways; report changes that no test notices."),
+    "name": Spec("Format", "What messages call the format.  [default: the file]", "NAME"),
+    "no-baseline": Spec("Adoption", "Ignore the baseline that the settings name."),
+    "no-cache": Spec("Files", "Neither read nor write the cache; see `cache --help`."),
+    "output": Spec("Output", "Write to FILE.  [default: stdout]", "FILE", short="-o"),
+    "output:report": Spec(
+        "Output",
+        "Write the report to FILE, in the format of its ending (.json, .sarif, .xml for JUnit, or else text); print "
+        "only the summary to stdout.",
+        "FILE",
+        short="-o",
+        reads="options:read_output",
+    ),
+    "output:assess": Spec("Output", "Write the report to FILE: .json, .md, or else text.", "FILE", short="-o"),
+    "output:settings": Spec("Output", "Settings file to write; - prints tables.", "FILE", short="-o"),
+    "output:sheet": Spec(
+        "Output",
+        "The sheet to write, .xlsx or .csv. An existing one is never replaced.",
+        "FILE",
+        short="-o",
+    ),
+    "output:journal": Spec(
+        "Output",
+        "Results file, JSON Lines; required with -; an existing one is resumed.  [default: NAME.judged.jsonl for "
+        "NAME.jsonl]",
+        "FILE",
+        short="-o",
+    ),
+    "output:results": Spec("Output", f"Write the {_OUT}; with --engine, to a folder.", "FILE", short="-o"),
+    "output:merged": Spec("Output", f"Write the {_OUT}.", "FILE", short="-o"),
+    "output:tests": Spec("Output", "File to write; - is stdout.  [default: named after RUBRIC]", "FILE", short="-o"),
+    "outputs": Spec("Input", "Judge outputs; report whose verdict changes.", "FILE"),
+    "pass": Spec(
+        "Verdicts",
+        "Lowest score that passes.  [default: the settings', or 0.8]",
+        "SCORE",
+        name="pass_at",
+        reads="score.options:read_threshold",
+    ),
+    "per-criterion": Spec("Requests", "Ask for one criterion per request."),
+    "prices": Spec(
+        "Output", "Prices of a million tokens by model, in TOML or JSON; the summary then has the cost.", "FILE"
+    ),
+    "question": Spec(
+        "Input",
+        "The question that the answer is for.  [default: that of the case, in Agent Skills]",
+        "TEXT",
+        reads="score.prompt:read_text",
+    ),
+    "quiet": Spec("Output", "Do not print the summary; report only problems.", short="-q"),
+    "rater": Spec("Input", f"Compare only this rater. {_REPEAT}", "NAME", name="raters", is_many=True),
+    "reason": Spec("Adoption", "With --add-ignores: the reason to write in each comment.", "TEXT"),
+    "record": Spec("Tests", "Have a model judge the answers that have no valid recorded output."),
+    "reference": Spec("Input", "A reference answer, known to be good.", "TEXT", reads="score.prompt:read_text"),
+    "report": Spec("Report", "Also write an HTML report.", click.Path(dir_okay=False), metavar="FILE.html"),
+    "require-rubrics": Spec(
+        "Rules", "Exit with 1 if no rubrics are found, a named file has none, or one is not checked."
+    ),
+    "rescale": Spec("Input", "Turn whole scores of this scale, such as 1..5, into 0 to 10.", "LOW..HIGH"),
+    "response-format": Spec(
+        "Model",
+        "How to request JSON from the endpoint.",
+        ("json_schema", "json_object", "text"),
+        "json_schema",
+        "FORMAT",
+    ),
+    "results": Spec(
+        "Input",
+        "Recorded judge outputs; with --model, the file to write and resume.  [default: NAME.judged.jsonl for "
+        "NAME.jsonl]",
+        "FILE",
+        is_many=True,
+    ),
+    "retries": Spec("Requests", "Retries after a failed request.", (0, 100), 5),
+    "root": Spec(
+        "Input",
+        "Let the tools read and write in this folder; repeatable.  [default: the current folder]",
+        click.Path(exists=True, file_okay=False),
+        metavar="DIR",
+        name="roots",
+        is_many=True,
+    ),
+    "rpm": Spec("Requests", "At most N requests per minute and endpoint.  [default: no limit]", _POSITIVE),
+    "rubric": Spec("Input", "Use only this rubric of the file.", "NAME", name="name"),
+    "rules": Spec(HELP, "List the rules."),
+    "sample": Spec("Sample", "Answers to draw.", (1, None), 60),
+    "sample:order": Spec("Requests", "The sample, on which the order depends.  [default: 1]", (1, None)),
+    "samples": Spec("Requests", "Outputs per answer and model.", (1, 99), 1),
+    "samples:two": Spec("Requests", "Outputs per answer and model.", (2, 99), 2),
+    "scale": Spec("Format", "Scale of the scores: 1-5, or yes-no.", "LOW-HIGH", reads="lint.adopt:read_scale"),
+    "seed": Spec("Model", "Seed of the sampling, if the endpoint takes one.", (0, 2**63 - 1)),
+    "seed:draw": Spec("Statistics", "Seed of the random draws.", (0, None), 1),
+    "select": Spec(
+        "Rules",
+        "Use only these rules (comma-separated names).",
+        "NAMES",
+        is_many=True,
+        reads="options:read_names",
+        completes="options:complete_name",
+    ),
+    "shape": Spec(
+        "Content",
+        "How the judge answers.",
+        ("checklist", "score-ranges", "holistic", "levels"),
+        "checklist",
+        metavar="SHAPE",
+    ),
+    "show-files": Spec("Files", "List the files that would be read, and what is skipped and why."),
+    "show-settings": Spec("Settings", "Show the settings of each path, and where each one comes from."),
+    "shuffle": Spec(
+        "Requests",
+        "Ask for the criteria in shuffled order.  [seed: 1]",
+        "[SEED]",
+        reads="options:read_seed",
+        more={"is_flag": False, "flag_value": "1"},
+    ),
+    "statistics": Spec("Output", "Show the number of findings per rule instead of the findings."),
+    "stdin-filename": Spec("Files", "File name to use for stdin (selects format and settings).", "NAME"),
+    "stdio": Spec("Input", "Communicate over stdin and stdout; always on, so you can omit it."),
+    "strict": Spec("Output", "If anything would be lost, write nothing and exit with 1."),
+    "suite": Spec("Content", "Write a suite with one case instead of a rubric file."),
+    "table": Spec("Input", "The table to read.", "TABLE", "outputs"),
+    "target": Spec("Statistics", "Share of bad answers to catch and of good ones to pass.", _SHARE, 0.8, "SHARE"),
+    "temperature": Spec("Model", "Sampling temperature.  [default: the endpoint's]", Finite(0, 2)),
+    "timeout": Spec("Requests", "Time limit of each request.", _POSITIVE, 120.0, "SECONDS"),
+    "to": Spec("Output", "Format to write.", (), metavar="FORMAT", name="target"),
+    "to:folder": Spec("Output", "Install it into DIR/rubric-lint instead.", "DIR", name="folder"),
+    "to:version": Spec(
+        "Conversion",
+        "After fixing, convert suites for this version of AgentV.",
+        ("agentv-4", "agentv-5"),
+        name="target",
+    ),
+    "tpm": Spec("Requests", "At most about N tokens per minute and endpoint.  [default: no limit]", _POSITIVE),
+    "unsafe-fixes": Spec("Fixes", "Also apply fixes that may change the meaning of a rubric."),
+    "unsaid": Spec(
+        "Conversion",
+        "With --to: how to read a criterion without a gate.  [default: required, as in AgentV]",
+        ("required", "optional"),
+    ),
+    "version": Spec(
+        HELP, "Print the version.", reads="options:print_version", more={"is_eager": True, "expose_value": False}
+    ),
+    "watch": Spec("Output", "Re-run when files change."),
+    "worst": Spec("Output", "Disagreements to list.  [default: 10; HTML: 200; JSON: all]", (0, None)),
+    "write-baseline": Spec("Adoption", "Record all current findings in the baseline."),
+}
+"""Every option by its name. Where commands differ, a word after a colon says which of several it is."""
+
+JUDGING = (
+    "base-url api-key-env temperature seed max-tokens extra-body header header-env response-format per-criterion "
+    "max-attempts concurrency rpm tpm timeout retries"
+)
+"""The options of all commands that ask a model."""
+
+SPENDING = "max-requests max-cost prices no-cache cache-dir map:answers"
+"""Those of commands that judge a file of answers."""
+
+_READ = ("answers", "compare", "file", "files", "labels", "new", "old", "outputs", "results", "rubric")
+"""The arguments and options that name files to read."""
+
+_CLASHES = """
+    --config excludes --isolated
+    --stdin-filename needs -
+"""
+"""What holds for every command that has both: `A needs B` or `A excludes B [C ...]`; what follows `;` is advice."""
+
+
+class Given(SimpleNamespace):
+    """The values of the arguments and options of a call, by their names."""
+
+    def finder(self, overrides: Overrides | None = None) -> SettingsFinder:
+        """Return a finder for the settings of files.
+
+        Raises:
+            SettingsError: if the named settings file cannot be used.
+        """
+        from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415  (not needed by --help)
+
+        return SettingsFinder(overrides or Overrides(), file=self.config, isolated=self.isolated)
+
+
+def command(
+    arguments: str,
+    options: str,
+    *,
+    name: str | None = None,
+    clashes: str = "",
+    short: str | None = None,
+    writes_at_end: bool = False,
+    **more: Any,
+) -> Callable[[Callable[[Given], Any]], Command]:
+    """Return a decorator that makes a command of a function of the values that are given.
+
+    `arguments` are names with their number (`?` at most one, `*` any, `+` at least one). `options` are names of
+    `OPTIONS`, those of the first help screen before a `|` (they may be repeated after it); `format=text,json` says what
+    there is to choose from, the default first, and `!` after a name that it is required. `clashes` are written as those
+    of all commands; `more` is what `Command` takes. A command that `writes_at_end` says on Ctrl+C that it has written
+    nothing.
+    """
+
+    def make(function: Callable[[Given], Any]) -> Command:
+        firsts, _, others = options.partition("|")
+        params: list[click.Parameter] = [_make_argument(each) for each in arguments.split()]
+        params += [_make_option(each, is_first=True) for each in firsts.split()]
+        params += [
+            _make_option(each, is_first=False) for each in others.split() if each not in firsts.replace("!", "").split()
+        ]
+        rules = [_read_clash(line) for line in f"{_CLASHES}{clashes}".splitlines() if line.strip()]
+
+        def run(**values: Any) -> Any:
+            _check_call(params, rules)
+            if not writes_at_end:
+                return function(Given(**values))
+            with Progress(sys.stderr).reporting_interrupt(lambda: "before anything was written"):
+                return function(Given(**values))
+
+        run.__module__ = function.__module__
+        text = inspect.getdoc(function) or ""
+        first = text.partition("\n\n")[0].replace("\n", " ")
+        called = name or function.__name__.replace("_", "-")
+        return Command(called, params=params, callback=run, help=text, short_help=short or first, **more)
+
+    return make
+
+
+def _make_argument(text: str) -> click.Argument:
+    name, number = text.rstrip("?*+"), text[-1]
+    return click.Argument(
+        [name],
+        nargs=-1 if number in "*+" else 1,
+        required=number not in "?*",
+        type=AnyPath(),
+    )
+
+
+def _make_option(text: str, *, is_first: bool) -> Option:
+    key, _, choices = text.rstrip("!").partition("=")
+    name, is_required = key.partition(":")[0], text.endswith("!")
+    spec = OPTIONS[key]
+    takes = tuple(choices.split(",")) if choices else spec.takes
+    default = takes[0] if choices and isinstance(takes, tuple) and not is_required else spec.default
+    settings: dict[str, Any] = {"multiple": spec.is_many, "required": is_required, **_read_takes(takes, spec.metavar)}
+    if default is not None:
+        settings["default"] = default
+    help_text = spec.help
+    if isinstance(settings.get("type"), Choice) and spec.metavar:
+        before, mark, after = help_text.partition("  [")
+        help_text = f"{before.removesuffix('.')}: {join_words(settings['type'].choices, 'or')}.{mark}{after}"
+    settings["show_default"] = default is not None and "[default" not in help_text
+    settings["callback"] = spec.reads and _load(spec.reads)
+    settings["shell_complete"] = spec.completes and _load(spec.completes)
+    names = [spec.name or name.replace("-", "_"), *([spec.short] if spec.short else []), f"--{name}"]
+    made = Option(names, help=help_text, **settings | dict(spec.more))
+    made.group, made.is_first = spec.group, is_first
+    return made
+
+
+def _read_takes(takes: Any, metavar: str | None) -> dict[str, Any]:
+    """Return how click is told what an option takes."""
+    if takes is None:
+        return {"is_flag": True}
+    if isinstance(takes, str):
+        return {"metavar": takes, "type": AnyPath() if takes in {"FILE", "DIR"} else None}
+    if isinstance(takes, click.ParamType):
+        return {"metavar": metavar or ("SHARE" if takes is _SHARE else "N"), "type": takes}
+    if isinstance(takes[0], int):
+        return {"metavar": "N", "type": click.IntRange(*takes)}
+    return {"metavar": metavar, "type": Choice(takes)}
+
+
+def _load(place: str) -> Callable[..., Any]:
+    """Return a function that loads `module:function` when it is called."""
+    module, _, function = place.partition(":")
+
+    def call(*arguments: Any) -> Any:
+        return getattr(import_module(f"rubric_lint.cli.{module}"), function)(*arguments)
+
+    return call
+
+
+class Clash(NamedTuple):
+    """An option that needs one of `others`, or is excluded by any of them."""
+
+    option: str
+    needs: bool
+    others: list[str]
+    advice: str
+
+
+def _read_clash(line: str) -> Clash:
+    rule, mark, advice = line.strip().partition(";")
+    option, verb, *others = rule.split()
+    return Clash(option, verb == "needs", others, mark + advice)
+
+
+def _check_call(params: Iterable[click.Parameter], rules: Iterable[Clash]) -> None:
+    """Reject a call with options that contradict each other, or that lack another one.
+
+    Raises:
+        click.UsageError: for the first of `rules` that is broken.
+    """
+    ctx = click.get_current_context()
+    read = [ctx.params.get(param.name or "") for param in params if param.name in _READ]
+    dashes = sum(each.count(STDIN) if isinstance(each, tuple) else each == STDIN for each in read if each is not None)
+    if dashes > 1:
+        raise click.UsageError("stdin can be read only once")
+    names = {name: param for param in params if isinstance(param, Option) for name in param.opts}
+
+    def is_given(name: str) -> bool:
+        if name == STDIN:
+            return dashes > 0 or STDIN in (ctx.params.get("paths") or ())
+        source = ctx.get_parameter_source(names[name].name or "") if name in names else None
+        return source is click.core.ParameterSource.COMMANDLINE
+
+    for option, needs, others, advice in rules:
+        if option not in names or not is_given(option):
+            continue
+        if needs and not any(map(is_given, others)):
+            what = "the path -, which reads stdin" if others == [STDIN] else join_words(others, "or")
+            raise click.UsageError(f"{option} requires {what}{advice}")
+        for other in () if needs else filter(is_given, others):
+            what = "used with stdin" if other == STDIN else f"combined with {other}"
+            raise click.UsageError(f"{option} cannot be {what}{advice}")
 
 
 def _rules() -> Mapping[str, Rule]:
@@ -88,7 +709,7 @@ def _choices() -> tuple[str, ...]:
 
 def complete_choice(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a choice, also after a comma."""
-    from click.shell_completion import CompletionItem  # noqa: PLC0415  (only completion needs it)
+    from click.shell_completion import CompletionItem  # noqa: PLC0415
 
     before, comma, word = incomplete.rpartition(",")
     told = {name: text for rule in _rules().values() for name, text in rule.choices.items()}
@@ -101,7 +722,7 @@ def complete_choice(_ctx: click.Context, _param: click.Parameter, incomplete: st
 
 def complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a rule, also after a comma."""
-    from click.shell_completion import CompletionItem  # noqa: PLC0415  (only completion needs it)
+    from click.shell_completion import CompletionItem  # noqa: PLC0415
 
     before, comma, word = incomplete.rpartition(",")
     said = before.split(",")
@@ -147,133 +768,9 @@ def print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> N
         ctx.exit()
 
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-class AnyPath(click.ParamType):
-    """A path, unchecked. `click.Path` would look at the file system and load translations."""
-
-    name = "path"
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
-        """Let the shell complete file names."""
-        from click.shell_completion import CompletionItem  # noqa: PLC0415
-
-        return [CompletionItem(incomplete, type="file")]
-
-
-class FileName(AnyPath):
-    """The name of a file. It rejects the empty name that an unset shell variable leaves."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the name unchanged."""
-        if value == "" and param:
-            name = param.opts[0].upper() if isinstance(param, click.Argument) else max(param.opts, key=len)
-            raise click.UsageError(f"{name} is empty; name a file", ctx)
-        return value
-
-
-class Choice(click.Choice):
-    """One of several names. For an unknown one it suggests the nearest."""
-
-    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ARG002
-        """Return the message for an unknown value: the known ones, and which of them may be meant."""
-        return f"{value!r} is not one of {', '.join(self.choices)}{word_unknown(str(value), self.choices)}"
-
-
-NAMES: dict[str, Any] = {"metavar": "NAMES", "multiple": True, "callback": read_names, "shell_complete": complete_name}
-"""Names of rules, separated by commas or given by repeating the option."""
-
-CHOICES: dict[str, Any] = {
-    "metavar": "NAMES",
-    "multiple": True,
-    "callback": read_choices,
-    "shell_complete": complete_choice,
-    "help": "Where a fix has several answers, apply this one: upper-keeps, add-band, ... (the report names them).",
-}
-"""Names of answers that only an author can pick."""
-
-FORCE_EXCLUDE: dict[str, Any] = {
-    "is_flag": True,
-    "help": "Apply `exclude` even to paths given on the command line (for pre-commit).",
-}
-"""Applies `exclude` to named files too."""
-
-ASKED: dict[str, Any] = {"is_eager": True, "expose_value": False}
-"""An option that is processed before all others and ends the program."""
-
-OUTPUT_FILE: dict[str, Any] = {
-    "metavar": "FILE",
-    "type": FileName(),
-    "callback": lambda _ctx, _param, value: None if value == "-" else value,
-    "help": "Write the report to FILE; print only the summary to stdout.",
-}
-"""The report file; None is stdout."""
-
-
-STDIN_FILENAME: dict[str, Any] = {
-    "metavar": "NAME",
-    "help": "File name to use for stdin (selects format and settings).",
-}
-"""The name that stands for stdin."""
-
-VERSION: dict[str, Any] = {
-    "is_flag": True,
-    **ASKED,
-    "callback": print_version,
-    "help": "Print the version.",
-}
-"""Prints the version."""
-
-
-def choice(*names: str) -> dict[str, Any]:
-    """Return the option settings for a choice of names, the first of which is the default."""
-    return {"type": Choice(names), "default": names[0], "show_default": True}
-
-
-COLOR: dict[str, Any] = {**choice("auto", "always", "never"), "help": "When to use color."}
-"""When to use color."""
-
-
-class SettingsOptions(NamedTuple):
-    """The values of the options that choose the settings files."""
-
-    config: str | None
-    isolated: bool
-
-    def finder(self, overrides: Overrides | None = None) -> SettingsFinder:
-        """Return a finder for the settings of files.
-
-        Raises:
-            SettingsError: if the named settings file cannot be used.
-        """
-        from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415  (not needed by --help)
-
-        return SettingsFinder(overrides or Overrides(), file=self.config, isolated=self.isolated)
-
-
-def _exclude_other(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-    if value and ctx.params.get("isolated" if param.name == "config" else "config"):
-        raise click.UsageError("--config cannot be combined with --isolated")
-    return value
-
-
-with_settings = gather_options(
-    "settings",
-    SettingsOptions,
-    (
-        option(
-            "Settings",
-            "--config",
-            metavar="FILE",
-            type=FileName(),
-            callback=_exclude_other,
-            help="Use this settings file for all files.",
-        ),
-        option("Settings", "--isolated", is_flag=True, callback=_exclude_other, help="Ignore all settings files."),
-    ),
-)
-"""Adds the options that choose the settings files to a command, which receives them as one argument `settings`."""
+def read_output(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    """Return the report file; None is stdout."""
+    return None if value == STDIN else value
 
 
 def require_file_name(name: str, option: str) -> None:
@@ -319,18 +816,8 @@ def open_page(report: str | None, *read: str) -> AbstractContextManager[TextIO |
     return open_output(report, "--report")
 
 
-SOURCE_CLASHES: tuple[tuple[Callable[[Any], Any], str], ...] = (
-    (lambda given: "" in given.paths, "a path is empty; omit it to check the current folder"),
-    (
-        lambda given: given.stdin_filename and "-" not in given.paths,
-        "--stdin-filename requires the path -, which reads stdin",
-    ),
-)
-"""Paths and input options that contradict each other."""
-
-
-def _read_seed(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    """Read the seed, which is optional: what follows the option may be a file."""
+def read_seed(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """Read a seed, which is optional: what follows the option may be a file."""
     if value is None:
         return None
     if not re.fullmatch(r"[0-9]{1,18}", value):
@@ -339,34 +826,8 @@ def _read_seed(ctx: click.Context, param: click.Parameter, value: str | None) ->
     return int(value)
 
 
-SHUFFLE: dict[str, Any] = {
-    "is_flag": False,
-    "flag_value": "1",
-    "metavar": "[SEED]",
-    "callback": _read_seed,
-}
-"""Shuffles the criteria; without a value the seed is 1."""
-
-
 TEXT_FORMATS = ("full", "concise", "agent", "vscode")
 """The formats for readers, which --watch can repeat."""
-
-FORMAT: dict[str, Any] = {
-    "metavar": "FORMAT",
-    "type": Choice(list(REPORTERS)),
-    "help": "Report format.  [default: full; github in GitHub Actions; agent for coding agents]",
-}
-"""The format of the report."""
-
-QUIET: dict[str, Any] = {"is_flag": True, "help": "Do not print the summary."}
-"""Leaves the summary out."""
-
-FAIL_ON: dict[str, Any] = {
-    "metavar": "SEVERITY",
-    **choice("error", "warning", "never"),
-    "help": "Lowest severity that makes the exit code 1.",
-}
-"""The findings that make a run fail."""
 
 
 def check_watch(form: str | None, *, has_file: bool) -> None:
@@ -388,7 +849,7 @@ def write_figures(lines: Iterable[str], form: str, write: Callable[[str], object
             click.echo(line, err=True)
 
 
-def watch(paths: Sequence[str], show: Callable[..., object], *others: Any, **settings: Any) -> Exit:
+def watch(paths: tuple[str, ...], show: Callable[..., object], *others: Any, **settings: Any) -> Exit:
     """Run again whenever files change, until the program is interrupted or cannot watch."""
     from rubric_lint.run.watching import Watch, WatchError  # noqa: PLC0415  (few runs watch)
 
@@ -418,11 +879,9 @@ def load_given(given: Input, finder: SettingsFinder) -> dict[str, Loaded]:
         raise UnusableError(*wrong.faults) from None
 
 
-def rewrite_all(
-    run: FixRun, paths: tuple[str, ...], stdin_filename: str | None, overrides: Overrides, settings: SettingsOptions
-) -> FixTotals:
+def rewrite_all(run: FixRun, given: Given, overrides: Overrides) -> FixTotals:
     """Rewrite files, by default those of the current folder, and say what is not read."""
-    totals = run.fix_all(paths or (".",), stdin_filename or "<stdin>", settings.finder(overrides))
+    totals = run.fix_all(given.paths or (".",), given.stdin_filename or "<stdin>", given.finder(overrides))
     for line in run.explaining.word():
         complain(line)
     return totals

@@ -120,12 +120,16 @@ def escape_what_cannot_be_encoded() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
+_ENDINGS = {".json": "json", ".sarif": "sarif", ".xml": "junit"}
+"""The formats that the ending of a file's name asks for."""
+
+
 def choose_format(asked: str | None, output_file: str | None) -> str:
     """Return the requested format, or the default for where the report goes."""
     if asked is not None:
         return asked
     if output_file is not None:
-        return "full"
+        return _ENDINGS.get(os.path.splitext(output_file)[1].lower(), "full")  # noqa: PTH122
     if os.environ.get("GITHUB_ACTIONS") == "true":
         return "github"
     return "agent" if find_agent(os.environ) and not sys.stdout.isatty() else "full"
@@ -139,7 +143,7 @@ def open_report(name: str | None, progress: Progress, look: Style) -> Iterator[W
         click.UsageError: when the file cannot be written.
     """
     if name is not None:
-        with open_output(name, "--output-file") as stream:
+        with open_output(name, "--output") as stream:
             yield stream.write
         return
 
@@ -167,9 +171,7 @@ def spare(name: str | None, lint: "Lint") -> "Lint":
             # The search may find an earlier JSON report, which contains no rubrics.
             is_ours = isinstance(outcome, Result) and bool(outcome.rubrics or outcome.findings)
             if is_ours and isinstance(file, File) and os.path.realpath(file.name) == real:
-                raise click.UsageError(
-                    f"--output-file: {name} contains rubrics and would be overwritten; name another file"
-                )
+                raise click.UsageError(f"--output: {name} contains rubrics and would be overwritten; name another file")
             yield file, outcome
 
     return lint_all
@@ -182,7 +184,7 @@ def refuse_same_file(file: str, output: str | None) -> None:
         click.UsageError: if it is.
     """
     if output and "-" not in {output, file} and os.path.realpath(output) == os.path.realpath(file):
-        raise click.UsageError("--output is the input file; name another file, or use rubric-fix")
+        raise click.UsageError("--output is the input file; name another file, or use `fix`")
 
 
 def write_result(data: bytes, output: str | None) -> int:

@@ -246,13 +246,16 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
             or (_NAMED.search(name) is not None and may_hold_scale(data.decode("utf-8", "replace")))
         )
     if kind is Kind.TOML:
-        return any(all(map(data.__contains__, words)) for words in _SIGNS_OF_TOML)
+        return any(all(map(data.__contains__, words)) for words in _SIGNS_OF_TOML) or (
+            _IN_TOML.search(data) is not None and any(mark in data for mark in _SCORED)
+        )
     if any(core in data and any(all(map(data.__contains__, words)) for words in signs) for core, signs in _SIGNS):
         return True
     return kind is not Kind.JSON_LINES and _could_be_home_made(data, name)
 
 
 _CONTAINERS = (b"criteria", b"dimensions", b"axes")
+_IN_TOML = re.compile(rb"(?m)^[ \t]*\[{0,2}(?:[\w.-]+\.)?(?:criteria|dimensions|axes)[ \t]*[\].=]")
 _CONTAINER = re.compile(rb"""(?:criteria|dimensions|axes)["']?[ \t]*:""")
 _COMMON_CONTAINER = re.compile(rb"""\b(?:items|sections|questions|aspects|factors|checklist)["']?[ \t]*:""")
 _SCORED = (b"weight", b"points", b"score", b"levels", b"anchors", b"scale", b"threshold", b"descriptions")

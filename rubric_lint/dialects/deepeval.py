@@ -46,7 +46,18 @@ def find(document: Document) -> Iterator[View]:
     metrics = dict(_find_metrics_by_name(document)) if lists else {}
     for path, items in lists:
         yield _view(document, path, items, metrics)
-    yield from _find_in_words(document)
+    named: dict[tuple[Path, str], Path] = {}
+    for path, call in document.mappings:
+        if not _is_metric(call) or call.get("rubric") or _word_other_metric(document, call):
+            continue
+        field, words = _read_words(call)
+        if isinstance(words, str) or (isinstance(words, list) and not (words and all(map(_is_dict, words)))):
+            problems = (
+                *find_idle_threshold(call, path),
+                *_find_faulty_steps(call, path),
+                *_find_repeated_name(document, path, named),
+            )
+            yield _view_words(document, path, field, words, problems)
 
 
 def _is_metric(call: Mapping[str, Any]) -> bool:
@@ -157,22 +168,6 @@ def _word_other_metric(document: Document, call: Mapping[str, Any]) -> str:
 
 _SCORING = (_METRIC, _CONVERSATIONAL)
 _IMPORTED = re.compile(r"(?m)^[ \t]*from[ \t]+(?!deepeval\b)([\w.]+)[ \t]+import[ \t][^\n]*\bGEval\b")
-
-
-def _find_in_words(document: Document) -> Iterator[View]:
-    """Find the metrics of DeepEval that have no bands, and at least a part of whose words is a literal."""
-    named: dict[tuple[Path, str], Path] = {}
-    for path, call in document.mappings:
-        if not _is_metric(call) or call.get("rubric") or _word_other_metric(document, call):
-            continue
-        field, words = _read_words(call)
-        if isinstance(words, str) or (isinstance(words, list) and not (words and all(map(_is_dict, words)))):
-            problems = (
-                *find_idle_threshold(call, path),
-                *_find_faulty_steps(call, path),
-                *_find_repeated_name(document, path, named),
-            )
-            yield _view_words(document, path, field, words, problems)
 
 
 def _is_dict(value: Any) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import Place, Problem
+from rubric_lint.format.criterion import is_number
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.view import Dialect, Draft, View, read_text
 from rubric_lint.messages import find_near, shorten
@@ -151,25 +152,17 @@ def _find_problems(
     for index, item in enumerate(items):
         place = (_LIST, index)
         weight, low, high = item.get("weight", 1), item.get("min", 0), item.get("max", 1)
-        if _is_number(weight) and not abs(weight) < math.inf and (aggregation == _SUM or weight < 0):
+        if is_number(weight) and not abs(weight) < math.inf and (aggregation == _SUM or weight < 0):
             yield "weight", Problem("harbor-infinite", (*place, "weight"))
-        elif _is_number(weight) and weight < 0 and aggregation != _SUM:
+        elif is_number(weight) and weight < 0 and aggregation != _SUM:
             yield "weight", Problem("harbor-negative", (*place, "weight"), values={"found": shorten(str(weight))})
-        if kinds[index].type == "numeric" and _is_number(low) and _is_number(high) and not high > low:
+        if kinds[index].type == "numeric" and is_number(low) and is_number(high) and not high > low:
             field = "max" if "max" in item else "min"
             values = {"highest": shorten(str(high)), "lowest": shorten(str(low))}
             yield "bounds", Problem("harbor-range", (*place, field), values=values)
     if aggregation == "required-pass" and all(kind.is_optional for kind in kinds):
         yield "schema", Problem("all-optional", ("scoring", "aggregation"))
-    yield from _find_equal_names(data, items)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _find_equal_names(data: Mapping[str, Any], items: list[dict[str, Any]]) -> Iterator[tuple[str, Problem]]:
-    """Find names that Harbor makes from descriptions and that are equal or empty; written ones have a rule."""
+    # Names that Harbor makes from descriptions, and that are equal or empty; written ones have a rule.
     judge = data.get("judge")
     mode = read_text(judge, "mode") if isinstance(judge, dict) else ""
     seen: dict[str, tuple[Path, bool]] = {}
@@ -177,16 +170,11 @@ def _find_equal_names(data: Mapping[str, Any], items: list[dict[str, Any]]) -> I
         is_written = isinstance(item.get("name"), str)
         if not is_written and not isinstance(item.get("description"), str):
             continue
-        place = (_LIST, index, "name" if is_written else "description")
-        name = item["name"] if is_written else _make_name(item["description"])
+        spot = (_LIST, index, "name" if is_written else "description")
+        name = item["name"] if is_written else re.sub(r"[^a-z0-9]+", "_", item["description"][:40].lower()).strip("_")
         if name in seen and not (is_written and seen[name][1]):
             first = seen[name][0]
             effect = "reports both under it" if mode == "individual" else "refuses the file"
             values, related = {"name": name, "effect": effect}, (Place("the first one", first),)
-            yield "duplicate-id", Problem("harbor-name", place, Part.VALUE, values, related)
-        seen.setdefault(name, (place, is_written))
-
-
-def _make_name(description: str) -> str:
-    """Return the name that Harbor makes of a description."""
-    return re.sub(r"[^a-z0-9]+", "_", description[:40].lower()).strip("_")
+            yield "duplicate-id", Problem("harbor-name", spot, Part.VALUE, values, related)
+        seen.setdefault(name, (spot, is_written))

@@ -43,8 +43,8 @@ class Fields(NamedTuple):
         for name, place in places.items():
             if place != name and name in kept:
                 raise OutputError(
-                    f"`{name}` is not read, because --{name}-field names `{place}`; rename it, or say what it is with "
-                    "another option"
+                    f"`{name}` is not read, because --map {name}={place} names another; rename it, or say what it is "
+                    "with --map"
                 )
         return {**kept, **found}
 

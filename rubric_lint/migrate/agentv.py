@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from rubric_lint.dialects.search.agentv_suites import (
     EVAL_FILES,
     TEMPLATES,
+    find_mappings,
     find_read,
     find_unread,
     is_current,
@@ -117,13 +118,6 @@ def find_assertions(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]
         for place, assertion in find_mappings(path, value):
             if isinstance(assertion.get("type"), str):
                 yield place, assertion
-
-
-def find_mappings(path: Path, value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Find the mappings in a list."""
-    for index, item in enumerate(value if isinstance(value, list) else ()):
-        if isinstance(item, dict):
-            yield (*path, index), item
 
 
 def find_strings(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
@@ -244,31 +238,6 @@ def is_read_as_it_is(document: Document, rubric: Rubric) -> bool:
     if isinstance(value, str) and rubric.dialect.startswith("agentv"):
         return True
     return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
-
-
-def find_unsaid(rubric: Rubric) -> list[Criterion]:
-    """Return the checklist criteria in our format without a gate field."""
-    if rubric.dialect:
-        return []
-    return [
-        criterion
-        for criterion in rubric.criteria
-        if criterion.shapes == (Shape.CHECKLIST,) and not (criterion.fields or {}).keys() & _GATES
-    ]
-
-
-_GATES = frozenset({"required", "required_min_score"})
-
-
-def find_idle(rubric: Rubric) -> list[Criterion]:
-    """Return the checklist criteria in our format with a gate of 0, which AgentV never took for one."""
-    if rubric.dialect:
-        return []
-    return [
-        criterion
-        for criterion in rubric.criteria
-        if criterion.shapes == (Shape.CHECKLIST,) and (criterion.fields or {}).get("required_min_score") == 0
-    ]
 
 
 def find_unloaded(document: Document, target: Rewriting) -> Iterator[Unmet]:

@@ -10,11 +10,10 @@ from rubric_lint.agree.assess import Assessed as Criterion
 from rubric_lint.agree.assess import Assessment, Evidence, Reason, Standing, Trust
 from rubric_lint.agree.intervals import MOST_LABELS, Bounded, Share, count_deciding
 from rubric_lint.agree.judged.outcomes import Untested, at_least, at_most
-from rubric_lint.agree.judged.run import Review
+from rubric_lint.agree.judged.run import Doubt, Review
 from rubric_lint.finding import Severity
 from rubric_lint.messages import Causes, list_names, visible, visible_json
-from rubric_lint.report.base import Style, Write
-from rubric_lint.report.visible import cut, wrap
+from rubric_lint.report.terminal import Style, Write, cut, wrap
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.rules.rows import find_row
 from rubric_lint.run.summary import counted
@@ -74,6 +73,9 @@ _REASONS = {
         "fault"
     ),
     Reason.FEW_LABELS: "{more} would decide",
+    Reason.REPEATED: "too many labelled answers have the text of another one",
+    Reason.UNSCORED: "too many labelled answers have no valid output",
+    Reason.DISPUTED: "on too many answers as many people pass as fail",
 }
 
 
@@ -149,10 +151,23 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         yield f"{counted(len(review.invalid), 'record')} not counted: {_word_causes(review)}."
     for each in review.left_out:
         yield f"{counted(each.count, each.noun)} left out: {each.reason}."
-    if found.caught and review.chosen is None:
+    yield from _word_doubt(review.doubt)
+    if found.caught and review.chosen is None and (skew := review.doubt.chosen):
+        told = "The labels do not say how they were chosen, but people labelled {} of {} answers that the judge fails"
+        yield f"{told.format(*skew[0])}, and {skew[1].x} of {skew[1].n} others."
+    elif found.caught and review.chosen is None:
         yield "The labels do not all say how they were chosen; the shares hold only if they were drawn at random."
     if found.asked.look > 1:
         yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.asked.level:.2g}."
+
+
+def _word_doubt(doubt: Doubt) -> Iterator[str]:
+    if count := sum(doubt.repeated):
+        yield f"{counted(count, 'labelled answer')} with the text of another one: what is repeated shows nothing new."
+    if count := sum(doubt.invalid):
+        yield f"{counted(count, 'labelled answer')} without a valid output, which the shares above leave out."
+    if doubt.disputed:
+        yield f"On {counted(doubt.disputed, 'answer')} as many people pass as fail; the worse verdict counts."
 
 
 def _word_causes(review: Review) -> str:
@@ -183,6 +198,7 @@ def _word_untested(untested: Untested, found: Assessment) -> str:
 
 _UNITS = {
     "such answers": "answers that miss one of two criteria (or meet it, if that is rarer)",
+    "answers judged with `--shuffle`": "answers judged in shuffled order, as `--model` does it,",
     "answers in which one of two criteria is on the rarer side": "answers in which it is judged otherwise",
 }
 """Plainer words for what there must be more of."""
@@ -202,12 +218,14 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         text = "Have a model judge the answers, or name recorded outputs with --results."
         yield Step(text, shlex.join([*again, "--model", "MODEL"]))
         return
+    yield from _list_steps_of_doubt(reasons, given)
     if Reason.TO_MEND in reasons:
         yield Step("Mend what is listed above, then judge the answers again.")
-    if {Reason.MISSES_BAD, Reason.FAILS_GOOD} & set(reasons):
+    if {Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.DISPUTED} & set(reasons):
         files = [*given.results, *(word for name in given.labels for word in ("--labels", name))]
         command = shlex.join(["rubric-score", "agree", given.rubric, *files])
-        yield Step("Read the answers on which people and the judge differ.", command)
+        who = "people" if Reason.DISPUTED in reasons else "people and the judge"
+        yield Step(f"Read the answers on which {who} differ.", command)
     if Reason.NO_LABELS in reasons and _has_unusable_labels(review, given):
         yield Step("No label could be used: correct the labels, then run this again.", shlex.join(labelled))
     elif Reason.NO_LABELS in reasons or Reason.BY_VERDICT in reasons:
@@ -222,6 +240,14 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         else:
             yield Step(f"Collect {more - spare} more answers, and have all of them judged and labelled.")
         yield Step(f"Run this again with all labels and --look {found.asked.look + 1}, as these data were seen before.")
+
+
+def _list_steps_of_doubt(reasons: Sequence[Reason], given: Given) -> Iterator[Step]:
+    if Reason.REPEATED in reasons:
+        yield Step("Have answers judged and labelled that differ from each other.")
+    if Reason.UNSCORED in reasons:
+        command = ["rubric-score", "judge", given.rubric, given.results[0], "--again", "--model", "MODEL"]
+        yield Step("Ask again for the invalid outputs, with the options of the first run.", shlex.join(command))
 
 
 def _has_unusable_labels(review: Review, given: Given) -> bool:

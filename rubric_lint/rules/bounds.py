@@ -36,6 +36,7 @@ RULE = Rule(
         "falling-range": "`{field}` goes from {lowest} to {highest}; {advice}",
         "harbor-range": "`max` is {highest}, and `min` is {lowest}; Harbor asks for a `max` above `min`",
         "empty-range": "the range {range} is empty: its lowest value is above its highest; swap them",
+        "one-score": "the scale {range} has one score, which every answer gets; write its lowest and its highest one",
     },
     check,
     fix="unsafe",

@@ -50,6 +50,7 @@ RULE = Rule(
     {
         **of_schema("empty", "items"),
         "repeated": "level {level} is already defined at {line}; give each level its own number",
+        "overlap": "this range has {scores}, and so has the one at {line}; end one where the other starts",
         "lost-gate": "gate {gate} is not one of the levels {levels}; choose one of them",
         "one-level": "all answers are worth the same, level {level}; give two levels or more",
     },

@@ -62,6 +62,14 @@ _OF_SCHEMAS = (
                 "the settings say that `{shape}` has its `{setting}` at `{pointer}`, which is not there; correct the "
                 "file or the pointer"
             ),
+            "no-field": (
+                "the settings say that `{shape}` has its `{setting}` in {fields}, which no criterion has; correct the "
+                "file or the name"
+            ),
+            "second-table": (
+                "the settings describe these criteria twice, as `{first}` and as `{second}`, and only the first is "
+                "read; remove one of the tables, or change its `files` or `criteria`"
+            ),
             "no-text": "no {fields}, so nothing says what is judged",
             "scale": "`{field}` {found}, which is not a scale; write its lowest and highest score, such as [1, 5]",
             "blank": "{subject} {found}; write a name",

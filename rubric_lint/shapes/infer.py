@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path as File
 from typing import Any, NamedTuple
 
-from rubric_lint.format.criterion import read_key
+from rubric_lint.format.criterion import is_number, read_key
 from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_share
 from rubric_lint.shapes.shape import Shape
 from rubric_lint.text.document import Document
@@ -100,11 +100,7 @@ def find_criteria(document: Document, *, anywhere: bool = False, guesses: bool =
         items = _read_items(value) or _read_worth(path, value)
         if items and (fields := _read_fields([*items.values()], is_map=isinstance(value, dict), guesses=guesses)):
             found[path] = Criteria(path, items, fields)
-    return _join_sections(document, _choose_nested(found), guesses=guesses)
-
-
-def _join_sections(document: Document, found: dict[Path, Criteria], *, guesses: bool) -> list[Criteria]:
-    """Return criteria, with sections as one rubric whose criteria are their parts, if none has its own threshold."""
+    found = _choose_nested(found)
     own = words()
     alone = {*own.beside["pass"], *own.beside["scale"], *own.beside["lowest"]}
     sections: dict[Path, list[Path]] = {}
@@ -251,7 +247,7 @@ def _read_worth(path: Path, value: Any) -> Mapping[str | int, Entry]:
     if not isinstance(value, list) or last in words().fields["levels"] or any(isinstance(step, int) for step in path):
         return {}
     is_worth = last in words().containers and all(
-        isinstance(each, dict) and {"name", "description"} <= each.keys() and _is_number(each.get("points"))
+        isinstance(each, dict) and {"name", "description"} <= each.keys() and is_number(each.get("points"))
         for each in value
     )
     points = sorted(each["points"] for each in value) if is_worth else []
@@ -271,7 +267,8 @@ def _read_fields(
             taken = {name for names in fields.values() for name in names}
             known = words().fields[_AS.get(ours, ours)]
             names = _choose(entries, [name for name in known if name not in taken], suits)
-            if names and (ours in _ANY or any(_is_most(each, names, suits) for each in (outer, entries))):
+            has = (lambda value: suits(value) or value == "") if ours == "outcome" else suits  # noqa: B023
+            if names and (ours in _ANY or any(_is_most(each, names, has) for each in (outer, entries))):
                 fields[ours] = names
     if gates := fields.get("gate"):  # `blocker: false` turns off the threshold beside it
         others = [name for name in words().fields["gate"] if any(entry.get(name) is False for entry in entries)]
@@ -328,10 +325,6 @@ def _is_prose(value: Any) -> bool:
     return isinstance(value, str) and (" " in value.strip() or not value.isascii())
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _is_flag(value: Any) -> bool:
     return isinstance(value, bool)
 
@@ -349,7 +342,7 @@ def are_levels(value: Any) -> bool:
     if not isinstance(value, list) or len(value) < 2 or not all(isinstance(level, dict) for level in value):
         return False
     own = words().levels["score"]
-    names = [next((name for name in own if _is_number(at := level.get(name)) or is_range(at)), None) for level in value]
+    names = [next((name for name in own if is_number(at := level.get(name)) or is_range(at)), None) for level in value]
     scores = {level[name] for level, name in zip(value, names, strict=True) if name is not None}
     is_sum = "points" in names and len(scores) < len(value)  # points that repeat add up
     within = ("id", "weight", *words().fields["parts"])
@@ -405,7 +398,7 @@ def add_up(value: Any) -> bool:
     """Return whether a list has points that repeat, so that it describes no levels, but what adds up."""
     return (
         isinstance(value, list)
-        and all(isinstance(each, dict) and _is_number(each.get("points")) and _describes(each) for each in value)
+        and all(isinstance(each, dict) and is_number(each.get("points")) and _describes(each) for each in value)
         and len({each["points"] for each in value}) < len(value)
     )
 
@@ -426,12 +419,12 @@ def _find_sums(entries: Sequence[Entry], levels: tuple[str, ...]) -> Mapping[str
 
 # What the values of each field are, in the order in which the fields take names.
 _SUITS: Mapping[str, Callable[[Any], bool]] = {
-    "weight": lambda value: _is_number(value) or read_share(value) is not None,
+    "weight": lambda value: is_number(value) or read_share(value) is not None,
     "words": lambda value: isinstance(value, str) and value.isidentifier(),
     "levels": lambda value: are_levels(value) or bool(list_words(value)),
     "scale": _is_scale,
     "most": lambda value: type(value) is int and value > 1,
-    "gate": lambda value: _is_number(value) or _is_flag(value) or read_percent(value) is not None,
+    "gate": lambda value: is_number(value) or _is_flag(value) or read_percent(value) is not None,
     "negative": _is_flag,
     "positive": _is_flag,
     "outcome": _is_prose,
@@ -449,11 +442,11 @@ _BESIDE: Mapping[str, Callable[[Any], bool]] = {
     "levels": lambda value: (
         are_levels(value) and all(map(_is_told, value.values() if isinstance(value, dict) else value))
     ),
-    "pass": lambda value: _is_number(value) or read_share(value) is not None,
+    "pass": lambda value: is_number(value) or read_share(value) is not None,
     "scale": lambda value: read_ends(value) is not None and not _BESIDE["levels"](value),
     "lowest": lambda value: type(value) is int,
     "highest": lambda value: type(value) is int,
-    "total": _is_number,
+    "total": is_number,
     "percent": lambda value: type(value) is int and value == _PERCENT,
     "version": lambda value: isinstance(value, str | int | float),
 }
@@ -598,7 +591,10 @@ def _infer(
         what: (generalize(place, at), document.value(place))
         for document, _, signs in reversed(found)
         for what, place in signs.beside.items()
-        if not _is_of_all(what, generalize(place, at), at, is_sum=_are_points(fields, entries))
+        if not (
+            generalize(place, at).count("*") < at.count("*")
+            and (what in {"total", "percent"} or (what == "pass" and _are_points(fields, entries)))
+        )
     }
     table: dict[str, Any] = {"name": name, "files": [], "criteria": pointer(at)}
     if told := _find_scale(fields, beside, scale):
@@ -607,7 +603,7 @@ def _infer(
     is_scaled = bool(told) or "levels" in fields or is_shared
     if not is_scaled:  # a gate of 3 says nothing
         gates = fields.get("gate", ())
-        fields["gate"] = tuple(name for name in gates if not any(_is_number(entry.get(name)) for entry in entries))
+        fields["gate"] = tuple(name for name in gates if not any(is_number(entry.get(name)) for entry in entries))
     names = {ours: fields[ours] for ours in ("id", "outcome", "weight", "levels", "gate", "parts") if fields.get(ours)}
     table |= {ours: each[0] if len(each) == 1 else list(each) for ours, each in names.items()}
     if is_shared:
@@ -617,9 +613,11 @@ def _infer(
     if "pass" in beside and is_scaled:
         table["pass"] = pointer(beside["pass"][0])
     holders = [entry[name] for entry in entries for name in fields.get("levels", ()) if name in entry]
-    task = _find_task(found, at)
+    cases = [document.value(each.path[:-1]) for document, each, _ in found if at[-2:-1] == ("*",)]
+    asking = _choose([case for case in cases if isinstance(case, dict)], sorted(words().inputs), _is_prose)
+    task = (*at[:-1], asking[0]) if asking else ()  # what each of several rubrics judges
     more = {
-        "total": pointer(_find_total(fields, beside, entries)),
+        "total": _find_total(fields, beside, entries, is_one=len(found) == 1),
         "level-text": _find_level_text([beside["levels"][1]] if is_shared else holders),
         "sums": _find_sums(entries, fields.get("levels", ())),
         "task": pointer(task),
@@ -682,25 +680,27 @@ def _find_scale(
 
 
 def _find_total(
-    fields: Mapping[str, tuple[str, ...]], beside: Mapping[str, tuple[Path, Any]], entries: Sequence[Entry]
-) -> Path:
-    """Return the place of what the weights must add up to: a total of the same kind, or the percent of a score.
+    fields: Mapping[str, tuple[str, ...]],
+    beside: Mapping[str, tuple[Path, Any]],
+    entries: Sequence[Entry],
+    *,
+    is_one: bool,
+) -> str | int:
+    """Return what the weights must add up to: the place of a total of the same kind, or of the percent of a score.
 
-    It is empty if nothing says it.
+    Percentages of one list are parts of 100, whatever else is said, unless rounding explains their sum. It is empty if
+    nothing says it.
     """
     weights = [entry[name] for entry in entries for name in fields.get("weight", ())[:1] if name in entry]
-    if not weights or not all(map(_is_number, weights)):
-        return ()
+    shares = [share for share in map(read_percent, weights) if share is not None]
+    if weights and len(shares) == len(weights):
+        is_off = abs(float(sum(shares)) - 1) * _PERCENT > len(shares)
+        return _PERCENT if is_off and is_one and "parts" not in fields else ""
+    if not weights or not all(map(is_number, weights)):
+        return ""
     if "total" in beside and ("weight" in str(beside["total"][0][-1]) or _are_points(fields, entries)):
-        return beside["total"][0]
-    return beside["percent"][0] if "percent" in beside and all(weight >= 1 for weight in weights) else ()
-
-
-def _find_task(found: Sequence[tuple[Document, Criteria, Signs]], at: Path) -> Path:
-    """Return the place of what each of several rubrics judges, empty if there is none."""
-    cases = [document.value(each.path[:-1]) for document, each, _ in found if at[-2:-1] == ("*",)]
-    names = _choose([case for case in cases if isinstance(case, dict)], sorted(words().inputs), _is_prose)
-    return (*at[:-1], names[0]) if names else ()
+        return pointer(beside["total"][0])
+    return pointer(beside["percent"][0]) if "percent" in beside and all(weight >= 1 for weight in weights) else ""
 
 
 def _are_points(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry]) -> bool:
@@ -711,11 +711,6 @@ def _are_points(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry])
     return ("weight" in fields and "levels" not in fields) or any(
         isinstance(level, dict) and "points" in level for value in lists if isinstance(value, list) for level in value
     )
-
-
-def _is_of_all(what: str, place: Path, at: Path, *, is_sum: bool) -> bool:
-    """Return whether a number above several rubrics is that of their points together, and so of none of them."""
-    return place.count("*") < at.count("*") and (what in {"total", "percent"} or (what == "pass" and is_sum))
 
 
 def _find_level_text(holders: Sequence[Any]) -> str:

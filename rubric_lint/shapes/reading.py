@@ -10,10 +10,21 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import Place, Problem
-from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels, to_fraction
+from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels, read_number, to_fraction
 from rubric_lint.format.view import Dialect, Draft, View
-from rubric_lint.messages import describe, join_words, shorten
-from rubric_lint.shapes.shape import SHARE, YES_NO, Marks, Names, Shape, dialect_of, expand, split_pointer
+from rubric_lint.messages import describe, join_words, name_scores, shorten
+from rubric_lint.shapes.shape import (
+    SHARE,
+    YES_NO,
+    Marks,
+    Names,
+    Shape,
+    dialect_of,
+    expand,
+    is_star,
+    split_pointer,
+    star_pattern,
+)
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
@@ -81,7 +92,11 @@ def find_shapes(document: Document, shapes: Iterable[Shape]) -> list[View]:
     found: dict[Path, View] = {}
     for shape in shapes:
         for view in read_shape(document, shape):
-            found.setdefault(view.path, view)
+            first = found.setdefault(view.path, view)
+            if first is not view:
+                values = {"first": first.dialect.title, "second": shape.name}
+                told = Problem("second-table", view.path, Part.HEAD, values)
+                found[view.path] = replace(first, problems=(*first.problems, ("schema", told)))
     return list(found.values())
 
 
@@ -90,7 +105,9 @@ def read_shape(document: Document, shape: Shape, dialect: Dialect | None = None)
     for path, bound in expand(document.data, shape.criteria):
         value = document.value(path)
         if isinstance(value, list | dict) and any(isinstance(each, str | dict) for each in _values(value)):
-            yield _Reading(document, shape, path, bound).read(value, dialect or dialect_of(shape))
+            reading = _Reading(document, shape, path, bound)
+            view = reading.read(value, dialect or dialect_of(shape))
+            yield view if dialect else replace(view, problems=(*view.problems, *reading.find_unused_names(value)))
 
 
 def find_lack(document: Document, shape: Shape) -> Problem:
@@ -120,6 +137,8 @@ class _Reading:
         self.problems: list[tuple[str, Problem]] = []
         self.refusal = ""
         self.data: list[Any] = []
+        self.used: set[str] = set()
+        """The names of fields that some criterion has."""
         self.ends: list[Ends | None] = []
         """The ends of the scale of each criterion, None for one that is met or not."""
         self.points = Fraction(0)
@@ -134,13 +153,17 @@ class _Reading:
     def read(self, value: Any, dialect: Dialect) -> View:
         leaves = list(self._list_leaves(self.path, value))
         for index, leaf in enumerate(leaves):
-            self._put((index,), leaf.place)
+            self.draft.put((index,), leaf.place)
             self.data.append(self._read_entry(index, leaf) if isinstance(leaf.value, str | dict) else leaf.value)
         self._unify()
         self._weigh(leaves)
         threshold, place = self._find_threshold()
         used = {"expected_outcome": self.shape.outcome, "id": self.shape.id, "weight": self.shape.weight}
-        names = {ours: self._name_used(theirs, leaves) for ours, theirs in used.items() if len(theirs) > 1}
+        names = {
+            ours: next((name for name in theirs if name in self.used), theirs[0])
+            for ours, theirs in used.items()
+            if len(theirs) > 1
+        }
         return self.draft.finish(
             replace(dialect, fields={**dialect.fields, **names}) if names else dialect,
             self.data,
@@ -152,13 +175,7 @@ class _Reading:
             problems=tuple(self.problems),
         )
 
-    def _name_used(self, names: Names, leaves: Sequence[_Leaf]) -> str:
-        return next((name for name in names if any(self._find(leaf, (name,)) for leaf in leaves)), names[0])
-
     # Places and values.
-
-    def _put(self, own: Path, place: Path, *, is_key: bool = False) -> None:
-        self.draft.put(own, place, is_key=is_key)
 
     def _refuse(self, reason: str) -> None:
         self.refusal = self.refusal or reason
@@ -183,8 +200,26 @@ class _Reading:
         for name in names:
             found = self._follow(name) if name.startswith("/") else _look(leaf.value, leaf.place, name)
             if found is not None and found.value is not None:
+                self.used.add(name)
                 return found
         return None
+
+    def find_unused_names(self, value: Any) -> Iterator[tuple[str, Problem]]:
+        """Find the settings that name fields which most criteria have, but none of these does."""
+        needed = {"id": self.shape.id, "weight": self.shape.weight}
+        has_levels = any(isinstance(entry, dict) and "levels" in entry for entry in self.data)
+        if self.shape.scale is None and not has_levels:
+            needed["levels"] = self.shape.levels
+        for setting, names in needed.items() if any(isinstance(each, dict) for each in _values(value)) else ():
+            if names and self.used.isdisjoint(names):
+                listed = join_words([f"`{name}`" for name in names], "or")
+                values = {"shape": self.shape.name, "setting": setting, "fields": listed}
+                yield "schema", Problem("no-field", self.path, Part.HEAD, values)
+
+    @staticmethod
+    def _is_empty(leaf: _Leaf, names: Iterable[str]) -> bool:
+        """Return whether an entry has one of some fields, without a value, which the schema reports."""
+        return any(_look(leaf.value, leaf.place, name) for name in names)
 
     def _read_text(self, text: str) -> str:
         found = self._follow(text) if text else None
@@ -192,7 +227,7 @@ class _Reading:
 
     def _read_number(self, found: Written) -> Fraction | None:
         value = found.value
-        if not _is_number(value):
+        if read_number(value) is None:
             return None
         return to_fraction(self.document.decimal(found.place))
 
@@ -259,19 +294,19 @@ class _Reading:
         name, place, is_key = self._name(leaf)
         if name:
             entry["id"] = "/".join((*filter(None, leaf.above), name))
-            self._put((index, "id"), place, is_key=is_key)
+            self.draft.put((index, "id"), place, is_key=is_key)
         names = self.shape.level_text if leaf.is_level else self.shape.outcome
         told = self._find(leaf, names) if isinstance(leaf.value, dict) else Written(leaf.value, leaf.place)
         if told:
             entry["expected_outcome"] = told.value
-            self._put((index, "expected_outcome"), told.place)
+            self.draft.put((index, "expected_outcome"), told.place)
         ends = self._read_scale(leaf)
         levels = self._read_levels(leaf, ends)
         if levels or isinstance(ends, tuple):
             self._add_levels(index, entry, levels, ends if isinstance(ends, tuple) else None, leaf)
         else:
             self.ends.append(None)
-            if not told:
+            if not told and not self._is_empty(leaf, (*self.shape.outcome, *self.shape.levels)):
                 wanted = [f"`{each}`" for each in (*self.shape.outcome, *self.shape.levels)]
                 self.problems.append(
                     ("schema", Problem("no-text", leaf.place, Part.HEAD, {"fields": join_words(wanted, "or")}))
@@ -310,7 +345,7 @@ class _Reading:
         return self._read_number(found) if found else None
 
     def _check_ends(self, low: Fraction, high: Fraction, place: Path) -> Ends | None:
-        self._put(("scale", *place), place)  # it is read, though it is not part of a criterion
+        self.draft.put(("scale", *place), place)  # it is read, though it is not part of a criterion
         if low < high <= low + _WIDEST:
             return low, high
         self.is_unscaled = True
@@ -318,16 +353,17 @@ class _Reading:
             self._refuse(f"its scale, {_show(low)} to {_show(high)}, has more than {_WIDEST} scores")
         else:
             values = {"range": f"{_show(low)} to {_show(high)}"}
-            self.problems.append(("bounds", Problem("empty-range", place, Part.VALUE, values)))
+            code = "one-score" if low == high else "empty-range"
+            self.problems.append(("bounds", Problem(code, place, Part.VALUE, values)))
         return None
 
     def _read_levels(self, leaf: _Leaf, ends: Ends | str | None) -> list[_Level]:
         """Return the levels of an entry as they are written."""
         if leaf.is_level or not isinstance(leaf.value, dict):
             return []
-        stars = [name for name in self.shape.levels if "*" in name and not name.startswith("/")]
+        stars = list(filter(is_star, self.shape.levels))
         for name in stars:
-            form = re.compile(re.escape(name).replace(r"\*", r"(-?\d{1,4})"))
+            form = re.compile(star_pattern(name))
             found = {key: match[1] for key in leaf.value if (match := form.fullmatch(key))}
             if found:
                 return [
@@ -346,8 +382,17 @@ class _Reading:
                 self._level((*place, at), None if first is None else str(first + at), text, is_key=False)
                 for at, text in enumerate(value)
             ]
-        items = value if isinstance(value, list) else []
-        return [self._level_of((*place, at), item) for at, item in enumerate(items) if isinstance(item, dict)]
+        if not isinstance(value, list):
+            self._report_kind(f"`{place[-1]}` is", place, "a mapping from scores to texts, or a list")
+        value = value if isinstance(value, list) else []
+        for at in (at for at, item in enumerate(value) if not isinstance(item, dict)):
+            self._report_kind(f"`{place[-1]}` has", (*place, at), "a mapping with a score and a text")
+        return [self._level_of((*place, at), item) for at, item in enumerate(value) if isinstance(item, dict)]
+
+    def _report_kind(self, subject: str, place: Path, expected: str) -> None:
+        text = describe(self.document.value(place), self.document.written_at(place))
+        values = {"subject": subject, "found": text, "expected": expected}
+        self.problems.append(("schema", Problem("unexpected", place, Part.VALUE, values)))
 
     def _level(self, place: Path, key: str | None, value: Any, *, is_key: bool) -> _Level:
         text, text_place = value, place
@@ -387,7 +432,8 @@ class _Reading:
         """Add the levels of an entry: each score of its scale is one, described or not."""
         field = self._find(leaf, self.shape.levels)
         at = field.place if field else leaf.place
-        spread = [each for level in levels for each in self._spread(level)]
+        self._check_order(levels)
+        spread = self._spread(levels)
         numbers = [level.number for level in spread if level.number is not None]
         if len(numbers) < len(spread):
             unnumbered = next(level for level in spread if level.number is None)
@@ -398,7 +444,6 @@ class _Reading:
             ends = None
         low, high = ends or (Fraction(min(numbers, default=0)), Fraction(max(numbers, default=0)))
         self.ends.append((low, high))
-        self._check_order(spread)
         if all(number == number.to_integral_value() for number in numbers) and low.denominator == high.denominator == 1:
             units = {number: int(number) for number in numbers}
             if ends:
@@ -407,7 +452,7 @@ class _Reading:
                 entry[SPAN] = (min(0, int(low)), int(high))
         else:
             units = as_levels([*numbers, *map(_decimal, ends or ())])
-        self._put((index, "levels"), at)
+        self.draft.put((index, "levels"), at)
         entry["levels"] = []
         for level in spread:
             own = (index, "levels", len(entry["levels"]))
@@ -415,20 +460,15 @@ class _Reading:
             name = level.name or (str(level.number) if level.number is not None and unit != level.number else "")
             told = {} if level.place == at else {"expected_outcome": level.text}
             entry["levels"].append({"level": unit, **({"name": name} if name else {}), **told})
-            self._put(own, level.place)
+            self.draft.put(own, level.place)
             if told:
-                self._put((*own, "level"), level.number_place, is_key=level.is_key)
-                self._put((*own, "expected_outcome"), level.text_place)
-                self._check_text(level)
-
-    def _check_text(self, level: _Level) -> None:
-        if level.text is None or (isinstance(level.text, str) and not level.text.strip()):
-            values = {"subject": "the text of this level is", "found": "blank"}
-            self.problems.append(("empty-outcome", Problem("blank", level.text_place, Part.VALUE, values)))
-        elif not isinstance(level.text, str):
-            text = describe(level.text, self.document.written_at(level.text_place))
-            values = {"subject": "the text of this level is", "found": text, "expected": "a string"}
-            self.problems.append(("schema", Problem("unexpected", level.text_place, Part.VALUE, values)))
+                self.draft.put((*own, "level"), level.number_place, is_key=level.is_key)
+                self.draft.put((*own, "expected_outcome"), level.text_place)
+                if level.text is None or (isinstance(level.text, str) and not level.text.strip()):
+                    values = {"subject": "the text of this level is", "found": "blank"}
+                    self.problems.append(("empty-outcome", Problem("blank", level.text_place, Part.VALUE, values)))
+                elif not isinstance(level.text, str):
+                    self._report_kind("the text of this level is", level.text_place, "a string")
 
     def _complete(self, levels: list[_Level], scale: range, at: Path) -> list[_Level]:
         """Return the levels with those of the scale that have no text; report levels beside the scale."""
@@ -437,17 +477,31 @@ class _Reading:
             if level.number not in scale:
                 values = {"level": level.number, "lowest": scale[0], "highest": scale[-1]}
                 self.problems.append(("bounds", Problem("level-outside", level.number_place, level.part, values)))
-        rest = [number for number in scale if number not in numbers]
+        is_inside = all(number in scale for number in numbers)  # otherwise the scale is in doubt
+        rest = [number for number in scale if is_inside and number not in numbers]
         added = [*levels, *(_Level(Decimal(number), "", None, at, at, at) for number in rest)]
         return added if len(numbers) < len(levels) else sorted(added, key=lambda level: level.number or 0)
 
-    def _spread(self, level: _Level) -> list[_Level]:
-        """Return a level for each score of a level that is a range of scores."""
-        written = level.place[-1] if level.is_key else self.document.value(level.number_place)
-        found = _RANGE.fullmatch(written) if isinstance(written, str) and level.number is not None else None
-        if found is None or not 0 <= int(found[2]) - int(found[1]) <= _WIDEST:
-            return [level]
-        return [level._replace(number=Decimal(number)) for number in range(int(found[1]), int(found[2]) + 1)]
+    def _spread(self, levels: list[_Level]) -> list[_Level]:
+        """Return a level for each score of levels that are ranges of scores, of which none may share one."""
+        spread: list[_Level] = []
+        taken: dict[Decimal | None, _Level] = {}
+        for level in levels:
+            written = level.place[-1] if level.is_key else self.document.value(level.number_place)
+            found = _RANGE.fullmatch(written) if isinstance(written, str) and level.number is not None else None
+            is_range = found is not None and 0 <= int(found[2]) - int(found[1]) <= _WIDEST
+            numbers = range(int(found[1]), int(found[2]) + 1) if found and is_range else ()
+            own = [level._replace(number=Decimal(number)) for number in numbers] or [level]
+            shared = [each for each in own if is_range and each.number in taken]
+            if shared:
+                values = {"scores": name_scores({int(each.number or 0) for each in shared})}
+                first = taken[shared[0].number]
+                related = (Place("the other one", first.number_place, first.part),)
+                told = Problem("overlap", level.number_place, level.part, values, related)
+                self.problems.append(("levels", told))
+            spread += [each for each in own if each not in shared]
+            taken |= {each.number: level for each in own if each.number is not None}
+        return spread
 
     def _check_order(self, levels: list[_Level]) -> None:
         numbered = [level for level in levels if level.number is not None]
@@ -474,11 +528,11 @@ class _Reading:
             if ends is None and "levels" not in entry:
                 entry["levels"] = [{"level": 0, "name": "no"}, {"level": 1, "name": "yes"}]
                 for own in (("levels",), ("levels", 0), ("levels", 1)):
-                    self._put((index, *own), self.draft.place_of((index,)) or self.path)
+                    self.draft.put((index, *own), self.draft.place_of((index,)) or self.path)
                 if "required_min_score" in entry:
                     entry["required_min_level"] = 1 if entry.pop("required_min_score") else 0
                     place = self.draft.place_of((index, "required_min_score"))
-                    self._put((index, "required_min_level"), place or self.path)
+                    self.draft.put((index, "required_min_level"), place or self.path)
 
     # Gates, weights and the threshold.
 
@@ -516,7 +570,7 @@ class _Reading:
             entry[field] = 0 if gate == 0 else HIGHEST
         elif levels:
             entry[field] = max(levels) if gate is None else _reach(levels, gate, lowest, highest)
-        self._put((index, field), marked.place)
+        self.draft.put((index, field), marked.place)
 
     def _check_gate(self, gate: Fraction, place: Path, ends: Ends, *, is_part: bool) -> Fraction | None:
         """Return the score that a gate means, None if it is on no scale."""
@@ -563,7 +617,7 @@ class _Reading:
         is_computed = False  # then integers in the same proportion stand for them
         for (index, leaf), ends in zip(pairs, self.ends, strict=True):
             written = found.get(index)
-            if written is None and leaf.place[:-1] in weighed:
+            if written is None and leaf.place[:-1] in weighed and not self._is_empty(leaf, self.shape.weight):
                 names = self.shape.level_score if leaf.is_level else self.shape.weight
                 self.problems.append(("weight", Problem("lacking", leaf.place, Part.HEAD, {"field": names[0]})))
             points = ends[1] if self.shape.combine == "share" and ends else Fraction(1)
@@ -573,17 +627,18 @@ class _Reading:
             if weight is not None:
                 weights[index] = weight * leaf.share
                 own = self.data[index].get("weight", 1)
-                is_computed = is_computed or not _is_number(own) or weights[index] != Fraction(str(own))
+                is_computed = is_computed or read_number(own) is None or weights[index] != Fraction(str(own))
                 if weight < 0 and ends is not None and written:
                     text = describe(written.value, self.document.written_at(written.place))
                     values = {"subject": f"`{written.place[-1]}` is", "found": text, "least": 0}
                     self.problems.append(("weight", Problem("minimum", written.place, Part.VALUE, values)))
+                    self._refuse(f"`{written.place[-1]}` is {text}, and what is scored on a scale weighs at least 0")
         if is_computed:
             unit = math.lcm(*(weight.denominator for weight in weights.values()))
             for index, weight in weights.items():
                 self.data[index]["weight"] = int(weight * unit)
                 place = self.draft.place_of((index, "weight")) or leaves[index].place
-                self._put((index, "weight"), place, is_key=True)
+                self.draft.put((index, "weight"), place, is_key=True)
         self.points = sum((weight for weight in weights.values() if weight > 0), Fraction(0))
         if any(weights.values()) and not self.points:
             expected = "one criterion at least with a weight above 0"
@@ -600,7 +655,7 @@ class _Reading:
         weight: Fraction | None = otherwise
         if written:
             entry["weight"] = written.value
-            self._put((index, "weight"), written.place)
+            self.draft.put((index, "weight"), written.place)
             weight = self._read_weight(written)
             if weight is None and isinstance(written.value, str) and self.shape.weights:
                 known = join_words([f"`{word}`" for word, _ in self.shape.weights])
@@ -608,10 +663,10 @@ class _Reading:
                 self.problems.append(("weight", Problem("unknown-word", written.place, Part.VALUE, values)))
         mark = self._find_mark(leaf, self.shape.negative)
         if mark and weight is not None:
-            self._put((index, "negative"), mark.place)
+            self.draft.put((index, "negative"), mark.place)
             sign = 1 if ASKED in entry else -1
             weight = sign * abs(weight)
-            if _is_number(own := entry.get("weight", 1)):
+            if read_number(own := entry.get("weight", 1)) is not None:
                 entry["weight"] = sign * abs(own)
         return weight
 
@@ -627,7 +682,7 @@ class _Reading:
         if read is None or read[0] in (whole, self.points):
             return
         place, part = (self.path, Part.KEY) if read[1] is None else (read[1], Part.VALUE)
-        self._put(("total",), place)
+        self.draft.put(("total",), place)
         values = {"sum": _show(self.points), "total": _show(read[0])}
         self.problems.append(("weight", Problem("total", place, part, values)))
 
@@ -651,9 +706,7 @@ class _Reading:
                 f'`{found.place[-1]}` is "{found.value}", and a threshold is a number on the scale of the file'
             )
             return None
-        text = describe(found.value, self.document.written_at(found.place))
-        values = {"subject": f"`{found.place[-1]}` is", "found": text, "expected": "a number"}
-        self.problems.append(("schema", Problem("unexpected", found.place, Part.VALUE, values)))
+        self._report_kind(f"`{found.place[-1]}` is", found.place, "a number")
         return None
 
     def _report_lost(self, setting: str, pointer: str) -> None:
@@ -744,12 +797,12 @@ def read_ends(value: Any) -> Ends | str | None:
                 return YES_NO
             found = _RANGE.fullmatch(value)
             return (Fraction(found[1]), Fraction(found[2])) if found else None
-        case list() if len(value) > 1 and all(_is_number(each) for each in value):
+        case list() if len(value) > 1 and all(read_number(each) is not None for each in value):
             ends = [Fraction(str(each)) for each in value]
             return (ends[0], ends[1]) if len(ends) == 2 else (min(ends), max(ends))
         case dict():
             for low, high in _ENDS:
-                if _is_number(value.get(low)) and _is_number(value.get(high)):
+                if read_number(value.get(low)) is not None and read_number(value.get(high)) is not None:
                     return Fraction(str(value[low])), Fraction(str(value[high]))
             numbers = [found for key in value if (found := _NUMBERED.fullmatch(key))]
             if len(numbers) == len(value) > 1:
@@ -773,10 +826,6 @@ def read_percent(value: Any) -> Fraction | None:
     """Return the part that a string says in percent: 3/5 for "60%"."""
     share = read_share(value) if isinstance(value, str) and value.rstrip().endswith("%") else None
     return None if share is None else share / 100
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
 
 
 def _decimal(number: Fraction) -> Decimal:

@@ -123,6 +123,16 @@ def is_plain(name: str) -> bool:
     return not name.startswith("/") and not set(name) & {"*", "."}
 
 
+def is_star(name: str) -> bool:
+    """Return whether a name is the pattern of fields, in which `*` stands for a score: `score_*`."""
+    return "*" in name and not name.startswith("/")
+
+
+def star_pattern(name: str) -> str:
+    """Return the regular expression of such fields, whose group is the score."""
+    return f"^{re.escape(name)}$".replace(r"\*", r"(-?\d{1,4})")
+
+
 SHARE = r"^\s*(\d{1,6}(?:\.\d{1,6})?)\s*%?\s*$"
 """A weight in a string, as people write a share of the whole: "40%", "0.4"."""
 
@@ -168,6 +178,7 @@ def _write_schema(shape: Shape, source: str) -> dict[str, Any]:
                 "x-expected": "a mapping or a string",
                 "type": ["object", "string"],
                 "properties": fields,
+                "patternProperties": {star_pattern(name): {} for name in shape.levels if is_star(name)},
             },
             "named": {"description": "A criterion, or what is said beside the criteria.", "properties": fields},
         },
@@ -181,13 +192,17 @@ def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     scale, passes, combine = table.get("scale"), table.get("pass"), table.get("combine", "mean")
     ends = scale if isinstance(scale, list) and not any(isinstance(end, str) for end in scale) else None
     if ends and ends[0] >= ends[1]:
-        yield "scale", f"goes from {ends[0]} to {ends[1]}; write the lowest score first"
+        one, other = ", which is one score; write the lowest and the highest", "; write the lowest score first"
+        yield "scale", f"goes from {ends[0]} to {ends[1]}{one if ends[0] == ends[1] else other}"
     elif ends and combine == "mean" and _is_number(passes) and not ends[0] < passes <= ends[1]:
         yield "pass", f"{passes} is not a score above {ends[0]} and up to {ends[1]}, the `scale`"
     needs = (("weights", "weight"), *((key, "levels") for key in ("level-score", "level-scores", "level-text", "sums")))
     for key, need in needs:
         if key in table and need not in table:
             yield key, f"says how to read `{need}`, which is missing"
+    named = [(key, name) for key in ("outcome", "levels") for name in _as_names(table.get(key, ()))]
+    twice = [(key, name) for key, name in named if name in _as_names(table.get("weight", ()))]
+    yield from (("weight", f'"{name}" is the `{key}` already; name the field with the weight') for key, name in twice)
     stars = table["criteria"].count("*")
     for key in ("rubric", "task", "scale", "pass", "total"):
         parts = table.get(key) if isinstance(table.get(key), list) else [table.get(key)]

@@ -195,7 +195,7 @@ def _describe_criteria(loaded: Loaded, scoring: ScoringRubric | None) -> Iterato
             gate=criterion.gate,
             outcome=f"Not: {criterion.outcome}" if criterion.is_negated else criterion.outcome,
             bands=_describe_bands(criterion.scale.bands) if criterion.scale else (),
-            levels=_describe_levels(criterion.levels or (), grades),
+            levels=_describe_levels(loaded, criterion.levels or (), grades),
         )
 
 
@@ -223,10 +223,26 @@ def _describe_bands(bands: Iterable[Band]) -> tuple[ShownBand, ...]:
     )
 
 
-def _describe_levels(levels: Iterable[Level], scoring: ScoringCriterion | None) -> tuple[ShownLevel, ...]:
+def _describe_levels(
+    loaded: Loaded, levels: Iterable[Level], scoring: ScoringCriterion | None
+) -> tuple[ShownLevel, ...]:
     ordered = sorted(levels, key=lambda level: (level.number is None, level.number or 0))
     worth = {grade.answer: grade.score for grade in scoring.grades} if scoring else {}
     return tuple(
-        ShownLevel(level.number, level.name, level.outcome, None if level.number is None else worth.get(level.number))
+        ShownLevel(
+            level.number,
+            level.name,
+            _read_outcome(loaded, level),
+            None if level.number is None else worth.get(level.number),
+        )
         for level in ordered
     )
+
+
+def _read_outcome(loaded: Loaded, level: Level) -> str | None:
+    """Return the text of a level; a number or another scalar in its place as it is written."""
+    if level.outcome is not None:
+        return level.outcome
+    view, document = loaded.rubric.view, loaded.document
+    place = view.place(level.outcome_path) if view else level.outcome_path
+    return document.written_at(place) if isinstance(document.value(place), int | float) else None

@@ -66,7 +66,7 @@ def find_pictures() -> dict[str, str]:
     """Return the pictures of the pages, as `find_pages` returns pages."""
     found = {}
     for folder, target in (("docs", ""), ("vscode", "guides/")):
-        for path in sorted((ROOT / folder).glob("**/*.png")):
+        for path in sorted((ROOT / folder).glob("**/*.[ps][nv]g")):
             if "node_modules" not in path.parts:
                 found[path.relative_to(ROOT).as_posix()] = target + path.relative_to(ROOT / folder).as_posix()
     return found

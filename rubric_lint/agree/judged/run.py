@@ -1,19 +1,21 @@
 """Add what judge outputs show about rubrics to the results of a run over files."""
 
+import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.comparison import Between, Draws, Gate, compare
+from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.judged.outcomes import Decision, Target, Untested
 from rubric_lint.agree.judged.rules import CriterionOutcome, decide, sort_by_criterion
 from rubric_lint.agree.judged.table import Table, build_table
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.ratings import Ratings, combine_people
+from rubric_lint.agree.ratings import Key, Ratings, combine_people, make_id_key, name_key
 from rubric_lint.agree.reading import Invalid, LeftOut, Reader, UnusableError
 from rubric_lint.agree.scales import measure_verdicts
 from rubric_lint.finding import Place, Problem, Result
@@ -29,7 +31,7 @@ from rubric_lint.project.opening import open_stream, stat_path
 from rubric_lint.project.settings import SettingsFinder, shorten
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.run.batch import FileOutcome
-from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.grading import ScoringRubric, Verdict
 from rubric_lint.scoring.loading import DECIDING, Loaded, RubricError, RubricPart, RubricPlaces, name_rubrics
 from rubric_lint.scoring.scorer import read_judged_by
 from rubric_lint.text.document import Document
@@ -139,13 +141,37 @@ class RecordCache:
                 unreadable.append((path, "; ".join(["no records found", *first])))
 
 
+class Doubt(NamedTuple):
+    """Labelled answers, first those that people fail, then others, that show less than shares of them suggest.
+
+    `repeated` have the question and the text of another one. `invalid` have no valid output, so shares leave them out.
+    On `disputed`, as many people pass as fail, so the worse verdict counts. `chosen` has how many of the answers that
+    the judge fails, and of the others, are labelled, if that differs more than chance explains.
+    """
+
+    repeated: tuple[int, int] = (0, 0)
+    invalid: tuple[int, int] = (0, 0)
+    disputed: int = 0
+    chosen: tuple[Share, Share] | None = None
+
+    def at_worst(self, caught: Share, passed: Share) -> tuple[Share, Share]:
+        """Return shares of bad answers caught and of good ones passed with all of these against the judge."""
+        bad, good = self.repeated
+        bad += self.disputed  # the judge caught these, and they may be good
+        missed, failed = self.invalid[0], self.invalid[1] + self.disputed
+        return (
+            Share(max(caught.x - bad, 0), max(caught.n - bad, 0) + missed),
+            Share(max(passed.x - good, 0), max(passed.n - good, 0) + failed),
+        )
+
+
 class Review(NamedTuple):
     """What the results of one rubric show.
 
     `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has the
     decisions and what is untested once more, by criterion. `gate` says how the judges' verdicts decide what the labels
-    do, which were `chosen` in one way (None: unknown). `joined` has records under another name that can only be its
-    own: their files and texts.
+    do, which were `chosen` in one way (None: unknown), and `doubt` what of it is less than it seems. `joined` has
+    records under another name that can only be its own, each with its file.
     """
 
     rubric: str
@@ -162,6 +188,7 @@ class Review(NamedTuple):
     criteria: tuple[CriterionOutcome, ...] = ()
     table: Table | None = None
     gate: Gate | None = None
+    doubt: Doubt = Doubt()
     chosen: Chosen | None = None
     joined: frozenset[tuple[str, bytes]] = frozenset()
 
@@ -210,6 +237,7 @@ def _review(
 ) -> Review:
     reader = Reader({rubric.name: rubric})
     joined = set[tuple[str, bytes]]()
+    unscored = set[str]()
     others = LeftOut(OTHER_VERSION)
     for files, are_labels in ((sources.results, False), (sources.labels, True)):
         for file in files:
@@ -230,6 +258,8 @@ def _review(
                 else:
                     others.add(f"{file.path}:{line.number}")
             reader.read_texts(file.path, kept, labels=are_labels)
+        if not are_labels:
+            unscored = {name_key(make_id_key(each.id)) for each in reader.invalid if each.id is not None}
     fault = ""
     try:
         ratings = next(iter(reader.gather()), None)
@@ -251,6 +281,7 @@ def _review(
         criteria=sort_by_criterion(table, outcomes),
         table=table,
         gate=_compare_verdicts(ratings),
+        doubt=_find_doubt(ratings, unscored),
         chosen=ratings.chosen,
     )
 
@@ -263,6 +294,51 @@ def _compare_verdicts(ratings: Ratings) -> Gate | None:
     compared = compare(Between.LABEL, sides, [measure_verdicts("verdict")], Draws(0, 1), Fraction(4, 5))
     pair = compared.measures[0].pair
     return pair.gate if pair else None
+
+
+def _find_doubt(ratings: Ratings, unscored: Collection[str]) -> Doubt:
+    """Find labelled answers that show less than they seem to; `unscored` are the ids of invalid outputs."""
+    labels = {key: each.given[1] for key, each in combine_people(ratings.people).items()} if ratings.people else {}
+    judged = {key: each.text for judge in ratings.judges.values() for key, each in judge.items()}
+    repeated, invalid = [0, 0], [0, 0]
+    seen = set[int]()
+    disputed = 0
+    for key, verdict in labels.items():
+        if verdict is None:
+            continue
+        side = int(verdict is Verdict.PASS)
+        if key not in judged:
+            invalid[side] += name_key(key) in unscored
+            continue
+        text = judged[key]
+        repeated[side] += text in seen
+        seen.update(() if text is None else (text,))
+        verdicts = [given[key].given[1] for given in ratings.people.values() if key in given]
+        passes = verdicts.count(Verdict.PASS)
+        disputed += 0 < passes == sum(each is not None for each in verdicts) - passes
+    return Doubt((repeated[0], repeated[1]), (invalid[0], invalid[1]), disputed, _find_skew(ratings, labels.keys()))
+
+
+_BY_CHANCE = Fraction(1, 100)
+"""The probability from which labels may be more of one verdict by chance."""
+
+
+def _find_skew(ratings: Ratings, labelled: Collection[Key]) -> tuple[Share, Share] | None:
+    """Return the labelled ones of the answers that the judge fails, and of the others, if chance does not explain them.
+
+    That is Fisher's exact test (1935), with twice the smaller tail.
+    """
+    sides: dict[bool, list[bool]] = {False: [], True: []}
+    for key, each in combine_people(ratings.judges).items():
+        sides[each.given[1] is Verdict.PASS].append(key in labelled)
+    failed, passed = (Share(sum(known), len(known)) for known in sides.values())
+    drawn = failed.x + passed.x
+    least = max(drawn - passed.n, 0)
+    ways = [math.comb(failed.n, least) * math.comb(passed.n, drawn - least)]
+    for x in range(least, min(drawn, failed.n)):
+        ways.append(ways[-1] * (failed.n - x) * (drawn - x) // ((x + 1) * (passed.n - drawn + x + 1)))
+    tail = min(sum(ways[: failed.x - least + 1]), sum(ways[failed.x - least :]))
+    return (failed, passed) if Fraction(2 * tail, sum(ways)) < _BY_CHANCE else None
 
 
 class JudgedFinder:

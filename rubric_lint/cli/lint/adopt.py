@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from rubric_lint.cli.commands import Command, Exit, option, reject
-from rubric_lint.cli.options import COLOR, STDIN_FILENAME, AnyPath, FileName, SettingsOptions, with_settings
+from rubric_lint.cli.commands import Exit
+from rubric_lint.cli.options import STDIN, Given, command
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
 from rubric_lint.messages import UserError, join_words, list_names, visible
-from rubric_lint.project.files import STDIN
 from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:
@@ -31,7 +30,8 @@ class _Given(NamedTuple):
     title: str
 
 
-def _read_scale(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | list[int] | None:
+def read_scale(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | list[int] | None:
+    """Read a scale: two scores, or `yes-no`."""
     found = re.fullmatch(r"(-?\d{1,4})-(\d{1,4})", value or "")
     if found and int(found[1]) < int(found[2]):
         return [int(found[1]), int(found[2])]
@@ -40,9 +40,10 @@ def _read_scale(_ctx: click.Context, _param: click.Parameter, value: str | None)
     raise click.BadParameter(f"{value!r} is not a scale; write the lowest and the highest score, 1-5, or yes-no")
 
 
-@click.command(
-    "adopt",
-    cls=Command,
+@command(
+    "files+",
+    "check output:settings name scale | color stdin-filename config isolated",
+    short="Describe a format of your own in the settings.",
     examples={
         "rubric-lint adopt evals/rubric.yaml": "Describe the format of a file in the settings",
         "rubric-lint adopt --output - evals/rubric.yaml": "Print the table instead",
@@ -52,72 +53,47 @@ def _read_scale(_ctx: click.Context, _param: click.Parameter, value: str | None)
         Exit.CLEAN: "the settings describe the files",
         Exit.FOUND: "no criteria found; or with --check, the settings do not describe a file whole",
     },
+    clashes="""
+        --check excludes --output; it writes nothing
+    """,
 )
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=AnyPath())
-@option("Output", "--check", is_flag=True, help="Write nothing; exit with 1 if a file is not described whole.")
-@option("Output", "-o", "--output", metavar="FILE", type=FileName(), help="Settings file to write; - prints tables.")
-@option("Output", "--color", **COLOR)
-@option("Format", "--name", metavar="NAME", type=FileName(), help="What messages call the format.  [default: the file]")
-@option("Format", "--scale", metavar="LOW-HIGH", callback=_read_scale, help="Scale of the scores: 1-5, or yes-no.")
-@option("Input", "--stdin-filename", **STDIN_FILENAME)
-@with_settings
-def adopt(
-    *,
-    files: tuple[str, ...],
-    check: bool,
-    output: str | None,
-    color: str,
-    name: str | None,
-    scale: Any,
-    stdin_filename: str | None,
-    settings: SettingsOptions,
-) -> int:
+def adopt(given: Given) -> int:
     """Describe the format of files in the settings, so that all commands and editors read them.
 
     FILE is YAML, JSON or TOML with criteria in a format of your own; several files may share one. Shows what is
     understood, names each key that is not used, and adds a table to the nearest settings file.
     """
-    reject(_CLASHES)
+    if STDIN in given.files and not given.stdin_filename:
+        raise click.UsageError("- requires --stdin-filename, because the table names its files")
 
     from rubric_lint.project.adoption import choose_file  # noqa: PLC0415  (--help needs none of this)
     from rubric_lint.project.settings import shorten  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
-    finder = settings.finder()
-    given = [_read(file, stdin_filename, finder) for file in dict.fromkeys(files)]
-    if check:
-        return _check(given)
-    is_again = bool(scale) and all(each.settings.shapes for each in given)
-    for each in given if not is_again else ():
+    finder = given.finder()
+    files = [_read(file, given.stdin_filename, finder) for file in dict.fromkeys(given.files)]
+    if given.check:
+        return _check(files)
+    is_again = bool(given.scale) and all(each.settings.shapes for each in files)
+    for each in files if not is_again else ():
         if each.title:
             complain(f"{each.input.label}: is read already, as {each.title}; it needs no table")
-    new = [each for each in given if is_again or not each.title]
+    new = [each for each in files if is_again or not each.title]
     if not new:
         return Exit.CLEAN
-    places = {choose_file(_find_settings(each, finder, output, settings)) for each in new}
+    places = {choose_file(_find_settings(each, finder, given.output, given)) for each in new}
     if len(places) > 1:
         listed = list_names([shorten(place) for place in sorted(places)], 3)
         raise click.UsageError(f"these files have different settings ({listed}); name one with --output")
     file = places.pop()
     old = _find_tables(new, finder) if is_again else []
-    tables = _make_tables(new, file, finder, _Wish(name, scale, old))
+    tables = _make_tables(new, file, finder, _Wish(given.name, given.scale, old))
     if not tables:
         complain("nothing was written")
         return Exit.FOUND
     for each in new:
-        _show(each, tables, color, err=output == STDIN)
-    return _write([table.table for table in tables], file, output)
-
-
-_CLASHES = (
-    (lambda given: "" in given.files, "FILE is empty; name a file"),
-    (lambda given: given.stdin_filename and STDIN not in given.files, "--stdin-filename requires the path -"),
-    (
-        lambda given: STDIN in given.files and not given.stdin_filename,
-        "- requires --stdin-filename, because the table names its files",
-    ),
-    (lambda given: given.check and given.output, "--check writes nothing, so it cannot be combined with --output"),
-)
+        _show(each, tables, given.color, err=given.output == STDIN)
+    return _write([table.table for table in tables], file, given.output)
 
 
 def _read(file: str, stdin_filename: str | None, finder: "SettingsFinder") -> _Given:
@@ -154,9 +130,7 @@ def _read(file: str, stdin_filename: str | None, finder: "SettingsFinder") -> _G
     return _Given(found, documents, settings, join_words(list(titles)))
 
 
-def _find_settings(
-    given: _Given, finder: "SettingsFinder", output: str | None, settings: SettingsOptions
-) -> str | None:
+def _find_settings(given: _Given, finder: "SettingsFinder", output: str | None, settings: Given) -> str | None:
     """Return the path of the settings file to write; None for a new one."""
     if output not in {None, STDIN}:
         return str(File(str(output)).absolute())

@@ -7,19 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubric_lint.cli.commands import Command, Exit, option, writes_at_the_end
-from rubric_lint.cli.options import (
-    STDIN_FILENAME,
-    Choice,
-    FileName,
-    SettingsOptions,
-    load_given,
-    with_settings,
-)
+from rubric_lint.cli.commands import Exit
+from rubric_lint.cli.options import STDIN, Given, command, load_given
 from rubric_lint.cli.output import refuse_same_file, write_result
 from rubric_lint.dialects.export import TARGETS
 from rubric_lint.messages import join_words
-from rubric_lint.project.files import STDIN
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.given import read_given
 
@@ -28,19 +20,9 @@ if TYPE_CHECKING:
     from rubric_lint.scoring.loading import Loaded
 
 
-_output_option = option(
-    "Output",
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=FileName(),
-    help="File to write or replace.  [default: stdout]",
-)
-
-
-@click.command(
-    "convert",
-    cls=Command,
+@command(
+    "file",
+    f"to={','.join(TARGETS)} output rubric strict | stdin-filename config isolated",
     examples={
         "rubric-lint convert --to deepeval examples/summary.rubric.yaml": "Write a DeepEval metric to stdout",
         "rubric-lint convert --to markdown -o rubric.md examples/summary.rubric.yaml": "Write a file",
@@ -50,66 +32,37 @@ _output_option = option(
         Exit.FOUND: "a rubric that the target does not support, or with --strict a loss; nothing was written",
         Exit.USAGE: "usage error, or a file that cannot be read or has errors",
     },
+    writes_at_end=True,
 )
-@click.argument("file", type=click.Path(allow_dash=True))
-@option(
-    "Output",
-    "--to",
-    "target",
-    metavar="FORMAT",
-    type=Choice(TARGETS),
-    default=TARGETS[0],
-    show_default=True,
-    help="Format to write.",
-)
-@_output_option
-@option("Output", "--strict", is_flag=True, help="If anything would be lost, write nothing and exit with 1.")
-@option("Input", "--rubric", "name", metavar="NAME", help="Convert only this rubric of a suite.")
-@option("Input", "--stdin-filename", **STDIN_FILENAME)
-@with_settings
-@writes_at_the_end
-def convert(
-    *,
-    file: str,
-    target: str,
-    name: str | None,
-    output: str | None,
-    strict: bool,
-    stdin_filename: str | None,
-    settings: SettingsOptions,
-) -> int:
+def convert(given: Given) -> int:
     """Convert the rubrics of FILE to another format.
 
     Anything the target format cannot express is reported on stderr. A rubric that has errors, or a shape that the
     target does not support, is refused. FILE may be - for stdin, or REV:PATH for a file in a Git revision.
     """
     from rubric_lint.dialects.export import load_target  # noqa: PLC0415
-    from rubric_lint.dialects.export.carrying import carry  # noqa: PLC0415
-    from rubric_lint.dialects.export.sound import find_written, make_sound  # noqa: PLC0415
-    from rubric_lint.dialects.export.suite import Use, read_beside  # noqa: PLC0415
+    from rubric_lint.dialects.export.entries import find_written, make_sound  # noqa: PLC0415
+    from rubric_lint.dialects.export.suite import Use, carry  # noqa: PLC0415
     from rubric_lint.dialects.export.target import ExportError  # noqa: PLC0415
 
-    if stdin_filename and file != STDIN:
-        raise click.UsageError("--stdin-filename requires the path -, which reads stdin")
-    refuse_same_file(file, output)
-    found = load_given(read_given(file, stdin_filename), settings.finder())
-    if name is not None:
-        found = {name: _choose(found, name)}
-    if target == "xlsx":
-        _check_excel(output)
+    refuse_same_file(given.file, given.output)
+    found = load_given(read_given(given.file, given.stdin_filename), given.finder())
+    if given.name is not None:
+        found = {given.name: _choose(found, given.name)}
+    if given.target == "xlsx":
+        _check_excel(given.output)
     try:
-        writer = load_target(target)
+        writer = load_target(given.target)
         deducts = writer.has_deductions
-        kept = find_written(found, target, writer.shapes) if name is None else found
+        kept = find_written(found, given.target, writer.shapes) if given.name is None else found
         sound = {called: make_sound(called, each.rubric, has_deductions=deducts) for called, each in kept.items()}
-        sources: Sources = {called: _source(each, is_whole=name is None) for called, each in kept.items()}
+        sources: Sources = {called: _source(each, is_whole=given.name is None) for called, each in kept.items()}
         carried = None
-        if name is None:
+        if given.name is None:
             uses = [
                 Use(each.name, each.case, each.document, each.rubric, sources.get(each.name)) for each in found.values()
             ]
-            suite, sources = read_beside(next(iter(found.values())).file, uses, writer)
-            carried = carry(suite, writer)
+            carried, sources = carry(next(iter(found.values())).file, uses, writer)
         around = carried if carried and carried.cases else None
         export = writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources, around)
     except ExportError as refusal:
@@ -118,15 +71,15 @@ def convert(
     lost = [(found[each.name].place(each.path), each.message) for _, dropped in sound.values() for each in dropped]
     lost += [(found[each.name].place_in_document(each.path), each.message) for each in export.losses]
     lost += _lost_around(found, carried) if carried else ()
-    lost += _lost_comments(found, is_whole=name is None)
+    lost += _lost_comments(found, is_whole=given.name is None)
     for place, message in _join(sorted(set(lost), key=_order)):
         complain(f"{place}: lost: {message}")
-    if strict and lost:
+    if given.strict and lost:
         complain("nothing was written: --strict allows no losses")
         return Exit.FOUND
     for gap in export.gaps:
         complain(f"to do: {gap}")
-    return write_result(export.data, output)
+    return write_result(export.data, given.output)
 
 
 def _advise(refusal: "ExportError") -> str:
@@ -147,9 +100,8 @@ def _check_excel(output: str | None) -> None:
 
 
 def _source(loaded: "Loaded", *, is_whole: bool) -> "ExportSource":
-    from rubric_lint.dialects.export.fields import find_fields, find_question  # noqa: PLC0415
     from rubric_lint.dialects.export.suite import find_case  # noqa: PLC0415
-    from rubric_lint.dialects.export.target import ExportSource  # noqa: PLC0415
+    from rubric_lint.dialects.export.target import ExportSource, find_fields, find_question  # noqa: PLC0415
     from rubric_lint.text.nunjucks import RENDERS  # noqa: PLC0415
 
     fields = tuple(find_fields(loaded.document, loaded.rubric))
@@ -172,7 +124,7 @@ def _lost_around(found: "dict[str, Loaded]", carried: "Carried") -> "Iterator[_L
 
 def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool) -> "Iterator[_Lost]":
     """Yield the comments of the file, or of the converted rubrics; no target format keeps them."""
-    from rubric_lint.dialects.export.fields import find_comments  # noqa: PLC0415
+    from rubric_lint.dialects.export.target import find_comments  # noqa: PLC0415
     from rubric_lint.text.source import Span  # noqa: PLC0415
 
     spans = {each.document.span(each.rubric.path) for each in found.values()}
@@ -222,9 +174,11 @@ def _choose(found: "dict[str, Loaded]", name: str) -> "Loaded":
     return found[name]
 
 
-@click.command(
-    "import",
-    cls=Command,
+@command(
+    "file",
+    "output map:import ignore-column rescale rubric header-row | stdin-filename config isolated",
+    name="import",
+    short="Write a table (CSV, Excel, Markdown) as a rubric file.",
     examples={
         "rubric-lint import rubric.csv -o answers.rubric.yaml": "Write a rubric file",
         "rubric-lint import checks.csv --map expected_outcome=Requirement": "Say what a column holds",
@@ -234,40 +188,9 @@ def _choose(found: "dict[str, Loaded]", name: str) -> "Loaded":
         Exit.FOUND: "a table without a single meaning, or a rubric with errors; nothing was written",
         Exit.USAGE: "usage error, or a file that cannot be read",
     },
+    writes_at_end=True,
 )
-@click.argument("file", type=click.Path(allow_dash=True))
-@_output_option
-@option(
-    "Columns",
-    "--map",
-    "mapped",
-    metavar="FIELD=COLUMN",
-    multiple=True,
-    help="Read a column as a field (such as weight), a level (level 4) or scores (score 0-3). Repeatable.",
-)
-@option(
-    "Columns", "--ignore-column", "ignored", metavar="COLUMN", multiple=True, help="Leave out a column. Repeatable."
-)
-@option(
-    "Columns", "--rescale", metavar="LOW..HIGH", help="Turn whole scores of this scale, such as 1..5, into 0 to 10."
-)
-@option("Input", "--rubric", "name", metavar="NAME", help="Import only this sheet, or the table under this heading.")
-@option("Input", "--header-row", metavar="N", type=click.IntRange(min=1), help="Row, or line of CSV, of the header.")
-@option("Input", "--stdin-filename", **STDIN_FILENAME)
-@with_settings
-@writes_at_the_end
-def import_table(
-    *,
-    file: str,
-    output: str | None,
-    mapped: tuple[str, ...],
-    ignored: tuple[str, ...],
-    rescale: str | None,
-    name: str | None,
-    header_row: int | None,
-    stdin_filename: str | None,
-    settings: SettingsOptions,
-) -> int:
+def import_table(given: Given) -> int:
     """Write the tables of FILE as a rubric file.
 
     FILE is CSV, an Excel workbook (.xlsx, with the extra `excel`) or Markdown, such as rubric-lint convert or people
@@ -277,16 +200,13 @@ def import_table(
     """
     from rubric_lint.lint.importing import ChoiceError, TableFile, choose, import_tables  # noqa: PLC0415
 
-    if stdin_filename and file != STDIN:
-        raise click.UsageError("--stdin-filename requires the path -, which reads stdin")
-    refuse_same_file(file, output)
+    refuse_same_file(given.file, given.output)
     progress = Progress(sys.stderr, "importing", "rows")
     try:
-        choices = choose(_read_pairs(mapped), ignored, rescale, name, header_row)
-        given = read_given(file, stdin_filename)
-        with progress.reporting_interrupt(lambda: "before anything was written"):
-            of_file = settings.finder().for_file(given.path)
-            imported = import_tables(TableFile(*given), of_file, choices, progress.show_phase)
+        choices = choose(_read_pairs(given.mapped), given.ignored, given.rescale, given.name, given.header_row)
+        file = read_given(given.file, given.stdin_filename)
+        of_file = given.finder().for_file(file.path)
+        imported = import_tables(TableFile(*file), of_file, choices, progress.show_phase)
     except ChoiceError as wrong:
         raise click.UsageError(str(wrong)) from None
     finally:
@@ -295,7 +215,7 @@ def import_table(
         complain(each.word())
     if not imported.text:
         return Exit.USAGE if imported.is_unreadable else Exit.FOUND
-    return write_result(imported.text.encode(), output)
+    return write_result(imported.text.encode(), given.output)
 
 
 def _read_pairs(mapped: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -5,17 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubric_lint.cli.commands import Command, Exit, option, reject
-from rubric_lint.cli.options import (
-    COLOR,
-    FORCE_EXCLUDE,
-    SOURCE_CLASHES,
-    STDIN_FILENAME,
-    AnyPath,
-    SettingsOptions,
-    rewrite_all,
-    with_settings,
-)
+from rubric_lint.cli.commands import Exit
+from rubric_lint.cli.options import Given, command, rewrite_all
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, wants_color
 from rubric_lint.run.console import Progress, complain
 
@@ -23,9 +14,10 @@ if TYPE_CHECKING:
     from rubric_lint.fix.run import FixOutcome
 
 
-@click.command(
-    "format",
-    cls=Command,
+@command(
+    "paths*",
+    "diff check quiet | color force-exclude stdin-filename config isolated",
+    name="format",
     examples={
         "rubric-lint format --diff examples/summary.rubric.yaml": "Show what would change",
         "rubric-lint format examples/summary.rubric.yaml": "Format a file in place",
@@ -37,31 +29,11 @@ if TYPE_CHECKING:
         Exit.USAGE: "usage error, invalid settings, or a file that cannot be read, parsed, written or formatted safely",
     },
 )
-@click.argument("paths", nargs=-1, type=AnyPath())
-@option("Output", "--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
-@option("Output", "--diff", is_flag=True, help="Write nothing; show a diff, and exit with 1 if a file would change.")
-@option("Output", "-q", "--quiet", is_flag=True, help="Report only problems.")
-@option("Output", "--color", **COLOR)
-@option("Files", "--force-exclude", **FORCE_EXCLUDE)
-@option("Files", "--stdin-filename", **STDIN_FILENAME)
-@with_settings
-def format_files(
-    *,
-    paths: tuple[str, ...],
-    check: bool,
-    diff: bool,
-    quiet: bool,
-    color: str,
-    stdin_filename: str | None,
-    force_exclude: bool,
-    settings: SettingsOptions,
-) -> int:
+def format_files(given: Given) -> int:
     """Put keys, bands and ranges of rubrics in order; change nothing else.
 
     PATHS are files and folders, by default the current folder; - formats stdin to stdout.
     """
-    reject(SOURCE_CLASHES)
-
     # --help and completion do not load the engine.
     from rubric_lint.fix.formatting import format_file  # noqa: PLC0415
     from rubric_lint.fix.run import FixRun  # noqa: PLC0415
@@ -76,26 +48,25 @@ def format_files(
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "formatting")
-    in_color, is_dry = wants_color(color), check or diff
+    in_color, is_dry = wants_color(given.color), given.check or given.diff
     # Stdout carries only the diff or the formatted text; the report goes to stderr.
-    aside = diff or "-" in paths
+    aside = given.diff or "-" in given.paths
     foreign = 0
 
     def report(outcome: "FixOutcome") -> None:
         nonlocal foreign
         progress.clear()
         foreign += count_foreign(outcome)
-        if diff:
+        if given.diff:
             click.echo(write_diff(outcome, color=in_color), nl=False, color=in_color)
-        for line in word_formatted(outcome, is_dry=is_dry) if not (quiet or diff) else ():
+        for line in word_formatted(outcome, is_dry=is_dry) if not (given.quiet or given.diff) else ():
             click.echo(line, err=aside)
         for line in word_unformatted(outcome):
             complain(line)
 
     run = FixRun(report, progress, is_dry=is_dry, rewrite=format_file)
-    overrides = Overrides(force_exclude=force_exclude)
-    totals = rewrite_all(run, paths, stdin_filename, overrides, settings)
-    if not quiet:
+    totals = rewrite_all(run, given, Overrides(force_exclude=given.force_exclude))
+    if not given.quiet:
         click.echo(word_totals(totals, foreign, is_dry=is_dry), err=aside)
     if totals.crashes:
         return Exit.FAULT

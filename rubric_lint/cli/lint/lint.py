@@ -1,43 +1,28 @@
-"""Define `rubric-lint`, which checks rubrics and reports findings."""
+"""Define `rubric-lint`: the program, and `check`, which checks rubrics and reports findings."""
 
 # Paths are str, see project/settings.py.
 # ruff: noqa: PTH120
 
+import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from rubric_lint.cli.commands import HELP, Command, DefaultGroup, Exit, gather_options, launch, option, reject
+from rubric_lint.cli.commands import COMMANDS, DefaultGroup, Exit, launch
 from rubric_lint.cli.options import (
-    ASKED,
-    CHOICES,
-    COLOR,
-    FAIL_ON,
-    FORCE_EXCLUDE,
-    FORMAT,
-    NAMES,
-    OUTPUT_FILE,
-    QUIET,
-    SOURCE_CLASHES,
-    STDIN_FILENAME,
     TEXT_FORMATS,
-    VERSION,
-    AnyPath,
-    FileName,
-    SettingsOptions,
+    Given,
     check_names,
     check_watch,
-    complete_name,
-    print_page,
+    command,
     print_rules,
     require_file_name,
-    with_settings,
     write_figures,
 )
 from rubric_lint.cli.options import watch as watch_files
@@ -52,160 +37,85 @@ if TYPE_CHECKING:
     from rubric_lint.fix.silence import Silenced
     from rubric_lint.project.files import File, Unreadable
     from rubric_lint.project.settings import SettingsFinder, SettingsReport
-    from rubric_lint.run.baseline import Gone
     from rubric_lint.run.batch import FileOutcome
-    from rubric_lint.run.cache import Cache
     from rubric_lint.run.linting import Filter, Lint
     from rubric_lint.run.summary import Summary
 
 
-class Adoption(NamedTuple):
-    """The values of the adoption options."""
+def _silence(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit:
+    """Write an ignore comment for every finding and return the exit code."""
+    from rubric_lint.finding import Severity  # noqa: PLC0415
+    from rubric_lint.fix.run import SilenceRun  # noqa: PLC0415
 
-    diff_base: str | None
-    baseline: str | None
-    no_baseline: bool
-    write_baseline: bool
-    add_ignores: bool
-    reason: str | None
+    def report(name: str, done: "Silenced") -> None:
+        if done.is_changed and not given.quiet:
+            click.echo(f"{visible(name)}: {counted(done.findings, 'finding')} silenced")
+        for finding, why in done.left:
+            line, column, _ = done.result.source.position(finding.span.start)
+            click.echo(f"{visible(name)}:{line}:{column}: {finding.rule} not silenced: {visible(why)}")
 
-    def silence(
-        self, paths: Iterable[str], finder: "SettingsFinder", progress: "Progress", *, fail_on: str, quiet: bool
-    ) -> Exit:
-        """Write the ignore comments and return the exit code."""
-        from rubric_lint.finding import Severity  # noqa: PLC0415
-        from rubric_lint.fix.run import SilenceRun  # noqa: PLC0415
+    totals = SilenceRun(progress, (given.reason or "").strip(), report).silence_all(given.paths, finder)
+    if not given.quiet:
+        click.echo(totals.word())
+    if totals.crashes:
+        return Exit.FAULT
+    if totals.refused:
+        return Exit.USAGE
+    severe = {Severity.ERROR, Severity.WARNING}
+    failing = {"error": {Severity.ERROR}, "warning": severe, "never": set[Severity]()}[given.fail_on]
+    return Exit.FOUND if totals.severities_left & failing else Exit.CLEAN
 
-        run = SilenceRun(progress, (self.reason or "").strip(), partial(_report_silenced, quiet=quiet))
-        totals = run.silence_all(paths, finder)
-        if not quiet:
-            click.echo(totals.word())
-        if totals.crashes:
-            return Exit.FAULT
-        if totals.refused:
-            return Exit.USAGE
-        severe = {Severity.ERROR, Severity.WARNING}
-        failing = {"error": {Severity.ERROR}, "warning": severe, "never": set[Severity]()}[fail_on]
-        return Exit.FOUND if totals.severities_left & failing else Exit.CLEAN
 
-    def require_baseline(self, paths: Iterable[str], stdin_name: str, finder: "SettingsFinder") -> None:
-        """Refuse to write a baseline before anything is linted if neither an option nor the settings name one.
+def _find_sieves(given: Given, finder: "SettingsFinder") -> "list[Filter]":
+    """Return the filters that remove known or untouched findings.
 
-        Raises:
-            click.UsageError: when no file has a baseline.
-            SettingsError: when the settings of stdin are invalid.
-        """
-        if not self.write_baseline or self.baseline is not None:
-            return
-        from rubric_lint.project.files import File, find, split_stdin  # noqa: PLC0415
-
-        others, stdin = split_stdin(paths, stdin_name, finder)
-        names = (each.name for each in chain(stdin, find(others, finder)) if isinstance(each, File))
-        if not any(finder.for_folder(os.path.dirname(name)).baseline for name in names):
-            raise click.UsageError("--write-baseline: name the file with --baseline or in the settings")
-
-    def sieves(self, finder: "SettingsFinder") -> "list[Filter]":
-        """Return the filters that remove known or untouched findings.
-
-        Raises:
-            click.UsageError: when Git cannot list the changes.
-            SettingsError: when the named baseline cannot be used.
-        """
-        sieves: list[Filter] = []
-        if not self.no_baseline:
-            from rubric_lint.run.baseline import Baselines  # noqa: PLC0415
-
-            sieves.append(Baselines(finder, self.baseline, renews=self.write_baseline))
-        if self.diff_base is not None:
-            sieves.append(_sift_changes(self.diff_base))
-        return sieves
-
-    def finish(self, sieves: "list[Filter]", *, quiet: bool) -> None:
-        """Write the baselines if asked to; otherwise report the known findings that no longer occur.
-
-        Raises:
-            SettingsError: when a baseline cannot be written.
-        """
+    Raises:
+        click.UsageError: when Git cannot list the changes.
+        SettingsError: when the named baseline cannot be used.
+    """
+    sieves: list[Filter] = []
+    if not given.no_baseline:
         from rubric_lint.run.baseline import Baselines  # noqa: PLC0415
-        from rubric_lint.run.summary import counted  # noqa: PLC0415
 
-        for sieve in sieves:
-            if not isinstance(sieve, Baselines):
-                continue
-            if self.write_baseline:
-                for name, findings, new, gone in sieve.write():
-                    if not quiet:
-                        complain(f"{name}: {counted(findings, 'known finding')} ({new} added, {gone} removed)")
-            elif not quiet:
-                _tell_gone(list(sieve.gone()))
+        sieves.append(Baselines(finder, given.baseline, renews=given.write_baseline))
+    if given.diff_base is not None:
+        from rubric_lint.run.git import ChangedLinesFilter, GitError, read_changes  # noqa: PLC0415  (few runs compare)
 
-
-def _report_silenced(name: str, done: "Silenced", *, quiet: bool) -> None:
-    """Print the findings of one file that could not be silenced and, unless `quiet`, how many were."""
-    from rubric_lint.run.summary import counted  # noqa: PLC0415
-
-    if done.is_changed and not quiet:
-        click.echo(f"{visible(name)}: {counted(done.findings, 'finding')} silenced")
-    for finding, why in done.left:
-        line, column, _ = done.result.source.position(finding.span.start)
-        click.echo(f"{visible(name)}:{line}:{column}: {finding.rule} not silenced: {visible(why)}")
+        try:
+            sieves.append(ChangedLinesFilter(read_changes(given.diff_base)))
+        except GitError as fault:
+            raise click.UsageError(f"--diff-base: {fault}") from None
+    return sieves
 
 
-def _tell_gone(gone: "list[Gone]") -> None:
-    from rubric_lint.run.summary import counted  # noqa: PLC0415
+def _end_baselines(given: Given, sieves: "list[Filter]") -> None:
+    """Write the baselines if asked to; otherwise report the known findings that no longer occur.
 
-    for name, file, rule, count, is_file_gone in gone:
-        where = f"{file}, which no longer exists" if is_file_gone else file
-        complain(f"{name}: {counted(count, 'known finding')} of {rule} no longer in {where}")
-    if gone:
-        complain("run with --write-baseline to remove them from the baseline")
+    Raises:
+        SettingsError: when a baseline cannot be written.
+    """
+    from rubric_lint.run.baseline import Baselines  # noqa: PLC0415
 
-
-_ADOPTION_OPTIONS = (
-    option(
-        "Adoption",
-        "--diff-base",
-        metavar="REV",
-        help="Report only findings on lines changed since the current branch left the Git revision REV, committed or "
-        "not. In files that Git does not track, every line counts as changed.",
-    ),
-    option("Adoption", "--baseline", metavar="FILE", type=FileName(), help="Hide the known findings listed in FILE."),
-    option("Adoption", "--no-baseline", is_flag=True, help="Ignore the baseline that the settings name."),
-    option("Adoption", "--write-baseline", is_flag=True, help="Record all current findings in the baseline."),
-    option("Adoption", "--add-ignores", is_flag=True, help="Add an ignore comment for every finding; fix nothing."),
-    option("Adoption", "--reason", metavar="TEXT", help="With --add-ignores: the reason to write in each comment."),
-)
+    for sieve in sieves:
+        if not isinstance(sieve, Baselines):
+            continue
+        for name, findings, new, gone in sieve.write() if given.write_baseline else ():
+            if not given.quiet:
+                complain(f"{name}: {counted(findings, 'known finding')} ({new} added, {gone} removed)")
+        missing = [] if given.write_baseline or given.quiet else list(sieve.gone())
+        for name, file, rule, count, is_file_gone in missing:
+            where = f"{file}, which no longer exists" if is_file_gone else file
+            complain(f"{name}: {counted(count, 'known finding')} of {rule} no longer in {where}")
+        if missing:
+            complain("run with --write-baseline to remove them from the baseline")
 
 
-with_adoption = gather_options("adoption", Adoption, _ADOPTION_OPTIONS)
-"""Adds the options to a command, which receives them as one argument `adoption`."""
-
-
-def _sift_changes(revision: str) -> "Filter":
-    from rubric_lint.run.git import ChangedLinesFilter, GitError, read_changes  # noqa: PLC0415  (few runs compare)
-
-    try:
-        return ChangedLinesFilter(read_changes(revision))
-    except GitError as fault:
-        raise click.UsageError(f"--diff-base: {fault}") from None
-
-
-class Judging(NamedTuple):
-    """The values of the options."""
-
-    judged: tuple[str, ...]
-    labels: tuple[str, ...]
-
-    def applies(self, finder: "SettingsFinder") -> bool:
-        """Return whether results are named, by options or by the settings of the current folder."""
-        return bool(self.judged or finder.for_folder("").judged)
-
-    def find_needed(self, name: str, finder: "SettingsFinder") -> tuple[str, ...]:
-        """Return the files of records that findings in a file depend on."""
-        if self.judged:
-            return (*self.judged, *self.labels)
-        settings = finder.for_folder(os.path.dirname(name))
-        return (*settings.judged, *settings.labels)
+def _find_results(given: Given, name: str, finder: "SettingsFinder") -> tuple[str, ...]:
+    """Return the files of records that findings in a file depend on."""
+    if given.judged:
+        return (*given.judged, *given.labels)
+    settings = finder.for_folder(os.path.dirname(name))
+    return (*settings.judged, *settings.labels)
 
 
 class Judges:
@@ -214,8 +124,8 @@ class Judges:
     What it has read stays for the next run. Runs without results do not load the scorer.
     """
 
-    def __init__(self, judging: Judging) -> None:
-        self._judging = judging
+    def __init__(self, given: Given) -> None:
+        self._given = given
         self._kept: tuple[RecordCache, Reviewer] | None = None
         self.run: JudgedRun | None = None
 
@@ -229,7 +139,7 @@ class Judges:
 
         if self._kept is None:
             self._kept = RecordCache(), Reviewer()
-        self.run = run = JudgedRun(finder, (self._judging.judged, self._judging.labels), *self._kept)
+        self.run = run = JudgedRun(finder, (self._given.judged, self._given.labels), *self._kept)
         if run.unreadable:
             raise UserError(*(f"{file}: {reason}" for file, reason in run.unreadable.items()))
         return run
@@ -240,12 +150,13 @@ class Judges:
         Raises:
             UserError: if a file that an option names cannot be read.
         """
-        self.run = self.open(finder) if self._judging.judged else None
+        self.run = self.open(finder) if self._given.judged else None
 
         def lint_all(files: "Iterable[File | Unreadable]") -> "Iterator[tuple[File | Unreadable, FileOutcome]]":
             outcomes = lint(files)
             for file, outcome in outcomes:
-                if self.run or self._has_results(file, outcome, finder):
+                has_rubrics = getattr(outcome, "rubrics", 0) and hasattr(file, "settings")
+                if self.run or (has_rubrics and _find_results(self._given, getattr(file, "name", ""), finder)):
                     run = self.run or self.open(finder)
                     yield from run.judge_all(chain([(file, outcome)], outcomes))
                     return
@@ -253,59 +164,9 @@ class Judges:
 
         return lint_all
 
-    def _has_results(self, file: "File | Unreadable", outcome: "FileOutcome", finder: "SettingsFinder") -> bool:
-        has_rubrics = getattr(outcome, "rubrics", 0) and hasattr(file, "settings")
-        return bool(has_rubrics and self._judging.find_needed(getattr(file, "name", ""), finder))
-
-    def review(self) -> tuple[tuple[str, Any], ...]:
-        """Return what the JSON report has about the run."""
-        return (("judged", self.run.to_json()),) if self.run else ()
-
-    def list_lines(self) -> list[str]:
-        """Return the lines on what was tested."""
-        if self.run is None:
-            return []
-        from rubric_lint.report.judged import word_reviews  # noqa: PLC0415
-
-        return list(word_reviews(self.run))
-
-    def complain_of_records(self) -> None:
-        """Complain of records that cannot be used."""
-        if self.run:
-            from rubric_lint.report.judged import word_records  # noqa: PLC0415
-
-            for line in word_records(self.run):
-                complain(line)
-
-
-_JUDGED_OPTIONS = (
-    option(
-        "Judge outputs",
-        "--judged",
-        multiple=True,
-        metavar="FILE",
-        type=FileName(),
-        help="Also report what these judge outputs show about the rubrics. Can be repeated.",
-    ),
-    option(
-        "Judge outputs",
-        "--labels",
-        multiple=True,
-        metavar="FILE",
-        type=FileName(),
-        help="With --judged: labels of people for the same answers. Can be repeated.",
-    ),
-)
-
-
-with_judged = gather_options("judging", Judging, _JUDGED_OPTIONS)
-"""Adds the options to a command, which receives them as one argument `judging`."""
-
 
 def print_files(paths: Iterable[str], finder: "SettingsFinder", sieves: "Sequence[Filter]", *, as_json: bool) -> Exit:
     """Print the files that a run would read to stdout, and to stderr what is left out and why; or all as JSON."""
-    import json  # noqa: PLC0415  (lint runs need none)
-
     from rubric_lint.project.files import Skipped, Unreadable, find  # noqa: PLC0415
 
     reasons: dict[str, str] = {}
@@ -339,8 +200,6 @@ def print_settings(paths: Iterable[str], finder: "SettingsFinder", *, as_json: b
     Raises:
         SettingsError: when a settings file is invalid.
     """
-    import json  # noqa: PLC0415  (lint runs need none)
-
     from rubric_lint.project.files import tidy  # noqa: PLC0415
     from rubric_lint.project.settings import report_settings  # noqa: PLC0415
 
@@ -384,8 +243,6 @@ def _as_lines(report: "SettingsReport") -> Iterable[str]:
 
 
 def _write(value: Any) -> str:
-    import json  # noqa: PLC0415  (lint runs need none)
-
     return "not set" if value is None else json.dumps(value, ensure_ascii=False, default=float)
 
 
@@ -395,198 +252,103 @@ _WITH_SUMMARY = (Statistics, *(REPORTERS[name] for name in TEXT_FORMATS))
 _EXAMPLES = {
     "rubric-lint": "Check all files in the current folder and below",
     "rubric-lint --fix examples/legacy.yaml": "Fix what can be fixed safely, then report the rest",
-    "rubric-lint --explain overlap": "Explain a rule, with examples",
-    "rubric-lint --diff-base HEAD --format sarif --output-file report.sarif": "Report only findings on changed lines",
+    "rubric-lint explain overlap": "Explain a rule, with examples",
+    "rubric-lint --diff-base HEAD -o report.sarif": "Report only findings on changed lines",
 }
 
 
-_CLASHES: tuple[tuple[Callable[[Any], Any], str], ...] = (
-    (
-        lambda given: given.statistics and given.form not in {None, "full", "concise"},
-        "--statistics cannot be combined with --format {form}",
-    ),
-    (lambda given: given.unsafe_fixes and not given.fix, "--unsafe-fixes requires --fix"),
-    (lambda given: given.choices and not given.fix, "--choose requires --fix"),
-    (lambda given: given.fix and "-" in given.paths, "--fix cannot be used with stdin; use `rubric-fix -`"),
-    (lambda given: given.watch and "-" in given.paths, "--watch cannot be used with stdin"),
-    (lambda given: given.watch and given.fix, "--watch cannot be combined with --fix; run rubric-fix separately"),
-    (
-        lambda given: given.watch and (given.add_ignores or given.write_baseline),
-        "--watch cannot be combined with --add-ignores or --write-baseline; run them separately",
-    ),
-    *SOURCE_CLASHES,
-    (
-        lambda given: given.labels and not given.judged,
-        "--labels requires --judged, the judge outputs for the same answers",
-    ),
-    (
-        lambda given: given.judged and "-" in given.paths,
-        "--judged cannot be used with stdin; name the file with the rubric",
-    ),
-    (
-        lambda given: given.judged and given.add_ignores,
-        "--add-ignores cannot be combined with --judged; write these comments yourself",
-    ),
-    (
-        lambda given: given.diff_base is not None and not given.diff_base.strip(),
-        "--diff-base is empty; name a Git revision",
-    ),
-    (
-        lambda given: given.diff_base is not None and "-" in given.paths,
-        "--diff-base compares files; it cannot be used with stdin",
-    ),
-    (
-        lambda given: given.no_baseline and (given.baseline is not None or given.write_baseline),
-        "--no-baseline cannot be combined with --baseline or --write-baseline",
-    ),
-    (
-        lambda given: given.write_baseline and (given.fix or given.diff_base is not None or given.add_ignores),
-        "--write-baseline cannot be combined with --fix, --diff-base or --add-ignores",
-    ),
-    (lambda given: given.reason is not None and not given.add_ignores, "--reason requires --add-ignores"),
-    (
-        lambda given: given.add_ignores and "-" in given.paths,
-        "--add-ignores writes files; it cannot be used with stdin",
-    ),
-    (lambda given: given.add_ignores and given.fix, "--add-ignores silences every finding; run it without --fix"),
-    (
-        lambda given: given.add_ignores and given.baseline is not None,
-        "--add-ignores silences every finding; run it without --baseline",
-    ),
-    (
-        lambda given: given.add_ignores and given.diff_base is not None,
-        "--add-ignores silences every finding; run it without --diff-base",
-    ),
-    (
-        lambda given: (
-            given.add_ignores
-            and (given.form not in {None, "full"} or given.output_file is not None or given.statistics)
-        ),
-        "--add-ignores writes comments, not a report; remove the report options",
-    ),
-    (
-        lambda given: given.reason is not None and not (given.reason.isprintable() and given.reason.strip()),
-        "--reason must be one line of text",
-    ),
-    (
-        lambda given: "rubric-lint:" in (given.reason or "").lower(),
-        "--reason must not contain `rubric-lint:`, which starts an ignore comment",
-    ),
-    (
-        lambda given: given.show_files and given.show_settings,
-        "--show-files cannot be combined with --show-settings",
-    ),
-    (lambda given: given.show_files and "-" in given.paths, "--show-files cannot be used with stdin"),
-    (lambda given: given.show_settings and "-" in given.paths, "--show-settings cannot be used with stdin"),
-    (
-        lambda given: given.show_files and given.form not in {None, "full", "json"},
-        "--show-files supports only --format json",
-    ),
-    (
-        lambda given: given.show_settings and given.form not in {None, "full", "json"},
-        "--show-settings supports only --format json",
-    ),
-)
-"""The options of a call that contradict each other, or that lack another one."""
+_CLASHES = """
+    --unsafe-fixes needs --fix
+    --choose needs --fix
+    --fix excludes -; use `rubric-lint fix -`
+    --watch excludes -
+    --watch excludes --fix --add-ignores --write-baseline; run them separately
+    --labels needs --judged; it names the judge outputs for the same answers
+    --judged excludes -; name the file with the rubric
+    --judged excludes --add-ignores; write these comments yourself
+    --diff-base excludes -; it compares files
+    --no-baseline excludes --baseline --write-baseline
+    --write-baseline excludes --fix --diff-base --add-ignores
+    --reason needs --add-ignores
+    --add-ignores excludes -; it writes files
+    --add-ignores excludes --fix --baseline --diff-base; it silences every finding
+    --add-ignores excludes --output --statistics; it writes comments, not a report
+    --show-files excludes --show-settings -
+    --show-settings excludes -
+"""
 
 
-@click.command(
-    "check",
-    cls=Command,
+def _check_values(given: Given) -> None:
+    """Reject values of options that no run can use.
+
+    Raises:
+        click.UsageError: for the first one.
+    """
+    check_names(given.select, given.ignore)
+    allowed = {
+        "statistics": {None, "full", "concise"},
+        "add_ignores": {None, "full"},
+        "show_files": {None, "full", "json"},
+        "show_settings": {None, "full", "json"},
+    }
+    for name, forms in allowed.items():
+        if getattr(given, name) and given.form not in forms:
+            option = f"--{name.replace('_', '-')}"
+            only = "; it supports only --format json" if "json" in forms else ""
+            raise click.UsageError(f"{option} cannot be combined with --format {given.form}{only}")
+    if given.diff_base is not None and not given.diff_base.strip():
+        raise click.UsageError("--diff-base is empty; name a Git revision")
+    if given.reason is not None and not (given.reason.isprintable() and given.reason.strip()):
+        raise click.UsageError("--reason must be one line of text")
+    if "rubric-lint:" in (given.reason or "").lower():
+        raise click.UsageError("--reason must not contain `rubric-lint:`, which starts an ignore comment")
+    if given.watch:
+        check_watch(given.form, has_file=given.output is not None)
+    for option in ("judged", "labels"):
+        for name in getattr(given, option):
+            require_file_name(name, f"--{option}")
+    if given.baseline is not None:
+        require_file_name(given.baseline, "--baseline")
+
+
+def _require_baseline(given: Given, finder: "SettingsFinder") -> None:
+    """Refuse to write a baseline before anything is linted if neither an option nor the settings name one.
+
+    Raises:
+        click.UsageError: when no file has a baseline.
+        SettingsError: when the settings of stdin are invalid.
+    """
+    from rubric_lint.project.files import File, find, split_stdin  # noqa: PLC0415
+
+    others, stdin = split_stdin(given.paths, given.stdin_filename or "<stdin>", finder)
+    names = (each.name for each in chain(stdin, find(others, finder)) if isinstance(each, File))
+    if not any(finder.for_folder(os.path.dirname(name)).baseline for name in names):
+        raise click.UsageError("--write-baseline: name the file with --baseline or in the settings")
+
+
+@command(
+    "paths*",
+    "fix select ignore fail-on format:findings output:report quiet watch diff-base baseline"
+    " | statistics color require-rubrics fail-on-unread unsafe-fixes choose judged labels no-baseline write-baseline"
+    " add-ignores reason force-exclude stdin-filename no-cache show-files config isolated show-settings explain rules"
+    " version",
     examples=_EXAMPLES,
     exits={
         Exit.CLEAN: "no findings as severe as --fail-on",
         Exit.FOUND: "findings as severe as --fail-on, or what --require-rubrics or --fail-on-unread forbids",
     },
+    clashes=_CLASHES,
 )
-@click.argument("paths", nargs=-1, type=AnyPath())
-@option("Output", "--format", "form", **FORMAT)
-@option("Output", "--output-file", **OUTPUT_FILE)
-@option("Output", "--statistics", is_flag=True, help="Show the number of findings per rule instead of the findings.")
-@option("Output", "-q", "--quiet", **QUIET)
-@option("Output", "--color", **COLOR)
-@option("Output", "--watch", is_flag=True, help="Re-run when files change.")
-@option("Rules", "--select", **NAMES, help="Run only these rules (comma-separated names).")
-@option("Rules", "--ignore", **NAMES, help="Run all rules except these.")
-@option("Rules", "--fail-on", **FAIL_ON)
-@option(
-    "Rules",
-    "--require-rubrics",
-    is_flag=True,
-    help="Exit with 1 if no rubrics are found, a named file has none, or one is not checked.",
-)
-@option("Rules", "--fail-on-unread", is_flag=True, help="Exit with 1 if what looks like a rubric is not read.")
-@option("Fixes", "--fix", is_flag=True, help="Apply safe fixes first, as rubric-fix does.")
-@option(
-    "Fixes",
-    "--unsafe-fixes",
-    is_flag=True,
-    help="With --fix: also apply fixes that may change the meaning of a rubric.",
-)
-@option("Fixes", "--choose", "choices", **CHOICES)
-@with_judged
-@with_adoption
-@option("Files", "--force-exclude", **FORCE_EXCLUDE)
-@option("Files", "--stdin-filename", **STDIN_FILENAME)
-@option("Files", "--no-cache", is_flag=True, help="Neither read nor write the cache; see `cache --help`.")
-@option("Files", "--show-files", is_flag=True, help="List the files that would be read, and what is skipped and why.")
-@with_settings
-@option(
-    "Settings", "--show-settings", is_flag=True, help="Show the settings of each path, and where each one comes from."
-)
-@option(
-    HELP,
-    "--explain",
-    metavar="RULE",
-    **ASKED,
-    callback=print_page,
-    shell_complete=complete_name,
-    help="Explain a rule.",
-)
-@option(HELP, "--rules", is_flag=True, help="List the rules.")
-@option(HELP, "--version", **VERSION)
-def check(  # noqa: C901, PLR0911, PLR0912, PLR0915 (several options replace the run)
-    *,
-    paths: tuple[str, ...],
-    form: str | None,
-    output_file: str | None,
-    select: frozenset[str],
-    ignore: frozenset[str],
-    fail_on: str,
-    fix: bool,
-    unsafe_fixes: bool,
-    choices: tuple[str, ...],
-    watch: bool,
-    require_rubrics: bool,
-    fail_on_unread: bool,
-    statistics: bool,
-    quiet: bool,
-    color: str,
-    stdin_filename: str | None,
-    force_exclude: bool,
-    settings: SettingsOptions,
-    no_cache: bool,
-    adoption: Adoption,
-    judging: Judging,
-    rules: bool,
-    show_files: bool,
-    show_settings: bool,
-) -> int:
+def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
     """Check LLM-judge rubrics in YAML and JSON.
 
     PATHS are files and folders, by default the current folder; - reads stdin.
     """
-    if rules:
-        print_rules(form)
+    if given.rules:
+        print_rules(given.form)
         return Exit.CLEAN
-    check_names(select, ignore)
-    reject(_CLASHES)
-    if watch:
-        check_watch(form, has_file=output_file is not None)
-    for name in (*judging.judged, *judging.labels):
-        require_file_name(name, "--judged" if name in judging.judged else "--labels")
-    if adoption.baseline is not None:
-        require_file_name(adoption.baseline, "--baseline")
+    _check_values(given)
+    given.paths = given.paths or (".",)
 
     # --help, --explain and completion do not load the engine.
     from rubric_lint.cli.output import choose_format, open_report, spare  # noqa: PLC0415
@@ -596,73 +358,81 @@ def check(  # noqa: C901, PLR0911, PLR0912, PLR0915 (several options replace the
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr)
-    look = make_style(color, quiet=quiet, is_file=output_file is not None)
-    chosen = "statistics" if statistics else choose_format(form, output_file)
-    make_reporter = Statistics if statistics else REPORTERS[chosen]
-    judges = Judges(judging)
+    look = make_style(given.color, quiet=given.quiet, is_file=given.output is not None)
+    chosen = "statistics" if given.statistics else choose_format(given.form, given.output)
+    make_reporter = Statistics if given.statistics else REPORTERS[chosen]
+    judges = Judges(given)
 
     fixed = Exit.CLEAN
     bare = 0
 
     def run(finder: SettingsFinder, **files: Any) -> "Summary":
         nonlocal fixed, bare
-        files["unable"] = _find_unable(select, has_results=judging.applies(finder))
+        files["unable"] = _find_unable(given.select, has_results=bool(given.judged or finder.for_folder("").judged))
         files["lint"] = judges.wrap(files["lint"], finder)
-        with open_report(output_file, progress, look) as write:
+        with open_report(given.output, progress, look) as write:
             # Opened before fixing: if the report cannot be written, no file is changed.
-            if fix:
-                fixed = _fix(paths or (".",), finder, progress, unsafe=unsafe_fixes, choices=choices, quiet=quiet)
+            if given.fix:
+                fixed = _fix(given, finder, progress)
             reporter = make_reporter(write, look)
-            sieves = adoption.sieves(finder)
-            if output_file is not None or adoption.write_baseline:
-                files["undone"] = f"{'the report' if output_file is not None else 'the baseline'} was not written"
+            sieves = _find_sieves(given, finder)
+            if given.output is not None or given.write_baseline:
+                files["undone"] = f"{'the report' if given.output is not None else 'the baseline'} was not written"
             engine = LintRun(reporter, progress, sieves, **files)
-            summary = engine.lint_all(paths or (".",), stdin_filename or "<stdin>", finder)
-            summary = summary._replace(review=judges.review())
+            summary = engine.lint_all(given.paths, given.stdin_filename or "<stdin>", finder)
+            if judges.run:
+                summary = summary._replace(review=(("judged", judges.run.to_json()),))
             reporter.end(summary)
-            write_figures(() if quiet else judges.list_lines(), chosen, write)
-        judges.complain_of_records()
+            if judges.run and not given.quiet:
+                from rubric_lint.report.judged import word_reviews  # noqa: PLC0415
+
+                write_figures(word_reviews(judges.run), chosen, write)
+        if judges.run:
+            from rubric_lint.report.judged import word_records  # noqa: PLC0415
+
+            for line in word_records(judges.run):
+                complain(line)
         bare = engine.explaining.bare + summary.other_kinds
-        says_summary = output_file is not None or make_reporter in _WITH_SUMMARY
-        if summary.is_empty and not says_summary and not quiet:
+        says_summary = given.output is not None or make_reporter in _WITH_SUMMARY
+        if summary.is_empty and not says_summary and not given.quiet:
             complain(f"0 rubrics found in {counted(summary.files, 'file')}")
         for line in engine.explaining.word():
             complain(line)
-        adoption.finish(sieves, quiet=quiet)
+        _end_baselines(given, sieves)
         return summary
 
-    overrides = Overrides(select or None, ignore, force_exclude)
-    if watch:
-        others = {**settings._asdict(), "needs": judging.find_needed}
-        return watch_files(paths or (".",), run, progress, overrides, **others)
-    finder = settings.finder(overrides)
-    if show_files:
-        return print_files(paths or (".",), finder, adoption.sieves(finder), as_json=form == "json")
-    if show_settings:
-        return print_settings(paths or (".",), finder, as_json=form == "json")
-    if adoption.add_ignores:
-        return adoption.silence(paths or (".",), finder, progress, fail_on=fail_on, quiet=quiet)
-    adoption.require_baseline(paths or (".",), stdin_filename or "<stdin>", finder)
-    with nullcontext() if no_cache else _open_cache() as cache:
-        summary = run(finder, lint=spare(output_file, partial(lint_files, cache=cache, edits=chosen in WITH_EDITS)))
-    if output_file is not None and not quiet:
+    overrides = Overrides(given.select or None, given.ignore, given.force_exclude)
+    if given.watch:
+        needs = partial(_find_results, given)
+        settings = {"config": given.config, "isolated": given.isolated}
+        return watch_files(given.paths, run, progress, overrides, needs=needs, **settings)
+    finder = given.finder(overrides)
+    if given.show_files:
+        return print_files(given.paths, finder, _find_sieves(given, finder), as_json=given.form == "json")
+    if given.show_settings:
+        return print_settings(given.paths, finder, as_json=given.form == "json")
+    if given.add_ignores:
+        return _silence(given, finder, progress)
+    if given.write_baseline and given.baseline is None:
+        _require_baseline(given, finder)
+    from rubric_lint.run.cache import Cache  # noqa: PLC0415  (not needed with --no-cache)
+
+    with nullcontext() if given.no_cache else Cache.here() as cache:
+        summary = run(finder, lint=spare(given.output, partial(lint_files, cache=cache, edits=chosen in WITH_EDITS)))
+    if given.output is not None and not given.quiet:
         click.echo(summary)
     if summary.faults:
         return Exit.FAULT
     if summary.unreadable:
         return max(Exit.USAGE, fixed)
-    if missing := list(_word_missing(summary, finder, bare, is_required=require_rubrics, is_strict=fail_on_unread)):
+    if missing := list(
+        _word_missing(summary, finder, bare, is_required=given.require_rubrics, is_strict=given.fail_on_unread)
+    ):
         for line in missing:
             complain(line)
         return Exit.FOUND
     failing = {"error": summary.errors, "warning": summary.errors + summary.warnings, "never": 0}
-    return max(Exit.FOUND if failing[fail_on] else Exit.CLEAN, fixed)
-
-
-def _open_cache() -> "Cache":
-    from rubric_lint.run.cache import Cache  # noqa: PLC0415  (not needed with --no-cache)
-
-    return Cache.here()
+    return max(Exit.FOUND if failing[given.fail_on] else Exit.CLEAN, fixed)
 
 
 def _word_missing(
@@ -704,15 +474,7 @@ def _find_unable(select: frozenset[str], *, has_results: bool) -> frozenset[str]
     return frozenset() if has_results else JUDGED_RULES
 
 
-def _fix(
-    paths: Iterable[str],
-    finder: "SettingsFinder",
-    progress: Progress,
-    *,
-    unsafe: bool,
-    choices: tuple[str, ...],
-    quiet: bool,
-) -> Exit:
+def _fix(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit:
     """Fix the files and report on stderr, because stdout is for the findings."""
     from rubric_lint.cli.fix.fix import exit_code  # noqa: PLC0415
     from rubric_lint.fix.run import FixRun  # noqa: PLC0415
@@ -724,33 +486,15 @@ def _fix(
             complain(line)
 
     # Linting reports the files that cannot be read.
-    totals = FixRun(report, progress, unsafe=unsafe, choices=choices, refuse=lambda _: None).fix_all(paths, "", finder)
-    if not quiet:
+    how: dict[str, Any] = {"unsafe": given.unsafe_fixes, "choices": given.choices, "refuse": lambda _: None}
+    totals = FixRun(report, progress, **how).fix_all(given.paths, "", finder)
+    if not given.quiet:
         click.echo(totals.word(is_dry=False), err=True)
     return exit_code(totals)
 
 
-_LATE = {
-    "adopt": "adopt:adopt",
-    "assess": "assess:assess",
-    "labels": "labels:labels",
-    "cache": "cache:cache",
-    "convert": "convert:convert",
-    "diff": "diff:diff",
-    "format": "format_files:format_files",
-    "import": "convert:import_table",
-    "init": "setup:init",
-    "lsp": "servers:lsp",
-    "mcp": "servers:mcp",
-    "schema": "schema:schema",
-    "show": "show:show",
-    "skill": "setup:skill",
-}
-
-
-@click.group(cls=DefaultGroup, default=check, late=_LATE)
-def cli() -> None:
-    """Group the commands."""
+cli = DefaultGroup("rubric-lint", default=check, late=tuple(name for name in COMMANDS if name != "check"))
+"""The program with all its commands."""
 
 
 def main() -> NoReturn:

@@ -4,14 +4,14 @@ import os
 import signal
 import sys
 
-import click
-
-from rubric_lint.cli.commands import Command, Exit, end_at_once, option
+from rubric_lint.cli.commands import Exit, end_at_once
+from rubric_lint.cli.options import Given, command
 from rubric_lint.run.console import complain
 
 
-@click.command(
-    cls=Command,
+@command(
+    "",
+    "stdio",
     examples={"rubric-lint lsp": "What an editor runs"},
     exits={
         Exit.CLEAN: "the editor asked the server to exit",
@@ -19,8 +19,7 @@ from rubric_lint.run.console import complain
         Exit.USAGE: "usage error, or pygls is not installed",
     },
 )
-@option("Input", "--stdio", is_flag=True, help="Communicate over stdin and stdout; always on, so you can omit it.")
-def lsp(*, stdio: bool) -> int:  # noqa: ARG001 (some editors always pass it)
+def lsp(_given: Given) -> int:
     """Start the language server, for use by editors."""
     try:
         import pygls.lsp.server  # noqa: F401, PLC0415  (a third of a second)
@@ -38,24 +37,16 @@ def lsp(*, stdio: bool) -> int:  # noqa: ARG001 (some editors always pass it)
     return Exit.CLEAN if Server().run() else Exit.FOUND
 
 
-@click.command(
-    cls=Command,
+@command(
+    "",
+    "root",
     examples={
         "rubric-lint mcp": "What a coding agent runs in the folder of the project",
         "rubric-lint mcp --root examples": "Allow one folder and nothing else",
     },
     exits={Exit.CLEAN: "the agent disconnected", Exit.USAGE: "usage error, or the mcp package is not installed"},
 )
-@option(
-    "Input",
-    "--root",
-    "roots",
-    metavar="DIR",
-    multiple=True,
-    type=click.Path(exists=True, file_okay=False),
-    help="Let the tools read and write in this folder; repeatable.  [default: the current folder]",
-)
-def mcp(*, roots: tuple[str, ...]) -> int:
+def mcp(given: Given) -> int:
     """Start the MCP server over stdin and stdout, for use by coding agents.
 
     Relative paths start at the first --root. Paths and symlinks that leave all roots are refused.
@@ -70,9 +61,9 @@ def mcp(*, roots: tuple[str, ...]) -> int:
 
     if sys.stdin.isatty():
         complain("waiting for Model Context Protocol messages; this command is meant to be started by a coding agent")
-    allowed = Roots(roots or (".",))
-    if roots:
-        os.chdir(roots[0])
+    allowed = Roots(given.roots or (".",))
+    if given.roots:
+        os.chdir(given.roots[0])
     end_at_once()
     serve(allowed)
     return Exit.CLEAN

@@ -1,4 +1,4 @@
-"""Define `rubric-lint init`, which writes a rubric to start from."""
+"""Define the small commands: `init`, `explain`, `cache`, `skill` and `completion`."""
 
 import os
 import shlex
@@ -6,19 +6,23 @@ from contextlib import suppress
 from pathlib import Path
 
 import click
+from click.shell_completion import get_completion_class
 
-from rubric_lint.cli.commands import Command, Exit, Group, option
-from rubric_lint.cli.options import FileName, choice
+from rubric_lint.cli.commands import ALIASES, COMMANDS, Exit, Group
+from rubric_lint.cli.options import OPTIONS, Choice, Given, command, complete_name, print_page, print_rules
 from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent
 from rubric_lint.messages import visible
 from rubric_lint.project.opening import SMALL_LIMIT, read_file
+from rubric_lint.run.cache import FOLDER, cache_folder, clear
 
-SHAPES = ("checklist", "score-ranges", "holistic", "levels")
-"""The shapes that it writes, the simplest first."""
+SHAPES = OPTIONS["shape"].takes
+"""The shapes that `init` writes, the simplest first."""
 
 
-@click.command(
-    cls=Command,
+@command(
+    "file?",
+    "shape suite force",
+    short="Write a rubric to start from.",
     examples={
         "rubric-lint init": "Write a checklist to example.rubric.yaml",
         "rubric-lint init --shape score-ranges quality.rubric.yaml": "Choose how the judge answers, and the name",
@@ -27,11 +31,7 @@ SHAPES = ("checklist", "score-ranges", "holistic", "levels")
     },
     exits={Exit.USAGE: "usage error, or FILE exists or cannot be written"},
 )
-@click.argument("file", metavar="[FILE]", required=False, type=FileName())
-@option("Content", "--shape", metavar="SHAPE", **choice(*SHAPES), help="How the judge answers.")
-@option("Content", "--suite", is_flag=True, help="Write a suite with one case instead of a rubric file.")
-@option("Output", "--force", is_flag=True, help="Overwrite an existing FILE.")
-def init(file: str | None, shape: str, *, suite: bool, force: bool) -> None:
+def init(given: Given) -> None:
     """Write a rubric to start from. It has no findings and names its schema for editors.
 
     FILE defaults to example.rubric.yaml, or with --suite to example.suite.yaml; - writes to stdout. A name that ends
@@ -41,27 +41,28 @@ def init(file: str | None, shape: str, *, suite: bool, force: bool) -> None:
     from rubric_lint.project.files import name_other_kind  # noqa: PLC0415
     from rubric_lint.project.repository import name_schema  # noqa: PLC0415
 
-    name = file or ("example.suite.yaml" if suite else "example.rubric.yaml")
+    name = given.file or ("example.suite.yaml" if given.suite else "example.rubric.yaml")
     if kind := name_other_kind(name):
         raise click.UsageError(
             f"{name} would not be checked, as it is {kind}; choose a name that ends in .yaml or .json"
         )
-    schema = name_schema("suite" if suite else "rubric", name)
-    text = start(shape, schema, suite=suite, as_json=name.lower().endswith(".json"))
+    schema = name_schema("suite" if given.suite else "rubric", name)
+    text = start(given.shape, schema, suite=given.suite, as_json=name.lower().endswith(".json"))
     if name == "-":
         click.echo(text, nl=False)
         return
     if os.path.isdir(name):  # noqa: PTH112  (Path.is_dir may raise)
         raise click.UsageError(f"{name} is a folder; name a file in it")
     try:
-        with Path(name).open("wb" if force else "xb") as stream:
+        with Path(name).open("wb" if given.force else "xb") as stream:
             stream.write(text.encode())
     except FileExistsError:
         raise click.UsageError(f"{name} already exists; name another file, or use --force to overwrite it") from None
     except OSError as error:
         raise click.UsageError(f"cannot write {name}: {error.strerror}") from error
     click.echo(f"Wrote {visible(name)}. Replace its criteria with your own, then check the file:", err=True)
-    line = f"rubric-lint {shlex.quote(f'./{name}' if name.startswith('-') else name)}"
+    is_plain = not name.startswith("-") and name not in {*COMMANDS, *ALIASES}
+    line = f"rubric-lint {shlex.quote(name if is_plain else f'./{name}')}"
     # A shell would not take escapes for the characters that cannot be shown.
     click.echo(f"  {line}" if visible(line) == line else "  rubric-lint .", err=True)
 
@@ -80,63 +81,49 @@ def find_skill() -> Path:
     return packaged if packaged.is_file() else package.parent / "skills" / NAME / FILE
 
 
-@click.group(
-    cls=Group,
-    examples={"rubric-lint skill install": "Install the skill for the agents of this project"},
-)
-def skill() -> None:
-    """Install the skill that teaches coding agents to write rubrics.
-
-    A skill is a file of instructions that an agent reads when a task needs it: https://agentskills.io.
-    """
-
-
-@skill.command("print", cls=Command, examples={"rubric-lint skill print": "Read the skill"})
-def print_skill() -> None:
+@command("", "", name="print", examples={"rubric-lint skill print": "Read the skill"})
+def print_skill(_given: Given) -> None:
     """Print the skill."""
     click.echo(find_skill().read_text("utf-8"), nl=False)
 
 
-@skill.command("path", cls=Command, examples={"rubric-lint skill path": "Find the file"})
-def print_path() -> None:
+@command("", "", name="path", examples={"rubric-lint skill path": "Find the file"})
+def print_path(_given: Given) -> None:
     """Print the path of the skill in the installed package."""
     click.echo(find_skill())
 
 
-@skill.command(
-    cls=Command,
+def read_agent(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    """Return the name of an agent.
+
+    Raises:
+        click.BadParameter: for an unknown one.
+    """
+    return value and Choice(sorted(FOLDERS)).convert(value, _param, _ctx)
+
+
+@command(
+    "",
+    "agent to:folder force",
     examples={
         "rubric-lint skill install": "Install it for the agents of this project",
         "rubric-lint skill install --agent claude": "Install it for Claude Code",
         "rubric-lint skill install --to ~/.agents/skills": "Install it for all projects of a user",
     },
     exits={Exit.USAGE: "usage error, or the installed skill was changed, or cannot be written"},
+    clashes="--agent excludes --to; each names a folder",
 )
-@option(
-    "Output",
-    "--agent",
-    metavar="AGENT",
-    type=click.Choice(sorted(FOLDERS)),
-    help="The coding agent to install it for.  [default: the agent that runs this command; "
-    f"otherwise {SHARED_SKILLS}, where most agents look]",
-)
-@option("Output", "--to", "folder", metavar="DIR", help="Install it into DIR/rubric-lint instead.")
-@option("Output", "--force", is_flag=True, help="Overwrite an installed skill that differs.")
-def install(agent: str | None, folder: str | None, *, force: bool) -> None:
+def install(given: Given) -> None:
     """Install the skill into this project."""
-    if agent and folder:
-        raise click.UsageError("--agent and --to cannot be combined; each names a folder")
     found = find_agent(os.environ)
-    if folder == "":
-        raise click.UsageError("--to is empty; name a folder")
-    skills = folder or (FOLDERS[agent] if agent else found.skills if found else SHARED_SKILLS)
+    skills = given.folder or (FOLDERS[given.agent] if given.agent else found.skills if found else SHARED_SKILLS)
     target = Path(skills, NAME, FILE)
     text = find_skill().read_bytes()
     try:
         if _holds(target, text):
             click.echo(f"{visible(str(target))} is up to date.", err=True)
             return
-        if os.path.lexists(target) and not force:
+        if os.path.lexists(target) and not given.force:
             raise click.UsageError(
                 f"{target} differs from the skill of this version; compare it with `rubric-lint skill print`, then use "
                 "--force to overwrite it"
@@ -152,3 +139,82 @@ def _holds(file: Path, data: bytes) -> bool:
     with suppress(OSError):  # also what is not a regular file, or too large to be the skill
         return read_file(str(file), SMALL_LIMIT) == data
     return False
+
+
+skill = Group(
+    "skill",
+    commands=[install, print_path, print_skill],
+    help="Install the skill that teaches coding agents to write rubrics.\n\nA skill is a file of instructions that an "
+    "agent reads when a task needs it: https://agentskills.io.",
+    short_help="Install the skill that teaches coding agents to write rubrics.",
+    examples={"rubric-lint skill install": "Install the skill for the agents of this project"},
+)
+
+
+@command("", "", name="dir", examples={"rubric-lint cache dir": "Print the cache folder"})
+def show_folder(_given: Given) -> None:
+    """Print the cache folder."""
+    click.echo(_require_folder())
+
+
+@command("", "", name="clear", examples={"rubric-lint cache clear": "Delete all results"})
+def clear_all(_given: Given) -> None:
+    """Delete all cached results, of every version and working folder, and the replies of judges."""
+    folder = _require_folder()
+    count = clear()
+    click.echo(f"Removed {count} file{'' if count == 1 else 's'} from {folder}.")
+
+
+def _require_folder() -> str:
+    if folder := cache_folder():
+        return folder
+    raise click.UsageError(f"there is no cache because you have no home folder; set {FOLDER} to use one")
+
+
+cache = Group(
+    "cache",
+    commands=[clear_all, show_folder],
+    help=f"Show or clear the cache of results from earlier runs. Set the environment variable {FOLDER} to move it.",
+    short_help="Show or clear the cache of results from earlier runs.",
+    examples={"rubric-lint cache dir": "Print the cache folder", "rubric-lint cache clear": "Delete all results"},
+)
+
+
+@command(
+    "rule?",
+    "format=text,json",
+    short="Explain a rule, with examples; without RULE, list the rules.",
+    examples={"rubric-lint explain overlap": "Explain a rule", "rubric-lint explain": "List the rules"},
+)
+def explain(given: Given) -> None:
+    """Explain a rule, with examples; without RULE, list all rules."""
+    if given.rule is None:
+        print_rules(None if given.form == "text" else given.form)
+    else:
+        context = click.get_current_context()
+        print_page(context, context.command.params[0], given.rule)
+
+
+explain.params[0]._custom_shell_complete = complete_name
+
+
+@command(
+    "shell",
+    "",
+    short="Print what makes a shell complete commands and options.",
+    examples={
+        'eval "$(rubric-lint completion bash)"': "In ~/.bashrc",
+        'eval "$(rubric-lint completion zsh)"': "In ~/.zshrc",
+        "rubric-lint completion fish | source": "In ~/.config/fish/config.fish",
+    },
+)
+def completion(given: Given) -> None:
+    """Print what makes a shell complete commands, options and rules. SHELL is bash, zsh or fish."""
+    from rubric_lint.cli.lint.lint import cli  # noqa: PLC0415  (it loads this module)
+
+    Choice(["bash", "zsh", "fish"]).convert(given.shell, None, None)
+    shell = get_completion_class(given.shell)
+    if shell is not None:
+        for program in ("rubric-lint", "rubric-fix", "rubric-score", "rubric-test"):
+            variable = f"_{program.replace('-', '_')}_complete".upper()
+            click.echo(shell(cli, {}, program, variable).source())

@@ -2,26 +2,16 @@
 
 import sys
 
-import click
-
-from rubric_lint.cli.commands import Command, Exit, option, reject
-from rubric_lint.cli.options import (
-    COLOR,
-    FORCE_EXCLUDE,
-    SOURCE_CLASHES,
-    STDIN_FILENAME,
-    AnyPath,
-    SettingsOptions,
-    choice,
-    with_settings,
-)
+from rubric_lint.cli.commands import Exit
+from rubric_lint.cli.options import Given, command
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
 from rubric_lint.run.console import Progress, complain
 
 
-@click.command(
-    "show",
-    cls=Command,
+@command(
+    "paths*",
+    "format=full,json color | stdin-filename force-exclude config isolated",
+    short="Show rubrics: criteria, shares, gates, what examples score.",
     examples={
         "rubric-lint show": "Show all rubrics in the current folder and below",
         "rubric-lint show examples/summary.rubric.yaml": "Show those of one file",
@@ -29,27 +19,11 @@ from rubric_lint.run.console import Progress, complain
     },
     exits={Exit.CLEAN: "rubrics shown, also if they have findings", Exit.FOUND: "no rubrics found"},
 )
-@click.argument("paths", nargs=-1, type=AnyPath())
-@option("Output", "--format", "form", **choice("full", "json"), help="Report format.")
-@option("Output", "--color", **COLOR)
-@option("Files", "--stdin-filename", **STDIN_FILENAME)
-@option("Files", "--force-exclude", **FORCE_EXCLUDE)
-@with_settings
-def show(
-    *,
-    paths: tuple[str, ...],
-    form: str,
-    color: str,
-    stdin_filename: str | None,
-    force_exclude: bool,
-    settings: SettingsOptions,
-) -> int:
+def show(given: Given) -> int:
     """Show the rubrics in files and folders: criteria, shares, gates, and what examples score.
 
     Also shows what is nearly a rubric, and why it is not read. PATHS defaults to the current folder; - reads stdin.
     """
-    reject(SOURCE_CLASHES)
-
     # --help and completion do not load the engine.
     from rubric_lint.cli.output import open_report  # noqa: PLC0415
     from rubric_lint.project.settings import Overrides  # noqa: PLC0415
@@ -58,13 +32,15 @@ def show(
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "reading")
-    look = make_style(color)
-    finder = settings.finder(Overrides(force_exclude=force_exclude))
+    look = make_style(given.color)
+    finder = given.finder(Overrides(force_exclude=given.force_exclude))
     with open_report(None, progress, look) as write:
-        report = SHOW_FORMATS[form](write, look)
-        summary = ShowRun(report.add, progress).show_all(paths or (".",), stdin_filename or "<stdin>", finder)
+        report = SHOW_FORMATS[given.form](write, look)
+        summary = ShowRun(report.add, progress).show_all(
+            given.paths or (".",), given.stdin_filename or "<stdin>", finder
+        )
         report.end(summary)
-    if form == "json" and not summary.rubrics:
+    if given.form == "json" and not summary.rubrics:
         for line in word_summary(summary).splitlines():
             complain(line)
     if summary.faults:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubric_lint.cli.commands import Command, Exit, option
-from rubric_lint.cli.options import Choice, FileName, SettingsOptions, choice, open_page, with_settings
+from rubric_lint.cli.commands import Exit
+from rubric_lint.cli.options import Given, command, open_page
 from rubric_lint.cli.output import columns, escape_what_cannot_be_encoded
-from rubric_lint.cli.score.options import extract_option, load, map_option, rubric_argument
+from rubric_lint.cli.score.options import load
 from rubric_lint.messages import point_to_known
 from rubric_lint.project.files import STDIN
 from rubric_lint.project.opening import open_stream
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rubric_lint.agree.analysis import Condition
-    from rubric_lint.agree.pass_rate import Chosen
     from rubric_lint.agree.ratings import Ratings
     from rubric_lint.agree.reading import Reader
     from rubric_lint.report.agreement import Findings
@@ -132,19 +131,17 @@ def warn_of_time(ratings: "list[Ratings]", draws: int) -> None:
         )
 
 
-_CHOSEN = ("random", "separate", "by-verdict")
-
-
 _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 
 
-@click.command(
-    "agree",
-    cls=Command,
+@command(
+    "rubric results*",
+    "labels map rater format=table,json report worst fail-below allow-invalid"
+    " | chosen any-version extract bootstrap seed:draw target config isolated",
     examples={
-        f"rubric-score agree {_FILES} --labels labels.jsonl": "Compare a judge with people",
-        f"rubric-score agree {_FILES} other.jsonl": "Compare two judges",
-        f"rubric-score agree {_FILES} --labels labels.jsonl --fail-below alpha=0.6": "Fail a CI job",
+        f"rubric-lint agree {_FILES} --labels labels.jsonl": "Compare a judge with people",
+        f"rubric-lint agree {_FILES} other.jsonl": "Compare two judges",
+        f"rubric-lint agree {_FILES} --labels labels.jsonl --fail-below alpha=0.6": "Fail a CI job",
     },
     exits={
         Exit.CLEAN: "no invalid record, and no statistic below --fail-below",
@@ -152,89 +149,23 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
         Exit.USAGE: "usage error, a file that cannot be read or has errors, or nothing to compare",
     },
 )
-@rubric_argument
-@click.argument("results", nargs=-1, type=click.Path(allow_dash=True))
-@option("Input", "--labels", multiple=True, metavar="FILE", type=FileName(), help="Labels of people. Can be repeated.")
-@map_option("column", "rater=annotator")
-@option("Input", "--chosen", metavar="WAY", type=Choice(_CHOSEN), help="How labels were chosen that do not say it.")
-@option("Input", "--rater", "raters", multiple=True, metavar="NAME", help="Compare only this rater. Can be repeated.")
-@option("Input", "--any-version", is_flag=True, help="Also use results by another version of the rubric.")
-@extract_option("last")
-@option(
-    "Statistics",
-    "--bootstrap",
-    "draws",
-    metavar="N",
-    type=click.IntRange(0, 100_000),
-    default=1999,
-    show_default=True,
-    help="Bootstrap draws for intervals; 0 for none.",
-)
-@option("Statistics", "--seed", metavar="N", type=click.IntRange(0), default=1, show_default=True, help="Their seed.")
-@option(
-    "Statistics",
-    "--target",
-    metavar="SHARE",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.8,
-    show_default=True,
-    help="Share of bad answers that a judge should catch.",
-)
-@option("Output", "--format", "form", **choice("table", "json"), help="Report format.")
-@option("Output", "--report", metavar="FILE.html", type=click.Path(dir_okay=False), help="Also write an HTML report.")
-@option(
-    "Output",
-    "--worst",
-    metavar="N",
-    type=click.IntRange(0),
-    help="Disagreements to list.  [default: 10; HTML: 200; JSON: all]",
-)
-@option(
-    "Exit code",
-    "--fail-below",
-    multiple=True,
-    metavar="[CRITERION:]STATISTIC=VALUE",
-    help="Lowest acceptable value, such as alpha=0.6. Can be repeated.",
-)
-@option("Exit code", "--allow-invalid", is_flag=True, help="Do not fail for invalid records; they are always shown.")
-@with_settings
-def agree(
-    *,
-    file: str,
-    results: tuple[str, ...],
-    labels: tuple[str, ...],
-    mapping: "Mapping[str, str]",
-    chosen: str | None,
-    raters: tuple[str, ...],
-    fail_below: tuple[str, ...],
-    target: float,
-    draws: int,
-    seed: int,
-    report: str | None,
-    worst: int | None,
-    form: str,
-    extract: str,
-    any_version: bool,
-    allow_invalid: bool,
-    settings: SettingsOptions,
-) -> int:
+def agree(given: Given) -> int:
     """Measure how well judges agree with people and with each other.
 
-    RESULTS are judge outputs as for rubric-score, or results of it, one file for each judge; - is stdin. Labels are the
+    RESULTS are judge outputs as for `score`, or results of it, one file for each judge; - is stdin. Labels are the
     same records with a "rater", or a sheet (CSV, Excel) with a column for each criterion. Records are joined by
     "rubric" and "id".
     """
     from rubric_lint.agree.analysis import TOGETHER, Plan, analyse_all, find_breaches  # noqa: PLC0415
     from rubric_lint.agree.comparison import Draws  # noqa: PLC0415
+    from rubric_lint.agree.pass_rate import Chosen  # noqa: PLC0415
     from rubric_lint.agree.reading import Reader, UnusableError  # noqa: PLC0415
     from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
-    from rubric_lint.report.agreement import Findings  # noqa: PLC0415
+    from rubric_lint.report.agreement import Findings, as_json, as_text  # noqa: PLC0415
 
-    if not results and not labels:
+    if not given.results and not given.labels:
         raise click.UsageError("name a file of results or --labels")
-    if [*results, *labels].count(STDIN) > 1:
-        raise click.UsageError("stdin can be read only once")
-    rubrics = load(file, settings)
+    rubrics = load(given.rubric, given)
     known = dict.fromkeys(
         [
             "verdict",
@@ -242,50 +173,48 @@ def agree(
             *(each.id for rubric in rubrics.values() for each in rubric.criteria),
         ]
     )
-    conditions = [_read_condition(text, known) for text in fail_below]
+    conditions = [_read_condition(text, known) for text in given.fail_below]
     escape_what_cannot_be_encoded()
     # Collect no garbage: everything that is read stays.
     gc.freeze()
     gc.disable()
-    reader = Reader(rubrics, Extract(extract), any_version=any_version)
-    with open_page(report, file, *results, *labels) as page:
-        if not read_files(reader, results, labels, mapping):
+    reader = Reader(rubrics, Extract(given.extract), any_version=given.any_version)
+    with open_page(given.report, given.rubric, *given.results, *given.labels) as page:
+        if not read_files(reader, given.results, given.labels, given.mapping):
             return Exit.USAGE
         try:
-            ratings = reader.join(raters, _read_choice(chosen))
+            ratings = reader.join(given.raters, Chosen(given.chosen) if given.chosen else None)
         except UnusableError as unusable:
             complain_of_records(reader)
             complain(str(unusable))
             return Exit.USAGE
-        listed = worst if worst is not None or form == "json" else ON_A_PAGE if page else _IN_A_TABLE
-        plan = Plan(Draws(draws, seed), Fraction(str(target)), listed)
-        warn_of_time(ratings, draws)
+        listed = given.worst if given.worst is not None or given.form == "json" else ON_A_PAGE if page else _IN_A_TABLE
+        plan = Plan(Draws(given.draws, given.seed), Fraction(str(given.target)), listed)
+        warn_of_time(ratings, given.draws)
         agreements = analyse_all(ratings, plan)
         breaches = find_breaches(agreements, conditions)
         findings = Findings(agreements, plan, reader.invalid, reader.left_out, breaches)
-        _write(findings, form, _IN_A_TABLE if worst is None else worst)
+        if given.form == "json":
+            click.echo(as_json(findings), nl=False)
+        else:
+            click.echo("\n".join(as_text(findings, columns(), _IN_A_TABLE if given.worst is None else given.worst)))
         if page:
-            from rubric_lint.report.agreement import render_agreement  # noqa: PLC0415
+            from rubric_lint.report.html import render_agreement  # noqa: PLC0415
 
-            page.write(render_agreement(findings, f"{Path(file).name}: {', '.join(map(_label, [*results, *labels]))}"))
-    if form != "json":
+            page.write(
+                render_agreement(
+                    findings, f"{Path(given.rubric).name}: {', '.join(map(_label, [*given.results, *given.labels]))}"
+                )
+            )
+    if given.form != "json":
         complain_of_records(reader)
     for breach in breaches:
         complain(str(breach))
-    return _judge_run(findings, allow_invalid=allow_invalid)
+    return Exit.FOUND if findings.breaches or (findings.invalid and not given.allow_invalid) else Exit.CLEAN
 
 
 _IN_A_TABLE = 10
 """The disagreements to list in a table, unless --worst says it."""
-
-
-def _write(findings: "Findings", form: str, most: int) -> None:
-    from rubric_lint.report.agreement import as_json, as_text  # noqa: PLC0415
-
-    if form == "json":
-        click.echo(as_json(findings), nl=False)
-    else:
-        click.echo("\n".join(as_text(findings, columns(), most)))
 
 
 def _label(name: str) -> str:
@@ -315,13 +244,3 @@ def _read_condition(text: str, known: dict[str, None]) -> "Condition":
     if where and where not in known:
         raise click.UsageError(f"--fail-below: no criterion is named `{where}`; {point_to_known(where, known)}")
     return Condition(statistic, limit, where or None)
-
-
-def _read_choice(chosen: str | None) -> "Chosen | None":
-    from rubric_lint.agree.pass_rate import Chosen  # noqa: PLC0415
-
-    return Chosen(chosen) if chosen else None
-
-
-def _judge_run(findings: "Findings", *, allow_invalid: bool) -> Exit:
-    return Exit.FOUND if findings.breaches or (findings.invalid and not allow_invalid) else Exit.CLEAN

@@ -19,9 +19,8 @@ from urllib.parse import urlsplit
 
 import click
 
-from rubric_lint.cli.commands import Function, option
-from rubric_lint.cli.options import FileName, choice
-from rubric_lint.messages import join_words
+from rubric_lint.cli.options import STDIN
+from rubric_lint.messages import join_words, point_to_known
 from rubric_lint.project.api_key import KEY, ApiKeyError, is_variable, read_key
 from rubric_lint.project.opening import open_stream
 
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
     from rubric_lint.run.console import Progress
     from rubric_lint.scoring.grading import ScoringRubric
 
-
-FORMATS = ("json_schema", "json_object", "text")
-"""How JSON is requested; `call.py` says what each means."""
 
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _OF_REQUESTS = frozenset(
@@ -54,15 +50,6 @@ _REFUSED = {
     "stream_options": "replies are read whole",
     "n": "one reply is read; use --samples",
 }
-
-
-class Finite(click.FloatRange):
-    """A range of finite numbers; it rejects `nan`, which compares with no bound."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number."""
-        number = super().convert(value, param, ctx)
-        return number if math.isfinite(number) else self.fail(f"{value!r} is not a finite number", param, ctx)
 
 
 def read_extra_body(ctx: click.Context, param: click.Parameter, value: str | None) -> Mapping[str, Any]:
@@ -163,84 +150,26 @@ def _is_sendable(value: str) -> bool:
     return bool(value.strip()) and value.isascii() and value.isprintable()
 
 
-def _read_place(ctx: click.Context, param: click.Parameter, value: str) -> str:
-    if not value or value == "/":
-        raise click.BadParameter(
-            "is empty; give the name of a field, or a JSON Pointer such as /response/text", ctx, param
-        )
-    return value
+def read_fields(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> Fields:
+    """Read where answers have their fields: each `FIELD=NAME`, or `FIELD=/JSON/POINTER`.
 
-
-def field_options(function: Function) -> Function:
-    """Add the options that say where answers have their fields; `read_fields` reads them."""
-    told = {
-        "id": "The answer's id.",
-        "answer": "The answer: a string, or a list of chat messages.",
-        "question": "The question.",
-        "reference": "The reference answer.",
-        "rubric": "The rubric's name.",
-    }
-    for name, text in reversed(told.items()):
-        settings: dict[str, Any] = {"metavar": "FIELD", "default": name, "callback": _read_place}
-        add = option("Fields", f"--{name}-field", f"{name}_field", **settings, help=f"{text}  [default: {name}]")
-        function = add(function)
-    return function
-
-
-def read_fields(given: dict[str, Any]) -> Fields:
-    """Take the values of the field options out of the values of all options."""
+    Raises:
+        click.BadParameter: if there is no such field, or it has no place.
+    """
     from rubric_lint.judge.answers import Fields  # noqa: PLC0415
 
-    return Fields(*(given.pop(f"{name}_field") for name in Fields._fields))
-
-
-def body_options(function: Function) -> Function:
-    """Add the options that change the body of a request."""
-    options = [
-        option(
-            "Model",
-            "--seed",
-            type=click.IntRange(0, 2**63 - 1),
-            help="Seed of the sampling, if the endpoint takes one.",
-        ),
-        option(
-            "Model", "--max-tokens", type=click.IntRange(1), help="Most tokens of a reply.  [default: the endpoint's]"
-        ),
-        option(
-            "Model",
-            "--extra-body",
-            metavar="JSON",
-            callback=read_extra_body,
-            help="Further fields of the request's body, as a JSON object.",
-        ),
-    ]
-    for add in reversed(options):
-        function = add(function)
-    return function
-
-
-def header_options(function: Function) -> Function:
-    """Add the options that set headers."""
-    given: dict[str, Any] = {"multiple": True}
-    literal = option(
-        "Model",
-        "--header",
-        "headers",
-        metavar="NAME=VALUE",
-        callback=read_headers,
-        **given,
-        help="HTTP header for every request to the default endpoint. Can be repeated.",
-    )
-    secret = option(
-        "Model",
-        "--header-env",
-        "secret_headers",
-        metavar="NAME=VARIABLE",
-        callback=read_header_variables,
-        **given,
-        help="The same with the value of an environment variable, for secrets.",
-    )
-    return literal(secret(function))
+    places = {}
+    for value in values:
+        name, _, place = value.partition("=")
+        if name not in Fields._fields:
+            raise click.BadParameter(
+                f"{value}: answers have no field `{name}`; {point_to_known(name, Fields._fields)}", ctx, param
+            )
+        if not place or place == "/":
+            what = "is empty; give the name of a field, or a JSON Pointer such as /response/text"
+            raise click.BadParameter(f"{name}: {what}", ctx, param)
+        places[name] = place
+    return Fields(**{name: places.get(name, name) for name in Fields._fields})
 
 
 _WITH_URL = re.compile(r"(?P<name>.*?)@(?P<url>https?://.*)", re.DOTALL | re.IGNORECASE)
@@ -304,10 +233,6 @@ def read_models(ctx: click.Context, param: click.Parameter, values: tuple[str, .
             raise click.BadParameter(f"the endpoint of `{name}` must begin with http:// or https://", ctx, param)
         models.append(Model(value, name, url))
     return tuple(models)
-
-
-MODELS: dict[str, Any] = {"metavar": "MODEL", "multiple": True, "callback": read_models}
-"""The models that judge, each `NAME` or `NAME@URL`, given by repeating the option."""
 
 
 class Access(NamedTuple):
@@ -506,9 +431,6 @@ def read_amount(_ctx: click.Context, _param: click.Parameter, value: str | None)
     return amount
 
 
-_NAMES = ("batch_requests", "batch_results", "batch_format", "batch_size")
-
-
 class Batch(NamedTuple):
     """What to do instead of sending requests: write them to a file, read the results of some, or both."""
 
@@ -518,57 +440,15 @@ class Batch(NamedTuple):
     size: int | None
 
 
-def batch_options(function: Function) -> Function:
-    """Add the options of batches; `read_batch` reads them."""
-    options = [
-        option(
-            "Batch",
-            "--batch-requests",
-            metavar="FILE",
-            type=FileName(),
-            help="Write the requests to FILE for a batch API instead of sending them.",
-        ),
-        option(
-            "Batch",
-            "--batch-results",
-            metavar="FILE",
-            type=FileName(),
-            multiple=True,
-            help="Read replies from the results of a batch. Can be repeated.",
-        ),
-        option(
-            "Batch",
-            "--batch-format",
-            metavar="FORMAT",
-            **choice("openai", "anthropic"),
-            help="The provider's format.",
-        ),
-        option(
-            "Batch",
-            "--batch-size",
-            type=click.IntRange(1),
-            help="Most requests in one file.  [default: the provider's limit]",
-        ),
-    ]
-    for add in reversed(options):
-        function = add(function)
-    return function
-
-
 def read_batch(asking: dict[str, Any]) -> Batch | None:
-    """Take the values of these options out of those of all options; None if requests are to be sent.
+    """Return what the options of batches say; None if requests are to be sent.
 
     Raises:
         click.UsageError: if an option has no effect.
     """
-    requests, results, form, size = (asking.pop(name) for name in _NAMES)
+    requests, results, form, size = (asking[f"batch_{name}"] for name in ("requests", "results", "format", "size"))
     if requests is None and not results:
-        if form != "openai" or size is not None:
-            given = "--batch-size" if size is not None else "--batch-format"
-            raise click.UsageError(f"{given} requires --batch-requests or --batch-results")
         return None
-    if size is not None and requests is None:
-        raise click.UsageError("--batch-size requires --batch-requests")
     if requests == "-":
         raise click.UsageError("--batch-requests: -: does not mean stdout here; name a file")
     if form == "anthropic" and asking.get("base_url") is None:
@@ -576,10 +456,6 @@ def read_batch(asking: dict[str, Any]) -> Batch | None:
 
         asking["base_url"] = ANTHROPIC_URL
     return Batch(None if requests is None else Path(requests), results, form, size)
-
-
-STDIN = "-"
-"""The name of stdin as a file of answers."""
 
 
 class AnswersFile:

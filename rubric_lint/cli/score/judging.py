@@ -29,7 +29,7 @@ from rubric_lint.judge.store import ReplyStore
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.reply import Reply, Tokens
 from rubric_lint.project.writing import WriteError
-from rubric_lint.report.visible import visible
+from rubric_lint.report.terminal import visible
 from rubric_lint.run.cache import JUDGED, cache_folder
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.summary import counted
@@ -307,7 +307,8 @@ def _same_command(context: click.Context) -> str:
             given = tuple(model.given for model in models)
         for value in map(str, given if isinstance(given, tuple) else (given,)):
             if isinstance(param, click.Option):
-                words += [param.opts[0]] if param.is_flag else [param.opts[0], value]
+                name = max(param.opts, key=len)
+                words += [name] if param.is_flag else [name, value]
             else:
                 words.append(value if value == "-" or not value.startswith("-") else f"./{value}")
     return shlex.join(words)

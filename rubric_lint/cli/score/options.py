@@ -1,51 +1,23 @@
-"""Load the RUBRIC argument of `rubric-score` and its subcommands."""
+"""Load the RUBRIC argument of commands that score, and read the options of scoring."""
 
-import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from rubric_lint.cli.commands import Function, option
-from rubric_lint.cli.options import Choice, FileName, SettingsOptions, choice
+from rubric_lint.cli.options import STDIN, Given
 from rubric_lint.messages import UserError
 from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:
-    from rubric_lint.project.settings import FileSettings
     from rubric_lint.scoring.grading import ScoringRubric
 
 
-rubric_argument = click.argument("file", metavar="RUBRIC", type=click.Path(exists=True, dir_okay=False))
-"""The RUBRIC argument of a subcommand."""
-
-
-class _ExtractChoice(Choice):
-    """One way to find the verdict; for a former name, says what replaces it."""
-
-    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """Return the message for an unknown value."""
-        former = {"strict": "whole", "standard": "last"}.get(value)
-        return f"{value} is now called {former}" if former else super().get_invalid_choice_message(value, ctx)
-
-
-def extract_option(default: str) -> Callable[[Function], Function]:
-    """Return the option that says what of a raw text may be the verdict."""
-    return option(
-        "Input",
-        "--extract",
-        type=_ExtractChoice(("whole", "last", "only")),
-        default=default,
-        show_default=True,
-        help="What of a raw text is the verdict: whole, all of it; last, an object at its end; only, its only object.",
-    )
-
-
 def load(
-    path: str, settings: SettingsOptions, *, pass_at: Decimal | None = None, borderline_at: Decimal | None = None
+    path: str, given: Given, *, pass_at: Decimal | None = None, borderline_at: Decimal | None = None
 ) -> "dict[str, ScoringRubric]":
     """Return the rubrics of a file by name.
 
@@ -55,7 +27,14 @@ def load(
     from rubric_lint.project.files import File, Unreadable, read  # noqa: PLC0415
     from rubric_lint.scoring.loading import RubricError, load_rubrics  # noqa: PLC0415
 
-    of_file = _set_thresholds(settings.finder().for_file(path), pass_at, borderline_at)
+    of_file = given.finder().for_file(path)
+    pass_at = of_file.pass_at if pass_at is None else pass_at
+    borderline_at = of_file.borderline_at if borderline_at is None else borderline_at
+    if borderline_at > pass_at:
+        raise click.UsageError(
+            f"the borderline threshold {borderline_at} is above the pass threshold {pass_at}; set both"
+        )
+    of_file = of_file._replace(pass_at=pass_at, borderline_at=borderline_at)
     data = read(File(path, of_file._replace(claimed=True)))
     if isinstance(data, Unreadable):
         raise UserError(f"{data.path}: {data.reason}")
@@ -65,17 +44,7 @@ def load(
         raise UserError(*wrong.faults, f"{path} cannot be used for scoring; no output was read") from None
 
 
-def _set_thresholds(settings: "FileSettings", pass_at: Decimal | None, borderline_at: Decimal | None) -> "FileSettings":
-    pass_at = settings.pass_at if pass_at is None else pass_at
-    borderline_at = settings.borderline_at if borderline_at is None else borderline_at
-    if borderline_at > pass_at:
-        raise click.UsageError(
-            f"the borderline threshold {borderline_at} is above the pass threshold {pass_at}; set both"
-        )
-    return settings._replace(pass_at=pass_at, borderline_at=borderline_at)
-
-
-def _read_threshold(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Decimal | None:
+def read_threshold(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Decimal | None:
     """Read a score as an exact decimal."""
     if value is None:
         return None
@@ -88,105 +57,16 @@ def _read_threshold(_ctx: click.Context, _param: click.Parameter, value: str | N
     return score
 
 
-_SCORE: dict[str, Any] = {"metavar": "SCORE", "callback": _read_threshold}
-
-jobs_option = option(
-    "Input",
-    "--jobs",
-    metavar="N",
-    type=click.IntRange(1),
-    help="Processes that score large inputs.  [default: one for each core]",
-)
-form_option = option(
-    "Output",
-    "--format",
-    "form",
-    type=Choice(["jsonl", "json", "table"]),
-    help="Output format.  [default: table on a terminal, else jsonl]",
-)
-compact_option = option(
-    "Output", "--compact", is_flag=True, help="Write JSON Lines without criteria and the records' other fields."
-)
-quiet_option = option(
-    "Output", "-q", "--quiet", is_flag=True, help="Do not print the counts that jsonl and json add on stderr."
-)
-report_option = option(
-    "Report",
-    "--report",
-    metavar="FILE.html",
-    type=click.Path(dir_okay=False),
-    help="Also write an HTML report with every answer.",
-)
-
-
-def output_option(more: str = "") -> Callable[[Function], Function]:
-    """Return the option that names the file of results; `more` ends its help."""
-    return option(
-        "Output",
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=FileName(),
-        help=f"Write the results to a .jsonl, .csv (also with .gz or .zst) or .parquet file{more}.",
-    )
-
-
-def verdict_options(function: Function) -> Function:
-    """Add the options that say which scores pass, and which verdicts make the exit code 1."""
-    passing = option(
-        "Verdicts", "--pass", "pass_at", **_SCORE, help="Lowest score that passes.  [default: the settings', or 0.8]"
-    )
-    borderline = option(
-        "Verdicts",
-        "--borderline",
-        "borderline_at",
-        **_SCORE,
-        help="Lowest score that is borderline.  [default: the settings', or 0.6]",
-    )
-    fail_on = option(
-        "Verdicts",
-        "--fail-on",
-        metavar="VERDICT",
-        **choice("fail", "borderline", "never"),
-        help="Verdict that makes the exit code 1; worse ones do too.",
-    )
-    allow_invalid = option(
-        "Verdicts", "--allow-invalid", is_flag=True, help="Do not exit with 1 for invalid outputs; still show them."
-    )
-    return passing(borderline(fail_on(allow_invalid(function))))
-
-
-STDIN = "-"
-
-
-def label(name: str) -> str:
-    """Return what messages call a file."""
-    return "stdin" if name == STDIN else name
-
-
-def _read_mapping(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+def read_mapping(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
     """Read the columns of fields."""
     if not values:
         return {}
-    from rubric_lint.outputs.mapping import MappingError, read_mapping  # noqa: PLC0415  (few runs need it)
+    from rubric_lint.outputs import mapping  # noqa: PLC0415  (few runs need it)
 
     try:
-        return read_mapping(values)
-    except MappingError as fault:
+        return mapping.read_mapping(values)
+    except mapping.MappingError as fault:
         raise click.BadParameter(str(fault)) from None
-
-
-def map_option(what: str, example: str) -> Callable[[Any], Any]:
-    """Return the option that names a column, or what else there is in the files, for a field."""
-    return option(
-        "Input",
-        "--map",
-        "mapping",
-        multiple=True,
-        metavar="FIELD=COLUMN",
-        callback=_read_mapping,
-        help=f"The {what} of the files that has FIELD, such as {example}. Can be repeated.",
-    )
 
 
 def find_files(names: tuple[str, ...], left: list[str] | None = None) -> tuple[str, ...]:
@@ -225,10 +105,3 @@ def require_readable(outputs: Sequence[str]) -> None:
             faults.append(f"{name}: {getattr(fault, 'strerror', None) or fault}")
     if faults:
         raise UserError(*faults)
-
-
-def total_size(outputs: Sequence[str]) -> int | None:
-    """Return the number of bytes, or None for stdin."""
-    if STDIN in outputs:
-        return None
-    return sum(os.stat(name).st_size for name in outputs)  # noqa: PTH116 (a Path adds nothing here)

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import open_page, require_file_name
+from rubric_lint.cli.options import STDIN, Given, open_page, require_file_name
 from rubric_lint.cli.output import make_style
-from rubric_lint.cli.score.options import STDIN, label, total_size
 from rubric_lint.messages import Causes
 from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import Progress, complain
@@ -24,10 +23,8 @@ if TYPE_CHECKING:
     from rubric_lint.agree.limits import Limit, Limits
     from rubric_lint.agree.runs import Matcher, OtherRun
     from rubric_lint.engines.cluster import Done, Folder, Plan, Worker
-    from rubric_lint.project.settings import SettingsFinder
-    from rubric_lint.report.answer_rows import Records
     from rubric_lint.report.assessment import Assessed
-    from rubric_lint.report.html import Extras, HtmlReport
+    from rubric_lint.report.html import Extras, HtmlReport, Records
     from rubric_lint.scoring.grading import ScoringRubric
     from rubric_lint.scoring.run import Scoring
     from rubric_lint.scoring.totals import Totals
@@ -37,34 +34,17 @@ _HALF = {Exit.INTERRUPTED: ", interrupted", Exit.USAGE: ", without files that ca
 """What the title of a page adds if it does not have all outputs."""
 
 
-class Target(NamedTuple):
-    """Where and how results are written: the format on stdout, or a file; and the page, if there is one."""
-
-    form: str | None
-    output: str | None
-    report: str | None
-    compact: bool
-    quiet: bool
-
-
-class Given(NamedTuple):
-    """What is scored: the file of the rubrics, the files of outputs, and the other files that are read."""
-
-    rubric: str
-    outputs: tuple[str, ...]
-    others: tuple[str, ...] = ()
+def label(name: str) -> str:
+    """Return what messages call a file."""
+    return "stdin" if name == STDIN else name
 
 
 def score_files(
     rubrics: "Mapping[str, ScoringRubric]",
     given: Given,
-    target: Target,
     extras: "Prepared | None",
     *,
-    jobs: int | None,
     limits: "Limits | None" = None,
-    extract: str = "last",
-    mapping: Mapping[str, str] | None = None,
     merges: bool = False,
 ) -> "tuple[Exit, Totals]":
     """Score files and write everything; return 0, or why something was not scored or fails, and the totals.
@@ -79,12 +59,11 @@ def score_files(
     from rubric_lint.run.batch import count_processors  # noqa: PLC0415
     from rubric_lint.scoring.run import Scoring  # noqa: PLC0415  (--help does without the engine)
 
-    rubric, outputs, others = given
-    form, output, report, compact, quiet = target
-    inputs = rubric, *outputs, *others
-    results = ResultOutput(output, rubrics, inputs, compact=compact) if output else None
-    form = form or ("table" if sys.stdout.isatty() and not (compact or output) else "jsonl")
-    progress = Progress(sys.stderr, "scoring", "outputs", total_size(outputs))
+    outputs, output = given.outputs, given.output
+    inputs = given.rubric, *outputs, *([given.compare] if given.compare else []), *given.labels
+    results = ResultOutput(output, rubrics, inputs, compact=given.compact) if output else None
+    form = given.form or ("table" if sys.stdout.isatty() and not (given.compact or output) else "jsonl")
+    progress = Progress(sys.stderr, "scoring", "outputs", None if STDIN in outputs else _count_bytes(outputs))
     shares_terminal = sys.stdout.isatty()
 
     def write(text: str) -> None:
@@ -92,8 +71,8 @@ def score_files(
             progress.clear()
         write_all(text.encode("utf-8", "backslashreplace"))
 
-    writer = results or (Compact(write, rubrics) if compact else FORMS[form](write, make_style()))
-    page = start_report(rubrics, extras) if extras and report else None
+    writer = results or (Compact(write, rubrics) if given.compact else FORMS[form](write, make_style()))
+    page = start_report(rubrics, extras) if extras and given.report else None
     other = extras.other if extras else None
     watched = page or make_matcher(other)
     scoring = Scoring(
@@ -102,10 +81,10 @@ def score_files(
         progress,
         watched,
         several=len(outputs) > 1,
-        extract=Extract(extract),
-        mapping=mapping,
+        extract=Extract(given.extract),
+        mapping=given.mapping,
         is_shared=extras is not None and extras.told.agreement is not None,
-        jobs=jobs or count_processors(),
+        jobs=given.jobs or count_processors(),
         merges=merges,
     )
     # Collect no garbage: everything loaded stays, and entries are freed without it.
@@ -114,27 +93,31 @@ def score_files(
     with (
         closing(page) if page else nullcontext(),
         closing(results) if results else nullcontext(),
-        open_page(report, *inputs) as file,
+        open_page(given.report, *inputs) as file,
         scoring,
     ):
         code = _score_streams(scoring, outputs, progress)
         decided = [*limits.decide(scoring.totals, other)] if limits else []
         more = _list_more(other, decided)
         writer.end(scoring.totals, more)
-        if other and extras and (form == "table" or not quiet):
+        if other and extras and (form == "table" or not given.quiet):
             _tell_comparison(more["comparison"], extras.name, write if form == "table" else None)
         if results and code is Exit.CLEAN:
             results.finish()
         warnings = (*scoring.warnings(), *(extras.warnings() if extras else ()))
-        has_totals = code is not Exit.INTERRUPTED and form != "table" and not quiet
+        has_totals = code is not Exit.INTERRUPTED and form != "table" and not given.quiet
         _tell_end(warnings, scoring.totals if has_totals else None, writer.causes)
         if page and file and extras:
-            title = title_of(outputs, rubric) + _HALF.get(code, "")
+            title = title_of(outputs, given.rubric) + _HALF.get(code, "")
             told = extras.told._replace(repeated=scoring.repeated, agentv=scoring.compared)
             page.write(file.write, scoring.totals, title, told)
     if limits and code is Exit.CLEAN:
-        code = _tell_limits(limits, decided, quiet=quiet)
+        code = _tell_limits(limits, decided, quiet=given.quiet)
     return code, scoring.totals
+
+
+def _count_bytes(names: Iterable[str]) -> int:
+    return sum(os.stat(name).st_size for name in names)  # noqa: PTH116 (a Path adds nothing here)
 
 
 def _list_more(other: "OtherRun | None", decided: "Sequence[Limit]") -> dict[str, Any]:
@@ -155,7 +138,7 @@ def _tell_end(warnings: Iterable[str], totals: "Totals | None", causes: Causes) 
 
 def _tell_comparison(found: "Mapping[str, Any]", name: str, write: Callable[[str], None] | None) -> None:
     """Write what got worse since the other run, to the table or to stderr."""
-    from rubric_lint.report.compared import word_comparison  # noqa: PLC0415  (few runs compare)
+    from rubric_lint.report.changes import word_comparison  # noqa: PLC0415  (few runs compare)
 
     for line in word_comparison(found, name):
         if write:
@@ -210,32 +193,33 @@ def write_all(data: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def judge_totals(totals: "Totals", fail_on: str, *, allow_invalid: bool) -> Exit:
+def judge_totals(totals: "Totals", given: Given) -> Exit:
     """Return the exit code that totals earn."""
-    failing = {"fail": ("fail",), "borderline": ("fail", "borderline"), "never": ()}[fail_on]
+    failing = {"fail": ("fail",), "borderline": ("fail", "borderline"), "never": ()}[given.fail_on]
     found = any(totals.verdicts[verdict] for verdict in totals.verdicts if verdict in failing)
-    return Exit.FOUND if found or (totals.invalid and not allow_invalid) else Exit.CLEAN
+    is_invalid = totals.invalid and not given.allow_invalid and getattr(given, "max_invalid_share", None) is None
+    return Exit.FOUND if found or is_invalid else Exit.CLEAN
 
 
-def check_output(name: str | None, form: str | None, report: str | None, *, compact: bool) -> None:
+def check_output(given: Given) -> None:
     """Reject a file of results that cannot be written, and options that contradict it.
 
     Raises:
         click.UsageError: when there is one.
     """
-    if name is None:
-        if compact and form in {"json", "table"}:
+    if given.output is None:
+        if given.compact and given.form in {"json", "table"}:
             raise click.UsageError("--compact is for JSON Lines; leave out --format")
         return
-    from rubric_lint.report.result_files import check_name  # noqa: PLC0415  (few runs write files)
+    from rubric_lint.report.scores import check_name  # noqa: PLC0415  (few runs write files)
 
-    require_file_name(name, "--output")
-    if form:
+    require_file_name(given.output, "--output")
+    if given.form:
         raise click.UsageError("--format is for stdout; the name of --output says the format of the file")
-    if report and os.path.realpath(report) == os.path.realpath(name):
+    if given.report and os.path.realpath(given.report) == os.path.realpath(given.output):
         raise click.UsageError("--output and --report name the same file")
     try:
-        check_name(name, compact=compact)
+        check_name(given.output, compact=given.compact)
     except (ValueError, ImportError) as fault:
         raise click.UsageError(f"--output: {fault}") from None
 
@@ -252,8 +236,7 @@ class ResultOutput:
             click.UsageError: when it cannot be written, or is one of the files `read`.
         """
         from rubric_lint.project.writing import PartFile, WriteError  # noqa: PLC0415
-        from rubric_lint.report.result_files import open_results  # noqa: PLC0415
-        from rubric_lint.report.scores import count_errors  # noqa: PLC0415
+        from rubric_lint.report.scores import count_errors, open_results  # noqa: PLC0415
 
         if any(each != STDIN and os.path.realpath(each) == os.path.realpath(name) for each in read):
             raise click.UsageError(f"--output: {name}: is also an input; name another file")
@@ -321,36 +304,32 @@ class Prepared(NamedTuple):
             yield f"warning: --compare: {self.name}: {warning}"
 
 
-def prepare_extras(
-    rubrics: "dict[str, ScoringRubric]",
-    outputs: tuple[str, ...],
-    compare: str | None,
-    labels: tuple[str, ...],
-    *,
-    extract: str,
-    mapping: "Mapping[str, str]",
-    has_page: bool = True,
-) -> Prepared | None:
+def prepare_extras(rubrics: "dict[str, ScoringRubric]", given: Given) -> Prepared | None:
     """Read the other run and the labels before the first output; return None, after saying why, if one is unusable."""
     from rubric_lint.cli.score.agree import measure_agreement, read_chunks  # noqa: PLC0415
     from rubric_lint.report.html import Extras  # noqa: PLC0415
 
     told = Extras(made=_read_date())
     other = records = None
+    compare, labels = given.compare, given.labels
     if compare is not None:
         from rubric_lint.agree.runs import OtherRun  # noqa: PLC0415
         from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
-        from rubric_lint.report.answer_rows import MOST_TEXT, Records  # noqa: PLC0415
 
-        records = Records("other-records", MOST_TEXT // 2) if has_page else None
-        other = OtherRun(rubrics, Extract(extract), records.add if records else lambda _: None)
+        if given.report:
+            from rubric_lint.report.html import MOST_TEXT, Records  # noqa: PLC0415  (loads the template engine)
+
+            records = Records("other-records", MOST_TEXT // 2)
+        other = OtherRun(rubrics, Extract(given.extract), records.add if records else lambda _: None)
         if not other.read(read_chunks(compare)):
+            if records:
+                records.close()
             complain(f"--compare: {label(compare)}: no outputs found")
             return None
         told = told._replace(other=label(compare) if compare == STDIN else Path(compare).name)
     if labels:
         others = (compare,) if compare and other and other.is_by_our_rubrics else ()
-        agreement = measure_agreement(rubrics, (*outputs, *others), labels, extract, mapping)
+        agreement = measure_agreement(rubrics, (*given.outputs, *others), labels, given.extract, given.mapping)
         if agreement is None:
             return None
         told = told._replace(agreement=agreement)
@@ -361,26 +340,25 @@ _MOST_ASSESSED = 64 << 20
 """The most bytes of outputs to assess for a page: all are held in memory at once."""
 
 
-def assess_outputs(
-    rubric: str, outputs: tuple[str, ...], labels: tuple[str, ...], finder: "SettingsFinder"
-) -> "Assessed | str":
+def assess_outputs(given: Given) -> "Assessed | str":
     """Return what `rubric-lint assess` says of the rubrics by these outputs, or why it cannot say anything."""
     from rubric_lint.agree.assess import Asked  # noqa: PLC0415
     from rubric_lint.cli.lint.assessing import Linted  # noqa: PLC0415
     from rubric_lint.messages import UserError  # noqa: PLC0415
-    from rubric_lint.report.assessment import Assessed, Given  # noqa: PLC0415
+    from rubric_lint.report import assessment  # noqa: PLC0415
 
+    outputs = given.outputs
     if STDIN in outputs:
         return "the outputs came from stdin, which can be read only once"
-    if (total_size(outputs) or 0) > _MOST_ASSESSED:
+    if _count_bytes(outputs) > _MOST_ASSESSED:
         return f"the outputs have more than {_MOST_ASSESSED >> 20} MB; run rubric-lint assess"
     try:
-        linted = Linted(rubric, finder)
-        found = linted.assess(outputs, labels, Asked())
+        linted = Linted(given.rubric, given.finder())
+        found = linted.assess(outputs, given.labels, Asked())
     except UserError as fault:
         return str(fault)
-    given = Given(rubric, outputs[0], outputs, labels, linted.records, linted.unmatched, linted.ignored)
-    return Assessed(found, given)
+    files = given.rubric, outputs[0], outputs, given.labels
+    return assessment.Assessed(found, assessment.Given(*files, linted.records, linted.unmatched, linted.ignored))
 
 
 def _read_date() -> date:
@@ -407,8 +385,7 @@ def make_matcher(other: "OtherRun | None") -> "Matcher | None":
 
 def start_report(rubrics: "Mapping[str, ScoringRubric]", extras: "Prepared") -> "HtmlReport":
     """Return an empty report."""
-    from rubric_lint.report.answer_rows import MOST_TEXT  # noqa: PLC0415
-    from rubric_lint.report.html import HtmlReport  # noqa: PLC0415
+    from rubric_lint.report.html import MOST_TEXT, HtmlReport  # noqa: PLC0415
 
     return HtmlReport(rubrics, extras.other, extras.records, text=MOST_TEXT // (2 if extras.records else 1))
 
@@ -420,60 +397,8 @@ def title_of(outputs: tuple[str, ...], rubric: str) -> str:
     return f"{first}{more} by {Path(rubric).name}"
 
 
-class Cluster(NamedTuple):
-    """The address of a cluster, or None for one on this machine with so many workers; None for one for each core."""
-
-    address: str | None
-    jobs: int | None
-
-
-def check_engine(
-    engine: str | None,
-    outputs: Sequence[str],
-    output: str | None,
-    address: str | None,
-    *,
-    report: str | None,
-    compact: bool,
-    jobs: int | None,
-    form: str | None,
-) -> None:
-    """Reject an output that cannot be written, and options that contradict --engine, or need it.
-
-    Raises:
-        click.UsageError: when they do.
-    """
-    if engine is None:
-        if address:
-            raise click.UsageError("--address is for --engine; add --engine ray")
-        check_output(output, form, report, compact=compact)
-    elif not output:
-        raise click.UsageError("--engine writes a folder; name it with -o FOLDER")
-    elif report:
-        raise click.UsageError("--report cannot be combined with --engine")
-    elif compact:
-        raise click.UsageError("--compact is for JSON Lines; --engine writes Parquet")
-    elif jobs and address:
-        raise click.UsageError("--jobs is for this machine; leave it out with --address")
-    elif STDIN in outputs:
-        raise click.UsageError("--engine reads Parquet files, not stdin; name them")
-
-
-def score_by_engine(
-    rubrics: "dict[str, ScoringRubric]",
-    files: Sequence[str],
-    output: str,
-    write: Callable[[bytes], object],
-    *,
-    address: str | None,
-    jobs: int | None,
-    extract: str,
-    mapping: Mapping[str, str],
-    form: str | None,
-    quiet: bool,
-    judge: "Callable[[Totals], Exit]",
-) -> Exit:
-    """Score files on a cluster, as far as no earlier run did; write all totals and warnings, then `judge` them."""
+def score_by_engine(rubrics: "dict[str, ScoringRubric]", given: Given) -> Exit:
+    """Score files on a cluster, as far as no earlier run did; write all totals and warnings; return the exit code."""
     from rubric_lint.engines import NEEDS_RAY  # noqa: PLC0415  (loads the scorer)
 
     try:
@@ -487,15 +412,16 @@ def score_by_engine(
     from rubric_lint.report.scores import FORMS  # noqa: PLC0415
     from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
 
-    form = form or ("table" if sys.stdout.isatty() else "jsonl")
-    writer = FORMS[form](lambda text: write(text.encode("utf-8", "backslashreplace")), make_style())
+    output, mapping = str(given.output), given.mapping
+    form = given.form or ("table" if sys.stdout.isatty() else "jsonl")
+    writer = FORMS[form](lambda text: write_all(text.encode("utf-8", "backslashreplace")), make_style())
     try:
-        score = map_batches(rubrics, extract=extract)
-        plan = make_plan(files, score, rubrics, extract=extract, mapping=mapping)
+        score = map_batches(rubrics, extract=given.extract)
+        plan = make_plan(given.outputs, score, rubrics, extract=given.extract, mapping=mapping)
         with Folder(Path(output), plan) as folder:
             done = folder.prepare()
             work = Worker(score, str(folder.path.resolve()), plan.key, mapping)
-            cluster = Cluster(address or os.environ.get("RAY_ADDRESS"), jobs)
+            cluster = given.address or os.environ.get("RAY_ADDRESS"), given.jobs
             if code := _score_parts(plan, folder, work, done, cluster):
                 return code
             review = Review(plan, folder, done)
@@ -505,9 +431,9 @@ def score_by_engine(
             writer.end(totals, {})
             for warning in review.warnings():
                 complain(warning)
-            if form != "table" and not quiet:
+            if form != "table" and not given.quiet:
                 complain(str(totals))
-            return judge(totals)
+            return judge_totals(totals, given)
     except (FolderError, WriteError) as fault:
         complain(f"{output}: {fault}")
     except (PlanError, RubricError) as fault:
@@ -515,7 +441,9 @@ def score_by_engine(
     return Exit.USAGE
 
 
-def _score_parts(plan: "Plan", folder: "Folder", work: "Worker", done: "dict[int, Done]", cluster: "Cluster") -> Exit:
+def _score_parts(
+    plan: "Plan", folder: "Folder", work: "Worker", done: "dict[int, Done]", cluster: tuple[str | None, int | None]
+) -> Exit:
     """Score the parts that are not done, and add them to `done`; say why if some are left."""
     from rubric_lint.engines.cluster import EngineError, connect, run_parts  # noqa: PLC0415
 

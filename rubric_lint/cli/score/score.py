@@ -1,209 +1,93 @@
 """Run `rubric-score`: turn judge outputs into scores and verdicts."""
 
 from collections.abc import Sequence
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
-from rubric_lint.cli.commands import HELP, Command, DefaultGroup, Exit, launch, option
-from rubric_lint.cli.options import VERSION, Choice, FileName, SettingsOptions, with_settings
-from rubric_lint.cli.score.judge import judge
-from rubric_lint.cli.score.options import (
-    STDIN,
-    compact_option,
-    extract_option,
-    find_files,
-    form_option,
-    jobs_option,
-    load,
-    map_option,
-    output_option,
-    quiet_option,
-    report_option,
-    require_readable,
-    rubric_argument,
-    verdict_options,
-)
-from rubric_lint.cli.score.prompt import prompt, schema
+from rubric_lint.cli.commands import DefaultGroup, Exit, launch
+from rubric_lint.cli.options import Given, command
+from rubric_lint.cli.score.options import find_files, load, require_readable
 from rubric_lint.cli.score.run import (
-    Given,
-    Target,
     assess_outputs,
-    check_engine,
     check_output,
     judge_totals,
     prepare_extras,
     score_by_engine,
     score_files,
-    write_all,
 )
 from rubric_lint.messages import UserError
 from rubric_lint.project.inputs import OF_ENGINE
 
+_FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 _EXAMPLES = {
-    "rubric-score examples/summary.rubric.yaml examples/summary.outputs.jsonl": "Score judge outputs",
-    "rubric-score --format json -q examples/summary.rubric.yaml examples/summary.outputs.jsonl": "Score for a program",
-    "rubric-score --report scores.html examples/summary.rubric.yaml examples/summary.outputs.jsonl": "Write a page too",
+    f"rubric-lint score {_FILES}": "Score judge outputs",
+    f"rubric-lint score --format json -q {_FILES}": "Score for a program",
+    f"rubric-lint score --report scores.html {_FILES}": "Write a page too",
 }
 
 
-_SHARE: dict[str, Any] = {"metavar": "SHARE", "type": click.FloatRange(0, 1, min_open=True, max_open=True)}
+_CLASHES = """
+    --fail-on-worse needs --compare; it names the earlier run
+    --fail-under-doubt needs --fail-on-worse --min-pass-share --max-invalid-share
+    --labels needs --report
+    --labels excludes -; it reads the outputs twice, so name a file
+    --address needs --engine
+    --engine needs --output; it writes a folder
+    --engine excludes --compare --fail-on-worse --min-pass-share --max-invalid-share; score without it
+    --engine excludes --report
+    --engine excludes --compact; it writes Parquet
+    --engine excludes -; it reads Parquet files
+    --address excludes --jobs; jobs are processes on this machine
+"""
 
 
-@click.command(
-    "score",
-    cls=Command,
+@command(
+    "rubric outputs+",
+    "map format:results output:results quiet report compare pass fail-on:verdict"
+    " | borderline allow-invalid labels jobs compact engine address fail-on-worse min-pass-share max-invalid-share"
+    " fail-under-doubt extract config isolated version",
     examples=_EXAMPLES,
     exits={
         Exit.CLEAN: "no verdict as bad as --fail-on, no invalid output, and no broken limit",
         Exit.FOUND: "a verdict as bad as --fail-on, an invalid output without --allow-invalid, or a broken limit",
         Exit.USAGE: "usage error, or a file that cannot be read or has errors",
     },
+    clashes=_CLASHES,
 )
-@click.argument("rubric", type=click.Path())
-@click.argument("outputs", nargs=-1, required=True, type=click.Path(allow_dash=True))
-@map_option("column or field", "output=response")
-@jobs_option
-@form_option
-@output_option(more="; with --engine, to a folder")
-@compact_option
-@quiet_option
-@option(
-    "Cluster",
-    "--engine",
-    type=Choice(["ray"]),
-    help="Score Parquet files in parts with Ray Data. Run it again to resume.",
-)
-@option(
-    "Cluster",
-    "--address",
-    metavar="HOST:PORT",
-    help="Cluster to use, or auto.  [default: RAY_ADDRESS, else one on this machine]",
-)
-@report_option
-@option(
-    "Report",
-    "--compare",
-    metavar="FILE",
-    type=FileName(),
-    help="List what got worse since another run: judge outputs, or results of rubric-score by any rubric.",
-)
-@option(
-    "Report",
-    "--labels",
-    multiple=True,
-    metavar="FILE",
-    type=FileName(),
-    help="Show in the report how well the judge agrees with these labels of people. Can be repeated.",
-)
-@verdict_options
-@option(
-    "Verdicts",
-    "--fail-on-worse",
-    is_flag=True,
-    help="Exit with 1 if more answers got worse than better since --compare.",
-)
-@option(
-    "Verdicts",
-    "--min-pass-share",
-    **_SHARE,
-    help="Exit with 1 if fewer of the valid outputs pass. This and --fail-on-worse replace the default of --fail-on.",
-)
-@option(
-    "Verdicts",
-    "--max-invalid-share",
-    **_SHARE,
-    help="Exit with 1 if more outputs are invalid, instead of for each.",
-)
-@option(
-    "Verdicts",
-    "--fail-under-doubt",
-    is_flag=True,
-    help="Exit with 1 also where the 95% interval leaves one of these limits undecided.",
-)
-@extract_option("last")
-@with_settings
-@option(HELP, "--version", **VERSION)
-def score(
-    *,
-    rubric: str,
-    outputs: tuple[str, ...],
-    mapping: dict[str, str],
-    jobs: int | None,
-    form: str | None,
-    output: str | None,
-    compact: bool,
-    pass_at: Decimal | None,
-    borderline_at: Decimal | None,
-    fail_on: str,
-    extract: str,
-    allow_invalid: bool,
-    quiet: bool,
-    engine: str | None,
-    address: str | None,
-    report: str | None,
-    compare: str | None,
-    labels: tuple[str, ...],
-    fail_on_worse: bool,
-    min_pass_share: float | None,
-    max_invalid_share: float | None,
-    fail_under_doubt: bool,
-    settings: SettingsOptions,
-) -> int:
+def score(given: Given) -> int:
     """Score judge outputs by their rubrics.
 
     RUBRIC is a file with rubrics. OUTPUTS are files, folders or patterns: JSON Lines, JSON, CSV, TSV or Parquet, each
     also in gzip or zstd, or batch results of OpenAI or Anthropic; - reads stdin. An entry is a judge output, or a
     record or row {"id", "rubric", "output"} whose output is the object or the judge's raw text.
     """
-    _check_report(outputs, report, compare, labels)
-    limited = fail_on_worse, min_pass_share, max_invalid_share
-    if fail_on_worse and not compare:
-        raise click.UsageError("--fail-on-worse needs the earlier run; add --compare FILE")
-    if fail_under_doubt and not any(limited):
-        raise click.UsageError(
-            "--fail-under-doubt is for limits; add --fail-on-worse, --min-pass-share or --max-invalid-share"
-        )
-    if engine and (compare or any(limited)):
-        raise click.UsageError("--compare and its limits cannot be combined with --engine; score the files without it")
-    if (fail_on_worse or min_pass_share) and _is_default("fail_on"):
-        fail_on = "never"
-    allow_invalid = allow_invalid or max_invalid_share is not None
-    check_engine(engine, outputs, output, address, report=report, compact=compact, jobs=jobs, form=form)
-    rubrics = load(rubric, settings, pass_at=pass_at, borderline_at=borderline_at)
-    outputs = find_files(outputs)
-    require_readable((*outputs, *([compare] if compare else []), *labels))
-    if engine:
-        return score_by_engine(
-            rubrics,
-            outputs,
-            str(output),
-            write_all,
-            address=address,
-            jobs=jobs,
-            extract=extract,
-            mapping=mapping,
-            form=form,
-            quiet=quiet,
-            judge=lambda totals: judge_totals(totals, fail_on, allow_invalid=allow_invalid),
-        )
+    limited = given.fail_on_worse, given.min_pass_share, given.max_invalid_share
+    context, default = click.get_current_context(), click.core.ParameterSource.DEFAULT
+    if (given.fail_on_worse or given.min_pass_share) and context.get_parameter_source("fail_on") is default:
+        given.fail_on = "never"
+    given.allow_invalid = given.allow_invalid or given.max_invalid_share is not None
+    if not given.engine:
+        check_output(given)
+    rubrics = load(given.rubric, given, pass_at=given.pass_at, borderline_at=given.borderline_at)
+    given.outputs = find_files(given.outputs)
+    require_readable((*given.outputs, *([given.compare] if given.compare else []), *given.labels))
+    if given.engine:
+        return score_by_engine(rubrics, given)
     extras = None
-    if report or compare:
-        extras = prepare_extras(
-            rubrics, outputs, compare, labels, extract=extract, mapping=mapping, has_page=report is not None
-        )
+    if given.report or given.compare:
+        extras = prepare_extras(rubrics, given)
         if extras is None:
             return Exit.USAGE
-        if report:
-            changed = [name for name in ("mapping", "extract", "pass_at", "borderline_at") if not _is_default(name)]
+        if given.report:
+            sources = map(context.get_parameter_source, ("mapping", "extract", "pass_at", "borderline_at"))
             assessed = (
                 "the options --map, --extract, --pass and --borderline change how outputs are read or scored, which "
                 "rubric-lint assess cannot do"
-                if changed
-                else assess_outputs(rubric, outputs, labels, settings.finder())
+                if any(each is not default for each in sources)
+                else assess_outputs(given)
             )
             extras = extras._replace(told=extras.told._replace(assessed=assessed))
     limits = None
@@ -211,42 +95,18 @@ def score(
         from rubric_lint.agree.limits import Limits  # noqa: PLC0415  (few runs have limits)
 
         passing, invalid = (None if share is None else Fraction(str(share)) for share in limited[1:])
-        limits = Limits(fail_on_worse, passing, invalid, fail_under_doubt)
-    given = Given(rubric, outputs, (*([compare] if compare else []), *labels))
-    target = Target(form, output, report, compact, quiet)
-    code, totals = score_files(
-        rubrics, given, target, extras, jobs=jobs, limits=limits, extract=extract, mapping=mapping
-    )
-    return code or judge_totals(totals, fail_on, allow_invalid=allow_invalid)
+        limits = Limits(given.fail_on_worse, passing, invalid, given.fail_under_doubt)
+    code, totals = score_files(rubrics, given, extras, limits=limits)
+    return code or judge_totals(totals, given)
 
 
-def _is_default(name: str) -> bool:
-    """Return whether an option is not on the command line."""
-    source = click.get_current_context().get_parameter_source(name)
-    return source is click.core.ParameterSource.DEFAULT
-
-
-def _check_report(outputs: tuple[str, ...], report: str | None, compare: str | None, labels: tuple[str, ...]) -> None:
-    """Reject options of the report that contradict each other.
-
-    Raises:
-        click.UsageError: when they do.
-    """
-    if labels and not report:
-        raise click.UsageError("--labels is for the HTML report; add --report FILE.html")
-    files = [*outputs, *([compare] if compare else []), *labels]
-    if files.count(STDIN) > 1:
-        raise click.UsageError("stdin can be read only once")
-    if labels and STDIN in files:
-        raise click.UsageError("--labels reads the outputs twice, so they cannot come from stdin; name a file")
-
-
-@click.command(
-    "merge",
-    cls=Command,
+@command(
+    "rubric results+",
+    "format:results output:merged quiet report pass borderline fail-on:verdict allow-invalid"
+    " | jobs compact config isolated",
     examples={
-        "rubric-score merge examples/summary.rubric.yaml shards/ --format table": "See the totals of all shards",
-        "rubric-score merge examples/summary.rubric.yaml 'shards/*.jsonl' -o all.parquet --report all.html": (
+        "rubric-lint merge examples/summary.rubric.yaml shards/ --format table": "See the totals of all shards",
+        "rubric-lint merge examples/summary.rubric.yaml shards/ -o all.parquet --report all.html": (
             "Write one file and one page"
         ),
     },
@@ -256,50 +116,23 @@ def _check_report(outputs: tuple[str, ...], report: str | None, compare: str | N
         Exit.USAGE: "usage error, or a file that cannot be read, has errors or is not complete",
     },
 )
-@rubric_argument
-@click.argument("results", nargs=-1, required=True, type=click.Path(allow_dash=True))
-@jobs_option
-@form_option
-@output_option()
-@compact_option
-@quiet_option
-@report_option
-@verdict_options
-@with_settings
-def merge(
-    *,
-    file: str,
-    results: tuple[str, ...],
-    jobs: int | None,
-    form: str | None,
-    output: str | None,
-    compact: bool,
-    quiet: bool,
-    report: str | None,
-    pass_at: Decimal | None,
-    borderline_at: Decimal | None,
-    fail_on: str,
-    allow_invalid: bool,
-    settings: SettingsOptions,
-) -> int:
-    """Merge RESULTS of rubric-score by RUBRIC into one file, table and page.
+def merge(given: Given) -> int:
+    """Merge RESULTS of `score` by RUBRIC into one file, table and page.
 
     RESULTS are files of whole results, folders or patterns: JSON Lines, also in gzip or zstd, or Parquet; - reads
     stdin. Each result is checked against RUBRIC and written as it is, in the order of the files. Results by another
     version of the rubric are invalid.
     """
-    if results.count(STDIN) > 1:
-        raise click.UsageError("stdin can be read only once")
-    check_output(output, form, report, compact=compact)
-    rubrics = load(file, settings, pass_at=pass_at, borderline_at=borderline_at)
+    check_output(given)
+    rubrics = load(given.rubric, given, pass_at=given.pass_at, borderline_at=given.borderline_at)
     left: list[str] = []
-    found = find_files(results, left)
+    found = find_files(given.results, left)
     require_readable(found)
     _require_complete((*found, *left))
-    extras = prepare_extras(rubrics, found, None, (), extract="last", mapping={}) if report else None
-    target = Target(form, output, report, compact, quiet)
-    code, totals = score_files(rubrics, Given(file, found), target, extras, jobs=jobs, merges=True)
-    return code or judge_totals(totals, fail_on, allow_invalid=allow_invalid)
+    given = Given(**{**vars(given), "outputs": found, "compare": None, "labels": (), "extract": "last", "mapping": {}})
+    extras = prepare_extras(rubrics, given) if given.report else None
+    code, totals = score_files(rubrics, given, extras, merges=True)
+    return code or judge_totals(totals, given)
 
 
 def _require_complete(names: Sequence[str]) -> None:
@@ -328,13 +161,13 @@ def _require_complete(names: Sequence[str]) -> None:
         raise UserError(*faults)
 
 
-@click.group(cls=DefaultGroup, default=score, late={"agree": "agree:agree", "compile": "compile_sql:compile_sql"})
-def cli() -> None:
-    """Group the commands."""
-
-
-for command in (prompt, schema, judge, merge):
-    cli.add_command(command)
+cli = DefaultGroup(
+    "rubric-score",
+    default=score,
+    late=("agree", "compile", "judge", "merge", "prompt"),
+    more={"schema": "score.prompt:schema"},
+)
+"""The program, with the commands that work on judge outputs."""
 
 
 def main() -> NoReturn:

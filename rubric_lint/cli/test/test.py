@@ -3,34 +3,18 @@
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from rubric_lint.cli.commands import HELP, Command, DefaultGroup, Exit, launch, option, reject
-from rubric_lint.cli.options import (
-    COLOR,
-    FAIL_ON,
-    FORCE_EXCLUDE,
-    FORMAT,
-    OUTPUT_FILE,
-    QUIET,
-    SOURCE_CLASHES,
-    VERSION,
-    AnyPath,
-    FileName,
-    SettingsOptions,
-    check_watch,
-    with_settings,
-    write_figures,
-)
+from rubric_lint.cli.commands import DefaultGroup, Exit, launch
+from rubric_lint.cli.options import JUDGING, Given, check_watch, command, write_figures
 from rubric_lint.cli.options import watch as watch_files
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
-from rubric_lint.cli.score.judge import judge
-from rubric_lint.cli.score.judge_options import MODELS, Access, Model, find_access, make_plan
+from rubric_lint.cli.score.judge_options import Access, find_access, make_plan
 from rubric_lint.messages import UserError, join_words, visible
 from rubric_lint.project.files import File, Unreadable
 from rubric_lint.report import REPORTERS
@@ -51,23 +35,17 @@ if TYPE_CHECKING:
 _MOST_MISSING = 6
 
 
-@click.command(
-    cls=Command,
-    short_help="Write tests to start from.",
+@command(
+    "rubric outputs?",
+    "output:tests force | config isolated",
+    short="Write tests to start from.",
     examples={
-        "rubric-test init examples/summary.rubric.yaml examples/summary.outputs.jsonl": "Write tests of these outputs",
-        "rubric-test init examples/explanation.rubric.yaml --output -": "Print one test for each level to fill in",
+        "rubric-lint test init examples/summary.rubric.yaml examples/summary.outputs.jsonl": "Test these outputs",
+        "rubric-lint test init examples/explanation.rubric.yaml -o -": "Print one test for each level to fill in",
     },
     exits={Exit.USAGE: "usage error, a file that cannot be read, or no output that counts"},
 )
-@click.argument("rubric", type=FileName())
-@click.argument("outputs", required=False, type=FileName())
-@option("Output", "--output", metavar="FILE", help="File to write; - is stdout.  [default: named after RUBRIC]")
-@option("Output", "--force", is_flag=True, help="Overwrite an existing file.")
-@with_settings
-def init(  # long, because it answers for what each step cannot read
-    rubric: str, outputs: str | None, *, output: str | None, force: bool, settings: SettingsOptions
-) -> int:
+def init(given: Given) -> int:
     """Write tests of a rubric to start from: of recorded OUTPUTS those that reach each band, level and verdict.
 
     RUBRIC is a file, or FILE#NAME for one of several rubrics. OUTPUTS are records in JSON Lines or JSON. Without them,
@@ -77,31 +55,33 @@ def init(  # long, because it answers for what each step cannot read
     from rubric_lint.testing.running import Runner  # noqa: PLC0415
     from rubric_lint.testing.starting import start_from_outputs, start_outline  # noqa: PLC0415
 
-    path, _, name = rubric.partition("#") if not Path(rubric).is_file() else (rubric, "", "")
-    target = output or _name_tests(path, name)
-    if target != "-" and Path(target).exists() and not force:
+    path, _, name = given.rubric.partition("#") if not Path(given.rubric).is_file() else (given.rubric, "", "")
+    target = given.output or _name_tests(path, name)
+    if target != "-" and Path(target).exists() and not given.force:
         raise click.UsageError(f"{target} already exists; name another file with --output, or use --force")
-    tested = Runner(settings.finder()).open_rubric(path, name)
+    tested = Runner(given.finder()).open_rubric(path, name)
     if isinstance(tested, str):
         raise UserError(tested)
     reference = _relate(path, target) + (f"#{name}" if name else "")
     schema = name_schema("rubric-test", target)
-    if outputs is None:
+    if given.outputs is None:
         start = start_outline(tested, reference, schema)
     else:
-        recorded = _read(outputs, tested)
+        recorded = _read(given.outputs, tested)
         if not recorded:
-            raise UserError(f"{outputs}: no recorded output that counts for this rubric, so there is nothing to test")
-        start = start_from_outputs(tested, recorded, reference, _name_outputs(outputs, target), schema)
+            raise UserError(
+                f"{given.outputs}: no recorded output that counts for this rubric, so there is nothing to test"
+            )
+        start = start_from_outputs(tested, recorded, reference, _name_outputs(given.outputs, target), schema)
     if target == "-":
         click.echo(start.text, nl=False)
     else:
         _write(target, start.text)
-        line = f"rubric-test {shlex.quote(target)}"
+        line = f"rubric-lint test {shlex.quote(target)}"
         click.echo(
             f"Wrote {start.tests} test{'' if start.tests == 1 else 's'} to {visible(target)}. Run them:", err=True
         )
-        click.echo(f"  {line}" if visible(line) == line else "  rubric-test .", err=True)
+        click.echo(f"  {line}" if visible(line) == line else "  rubric-lint test .", err=True)
     if start.missing:
         shown = [*start.missing[:_MOST_MISSING]]
         more = len(start.missing) - len(shown)
@@ -174,9 +154,7 @@ def _write(target: str, text: str) -> None:
 _MOST_NAMED = 5
 
 
-def record_outputs(
-    files: Iterable[File | Unreadable], runner: "Runner", models: Sequence[Model], **asking: Any
-) -> Exit:
+def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: Given) -> Exit:
     """Have models judge what the tests of files need, and return the exit code of that; say the requests before."""
     from rubric_lint.scoring.scorer import name_models  # noqa: PLC0415
     from rubric_lint.testing import recorder  # noqa: PLC0415
@@ -193,19 +171,19 @@ def record_outputs(
     if not tasks:
         click.echo("Nothing to record: every test has a recorded output that counts, or cannot be judged.", err=True)
         return Exit.CLEAN
-    access, plan = find_access(models, asking), make_plan(asking)
+    access, plan = find_access(given.models, vars(given)), make_plan(vars(given))
     names = name_models((call.model, call.endpoint) for call in access.calls)
     tasks = [
         (path, tested, [recorder.widen(need, tested, names, plan.samples) for need in needed])
         for path, tested, needed in tasks
     ]
     for path, tested, needed in tasks:
-        requests = recorder.describe_requests(needed, tested, len(models), plan)
+        requests = recorder.describe_requests(needed, tested, len(given.models), plan)
         click.echo(f"{visible(path)}: {requests}", err=True)
     code = Exit.CLEAN
     for path, tested, needed in tasks:
         results = recorder.Recorder(path, tested, needed)
-        code = max(code, _record(results, len(needed), access, plan, asking))
+        code = max(code, _record(results, len(needed), access, plan, given))
     return Exit.USAGE if code == Exit.USAGE else Exit.CLEAN  # the tests themselves say what is still missing
 
 
@@ -234,89 +212,59 @@ def _tell_unjudged(needed: "list[Needed]", why: str) -> None:
     complain(f"{needed[0].file.name}: not recorded, {why}: {join_words(named)}")
 
 
-def _record(recorder: "Recorder", count: int, access: Access, plan: "Plan", asking: Mapping[str, Any]) -> Exit:
+def _record(recorder: "Recorder", count: int, access: Access, plan: "Plan", given: Given) -> Exit:
     """Have the models judge the answers of one file."""
     from rubric_lint.cli.score.judging import run_judge  # noqa: PLC0415  (asyncio)
 
     try:
-        panel = access.connect(asking["rpm"], asking["tpm"], plan.concurrency)
+        panel = access.connect(given.rpm, given.tpm, plan.concurrency)
     except ImportError:
         complain("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'")
         return Exit.USAGE
     return run_judge(panel, recorder, recorder.list_answers(), count, plan, has_verdicts=False)
 
 
-_ASKING = (
-    *("base_url", "api_key_env", "temperature", "seed", "max_tokens", "extra_body", "headers", "secret_headers"),
-    *("response_format", "samples", "per_criterion", "shuffle", "max_attempts", "concurrency", "rpm", "tpm", "timeout"),
-    "retries",
+_CLASHES = "\n".join(
+    [
+        *(
+            f"--{name} needs --record; without it no model is asked"
+            for name in f"model samples shuffle {JUDGING}".split()
+        ),
+        "--record needs --model; it names the model that judges",
+        "--watch excludes --record; record separately",
+    ]
 )
-_GROUPS = ("Tests", "Output", "Model", "Requests", "Files", "Settings", HELP)
 
-NO_TESTS = "no rubric tests found; their files are named NAME.rubric-test.yaml. `rubric-test init` writes one"
+NO_TESTS = "no rubric tests found; their files are named NAME.rubric-test.yaml. `rubric-lint test init` writes one"
 
 
-@click.command(
-    "run",
-    cls=Command,
+@command(
+    "paths*",
+    "coverage mutate catch-rate record model fail-on format:findings output:report quiet"
+    f" | watch color samples {JUDGING} shuffle force-exclude config isolated version",
+    name="run",
     examples={
-        "rubric-test": "Run all tests in the current folder and below",
-        "rubric-test --coverage --mutate examples/": "Also report what the tests do not cover, and changes they miss",
-        "rubric-test --catch-rate examples/refund.rubric-test.yaml": "Count the planted bad answers that are caught",
-        "rubric-test --record --model gpt-5": "Have a model judge answers without recorded output, then run the tests",
+        "rubric-lint test": "Run all tests in the current folder and below",
+        "rubric-lint test --coverage --mutate examples/": "Also report what the tests miss",
+        "rubric-lint test --catch-rate examples/refund.rubric-test.yaml": "Count the bad answers that are caught",
+        "rubric-lint test --record --model gpt-5": "Have a model judge answers without recorded output first",
     },
     exits={
         Exit.CLEAN: "all tests passed, and no findings as severe as --fail-on",
         Exit.FOUND: "a test failed, or findings as severe as --fail-on",
         Exit.USAGE: "usage error, invalid settings, a file that cannot be read, or no tests",
     },
-    params=[param for param in judge.params if param.name in _ASKING],
+    clashes=_CLASHES,
 )
-@click.argument("paths", nargs=-1, type=AnyPath())
-@option("Output", "--format", "form", **FORMAT)
-@option("Output", "--output-file", **OUTPUT_FILE)
-@option("Output", "-q", "--quiet", **QUIET)
-@option("Output", "--color", **COLOR)
-@option("Output", "--watch", is_flag=True, help="Re-run when a test, a rubric or a recorded output changes.")
-@option("Tests", "--coverage", is_flag=True, help="Report bands, levels and gates that no test reaches.")
-@option("Tests", "--catch-rate", is_flag=True, help="Count the planted bad answers that each criterion catches.")
-@option("Tests", "--mutate", is_flag=True, help="Change the rubric in small ways; report changes that no test notices.")
-@option("Tests", "--fail-on", **FAIL_ON)
-@option("Tests", "--record", is_flag=True, help="Have a model judge the answers that have no valid recorded output.")
-@option(
-    "Model",
-    "--model",
-    "models",
-    **MODELS,
-    help="The model that judges, for --record: NAME or NAME@URL. Several are a panel.",
-)
-@option("Files", "--force-exclude", **FORCE_EXCLUDE)
-@with_settings
-@option(HELP, "--version", **VERSION)
-def run_tests(  # long, because click passes each option by itself
-    *,
-    paths: tuple[str, ...],
-    form: str | None,
-    output_file: str | None,
-    quiet: bool,
-    color: str,
-    watch: bool,
-    coverage: bool,
-    catch_rate: bool,
-    mutate: bool,
-    fail_on: str,
-    record: bool,
-    models: tuple[Model, ...],
-    force_exclude: bool,
-    settings: SettingsOptions,
-    **asking: Any,
-) -> int:
+def run_tests(given: Given) -> int:
     """Test rubrics on recorded judge outputs; only --record asks a model.
 
     PATHS are files named NAME.rubric-test.yaml and folders with such files, by default the current folder.
     """
-    _check_call(paths, form, watch=watch, record=record, models=models, has_file=output_file is not None)
-    reject(SOURCE_CLASHES[:1])
+    if "-" in given.paths:
+        raise click.UsageError("tests cannot be read from stdin, as they name other files; name a file")
+    if given.watch:
+        check_watch(given.form, has_file=given.output is not None)
 
     from rubric_lint.cli.output import choose_format, open_report, spare  # noqa: PLC0415  (not needed by --help)
     from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
@@ -326,41 +274,40 @@ def run_tests(  # long, because click passes each option by itself
     from rubric_lint.testing.running import Runner  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
-    paths = paths or (".",)
+    given.paths = given.paths or (".",)
     progress = Progress(sys.stderr)
-    look = make_style(color, quiet=quiet, is_file=output_file is not None)
-    chosen = choose_format(form, output_file)
-    asked = {"coverage": coverage, "catch_rate": catch_rate, "mutate": mutate}
+    look = make_style(given.color, quiet=given.quiet, is_file=given.output is not None)
+    chosen = choose_format(given.form, given.output)
+    asked = {"coverage": given.coverage, "catch_rate": given.catch_rate, "mutate": given.mutate}
     code = Exit.CLEAN
 
     def run(finder: SettingsFinder, find: Any = find_tests, **_: Any) -> "Summary":
         runner = Runner(finder)
-        with open_report(output_file, progress, look) as write:
+        with open_report(given.output, progress, look) as write:
             reporter = REPORTERS[chosen](write, look)
-            lint = spare(output_file, lambda files: _run_all(runner, files, coverage=coverage, mutate=mutate))
+            lint = spare(
+                given.output, lambda files: _run_all(runner, files, coverage=given.coverage, mutate=given.mutate)
+            )
             whole = LintRun(reporter, progress, find=find, lint=lint, undone="the rest was not checked")
-            summary = whole.lint_all(paths, "", finder)
+            summary = whole.lint_all(given.paths, "", finder)
             summary = summary._replace(review=tuple(list_figures(runner, **asked)))
             reporter.end(summary)
             write_figures(_sum_up(runner, **asked), chosen, write)
-        for line in () if quiet else _list_notes(runner):
+        for line in () if given.quiet else _list_notes(runner):
             complain(line)
         return summary
 
-    overrides = Overrides(force_exclude=force_exclude)
-    if watch:
+    overrides = Overrides(force_exclude=given.force_exclude)
+    if given.watch:
         files = {"find": find_tests, "lint": _look_for_changes, "needs": lambda name, _finder: find_needed(name)}
-        return watch_files(paths, run, progress, overrides, **settings._asdict(), **files)
-    finder = settings.finder(overrides)
-    if record:
-        code = record_outputs(find_tests(paths, finder), Runner(finder), models, **asking)
+        return watch_files(given.paths, run, progress, overrides, config=given.config, isolated=given.isolated, **files)
+    finder = given.finder(overrides)
+    if given.record:
+        code = record_outputs(find_tests(given.paths, finder), Runner(finder), given)
     summary = run(finder)
-    if output_file is not None and not quiet:
+    if given.output is not None and not given.quiet:
         click.echo(summary)
-    return max(code, _judge_summary(summary, fail_on, may_be_empty=force_exclude))
-
-
-run_tests.params.sort(key=lambda param: _GROUPS.index(getattr(param, "group", _GROUPS[0])))
+    return max(code, _judge_summary(summary, given.fail_on, may_be_empty=given.force_exclude))
 
 
 def _judge_summary(summary: "Summary", fail_on: str, *, may_be_empty: bool) -> Exit:
@@ -434,28 +381,6 @@ def _list_notes(runner: "Runner") -> Iterator[str]:
         )
 
 
-def _check_call(
-    paths: tuple[str, ...], form: str | None, *, watch: bool, record: bool, models: tuple[Model, ...], has_file: bool
-) -> None:
-    if "-" in paths:
-        raise click.UsageError("tests cannot be read from stdin, as they name other files; name a file")
-    if record and not models:
-        raise click.UsageError("--record requires --model, the name of the model that judges")
-    context = click.get_current_context()
-    given = [
-        max(param.opts, key=len)
-        for param in context.command.params
-        if param.name in ("models", *_ASKING)
-        and context.get_parameter_source(param.name) is click.core.ParameterSource.COMMANDLINE
-    ]
-    if given and not record:
-        raise click.UsageError(f"{given[0]} requires --record; without it no model is asked")
-    if watch and record:
-        raise click.UsageError("--watch cannot be combined with --record; record separately")
-    if watch:
-        check_watch(form, has_file=has_file)
-
-
 def _look_for_changes(
     files: "Iterable[File | Unreadable]", *, processes: int | None = None
 ) -> "Iterator[tuple[File | Unreadable, Result]]":
@@ -469,12 +394,8 @@ def _look_for_changes(
         yield file, Result(Source(file.name if isinstance(file, File) else file.path, ""), ())
 
 
-@click.group(cls=DefaultGroup, default=run_tests)
-def cli() -> None:
-    """Group the commands."""
-
-
-cli.add_command(init)
+cli = DefaultGroup("test", default=run_tests, commands=[init])
+"""The program, and the command of `rubric-lint`."""
 
 
 def main() -> NoReturn:

@@ -1,16 +1,21 @@
 """Write suites: a test for each case, with its rubrics. For our own format, AgentV 4 and 5, and promptfoo."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Any, NamedTuple
 
-from rubric_lint.dialects.export.carrying import split_gate
 from rubric_lint.dialects.export.entries import as_entries, as_number, bounds
-from rubric_lint.dialects.export.fields import find_holder
-from rubric_lint.dialects.export.suite import ASSERTION_LISTS, VARIABLE
-from rubric_lint.dialects.export.target import CarriedCase, ExportError, ExportSource, ExportTarget, Writing
+from rubric_lint.dialects.export.suite import ASSERTION_LISTS, VARIABLE, split_gate
+from rubric_lint.dialects.export.target import (
+    CarriedCase,
+    ExportError,
+    ExportSource,
+    ExportTarget,
+    Writing,
+    find_holder,
+)
 from rubric_lint.dialects.export.texts import to_yaml
 from rubric_lint.format.criterion import HIGHEST, USUAL_THRESHOLDS, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
@@ -111,13 +116,13 @@ def _write_rubric(writing: Writing) -> str:
             if field.path[:-1] == holder and field.name_in("rubric"):
                 message = f"`{field.path[-1]}` of an evaluator: a rubric file has no field for it"
                 writing.lose(name, field.path, message)
-        return _name_schema("rubric") + to_yaml({"rubrics": as_entries(rubric)})
+        return _MODELINE.format(newest("rubric").bundled_id) + to_yaml({"rubrics": as_entries(rubric)})
     cases = [dict(_write_case(writing, case)) for case in group_cases(writing)]
-    return _name_schema("suite") + to_yaml({**(writing.suite.fields if writing.suite else {}), "tests": cases})
+    suite = {**(writing.suite.fields if writing.suite else {}), "tests": cases}
+    return _MODELINE.format(newest("suite").bundled_id) + to_yaml(suite)
 
 
-def _name_schema(name: str) -> str:
-    return f"# yaml-language-server: $schema={newest(name).bundled_id}\n"
+_MODELINE = "# yaml-language-server: $schema={}\n"
 
 
 def _write_case(writing: Writing, case: _Case) -> Iterator[tuple[str, Any]]:
@@ -159,34 +164,32 @@ class _AgentV:
     def write(self, writing: Writing) -> str:
         """Write tests with an assertion for each rubric and for each assertion of the suite."""
         tests: list[dict[str, Any]] = []
-        suite = writing.suite
         for case in group_cases(writing):
             if not self.is_template:
-                for member in case.members:
-                    _refuse_variables(writing, member)
-                self._lose_thresholds(writing, case)
+                _refuse_variables(writing, case.members)
+                first = case.members[0].rubric.thresholds.pass_at if case.members else None
+                for member in case.members[1:]:
+                    if (own := member.rubric.thresholds.pass_at) != first:
+                        message = f"the threshold {own}: the test has only one, {first}"
+                        writing.lose(member.name, member.rubric.path, message)
             tests.append(self._test(writing, case))
         about: Mapping[str, Any] = {"prompts": _PROMPTS} if self.is_template else {}
-        about = suite.fields if suite else about
-        if not suite:
-            self._need_questions(writing)
-        elif not self.is_template or about.get("prompts") == _PROMPTS:
-            _need(writing, [test["id"] for test in tests if self._fill_input(test)])
-        return to_yaml({**about, "tests": tests})
-
-    def _fill_input(self, test: dict[str, Any]) -> bool:
-        """Give a test an empty input if it has none; return whether it had none."""
-        holder = test.setdefault("vars", {}) if self.is_template else test
-        return "input" not in holder and not holder.setdefault("input", "")
-
-    def _need_questions(self, writing: Writing) -> None:
-        """Report the rubrics whose question is not written, and why."""
-        given = {name: writing.source(name) for name in writing.rubrics}
-        _need(writing, [name for name, source in given.items() if not source.question])
-        unread = [name for name, source in given.items() if source.question and not self._question(source)]
-        if unread:
+        if writing.suite:
+            about, unknown = writing.suite.fields, []
+            for test in tests if not self.is_template or about.get("prompts") == _PROMPTS else ():
+                holder = test.setdefault("vars", {}) if self.is_template else test
+                unknown += [] if "input" in holder else [test["id"]]
+                holder.setdefault("input", "")
+        else:
+            given = {name: writing.source(name) for name in writing.rubrics}
+            unknown = [name for name, source in given.items() if not source.question]
+            unread = [name for name, source in given.items() if source.question and not self._question(source)]
+        if unknown:
+            writing.need(f"`input`, the question, of {', '.join(unknown)}: the file has none, so it is left empty")
+        if not writing.suite and unread:
             told = "not plain text, so it is left empty; copy it from the case"
             writing.need(f"`input`, the question, of {', '.join(unread)}: {told}")
+        return to_yaml({**about, "tests": tests})
 
     def _question(self, source: ExportSource) -> str:
         """Return the question of a case as the release reads it; empty if it would read another one."""
@@ -224,26 +227,13 @@ class _AgentV:
             extras = extras if member.source.is_template else escape(extras)
         return {"type": self.kind, **member.weight_beside(case, extras), **extras, self.criteria: criteria}
 
-    def _lose_thresholds(self, writing: Writing, case: _Case) -> None:
-        """Report the thresholds that are lost: a test has one, so rubrics of the case with another one lose it."""
-        for member in case.members[1:]:
-            first, own = (each.rubric.thresholds.pass_at for each in (case.members[0], member))
-            if own != first:
-                message = f"the threshold {own}: the test has only one, {first}"
-                writing.lose(member.name, member.rubric.path, message)
-
 
 _PROMPTS = ["{{ input }}"]
 
 
-def _need(writing: Writing, unknown: list[str]) -> None:
-    if unknown:
-        writing.need(f"`input`, the question, of {', '.join(unknown)}: the file has none, so it is left empty")
-
-
-def _refuse_variables(writing: Writing, member: _Member) -> None:
+def _refuse_variables(writing: Writing, members: Iterable[_Member]) -> None:
     """Refuse a string in which AgentV 4 would insert an environment variable: it has no escape for that."""
-    for criterion in member.rubric.criteria:
+    for member, criterion in ((own, each) for own in members for each in own.rubric.criteria):
         bands = criterion.scale.bands if criterion.scale else ()
         texts = [(criterion.path, criterion.id), (criterion.path, criterion.outcome)]
         for path, text in (*texts, *((band.path, band.outcome) for band in bands)):
@@ -304,6 +294,15 @@ def _write_promptfoo(writing: Writing) -> str:
 
 
 def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str, Any]:
+    """Write one text for the grader: a list would reach it as `[object Object]` or JSON without line ends.
+
+    The text never begins with `file://`, which promptfoo would load.
+    """
+    rubric = member.rubric
+    asked = _ASKED[rubric.shape or Shape.CHECKLIST] + ("" if rubric.shape is Shape.HOLISTIC else _WEIGHTS)
+    asked += _GATES if any(criterion.gate for criterion in rubric.criteria) else ""
+    entries = to_yaml({"rubrics": as_entries(rubric, "promptfoo")})
+    told = f"Judge the output by this rubric, and give a score from 0 to 1. {asked}\n\n{entries}"
     label = {"metric": escape(member.label)} if member.label and not case.set_of(member.path) else {}
     extras = writing.extras(member.name)
     return {
@@ -311,21 +310,9 @@ def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str
         **label,
         **member.weight_beside(case, extras),
         **(extras if member.source.is_template else escape(extras)),
-        "value": escape(_write_prompt(member.rubric)),
-        "threshold": as_number(member.rubric.thresholds.pass_at),
+        "value": escape(told),
+        "threshold": as_number(rubric.thresholds.pass_at),
     }
-
-
-def _write_prompt(rubric: Rubric) -> str:
-    """Return one text for the grader: a list would reach it as `[object Object]` or JSON without line ends.
-
-    The text never begins with `file://`, which promptfoo would load.
-    """
-    gates = _GATES if any(criterion.gate for criterion in rubric.criteria) else ""
-    weights = "" if rubric.shape is Shape.HOLISTIC else _WEIGHTS
-    asked = f"{_ASKED[rubric.shape or Shape.CHECKLIST]}{weights}{gates}"
-    entries = to_yaml({"rubrics": as_entries(rubric, "promptfoo")})
-    return f"Judge the output by this rubric, and give a score from 0 to 1. {asked}\n\n{entries}"
 
 
 _OF_AGENTV = (Shape.CHECKLIST, Shape.SCORE_RANGES)

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.dialects.export.entries import as_number, bounds, shares, sort_levels, word_band
+from rubric_lint.dialects.export.entries import as_number, bounds, sort_levels, word_band
 from rubric_lint.dialects.export.suites import group_cases
-from rubric_lint.dialects.export.target import ExportError, ExportTarget, Writing
+from rubric_lint.dialects.export.target import ExportError, ExportTarget, Writing, shares
 from rubric_lint.dialects.export.texts import write_decimal
+from rubric_lint.dialects.tables.cells import MUST_BE_MET
 from rubric_lint.dialects.tables.csv_file import armed
 from rubric_lint.dialects.tables.excel_file import LONGEST, encode_text
 from rubric_lint.dialects.tables.markdown_file import CASE_TEXTS, unescape
-from rubric_lint.dialects.tables.values import MUST_BE_MET
 from rubric_lint.format.criterion import HIGHEST, Band, Criterion, Level, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import escape, is_obeyed, percent, table, visible
@@ -237,7 +237,17 @@ def _write_markdown(writing: Writing) -> str:
     for case in group_cases(writing) if writing.suite else ():
         texts |= {member.name: case.carried.fields for member in case.members}
     for name, rubric in writing.rubrics.items():
-        _lose_in_markdown(writing, name, rubric)
+        for text, path in _make_sheet(rubric).texts:
+            if unescape(escape(text)).strip() != text:
+                message = (
+                    "what Markdown cannot show: white space that it joins, invisible characters, orders to CI systems"
+                )
+                writing.lose(name, path, message)
+        for criterion in rubric.criteria:
+            if not criterion.scale and not criterion.levels and criterion.gate not in {None, HIGHEST}:
+                shown = f"shown as `{MUST_BE_MET}`, which is {HIGHEST}"
+                shown = shown if criterion.gate else "not shown, as nothing misses it"
+                writing.lose(name, criterion.gate_path, f"the gate {criterion.gate} of `{criterion.id}`: {shown}")
     sections = (_write_section(name, rubric, texts.get(name, {})) for name, rubric in writing.rubrics.items())
     return "\n".join(line for section in sections for line in section)
 
@@ -279,19 +289,6 @@ def _write_row(criterion: Criterion, share: str) -> tuple[str, ...]:
 
 def _list_bands(bands: Iterable[Band]) -> Iterator[tuple[str, str]]:
     return ((word_band(band), band.outcome or "") for band in sorted(bands, key=bounds))
-
-
-def _lose_in_markdown(writing: Writing, name: str, rubric: Rubric) -> None:
-    """Report what a table in Markdown shows otherwise than it is written."""
-    for text, path in _make_sheet(rubric).texts:
-        if unescape(escape(text)).strip() != text:
-            message = "what Markdown cannot show: white space that it joins, invisible characters, orders to CI systems"
-            writing.lose(name, path, message)
-    for criterion in rubric.criteria:
-        if not criterion.scale and not criterion.levels and criterion.gate not in {None, HIGHEST}:
-            shown = f"shown as `{MUST_BE_MET}`, which is {HIGHEST}"
-            shown = shown if criterion.gate else "not shown, as nothing misses it"
-            writing.lose(name, criterion.gate_path, f"the gate {criterion.gate} of `{criterion.id}`: {shown}")
 
 
 _BOTH = {"pass", "borderline"}

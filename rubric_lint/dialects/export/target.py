@@ -1,22 +1,181 @@
-"""Define what a target is, what it has no field for, and how its writer reports what it cannot express."""
+"""Define what a target is, what it has no field for, and how its writer reports what it cannot express.
+
+Which fields the judge sees and which targets write them is said by the schemas.
+"""
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
 from typing import Any, NamedTuple
 
-from rubric_lint.dialects.export.entries import shares
-from rubric_lint.dialects.export.fields import FormatField, find_holder, find_lost
 from rubric_lint.format.criterion import USUAL_THRESHOLDS, Shape
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.schema import case_lists, resolve, schema_for, suite_lists
+from rubric_lint.format.schema_files import CURRENT, load
 from rubric_lint.messages import join_words
+from rubric_lint.text.document import Document
+from rubric_lint.text.nunjucks import RENDERS, is_template
 from rubric_lint.text.path import Path
+from rubric_lint.text.source import Span
+from rubric_lint.text.tree import Tree
 
 Rubrics = Mapping[str, Rubric]
 """Rubrics without findings of severity error, by name."""
 
 CaseKey = tuple[int | None, Path]
 """The number of a document in its file, and the path of a case in it."""
+
+QUESTIONS = ("input", "inputs", "question", "prompt", "instruction")
+"""The names that systems give to the question of a case."""
+
+
+class FormatField(NamedTuple):
+    """A field of a rubric, or beside it, with its place and what its schema says.
+
+    `carried` has the targets that write it, with the target's name for it if they copy the value.
+    """
+
+    path: Path
+    value: Any
+    is_told: bool
+    carried: Mapping[str, str] | frozenset[str] | None
+
+    def name_in(self, target: str) -> str:
+        """Return the name of the field in a target that copies its value, else an empty string."""
+        return self.carried.get(target, "") if isinstance(self.carried, Mapping) else ""
+
+
+def find_fields(document: Document, rubric: Rubric) -> Iterator[FormatField]:
+    """Find every written field of a rubric, and those beside it, except values that equal their default."""
+    view, joined = rubric.view, rubric.schema.joined
+    if view and view.around:  # the rubric is only some entries of the list
+        for place in dict.fromkeys(view.place(entry.path) for entry in rubric.entries):
+            yield from _walk(document.value(place), joined["definitions"]["entry"], joined, place)
+    else:
+        for each in _walk(document.value(rubric.path), joined["definitions"][rubric.schema.whole], joined, rubric.path):
+            is_text = each.is_told and isinstance(each.value, str)
+            if view and is_text and each.value not in {view.name, view.task} and not view.reads(each.path):
+                yield each._replace(is_told=False, carried=frozenset())  # as of parts that only hold others
+            else:
+                yield each
+    yield from find_beside(document, rubric)
+
+
+def _walk(value: Any, schema: Mapping[str, Any], joined: Mapping[str, Any], path: Path) -> Iterator[FormatField]:
+    node = resolve(joined, schema)
+    if isinstance(value, list) and isinstance(items := node.get("items"), dict):
+        for index, item in enumerate(value):
+            yield from _walk(item, items, joined, (*path, index))
+    elif isinstance(value, dict) and not isinstance(node.get("additionalProperties"), dict):
+        for name, inner in value.items():
+            patterns = node.get("patternProperties", {}).items()
+            like = next((each for pattern, each in patterns if re.search(pattern, name)), None)
+            child = node.get("properties", {}).get(name, like)
+            if child is None:
+                yield _field((*path, name), inner, {})
+            elif "default" not in child or inner != child["default"]:
+                yield _field((*path, name), inner, child)
+                yield from _walk(inner, child, joined, (*path, name))
+
+
+def _field(path: Path, value: Any, schema: Mapping[str, Any]) -> FormatField:
+    own = schema.get("x-reads-as", schema.get("x-replaced-by"))
+    source = schema_for().entry_fields[own] if own else schema
+    carried = source.get("x-carried-by", ())
+    targets = None if isinstance(carried, str) else carried if isinstance(carried, Mapping) else frozenset(carried)
+    return FormatField(path, value, bool(source.get("x-told-to-judge")), targets)
+
+
+def find_beside(document: Document, rubric: Rubric) -> Iterator[FormatField]:
+    """Find the fields beside a rubric, in the evaluator or the metric that holds it."""
+    holder = find_holder(rubric)
+    if holder is not None:
+        own = load(rubric.view.dialect.schema) if rubric.view else {}
+        known = (own if _BESIDE in own else load(f"{CURRENT}/suite.json"))[_BESIDE]
+        for name, value in document.value(holder).items():
+            if (*holder, name) != rubric.path[: len(holder) + 1]:
+                yield _field((*holder, name), value, known.get(name, {}))
+
+
+_BESIDE = "x-beside-rubrics"
+
+
+def find_holder(rubric: Rubric) -> Path | None:
+    """Return the path of the evaluator or metric that holds a rubric; None if the case itself holds it."""
+    path, view = rubric.path, rubric.view
+    if view and view.document.kind.is_program:
+        return view.holder
+    if view and view.around:
+        return None
+    if view and _BESIDE in load(view.dialect.schema) and not rubric.dialect.startswith("agentv"):
+        return path[:-1]
+    lists = _lists_of_evaluators()
+    ends = (end for end in range(len(path) - 1, 1, -1) if isinstance(path[end - 1], int) and path[end - 2] in lists)
+    end = next(ends, 0)
+    return path[:end] if end else None
+
+
+def find_question(document: Document, rubric: Rubric) -> Any:
+    """Return the question of the case that a rubric belongs to, or None if it has none."""
+    path, lists = rubric.path, _lists_of_evaluators()
+    if document.kind.is_program:
+        return None
+    items = (end for end in range(len(path) - 1, 0, -1) if isinstance(path[end - 1], int))
+    end = next((end for end in items if end == 1 or path[end - 2] not in lists), 0)
+    case = document.value(path[:end])
+    if (not end and len(path) > 1) or not isinstance(case, dict):
+        return None  # `defaults`, or evaluators of a whole suite
+    variables = case.get("vars")
+    of_judge = {field.path for field in find_beside(document, rubric)}
+    own = next((name for name in QUESTIONS if name in case and (*path[:end], name) not in of_judge), "")
+    return case[own] if own else variables.get("input") if isinstance(variables, dict) else None
+
+
+@cache
+def _lists_of_evaluators() -> frozenset[str]:
+    return case_lists() - suite_lists("cases")
+
+
+def _find_uncarried(
+    rubric: Rubric, fields: Iterable[FormatField], target: str, title: str
+) -> Iterator[tuple[Path, str]]:
+    """Find what a target does not write of a rubric, by the schemas: the places in the document, with messages.
+
+    A template that another system fills in before a judge sees it is plain text in the target.
+    """
+    for each in fields:
+        if each.carried is not None and target not in each.carried:
+            told = ", which the judge sees" if each.is_told else ""
+            yield each.path, f"`{each.path[-1]}`{told}: {title} has no field for it"
+    if rubric.view and rubric.dialect in RENDERS:
+        for entry in rubric.entries:
+            place = rubric.view.place(entry.path)
+            if is_template(rubric.view.document.value(place)):
+                whose = rubric.view.dialect.title
+                yield place, f"the template in `{entry.id}`, which {whose} fills in: {title} uses it as plain text"
+    if formula := find_formula(rubric):
+        yield formula, f"`{formula[-1]}`, which joins the scores of the graders: {title} has no field for it"
+
+
+def find_formula(rubric: Rubric) -> Path | None:
+    """Return the place of the formula that joins the score of a grader of OpenAI with those of others."""
+    if rubric.dialect != "openai-graders" or "graders" not in rubric.path or not rubric.view:
+        return None
+    multi = rubric.path[: rubric.path.index("graders")]
+    return (*multi, "calculate_output") if "calculate_output" in rubric.view.document.value(multi) else None
+
+
+def find_comments(tree: Tree, within: Iterable[Span]) -> Iterator[Span]:
+    """Find the comments of a file within the lines of some spans, except those that name a schema."""
+    source = tree.source
+    lines = {(source.position(start).line, source.position(end).line) for start, end in within}
+    for comment in tree.comments:
+        line = source.position(comment.start).line
+        if "$schema" not in source.slice(comment) and any(first <= line <= last for first, last in lines):
+            yield comment
 
 
 class Part(NamedTuple):
@@ -133,6 +292,13 @@ class ShapeError(ExportError):
         self.shape = shape
 
 
+def shares(rubric: Rubric) -> tuple[Fraction, ...]:
+    """Return the exact share of each criterion in the average; all 0 if all weights are 0."""
+    weights = [Fraction(criterion.weight or 0) for criterion in rubric.criteria]
+    total = sum(weights)
+    return tuple(weight / total if total else weight for weight in weights)
+
+
 @dataclass(frozen=True, slots=True)
 class ExportTarget:
     """A target system: its name, its title, a summary of its format, and the function that writes it.
@@ -170,26 +336,22 @@ class ExportTarget:
             message = f"{self.title} reads one rubric per file; choose one with --rubric"
             raise ExportError(name, rubric.path, message)
         for name, rubric in rubrics.items():
-            self._check(name, rubric)
+            if rubric.shape is None:
+                raise ExportError(name, rubric.path, "the rubric has no criteria")
+            if rubric.shape not in self.shapes:
+                reason = f"{_SHAPES[rubric.shape]} has no counterpart in {self.title}: {self.limit}"
+                message = f"{reason}; a rubric is never converted to a different shape"
+                raise ShapeError(name, rubric.path, message, rubric.shape)
             for path, message in self._find_lost(rubric):
                 writing.lose(name, path, message)
         content = self.writer(writing)
         told = {loss[:2] for loss in writing.losses}
         for name, rubric in rubrics.items():
-            for path, message in find_lost(rubric, writing.source(name).fields, self.name, self.title):
+            for path, message in _find_uncarried(rubric, writing.source(name).fields, self.name, self.title):
                 if (name, path) not in told:
                     writing.losses.append(Loss(name, path, message))
         data = content.encode() if isinstance(content, str) else content
         return Export(data, tuple(writing.losses), tuple(writing.gaps))
-
-    def _check(self, name: str, rubric: Rubric) -> None:
-        """Refuse a rubric of a shape that the target does not have."""
-        if rubric.shape is None:
-            raise ExportError(name, rubric.path, "the rubric has no criteria")
-        if rubric.shape not in self.shapes:
-            reason = f"{_SHAPES[rubric.shape]} has no counterpart in {self.title}: {self.limit}"
-            message = f"{reason}; a rubric is never converted to a different shape"
-            raise ShapeError(name, rubric.path, message, rubric.shape)
 
     def _find_lost(self, rubric: Rubric) -> Iterator[tuple[Path, str]]:
         """Find what the target does not have for any rubric: averages, weights, gates and thresholds."""

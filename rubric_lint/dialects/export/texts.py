@@ -18,7 +18,8 @@ def to_yaml(data: Any) -> str:
 
 def _mapping(mapping: dict[Any, Any], pad: str) -> Iterator[str]:
     for key, value in mapping.items():
-        name = _write_key(key)
+        text = _write_value(key, "")
+        name = _quote(key) if isinstance(key, str) and "\n" in text else text
         head = f"{pad}{name}:" if len(name) < _LONGEST_KEY else f"{pad}? {name}\n{pad}:"
         if isinstance(value, dict) and value:
             yield head
@@ -48,11 +49,6 @@ def _is_flow(items: list[Any]) -> bool:
 
 
 _LONGEST_KEY = 1000  # readers look for the colon within 1024 characters
-
-
-def _write_key(key: Any) -> str:
-    text = _write_value(key, "")
-    return _quote(key) if isinstance(key, str) and "\n" in text else text
 
 
 def _write_value(value: Any, pad: str) -> str:

@@ -176,7 +176,25 @@ def _read(document: Document, path: Path, table: Table) -> View:
     if "answers" in view and any(view["answers"] in item for item in items if isinstance(item, dict)):
         for index, entry in enumerate(data):
             entry["levels"] = _read_answers(draft, index, items[index].get(view["answers"], _ABSENT), view)
-    more = _read_more(document, path, view, data)
+    given = {key: _find_place(document, path, view[key]) for key in ("name", "task", "threshold") if key in view}
+    read: dict[str, Any] = {
+        key: read_text(document.value(given[key][:-1]), str(given[key][-1]))
+        for key in ("name", "task")
+        if given.get(key)
+    }
+    if "named" in view:
+        read["name"] = str(path[-2]).removeprefix(view["named"])
+    if "around" in view:
+        read["around"] = view["around"]
+    read["threshold"] = otherwise = Decimal(view["passes"]) if "passes" in view else None
+    if place := given.get("threshold", ()):
+        read["threshold"] = read_threshold(document, place, otherwise)
+        if "beside" in view and _are_like(path[-3:-2], view.get("beside_in", ["*"])):
+            read |= {"beside": view["beside"], "beside_at": place[:-1], "threshold_path": place}
+    if "hook" in view:
+        module, function = view["hook"].split(":")
+        read |= getattr(import_module(f"rubric_lint.dialects.{module}"), function)(document, path, data)
+    more = read
     if "without_gate" in view and not any(isinstance(each, dict) and "required_min_score" in each for each in data):
         more["unscorable"] = view["without_gate"]
     return draft.finish(table.dialect, data, **more)
@@ -219,29 +237,6 @@ def _read_marked(draft: Draft, table: Table, items: list[Any]) -> list[Any]:
     for own in () if weigh else gated:
         data[own]["weight"] = 0 if len(gated) < len(data) else 1
     return data
-
-
-def _read_more(document: Document, path: Path, more: Mapping[str, Any], data: list[Any]) -> dict[str, Any]:
-    """Return what a table says about a rubric besides its criteria; `..` in a place is the mapping around it."""
-    given = {key: _find_place(document, path, more[key]) for key in ("name", "task", "threshold") if key in more}
-    read: dict[str, Any] = {
-        key: read_text(document.value(given[key][:-1]), str(given[key][-1]))
-        for key in ("name", "task")
-        if given.get(key)
-    }
-    if "named" in more:
-        read["name"] = str(path[-2]).removeprefix(more["named"])
-    if "around" in more:
-        read["around"] = more["around"]
-    read["threshold"] = otherwise = Decimal(more["passes"]) if "passes" in more else None
-    if place := given.get("threshold", ()):
-        read["threshold"] = read_threshold(document, place, otherwise)
-        if "beside" in more and _are_like(path[-3:-2], more.get("beside_in", ["*"])):
-            read |= {"beside": more["beside"], "beside_at": place[:-1], "threshold_path": place}
-    if "hook" in more:
-        module, function = more["hook"].split(":")
-        read |= getattr(import_module(f"rubric_lint.dialects.{module}"), function)(document, path, data)
-    return read
 
 
 def _find_place(document: Document, path: Path, written: str) -> Path:

@@ -46,17 +46,20 @@ def could_hold_criteria(data: bytes, path: str) -> bool:
 def find_in_document(source: Source) -> tuple[Unread, ...]:
     """Report the criteria of a document as not checked, and whether they can be imported."""
     from rubric_lint.dialects.tables.cells import TableError  # noqa: PLC0415  (few documents are named for rubrics)
+    from rubric_lint.dialects.tables.markdown_file import find_tables  # noqa: PLC0415
     from rubric_lint.dialects.tables.reading import count_criteria  # noqa: PLC0415
 
     name = source.name
     try:
         count, line = count_criteria(source)
     except TableError as refusal:
-        if "rubric" not in _base_of(name) or not _FOR_JUDGES.search(name):
+        is_named = "rubric" in _base_of(name) or any("rubric" in each.heading.lower() for each in find_tables(source))
+        if not is_named or not _FOR_JUDGES.search(name):
             return ()
         advice = "it reads tables with columns such as `criterion`, `weight` and `description`"
         reason = f"`rubric-lint import` finds no rubric in this document: {refusal.message.partition(';')[0]}; {advice}"
-        return (Unread(reason, 1, 1, is_known=False, signs=1),)
+        line, column = map(int, refusal.place.full.rsplit(":", 2)[1:])
+        return (Unread(reason, line, column, is_known=False, signs=1),)
     command = f"rubric-lint import {name} -o {name[: name.rfind('.')]}{RUBRIC_FILE}"
     criteria = "its criterion is" if count == 1 else f"its {count} criteria are"
     kind = "plain text" if name.lower().endswith(".txt") else "Markdown"

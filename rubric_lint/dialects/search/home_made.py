@@ -49,6 +49,9 @@ _HOLD_FOR_ANSWERS = _HOLD | frozenset({"negated-penalty", "two-actions", "bundle
 _MISSING = frozenset({"lacking"})
 """Problems of those rules that are none where a table does not ask for the field."""
 
+_MEANT = frozenset({"minimum"})
+"""Problems that are none where nobody says how scores combine: a weight below 0 may be that of what is bad."""
+
 
 def read_home(document: Document) -> list[View]:
     """Return the home-made rubrics of a document."""
@@ -76,9 +79,8 @@ def _count_marks(inferred: Inferred) -> int:
 def _relax(view: View, rules: frozenset[str]) -> View:
     """Return a rubric to which only some rules apply."""
     without = frozenset({"schema", "unknown-field", *(rule.name for rule in RULES)}) - rules
-    problems = tuple(
-        each for each in view.problems if each[0] in rules and (each[1].code not in _MISSING or _is_slip(view, each[1]))
-    )
+    held = [each for each in view.problems if each[0] in rules and each[1].code not in _MEANT]
+    problems = tuple(each for each in held if each[1].code not in _MISSING or _is_slip(view, each[1]))
     return replace(view, dialect=replace(view.dialect, without=without, tells_others=False), problems=problems)
 
 

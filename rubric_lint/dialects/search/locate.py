@@ -168,10 +168,12 @@ def has_signs_of_forms(document: Document) -> bool:
 
 def has_home_beside(document: Document) -> bool:
     """Return whether a document that has rubrics may have home-made ones beside them."""
-    return isinstance(document.data, dict) and not _BESIDE.isdisjoint(document.data)
+    return isinstance(document.data, dict) and not CONTAINERS.isdisjoint(document.data)
 
 
-_BESIDE = frozenset({"criteria", "dimensions", "axes"})
+CONTAINERS = frozenset({"criteria", "dimensions", "axes"})
+"""The keys at the top of a file that hold home-made criteria most often."""
+
 _SIGNS_OF_FORMS = ("assert", "llm-rubric", "agent-rubric", "calculate_output")
 
 
@@ -241,7 +243,8 @@ def search(
 
         return Search(_in_order(document, find_shapes(document, shapes)), [])
     if document.kind not in DATA:
-        return Search(_find_views(document, find_families(document.quick_text, document.kind)), [])
+        views = _find_views(document, find_families(document.quick_text, document.kind))
+        return Search(views or _find_home(document), [])
     claim = find_claim(document)
     if claim and not claim.is_known:
         return Search([], [], is_claimed=True)  # the meaning of its fields is unknown
@@ -266,10 +269,8 @@ def search(
         leftovers = [path for path in leftovers if not any(path[:at] in read for at in range(len(path) + 1))]
         rubrics += [Location(path, follows) for path in placed]
         rubrics.sort(key=lambda location: document.span(location.path).start)
-    if not rubrics and not is_claimed and has_signs_of_home(document):
-        from rubric_lint.dialects.search.home_made import read_home  # noqa: PLC0415  (few files have the words)
-
-        rubrics = _in_order(document, read_home(document))
+    if not rubrics and not is_claimed:
+        rubrics = _find_home(document)
         above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
         leftovers = [path for path in leftovers if path not in above]
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
@@ -295,6 +296,14 @@ def has_signs_of_home(document: Document) -> bool:
     text = document.quick_text
     is_under = any(map(text.__contains__, _CONTAINERS)) or text[:1] in "[-" or count_signs(document.source.name) > 0
     return (is_under and any(map(text.__contains__, _SCORED))) or ("expect" in text and _is_for_judges(document))
+
+
+def _find_home(document: Document) -> list[Location]:
+    if document.kind.is_program or not has_signs_of_home(document):
+        return []
+    from rubric_lint.dialects.search.home_made import read_home  # noqa: PLC0415  (few files have the words)
+
+    return _in_order(document, read_home(document))
 
 
 def _is_for_judges(document: Document) -> bool:

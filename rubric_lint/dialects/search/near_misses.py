@@ -1,10 +1,12 @@
 """Find what looks like a rubric but is not read: lost criteria, which are findings, and near misses with a reason."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.dialects.search.documents import may_hold_scale
 from rubric_lint.dialects.search.locate import (
+    CONTAINERS,
     Search,
     count_signs,
     has_home_beside,
@@ -67,7 +69,7 @@ def _find_leftover(document: Document, path: Path, *, of_agentv: bool) -> Iterat
     if key != FIELD:
         is_case = document.number is not None or is_listed(path[:-1])
         is_read = _could_be_read(value, path[:-1]) or (is_case and holds_texts(value))
-        if FIELD not in owner and (_is_same(key) or is_read):
+        if FIELD not in owner and (key.lower() == FIELD or is_read):
             values = {"key": key, "wanted": FIELD}
             yield Problem("misnamed", path, Part.KEY, values, repair=rename_fields([(path, FIELD)]))
     elif not value and not isinstance(value, bool | int | float):
@@ -87,10 +89,6 @@ def word_empty(value: Any) -> str:
     if value is None:
         return "has no value"
     return f"is an empty {'list' if isinstance(value, list) else 'mapping' if isinstance(value, dict) else 'string'}"
-
-
-def _is_same(key: str) -> bool:
-    return key.lower() == FIELD
 
 
 def _could_be_read(value: Any, owner: Path) -> bool:
@@ -122,7 +120,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
         if location.view:
             noticed += _find_others(document, location.view)
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
-    home = [] if found.is_claimed or document.kind not in DATA else _find_home(document, taken)
+    home = [] if found.is_claimed or document.kind.is_program else _find_home(document, taken)
     around = {path[:length] for near in home for path in near.places for length in range(len(path) + 1)}
     for path in _find_leftovers_to_tell(document, found, taken, told | around):
         is_known = in_suite and is_place(path[:-1], in_suite=in_suite)
@@ -138,8 +136,17 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
             noticed.append((path, Part.KEY if path else Part.HEAD, _Advice(reason, steps), False))
     if not taken and not noticed and not lost and not found.is_claimed:
         noticed += _find_outside(document) if document.kind in DATA else _find_in_other_kinds(document)
+        noticed += _find_empty(document)
     unread = [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
     return unread or ([] if taken or lost or found.is_claimed else list(_find_prompts(document)))
+
+
+def _find_empty(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
+    """Find the containers of home-made criteria that are empty, in a file that is named for a rubric."""
+    for key, value in document.data.items() if count_signs(document.source.name) and has_home_beside(document) else ():
+        if key in CONTAINERS and value in (None, [], {}, ""):
+            advice = "so nothing is judged by it; list its criteria or remove it"
+            yield (key,), Part.KEY, f"`{key}` {word_empty(value)}, {advice}", False
 
 
 def _find_prompts(document: Document) -> Iterator[Unread]:
@@ -192,11 +199,17 @@ def _find_home(document: Document, taken: set[Path]) -> "list[Near]":
 
 def _find_others(document: Document, view: View) -> Iterator[tuple[Path, Part, str, bool]]:
     """Find the fields of criteria that a dialect does not have, and that are not nearly fields of it."""
-    known, value, firsts = schema_of(view.schema).entry_fields, document.value(view.path), dict[str, Path]()
-    for index, entry in enumerate(value if view.dialect.tells_others and isinstance(value, list) else ()):
-        for name in entry if isinstance(entry, dict) and (*view.path, index) in view.sources else ():
-            if name not in known and not find_near(name, known):
-                firsts.setdefault(name, (*view.path, index, name))
+    schema, firsts = schema_of(view.schema), dict[str, Path]()
+    known = schema.entry_fields
+    patterns = "|".join(schema.definitions[schema.item].get("patternProperties", ())) or r"\Z."
+    parts = {name for name, schema in known.items() if schema.get("$ref") == "#/definitions/rubrics"}
+    for index in range(len(view.data) if view.dialect.tells_others else 0):
+        place = view.place((*view.path, index))
+        entry = document.value(place)
+        is_criterion = parts.issuperset(step for step in place[len(view.path) + 1 : -1] if isinstance(step, str))
+        for name in entry if isinstance(entry, dict) and is_criterion else ():
+            if name not in known and not re.search(patterns, name) and not find_near(name, known):
+                firsts.setdefault(name, (*place, name))
     if firsts:
         names = join_words([f"`{shorten(name)}`" for name in firsts])
         reason = f"fields that {view.dialect.title} does not have are not read: {names}"
@@ -225,7 +238,7 @@ def _is_another_tools(document: Document, path: Path) -> bool:
     if is_scored(value):
         return False
     if isinstance(value, dict) or (isinstance(value, str) and not is_holder(path[:-1])):
-        texts = value if isinstance(value, dict) else document.value(path[:-1])
+        texts = value if isinstance(value, dict) and len(value) > 1 else document.value(path[:-1])
         plain = {key: text for key, text in texts.items() if isinstance(text, str)}
         return len(texts) > 1 and _are_texts(texts) and not tells(plain)
     return isinstance(value, list) and any(

@@ -10,8 +10,7 @@ from decimal import Decimal
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError, UnreadableError
-from rubric_lint.dialects.tables.values import DATE_ADVICE
+from rubric_lint.dialects.tables.cells import DATE_ADVICE, Cell, Note, Place, Row, Table, TableError, UnreadableError
 from rubric_lint.messages import join_words, list_names, point_to_known, shorten
 
 if TYPE_CHECKING:
@@ -170,7 +169,12 @@ class _Sheet:
             told = ", ".join(shown_values) + (", ..." if len(computed) > _MOST_TOLD else "")
             self._notes.append(Note(computed[0].place, f"read with the value that its formula had when saved: {told}"))
         self._note_struck(place for place in sorted(shown) if place[0] >= first)
-        self._note_comments({place for place in shown if place[0] >= first})
+        shown = {place for place in shown if place[0] >= first}
+        cells = self._sheet._cells
+        commented = [self._place(*at) for at in sorted(shown) if at in cells and cells[at].comment]
+        if commented:
+            told = list_names([place.short.removeprefix("cell ") for place in commented])
+            self._notes.append(Note(commented[0], f"not read: comments on {told}"))
         rows = {
             number: Row(
                 {column: filled.get((number, column)) or Cell("", self._place(number, column)) for column in columns},
@@ -196,7 +200,9 @@ class _Sheet:
                 for row, column in merged.cells:
                     found[row, column] = Cell(top.text, self._place(row, column), message)
                 continue
-            if merged.min_col != merged.max_col and merged.min_row > self._first_row(found):
+            if merged.min_col != merged.max_col and merged.min_row > min(
+                row for (row, _), cell in found.items() if not cell.is_empty
+            ):
                 message = f"{merged.coord} is merged across columns, so its content has no single column; unmerge it"
                 found[merged.min_row, merged.min_col] = top._replace(fault=message)
                 continue
@@ -204,10 +210,6 @@ class _Sheet:
                 for row in range(merged.min_row, merged.max_row + 1):
                     found[row, merged.min_col] = top
         return found
-
-    @staticmethod
-    def _first_row(found: dict[tuple[int, int], Cell]) -> int:
-        return min(row for (row, _), cell in found.items() if not cell.is_empty)
 
     def _read(self, value: Any, row: int, column: int) -> Cell:
         """Return a cell; its fault if what it shows has no single meaning here."""
@@ -221,7 +223,7 @@ class _Sheet:
             fault = f"the error value {value}; correct the cell"
         elif isinstance(value, bool):
             text = "true" if value else "false"
-        elif isinstance(value, int | float) and _is_percent(self._sheet._cells[row, column].number_format):
+        elif isinstance(value, int | float) and "%" in _LITERAL.sub("", self._sheet._cells[row, column].number_format):
             text = f"{_write_float(float(Decimal(repr(value)) * 100))}%"
         elif isinstance(value, float):
             text = _write_float(value)
@@ -258,23 +260,11 @@ class _Sheet:
             told = list_names([place.short.removeprefix("cell ") for place in struck])
             self._notes.append(Note(struck[0], f"read although it is struck through: {told}"))
 
-    def _note_comments(self, shown: set[tuple[int, int]]) -> None:
-        cells = self._sheet._cells
-        commented = [self._place(*at) for at in sorted(shown) if at in cells and cells[at].comment]
-        if commented:
-            told = list_names([place.short.removeprefix("cell ") for place in commented])
-            self._notes.append(Note(commented[0], f"not read: comments on {told}"))
-
     def _place(self, row: int, column: int) -> Place:
         from openpyxl.utils import get_column_letter  # noqa: PLC0415
 
         cell = f"{get_column_letter(column)}{row}"
         return Place(f"{self._file}: cell {cell} of sheet `{self._sheet.title}`", f"cell {cell}")
-
-
-def _is_percent(number_format: str) -> bool:
-    """Return whether a spreadsheet shows a number with this format as a percentage."""
-    return "%" in _LITERAL.sub("", number_format)
 
 
 _LITERAL = re.compile(r'"[^"]*"|\\.|\[[^\[\]]*\]')

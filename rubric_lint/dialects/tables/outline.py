@@ -13,10 +13,9 @@ from textwrap import dedent
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.scales_in_text import count_steps, find_scale
-from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
+from rubric_lint.dialects.tables.cells import Cell, Note, Place, Range, Row, Table, TableError, find_range, to_number
 from rubric_lint.dialects.tables.columns import EITHER, HEADERS, Step, find_step, fold, is_known
 from rubric_lint.dialects.tables.markdown_file import Found, find_tables, find_unread, hide, place_in, read_headings
-from rubric_lint.dialects.tables.values import Range, find_range, to_number
 from rubric_lint.format.criterion import HIGHEST, LOWEST
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known, shorten
 from rubric_lint.text.document import Document
@@ -227,7 +226,8 @@ def _is_ours(sections: list[_Section]) -> bool:
         heads = [table.found.header.cell(column).text for column in fields.values()]
         is_numbered = bool(steps) and all(step.kind == EITHER for step in steps.values())
         if table.scale or table.is_list:
-            if unknown or is_numbered or not all(map(is_known, heads)):
+            is_told = steps or fields.keys() & {"expected_outcome", "what_is_judged", "score_range", "level"}
+            if unknown or is_numbered or not is_told or not all(map(is_known, heads)):
                 return False
             if table.scale and "level" not in fields and (table.scale.is_numbers or _span(table.scale.scores)):
                 return False
@@ -354,7 +354,16 @@ class _Outline:
         before = "Score:\n"  # the heading says it where the text does not
         found = find_scale(before + section.text, is_any=True)
         if found is None or [step.low for step in found.steps] == [1, 2]:  # which is a list of two items more often
-            return self._find_worded(section)
+            worded = {each["name"].casefold(): each for each in _WORDED.finditer(section.text)}
+            if worded.keys() != _WORTH.keys():
+                return None
+            steps = []
+            for name, worth in _WORTH.items():
+                at = section.at + worded[name].start("name")
+                cell, told = self._cell(str(worth), at), self._cell(worded[name]["said"], at)
+                steps.append((Range(worth, worth), worded[name]["name"], cell, told))
+            ends = [section.at + end for each in worded.values() for end in each.span()]
+            return _Scale(steps, min(ends), max(ends))
         steps = []
         for step in found.steps:
             at = section.at + step.at - len(before)
@@ -365,19 +374,6 @@ class _Outline:
         start = min(step.at for step in found.steps) - len(before)
         end = max(step.end for step in found.steps) - len(before)
         return _Scale(steps, section.at + start, section.at + end)
-
-    def _find_worded(self, section: _Section) -> _Scale | None:
-        """Return the scale of the words pass, partial and fail."""
-        found = {each["name"].casefold(): each for each in _WORDED.finditer(section.text)}
-        if found.keys() != _WORTH.keys():
-            return None
-        steps = []
-        for name, worth in _WORTH.items():
-            at = section.at + found[name].start("name")
-            cell, told = self._cell(str(worth), at), self._cell(found[name]["said"], at)
-            steps.append((Range(worth, worth), found[name]["name"], cell, told))
-        ends = [section.at + end for each in found.values() for end in each.span()]
-        return _Scale(steps, min(ends), max(ends))
 
     def _split_title(self, section: _Section) -> tuple[Cell, Cell, Cell | None]:
         """Return the name of a criterion, what the title says of it, and its weight."""

@@ -1,15 +1,27 @@
 """Read the rubric that a table holds, and write it as JSON with a line for each part, which knows its cell."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import groupby
 from typing import NamedTuple
 
-from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
+from rubric_lint.dialects.tables.cells import (
+    Cell,
+    Note,
+    Place,
+    Range,
+    Rescale,
+    Row,
+    Table,
+    TableError,
+    read_answer,
+    read_gate,
+    read_number,
+    read_range,
+)
 from rubric_lint.dialects.tables.columns import LEVEL, Choices, Columns, find_step, is_known, read_columns
-from rubric_lint.dialects.tables.values import Range, Rescale, read_answer, read_gate, read_number, read_range
 from rubric_lint.format.criterion import HIGHEST
 from rubric_lint.messages import list_names, shorten
 
@@ -120,7 +132,14 @@ class _Reader:
         rows = [row for row in self.table.rows if not row.is_empty]
         if not rows:
             raise TableError(self.table.header.place, "the table has no rows below its header")
-        self._refuse_second_header(rows)
+        header = [cell.text.strip() for _, cell in sorted(self.table.header.cells.items()) if not cell.is_empty]
+        for row in rows:
+            if len(header) > 1 and [cell.text.strip() for _, cell in sorted(row.cells.items()) if cell.text] == header:
+                raise TableError(row.place, "this row repeats the header; import one table at a time")
+            words = [cell.text.strip() for _, cell in sorted(row.cells.items()) if not cell.is_empty]
+            if len(words) > 1 and all(map(is_known, words)):
+                told = "this row looks like the header of another table; put that on a sheet or in a file of its own"
+                raise TableError(row.place, told)
         self._refuse_mixed_weights(rows)
         has_scale = self.columns.has("score_range", "level")
         if self.columns.has("score_range") and self.columns.has("level"):
@@ -139,16 +158,6 @@ class _Reader:
         whole = Part(entries, self.table.header.place)
         texts = {name: cell.text for name, cell in self.table.texts}
         return TableRubric(self.table.name, whole, tuple(self.notes), frozenset(used), texts, len(rows))
-
-    def _refuse_second_header(self, rows: Iterable[Row]) -> None:
-        header = [cell.text.strip() for _, cell in sorted(self.table.header.cells.items()) if not cell.is_empty]
-        for row in rows:
-            if len(header) > 1 and [cell.text.strip() for _, cell in sorted(row.cells.items()) if cell.text] == header:
-                raise TableError(row.place, "this row repeats the header; import one table at a time")
-            words = [cell.text.strip() for _, cell in sorted(row.cells.items()) if not cell.is_empty]
-            if len(words) > 1 and all(map(is_known, words)):
-                told = "this row looks like the header of another table; put that on a sheet or in a file of its own"
-                raise TableError(row.place, told)
 
     # Layouts
 

@@ -22,7 +22,7 @@ from rubric_lint.lsp.server.protocol import Connection
 from rubric_lint.lsp.server.workspace import Folder, Options, Origin, Workspace, expand, find_origin, identify
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.settings import SettingsError
-from rubric_lint.report.visible import visible
+from rubric_lint.report.terminal import visible
 from rubric_lint.text.source import Source, UndecodableError
 from rubric_lint.version import __version__
 
