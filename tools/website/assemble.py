@@ -59,12 +59,12 @@ def make_pages() -> dict[str, str]:
         SiteError: when a link leads nowhere or a list is unknown.
     """
     pages, sections = find_pages(), find_sections()
-    entries = commands.list_commands()
-    known = frozenset([*pages.values(), *(entry.page for entry in entries)])
+    known = frozenset([*pages.values(), "commands/options.md"])
     places = pages | sections | find_pictures()
     texts = {name: _fill(name, (ROOT / name).read_text("utf-8")) for name in pages}
     texts |= {name: reference.describe_rule(BY_NAME[urldefrag(place).fragment]) for name, place in sections.items()}
-    texts |= {entry.page: commands.write_page(entry) for entry in entries}
+    texts["docs/commands/index.md"] += f"\n{commands.describe_commands()}\n"
+    texts["commands/options.md"] = commands.write_options()
     faults = []
     for name, text in texts.items():
         try:
