@@ -3,14 +3,13 @@
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from rubric_lint.dialects.export.sound import make_sound
+from rubric_lint.dialects.export.entries import make_sound
 from rubric_lint.dialects.export.suites import RUBRIC
 from rubric_lint.dialects.export.target import Carried, CarriedCase, CaseKey, ExportError, ExportSource
-from rubric_lint.dialects.tables.cells import Note, Place, Table, TableError, UnreadableError
+from rubric_lint.dialects.tables.cells import Note, Place, Table, TableError, UnreadableError, parse_rescale
 from rubric_lint.dialects.tables.columns import Choices, fold
 from rubric_lint.dialects.tables.reading import Asked, read_tables
 from rubric_lint.dialects.tables.rubrics import Draft, TableRubric, read_rubric, write_draft
-from rubric_lint.dialects.tables.values import parse_rescale
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.format.criterion import Thresholds
 from rubric_lint.format.rubric import Rubric
