@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urldefrag
 
 from rubric_lint.rules import BY_NAME
+from rubric_lint.version import __version__
 from website import commands, reference
 from website.sources import (
     ROOT,
@@ -48,7 +49,8 @@ def write_sources(folder: Path) -> dict[str, str]:
         shutil.copy(ROOT / name, target)
     shutil.copytree(Path(__file__).with_name("assets"), folder / "site-source/assets")
     shutil.copytree(Path(__file__).with_name("theme"), folder / "theme", dirs_exist_ok=True)
-    _write(folder / "zensical.toml", expand_navigation((ROOT / "zensical.toml").read_text("utf-8"), list(pages)))
+    config = expand_navigation((ROOT / "zensical.toml").read_text("utf-8"), list(pages))
+    _write(folder / "zensical.toml", f'{config}\n[project.extra]\nversion = "{__version__}, not released"\n')
     return pages
 
 
