@@ -13,12 +13,9 @@ from importing import import_file
 
 from rubric_lint.dialects.tables.columns import HEADERS
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 TABLES = read_cases(__file__)
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def bands(*entries, indent="      "):

@@ -6,7 +6,7 @@ from rubric_lint.edits.intents import Fix
 from rubric_lint.finding import Finding, Related, Severity
 from rubric_lint.lint.engine import Result
 from rubric_lint.report import REPORTERS, Statistics, Style
-from rubric_lint.report.visible import head, tail, visible, width
+from rubric_lint.report.terminal import head, tail, visible, width
 from rubric_lint.run.summary import Summary
 from rubric_lint.text.source import Edit, Source, Span
 

@@ -18,17 +18,14 @@ from rubric_lint.cli.output import AGENTS
 from rubric_lint.cli.score.score import cli as score
 from rubric_lint.rules import BY_NAME
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 SKILL = Path(__file__).parent.parent / "skills/rubric-lint/SKILL.md"
 TEXT = SKILL.read_text("utf-8")
 PROGRAMS = {"rubric-lint": cli, "rubric-fix": fix, "rubric-score": score}
 COMMANDS = [line for line in re.findall(r"`([^`\n]+)`", TEXT) if line.split()[0] in PROGRAMS and " " in line]
 YAML = re.findall(r"^```yaml\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 INSTALLED = "rubric-lint/SKILL.md"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def fields():
