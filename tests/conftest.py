@@ -147,6 +147,13 @@ def said(request, tmp_path):
 
 
 @pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder, in which the test works."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
 def program(tmp_path):
     """Calls the installed `rubric-lint` in the test's folder: exit code, output, and what it complains of."""
     path = Path(sys.executable).with_name("rubric-lint")

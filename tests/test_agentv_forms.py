@@ -149,101 +149,82 @@ IN_TURNS = "turns: [{input: y, assertions: [{type: rubrics, criteria: [{id: a, o
 LOST = {
     "criteria alone": (
         FIVE.replace("VALUE", "[{criteria: Says why}, {criteria: Says how}]"),
-        "lost-rubric: AgentV takes a list of `criteria` alone as one value, not as criteria; write `outcome`",
+        (7, "lost-rubric.agentv-criteria-alone"),
     ),
     "a mapping whose id is dropped": (
         FIVE.replace("VALUE", "{id: m, outcome: Says why, criteria: Says how}"),
-        (
-            "lost-rubric: AgentV takes `criteria` of this mapping and drops its `id` and `outcome`; "
-            "write a list of criteria"
-        ),
+        (7, "lost-rubric.agentv-one-criterion"),
     ),
     "bands beside a list": (
         FIVE.replace("VALUE", f"[{{id: a, outcome: Says why}}]\n            score_ranges: {BANDS}"),
-        "lost-rubric: AgentV ignores `score_ranges` beside a list of criteria; move it into a criterion",
+        (8, "lost-rubric.agentv-score-ranges"),
     ),
-    "an empty list alone": (
-        FIVE.replace("VALUE", "[]"),
-        "lost-rubric: `value` of `llm-rubric` is empty, so nothing is judged by it; list its criteria",
-    ),
+    "an empty list alone": (FIVE.replace("VALUE", "[]"), (7, "lost-rubric.agentv-empty")),
     "a type of AgentV 4 in AgentV 5": (
         FIVE.replace("llm-rubric", "rubrics").replace("value: VALUE", "criteria: [{id: a, outcome: Says why}]"),
-        "lost-rubric: AgentV 5 refuses `type: rubrics`; write `llm-rubric` with `value`",
+        (6, "lost-rubric.agentv-5-type"),
     ),
     "a list of AgentV 4 in AgentV 5": (
         FIVE.replace("assert:", "assertions:").replace("VALUE", "[{id: a, outcome: Says why}]"),
-        "lost-rubric: AgentV 5 refuses `assertions`; write `assert`",
+        (5, "lost-rubric.agentv-5-list"),
     ),
     "strings in a grader of AgentV 4": (
         FOUR.replace("rubrics", "llm-grader").replace(
             "criteria: VALUE", "rubrics: [Says why, {id: a, outcome: Says how}]"
         ),
-        "lost-rubric: AgentV 4 skips strings in the `rubrics` of `llm-grader`; write a mapping with `outcome`",
+        (7, "lost-rubric.agentv-4-string"),
     ),
     "a word that AgentV does not read in the rubrics of a test": (
         "tests: [{id: a, input: x, rubrics: [{id: b, outcome: Says why}, {id: c, criteria: Says how}]}]\n",
-        "lost-rubric: AgentV drops a criterion with `criteria` from `rubrics` of a test; write `outcome`",
+        (1, "lost-rubric.agentv-4-dropped"),
     ),
     "a judge that AgentV 4 skips": (
         FOUR.replace("rubrics", "llm_judge").replace(
             "criteria: VALUE", "rubrics: [{id: a, operator: correctness, outcome: Says how}]"
         ),
-        "lost-rubric: AgentV 4 skips `llm_judge`, so its criteria are lost; write `llm-grader`",
+        (6, "lost-rubric.agentv-4-type"),
     ),
     "the second list of a test": (
         "tests: [{id: a, input: x, criteria: It, assertions: [Says why], evaluators: [Says how]}]\n",
-        "lost-rubric: AgentV reads only `assertions` of this test, so the criteria here are lost; join the two lists",
+        (1, "lost-rubric.agentv-4-second-list"),
     ),
     "a list that AgentV 4 does not read in a suite": (
         "evaluators: [{type: rubrics, criteria: [Says why]}]\ntests: [{id: a, input: x, criteria: It}]\n",
-        "lost-rubric: AgentV reads no `evaluators` of a suite, so the criteria here are lost; write `assertions`",
+        (1, "lost-rubric.agentv-4-evaluators"),
     ),
     "assertions of a turn": (
         f"tests: [{{id: a, input: x, criteria: It, {IN_TURNS}}}]\n",
-        "lost-rubric: AgentV reads only strings as criteria of a turn and scores this 0; write strings",
+        (1, "lost-rubric.agentv-turn"),
     ),
     "strings in a composite": (
         "tests: [{id: a, input: x, criteria: It, assertions: [Says why, {type: composite, assertions: [It]}]}]\n",
-        "lost-rubric: AgentV 4 skips strings in a `composite`; write `type: rubrics` with `criteria`",
+        (1, "lost-rubric.agentv-4-composite"),
     ),
-    "a tag without its end": (
-        FIVE.replace("VALUE", "['{% if x %}Says why']"),
-        (
-            "lost-rubric: AgentV 5 renders this text with Nunjucks and fails at `{% if x %}`, so it does not load the "
-            "suite; close the tag, or escape it"
-        ),
-    ),
+    "a tag without its end": (FIVE.replace("VALUE", "['{% if x %}Says why']"), (7, "lost-rubric.agentv-template")),
     "a variable that the test does not have": (
         FIVE.replace("VALUE", "[Says why, {id: a, outcome: 'Names {{ day }}'}]"),
-        (
-            "lost-rubric: AgentV 5 writes nothing in place of `day`, which is not in `vars`; add it there, or escape "
-            "the text"
-        ),
+        (7, "lost-rubric.agentv-variable"),
     ),
     "a word of earlier releases": (
         FIVE.replace("VALUE", "[{id: a, expected_outcome: Says why}, {id: b, outcome: Says how}]"),
-        "unknown-field: criterion `a`: unknown field `expected_outcome`; did you mean `outcome`?",
+        (7, "unknown-field.misspelt"),
     ),
     "a gate of a checklist": (
         FIVE.replace("VALUE", "[{id: a, outcome: Says why, min_score: 0.5}]"),
-        (
-            "idle-gate: criterion `a`: AgentV 5 does not read `min_score` without `score_ranges`; "
-            "remove it, as a checklist criterion is required unless it says `required: false`"
-        ),
+        (7, "idle-gate.not-read"),
     ),
     "a gate of bands in AgentV 5": (
         FIVE.replace("VALUE", f"[{{id: a, required: true, score_ranges: {BANDS}}}]"),
-        (
-            "idle-gate: criterion `a`: AgentV 5 does not read `required` beside `score_ranges`; "
-            "write `min_score`, which is 1 for the highest score"
-        ),
+        (7, "idle-gate.not-read"),
     ),
 }
 
 
 @pytest.mark.parametrize(("text", "expected"), LOST.values(), ids=LOST)
 def test_what_agentv_skips_or_refuses_is_a_finding_with_its_reason(text, expected):
-    assert read(text)[1] == [expected]
+    result = examine_file("a.yaml", dedent(text).encode()).result
+    found = [(result.source.position(each.span.start).line, each.code) for each in result.findings]
+    assert found == [expected]
 
 
 @pytest.mark.parametrize("name", ["criteria alone", "a list of AgentV 4 in AgentV 5", "a judge that AgentV 4 skips"])

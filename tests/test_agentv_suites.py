@@ -386,6 +386,7 @@ tests:
 {"id": "one", "input": "x", "criteria": "It", "assertions": ["Says why"]}
 {"id": "two", "input": "x", "assertions": [{"type": "contains", "value": "x", "required": 0.5}]}
 {"id": "three", "input": "x", "assert": [{"type": "llm-rubric", "value": [{"id": "a", "outcome": "It"}]}]}
+{"id": "four", "vars": {"input": "x", "a": "b"}, "assert": ["Says why"]}
 """,
     "a list of cases": """\
 - id: one
@@ -419,6 +420,74 @@ tests:
     vars: &v {input: x, topic: y}
     assert: [Says why]
   - {id: two, vars: *v, assert: [Says how]}
+""",
+    "lists without indentation": """\
+tests:
+- input: Why?
+  rubrics:   # these
+  # first
+  - expected_outcome: >
+      Says
+      why
+    id: a
+# last
+""",
+    "criteria of each generation": """\
+tests:
+  - id: one
+    input: x
+    rubrics:
+      - Says why
+      - {id: a, outcome: Says how, required: false}
+  - id: two
+    input: x
+    assert:
+      - name: style
+        type: rubrics
+        criteria:
+          - id: a
+            required_min_score: 7
+            score_ranges:
+              - {score_range: [0, 6], outcome: Wrong numbers}
+              - {score_range: [7, 10], outcome: Right numbers}
+      - {type: llm-grader, rubrics: [{id: a, outcome: It, required_min_score: 7, score_ranges: {0: a, 7: b}}]}
+""",
+    "the first suites": """\
+evalcases:
+  - id: one
+    expected_outcome: Explains it
+    input_messages: []
+    expected_messages: [{role: assistant, content: y}]
+    rubrics:
+      - {id: a, expected_outcome: "Says {% if x %}"}
+    evaluators: []
+  - id: two
+    input: x
+    evaluators:
+      - {type: llm_judge, rubrics: [{id: a, expected_outcome: It}]}
+      - {type: agent_judge, rubrics: [{id: b, expected_outcome: It}]}
+      - {type: agent-judge, rubrics: [{id: c, expected_outcome: It}]}
+      - {type: code_judge, script: x}
+""",
+    "strings among assertions of all kinds": """\
+assert:
+  - Is polite  # whatever the case
+tests:
+  - id: one
+    input: x
+    criteria: It
+    assert:
+      - Says why
+      - {type: contains, value: why}
+      - {type: llm-rubric, value: [{id: a, outcome: Says how}]}
+  - {id: two, vars: {q: x}, assert: [Says why]}
+""",
+    "prompts of its own": """\
+prompts: ["{{ question }}"]
+tests:
+  - id: one
+    vars: {question: x}
+    assert: [{type: llm-rubric, value: [Says hello, Says goodbye]}]
 """,
     "lists by which AgentV 5 makes several tests": """\
 prompts: ["{{ input }}"]
@@ -471,7 +540,7 @@ tests:
 """,
     "names of the environment that are plain text in AgentV 4": """\
 tests:
-  - {id: one, input: "{{ env.A }}", expected_output: "{{ env.B }}", assertions: ["Says ${{ C }}"]}
+  - {id: one, input: "{{ env.A }}", assertions: ["Says ${{ C }}"], rubrics: [{id: a, outcome: "Says {{ env.B }}"}]}
 """,
     "marks in a test that AgentV 5 does not render": """\
 tests:
@@ -530,6 +599,15 @@ assertions: [{include: common}, {type: llm_judge, rubrics: [{id: a, outcome: Say
 tests: cases.jsonl
 assertions: [{include: common}, {type: rubrics, criteria: [{id: a, outcome: Says why}]}]
 """,
+    "files beside messages, and members without a name, which AgentV 4 skips": """\
+tests:
+  - {id: one, input: [{role: user, content: x}], input_files: [a.md], criteria: It}
+  - id: two
+    input: x
+    assertions: [{type: composite, aggregator: {type: weighted_average}, assertions: [{type: is-json}, It]}]
+  - {id: four, input: [], criteria: It}
+  - {id: five, input: [x], criteria: It, execution: {skip_defaults: true}}
+""",
     "empty options of a run": """\
 evaluate_options:
 prompts: ["{{ input }}"]
@@ -539,7 +617,7 @@ tests:
 }
 
 
-SKIPPED = re.compile("skips a test without|the test has no `input`")
+SKIPPED = re.compile("skips a test without|skips what has no `name`|the test has no `input`|so only the prompt")
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -616,6 +694,7 @@ OBSTACLES = {
         "a trajectory without steps, beside variables": case(
             "vars: {a: b}\n    assertions: [{type: tool-trajectory, mode: exact}]"
         ).replace(RUBRIC, ""),
+        "a name of the environment that only AgentV 5 knows": case("expected_output: Say {{ env.A }}"),
         "arguments of tools": case(
             "assertions: [{type: tool-trajectory, mode: in_order, expected: [{tool: s, args: {a: 1}}]}]"
         ),
@@ -644,6 +723,11 @@ OBSTACLES = {
         "a template in criteria, and a name that only AgentV 4 would fill in": LATE.replace(
             "input: x", "input: '{{ \"{{\" }} a }}', a: y"
         ).replace("assert: [Says why]", "criteria: Says {{ b }}"),
+        "bands that an agent does not see": LATE.replace(
+            "[Says why]", "[{type: agent-rubric, value: [{id: a, score_ranges: {0: No, 5: Yes}}]}]"
+        ),
+        "criteria in a list that it would not read": case("assertions: [Says why]\n    assert: [It]"),
+        "errors": "tests:\n  - {id: one, input: x, rubrics: [{id: a, expected_outcome: It, weight: -1}]}\n",
         "an environment": f"environment: {{type: host}}\n{LATE}",
         "a set with a threshold, a string, and a weight of one of two namesakes": LATE.replace(
             "[Says why]",

@@ -35,7 +35,7 @@ OURS = {  # what is opened elsewhere, none of it a user's file to read
     "cli/lint/setup.py: read_text": "the skill of the package",
     "mcp/tools.py: open": "a new file, to be written",
     "project/writing.py: os.open": "files to be written, and a folder to be synchronized",
-    "report/markup.py: read_text": "a template of the package",
+    "report/html.py: read_text": "a template of the package",
     "rules/rule.py: read_text": "the page of a rule",
     "shapes/infer.py: read_text": "the words of the package",
 }

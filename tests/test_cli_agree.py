@@ -16,7 +16,7 @@ from rubric_lint.agree.analysis import Plan, analyse
 from rubric_lint.agree.comparison import Draws
 from rubric_lint.agree.reading import OTHER_MEANING, TWICE, Reader
 from rubric_lint.report.agreement import Findings, as_text
-from rubric_lint.report.visible import width
+from rubric_lint.report.terminal import width
 from rubric_lint.scoring.loading import load_rubrics
 
 ROOT = Path(__file__).parent.parent

@@ -252,3 +252,70 @@ def test_a_reader_that_stops_early_is_no_fault(tmp_path):
     command = ["sh", "-c", '"$0" diff old.yaml new.yaml | head -1', PROGRAM]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert (done.stdout, done.stderr) == (b"rubric new\n", b"")
+
+
+TESTED = """\
+rubric: old.yaml
+tests:
+  - id: right
+    answer: So.
+    output: {checks: [{id: accuracy, score: 7}, {id: length, score: 10}]}
+    expect: {verdict: pass}
+"""
+
+
+@pytest.fixture
+def branch(program, tmp_path, monkeypatch):
+    """Calls `diff` in a repository on a branch `change` of `main`."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"old.yaml": OLD, "gone.yaml": OLD, "old.rubric-test.yaml": TESTED, "o.jsonl": OUTPUTS}.items():
+        Path(name).write_text(text, "utf-8")
+    git("init", "-qb", "main")
+    git("add", ".")
+    git("commit", "-qm", "a")
+    git("checkout", "-qb", "change")
+    return partial(program, "diff")
+
+
+def git(*words):
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *words], check=True, capture_output=True)
+
+
+def test_a_branch_without_changes_changes_nothing(branch):
+    assert branch() == (0, "No change in meaning since main.\n", "")
+
+
+def test_a_branch_is_one_comment(branch, said):
+    Path("old.yaml").write_text(NEW, "utf-8")
+    Path("new.yaml").write_text(OLD.replace("3", "3  # heavy"), "utf-8")
+    Path("gone.yaml").unlink()
+    Path("bad.rubric.yaml").write_text("rubrics: [\n", "utf-8")
+    code, text, errors = branch("--format", "markdown", "--outputs", "o.jsonl", "--rubric", "old")
+    assert (code, errors) == (1, "")
+    said(text)
+    code, text, errors = branch("--format", "markdown", "-o", "comment.md")
+    assert (code, text, errors) == (1, "", "")
+    said(Path("comment.md").read_text("utf-8"))
+    report = json.loads(branch("--format", "json")[1])
+    schema = json.loads((ROOT / "schemas/bundled/diff-v1.schema.json").read_text("utf-8"))
+    assert list(Draft7Validator(schema).iter_errors(report)) == []
+    assert [len(report[name]) for name in ("changes", "findings", "tests", "skipped")] == [5, 2, 1, 1]
+
+
+def test_the_base_is_that_of_the_pull_request(branch, monkeypatch):
+    git("update-ref", "refs/remotes/origin/release", "main")
+    Path("old.yaml").write_text(NEW, "utf-8")
+    git("commit", "-qam", "b")
+    git("branch", "-f", "main")
+    assert branch()[1].startswith("No change in meaning since main.")
+    monkeypatch.setenv("GITHUB_BASE_REF", "release")
+    assert "3 changes in meaning in 1 rubric since origin/release." in branch()[1].splitlines()
+
+
+def test_without_a_base_it_says_what_to_do(branch):
+    git("branch", "-D", "main")
+    assert branch("nosuch")[2].splitlines()[-1].startswith("Error: nosuch is not a commit that git knows here")
+    code, text, errors = branch()
+    assert (code, text, errors.count("no base of this branch found"), errors.count("such as HEAD")) == (2, "", 1, 1)
+    Path("old.yaml").write_text(NEW, "utf-8")
+    assert branch("HEAD")[0] == 1

@@ -80,7 +80,7 @@ old.yaml:3:5 warning deprecated-description: criterion `a`: `description` is dep
      = fix: rename `description` to `expected_outcome` (rubric-fix)
 
 Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 criteria).
-1 fixable with rubric-fix; 1 fixable with rubric-fix --choose NAME.
+1 fix is safe: rubric-lint fix; 1 fix needs your choice: rubric-lint fix --choose NAME.
 """
 CALM = ["--ignore", "split-band"]
 CONCISE = ["--format=concise", "-q"]
@@ -235,7 +235,7 @@ def test_the_version_is_one_line():
 def test_a_fault_of_the_tool_is_reported_and_hides_no_other_file():
     output, errors, code = call("--format=concise", program=BROKEN_RULE + PROGRAM)
     summary = "Found 1 warning in 1 of 2 files (2 files with rubrics, 2 rubrics, 2 criteria).\n"
-    notes = "1 fixable with rubric-fix; 1 file not linted because rubric-lint crashed.\n"
+    notes = "1 fix is safe: rubric-lint fix; 1 file not linted because rubric-lint crashed.\n"
     first, second = errors.splitlines()
     assert (DESCRIPTION + summary + notes, 3) == (output, code)
     assert first.startswith("rubric-lint: bad.yaml: rubric-lint crashed, which is a bug: RuleError: rule broken: ")

@@ -385,7 +385,7 @@ def test_no_git(tmp_path):
 
 def test_standard_input_has_no_history():
     out, err, code = call("--diff-base=main", "-")
-    told = "Error: --diff-base compares files; it cannot be used with stdin"
+    told = "Error: --diff-base cannot be used with stdin; it compares files"
     assert (out, err.splitlines()[-1], code) == ("", told, 2)
 
 

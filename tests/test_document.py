@@ -3,7 +3,6 @@
 import io
 import json
 import math
-from textwrap import dedent
 
 import pytest
 import ruamel.yaml
@@ -11,6 +10,7 @@ from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rubric_lint.text.deadline import TimeUpError
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span
@@ -24,172 +24,39 @@ def read(text, name="a.yaml"):
     return documents
 
 
-def read_one(text, name="a.yaml"):
-    (document,) = read(dedent(text), name)
-    return document
+def describe(source):
+    """All that the documents of a file say, each place by the text that is there: key, value, head and entry."""
+    documents, faults = read_documents(source)
+    yield from (f"fault at {source.slice(each.span)!r}: {each.message}" for each in faults)
+    for document in documents:
+        yield f"document {document.number}, preamble {source.slice(document.preamble)!r}: {document.data!r}"
+        yield f"  root: {[source.slice(document.span((), part)) for part in Part]}"
+        for path, _ in document.entries():
+            value, flags = document.value(path), ("alias", "merged", "shared", "flow")
+            told = [name for name in flags if getattr(document, f"is_{name}")(path)]
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                told.append(f"decimal {document.decimal(path)}")
+            parts = [source.slice(document.span(path, part)) for part in Part]
+            yield f"  {'/'.join(map(str, path))}: {' '.join(told)} {parts}"
+            beside = [source.slice(span) for span in document.siblings(path)]
+            yield f"    {document.written_at(path)!r} in {source.slice(document.extent(path))!r}, beside {beside}"
+            if steps := [step for step, _ in document.merged_fields(path)]:
+                yield f"    merges {steps}"
+        yield from (f"  comment {source.slice(span)}" for span in document.tree.comments)
+        yield from (f"  ambiguous {path}: {found.text}" for path, found in document.ambiguous_scalars(()))
+        for pair in document.duplicates:
+            places = [tuple(source.position(span.start)[:2]) for span in (pair.first, pair.second)]
+            yield f"  repeated {pair.key} in {pair.owner} at {places}, shadowed {pair.shadowed!r}"
 
 
-def slices(document, path):
-    """The key, value, head and entry at a path, as they are written."""
-    return [document.source.slice(document.span(path, part)) for part in Part]
+@pytest.mark.parametrize(("ending", "name"), [(ending, name) for ending in TABLES for name in TABLES[ending]])
+def test_what_the_documents_of_a_text_say(ending, name, said):
+    said([*describe(Source(f"a.{ending}", TABLES[ending][name]))])
 
 
-SUITE = """\
-    # cases
-    plain: some words
-    quoted "key": 'it''s'
-    "double": "a\\tb"  # not this
-    literal: |
-      one
-
-      two
-
-    folded: >-
-      one
-      two
-    # between
-    block:
-      - a: 1
-        b: 2   # not this
-      -
-        - deep
-
-      - - # not this
-      - !own
-    flow: {a: [1, 2], "b": , c}
-    empty:
-    last: ~
-    """
-
-
-@pytest.mark.parametrize(("path", "expected"), TABLES["places of keys and values"])
-def test_places_of_keys_and_values(path, expected):
-    document = read_one(SUITE)
-    assert slices(document, tuple(path)) == expected
-
-
-def test_the_root():
-    document = read_one("# first\na: 1\nb: 2\n# last\n")
-    assert slices(document, ()) == ["a: 1\nb: 2", "a: 1\nb: 2", "a", "a: 1\nb: 2"]
-
-
-DATA = TABLES["DATA"]
-
-
-@pytest.mark.parametrize(("text", "expected"), DATA.values(), ids=DATA)
-def test_data(text, expected):
-    assert read_one(text).data == expected
-
-
-def test_an_alias_is_the_very_object_and_has_a_place_of_its_own():
-    document = read_one("a: &x [1, 2]\nb: [*x]\n")
+def test_an_alias_is_the_very_object_that_its_anchor_names():
+    (document,) = read("a: &x [1, 2]\nb: [*x]\n")
     assert document.data["b"][0] is document.data["a"]
-    assert slices(document, ("b", 0)) == ["[1, 2]", "[1, 2]", "[1, 2]", "*x"]
-
-
-def test_an_anchor_and_a_tag_are_no_part_of_a_value():
-    document = read_one(
-        "a: &x !!str text\nb: !own 'q'\nc: &y\nd: &z [1]\ne: &p !!map\n  f: 1\ng: !!seq # x\n  - 2\nh: !own # x\n  t\n"
-    )
-    expected = ["text", "'q'", "c", "[1]", "f: 1", "- 2", "t"]
-    assert [slices(document, (key,))[1] for key in "abcdegh"] == expected
-
-
-def test_merged_fields_stand_at_their_definition():
-    document = read_one("a: &a {x: 1}\nb:\n  <<: *a\n  y: 2\n")
-    assert [slices(document, ("b", key))[:2] for key in "yx"] == [["y", "2"], ["x", "1"]]
-
-
-SHARED = """\
-a: &a {x: 1, z: &s t}
-b: &b {y: 2}
-list: &l [*a, *b]
-c:
-  <<: *l
-  own: *s
-  x: [*b, *s, p]
-"""
-
-
-def test_fields_from_a_list_of_merges_stand_at_their_definitions():
-    document = read_one(SHARED)
-    merged = [(key, document.written_at(("c", key)), document.is_merged(("c", key))) for key in ("y", "z", "x", "own")]
-    assert merged == [("y", "2", True), ("z", "t", True), ("x", "[*b, *s, p]", False), ("own", "t", False)]
-    assert [step for step, _ in document.merged_fields(("c",))] == ["z", "y"]
-
-
-def test_ambiguous_scalars_are_found_before_anything_else_is_asked():
-    document = read_one("a: [yes, 'no', ! on, {b: 0o7}]\n")
-    assert [(path, found.text) for path, found in document.ambiguous_scalars(("a",))] == [
-        (("a", 0), "yes"),
-        (("a", 3, "b"), "0o7"),
-    ]
-
-
-def test_an_item_that_is_an_alias_extends_over_the_alias():
-    document = read_one(SHARED)
-    assert [document.source.slice(document.extent(("c", "x", index))) for index in range(3)] == ["*b", "*s", "p"]
-    assert document.source.slice(document.extent(("c", "own"))) == "own: *s"
-
-
-def test_siblings_are_the_fields_that_are_written_beside_one():
-    document = read_one(SHARED)
-    assert [document.source.slice(span) for span in document.siblings(("c", "own"))] == ["x: [*b, *s, p]"]
-    assert [document.source.slice(span) for span in document.siblings(("c", "z"))] == ["x: 1"]
-
-
-def test_a_value_is_shared_that_an_alias_may_repeat():
-    document = read_one(SHARED)
-    paths = [("a",), ("a", "x"), ("a", "z"), ("c", "own"), ("c", "x"), ("c", "x", 0), ("c", "x", 2)]
-    assert [path for path in paths if document.is_shared(path)] == [("a", "z"), ("c", "own"), ("c", "x", 0)]
-    assert [path for path in paths if document.is_alias(path)] == [("c", "own"), ("c", "x", 0)]
-    assert [path for path in paths if document.is_flow(path)] == [("a", "x"), ("a", "z"), ("c", "x", 0), ("c", "x", 2)]
-
-
-def test_every_repeated_key_is_kept_with_both_places():
-    text = "a: 1\nb: {c: [x], c: 2, c: 3}\n'a': 4\n"
-    document = read_one(text)
-    found = [
-        (pair.key, document.source.position(pair.first.start)[:2], document.source.position(pair.second.start)[:2])
-        for pair in document.duplicates
-    ]
-    assert found == [("c", (2, 5), (2, 13)), ("c", (2, 13), (2, 19)), ("a", (1, 1), (3, 1))]
-    assert [pair.shadowed for pair in document.duplicates] == [["x"], 2, 1]
-
-
-def test_documents_are_numbered_where_there_are_several():
-    text = "# one\n---\na: 1\n...\n# two\n---\nb: 2\n--- c\n"
-    found = [(each.number, each.data, each.source.slice(each.preamble)) for each in read(text)]
-    assert found == [(0, {"a": 1}, "# one\n---\n"), (1, {"b": 2}, "\n# two\n---\n"), (2, "c", "--- ")]
-    assert [each.number for each in read("a: 1\n")] == [None]
-
-
-def test_lines_of_json():
-    text = '{"a": 1}\n\n[2]\n{"a": }\n"é"\r\n{"b": [3'
-    documents, faults = read_documents(Source("a.jsonl", text))
-    assert [(each.number, each.data) for each in documents] == [(0, {"a": 1}), (1, [2]), (3, "é")]
-    assert [text[slice(*fault.span)] for fault in faults] == ["}", "["]
-
-
-def test_a_line_of_json_has_no_preamble_but_its_own():
-    """Else each line would be searched for a modeline with all the lines above it."""
-    documents, _ = read_documents(Source("a.jsonl", "1\n22\n\n333\n"))
-    assert [each.preamble for each in documents] == [(0, 0), (2, 2), (6, 6)]
-
-
-def test_entries_are_all_that_is_written_in_order():
-    document = read_one("a: &x\n  - b: 1\nc: *x\nd: {<<: {e: 2}, f: [3]}\n")
-    found = [("/".join(map(str, path)), document.source.slice(span)) for path, span in document.entries()]
-    assert found == [
-        ("a", "a: &x\n  - b: 1"),
-        ("c", "c: *x"),
-        ("d", "d: {<<: {e: 2}, f: [3]}"),
-        ("a/0", "b: 1"),
-        ("a/0/b", "b: 1"),
-        ("d/f", "f: [3]"),
-        ("d/e", "e: 2"),
-        ("d/f/0", "3"),
-    ]
 
 
 KEYS = st.text(alphabet="abc é👍'\"#:-{[", min_size=1, max_size=5)
@@ -251,5 +118,87 @@ def test_yaml_means_what_it_means_to_ruamel(data, style):
 
 
 def test_numbers_that_are_none_are_still_numbers():
-    data = read_one("[.nan, .inf, -.inf]").data
+    data = read("[.nan, .inf, -.inf]")[0].data
     assert (math.isnan(data[0]), data[1:]) == (True, [math.inf, -math.inf])
+
+
+def fault_of(text, name="a.yaml"):
+    documents, (fault,) = read_documents(Source(name, text))
+    assert documents == []
+    return text[slice(*fault.span)], fault.message
+
+
+def test_an_alias_bomb_is_refused():
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+    assert "stand for more than 1,000,000 values" in fault_of("\n".join(lines))[1]
+
+
+def test_aliases_may_stand_for_a_million_values():
+    listed = f"a: &a [{', '.join('x' * 999)}]\nb: "  # with the list itself a thousand
+    (document,) = read(f"{listed}[{', '.join(['*a'] * 1000)}]\n")
+    assert len(document.data["b"]) == 1000
+    message = "the aliases up to `*a` stand for more than 1,000,000 values"
+    assert fault_of(f"{listed}[{', '.join(['*a'] * 1001)}]\n") == ("*a", message)
+    once = f"{listed}&b [{', '.join(['*a'] * 500)}]\nc: "
+    assert len(read(f"{once}[*a, *a]\n")) == 1
+    message = "the aliases in this value stand for more than 1,000,000 values"
+    assert fault_of(f"{once}[*b]\n") == ("[", message)
+
+
+DEEP = "nested more than 250 levels deep; a rubric needs fewer than ten"
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes"), [("[", "]"), ("- ", ""), ("{a: ", "}"), ("? ", "")], ids=["list", "dash", "map", "question"]
+)
+@pytest.mark.parametrize("anchors", ["", "# &x\n--- # *x\n"], ids=["composed", "from events"])
+def test_depth_ends_where_a_small_stack_would(opens, closes, anchors):
+    assert len(read(f"{anchors}{opens * 250}a{closes * 250}\n")) == 1
+    assert fault_of(f"{anchors}{opens * 251}a{closes * 251}\n") == (opens[0], DEEP)
+
+
+def test_many_brackets_are_not_many_levels():
+    (document,) = read(f"[{'[a], ' * 400}]\n")
+    assert len(document.data) == 400
+
+
+def test_composing_a_large_text_looks_at_the_clock(monkeypatch):
+    def stop():
+        raise TimeUpError
+
+    monkeypatch.setattr("rubric_lint.text.reading.check_time", stop)
+    monkeypatch.setattr("rubric_lint.text.yaml_events.check_time", stop)  # where the pure parser reads
+    with pytest.raises(TimeUpError):
+        read("- a: b\n" * 60_000)
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        pytest.param("[", id="lists"),
+        pytest.param("{a: ", id="mappings"),
+        pytest.param('["a, [b", ', id="brackets-in-quotes"),
+        pytest.param('[a"b, [c"d], ', id="quotes-inside-texts"),
+        pytest.param("['[a]', ", id="single-quotes"),
+        pytest.param("[[a], {b: c}, ", id="others-beside"),
+        pytest.param('{"a": ["b"], "c": ', id="json"),
+        pytest.param("[a, # b]\n ", id="comments"),
+        pytest.param("- ", id="dashes"),
+        pytest.param("? ", id="questions"),
+    ],
+)
+def test_however_it_is_written_deep_nesting_is_refused(opening):
+    assert fault_of(opening * 300)[1] == DEEP
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("key", ["a:", "-", "?"])
+def test_deep_indents_are_refused_at_whatever_ends_the_lines(end, key):
+    assert fault_of(end.join(" " * level + key for level in range(300)))[1] == DEEP
+
+
+def test_many_flat_brackets_and_dashes_are_no_deep_nesting():
+    text = "".join(f'- a: [{n}, "b, [c"]\n  b: {{c: [d, e], "f": {{}}}}\n' for n in range(200))
+    (document,) = read(text)
+    assert document.data == [{"a": [n, "b, [c"], "b": {"c": ["d", "e"], "f": {}}} for n in range(200)]

@@ -11,18 +11,14 @@ from cases import read_cases
 from rubric_lint.project.files import LIMIT, File, Skipped, Unreadable, find, read
 from rubric_lint.project.settings import FileSettings, Overrides, SettingsFinder
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 TABLES = read_cases(__file__)
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs links and pipes as POSIX has them")
 ask = os.read
 as_root = hasattr(os, "geteuid") and os.geteuid() == 0
-
-
-@pytest.fixture(autouse=True)
-def tree(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def grow(*names, text=""):
@@ -50,12 +46,12 @@ def test_version_control_is_not_searched():
 
 
 @pytest.mark.parametrize("path", [".", "./", ".//./sub", "sub/", "./sub/a.yaml", Path("sub")])
-def test_names_stay_as_the_user_gave_them(path, monkeypatch, tree):
+def test_names_stay_as_the_user_gave_them(path, monkeypatch, folder):
     grow("here/sub/a.yaml")
     monkeypatch.chdir("here")
     assert search(path) == ["sub/a.yaml"]
-    assert search("../here/sub", tree / "here/sub/a.yaml") == ["../here/sub/a.yaml"]
-    assert search(tree / "here/sub") == [str(tree / "here/sub/a.yaml")]
+    assert search("../here/sub", folder / "here/sub/a.yaml") == ["../here/sub/a.yaml"]
+    assert search(folder / "here/sub") == [str(folder / "here/sub/a.yaml")]
 
 
 def test_a_named_file_is_found_whatever_is_ignored():

@@ -14,6 +14,8 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
 from rubric_lint.run.fingerprint import fingerprints
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 FLAGGED = [example for page in read_pages() for example in page.flagged if len(example.text.splitlines()) > 1]
 OUTCOMES = ("Cites two sources.", "Good", "Excellent", "Names the year.", "Poor")
 
@@ -43,12 +45,6 @@ def write(criteria):
 def criteria(**size):
     fields = st.tuples(st.sampled_from(OUTCOMES), st.booleans(), st.booleans(), st.booleans())
     return st.lists(fields, **size).map(lambda rows: [(number, *row) for number, row in enumerate(rows)])
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 MOVES = {

@@ -13,12 +13,9 @@ from importing import import_file
 
 from rubric_lint.dialects.tables.columns import HEADERS
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 TABLES = read_cases(__file__)
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def bands(*entries, indent="      "):
@@ -56,58 +53,14 @@ def refused(text, said, *options, name="r.csv"):
     assert (code, written, told[: len(name) + 1 + len(said)]) == (1, "", f"{name}:{said}")
 
 
-UNNAMED = "this cell is in a column without a header"
-IS_NO_RANGE = "is not a range of scores"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("id,Weigth\na,2\n", "1:4: unknown column `Weigth`; did you mean `weight`?"),
-        ("id,outcome,\na,b,c\n", f"2:5: {UNNAMED}"),
-        ("id,outcome\na,b,c\n", f"2:5: {UNNAMED}"),
-        ("Our rubric\nid,outcome\na,b\n", f"2:4: {UNNAMED}; name the column, or empty it; if `Our rubric` is a title"),
-        ("Criterion,Scale,\n,1,2\na,x,y\n", f"2:4: {UNNAMED}; name the column, or empty it; if the header has two"),
-        ("id,outcome\n", "1:1: the table has no rows"),
-        ("", "1:1: nothing to read"),
-        (",,\n\n", "1:1: nothing to read"),
-        ("id,outcome\na,b\n,\nid,outcome\nc,d\n", "4:1: this row repeats the header"),
-        ("id,weight,outcome\na,1,It\n\ncriterion,score,outcome\nb,0-5,Bad\n", "4:1: this row looks like the header"),
-        ("id,score,outcome\na,3+,b\n", f"2:3: `3+` {IS_NO_RANGE}; it does not say where it ends; write `3 to 10`"),
-        ("id,score,outcome\na,03-Jan,b\n", f"2:3: `03-Jan` {IS_NO_RANGE}; it looks like a date"),
-        ("id,score,outcome\na,low,b\n", f"2:3: `low` {IS_NO_RANGE}; expected a form such as `0 to 3`"),
-        ("id,score,outcome\na,,b\n", "2:3: this row does not say its score or level"),
-        ("id,score,outcome\n,0-10,b\n", "2:1: this row does not say which criterion it belongs to"),
-        ("id,score,outcome\na,0-5,b\nc,0-10,d\na,6-10,e\n", "4:1: criterion `a` is also at line 2"),
-        ("id,weight,score,outcome\na,1,0-5,b\na,2,6-10,c\n", "3:3: `2` differs from `1` (line 2)"),
-        ('id,weight,outcome\na,"0,5",b\n', "2:3: `0,5` is not a number; write 0.5, with a point"),
-        ("id;weight;outcome\na;12,5 %;b\n", "2:3: `12,5 %` is not a number; write 12.5%, with a point"),
-        ("id;weight;outcome\na;2,000;b\n", "2:3: `2,000` is not a number; write 2000, or 2.000 with a point"),
-        ("id;weight;outcome\na;1.000,5;b\n", "2:3: `1.000,5` is not a number; write 1000.5"),
-        ("id;weight;outcome\na;1 000;b\n", "2:3: `1 000` is not a number; write 1000"),
-        ("id,weight,outcome\na,25%,b\nc,,d\ne,2,f\n", "4:3: `2` is a weight of another kind than `25%` (line 2)"),
-        ("id,minimum,Good (3),Poor (1)\na,2 of 3,b,c\n", "2:3: `2 of 3` on levels; write the lowest level alone: `2`"),
-        ("id,minimum,Good (3),Poor (1)\na,Good,b,c\n", "2:3: `Good` is not a minimum; expected the number of a level"),
-        ("id,weight,outcome\na,high,b\n", "2:3: `high` is not a number\n"),
-        ("id,minimum,outcome\na,most,b\n", "2:3: `most` is not a minimum; expected a number, `7 of 10`"),
-        ("id,minimum,score,outcome\na,3 of 5,0-10,b\n", "2:3: `3 of 5` counts to 5, and the scores here to 10"),
-        ("id,required,outcome\na,maybe,b\n", "2:3: `maybe` does not answer whether it is required"),
-        ("score,weight,outcome\n0-10,2,b\n", "1:7: `weight` is a field of a criterion"),
-        ("criterion,weight\nNames it,2\n", "1:1: no column says what is expected (`expected_outcome`)"),
-        ("id,1,2\na,b,c\n", "1:4: column `1` may be a level or a score"),
-        ("id,level 1,0-5\na,b,c\n", "1:4: this column describes a level, and another a range of scores (line 1)"),
-        ('id,outcome\na,"b\n', "2:3: this quote is never closed"),
-        ('id,outcome\na,"b" c\n', "2:6: text after the closing quote"),
-        ('id,outcome\na, "b"\n', "2:3: white space before a quote"),
-        ("what; is,it;all\na,b\n", "1:1: the cells of the header may be separated by commas or semicolons"),
-        *(
-            (f"id,{header}\na,b c d\n", f"1:4: unknown column `{header}`")
-            for header in ("Score (0-10)", "Weight (100)", "Minimum (0-10)", "level 1-2", "Level 1.5", "1 - 2 errors")
-        ),
-    ],
-)
-def test_what_has_no_single_meaning_is_refused_at_its_cell(text, said):
-    refused(text, said)
+@pytest.mark.parametrize("name", TABLES["REFUSED"])
+def test_what_has_no_single_meaning_is_refused_at_its_cell(name, said):
+    told = []
+    for text, *options in TABLES["REFUSED"][name]:
+        code, written, message = import_file(name, text, *options)
+        assert (code, written) == (1, ""), text
+        told += [repr(text), f"  {message}"]
+    said(told)
 
 
 FAULTY = "id,score,outcome\na,0-5,Wrong in a number\na,5-10,Right in each number\n"
@@ -158,21 +111,6 @@ def test_each_number_of_another_scale_becomes_a_band():
     scale = zip(("0, 1", "2, 3", "4, 6", "7, 8", "9, 10"), texts, strict=True)
     assert (code, written) == (0, "  - id: a\n    score_ranges:\n" + bands(*scale))
     assert "3 becomes 4 to 6 (worth 2.6 to 3.4)" in said
-
-
-@pytest.mark.parametrize(
-    ("text", "scale", "said"),
-    [
-        ("id,score,outcome\na,0-90,b\na,91-94,c\na,95-100,d\n", "0..100", "3:3: 91 to 94 of 0..100 lies between"),
-        ("id,score,outcome\na,1-3,b\na,3-5,c\n", "1..5", "3:3: 3 to 5 shares 3 with another row (line 2)"),
-        ("id,score,outcome\na,0-5,b\n", "1..5", "2:3: 0 to 5 is not a range of whole scores from 1 to 5"),
-        ("id,score,outcome\na,1-2.5,b\n", "1..5", "2:3: 1 to 2.5 is not a range of whole scores from 1 to 5"),
-        ("id,score,minimum,outcome\na,1-5,6,b\n", "1..5", "2:7: the minimum 6 is not on the scale 1..5"),
-        ("id,outcome\na,b\n", "1..5", "1:1: --rescale has no scores to change"),
-    ],
-)
-def test_what_another_scale_cannot_say_on_ours_is_refused(text, scale, said):
-    refused(text, said, "--rescale", scale)
 
 
 DOCUMENT = """\
@@ -227,22 +165,6 @@ def test_a_table_that_belongs_to_nothing_is_refused_unless_another_is_chosen():
     assert import_file("r.md", STRANGE, "--rubric", "A") == (0, expected, f"{where}not read: {told}\n")
 
 
-A = "# A\n\n|id|outcome|\n|-|-|\n|a|b|\n\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("a\n", "1:1: no criteria found; expected a table with a header such as `| id | expected_outcome |`"),
-        ("|id|outcome|\n|-|-|\n|a|b|c|\n", "3:6: this row has more cells than the header"),
-        (f"{A}{A}", "9:1: a second table is called `A`; choose one with --rubric"),
-        (f"{A}# B\n\n|id|who|\n|-|-|\n|c|d|\n", "9:5: unknown column `who`; expected `id`, `what_is_judged`, `weight`"),
-    ],
-)
-def test_documents_without_a_single_meaning_are_refused(text, said):
-    refused(text, said, name="r.md")
-
-
 OLD_EXCEL, HTML, PDF = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"<html><table>", b"%PDF-1.7"
 
 
@@ -272,10 +194,6 @@ def test_stdin_has_the_kind_that_its_name_says():
     assert import_file("-", text, "--stdin-filename", "x.csv") == (0, "  - id: a\n    expected_outcome: Says it\n", "")
     code, written, told = import_file("-", text)
     assert (code, written, told.startswith("<stdin>: is not a file with tables; ")) == (2, "", True)
-
-
-def test_a_header_row_beyond_the_file_is_refused():
-    refused("id,outcome\n", "1:1: --header-row 9: the file has", "--header-row", "9")
 
 
 PROGRAM = "from rubric_lint.cli.lint.lint import main; main()"

@@ -15,6 +15,8 @@ from openpyxl.worksheet.datavalidation import DataValidation  # noqa: E402
 from openpyxl.worksheet.table import Table  # noqa: E402
 from workbooks import by_hand, inline, with_rows  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 ROWS = [
     ["Criterion", "Weight", "Score", "Outcome"],
     ["facts", 2, "0-5", "Wrong in a number"],
@@ -32,11 +34,6 @@ WRITTEN = """\
       - score_range: [8, 10]
         expected_outcome: Right in each number and name
 """
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def load(data, *options):

@@ -6,7 +6,7 @@ from rubric_lint.edits.intents import Fix
 from rubric_lint.finding import Finding, Related, Severity
 from rubric_lint.lint.engine import Result
 from rubric_lint.report import REPORTERS, Statistics, Style
-from rubric_lint.report.visible import head, tail, visible, width
+from rubric_lint.report.terminal import head, tail, visible, width
 from rubric_lint.run.summary import Summary
 from rubric_lint.text.source import Edit, Source, Span
 
@@ -77,7 +77,7 @@ def test_concise_is_one_line_a_finding():
 suite.yaml:6:22 error overlap: scores 3 and 4 are in this band [3, 6] and in [0, 4]
 old.yaml:2:5 warning deprecated-description: `description` is the old name of `expected_outcome`
 Found 1 error and 1 warning in 2 of 2 files (2 files with rubrics, 2 rubrics, 4 criteria).
-1 fixable with rubric-fix.
+1 fix is safe: rubric-lint fix.
 """
     assert expected == render(REPORTERS["concise"], result(BANDS, OVERLAP), result(OLD, RENAME, name="old.yaml"))
 
@@ -89,7 +89,7 @@ def test_statistics_counts_by_rule_most_frequent_first():
  2 warning deprecated-description
 
 Found 10 errors and 4 warnings in 2 of 2 files (2 files with rubrics, 2 rubrics, 4 criteria).
-2 fixable with rubric-fix.
+2 fixes are safe: rubric-lint fix.
 """
     order = finding(FIRST, "bands are not in order", "band-order", Severity.WARNING)
     actual = render(Statistics, result(BANDS, *[OVERLAP] * 10, order, order), result(OLD, RENAME, RENAME))

@@ -14,8 +14,7 @@ from ruamel.yaml import YAML
 from test_interop import TEXTS
 
 from rubric_lint.dialects.export import load_target
-from rubric_lint.dialects.export.entries import as_entries
-from rubric_lint.dialects.export.sound import make_sound
+from rubric_lint.dialects.export.entries import as_entries, make_sound
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_models
 

@@ -10,7 +10,7 @@ from cases import read_cases
 from found import told
 from lint_command import call
 
-from rubric_lint.dialects.export.sound import make_sound
+from rubric_lint.dialects.export.entries import make_sound
 from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder

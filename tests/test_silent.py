@@ -14,6 +14,8 @@ from lint_command import call
 from rubric_lint.format.schema_files import load
 from rubric_lint.lint.engine import lint
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 TABLES = read_cases(__file__)
 
 SCORE = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"
@@ -57,12 +59,6 @@ def test_what_nearly_is_a_rubric_is_told_with_its_place_and_is_no_finding(text, 
 @pytest.mark.parametrize("text", ["a: 1\n", GOOD, "description: a rubric\n", "rubric-lint: x\n"])
 def test_nothing_is_told_of_what_has_nothing_to_do_with_rubrics(text):
     assert lint("a.yaml", text.encode()).unread == ()
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def write(**files):

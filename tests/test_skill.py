@@ -18,17 +18,14 @@ from rubric_lint.cli.output import AGENTS
 from rubric_lint.cli.score.score import cli as score
 from rubric_lint.rules import BY_NAME
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 SKILL = Path(__file__).parent.parent / "skills/rubric-lint/SKILL.md"
 TEXT = SKILL.read_text("utf-8")
 PROGRAMS = {"rubric-lint": cli, "rubric-fix": fix, "rubric-score": score}
 COMMANDS = [line for line in re.findall(r"`([^`\n]+)`", TEXT) if line.split()[0] in PROGRAMS and " " in line]
 YAML = re.findall(r"^```yaml\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 INSTALLED = "rubric-lint/SKILL.md"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def fields():
@@ -66,7 +63,7 @@ def find_command(words):
 @pytest.mark.parametrize("line", COMMANDS)
 def test_each_command_and_flag_is_in_the_help(line):
     command, words = find_command(shlex.split(line))
-    help_text = CliRunner().invoke(command, ["--help"]).output
+    help_text = CliRunner().invoke(command, ["--help", "--all"]).output
     flags = [word.partition("=")[0] for word in words if word.startswith("-")]
     assert [flag for flag in flags if not re.search(rf"{re.escape(flag)}(?![\w-])", help_text)] == []
     values = dict(itertools.pairwise(words))
@@ -148,8 +145,8 @@ def test_a_changed_skill_is_overwritten_only_when_asked():
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (("--agent", "claude", "--to", "x"), "--agent and --to cannot be combined; each names a folder"),
-        (("--to", ""), "--to is empty; name a folder"),
+        (("--agent", "claude", "--to", "x"), "--agent cannot be combined with --to; each names a folder"),
+        (("--to", ""), "--to is empty; name a file"),
         (("--to", "file"), "cannot write file/rubric-lint/SKILL.md: Not a directory"),
     ],
 )

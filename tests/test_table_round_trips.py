@@ -16,11 +16,10 @@ from test_round_trips import written_out
 
 from rubric_lint.dialects.export import load_target
 from rubric_lint.dialects.export.target import ExportError
-from rubric_lint.dialects.tables.cells import Place, TableError
+from rubric_lint.dialects.tables.cells import Place, Range, Rescale, TableError
 from rubric_lint.dialects.tables.columns import Choices
 from rubric_lint.dialects.tables.reading import Asked, read_tables
 from rubric_lint.dialects.tables.rubrics import read_rubric, write_draft
-from rubric_lint.dialects.tables.values import Range, Rescale
 from rubric_lint.format.criterion import SCORES, USUAL_THRESHOLDS
 from rubric_lint.lint.importing import examine_draft
 from rubric_lint.project.settings import FileSettings

@@ -15,7 +15,7 @@ from pathlib import Path
 from report_pictures import ROOT, browse, prefer
 
 SITE = ROOT / "build/site"
-LOOKED_AT = ("", "get-started/", "guides/ci/", "rules/", "rules/overlap/", "commands/rubric-lint/", "settings/", "api/")
+LOOKED_AT = ("", "get-started/", "guides/ci/", "rules/", "rules/bands-and-levels/", "commands/", "settings/", "api/")
 WIDTHS = (1200, 400)
 HEIGHT = 1400
 CHOSEN = {

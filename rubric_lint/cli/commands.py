@@ -20,7 +20,7 @@ import click
 
 from rubric_lint.cli.start import end_on_interrupt, raise_on_interrupt
 from rubric_lint.messages import UserError, join_words
-from rubric_lint.report.visible import visible
+from rubric_lint.report.terminal import visible
 from rubric_lint.run.console import complain, report_crash
 
 if TYPE_CHECKING:

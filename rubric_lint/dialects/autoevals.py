@@ -1,6 +1,5 @@
 """Read rubrics of Braintrust autoevals and OpenAI evals: a `prompt` that offers choices, and `choice_scores`."""
 
-import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -8,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from rubric_lint.finding import Problem
-from rubric_lint.format.criterion import as_levels
+from rubric_lint.format.criterion import as_levels, read_number
 from rubric_lint.format.view import Dialect, Draft, View, read_text
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
@@ -77,7 +76,7 @@ def _make_levels(draft: Draft, choices: Mapping[str, Any], prompt: str) -> list[
     """Return the levels of one criterion, one for each score; choices with equal scores share a level."""
     worth: dict[Decimal, list[str]] = {}
     for choice, score in choices.items():
-        if isinstance(score, int | float) and not isinstance(score, bool) and abs(score) < math.inf:
+        if read_number(score) is not None:
             worth.setdefault(draft.document.decimal((*draft.path, choice)), []).append(choice)
     numbers = as_levels(list(worth))
     draft.put((0,), draft.path)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import Place, Problem
+from rubric_lint.format.criterion import is_number
 from rubric_lint.format.schema import schema_of
 from rubric_lint.format.view import Dialect, Draft, View, read_text
 from rubric_lint.messages import find_near, shorten
@@ -151,11 +152,11 @@ def _find_problems(
     for index, item in enumerate(items):
         place = (_LIST, index)
         weight, low, high = item.get("weight", 1), item.get("min", 0), item.get("max", 1)
-        if _is_number(weight) and not abs(weight) < math.inf and (aggregation == _SUM or weight < 0):
+        if is_number(weight) and not abs(weight) < math.inf and (aggregation == _SUM or weight < 0):
             yield "weight", Problem("harbor-infinite", (*place, "weight"))
-        elif _is_number(weight) and weight < 0 and aggregation != _SUM:
+        elif is_number(weight) and weight < 0 and aggregation != _SUM:
             yield "weight", Problem("harbor-negative", (*place, "weight"), values={"found": shorten(str(weight))})
-        if kinds[index].type == "numeric" and _is_number(low) and _is_number(high) and not high > low:
+        if kinds[index].type == "numeric" and is_number(low) and is_number(high) and not high > low:
             field = "max" if "max" in item else "min"
             values = {"highest": shorten(str(high)), "lowest": shorten(str(low))}
             yield "bounds", Problem("harbor-range", (*place, field), values=values)
@@ -177,7 +178,3 @@ def _find_problems(
             values, related = {"name": name, "effect": effect}, (Place("the first one", first),)
             yield "duplicate-id", Problem("harbor-name", spot, Part.VALUE, values, related)
         seen.setdefault(name, (spot, is_written))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

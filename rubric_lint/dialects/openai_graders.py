@@ -11,6 +11,7 @@ from typing import Any
 from rubric_lint.dialects.autoevals import make_choices
 from rubric_lint.dialects.search.scales_in_text import find_scale
 from rubric_lint.finding import Problem
+from rubric_lint.format.criterion import is_number
 from rubric_lint.format.view import Dialect, Draft, View, read_text, read_threshold
 from rubric_lint.messages import write_number
 from rubric_lint.text.document import Document
@@ -122,7 +123,7 @@ def _read_threshold(document: Document, path: Path, grader: dict[str, Any]) -> D
 def _find_idle(path: Path, grader: dict[str, Any]) -> Iterator[tuple[str, Problem]]:
     """Find a range that is not one, and a threshold outside the range: no score reaches it, or each one does."""
     bounds, passing = grader.get("range", [0, 1]), grader.get("pass_threshold")
-    if not isinstance(bounds, list) or len(bounds) != 2 or not all(map(_is_number, bounds)):
+    if not isinstance(bounds, list) or len(bounds) != 2 or not all(map(is_number, bounds)):
         return
     lowest, highest = map(write_number, bounds)
     if not all(-inf < bound < inf for bound in bounds):
@@ -132,15 +133,11 @@ def _find_idle(path: Path, grader: dict[str, Any]) -> Iterator[tuple[str, Proble
         advice = "write the lowest score first"
         values = {"field": "range", "lowest": lowest, "highest": highest, "advice": advice}
         yield "bounds", Problem("falling-range", (*path, "range"), values=values)
-    elif passing is not None and _is_number(passing) and not bounds[0] <= passing <= bounds[1]:
+    elif passing is not None and is_number(passing) and not bounds[0] <= passing <= bounds[1]:
         effect = "always passes" if passing < bounds[0] else "never passes"
         values = {"field": "pass_threshold", "found": write_number(passing), "lowest": lowest, "highest": highest}
         values |= {"what": "grader", "effect": effect}
         yield "bounds", Problem("threshold", (*path, "pass_threshold"), values=values)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _read_prompt(messages: Any) -> Iterator[str]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from rubric_lint.finding import Problem
-from rubric_lint.format.criterion import Asked
+from rubric_lint.format.criterion import Asked, read_number
 from rubric_lint.format.view import Dialect, Draft, View
 from rubric_lint.messages import describe_infinite
 from rubric_lint.text.document import Document
@@ -80,6 +80,5 @@ def _find_leaves(
 
 
 def _read_weight(task: dict[str, Any]) -> Fraction:
-    weight = task.get("weight")
-    is_number = isinstance(weight, int | float) and not isinstance(weight, bool) and abs(weight) < math.inf
-    return Fraction(str(weight)) if is_number and weight is not None and weight > 0 else Fraction(0)
+    weight = read_number(task.get("weight"))
+    return Fraction(str(weight)) if weight is not None and weight > 0 else Fraction(0)

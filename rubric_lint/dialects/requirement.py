@@ -1,11 +1,10 @@
 """Read rubrics of the packages rubric and autorubric: criteria with a `weight` and a `requirement`."""
 
-import math
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from rubric_lint.format.criterion import ASKED, Asked, as_levels
+from rubric_lint.format.criterion import ASKED, Asked, as_levels, read_number
 from rubric_lint.format.view import OF_FILES, Dialect, Draft, View
 from rubric_lint.messages import find_near
 from rubric_lint.text.document import Document
@@ -123,6 +122,4 @@ def _read_levels(draft: Draft, index: int, place: Path, worth: dict[int, Decimal
 
 
 def _counts(option: Any) -> bool:
-    value = option.get("value") if isinstance(option, dict) else None
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
-    return is_number and option.get("na") is not True
+    return isinstance(option, dict) and read_number(option.get("value")) is not None and option.get("na") is not True

@@ -401,7 +401,7 @@ class MoveField(Intent):
         return change
 
     def describe(self) -> str:
-        where = f"into `{self.to[-1]}`" if isinstance(self.to[-1], str) else "up"
+        where = f"into `{self.to[-1]}`" if self.to and isinstance(self.to[-1], str) else "up"
         return f"move `{self.path[-1]}` {where}"
 
 

@@ -17,7 +17,7 @@ from rubric_lint.project.settings import FileSettings, SettingsFinder
 from rubric_lint.project.writing import STOPS, WriteError, holding, replace_file
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.linting import FileRun
-from rubric_lint.run.summary import counted, word_hard_links, word_nothing_read, word_skipped
+from rubric_lint.run.summary import counted, word_hard_links, word_nothing_read, word_open, word_skipped, word_unsafe
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +104,8 @@ class FixTotals:
         became = join_words([f"{count} {what}" for what, count in sorted(self.suites.items())])
         more = [
             (self.suites.total() > 1, f"{counted(self.suites.total(), 'suite')}: {became}"),
-            (self.unsafe, f"up to {self.unsafe} fixable with rubric-fix --unsafe-fixes"),  # not proved yet
-            (self.open, f"{self.open} fixable with rubric-fix --choose NAME"),
+            (self.unsafe, f"up to {word_unsafe(self.unsafe)}"),  # not proved yet
+            (self.open, word_open(self.open)),
             (self.left, f"{counted(self.left, 'finding')} left to fix by hand"),
             *word_skipped(self.skipped),
             *self.word_unreadable(),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard
 
 from rubric_lint.messages import shorten
 from rubric_lint.text.path import Part, Path
@@ -162,6 +162,11 @@ def _read_band(item: Any, path: Path) -> Band:
             scores, reach = _reach(lower, upper)
             return _new_band(((*path, "score_range"), Part.VALUE, lower, upper, scores, reach, outcome, outcome_path))
     return Band(path, Part.HEAD, None, None, range(0), SCORES, outcome, outcome_path)
+
+
+def is_number(value: Any) -> TypeGuard[int | float]:
+    """Return whether a value is a number, which true and false are not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def read_number(value: Any) -> float | None:

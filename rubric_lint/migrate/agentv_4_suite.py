@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from rubric_lint.dialects.search.agentv_suites import is_current
+from rubric_lint.dialects.search.agentv_suites import find_mappings, is_current
 from rubric_lint.edits.intents import (
     Dissolve,
     EscapeText,
@@ -33,11 +33,13 @@ from rubric_lint.migrate.agentv_5_suite import (
     find_lists_of_tests,
     find_misshapen,
     find_two_labels,
+    gather_input,
     has_command,
     is_input,
     is_of_five,
     look_up,
 )
+from rubric_lint.run.summary import counted
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_marks, name_variables, unescape
 from rubric_lint.text.path import Part, Path
@@ -70,7 +72,8 @@ def _check_suite(document: Document) -> Iterator[Unmet]:
             ("prompts",),
         )
     providers = suite.get("providers")
-    if providers is not None and ("target" in suite or not _is_provider(providers)):
+    only = providers[0] if isinstance(providers, list) and len(providers) == 1 else providers
+    if providers is not None and ("target" in suite or not isinstance(only, str) or ":" in only):
         yield Unmet("AgentV 4 has one `target`, the name of a provider", ("providers",))
     options = suite.get("evaluate_options")
     if options is not None and not (isinstance(options, dict) and options and options.keys() <= _OPTIONS):
@@ -79,11 +82,6 @@ def _check_suite(document: Document) -> Iterator[Unmet]:
     for name in ("threshold", "evaluate_options"):
         if name in suite and "execution" in suite:
             yield Unmet("AgentV 4 reads it from `execution`, with others; move it there", (name,))
-
-
-def _is_provider(providers: Any) -> bool:
-    only = providers[0] if isinstance(providers, list) and len(providers) == 1 else providers
-    return isinstance(only, str) and ":" not in only
 
 
 def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
@@ -131,6 +129,12 @@ def _check_assertion(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
         yield Unmet(f"AgentV 4 has `code-grader` with `command` for `{kind}`; write one", (*path, "type"))
     elif kind == _SET and not _read_tools(assertion):
         yield from _check_set(path, assertion)
+    elif kind == "agent-rubric" and any(
+        "score_ranges" in each for _, each in find_mappings((), assertion.get("value"))
+    ):
+        yield Unmet(
+            "the agent of AgentV 5 sees no bands, and the judge of AgentV 4 would; write an `outcome`", (*path, "value")
+        )
     elif _is_free(assertion) and find_marks(unescape(assertion.get("value", "")), has_escapes=False):
         told = "AgentV 4 has a `prompt` for this and fills in templates there; write the text"
         yield Unmet(told, (*path, "value"), Part.VALUE)
@@ -294,13 +298,28 @@ def take_references(document: Document) -> Iterator[Intent]:
 
 
 def find_gaps(document: Document) -> Iterator[Unmet]:
-    """Find the tests that AgentV 4 skips because something was missing before."""
+    """Find the tests, and the members of sets, that AgentV 4 skips because something was missing before."""
+    suite = document.data if is_suite(document) else {}
     for path, case in find_suite_cases(document):
-        if not is_named(case) or "input" not in case:
-            missing = "input" if is_named(case) else "id"
-            yield Unmet(f"AgentV 4 skips a test without `{missing}`", path, Part.HEAD)
-        elif not case.keys() & {"criteria", "expected_output", "assertions", "assert", "turns"}:
-            yield Unmet("AgentV 4 skips a test without `criteria` and `assertions` of its own", path, Part.HEAD)
+        given = case.get("input")
+        is_read = not isinstance(given, list) or (bool(given) and all(isinstance(each, dict) for each in given))
+        needed = {
+            "`id`": is_named(case),
+            "`input`": "input" in case,
+            "an `input` that is a string or messages": is_read,
+            "an `input` that is one string beside `input_files`": given is None
+            or gather_input(suite, case) is not None,
+            "`criteria` and `assertions` of its own": case.keys()
+            & {"criteria", "expected_output", "assertions", "assert", "turns"},
+        }
+        missing = next((name for name, is_there in needed.items() if not is_there), "")
+        if missing:
+            yield Unmet(f"AgentV 4 skips a test without {missing}", path, Part.HEAD)
+    for path, assertion in find_assertions(document):
+        name = next((name for name in LISTS if assertion["type"] == "composite" and name in assertion), "")
+        for at, member in enumerate(assertion[name] if name and isinstance(assertion[name], list) else ()):
+            if not isinstance(member, dict) or not isinstance(member.get("name"), str):
+                yield Unmet("AgentV 4 skips what has no `name` in a `composite`", (*path, name, at), Part.HEAD)
 
 
 BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (rename_variables, write_texts)
@@ -315,22 +334,18 @@ AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
 
 def list_assumptions(document: Document) -> Iterator[str]:
     """Say what AgentV 4 will read otherwise though it loads: its judges see more of a test."""
-    count = sum(
-        isinstance(given := case.get("vars"), dict) and "expected_output" in given
-        for _, case in find_suite_cases(document)
-    )
-    if count:
-        tests = "1 test" if count == 1 else f"{count} tests"
-        yield f"in {tests}, `expected_output` is no longer in `vars`: judges of AgentV 4 see it"
-    labels = sum("description" in case for _, case in find_suite_cases(document))
-    if labels:
-        tests = "1 test has" if labels == 1 else f"{labels} tests have"
+    cases = [case for _, case in find_suite_cases(document)]
+    if told := sum("expected_output" in look_up(case, ("vars",)) for case in cases):
+        yield f"in {counted(told, 'test')}, `expected_output` is no longer in `vars`: judges of AgentV 4 see it"
+    if told := sum("description" in case for case in cases):
+        tests = counted(told, "test has", "tests have")
         yield f"{tests} a `description`, a label, which AgentV 4 ignores with a warning"
-    agents = sum(assertion["type"] == "agent-rubric" for _, assertion in find_assertions(document))
-    if agents:
-        graders = "1 grader was" if agents == 1 else f"{agents} graders were"
+    if told := sum(assertion["type"] == "agent-rubric" for _, assertion in find_assertions(document)):
+        graders = counted(told, "grader was", "graders were")
         yield f"{graders} `agent-rubric`: in AgentV 4, an agent judges only if `target` names one"
-    alone = sum("criteria" in case and "assert" not in case for _, case in find_suite_cases(document))
-    if alone and is_current(document):
-        tests = "1 test has" if alone == 1 else f"{alone} tests have"
-        yield f"{tests} `criteria` alone: AgentV 5 asks whether it is met, AgentV 4 gives a score from 0 to 1 for it"
+    told = sum("criteria" in case and "assert" not in case for case in cases)
+    if told and is_current(document):
+        yield (
+            f"{counted(told, 'test has', 'tests have')} `criteria` alone: AgentV 5 asks whether it is met, AgentV 4 "
+            "gives a score from 0 to 1 for it"
+        )

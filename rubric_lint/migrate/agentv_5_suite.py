@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import find_read, load_tables
@@ -34,6 +35,7 @@ from rubric_lint.migrate.agentv import (
     is_suite,
     is_template,
 )
+from rubric_lint.run.summary import counted
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_marks
 from rubric_lint.text.path import Part, Path
@@ -100,7 +102,16 @@ def _check_suite(document: Document) -> Iterator[Unmet]:
     for key in execution.keys() & _OPTIONS.keys():
         if not isinstance(options, dict) or _OPTIONS[key] in options or (key == "trials" and options):
             yield Unmet(f"write it as `{_OPTIONS[key]}` in `evaluate_options`, which is there", ("execution", key))
-    yield from _check_target(suite)
+    named = [
+        (*place, key) for place in ((), ("execution",)) for key in ("target", "targets") if key in look_up(suite, place)
+    ]
+    for path in named:
+        value = look_up(suite, path)
+        items = value if isinstance(value, list) and path[-1] == "targets" else [value]
+        if len(named) > 1 or "providers" in suite:
+            yield Unmet("AgentV 5 has `providers` for this, and the suite has two of them; join them", path)
+        elif not all(isinstance(item, str) and _PROVIDER.match(item) for item in items):
+            yield Unmet("AgentV 5 reads `providers`, and only the name of a provider can be moved there", path)
 
 
 def _check_shared(document: Document) -> Iterator[Unmet]:
@@ -114,12 +125,12 @@ def _check_shared(document: Document) -> Iterator[Unmet]:
     for path, case in find_suite_cases(document):
         if "input_messages" in case and (shared or "input_files" in case):
             yield Unmet("AgentV reads what is added to it only beside `input`; rename it", (*path, "input_messages"))
-        elif "input" in case and _gather_input(suite, case) is None:
+        elif "input" in case and gather_input(suite, case) is None:
             told = "only an `input` that is one string takes files, and only messages go after the `input` of the suite"
             yield Unmet(told, (*path, "input"))
 
 
-def _gather_input(suite: dict[str, Any], case: dict[str, Any]) -> list[Any] | None:
+def gather_input(suite: dict[str, Any], case: dict[str, Any]) -> list[Any] | None:
     """Return the messages of the suite, if they come before those of a test, and those of the test with its files.
 
     That is empty if the test has its input alone, and None if AgentV 4 does not read them together either.
@@ -142,7 +153,7 @@ def gather_inputs(document: Document) -> Iterator[Intent]:
     """Write the whole input of each test above its own part of it."""
     suite = document.data if is_suite(document) else {}
     for path, case in find_suite_cases(document):
-        if "input" in case and (whole := _gather_input(suite, case)):
+        if "input" in case and (whole := gather_input(suite, case)):
             yield InsertField((*path, "input"), "input_messages", json.dumps(whole, ensure_ascii=False))
 
 
@@ -151,29 +162,6 @@ def drop_parts(document: Document) -> Iterator[Intent]:
     cases = [(path, case) for path, case in find_suite_cases(document) if {"input", "input_messages"} <= case.keys()]
     for path, case in [*cases, *([((), document.data)] if cases and is_suite(document) else [])]:
         yield from (RemoveField((*path, name)) for name in _SHARED if name in case)
-
-
-def name_gathered(document: Document) -> Iterator[Intent]:
-    """Give the whole input of a test its name."""
-    cases = find_suite_cases(document)
-    yield from (
-        RenameKey((*path, "input_messages"), "input")
-        for path, case in cases
-        if "input_messages" in case and "input" not in case
-    )
-
-
-def _check_target(suite: dict[str, Any]) -> Iterator[Unmet]:
-    named = [
-        (*place, key) for place in ((), ("execution",)) for key in ("target", "targets") if key in look_up(suite, place)
-    ]
-    for path in named:
-        value = look_up(suite, path)
-        items = value if isinstance(value, list) and path[-1] == "targets" else [value]
-        if len(named) > 1 or "providers" in suite:
-            yield Unmet("AgentV 5 has `providers` for this, and the suite has two of them; join them", path)
-        elif not all(isinstance(item, str) and _PROVIDER.match(item) for item in items):
-            yield Unmet("AgentV 5 reads `providers`, and only the name of a provider can be moved there", path)
 
 
 def look_up(value: Any, path: Path) -> Any:
@@ -189,19 +177,13 @@ def _check_prompts(document: Document) -> Iterator[Unmet]:
     for name in (CASES, *OLD_CASES):
         for at, case in enumerate(suite[name] if isinstance(suite.get(name), list) else ()):
             if isinstance(case, str):
-                yield Unmet(
-                    "AgentV 5 would put `prompts` before these cases too; move them into a suite",
-                    (name, at),
-                    Part.VALUE,
-                )
+                told = "AgentV 5 would put `prompts` before these cases too; move them into a suite"
+                yield Unmet(told, (name, at), Part.VALUE)
     if "prompts" in suite and not is_input(suite["prompts"]):
         for path, case in find_suite_cases(document):
             for name in ("input", "input_messages"):
-                if name in case:
-                    yield Unmet(
-                        f"AgentV 5 refuses `{name}`, and the suite has `prompts` already; move it to `vars`",
-                        (*path, name),
-                    )
+                told = f"AgentV 5 refuses `{name}`, and the suite has `prompts` already; move it to `vars`"
+                yield from (Unmet(told, (*path, each)) for each in (name,) if each in case)
 
 
 def _check_case(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
@@ -266,8 +248,13 @@ def find_lists_of_tests(path: Path, variables: dict[str, Any]) -> Iterator[Unmet
 
 def _check_templates(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
     """Find templates that cannot be escaped: AgentV 5 renders texts of tests with `vars`, AgentV 4 only known names."""
-    has_own = bool(case.get("vars"))
-    for place in find_rendered(document, path, case):
+    has_own, rendered = bool(case.get("vars")), [*find_rendered(document, path, case)]
+    if not has_escapes(case):
+        for place, text in find_strings(path, case):
+            if place not in rendered and find_marks(text, marks="env-4"):
+                message = "AgentV 5 fills in this variable of the environment, and AgentV 4 has another form for it"
+                yield Unmet(f"{message}; write the text", place, Part.VALUE)
+    for place in rendered:
         if has_own and "prompt" not in place:  # AgentV 4 fills in no variables of the test there
             message = "AgentV 5 fills in `{{`, `{%` and `{#` here, and earlier releases only the names in `vars`"
             yield Unmet(f"{message}; write it by hand", place, Part.VALUE)
@@ -385,8 +372,6 @@ def find_task(document: Document, path: Path) -> Any:
     return next((case.get(name_criteria(case)) for _, case in owners), None)
 
 
-__all__ = ["AFTER", "BEFORE", "find_gaps", "find_obstacles", "list_assumptions"]
-
 _PROMPTS = '["{{ input }}"]'
 
 
@@ -406,23 +391,17 @@ def lift_execution(document: Document) -> Iterator[Intent]:
             yield from (MoveField((*path, "execution", name), path) for name in lists)
 
 
-def _is_repeated(trials: Any) -> bool:
-    """Return whether trials of AgentV 4 are what AgentV 5 repeats: a number of them, of which one has to pass."""
-    return (
-        isinstance(trials, dict)
-        and "count" in trials
-        and trials.keys() <= {"count", "strategy"}
-        and (trials.get("strategy", "pass_at_k") == "pass_at_k")
-    )
-
-
 def rename_parts(document: Document) -> Iterator[Intent]:
     """Give lists, assertions and fields of tests the names of AgentV 5."""
     if is_suite(document) and isinstance(document.data.get("target"), str):
         yield WrapValue(("target",))
     suite = document.data if is_suite(document) else {}
     trials: Any = suite.get("trials")
-    is_repeated = _is_repeated(trials)
+    is_repeated = (  # of AgentV 4: a number of them, of which one has to pass
+        isinstance(trials, dict)
+        and {"count"} <= trials.keys() <= {"count", "strategy"}
+        and trials.get("strategy", "pass_at_k") == "pass_at_k"
+    )
     options = [name for name in ("workers", "budget_usd") if name in suite]
     for at, name in enumerate(options):
         if at or is_repeated or "evaluate_options" in suite:
@@ -457,7 +436,9 @@ def _rename_assertion(document: Document, path: Path, assertion: dict[str, Any])
     elif kind == COMPOSITE:
         yield from _rewrite_composite(path, assertion)
     elif kind == SKILL:
-        yield from _rewrite_skill(path, assertion)
+        yield ReplaceValue(place, "skill-used" if assertion.get("should_trigger", True) else "not-skill-used")
+        yield RenameKey((*path, "skill"), "value")
+        yield from (RemoveField((*path, name)) for name in ("should_trigger",) if name in assertion)
     elif kind in TRAJECTORIES and (new := _read_trajectory(assertion)):
         yield ReplaceValue(place, new[0])
         yield InsertField((*path, "mode"), new[1], json.dumps(new[2], ensure_ascii=False))
@@ -503,13 +484,6 @@ def _read_trajectory(assertion: dict[str, Any]) -> tuple[str, str, Any] | None:
     return new if names and is_plain and not _SHELLS & {name.lower() for name in names} else None
 
 
-def _rewrite_skill(path: Path, assertion: dict[str, Any]) -> Iterator[Intent]:
-    yield ReplaceValue((*path, "type"), "skill-used" if assertion.get("should_trigger", True) else "not-skill-used")
-    yield RenameKey((*path, "skill"), "value")
-    if "should_trigger" in assertion:
-        yield RemoveField((*path, "should_trigger"))
-
-
 def join_lists(document: Document) -> Iterator[Intent]:
     """Put the assertions of a test after the one that its `rubrics` became."""
     for path, case in find_suite_cases(document):
@@ -548,17 +522,8 @@ def move_option(document: Document) -> Iterator[Intent]:
         yield MoveField((left[0],), ("evaluate_options",))
 
 
-def give_variables(document: Document) -> Iterator[Intent]:
-    """Put the input of each test into its variables; in a file of cases, AgentV 5 reads it where it is."""
-    yield from _move_variable(document, "input")
-
-
-def give_references(document: Document) -> Iterator[Intent]:
-    """Put the expected output of each test into its variables."""
-    yield from _move_variable(document, "expected_output")
-
-
-def _move_variable(document: Document, name: str) -> Iterator[Intent]:
+def move_variable(document: Document, name: str) -> Iterator[Intent]:
+    """Put a field of each test into its variables; in a file of cases, AgentV 5 reads it where it is."""
     for path, case in find_suite_cases(document) if is_suite(document) else ():
         if name in case:
             yield MoveField((*path, name), (*path, "vars")) if case.get("vars") else PutUnder((*path, name), "vars")
@@ -592,7 +557,7 @@ def is_input(prompts: Any) -> bool:
     return isinstance(only, str) and _INPUT.match(only.strip()) is not None
 
 
-BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (lift_execution, gather_inputs, drop_parts, name_gathered)
+BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (lift_execution, gather_inputs, drop_parts)
 AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
     rename_parts,
     join_lists,
@@ -601,8 +566,8 @@ AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
     drop_steps,
     move_option,
     move_option,
-    give_variables,
-    give_references,
+    partial(move_variable, name="input"),
+    partial(move_variable, name="expected_output"),
     write_prompts,
 )
 """The steps before and after the rubrics are rewritten."""
@@ -610,39 +575,32 @@ AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
 
 def list_assumptions(document: Document) -> Iterator[str]:
     """Say what AgentV 5 will read otherwise though it loads: judges see less of a test."""
-    cases = [case for _, case in find_suite_cases(document)]
     if not is_suite(document):
         return
-    told = sum(bool(name_criteria(case)) and is_judged(case) for case in cases)
-    expected = sum(bool(case.keys() & {"expected_output", "expected_messages"}) for case in cases)
-    moved = [
-        (told, "`criteria` is now `description`: judges of AgentV 5 do not see it"),
-        (
-            expected,
-            "`expected_output` is now in `vars`: judges of AgentV 5 see it only where an assertion of a test names it",
-        ),
-    ]
-    for count, what in moved:
-        if count:
-            tests = "1 test" if count == 1 else f"{count} tests"
-            yield f"in {tests}, {what}"
-    alone = sum(bool(name_criteria(case)) and not is_judged(case) and "turns" not in case for case in cases)
-    if alone and "prompts" not in document.data and not is_judged(document.data):
-        tests = "1 test has" if alone == 1 else f"{alone} tests have"
-        yield f"{tests} `criteria` alone: AgentV 4 gives a score from 0 to 1 for it, AgentV 5 asks whether it is met"
-    skills = sum(assertion["type"] == SKILL for _, assertion in find_assertions(document))
-    if skills:
-        graders = "1 grader is" if skills == 1 else f"{skills} graders are"
+    cases = [case for _, case in find_suite_cases(document)]
+    if told := sum(bool(name_criteria(case)) and is_judged(case) for case in cases):
+        yield f"in {counted(told, 'test')}, `criteria` is now `description`: judges of AgentV 5 do not see it"
+    if told := sum(bool(case.keys() & {"expected_output", "expected_messages"}) for case in cases):
         yield (
-            f"{graders} now `skill-used`: AgentV 4 looks for the name in the calls of tools and their paths, AgentV 5 "
-            "for exactly this name in the calls of skills that the provider reports"
+            f"in {counted(told, 'test')}, `expected_output` is now in `vars`: judges of AgentV 5 see it only where an "
+            "assertion of a test names it"
         )
-    sequences = sum(
-        assertion["type"] in TRAJECTORIES and assertion.get("mode") != "any_order"
-        for _, assertion in find_assertions(document)
-    )
-    if sequences:
-        graders = "1 grader is" if sequences == 1 else f"{sequences} graders are"
-        yield f"{graders} now `trajectory:tool-sequence`: AgentV 4 gives a part of the score for a part of the tools"
+    told = sum(bool(name_criteria(case)) and not is_judged(case) and "turns" not in case for case in cases)
+    if told and "prompts" not in document.data and not is_judged(document.data):
+        yield (
+            f"{counted(told, 'test has', 'tests have')} `criteria` alone: AgentV 4 gives a score from 0 to 1 for it, "
+            "AgentV 5 asks whether it is met"
+        )
+    assertions = [assertion for _, assertion in find_assertions(document)]
+    if told := sum(assertion["type"] == SKILL for assertion in assertions):
+        yield (
+            f"{counted(told, 'grader is', 'graders are')} now `skill-used`: AgentV 4 looks for the name in the calls "
+            "of tools and their paths, AgentV 5 for exactly this name in the calls of skills that the provider reports"
+        )
+    if told := sum(each["type"] in TRAJECTORIES and each.get("mode") != "any_order" for each in assertions):
+        yield (
+            f"{counted(told, 'grader is', 'graders are')} now `trajectory:tool-sequence`: AgentV 4 gives a part of the "
+            "score for a part of the tools"
+        )
     if any(look_up(document.data, place) for place in (("target",), ("execution", "target"), ("targets",))):
         yield "`target` is now `providers`, as the newest AgentV 5 reads it; 5.1 to 5.3 refuse that and read `target`"

@@ -65,7 +65,7 @@ def read_suite(suite: Any, release: str) -> Iterator[Rubric]:
             texts = [grader for grader in (graders if isinstance(graders, list) else ()) if isinstance(grader, str)]
             if texts:
                 read = (Read(f"criterion-{place}", text, 1.0, None) for place, text in enumerate(texts, 1))
-                yield tuple(map(_render, read)) if how.renders else tuple(read)
+                yield tuple(_render(each, how) for each in read)
 
 
 def _find_parts(suite: Any, how: _Release) -> Iterator[tuple[dict[str, Any], bool]]:
@@ -126,18 +126,18 @@ def _read_single(grader: dict[str, Any], how: _Release) -> Iterator[Rubric]:
 
 def _read_list(entries: list[Any], how: _Release) -> Rubric:
     found = tuple(read for place, entry in enumerate(entries, 1) for read in _read_entry(entry, place, how))
-    return tuple(map(_render, found)) if how.renders else found
+    return tuple(_render(each, how) for each in found)
 
 
-def _render(read: Read) -> Read:
-    """Return a criterion as a judge sees it after rendering, which turns escapes into plain text."""
-    bands = tuple((lower, upper, fill_in(outcome)) for lower, upper, outcome in read.bands)
-    return read._replace(id=unescape(read.id), outcome=read.outcome and fill_in(read.outcome), bands=bands)
+def _render(read: Read, how: _Release) -> Read:
+    """Return a criterion as a judge sees it, with the variables of the environment in the words of one release.
 
-
-def fill_in(text: str) -> str:
-    """Return a text without escapes, with the variables of the environment in the words of one release."""
-    return name_variables(unescape(text))
+    Rendering turns escapes into plain text.
+    """
+    plain = unescape if how.renders else str
+    bands = tuple((lower, upper, name_variables(plain(outcome))) for lower, upper, outcome in read.bands)
+    outcome = read.outcome and name_variables(plain(read.outcome))
+    return read._replace(id=plain(read.id), outcome=outcome, bands=bands)
 
 
 def _read_entry(entry: Any, place: int, how: _Release) -> Iterator[Read]:

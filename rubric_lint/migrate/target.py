@@ -29,10 +29,8 @@ from rubric_lint.migrate.agentv import (
     Unmet,
     convert_criteria,
     find_custom,
-    find_idle,
     find_other_files,
     find_unloaded,
-    find_unsaid,
     is_foreign,
     is_of_agentv,
     is_read_as_it_is,
@@ -42,6 +40,7 @@ from rubric_lint.migrate.agentv import (
 from rubric_lint.migrate.agentv_reading import Read, read_suite
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
+from rubric_lint.run.summary import counted
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import name_variables
 from rubric_lint.text.path import Part
@@ -74,25 +73,20 @@ def trace_left(left: Left, history: Steps) -> Left:
 
 def find_cause(source: Source, changes: Sequence[DataChange], settings: FileSettings) -> int:
     """Return the offset of the first change that is in doubt without the others; of the first one if none is."""
+    cause = changes[0]
     for change in changes:
         text = splice(source.text, sorted(change.edits))
         if find_doubt(source, Source(source.name, text, source.encoding, source.bom), [change], settings):
-            return _find_start(source, change)
-    return _find_start(source, changes[0])
-
-
-def _find_start(source: Source, change: DataChange) -> int:
-    """Return where the value is that a change is about, or else where its first edit is."""
-    number = int(change.pointer[1:])
+            cause = change
+            break
     for document in read_documents(source)[0]:
-        for intent in change.intents if (document.number or 0) == number else ():
+        for intent in cause.intents if (document.number or 0) == int(cause.pointer[1:]) else ():
             if (place := intent.place) is not None:
                 return document.span(place, Part.VALUE).start
-    return min((edit.span.start for edit in change.edits), default=0)
+    return min((edit.span.start for edit in cause.edits), default=0)
 
 
 _Step = Callable[[Document, list[Rubric], Rewriting], Iterable[Intent | Unmet]]
-_SuiteStep = Callable[[Document], Iterable[Intent]]
 _Plan = Callable[[Source], Iterable["DataChange | Left"]]
 _WHOLE = (
     "nothing is rewritten before these are changed, and others may be found then: "
@@ -199,10 +193,11 @@ class _Rewriting:
         meant = list(self._read(source))
         notes = tuple(self._tell(source, documents))
         numbers = {document.number for document in documents}
-        around = partial(self._plan_suite, numbers)
-        plans = [partial(around, step) for step in suite.BEFORE]
-        plans += [partial(self._plan, step) for step in _STEPS]
-        plans += [partial(around, step) for step in suite.AFTER]
+        before, after = (
+            [partial(self._plan, lambda document, *_, step=step: step(document), numbers=numbers) for step in steps]
+            for steps in (suite.BEFORE, suite.AFTER)
+        )
+        plans = [*before, *(partial(self._plan, step) for step in _STEPS), *after]
         rewritten = self._rewrite(source, plans)
         if isinstance(rewritten, Fixed):
             return rewritten
@@ -329,31 +324,44 @@ class _Rewriting:
                 yield Note(outside.reason, document.span(outside.path, outside.part).start)
 
     def _tell_unsaid(self, source: Source) -> Iterator[str]:
-        scales = sum(rubric.shape is Shape.HOLISTIC for _, rubric in self._rubrics(source))
-        if scales:
-            told = "1 holistic scale is" if scales == 1 else f"{scales} holistic scales are"
-            yield f"{told} now the bands of one criterion, `{SCALE}`: scores stay the same, judges answer in `checks`"
-        count = sum(len(find_unsaid(rubric)) for _, rubric in self._rubrics(source))
-        if count and self.settings.implicit_required:
-            criteria, them = ("1 criterion has", "it") if count == 1 else (f"{count} criteria have", "them")
+        rubrics = [rubric for _, rubric in self._rubrics(source)]
+        if scales := sum(rubric.shape is Shape.HOLISTIC for rubric in rubrics):
             yield (
-                f"{criteria} no gate and no `required`: {self.target.title} requires {them}, so nothing is written; "
-                f"to make {them} optional, run this on the original suite with --unsaid optional"
+                f"{counted(scales, 'holistic scale is', 'holistic scales are')} now the bands of one criterion, "
+                f"`{SCALE}`: scores stay the same, judges answer in `checks`"
             )
-        idle = sum(len(find_idle(rubric)) for _, rubric in self._rubrics(source))
-        if idle:
-            criteria = "1 criterion has" if idle == 1 else f"{idle} criteria have"
+        checks = [
+            each.fields or {}
+            for rubric in rubrics
+            if not rubric.dialect
+            for each in rubric.criteria
+            if each.shapes == (Shape.CHECKLIST,)
+        ]
+        count = sum(not fields.keys() & {"required", "required_min_score"} for fields in checks)
+        if count and self.settings.implicit_required:
+            them = "it" if count == 1 else "them"
             yield (
-                f"{criteria} `required_min_score: 0`, which is no gate here, so `required: false` is written: AgentV "
-                "before February 2026 required them all; if that is meant, remove it"
+                f"{counted(count, 'criterion has', 'criteria have')} no gate and no `required`: {self.target.title} "
+                f"requires {them}, so nothing is written; to make {them} optional, run this on the original suite with "
+                "--unsaid optional"
+            )
+        if idle := sum(fields.get("required_min_score") == 0 for fields in checks):
+            yield (
+                f"{counted(idle, 'criterion has', 'criteria have')} `required_min_score: 0`, which is no gate here, so "
+                "`required: false` is written: AgentV before February 2026 required them all; if that is meant, remove "
+                "it"
             )
 
-    def _plan(self, step: _Step, source: Source) -> Iterator[DataChange | Left]:
-        """Yield the changes of one step, one per intent, or what prevents it."""
+    def _plan(
+        self, step: _Step, source: Source, numbers: Container[int | None] | None = None
+    ) -> Iterator[DataChange | Left]:
+        """Yield the changes of one step, one per intent, or what prevents it, in the documents of these numbers."""
         found: dict[int | None, list[Rubric]] = {}
-        for document, rubric in self._rubrics(source):
+        for document, rubric in self._rubrics(source) if numbers is None else ():
             found.setdefault(document.number, []).append(rubric)
-        for document in self.find_documents(source):
+        for document in read_documents(source)[0] if numbers else self.find_documents(source):
+            if numbers and document.number not in numbers:
+                continue
             rubrics = found.get(document.number, [])
             # Only the fields of criteria must not be shared with anything else; the structure around them may be.
             sharing = find_sharing(document, [rubric.path for rubric in rubrics] if step is _convert else ())
@@ -361,16 +369,6 @@ class _Rewriting:
                 yield self._make(sharing, intent)
             if step is _move:
                 yield from self._claim(document)
-
-    def _plan_suite(
-        self, numbers: Container[int | None], step: _SuiteStep, source: Source
-    ) -> Iterator[DataChange | Left]:
-        """Yield the changes of one step to the parts around the rubrics, in the documents of these numbers."""
-        for document in read_documents(source)[0]:
-            if document.number in numbers:
-                sharing = find_sharing(document)
-                for intent in dict.fromkeys(step(document)):
-                    yield self._make(sharing, intent)
 
     def _make(self, sharing: Sharing, intent: Intent | Unmet) -> DataChange | Left:
         document = sharing.document

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-from rubric_lint.report.base import Style, Write
+from rubric_lint.report.terminal import Style, Write
 from rubric_lint.report.text import Concise, Full, Statistics
 from rubric_lint.run.summary import Failure, Reporter, Summary, counted
 
@@ -23,13 +23,13 @@ def _late(module: str, name: str) -> MakeReporter:
 REPORTERS: Mapping[str, MakeReporter] = {
     "full": Full,
     "concise": Concise,
-    "json": _late("json_report", "Json"),
-    "sarif": _late("sarif", "Sarif"),
-    "github": _late("github", "GitHub"),
-    "gitlab": _late("gitlab", "GitLab"),
-    "junit": _late("junit", "JUnit"),
-    "agent": _late("agent", "Agent"),
-    "vscode": _late("vscode", "VSCode"),
+    "json": _late("machine", "Json"),
+    "sarif": _late("machine", "Sarif"),
+    "github": _late("machine", "GitHub"),
+    "gitlab": _late("machine", "GitLab"),
+    "junit": _late("machine", "JUnit"),
+    "agent": _late("machine", "Agent"),
+    "vscode": _late("machine", "VSCode"),
 }
 """The formats, by their `--format` names."""
 

@@ -23,7 +23,7 @@ from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.reading import Invalid, LeftOut, list_invalid
 from rubric_lint.agree.scales import Kind, Measure
 from rubric_lint.messages import join_words, visible_json
-from rubric_lint.report.visible import Column, draw, shorten_name, wrap
+from rubric_lint.report.terminal import Column, draw, name_answer, shorten_name, wrap
 
 VERSION = 1
 """The version of the JSON report, as `schemas/agreement/v1.json` describes it."""
@@ -273,11 +273,6 @@ def _show_flips(rater: str, flips: Sequence[Measured]) -> Section:
     return Section(title, columns, list(_explain((each.measure, [each.figure]) for each in flips)))
 
 
-def name_value(value: bool | int) -> str:
-    """Return an answer as a word: yes, no or the number."""
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-
-
 def _name(measure: Measure) -> str:
     """Return the name of a row; bands stand below their criterion."""
     return "  same band" if measure.scale.kind is Kind.BAND else measure.name
@@ -391,17 +386,8 @@ def _show_disagreement(each: Disagreement, columns: int) -> Iterator[str]:
     yield f"  {data['kind']}: {shorten_name(data['id'], 24)}, {shorten_name(each.measure.name, 36)}"
     for rating in data["ratings"]:
         said = f": {' '.join(rating['reason'].split())}" if rating["reason"] else ""
-        line = f"    {rating['rater']} {name_value(rating['value'])} ({rating['verdict']}){said}"
+        line = f"    {rating['rater']} {name_answer(rating['value'])} ({rating['verdict']}){said}"
         yield shorten_name(line, columns)
-
-
-def render_agreement(findings: Findings, title: str) -> str:
-    """Render the HTML page."""
-    from rubric_lint.report.markup import close_page, render_page  # noqa: PLC0415  (loads the template engine)
-
-    found, note = describe_findings(findings), " ".join(LEGEND)
-    kind = "Agreement of judges and people"
-    return render_page("agreement.html", kind=kind, title=title, note=note, agreement=found) + close_page()
 
 
 def describe_findings(findings: Findings) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from rubric_lint.agree.judged.outcomes import Untested, at_least, at_most
 from rubric_lint.agree.judged.run import Doubt, Review
 from rubric_lint.finding import Severity
 from rubric_lint.messages import Causes, list_names, visible, visible_json
-from rubric_lint.report.base import Style, Write
-from rubric_lint.report.visible import cut, wrap
+from rubric_lint.report.terminal import Style, Write, cut, wrap
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.rules.rows import find_row
 from rubric_lint.run.summary import counted

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import click
 
 from rubric_lint.agree.changes import INVALID, Change, Effect, Effects, Value, What
+from rubric_lint.finding import Finding
 from rubric_lint.messages import escape, join_words, name_scores, percent, table
-from rubric_lint.report.visible import visible
+from rubric_lint.report.terminal import name_answer, visible
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import Verdict
+from rubric_lint.text.source import Source
 
 VERSION = 1
 """The version of the JSON report."""
@@ -22,12 +24,25 @@ MOST = 20
 
 
 class Comparison(NamedTuple):
-    """The names of both files, the changes, and the effects on judge outputs if there were any."""
+    """The names of both files, the changes, and the effects on judge outputs if there were any.
+
+    Of a branch, also the findings on changed lines, the rubric tests that do not hold, and what was not compared, with
+    the reason.
+    """
 
     old: str
     new: str
     changes: tuple[Change, ...]
     effects: Effects | None = None
+    findings: tuple[tuple[Source, Finding], ...] = ()
+    tests: tuple[tuple[Source, Finding], ...] = ()
+    skipped: tuple[str, ...] = ()
+    is_branch: bool = False
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing changes in meaning, and nothing is wrong."""
+        return not (self.changes or self.findings or self.tests or self.skipped)
 
 
 class Words(NamedTuple):
@@ -131,6 +146,30 @@ def as_text(comparison: Comparison, *, color: bool = False) -> Iterator[str]:
     if comparison.effects:
         yield ""
         yield from _effect_lines(comparison.effects)
+    for title, found in _list_findings(comparison):
+        yield from ("", _paint(title, color, bold=True))
+        yield from (
+            f"  {place} {finding.severity} {finding.rule}: {visible(finding.message)}" for place, finding in found
+        )
+    if comparison.skipped:
+        yield from (
+            "",
+            _paint("Not compared", color, bold=True),
+            *(f"  {visible(line)}" for line in comparison.skipped),
+        )
+
+
+def _list_findings(comparison: Comparison) -> Iterator[tuple[str, list[tuple[str, Finding]]]]:
+    """Yield the title and the findings, with their places, of each section that has some."""
+    sections = ("Findings on changed lines", comparison.findings), ("Tests that do not hold", comparison.tests)
+    for title, found in sections:
+        if found:
+            places = (source.position(finding.span.start) for source, finding in found)
+            named = [
+                (f"{visible(source.name)}:{place.line}", finding)
+                for (source, finding), place in zip(found, places, strict=True)
+            ]
+            yield f"{title}: {len(found)}", named
 
 
 def _lines(change: Change, *, color: bool) -> Iterator[str]:
@@ -149,7 +188,7 @@ def _lines(change: Change, *, color: bool) -> Iterator[str]:
 
 def _where(change: Change) -> str:
     """Return the file and line of each side."""
-    return ", ".join(f"{place.file}:{place.line}" for place in change.places if place)
+    return ", ".join(dict.fromkeys(f"{place.file}:{place.line}" for place in change.places if place))
 
 
 _NOT_ALLOWED = "not allowed"
@@ -161,6 +200,11 @@ def _paint(text: str, color: bool, **style: Any) -> str:
 
 def _count(comparison: Comparison) -> str:
     old, new = visible(comparison.old), visible(comparison.new)
+    if comparison.is_branch:
+        several = counted(len({change.rubric for change in comparison.changes}), "rubric")
+        what = f"{counted(len(comparison.changes), 'change')} in meaning in {several}" if comparison.changes else ""
+        left = f" ({counted(len(comparison.skipped), 'file')} not compared)" if comparison.skipped else ""
+        return f"{what or 'No change in meaning'} since {old}{left}."
     if not comparison.changes:
         return f"No change in meaning from {old} to {new}."
     rubrics = len({change.rubric for change in comparison.changes})
@@ -196,6 +240,10 @@ def _name(effect: Effect) -> str:
     return f"line {effect.new.line}" if identity is None else visible(str(identity))
 
 
+def _sides(effect: Effect) -> list[Any]:
+    return [effect.to_json()[side] for side in ("old", "new")]
+
+
 def _side(effect: Effect, which: str) -> str:
     return word_result(effect.to_json()[which])
 
@@ -212,7 +260,9 @@ def _reason(effect: Effect) -> str:
 
 
 def as_markdown(comparison: Comparison) -> Iterator[str]:
-    """Yield the lines of a Markdown comment for a pull request."""
+    """Yield the lines of a Markdown comment for a pull request; the first one marks it, so that it can be renewed."""
+    if comparison.is_branch:
+        yield MARK
     yield f"### {escape(_count(comparison))}"
     if comparison.changes:
         yield ""
@@ -221,14 +271,28 @@ def as_markdown(comparison: Comparison) -> Iterator[str]:
     if comparison.effects:
         yield ""
         yield escape(_summary(comparison.effects))
-        if comparison.effects.changed:
+        changed = comparison.effects.changed
+        if comparison.is_branch:  # where the score alone changes, nobody has to look
+            changed = [each for each in changed if len({side["verdict"] for side in _sides(each)}) > 1]
+        if changed:
             yield ""
-            changed = comparison.effects.changed[:MOST]
-            rows = ((_name(each), _side(each, "old"), _side(each, "new") + _reason(each)) for each in changed)
+            rows = ((_name(each), _side(each, "old"), _side(each, "new") + _reason(each)) for each in changed[:MOST])
             yield from table(("output", "before", "after"), rows)
-        if len(comparison.effects.changed) > MOST:
+        if len(changed) > MOST:
             yield ""
-            yield f"And {len(comparison.effects.changed) - MOST} more; `--format json` lists all."
+            yield f"And {len(changed) - MOST} more; `--format json` lists all."
+    for title, found in _list_findings(comparison):
+        yield from ("", f"**{title}**", "")
+        rows = ((place, str(finding.severity), finding.rule, finding.message) for place, finding in found[:MOST])
+        yield from table(("place", "severity", "rule", "message"), rows)
+        if len(found) > MOST:
+            yield from ("", f"And {len(found) - MOST} more; `rubric-lint diff` lists them.")
+    if comparison.skipped:
+        yield from ("", "**Not compared**", "", *(f"- {escape(line)}" for line in comparison.skipped))
+
+
+MARK = "<!-- rubric-lint diff -->"
+"""The first line of the comment on a pull request, by which it is found again."""
 
 
 def _row(change: Change) -> tuple[str, ...]:
@@ -247,9 +311,61 @@ def as_json(comparison: Comparison) -> str:
         "changes": [change.to_json() for change in comparison.changes],
         "outputs": comparison.effects.to_json() if comparison.effects else None,
     }
+    if comparison.is_branch:
+        for name, found in (("findings", comparison.findings), ("tests", comparison.tests)):
+            report[name] = [_as_data(source, finding) for source, finding in found]
+        report["skipped"] = [_whole(line) for line in comparison.skipped]
     return json.dumps(report, indent=1) + "\n"
+
+
+def _as_data(source: Source, finding: Finding) -> dict[str, Any]:
+    line, column, _ = source.position(finding.span.start)
+    place = {"file": _whole(source.name), "line": line, "column": column}
+    return {**place, "severity": str(finding.severity), "rule": finding.rule, "message": finding.message}
 
 
 def _whole(name: str) -> str:
     """Return a file name with undecodable bytes replaced."""
     return name.encode("utf-8", "replace").decode()
+
+
+_MOST_CRITERIA = 5
+"""The most criteria to list of one answer."""
+
+
+def word_comparison(found: Mapping[str, Any], other: str) -> Iterator[str]:
+    """Yield the lines on a comparison as in the JSON report: counts, the answers that got worse, and the criteria."""
+    counts = f"{found['worse']:,} worse, {found['better']:,} better, {found['same']:,} the same"
+    means = "" if found["old_mean"] is None else f"; mean score {found['old_mean']:.3f} -> {found['new_mean']:.3f}"
+    yield f"compared with {visible(other)}: {counted(found['answers'], 'answer')}: {counts}{means}"
+    for answer in found["worse_answers"][:MOST]:
+        name = answer["id"] if isinstance(answer["id"], str) else json.dumps(answer["id"], ensure_ascii=False)
+        fell = [*map(_word_criterion, answer["criteria"][:_MOST_CRITERIA])]
+        more = len(answer["criteria"]) - len(fell)
+        told = join_words([*fell, f"{more} more"] if more else fell) or "no criterion is worse, the rubric differs"
+        yield f"  worse: {visible(name)}: {word_result(answer['old'])} -> {word_result(answer['new'])} ({told})"
+    if found["worse"] > MOST:
+        yield f"  ... and {found['worse'] - MOST:,} more that got worse; --format json lists them"
+    worse = sorted((each for each in found["criteria"] if each["worse"]), key=lambda each: -each["worse"])
+    for each in worse[:MOST]:
+        missed = "old_gates_missed", "new_gates_missed"
+        mean = f"mean {each['old_mean']:.3f} -> {each['new_mean']:.3f}"
+        gates = f", gate missed {each[missed[0]]} -> {each[missed[1]]}" if each[missed[0]] or each[missed[1]] else ""
+        counts = f"worse in {counted(each['worse'], 'answer')}, better in {each['better']:,}"
+        yield f"  criterion {visible(each['id'])}: {counts}; {mean}{gates}"
+    if len(worse) > MOST:
+        yield f"  ... and {len(worse) - MOST:,} more criteria; --format json lists them"
+    lost = {
+        "invalid now": found["invalid_now"],
+        "invalid before": found["invalid_before"],
+        "invalid in both runs": found["invalid_both"],
+        "only in this run": found["only_now"],
+        "only in the other run": found["only_before"],
+    }
+    if left := [f"{count:,} {where}" for where, count in lost.items() if count]:
+        yield f"  not compared: {join_words(left)}"
+
+
+def _word_criterion(each: Mapping[str, Any]) -> str:
+    missed = ", gate missed" if each["gate_missed"] else ""
+    return f"{visible(each['id'])} {name_answer(each['old'])} -> {name_answer(each['new'])}{missed}"

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubric_lint.report.portable import dump
-from rubric_lint.report.visible import is_obeyed, shown, visible
+from rubric_lint.report.terminal import dump, is_obeyed, shown, visible
 from rubric_lint.run.summary import counted, word_hard_links, word_nothing_read, word_skipped
 
 if TYPE_CHECKING:
@@ -58,6 +57,10 @@ def as_data(outcome: FixOutcome) -> dict[str, Any]:
     """Return the entry of one file in the JSON report."""
     fixed = outcome.fixed
     kinds = sorted(Counter(fixed.applied).items()) if outcome.is_changed else []
+    notes = [
+        {"message": message, **({} if at is None else {"start": fixed.before.position(at)._asdict()})}
+        for message, at in fixed.notes
+    ]
     return {
         "file": outcome.name.encode("utf-8", "replace").decode(),
         "changed": outcome.is_changed,
@@ -72,15 +75,11 @@ def as_data(outcome: FixOutcome) -> dict[str, Any]:
             for finding, reason in fixed.left(**outcome.wish._asdict())
         ],
         "left_out": fixed.left_out or None,
-        **({"notes": [_as_note(fixed, *note) for note in fixed.notes]} if fixed.notes else {}),
+        **({"notes": notes} if notes else {}),
         "error": fixed.doubt or outcome.failure or next((fault.message for fault in fixed.faults()), None),
         **({} if fixed.doubt_at is None else {"start": fixed.before.position(fixed.doubt_at)._asdict()}),
         "other_links": outcome.others,
     }
-
-
-def _as_note(fixed: Fixed, message: str, at: int | None) -> dict[str, Any]:
-    return {"message": message, **({} if at is None else {"start": fixed.before.position(at)._asdict()})}
 
 
 def as_report(files: list[dict[str, Any]], totals: FixTotals) -> str:
@@ -133,12 +132,11 @@ def _quote(path: str) -> str:
     """Return a path as Git writes it in a diff: quoted if it contains invisible or special characters."""
     if visible(path) == path and not set('"\\') & set(path):
         return path
-    path = "".join(_escape(char) if visible(char) != char or char in '"\\#' else char for char in path)
-    return f'"{path}"'
-
-
-def _escape(char: str) -> str:
-    return "".join(f"\\{byte:03o}" for byte in os.fsencode(char))
+    told = [
+        "".join(f"\\{byte:03o}" for byte in os.fsencode(char)) if visible(char) != char or char in '"\\#' else char
+        for char in path
+    ]
+    return f'"{"".join(told)}"'
 
 
 _COLOURS: dict[str, dict[str, Any]] = {"+": {"fg": "green"}, "-": {"fg": "red"}, "@": {"fg": "cyan"}}

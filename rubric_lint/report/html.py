@@ -1,26 +1,325 @@
-"""Write the HTML report of scores: one self-contained page with every answer, which needs no network."""
+"""Write HTML pages, each one self-contained file that needs no network: the report of scores, and that of agreement.
+
+What others wrote is escaped wherever a template prints it. A row in HTML for every answer would take minutes to open,
+so all answers are packed into blocks, in bounded memory: columns of numbers and the ids, compressed; the records
+themselves follow in blocks of their own, which the script unpacks when it shows one. `templates/report.js` reads them;
+no character of a foreign text is in the page as it is.
+"""
 
 import heapq
+import json
+import struct
+import sys
+import zlib
+from array import array
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
+from functools import cache
+from hashlib import sha256
+from html import escape
 from itertools import chain, islice
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from typing import Any, NamedTuple
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
 from rubric_lint.agree.reading import LABEL_FIELDS
-from rubric_lint.agree.runs import CriterionPair, Flip, Flips, OtherRun, read_answers, read_score
+from rubric_lint.agree.runs import NOWHERE, CriterionPair, OtherRun, read_answers, read_score
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.mapping import CRITERION, fold_column
 from rubric_lint.report.agreement import LEGEND, Findings, describe_findings
-from rubric_lint.report.answer_rows import MOST_TEXT, AnswerRows, Records, as_data
 from rubric_lint.report.assessment import Assessed, describe_assessments
-from rubric_lint.report.markup import close_page, format_score, name_answer, name_id, render_page
-from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.report.terminal import name_answer, visible
+from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.scorer import Outcome
-from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
+from rubric_lint.scoring.totals import CriterionTotals, Totals
+from rubric_lint.version import __version__
+
+_LONGEST, _LONGEST_SAID = 4000, 100_000
+"""The most characters to show of a name or message, and of a quoted text: question, answer, reference, reasons."""
+
+_TEMPLATES = Path(__file__).parent / "templates"
+SCRIPT = _TEMPLATES / "report.js"
+
+
+def as_html(text: str, most: int = _LONGEST) -> Markup:
+    """Escape a foreign text for the page: shortened, with invisible characters shown and markup escaped."""
+    shown = text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} more characters)"
+    lines = shown.replace("\r\n", "\n").split("\n")
+    return Markup(escape("\n".join(visible(line.expandtabs(4)) for line in lines)))  # noqa: S704 (escaped here)
+
+
+def name_id(name: Any) -> str:
+    """Return an id as the page shows it; numbers keep all their digits."""
+    return name if isinstance(name, str) else json.dumps(name, default=str)
+
+
+def format_score(score: Any) -> str:
+    """Return a score with three digits."""
+    return "none" if score is None else f"{float(score):.3f}"
+
+
+@cache
+def _make_environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        finalize=lambda value: as_html(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(
+        number=lambda count: f"{count:,}",
+        quoted=lambda text: as_html(text, _LONGEST_SAID),
+        answer=name_answer,
+        id=name_id,
+        score=format_score,
+        to_data=lambda each: each.to_json(),
+        verdict_now=lambda verdict: f"{verdict or 'invalid'} now",
+    )
+    return environment
+
+
+def render_page(template: str, *, has_script: bool = False, **values: Any) -> str:
+    """Render a self-contained page up to its end, which `close_page` renders.
+
+    A script may only be that of `close_page`, by its hash.
+    """
+    digest = b64encode(sha256(SCRIPT.read_text("utf-8").encode()).digest()).decode() if has_script else ""
+    policy = Markup(f"; script-src 'sha256-{digest}'" if has_script else "")  # noqa: S704 (a hash)
+    return _make_environment().get_template(template).render(version=__version__, policy=policy, **values)
+
+
+def close_page(*, has_script: bool = False) -> str:
+    """Render the end of a page, with the script that the data before it is for."""
+    script = f"<script>{SCRIPT.read_text('utf-8')}</script>\n" if has_script else ""
+    return f"{script}</body>\n</html>\n"
+
+
+def render_agreement(findings: Findings, title: str) -> str:
+    """Render the page of agreement."""
+    found, note = describe_findings(findings), " ".join(LEGEND)
+    kind = "Agreement of judges and people"
+    return render_page("agreement.html", kind=kind, title=title, note=note, agreement=found) + close_page()
+
+
+_MOST_ROWS = 8192
+"""The most answers in a block."""
+
+_LEVEL = 3
+"""The level of compression: a higher one takes twice the time for a tenth of the size."""
+
+_TEXT_BLOCK = 1 << 18
+"""The number of bytes of records in a block."""
+
+MOST_TEXT = 48 << 20
+"""The most characters that the records take in the page; a browser opens a page with more too slowly."""
+
+_IN_MEMORY = 4 << 20
+_CODES = {Verdict.FAIL: 0, Verdict.BORDERLINE: 1, Verdict.PASS: 2}
+_INVALID, _ABSENT = 3, 4
+_NO_RUBRIC = 0xFFFFFFFF
+_MOST_SAMPLED = 20_000
+
+
+class _Elements:
+    """Script elements that no browser runs, kept in a temporary file until they are read, once."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._spool = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="ascii", newline="\n")  # noqa: SIM115
+
+    def read(self) -> Iterator[str]:
+        """Yield what was written; afterwards nothing is left of it."""
+        self._spool.seek(0)
+        while part := self._spool.read(1 << 20):
+            yield part
+        self.close()
+
+    def close(self) -> None:
+        """Remove what was written."""
+        self._spool.close()
+
+
+class Records(_Elements):
+    """The texts of records, packed into script elements of one kind as they arrive; `rows` counts those in the page."""
+
+    def __init__(self, kind: str, most: int = MOST_TEXT) -> None:
+        super().__init__()
+        self._kind, self._left = kind, most
+        self._waiting: list[bytes] = []
+        self._size = 0
+
+    def add(self, texts: Sequence[bytes]) -> None:
+        """Add the text of some records, a line for each; after the limit there is none for any."""
+        if self._left <= 0:
+            return
+        self._waiting += [text.replace(b"\n", b" ").replace(b"\r", b" ") for text in texts]
+        self._size += sum(map(len, texts))
+        if self._size >= _TEXT_BLOCK:
+            self._flush()
+
+    def _flush(self) -> None:
+        packed = _pack(b"\n".join(self._waiting))
+        self._left = self._left - len(packed) if len(packed) <= self._left else 0
+        if self._left:
+            rows = f'data-from="{self.rows}" data-rows="{len(self._waiting)}"'
+            self._spool.write(f'<script type="text/x-{self._kind}" {rows}>{packed}</script>\n')
+            self.rows += len(self._waiting)
+        self._waiting, self._size = [], 0
+
+    def finish(self) -> None:
+        """Pack the last records; `rows` is complete then."""
+        if self._waiting:
+            self._flush()
+
+
+class AnswerRows(_Elements):
+    """A collector of all answers in order; `rows` counts them."""
+
+    def __init__(self, rubrics: Sequence[ScoringRubric], other: OtherRun | None = None) -> None:
+        super().__init__()
+        self.files: list[tuple[str, int]] = []
+        self._other = other
+        self._rubrics = {rubric.name: place for place, rubric in enumerate(rubrics)}
+        self._places = [
+            [{grade.answer: place for place, grade in enumerate(criterion.grades)} for criterion in rubric.criteria]
+            for rubric in rubrics
+        ]
+        self._kinds = 0
+        self._sampled: dict[tuple[Any, ...], int] = {}
+        self._start()
+
+    def _start(self) -> None:
+        """Begin an empty block."""
+        self._line = 0
+        self._ids: list[str | None] = []
+        self._of_json: list[int] = []  # the rows whose id is not a string, but the JSON of one
+        self._errors: dict[int, tuple[str, str]] = {}
+        self._of_rows, self._lines = array("I"), array("i")
+        self._others, self._other_records = array("I"), array("I")
+        self._scores, self._kind_rubrics = array("d"), array("I")
+        self._shown, self._verdicts, self._answers = array("H"), array("H"), array("H")
+
+    def add_known(self, found: Sequence[tuple[Any, Known]], line: int, file: str | None) -> None:
+        """Add results on consecutive lines."""
+        self._begin_file(file)
+        for name, known in found:
+            if known.number < 0:
+                score = Fraction(known.points, known.rubric.full)
+                known.number = self._add_kind(known.rubric.name, score, _CODES[known.verdict], known.answers)
+            other = self._other.match(known.rubric.name, name, known) if self._other else NOWHERE
+            self._add(name, known.number, line, other)
+            line += 1
+
+    def add_outcome(self, outcome: Outcome) -> None:
+        """Add a full outcome: an invalid one, or one of several samples."""
+        self._begin_file(outcome.file)
+        result, name = outcome.result, outcome.head.get("id")
+        other = self._other.match(outcome.name, name, result) if self._other else NOWHERE
+        if result:
+            answers = tuple(each.grade.answer for each in result.criteria)
+            key = result.rubric.name, result.score, result.verdict, answers
+            if len(self._sampled) > _MOST_SAMPLED:
+                self._sampled.clear()
+            kind = self._sampled.get(key)
+            if kind is None:
+                kind = self._add_kind(result.rubric.name, result.score, _CODES[result.verdict], answers)
+                self._sampled[key] = kind
+        else:
+            kind = self._add_kind(outcome.name, Fraction(0), _INVALID, ())
+            error = outcome.error
+            self._errors[len(self._ids)] = (error.path, error.message) if error else ("", "")
+        self._add(name, kind, outcome.line, other)
+
+    def _begin_file(self, file: str | None) -> None:
+        if not self.files or self.files[-1][0] != (file or ""):
+            self.files.append((file or "", self.rows))
+
+    def _add_kind(self, rubric: str | None, score: Fraction, verdict: int, answers: Sequence[AnswerValue]) -> int:
+        """Add a combination of answers with its result, which rows refer to by number."""
+        place = self._rubrics.get(rubric or "", _NO_RUBRIC)
+        self._kind_rubrics.append(place)
+        self._scores.append(float(score))
+        self._shown.append(int(f"{float(score):.3f}".replace(".", "")))
+        self._verdicts.append(verdict)
+        if answers:
+            self._answers.extend([places[answer] for places, answer in zip(self._places[place], answers, strict=True)])
+        self._kinds += 1
+        return self._kinds - 1
+
+    def _add(self, name: Any, kind: int, line: int, other: tuple[int, int]) -> None:
+        if not (name is None or isinstance(name, str)):
+            self._of_json.append(len(self._ids))
+            name = name_id(name)
+        self._ids.append(name)
+        self._of_rows.append(kind)
+        self._lines.append(max(min(line - self._line, 0x7FFFFFFF), -0x80000000))
+        self._line = line
+        self._others.append(other[0])
+        self._other_records.append(other[1])
+        self.rows += 1
+        if len(self._ids) >= _MOST_ROWS:
+            self._flush_rows()
+
+    def _flush_rows(self) -> None:
+        if not self._ids:
+            return
+        extra = json.dumps({"ids": self._ids, "json": self._of_json, "errors": self._errors}).encode()
+        sizes = len(self._ids), len(self._scores), len(self._answers), len(extra)
+        columns: tuple[array[Any], ...] = (
+            *(self._scores, self._of_rows, self._lines, self._others, self._other_records),
+            *(self._kind_rubrics, self._shown, self._verdicts, self._answers),
+        )
+        for column in columns if sys.byteorder == "big" else ():  # browsers have numbers little-endian
+            column.byteswap()
+        block = b"".join([struct.pack("<4I", *sizes), *(column.tobytes() for column in columns), extra])
+        self._spool.write(f'<script type="text/x-answers">{_pack(block)}</script>\n')
+        self._start()
+
+    def finish(self) -> int:
+        """Write the last block, and a row for each answer that only the other run has; return their number."""
+        rows = self.rows
+        if self._other:
+            kind = self._add_kind(None, Fraction(0), _ABSENT, ())
+            for name, *other in self._other.unmatched():
+                self._add(name, kind, 0, (other[0], other[1]))
+        self._flush_rows()
+        found, self.rows = self.rows - rows, rows
+        return found
+
+    def describe_others(self) -> str:
+        """Return the results of the other run as a script element: one for each different result."""
+        if not self._other:
+            return ""
+        kinds = self._other.known.kinds
+        data = {
+            "scores": [float(kind.score) for kind in kinds],
+            "shown": [int(f"{float(kind.score):.3f}".replace(".", "")) for kind in kinds],
+            "verdicts": [_CODES[kind.verdict] for kind in kinds],
+            "rubrics": [kind.rubric for kind in kinds],
+            "answers": [kind.answers for kind in kinds],
+        }
+        return f'<script type="text/x-others">{_pack(json.dumps(data).encode())}</script>\n'
+
+
+def _pack(data: bytes) -> str:
+    return b64encode(zlib.compress(data, _LEVEL)).decode("ascii")
+
+
+def as_data(value: Any) -> str:
+    """Return JSON that can stand in a script element: ASCII, without `<`."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+
 
 BINS = 20
 """How many columns the histogram of scores has; each is 0.05 wide, and the last one includes 1."""
@@ -203,7 +502,10 @@ class HtmlReport:
     def _describe_run(self, totals: Totals, extras: Extras) -> dict[str, Any]:
         """Return what the template shows of this run."""
         shown = [rubric for rubric in totals.rubrics.values() if rubric.scored]
-        scored, has_gates = len(shown), any(map(_has_gate, shown))
+        scored, has_gates = (
+            len(shown),
+            any(each.gate is not None for rubric in shown for each in rubric.rubric.criteria),
+        )
         if scored > _MOST_RUBRICS:
             shown = sorted(shown, key=lambda rubric: rubric.mean or 0)[:_MOST_RUBRICS]
         places = {name: place for place, name in enumerate(totals.rubrics)}
@@ -274,7 +576,11 @@ class HtmlReport:
             "verdicts": [name for name in (*Verdict, None) if name or any(None in pair for pair in counts.verdicts)],
             "criteria": criteria,
             "read_score": read_score,
-            "flips": [(kind, count, _list_flips(other, each)) for kind, count, each in flips],
+            "flips": [
+                (kind, count, [flip for flip in firsts if flip.was.verdict is not flip.now.verdict])
+                for kind, count, each in flips
+                for firsts in [[*islice(other.list_flips(each), _MOST_FIRST)]]
+            ],
             "lonely": [*_list_lonely(other, rubrics)],
             "not_compared": [*_list_not_compared(other, only_there)],
         }
@@ -293,7 +599,7 @@ class HtmlReport:
                 {
                     "name": rubric.name,
                     "hash": rubric.hash,
-                    "verdicts": [name for name in Verdict if name != "borderline" or _has_borderline(rubric)],
+                    "verdicts": [*Verdict] if len({*rubric.model.thresholds}) > 1 else [Verdict.PASS, Verdict.FAIL],
                     "criteria": [
                         {
                             "id": each.id,
@@ -370,15 +676,6 @@ def _percent(count: int, whole: int) -> str:
     """Return a part in percent; never 0 or 100 unless the part is empty or whole."""
     percent = f"{count / whole:.0%}"
     return {"0%": "under 1%", "100%": "over 99%"}.get(percent, percent) if 0 < count < whole else percent
-
-
-def _has_borderline(rubric: ScoringRubric) -> bool:
-    pass_at, borderline_at = rubric.model.thresholds
-    return borderline_at < pass_at
-
-
-def _has_gate(totals: RubricTotals) -> bool:
-    return any(criterion.gate is not None for criterion in totals.rubric.criteria)
 
 
 def _chart_scores(bins: Mapping[tuple[int, Verdict], int], totals: Totals) -> dict[str, Any]:
@@ -492,11 +789,6 @@ def _word_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:
     if "" in theirs:
         return f"{text} The results of the other run do not say which version of the rubric they used."
     return f"{text} Both were scored by the same version of the rubric."
-
-
-def _list_flips(other: OtherRun, flips: Flips) -> list[Flip]:
-    """Return the answers whose verdicts changed most."""
-    return [flip for flip in islice(other.list_flips(flips), _MOST_FIRST) if flip.was.verdict is not flip.now.verdict]
 
 
 class _ComparedCriterion(NamedTuple):

@@ -1,14 +1,17 @@
-"""Write scoring results in three formats, as they arrive."""
+"""Write scoring results as they arrive: to stdout in three formats, or to files of JSON Lines, CSV or Parquet."""
 
+import csv
+import gzip
+import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
-from rubric_lint.messages import Causes, join_words, visible_json
-from rubric_lint.report.base import VERDICT_ROLES, Style, Write
-from rubric_lint.report.visible import cut, visible, width
+from rubric_lint.dialects.tables.csv_file import armed, is_formula
+from rubric_lint.messages import Causes, join_words, visible, visible_json
+from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, name_answer, width
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
-from rubric_lint.scoring.totals import CriterionTotals, Panel, RubricTotals, Totals
+from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
 
 _EXACT = 1 << 51
 """The number of points up to which a double tells all scores apart."""
@@ -145,23 +148,21 @@ class Table:
         """Write the errors, and only the first ones of each cause; keep the first results for the end."""
         self._first += results[: _MOST_OUTPUTS - len(self._first)]
         for error, name in read_errors(results):
-            self._list(error, name)
-
-    def _list(self, error: dict[str, Any], name: Any) -> None:
-        cause, message = self.causes.add(error["message"])
-        if self.causes.counts[cause] > _MOST_OF_A_CAUSE or self._listed >= _MOST_LISTED:
-            self._hidden.setdefault(cause, message)
-            return
-        self._listed += 1
-        place = f"{error['file']}:{error['line']}" if "file" in error else f"line {error['line']}"
-        path = f" {error['path']}" if error["path"] else ""
-        told = "" if name is None else f" (id {json.dumps(name, ensure_ascii=False)})"
-        self._tell(f"{place}{told}{path}: {error['message']}")
+            cause, message = self.causes.add(error["message"])
+            if self.causes.counts[cause] > _MOST_OF_A_CAUSE or self._listed >= _MOST_LISTED:
+                self._hidden.setdefault(cause, message)
+                continue
+            self._listed += 1
+            place = f"{error['file']}:{error['line']}" if "file" in error else f"line {error['line']}"
+            path = f" {error['path']}" if error["path"] else ""
+            told = "" if name is None else f" (id {json.dumps(name, ensure_ascii=False)})"
+            self._tell(f"{place}{told}{path}: {error['message']}")
 
     def _tell(self, text: str) -> None:
         self._write("\n".join(self._look.wrap(visible(text))) + "\n")
 
-    def _sum_up(self) -> None:
+    def end(self, totals: Totals, more: Mapping[str, Any]) -> None:  # noqa: ARG002  (run.py writes it as text)
+        """Write the totals, a row for each criterion under its rubric, and the verdicts of few outputs."""
         left = [(self.causes.counts[cause] - _MOST_OF_A_CAUSE, message) for cause, message in self._hidden.items()]
         for count, message in sorted(left, reverse=True)[:_MOST_OF_A_CAUSE]:
             if count > 0:
@@ -169,10 +170,6 @@ class Table:
         if self._hidden:
             total = self.causes.counts.total()
             self._write(f"{total:,} outputs are invalid; --format jsonl lists them all\n")
-
-    def end(self, totals: Totals, more: Mapping[str, Any]) -> None:  # noqa: ARG002  (run.py writes it as text)
-        """Write the totals, a row for each criterion under its rubric, and the verdicts of few outputs."""
-        self._sum_up()
         for rubric in totals.rubrics.values():
             if rubric.scored:
                 self._write(("\n" if self._listed else "") + _tabulate(rubric, self._look) + "\n")
@@ -195,14 +192,12 @@ def _tabulate(rubric: RubricTotals, look: Style) -> str:
         look.paint(VERDICT_ROLES[verdict], text) if text[0] != "0" else text for text, verdict in counted
     )
     title = f"{visible(rubric.rubric.name)} ({rubric.rubric.shape}): {counts}; mean score {float(rubric.mean or 0):.3f}"
-    panels = [f"  {_word_panel(*counted)}" for counted in rubric.panels.items()]
+    panels = []
+    for panel, outputs in rubric.panels.items():
+        judged = f"{outputs:,} answer{'' if outputs == 1 else 's'} by the panel {visible(join_words(panel.models))}"
+        votes = f"{panel.votes} independent vote{'' if panel.votes == 1 else 's'}"
+        panels.append(f"  {judged}: at most {votes} (samples of one model are one)")
     return "\n".join([title, *(_line(row, widths) for row in rows), *panels]) + "\n"
-
-
-def _word_panel(panel: Panel, outputs: int) -> str:
-    judged = f"{outputs:,} answer{'' if outputs == 1 else 's'} by the panel {visible(join_words(panel.models))}"
-    votes = f"{panel.votes} independent vote{'' if panel.votes == 1 else 's'}"
-    return f"{judged}: at most {votes} (samples of one model are one)"
 
 
 def _row(totals: CriterionTotals) -> tuple[str, ...]:
@@ -257,11 +252,6 @@ _LEAST = 12
 """The least width of a column, in cells, on narrow terminals."""
 
 
-def name_answer(answer: bool | int) -> str:
-    """Return what a judge gave, as tables have it."""
-    return {True: "yes", False: "no"}[answer] if isinstance(answer, bool) else str(answer)
-
-
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     blanks = [" " * (room - width(cell)) for cell, room in zip(row, widths, strict=True)]
     return f"  {row[0]}{blanks[0]}" + "".join(
@@ -271,3 +261,225 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
 
 FORMS: dict[str, Callable[[Write, Style], ScoreFormat]] = {"jsonl": Lines, "json": Whole, "table": Table}
 """The formats by name: each takes where to write, and the look of tables."""
+
+
+_ROW_GROUP = 50_000
+"""The rows that are written to Parquet at once."""
+
+
+class UnknownSuffixError(ValueError):
+    """A file name that does not say which kind of file to write."""
+
+
+class ResultFile(Protocol):
+    """A writer of results as they arrive."""
+
+    def add(self, results: list[str]) -> None:
+        """Write some results, each a line of JSON."""
+
+    formulas: int
+    """How many ids a spreadsheet could take for formulas."""
+
+    def end(self) -> None:
+        """Write what is not written yet; the stream stays open."""
+
+
+def open_results(name: str, stream: BinaryIO, rubrics: Mapping[str, ScoringRubric], *, compact: bool) -> ResultFile:
+    """Return a writer of the kind that the suffixes of `name` say.
+
+    Raises:
+        UnknownSuffixError: if they say none.
+        ImportError: if the kind needs pyarrow, and it is not installed.
+    """
+    base, pack = _split_packing(name.lower())
+    if base.endswith(".parquet") and pack is None:
+        return _Parquet(stream, rubrics)
+    if base.endswith((".jsonl", ".ndjson")):
+        return _Lines(_pack(stream, pack), rubrics if compact else None)
+    if base.endswith(".csv"):
+        return _Table(_pack(stream, pack), rubrics)
+    raise UnknownSuffixError(
+        f"{name}: the name does not say what to write; end it in .jsonl, .csv (also with .gz or .zst) or .parquet"
+    )
+
+
+def check_name(name: str, *, compact: bool) -> None:
+    """Check that results can be written under a name.
+
+    Raises:
+        UnknownSuffixError: if its suffixes say no kind of file.
+        ImportError: if the kind needs pyarrow, and it is not installed.
+        ValueError: if only JSON Lines can be compact.
+    """
+    writer = open_results(name, io.BytesIO(), {}, compact=compact)
+    if compact and not isinstance(writer, _Lines):
+        raise ValueError("--compact is for JSON Lines; CSV has one row for each result anyway")
+
+
+def _split_packing(name: str) -> tuple[str, str | None]:
+    for suffix in (".gz", ".zst"):
+        if name.endswith(suffix):
+            return name.removesuffix(suffix), suffix
+    return name, None
+
+
+def _pack(stream: BinaryIO, suffix: str | None) -> Any:
+    """Return a stream that packs into another."""
+    if suffix is None:
+        return _Plain(stream)
+    if suffix == ".gz":
+        return gzip.GzipFile(filename="", mode="wb", fileobj=stream, compresslevel=6, mtime=0)
+    pa = _import_arrow()
+    return pa.CompressedOutputStream(pa.PythonFile(_Plain(stream), mode="w"), "zstd")
+
+
+class _Plain:
+    """A stream whose end leaves the one below open."""
+
+    closed = False
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.write: Callable[[bytes], int] = stream.write
+        self.flush = stream.flush
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def _import_arrow() -> Any:
+    try:
+        import pyarrow as pa  # noqa: PLC0415  (takes a quarter of a second)
+    except ImportError as fault:
+        raise ImportError("Parquet and zstd need pyarrow; install it: rubric-lint[arrow]") from fault
+    return pa
+
+
+class _Lines:
+    """A writer of JSON Lines: results as they are, or with the rubrics what a table of them has."""
+
+    formulas = 0
+
+    def __init__(self, stream: Any, rubrics: Mapping[str, ScoringRubric] | None) -> None:
+        self._stream = stream
+        self._rubrics = rubrics
+
+    def add(self, results: list[str]) -> None:
+        """Write the results."""
+        lines = results if self._rubrics is None else [shorten(each, self._rubrics) for each in results]
+        self._stream.write(("\n".join(lines) + "\n").encode("utf-8", "backslashreplace"))
+
+    def end(self) -> None:
+        """Complete what is packed."""
+        self._stream.close()
+
+
+class _Table:
+    """A writer of CSV: a row for each result, with a column for the answer to each criterion.
+
+    Ids and names of rubrics are written as they are, because rows are joined by them; other texts are guarded.
+    """
+
+    _HEAD = ("id", "rubric", "rubric_hash", "points", "full", "score", "verdict", "gates_missed")
+    _ERROR = ("error", "error_path", "file", "line")
+
+    def __init__(self, stream: Any, rubrics: Mapping[str, ScoringRubric]) -> None:
+        self._stream = stream
+        self._rubrics = rubrics
+        self.formulas = 0
+        self._ids = [*dict.fromkeys(each.id for rubric in rubrics.values() for each in rubric.criteria)]
+        self._write([[*self._HEAD, *[f"criteria.{name}" for name in self._ids], *self._ERROR]])
+
+    def add(self, results: list[str]) -> None:
+        """Write the results."""
+        self._write(map(self._list_cells, results))
+
+    def _list_cells(self, result: str) -> list[Any]:
+        row = read_row(result, self._rubrics)
+        answers = {each["id"]: each["raw"] for each in row["criteria"] or ()}
+        error = row["error"] or {}
+        missed = row["gates_missed"]
+        name = row["id"]
+        self.formulas += isinstance(name, str) and is_formula(name)
+        others = [
+            *[row[name] for name in self._HEAD[2:-1]],
+            None if missed is None else " ".join(missed) if not any(" " in each for each in missed) else missed,
+            *map(answers.get, self._ids),
+            *[error.get(name) for name in ("message", "path", "file", "line")],
+        ]
+        return [name if isinstance(name, str) else _as_cell(name), row["rubric"], *map(_as_cell, others)]
+
+    def _write(self, rows: Iterator[list[Any]] | list[list[Any]]) -> None:
+        text = io.StringIO()
+        plain = csv.writer(text, lineterminator="\n")
+        quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)  # the other one leaves a lone CR bare
+        for row in rows:
+            (quoted if any(isinstance(cell, str) and "\r" in cell for cell in row) else plain).writerow(row)
+        self._stream.write(text.getvalue().encode("utf-8", "backslashreplace"))
+
+    def end(self) -> None:
+        """Complete what is packed."""
+        self._stream.close()
+
+
+def _as_cell(value: Any) -> Any:
+    """Return a value as a cell that no spreadsheet takes for a formula; other values than texts and numbers as JSON."""
+    if isinstance(value, str):
+        return armed(visible(value))
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return value
+    return armed(visible(json.dumps(value, ensure_ascii=False)))
+
+
+def _escape_halves(value: Any) -> Any:
+    """Return a value of a row with half surrogate pairs in its texts as escapes."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, list):
+        return [_escape_halves(item) for item in value]
+    return {name: _escape_halves(item) for name, item in value.items()} if isinstance(value, dict) else value
+
+
+class _Parquet:
+    """A writer of Parquet with the columns of `ScoredBatch.to_arrow`; the errors have their files, too."""
+
+    formulas = 0
+
+    def __init__(self, stream: BinaryIO, rubrics: Mapping[str, ScoringRubric]) -> None:
+        pa = _import_arrow()
+        import pyarrow.parquet as pq  # noqa: PLC0415  (loads pyarrow)
+
+        from rubric_lint.engines.arrow_tables import schema  # noqa: PLC0415
+
+        form = schema()
+        place = form.get_field_index("error")
+        error = pa.struct([*form.field(place).type, pa.field("file", pa.string())])
+        self._schema = form.set(place, pa.field("error", error))
+        self._writer = pq.ParquetWriter(stream, self._schema, write_page_checksum=True)
+        self._rubrics = rubrics
+        self._rows: list[Row] = []
+
+    def add(self, results: list[str]) -> None:
+        """Keep the results until there are enough for a row group."""
+        for result in results:
+            row = read_row(result, self._rubrics)
+            name = row["id"]
+            row["id"] = name if name is None or isinstance(name, str) else json.dumps(name, ensure_ascii=False)
+            row["criteria"] = row["criteria"] and [{**each, "raw": int(each["raw"])} for each in row["criteria"]]
+            self._rows.append(row)
+        if len(self._rows) >= _ROW_GROUP:
+            self._write()
+
+    def _write(self) -> None:
+        pa = _import_arrow()
+        rows, self._rows = self._rows, []
+        try:
+            table = pa.Table.from_pylist(rows, self._schema)
+        except UnicodeEncodeError:  # half a surrogate pair, which JSON can have and Arrow cannot
+            table = pa.Table.from_pylist([_escape_halves(row) for row in rows], self._schema)
+        self._writer.write_table(table)
+
+    def end(self) -> None:
+        """Write the last rows and the footer."""
+        if self._rows:
+            self._write()
+        self._writer.close()

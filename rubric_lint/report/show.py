@@ -7,10 +7,8 @@ from fractions import Fraction
 from rubric_lint.finding import Unread
 from rubric_lint.format.criterion import Shape, Thresholds
 from rubric_lint.messages import join_words, percent
-from rubric_lint.report.base import VERDICT_ROLES, Style, Write
-from rubric_lint.report.json_report import count_all
-from rubric_lint.report.portable import dump
-from rubric_lint.report.visible import cut, visible, width
+from rubric_lint.report.machine import count_all
+from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, dump, visible, width
 from rubric_lint.run.summary import Summary, counted, word_nothing_read
 from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownExample, ShownLevel, ShownRelease, ShownRubric
 

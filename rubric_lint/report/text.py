@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.report.base import Style, Write
-from rubric_lint.report.frame import frame
-from rubric_lint.report.visible import visible, width
+from rubric_lint.messages import join_words
+from rubric_lint.report.terminal import Style, Write, head, shown, tail, visible, width, wrap
 from rubric_lint.run.summary import Reporter
+from rubric_lint.text.source import Source, Span
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rubric_lint.finding import Finding, Result, Severity
     from rubric_lint.run.summary import Summary
-    from rubric_lint.text.source import Source
 
 
 class Concise(Reporter):
@@ -23,11 +25,14 @@ class Concise(Reporter):
         self._write = write
         self._look = look
 
+    def word(self, source: Source, finding: Finding) -> str:
+        """Return the line of a finding."""
+        return _lines(source, finding, self._look._replace(wraps=False))[0]
+
     def add(self, result: Result) -> None:
         """Write the findings of one file."""
         if result.findings:
-            look = self._look._replace(wraps=False)
-            self._write("".join(f"{_lines(result.source, finding, look)[0]}\n" for finding in result.findings))
+            self._write("".join(f"{self.word(result.source, finding)}\n" for finding in result.findings))
 
     def end(self, summary: Summary) -> None:
         """Write the summary."""
@@ -90,3 +95,135 @@ def _lines(source: Source, finding: Finding, look: Style) -> list[str]:
     first, *more = look.wrap(visible(finding.message), taken=taken)
     severity = look.paint(finding.severity, finding.severity)
     return [f"{look.paint('place', place)} {severity} {finding.rule}: {first}".rstrip(), *more]
+
+
+_CUT = "..."
+_CONTEXT = 16  # cells left of a mark that is itself too long for a line
+
+
+class _Mark(NamedTuple):
+    """An underlined part of one line; the span ends at the line end at the latest."""
+
+    line: int
+    line_start: int
+    span: Span
+    primary: bool
+    label: str
+
+
+class _Excerpt(NamedTuple):
+    """The part of a line that is shown: its span in the file, and the ellipses before and after it."""
+
+    before: str
+    span: Span
+    after: str
+
+
+def frame(source: Source, finding: Finding, style: Style) -> Iterator[str]:
+    """Yield the rows of a finding's code frame, as wide as the terminal without labels.
+
+    Related places in other files follow below the name of their file.
+    """
+    groups = {source.name: (source, [_mark(source, finding.span, primary=True)])}
+    for place in finding.related:
+        file = place.source or source
+        groups.setdefault(file.name, (file, []))[1].append(_mark(file, place.span, label=place.message))
+    digits = len(str(max(mark.line for _, marks in groups.values() for mark in marks)))
+    look = _Gutter(style, digits)
+    for file, marks in groups.values():
+        if file is not source:
+            line, column, _ = file.position(min(marks).span.start)
+            yield style.paint("gutter", f"   {'':{digits}} :: ") + visible(f"{file.name}:{line}:{column}")
+        yield from _rows(file, finding.severity, sorted(marks), look)
+    if finding.fix:
+        kind, command = ("fix", "rubric-fix") if finding.fix.safe else ("unsafe fix", "rubric-fix --unsafe-fixes")
+        note = f"= {kind}: {visible(finding.fix.title)} ({command})"
+        yield from look.note(note)
+    if finding.choices:
+        commands = ("rubric-fix --choose", *["--choose"] * len(finding.choices))
+        answers = [f"{visible(each.title)} ({name} {each.choice})" for each, name in zip(finding.choices, commands)]  # noqa: B905
+        note = f"= choose: {join_words(answers, 'or')}"
+        yield from look.note(note)
+
+
+class _Gutter(NamedTuple):
+    """The look of the rows of a frame: `digits` is the width of line numbers."""
+
+    style: Style
+    digits: int
+
+    @property
+    def room(self) -> int:
+        """The cells right of the gutter."""
+        return max(self.style.columns - self.digits - 6, 2 * _CONTEXT)
+
+    def row(self, number: int | str, text: str) -> str:
+        return f"{self.style.paint('gutter', f'   {number:>{self.digits}} |')} {text}".rstrip()
+
+    def note(self, text: str) -> Iterator[str]:
+        indent = " " * (self.digits + 4)
+        for line in self.style.wrap(text, indent):
+            yield indent + self.style.paint("fix", line.removeprefix(indent))
+
+    def mark(self, indent: int, line: str, label: str, role: str) -> Iterator[str]:
+        """Yield an underline and its label, beside it or, where a terminal would break the label, below it."""
+        beside = f"{line} {label}".rstrip()
+        if not label or not self.style.wraps or indent + width(beside) <= self.room:
+            yield self.row("", " " * indent + self.style.paint(role, beside))
+            return
+        yield self.row("", " " * indent + self.style.paint(role, line))
+        start = " " * max(min(indent, self.room - width(label)), 0)
+        for each in wrap(label, self.room, start):
+            yield self.row("", self.style.paint(role, each))
+
+
+def _rows(source: Source, severity: str, marks: list[_Mark], look: _Gutter) -> Iterator[str]:
+    """Yield the rows for the marks in one file, in ascending order."""
+    for number, in_line in groupby(marks, key=lambda mark: mark.line):
+        for excerpt, group in _excerpts(source.text, list(in_line), look.room):
+            text = source.text[excerpt.span.start : excerpt.span.end]
+            yield look.row(number, excerpt.before + shown(text) + excerpt.after)
+            for mark in group:
+                indent = width(excerpt.before + shown(source.text[excerpt.span.start : mark.span.start]))
+                marked = shown(source.text[mark.span.start : min(mark.span.end, excerpt.span.end)])
+                role = severity if mark.primary else "other"
+                line = ("^" if mark.primary else "-") * max(width(marked), 1)
+                yield from look.mark(indent, line, visible(mark.label), role)
+
+
+def _mark(source: Source, span: Span, *, primary: bool = False, label: str = "") -> _Mark:
+    line, column, start = source.position(span.start)
+    # Search for the line end instead of calling `line_span`: a file may be one line of 100 MB.
+    ends = [at for stop in "\r\n" if (at := source.text.find(stop, start, span.end)) >= 0]
+    return _Mark(line, start - column + 1, Span(start, min(ends, default=span.end)), primary, label)
+
+
+def _excerpts(text: str, marks: list[_Mark], room: int) -> Iterator[tuple[_Excerpt, list[_Mark]]]:
+    """Yield the marks of one line in groups that fit into one excerpt."""
+    while marks:
+        first, count, hull = marks[0], 1, marks[0].span
+        for mark in marks[1:]:
+            wider = Span(hull.start, max(hull.end, mark.span.end))
+            if wider.end - wider.start > room or width(shown(text[wider.start : wider.end])) > room - 2 * len(_CUT):
+                break
+            count, hull = count + 1, wider
+        yield _excerpt(text, first.line_start, hull, room), marks[:count]
+        marks = marks[count:]
+
+
+def _excerpt(text: str, line_start: int, hull: Span, room: int) -> _Excerpt:
+    """Return as much of a line around `hull` as fits into `room` cells."""
+    # One code point more than fits shows whether the line continues.
+    left = text[max(line_start, hull.start - room - 1) : hull.start]
+    rest = text[hull.start : min(hull.end, hull.start + room) + room + 1].split("\n", 1)[0].split("\r", 1)[0]
+    whole_left = len(left) == hull.start - line_start
+    if whole_left and width(shown(left + rest)) <= room:
+        return _Excerpt("", Span(line_start, hull.start + len(rest)), "")
+    spare = room - 2 * len(_CUT) - width(shown(text[hull.start : min(hull.end, hull.start + room)]))
+    before = tail(left, max(spare // 2, _CONTEXT))
+    whole_left = whole_left and before == left
+    after = head(rest, room - len(_CUT) * (1 if whole_left else 2) - width(shown(before)))
+    if after == rest:  # the line ends here: give the remaining room to the other side
+        before = tail(left, room - len(_CUT) - width(shown(rest)))
+    span = Span(hull.start - len(before), hull.start + len(after))
+    return _Excerpt("" if whole_left else _CUT, span, "" if after == rest else _CUT)

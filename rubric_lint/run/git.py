@@ -244,6 +244,53 @@ def _find_filtered(names: Iterable[str], tree: tuple[str, ...]) -> Iterator[str]
             yield os.fsdecode(name)
 
 
+class Branch(NamedTuple):
+    """What the work tree changed since it left `base`: its commit, the root, and pairs of old and new paths.
+
+    A path is None where a file is new or gone; paths are relative to the root, with `/`.
+    """
+
+    base: str
+    commit: str
+    root: str
+    files: tuple[tuple[str | None, str | None], ...]
+
+
+def read_branch(revision: str | None) -> Branch:
+    """Find the files that differ from where the work tree left `revision`, by default the base of its branch.
+
+    Raises:
+        GitError: if there is no Git, no repository, no such revision, or no base.
+    """
+    code, answer, fault = ask("rev-parse", "--show-toplevel", "--is-shallow-repository")
+    if code:
+        raise GitError(f"it needs a Git repository around the current folder, and git says: {tell(fault)}")
+    top, _, is_shallow = answer.rstrip(b"\n").rpartition(b"\n")
+    root = os.path.realpath(os.fsdecode(top))
+    names = [f"origin/{name}" for name in filter(None, [os.environ.get("GITHUB_BASE_REF")])]
+    names += ["origin/HEAD", "origin/main", "origin/master", "main", "master"]
+    base = revision or next(filter(_is_commit, names), None)
+    if base is None:
+        raise GitError(
+            f"no base of this branch found (looked for {', '.join(names)}); fetch it, or name a revision, such as HEAD"
+        )
+    commit = _find_base(base, is_shallow=is_shallow == b"true")
+    tree = ("-C", root)
+    how = ("diff", "--name-status", "-z", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-relative")
+    code, changed, fault = ask(*tree, *how, "--ignore-submodules", commit, "--", settings=silence_filters(root))
+    if not code:
+        code, new, fault = ask(*tree, "ls-files", "--others", "--exclude-standard", "-z")
+    if code:
+        raise GitError(f"git cannot compare the work tree with {base}: {tell(fault)}")
+    files: list[tuple[str | None, str | None]] = [(None, os.fsdecode(name)) for name in new.split(b"\0")[:-1]]
+    parts = iter(changed.split(b"\0")[:-1])
+    for kind in parts:
+        old = os.fsdecode(next(parts))
+        other = os.fsdecode(next(parts)) if kind[:1] in b"RC" else old
+        files.append((None if kind[:1] in b"AC" else old, None if kind[:1] == b"D" else other))
+    return Branch(base, commit, root, tuple(sorted(files, key=lambda pair: pair[1] or pair[0] or "")))
+
+
 def _find_base(revision: str, *, is_shallow: bool) -> str:
     """Return the commit at which HEAD left `revision`."""
     code, answer, fault = ask("merge-base", "--", revision, "HEAD")

@@ -11,6 +11,20 @@ if TYPE_CHECKING:
     from rubric_lint.project.files import Skipped
 
 
+def _fixes(count: int) -> str:
+    return counted(count, "fix", "fixes")
+
+
+def word_unsafe(count: int) -> str:
+    """Say how to make so many fixes that may change the meaning."""
+    return f"{_fixes(count)} may change the meaning: rubric-lint fix --unsafe-fixes"
+
+
+def word_open(count: int) -> str:
+    """Say how to make so many fixes of which only the author can choose one."""
+    return f"{_fixes(count)} {'needs' if count == 1 else 'need'} your choice: rubric-lint fix --choose NAME"
+
+
 class Summary(NamedTuple):
     """Counts over the files of a run. `files` were linted; `unreadable` and `faults` (crashes) were not.
 
@@ -112,10 +126,11 @@ class Summary(NamedTuple):
 
     def word_notes(self) -> str:
         """Return the line on anything fixable, hidden or skipped, after a line break; empty if there is nothing."""
+        be = "is" if self.safe_fixes == 1 else "are"
         more = [
-            (self.safe_fixes, f"{self.safe_fixes} fixable with rubric-fix"),
-            (self.unsafe_fixes, f"{self.unsafe_fixes} fixable with rubric-fix --unsafe-fixes"),
-            (self.choices, f"{self.choices} fixable with rubric-fix --choose NAME"),
+            (self.safe_fixes, f"{_fixes(self.safe_fixes)} {be} safe: rubric-lint fix"),
+            (self.unsafe_fixes, word_unsafe(self.unsafe_fixes)),
+            (self.choices, word_open(self.choices)),
             (self.ignored, f"{counted(self.ignored, 'finding')} ignored"),
             (self.known, f"{counted(self.known, 'finding')} hidden by the baseline"),
             (self.untouched, f"{counted(self.untouched, 'finding')} on unchanged lines hidden"),

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path as File
 from typing import Any, NamedTuple
 
-from rubric_lint.format.criterion import read_key
+from rubric_lint.format.criterion import is_number, read_key
 from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_share
 from rubric_lint.shapes.shape import Shape
 from rubric_lint.text.document import Document
@@ -247,7 +247,7 @@ def _read_worth(path: Path, value: Any) -> Mapping[str | int, Entry]:
     if not isinstance(value, list) or last in words().fields["levels"] or any(isinstance(step, int) for step in path):
         return {}
     is_worth = last in words().containers and all(
-        isinstance(each, dict) and {"name", "description"} <= each.keys() and _is_number(each.get("points"))
+        isinstance(each, dict) and {"name", "description"} <= each.keys() and is_number(each.get("points"))
         for each in value
     )
     points = sorted(each["points"] for each in value) if is_worth else []
@@ -325,10 +325,6 @@ def _is_prose(value: Any) -> bool:
     return isinstance(value, str) and (" " in value.strip() or not value.isascii())
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _is_flag(value: Any) -> bool:
     return isinstance(value, bool)
 
@@ -346,7 +342,7 @@ def are_levels(value: Any) -> bool:
     if not isinstance(value, list) or len(value) < 2 or not all(isinstance(level, dict) for level in value):
         return False
     own = words().levels["score"]
-    names = [next((name for name in own if _is_number(at := level.get(name)) or is_range(at)), None) for level in value]
+    names = [next((name for name in own if is_number(at := level.get(name)) or is_range(at)), None) for level in value]
     scores = {level[name] for level, name in zip(value, names, strict=True) if name is not None}
     is_sum = "points" in names and len(scores) < len(value)  # points that repeat add up
     within = ("id", "weight", *words().fields["parts"])
@@ -402,7 +398,7 @@ def add_up(value: Any) -> bool:
     """Return whether a list has points that repeat, so that it describes no levels, but what adds up."""
     return (
         isinstance(value, list)
-        and all(isinstance(each, dict) and _is_number(each.get("points")) and _describes(each) for each in value)
+        and all(isinstance(each, dict) and is_number(each.get("points")) and _describes(each) for each in value)
         and len({each["points"] for each in value}) < len(value)
     )
 
@@ -423,12 +419,12 @@ def _find_sums(entries: Sequence[Entry], levels: tuple[str, ...]) -> Mapping[str
 
 # What the values of each field are, in the order in which the fields take names.
 _SUITS: Mapping[str, Callable[[Any], bool]] = {
-    "weight": lambda value: _is_number(value) or read_share(value) is not None,
+    "weight": lambda value: is_number(value) or read_share(value) is not None,
     "words": lambda value: isinstance(value, str) and value.isidentifier(),
     "levels": lambda value: are_levels(value) or bool(list_words(value)),
     "scale": _is_scale,
     "most": lambda value: type(value) is int and value > 1,
-    "gate": lambda value: _is_number(value) or _is_flag(value) or read_percent(value) is not None,
+    "gate": lambda value: is_number(value) or _is_flag(value) or read_percent(value) is not None,
     "negative": _is_flag,
     "positive": _is_flag,
     "outcome": _is_prose,
@@ -446,11 +442,11 @@ _BESIDE: Mapping[str, Callable[[Any], bool]] = {
     "levels": lambda value: (
         are_levels(value) and all(map(_is_told, value.values() if isinstance(value, dict) else value))
     ),
-    "pass": lambda value: _is_number(value) or read_share(value) is not None,
+    "pass": lambda value: is_number(value) or read_share(value) is not None,
     "scale": lambda value: read_ends(value) is not None and not _BESIDE["levels"](value),
     "lowest": lambda value: type(value) is int,
     "highest": lambda value: type(value) is int,
-    "total": _is_number,
+    "total": is_number,
     "percent": lambda value: type(value) is int and value == _PERCENT,
     "version": lambda value: isinstance(value, str | int | float),
 }
@@ -607,7 +603,7 @@ def _infer(
     is_scaled = bool(told) or "levels" in fields or is_shared
     if not is_scaled:  # a gate of 3 says nothing
         gates = fields.get("gate", ())
-        fields["gate"] = tuple(name for name in gates if not any(_is_number(entry.get(name)) for entry in entries))
+        fields["gate"] = tuple(name for name in gates if not any(is_number(entry.get(name)) for entry in entries))
     names = {ours: fields[ours] for ours in ("id", "outcome", "weight", "levels", "gate", "parts") if fields.get(ours)}
     table |= {ours: each[0] if len(each) == 1 else list(each) for ours, each in names.items()}
     if is_shared:
@@ -700,7 +696,7 @@ def _find_total(
     if weights and len(shares) == len(weights):
         is_off = abs(float(sum(shares)) - 1) * _PERCENT > len(shares)
         return _PERCENT if is_off and is_one and "parts" not in fields else ""
-    if not weights or not all(map(_is_number, weights)):
+    if not weights or not all(map(is_number, weights)):
         return ""
     if "total" in beside and ("weight" in str(beside["total"][0][-1]) or _are_points(fields, entries)):
         return pointer(beside["total"][0])

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import Place, Problem
-from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels, to_fraction
+from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels, read_number, to_fraction
 from rubric_lint.format.view import Dialect, Draft, View
 from rubric_lint.messages import describe, join_words, name_scores, shorten
 from rubric_lint.shapes.shape import (
@@ -153,13 +153,17 @@ class _Reading:
     def read(self, value: Any, dialect: Dialect) -> View:
         leaves = list(self._list_leaves(self.path, value))
         for index, leaf in enumerate(leaves):
-            self._put((index,), leaf.place)
+            self.draft.put((index,), leaf.place)
             self.data.append(self._read_entry(index, leaf) if isinstance(leaf.value, str | dict) else leaf.value)
         self._unify()
         self._weigh(leaves)
         threshold, place = self._find_threshold()
         used = {"expected_outcome": self.shape.outcome, "id": self.shape.id, "weight": self.shape.weight}
-        names = {ours: self._name_used(theirs, leaves) for ours, theirs in used.items() if len(theirs) > 1}
+        names = {
+            ours: next((name for name in theirs if name in self.used), theirs[0])
+            for ours, theirs in used.items()
+            if len(theirs) > 1
+        }
         return self.draft.finish(
             replace(dialect, fields={**dialect.fields, **names}) if names else dialect,
             self.data,
@@ -171,13 +175,7 @@ class _Reading:
             problems=tuple(self.problems),
         )
 
-    def _name_used(self, names: Names, leaves: Sequence[_Leaf]) -> str:
-        return next((name for name in names if any(self._find(leaf, (name,)) for leaf in leaves)), names[0])
-
     # Places and values.
-
-    def _put(self, own: Path, place: Path, *, is_key: bool = False) -> None:
-        self.draft.put(own, place, is_key=is_key)
 
     def _refuse(self, reason: str) -> None:
         self.refusal = self.refusal or reason
@@ -229,7 +227,7 @@ class _Reading:
 
     def _read_number(self, found: Written) -> Fraction | None:
         value = found.value
-        if not _is_number(value):
+        if read_number(value) is None:
             return None
         return to_fraction(self.document.decimal(found.place))
 
@@ -296,12 +294,12 @@ class _Reading:
         name, place, is_key = self._name(leaf)
         if name:
             entry["id"] = "/".join((*filter(None, leaf.above), name))
-            self._put((index, "id"), place, is_key=is_key)
+            self.draft.put((index, "id"), place, is_key=is_key)
         names = self.shape.level_text if leaf.is_level else self.shape.outcome
         told = self._find(leaf, names) if isinstance(leaf.value, dict) else Written(leaf.value, leaf.place)
         if told:
             entry["expected_outcome"] = told.value
-            self._put((index, "expected_outcome"), told.place)
+            self.draft.put((index, "expected_outcome"), told.place)
         ends = self._read_scale(leaf)
         levels = self._read_levels(leaf, ends)
         if levels or isinstance(ends, tuple):
@@ -347,7 +345,7 @@ class _Reading:
         return self._read_number(found) if found else None
 
     def _check_ends(self, low: Fraction, high: Fraction, place: Path) -> Ends | None:
-        self._put(("scale", *place), place)  # it is read, though it is not part of a criterion
+        self.draft.put(("scale", *place), place)  # it is read, though it is not part of a criterion
         if low < high <= low + _WIDEST:
             return low, high
         self.is_unscaled = True
@@ -454,7 +452,7 @@ class _Reading:
                 entry[SPAN] = (min(0, int(low)), int(high))
         else:
             units = as_levels([*numbers, *map(_decimal, ends or ())])
-        self._put((index, "levels"), at)
+        self.draft.put((index, "levels"), at)
         entry["levels"] = []
         for level in spread:
             own = (index, "levels", len(entry["levels"]))
@@ -462,10 +460,10 @@ class _Reading:
             name = level.name or (str(level.number) if level.number is not None and unit != level.number else "")
             told = {} if level.place == at else {"expected_outcome": level.text}
             entry["levels"].append({"level": unit, **({"name": name} if name else {}), **told})
-            self._put(own, level.place)
+            self.draft.put(own, level.place)
             if told:
-                self._put((*own, "level"), level.number_place, is_key=level.is_key)
-                self._put((*own, "expected_outcome"), level.text_place)
+                self.draft.put((*own, "level"), level.number_place, is_key=level.is_key)
+                self.draft.put((*own, "expected_outcome"), level.text_place)
                 if level.text is None or (isinstance(level.text, str) and not level.text.strip()):
                     values = {"subject": "the text of this level is", "found": "blank"}
                     self.problems.append(("empty-outcome", Problem("blank", level.text_place, Part.VALUE, values)))
@@ -530,11 +528,11 @@ class _Reading:
             if ends is None and "levels" not in entry:
                 entry["levels"] = [{"level": 0, "name": "no"}, {"level": 1, "name": "yes"}]
                 for own in (("levels",), ("levels", 0), ("levels", 1)):
-                    self._put((index, *own), self.draft.place_of((index,)) or self.path)
+                    self.draft.put((index, *own), self.draft.place_of((index,)) or self.path)
                 if "required_min_score" in entry:
                     entry["required_min_level"] = 1 if entry.pop("required_min_score") else 0
                     place = self.draft.place_of((index, "required_min_score"))
-                    self._put((index, "required_min_level"), place or self.path)
+                    self.draft.put((index, "required_min_level"), place or self.path)
 
     # Gates, weights and the threshold.
 
@@ -572,7 +570,7 @@ class _Reading:
             entry[field] = 0 if gate == 0 else HIGHEST
         elif levels:
             entry[field] = max(levels) if gate is None else _reach(levels, gate, lowest, highest)
-        self._put((index, field), marked.place)
+        self.draft.put((index, field), marked.place)
 
     def _check_gate(self, gate: Fraction, place: Path, ends: Ends, *, is_part: bool) -> Fraction | None:
         """Return the score that a gate means, None if it is on no scale."""
@@ -629,7 +627,7 @@ class _Reading:
             if weight is not None:
                 weights[index] = weight * leaf.share
                 own = self.data[index].get("weight", 1)
-                is_computed = is_computed or not _is_number(own) or weights[index] != Fraction(str(own))
+                is_computed = is_computed or read_number(own) is None or weights[index] != Fraction(str(own))
                 if weight < 0 and ends is not None and written:
                     text = describe(written.value, self.document.written_at(written.place))
                     values = {"subject": f"`{written.place[-1]}` is", "found": text, "least": 0}
@@ -640,7 +638,7 @@ class _Reading:
             for index, weight in weights.items():
                 self.data[index]["weight"] = int(weight * unit)
                 place = self.draft.place_of((index, "weight")) or leaves[index].place
-                self._put((index, "weight"), place, is_key=True)
+                self.draft.put((index, "weight"), place, is_key=True)
         self.points = sum((weight for weight in weights.values() if weight > 0), Fraction(0))
         if any(weights.values()) and not self.points:
             expected = "one criterion at least with a weight above 0"
@@ -657,7 +655,7 @@ class _Reading:
         weight: Fraction | None = otherwise
         if written:
             entry["weight"] = written.value
-            self._put((index, "weight"), written.place)
+            self.draft.put((index, "weight"), written.place)
             weight = self._read_weight(written)
             if weight is None and isinstance(written.value, str) and self.shape.weights:
                 known = join_words([f"`{word}`" for word, _ in self.shape.weights])
@@ -665,10 +663,10 @@ class _Reading:
                 self.problems.append(("weight", Problem("unknown-word", written.place, Part.VALUE, values)))
         mark = self._find_mark(leaf, self.shape.negative)
         if mark and weight is not None:
-            self._put((index, "negative"), mark.place)
+            self.draft.put((index, "negative"), mark.place)
             sign = 1 if ASKED in entry else -1
             weight = sign * abs(weight)
-            if _is_number(own := entry.get("weight", 1)):
+            if read_number(own := entry.get("weight", 1)) is not None:
                 entry["weight"] = sign * abs(own)
         return weight
 
@@ -684,7 +682,7 @@ class _Reading:
         if read is None or read[0] in (whole, self.points):
             return
         place, part = (self.path, Part.KEY) if read[1] is None else (read[1], Part.VALUE)
-        self._put(("total",), place)
+        self.draft.put(("total",), place)
         values = {"sum": _show(self.points), "total": _show(read[0])}
         self.problems.append(("weight", Problem("total", place, part, values)))
 
@@ -799,12 +797,12 @@ def read_ends(value: Any) -> Ends | str | None:
                 return YES_NO
             found = _RANGE.fullmatch(value)
             return (Fraction(found[1]), Fraction(found[2])) if found else None
-        case list() if len(value) > 1 and all(_is_number(each) for each in value):
+        case list() if len(value) > 1 and all(read_number(each) is not None for each in value):
             ends = [Fraction(str(each)) for each in value]
             return (ends[0], ends[1]) if len(ends) == 2 else (min(ends), max(ends))
         case dict():
             for low, high in _ENDS:
-                if _is_number(value.get(low)) and _is_number(value.get(high)):
+                if read_number(value.get(low)) is not None and read_number(value.get(high)) is not None:
                     return Fraction(str(value[low])), Fraction(str(value[high]))
             numbers = [found for key in value if (found := _NUMBERED.fullmatch(key))]
             if len(numbers) == len(value) > 1:
@@ -828,10 +826,6 @@ def read_percent(value: Any) -> Fraction | None:
     """Return the part that a string says in percent: 3/5 for "60%"."""
     share = read_share(value) if isinstance(value, str) and value.rstrip().endswith("%") else None
     return None if share is None else share / 100
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
 
 
 def _decimal(number: Fraction) -> Decimal:

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urldefrag
 
 from rubric_lint.rules import BY_NAME
+from rubric_lint.version import __version__
 from website import commands, reference
 from website.sources import (
     ROOT,
@@ -48,7 +49,8 @@ def write_sources(folder: Path) -> dict[str, str]:
         shutil.copy(ROOT / name, target)
     shutil.copytree(Path(__file__).with_name("assets"), folder / "site-source/assets")
     shutil.copytree(Path(__file__).with_name("theme"), folder / "theme", dirs_exist_ok=True)
-    _write(folder / "zensical.toml", expand_navigation((ROOT / "zensical.toml").read_text("utf-8"), list(pages)))
+    config = expand_navigation((ROOT / "zensical.toml").read_text("utf-8"), list(pages))
+    _write(folder / "zensical.toml", f'{config}\n[project.extra]\nversion = "{__version__}, not released"\n')
     return pages
 
 
@@ -59,12 +61,12 @@ def make_pages() -> dict[str, str]:
         SiteError: when a link leads nowhere or a list is unknown.
     """
     pages, sections = find_pages(), find_sections()
-    entries = commands.list_commands()
-    known = frozenset([*pages.values(), *(entry.page for entry in entries)])
+    known = frozenset([*pages.values(), "commands/options.md"])
     places = pages | sections | find_pictures()
     texts = {name: _fill(name, (ROOT / name).read_text("utf-8")) for name in pages}
     texts |= {name: reference.describe_rule(BY_NAME[urldefrag(place).fragment]) for name, place in sections.items()}
-    texts |= {entry.page: commands.write_page(entry) for entry in entries}
+    texts["docs/commands/index.md"] += f"\n{commands.describe_commands()}\n"
+    texts["commands/options.md"] = commands.write_options()
     faults = []
     for name, text in texts.items():
         try:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 import click
@@ -13,9 +14,12 @@ from rubric_lint.cli.lint import lint
 from rubric_lint.cli.score import score
 from rubric_lint.cli.test import test
 from rubric_lint.messages import HOME
-from website.sources import page_url
 
 PROGRAMS = {"rubric-lint": lint.cli, "rubric-fix": fix.fix, "rubric-score": score.cli, "rubric-test": test.cli}
+ALIASES = frozenset({"rubric-fix", "rubric-score", "rubric-test"})
+"""Other names of commands, which have no section of their own."""
+MOST = 15
+"""An option of more commands than this is one of most of them."""
 MEANINGS = {
     Exit.CLEAN: "Nothing to report.",
     Exit.FOUND: "Something to report: findings at or above `--fail-on`, files that `rubric-fix --check` would change, "
@@ -36,9 +40,9 @@ class Entry(NamedTuple):
     context: click.Context
 
     @property
-    def page(self) -> str:
-        """The page in the source of the site."""
-        return f"commands/{self.name.replace(' ', '-')}.md"
+    def anchor(self) -> str:
+        """The anchor of its section on the page of commands."""
+        return self.name.replace(" ", "-")
 
     @property
     def options(self) -> dict[str, list[click.Option]]:
@@ -65,40 +69,60 @@ def _walk(name: str, command: click.Command, parent: click.Context | None) -> It
                 yield from _walk(each, inner, context)
 
 
-def write_page(entry: Entry) -> str:
-    """Return the page of one command."""
-    usage = "\n".join(entry.command.get_usage(entry.context).removeprefix("Usage: ").split("\n"))
-    lines = [f"# {entry.name}", *_paragraphs(entry.command.help or "")]
-    lines.append("```text\n" + "\n".join(line.strip() for line in usage.splitlines()) + "\n```")
+def describe_commands() -> str:
+    """Return the sections of the page of commands: a command each, whose options the page of options explains."""
+    return "\n\n".join(_describe(entry) for entry in list_commands() if entry.name not in ALIASES)
+
+
+def _describe(entry: Entry) -> str:
+    usage = re.sub(r"\n\s+", "\n", entry.command.get_usage(entry.context).removeprefix("Usage: "))
+    lines = [
+        f"## `{entry.name}` {{ #{entry.anchor} }}",
+        f"```text\n{usage}\n```",
+        *_paragraphs(entry.command.help or ""),
+    ]
     if isinstance(entry.command, DefaultGroup):
         lines.append(f"`{entry.name} {entry.command.default.name}` does the same.")
         if (said := entry.command.default.help) and said != entry.command.help:
             lines += _paragraphs(said)
-    inner = [each for each in list_commands() if each.name.rpartition(" ")[0] == entry.name]
-    if inner:
-        lines += ["## Commands", "\n".join(_table(inner))]
     assert isinstance(entry.command, Command), entry.name
     if entry.command.examples:
-        lines.append("## Examples")
-        lines += [f"{purpose}:\n\n```sh\n{line}\n```" for line, purpose in entry.command.examples.items()]
+        lines.append(
+            "```sh\n" + "\n".join(f"{line}  # {said}" for line, said in entry.command.examples.items()) + "\n```"
+        )
     for group, options in entry.options.items():
-        lines.append(f"## Options: {group.lower()}")
-        for option in options:
+        names = (f"[`{_long(option)}`]({HOME}commands/options/#{_long(option).lstrip('-')})" for option in options)
+        lines.append(f"**{group}:** {', '.join(names)}")
+    return "\n\n".join(lines)
+
+
+def write_options() -> str:
+    """Return the page of options: each with its meanings, and the commands in which it has each."""
+    meanings: dict[str, dict[tuple[str, str], list[Entry]]] = {}
+    for entry in list_commands():
+        for option in chain.from_iterable(entry.options.values()):
             record = option.get_help_record(entry.context)
             assert record, option.name
-            lines += [f"### `{record[0]}` {{ #{option_anchor(option)} }}", _escape(_plain(record[1] or ""))]
-    codes = (f"| {int(code)} | {_escape(meaning)} |" for code, meaning in sorted(entry.command.exits.items()))
-    lines += [
-        "## Exit codes",
-        "\n".join(["| exit code | meaning |", "|---|---|", *codes]),
-        f"[All exit codes]({HOME}commands/#exit-codes).",
+            meanings.setdefault(_long(option), {}).setdefault(record, []).append(entry)
+    lines = [
+        "# Options",
+        "Every option of every command, in alphabetical order. Those of most commands are not repeated for each.",
     ]
+    for name, found in sorted(meanings.items(), key=lambda each: each[0].lstrip("-")):
+        lines.append(f"## `{name}` {{ #{name.lstrip('-')} }}")
+        for (written, said), entries in found.items():
+            links = ", ".join(
+                f"[`{each.name.removeprefix('rubric-lint ')}`]({HOME}commands/#{each.anchor})"
+                for each in entries
+                if each.name not in ALIASES
+            )
+            where = "most commands" if len(entries) > MOST else links
+            lines.append(f"`{written}` ({where}): {_escape(_plain(said))}")
     return "\n\n".join(lines) + "\n"
 
 
-def option_anchor(option: click.Option) -> str:
-    """Return the anchor of an option on its page: `--fail-on` is at `#fail-on`."""
-    return max(option.opts, key=len).lstrip("-")
+def _long(option: click.Option) -> str:
+    return max(option.opts, key=len)
 
 
 def list_programs() -> str:
@@ -115,8 +139,9 @@ def list_exit_codes() -> str:
 
 def _table(entries: Sequence[Entry]) -> list[str]:
     rows = [
-        f"| [`{entry.name}`]({HOME}{page_url(entry.page)}) | {_escape(_first_sentence(entry.command.help or ''))} |"
+        f"| [`{entry.name}`]({HOME}commands/#{entry.anchor}) | {_escape(_first_sentence(entry.command.help or ''))} |"
         for entry in entries
+        if entry.name not in ALIASES
     ]
     return ["| command | what it does |", "|---|---|", *rows]
 

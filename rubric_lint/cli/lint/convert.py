@@ -41,7 +41,7 @@ def convert(given: Given) -> int:
     target does not support, is refused. FILE may be - for stdin, or REV:PATH for a file in a Git revision.
     """
     from rubric_lint.dialects.export import load_target  # noqa: PLC0415
-    from rubric_lint.dialects.export.sound import find_written, make_sound  # noqa: PLC0415
+    from rubric_lint.dialects.export.entries import find_written, make_sound  # noqa: PLC0415
     from rubric_lint.dialects.export.suite import Use, carry  # noqa: PLC0415
     from rubric_lint.dialects.export.target import ExportError  # noqa: PLC0415
 

@@ -1,7 +1,12 @@
-"""Define `rubric-lint diff`, which reports changes in meaning between two files and their effect on verdicts."""
+"""Define `rubric-lint diff`, which reports changes in meaning of a branch or between two files, and their effects."""
+
+# Paths are str, see project/settings.py.
+# ruff: noqa: PTH116, PTH118
 
 import os
+import shlex
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -16,9 +21,13 @@ from rubric_lint.run.console import Progress
 from rubric_lint.run.given import Input, InvalidError, UnusableError, read_given
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.changes import Effects, RubricPair
+    from rubric_lint.agree.changes import Change, Effects, RubricPair
+    from rubric_lint.finding import Finding
     from rubric_lint.project.settings import SettingsFinder
+    from rubric_lint.report.changes import Comparison
+    from rubric_lint.run.git import Branch
     from rubric_lint.scoring.loading import Loaded
+    from rubric_lint.text.source import Source
 
 
 _FILE = "examples/summary.rubric.yaml"
@@ -26,48 +35,192 @@ _FILE = "examples/summary.rubric.yaml"
 
 @command(
     "old? new?",
-    "rubric outputs format=text,markdown,json | stdin-filename color config isolated",
+    "rubric outputs format=text,markdown,json output | stdin-filename color config isolated",
+    short="Report changes in meaning of a branch, or between two files.",
     examples={
+        "rubric-lint diff": "Report what this branch changes",
+        "rubric-lint diff --format markdown HEAD": "Write a comment for a pull request",
         f"rubric-lint diff HEAD:{_FILE} {_FILE}": "Compare with the last commit",
         f"rubric-lint diff --outputs examples/summary.outputs.jsonl HEAD:{_FILE} {_FILE}": "Show whose verdict changes",
-        f"rubric-lint diff --format markdown HEAD:{_FILE} {_FILE}": "Write a comment for a pull request",
     },
     exits={
         Exit.CLEAN: "no change in meaning",
-        Exit.FOUND: "changes in meaning",
-        Exit.USAGE: "usage error, or a file that cannot be read or has errors",
+        Exit.FOUND: "changes in meaning; of a branch, also findings on changed lines, or tests that do not hold",
+        Exit.USAGE: "usage error, a file that cannot be read or has errors, or a branch without a base",
     },
     writes_at_end=True,
 )
 def diff(given: Given) -> int:
-    """Report changes in meaning between the rubrics of two files.
+    """Report what a branch changes in the meaning of rubrics, or what differs between two files.
 
-    OLD and NEW are files, - for stdin, or REV:PATH for a file in a Git revision, such as HEAD:suites/support.yaml.
-    Changes of comments, order, notation and line breaks are ignored.
+    Without NEW, OLD is a Git revision; all rubrics are compared with what they were where the branch left it. By
+    default, that is the base of the pull request, or the main branch. Findings on changed lines and rubric tests that
+    no longer hold are listed too. With NEW, both are files, - for stdin, or REV:PATH for a file in a revision. Changes
+    of comments, order, notation and line breaks are ignored.
     """
-    from rubric_lint.agree.changes import compare, locate, pair_rubrics, prepare_all  # noqa: PLC0415  # noqa: PLC0415
-    from rubric_lint.report.changes import Comparison, as_json, as_markdown, as_text  # noqa: PLC0415
+    from rubric_lint.report.changes import as_json, as_markdown, as_text  # noqa: PLC0415
     from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
-    finder = given.finder()
     try:
-        files = [read_given(each, given.stdin_filename) for each in (given.old, given.new)]
-        loaded = [_load_old(files[0], finder), load_given(files[1], finder)]
-        was, now = map(prepare_all, loaded)
-        pairs = _choose(pair_rubrics(was, now), given.name)
-        effects = _score(given.outputs, pairs) if given.outputs else None
+        comparison = _compare_files(given) if given.new else _compare_branch(given)
     except RubricError as wrong:
         raise UnusableError(*wrong.faults) from None
-    changes = tuple(locate(change, *loaded) for change in compare(pairs))
-    comparison = Comparison(files[0].label, files[1].label, changes, effects)
+    in_color = wants_color(given.color) and given.output is None
     if given.form == "json":
-        click.echo(as_json(comparison), nl=False)
+        text = as_json(comparison)
     else:
-        in_color = wants_color(given.color)
         lines = as_markdown(comparison) if given.form == "markdown" else as_text(comparison, color=in_color)
-        click.echo("\n".join(lines), color=in_color)
-    return Exit.FOUND if comparison.changes else Exit.CLEAN
+        text = "\n".join(lines) + "\n"
+    if given.output in {None, STDIN}:
+        click.echo(text, nl=False, color=in_color)
+    else:
+        from rubric_lint.cli.options import open_output  # noqa: PLC0415
+
+        with open_output(given.output, "--output") as stream:
+            stream.write(text)
+    return Exit.CLEAN if comparison.is_clean else Exit.FOUND
+
+
+def _compare_files(given: Given) -> "Comparison":
+    from rubric_lint.agree.changes import compare, locate, pair_rubrics, prepare_all  # noqa: PLC0415
+    from rubric_lint.report.changes import Comparison  # noqa: PLC0415
+
+    finder = given.finder()
+    files = [read_given(each, given.stdin_filename) for each in (given.old, given.new)]
+    loaded = [_load_old(files[0], finder), load_given(files[1], finder)]
+    pairs = _choose(pair_rubrics(*map(prepare_all, loaded)), given.name)
+    effects = _score(given.outputs, pairs) if given.outputs else None
+    changes = tuple(locate(change, *loaded) for change in compare(pairs))
+    return Comparison(files[0].label, files[1].label, changes, effects)
+
+
+def _compare_branch(given: Given) -> "Comparison":
+    """Compare the rubrics of all changed files with what they were where the branch left its base.
+
+    Raises:
+        click.UsageError: when Git cannot say what changed, or --outputs could belong to several rubrics.
+    """
+    from rubric_lint.agree.changes import compare, locate, pair_rubrics, prepare_all  # noqa: PLC0415
+    from rubric_lint.report.changes import Comparison  # noqa: PLC0415
+    from rubric_lint.run.git import GitError, read_branch  # noqa: PLC0415
+
+    if given.old is not None and os.path.lexists(given.old):
+        raise click.UsageError(f"{given.old} is a file; name what to compare it with too, such as HEAD:{given.old}")
+    try:
+        branch = read_branch(given.old)
+    except GitError as fault:
+        raise click.UsageError(str(fault)) from None
+    finder = given.finder()
+    changes: list[Change] = []
+    pairs: list[RubricPair] = []
+    skipped: list[str] = []
+    wanted = _list_wanted(branch, finder)
+    for old, new in branch.files:
+        if new in wanted or (new is None and old and _has_text(old)):
+            try:
+                loaded = _load_sides(branch, old, new, finder)
+            except UnusableError as wrong:
+                skipped += wrong.lines[:1]
+                continue
+            found = pair_rubrics(*map(prepare_all, loaded))
+            if given.name is not None:
+                found = [pair for pair in found if any(rubric and rubric.name == given.name for rubric in pair)]
+            changes += (locate(change, *loaded) for change in compare(found))
+            pairs += found
+    names = Counter(rubric.name for pair in pairs if (rubric := pair[1] or pair[0]))
+    if given.outputs and (twice := [name for name, count in names.items() if count > 1]):
+        raise click.UsageError(f"--outputs: several files have a rubric named `{twice[0]}`; compare one file")
+    effects = _score(given.outputs, pairs) if given.outputs and pairs else None
+    findings, tests = _find_findings(branch, wanted, finder), _find_failures(branch, finder)
+    return Comparison(branch.base, "", tuple(changes), effects, findings, tests, tuple(skipped), is_branch=True)
+
+
+def _name(branch: "Branch", path: str) -> str:
+    """Return the name, from the current folder, of a file in the repository."""
+    return os.path.relpath(os.path.join(branch.root, path), os.path.realpath("."))
+
+
+def _has_text(path: str) -> bool:
+    return path.lower().endswith((".yaml", ".yml", ".json", ".jsonl", ".toml"))
+
+
+def _list_wanted(branch: "Branch", finder: "SettingsFinder") -> frozenset[str]:
+    """Return the changed files that a run over the repository reads, by their paths in it."""
+    from rubric_lint.project.files import File, find  # noqa: PLC0415
+
+    changed = {os.path.join(branch.root, new): new for _, new in branch.files if new}
+    start = os.path.relpath(branch.root)
+    found = (os.path.realpath(each.name) for each in find([start], finder) if isinstance(each, File))
+    return frozenset(changed[name] for name in found if name in changed)
+
+
+def _load_sides(
+    branch: "Branch", old: str | None, new: str | None, finder: "SettingsFinder"
+) -> "tuple[dict[str, Loaded], dict[str, Loaded]]":
+    """Return the rubrics of both sides by name; a side without rubrics has none.
+
+    Raises:
+        UnusableError: when a side cannot be read or has errors.
+    """
+    sides: list[dict[str, Loaded]] = []
+    for side in (old and f"{branch.commit}:{old}", new and _name(branch, new)):
+        if side is None:
+            sides.append({})
+            continue
+        data = read_given(side)
+        if side.startswith(f"{branch.commit}:"):
+            data = data._replace(label=_name(branch, str(old)), path=_name(branch, str(old)))
+        try:
+            sides.append(load_given(data, finder))
+        except InvalidError as wrong:
+            first = wrong.lines[0]
+            where = f"{data.label} in {branch.base}" if side.startswith(f"{branch.commit}:") else data.label
+            raise UnusableError(f"{where}: has errors, so its scores are undefined: {first}") from None
+        except UnusableError:  # no rubrics
+            sides.append({})
+    return sides[0], sides[1]
+
+
+def _find_findings(
+    branch: "Branch", wanted: frozenset[str], finder: "SettingsFinder"
+) -> "tuple[tuple[Source, Finding], ...]":
+    """Return the findings on changed lines."""
+    from rubric_lint.finding import Result  # noqa: PLC0415
+    from rubric_lint.project.files import File  # noqa: PLC0415
+    from rubric_lint.run.batch import lint_files  # noqa: PLC0415
+    from rubric_lint.run.git import ChangedLinesFilter, read_changes  # noqa: PLC0415
+
+    if not wanted:
+        return ()
+    sieve = ChangedLinesFilter(read_changes(branch.commit))
+    names = sorted(_name(branch, each) for each in wanted)
+    found = []
+    for file, outcome in lint_files(File(name, finder.for_file(name)) for name in names):
+        if isinstance(outcome, Result) and isinstance(file, File):
+            result = sieve.sift(outcome, file.settings)
+            found += [(result.source, finding) for finding in result.findings]
+    return tuple(found)
+
+
+def _find_failures(branch: "Branch", finder: "SettingsFinder") -> "tuple[tuple[Source, Finding], ...]":
+    """Return what rubric tests of the repository find."""
+    from rubric_lint.cli.test.test import find_tests  # noqa: PLC0415
+    from rubric_lint.finding import Result  # noqa: PLC0415
+    from rubric_lint.project.files import File  # noqa: PLC0415
+    from rubric_lint.testing.reading import find_needed  # noqa: PLC0415
+    from rubric_lint.testing.running import Runner  # noqa: PLC0415
+
+    changed = {os.path.join(branch.root, path) for pair in branch.files for path in pair if path}
+    runner = Runner(finder)
+    found: list[tuple[Source, Finding]] = []
+    for file in find_tests([os.path.relpath(branch.root)], finder):
+        if isinstance(file, File) and changed & {
+            os.path.realpath(name) for name in (file.name, *find_needed(file.name))
+        }:
+            result = runner.run(file)
+            found += [(result.source, each) for each in result.findings] if isinstance(result, Result) else []
+    return tuple(found)
 
 
 def _load_old(given: Input, finder: "SettingsFinder") -> "dict[str, Loaded]":
@@ -81,8 +234,6 @@ def _load_old(given: Input, finder: "SettingsFinder") -> "dict[str, Loaded]":
     except InvalidError as wrong:
         mend = f"fix {given.label}"
         if given.path not in (given.label, STDIN):  # a revision
-            import shlex  # noqa: PLC0415
-
             mend = f"save it with `git show {shlex.quote(given.label)} > FILE`, fix FILE"
         advice = (
             f"OLD has errors, so its scores are undefined: {mend} (`rubric-fix --unsafe-fixes`), then compare again"
@@ -124,7 +275,7 @@ def _score(name: str, pairs: "list[RubricPair]") -> "Effects":
 def _size(name: str) -> int | None:
     """Return the size of a file in bytes; None if it is not known."""
     with suppress(OSError, ValueError):
-        return os.stat(name).st_size  # noqa: PTH116 (a Path adds nothing here)
+        return os.stat(name).st_size
     return None
 
 

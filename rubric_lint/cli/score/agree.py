@@ -199,7 +199,7 @@ def agree(given: Given) -> int:
         else:
             click.echo("\n".join(as_text(findings, columns(), _IN_A_TABLE if given.worst is None else given.worst)))
         if page:
-            from rubric_lint.report.agreement import render_agreement  # noqa: PLC0415
+            from rubric_lint.report.html import render_agreement  # noqa: PLC0415
 
             page.write(
                 render_agreement(

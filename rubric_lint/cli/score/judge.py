@@ -17,7 +17,7 @@ from rubric_lint.cli.options import JUDGING, STDIN, Given, command, require_file
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, find_access, hold, make_plan, read_batch
 from rubric_lint.cli.score.options import load
 from rubric_lint.messages import Causes, UserError, join_words, list_names
-from rubric_lint.report.visible import visible
+from rubric_lint.report.terminal import visible
 from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from rubric_lint.judge.store import ReplyStore
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.reply import Reply, Tokens
 from rubric_lint.project.writing import WriteError
-from rubric_lint.report.visible import visible
+from rubric_lint.report.terminal import visible
 from rubric_lint.run.cache import JUDGED, cache_folder
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.summary import counted

@@ -15,7 +15,7 @@ from rubric_lint.cli.score.judge_options import AnswersFile, check_call, hold, r
 from rubric_lint.cli.score.options import load
 from rubric_lint.messages import visible_json
 from rubric_lint.project.opening import LIMIT, open_stream
-from rubric_lint.report.visible import visible
+from rubric_lint.report.terminal import visible
 from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:

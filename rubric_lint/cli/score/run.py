@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from rubric_lint.agree.limits import Limit, Limits
     from rubric_lint.agree.runs import Matcher, OtherRun
     from rubric_lint.engines.cluster import Done, Folder, Plan, Worker
-    from rubric_lint.report.answer_rows import Records
     from rubric_lint.report.assessment import Assessed
-    from rubric_lint.report.html import Extras, HtmlReport
+    from rubric_lint.report.html import Extras, HtmlReport, Records
     from rubric_lint.scoring.grading import ScoringRubric
     from rubric_lint.scoring.run import Scoring
     from rubric_lint.scoring.totals import Totals
@@ -139,7 +138,7 @@ def _tell_end(warnings: Iterable[str], totals: "Totals | None", causes: Causes) 
 
 def _tell_comparison(found: "Mapping[str, Any]", name: str, write: Callable[[str], None] | None) -> None:
     """Write what got worse since the other run, to the table or to stderr."""
-    from rubric_lint.report.compared import word_comparison  # noqa: PLC0415  (few runs compare)
+    from rubric_lint.report.changes import word_comparison  # noqa: PLC0415  (few runs compare)
 
     for line in word_comparison(found, name):
         if write:
@@ -212,7 +211,7 @@ def check_output(given: Given) -> None:
         if given.compact and given.form in {"json", "table"}:
             raise click.UsageError("--compact is for JSON Lines; leave out --format")
         return
-    from rubric_lint.report.result_files import check_name  # noqa: PLC0415  (few runs write files)
+    from rubric_lint.report.scores import check_name  # noqa: PLC0415  (few runs write files)
 
     require_file_name(given.output, "--output")
     if given.form:
@@ -237,8 +236,7 @@ class ResultOutput:
             click.UsageError: when it cannot be written, or is one of the files `read`.
         """
         from rubric_lint.project.writing import PartFile, WriteError  # noqa: PLC0415
-        from rubric_lint.report.result_files import open_results  # noqa: PLC0415
-        from rubric_lint.report.scores import count_errors  # noqa: PLC0415
+        from rubric_lint.report.scores import count_errors, open_results  # noqa: PLC0415
 
         if any(each != STDIN and os.path.realpath(each) == os.path.realpath(name) for each in read):
             raise click.UsageError(f"--output: {name}: is also an input; name another file")
@@ -317,11 +315,15 @@ def prepare_extras(rubrics: "dict[str, ScoringRubric]", given: Given) -> Prepare
     if compare is not None:
         from rubric_lint.agree.runs import OtherRun  # noqa: PLC0415
         from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
-        from rubric_lint.report.answer_rows import MOST_TEXT, Records  # noqa: PLC0415
 
-        records = Records("other-records", MOST_TEXT // 2) if given.report else None
+        if given.report:
+            from rubric_lint.report.html import MOST_TEXT, Records  # noqa: PLC0415  (loads the template engine)
+
+            records = Records("other-records", MOST_TEXT // 2)
         other = OtherRun(rubrics, Extract(given.extract), records.add if records else lambda _: None)
         if not other.read(read_chunks(compare)):
+            if records:
+                records.close()
             complain(f"--compare: {label(compare)}: no outputs found")
             return None
         told = told._replace(other=label(compare) if compare == STDIN else Path(compare).name)
@@ -383,8 +385,7 @@ def make_matcher(other: "OtherRun | None") -> "Matcher | None":
 
 def start_report(rubrics: "Mapping[str, ScoringRubric]", extras: "Prepared") -> "HtmlReport":
     """Return an empty report."""
-    from rubric_lint.report.answer_rows import MOST_TEXT  # noqa: PLC0415
-    from rubric_lint.report.html import HtmlReport  # noqa: PLC0415
+    from rubric_lint.report.html import MOST_TEXT, HtmlReport  # noqa: PLC0415
 
     return HtmlReport(rubrics, extras.other, extras.records, text=MOST_TEXT // (2 if extras.records else 1))
 

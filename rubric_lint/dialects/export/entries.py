@@ -1,13 +1,16 @@
-"""Convert a rubric of the model to plain data: the list under `rubrics:` in version 2."""
+"""Convert a rubric of the model to the data under `rubrics:` in version 2, and refuse those without one meaning."""
 
-from collections.abc import Iterable, Mapping
+import math
+from bisect import bisect
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
-from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
-from rubric_lint.format.criterion import SCORES, Band, Criterion, Level, Scale, Shape
+from rubric_lint.dialects.export.target import ExportError, Loss
+from rubric_lint.format.criterion import HIGHEST, LOWEST, SCORES, SPAN, Band, Criterion, Level, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import schema_for
+from rubric_lint.messages import describe, name_scores
 from rubric_lint.text.path import Path
 
 Data = dict[str, Any]
@@ -40,13 +43,6 @@ def uncovered(scale: Scale) -> set[int]:
 def sort_levels(criterion: Criterion) -> list[Level]:
     """Return the levels of a criterion in ascending order."""
     return sorted(criterion.levels or (), key=lambda level: level.number or 0)
-
-
-def shares(rubric: Rubric) -> tuple[Fraction, ...]:
-    """Return the exact share of each criterion in the average; all 0 if all weights are 0."""
-    weights = [Fraction(criterion.weight or 0) for criterion in rubric.criteria]
-    total = sum(weights)
-    return tuple(weight / total if total else weight for weight in weights)
 
 
 def as_number(value: Decimal) -> int | Decimal:
@@ -118,3 +114,126 @@ def _written(criterion: Criterion, path: Path) -> Mapping[str, Any]:
         is_there = step in value if isinstance(value, dict) else isinstance(value, list)
         value = value[step] if is_there else {}
     return value if isinstance(value, dict) else {}
+
+
+class _Holder(Protocol):
+    @property
+    def rubric(self) -> Rubric: ...
+
+
+Item = TypeVar("Item", bound=_Holder)
+"""What holds a rubric, as it was loaded."""
+
+_SILENCED = "which a comment or a setting silences; fix that first"
+
+
+def find_written(found: Mapping[str, Item], target: str, shapes: Collection[Shape]) -> dict[str, Item]:
+    """Return what is written as rubrics, by name: all but texts of AgentV that stay assertions.
+
+    AgentV itself gets a text as it is. Another target gets the rubric that it holds, but is not refused because of one
+    if there are other rubrics.
+    """
+    texts = {name for name, each in found.items() if _is_text_of_agentv(each.rubric)}
+    are_all = len(texts) == len(found)
+    left = {
+        name
+        for name in texts
+        if target in {"agentv-4", "agentv-5"} or (not are_all and found[name].rubric.shape not in shapes)
+    }
+    return {name: each for name, each in found.items() if name not in left}
+
+
+def _is_text_of_agentv(rubric: Rubric) -> bool:
+    return rubric.view is not None and rubric.view.is_text and rubric.dialect.startswith("agentv")
+
+
+def make_sound(name: str, rubric: Rubric, *, has_deductions: bool = False) -> tuple[Rubric, list[Loss]]:
+    """Return the rubric without the criteria that our format cannot count, and these as losses.
+
+    With `has_deductions`, criteria that cost points stay, and so do those that an answer earns by not meeting them if
+    all are such: then an answer loses their points.
+
+    Raises:
+        RefusedError: if the rubric contradicts itself, so that it has no single meaning.
+    """
+    if rubric.view and rubric.view.unscorable:
+        raise ExportError(name, rubric.path, rubric.view.unscorable)
+    if rubric.span != (LOWEST, HIGHEST):
+        lowest, highest = rubric.span
+        message = f"its bands go from {lowest} to {highest}, and {rubric.view.dialect.title if rubric.view else 'it'} "
+        message += f"makes {lowest} worth 0 and {highest} worth 1; elsewhere scores are divided by {HIGHEST}"
+        raise ExportError(name, rubric.path, message)
+    if rubric.shape and any(entry.shapes != (rubric.shape,) for entry in rubric.entries):
+        raise ExportError(name, rubric.path, f"the rubric mixes shapes, {_SILENCED}")
+    for scale in rubric.scales:
+        _check_bands(name, scale.bands)
+    rubric = rubric._replace(entries=tuple(map(_describe_between, rubric.entries)))
+    for criterion in rubric.criteria:
+        if criterion.levels is not None:
+            _check_levels(name, criterion)
+            span = (criterion.fields or {}).get(SPAN)
+            numbers = [level.number for level in criterion.levels or () if level.number is not None]
+            if span and span != (min(numbers), max(numbers)):
+                message = f"level {min(numbers)} of `{criterion.id}` is worth {min(numbers)} of {span[1]} points"
+                raise ExportError(name, criterion.path, f"{message}; elsewhere the lowest level is worth nothing")
+    counted = _find_counted(rubric, has_deductions=has_deductions)
+    if rubric.shape is Shape.HOLISTIC or all(counted):
+        return rubric, []
+    pairs = list(zip(rubric.criteria, counted, strict=True))
+    losses = [Loss(name, each.path, _word_weight(each)) for each, counts in pairs if not counts]
+    kept = tuple(each for each, counts in pairs if counts)
+    if not kept:
+        raise ExportError(name, rubric.path, "no criterion has a weight of at least 0 and is not negated")
+    return rubric._replace(entries=kept), losses
+
+
+def _describe_between(criterion: Criterion) -> Criterion:
+    """Return a criterion whose levels without a text say between which levels with one they are, if they are."""
+    levels = criterion.levels or ()
+    described = sorted(level.number for level in levels if level.outcome is not None and level.number is not None)
+    if len(described) == len(levels):
+        return criterion
+    told = []
+    for level in levels:
+        at = bisect(described, level.number or 0)
+        is_between = level.outcome is None and 0 < at < len(described)
+        text = f"Between {described[at - 1]} and {described[at]}" if is_between else level.outcome or level.name
+        told.append(level._replace(outcome=text))
+    return criterion._replace(levels=tuple(told))
+
+
+def _find_counted(rubric: Rubric, *, has_deductions: bool) -> list[bool]:
+    """Return for each criterion whether the target can count it: in ours, an answer gains by meeting it."""
+    weights = [criterion.weight for criterion in rubric.criteria]
+    if has_deductions and all(each.is_negated and each.weight and each.weight > 0 for each in rubric.criteria):
+        return [True] * len(weights)
+    lowest = -math.inf if has_deductions else 0
+    return [
+        weight is not None and weight >= lowest and not criterion.is_negated
+        for criterion, weight in zip(rubric.criteria, weights, strict=True)
+    ]
+
+
+def _check_bands(name: str, bands: Iterable[Band]) -> None:
+    taken: set[int] = set()
+    for band in bands:
+        if not band.is_sound:
+            raise ExportError(name, band.path, f"{band.written} is not a band from 0 to 10, {_SILENCED}")
+        if shared := taken.intersection(band.scores):
+            raise ExportError(name, band.path, f"{name_scores(shared)} is in two bands, {_SILENCED}")
+        taken.update(band.scores)
+
+
+def _check_levels(name: str, criterion: Criterion) -> None:
+    numbers = [level.number for level in criterion.levels or ()]
+    if None in numbers or len(set(numbers)) < max(2, len(numbers)):
+        raise ExportError(name, criterion.path, f"the levels of `{criterion.id}` are not distinct, {_SILENCED}")
+    if any(level.outcome is None for level in criterion.levels or ()):
+        raise ExportError(name, criterion.path, f"a level of `{criterion.id}` does not say what earns it")
+
+
+def _word_weight(criterion: Criterion) -> str:
+    if criterion.is_negated:
+        return f"the criterion `{criterion.id}`: an answer earns it by not meeting it, which has no field here"
+    weight = (criterion.fields or {}).get("weight")
+    return f"the criterion `{criterion.id}`: its weight is {describe(weight, '')}; a weight must be at least 0"

@@ -29,6 +29,7 @@ from rubric_lint.dialects.export.target import (
 )
 from rubric_lint.dialects.search.agentv_suites import find_unread, load_tables
 from rubric_lint.dialects.tables.markdown_file import unescape as unescape_markdown
+from rubric_lint.format.criterion import is_number
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import case_lists
 from rubric_lint.messages import escape as escape_markdown
@@ -597,7 +598,7 @@ def _find_difference(value: dict[str, Any], kind: str, source: str, target: str,
     needs = _FIELD_NAMES[source].get(needs, needs)
     content = value.get(needs) if needs else None
     if needs in {"threshold", "budget"}:
-        is_right = isinstance(content, int | float) and not isinstance(content, bool) and content >= 0
+        is_right = is_number(content) and content >= 0
     elif kind in _LISTS_OF_VALUES:
         is_right = isinstance(content, list) and bool(content) and all(isinstance(e, str) and e for e in content)
     elif needs:

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.dialects.export.entries import as_number, bounds, shares, sort_levels, word_band
+from rubric_lint.dialects.export.entries import as_number, bounds, sort_levels, word_band
 from rubric_lint.dialects.export.suites import group_cases
-from rubric_lint.dialects.export.target import ExportError, ExportTarget, Writing
+from rubric_lint.dialects.export.target import ExportError, ExportTarget, Writing, shares
 from rubric_lint.dialects.export.texts import write_decimal
+from rubric_lint.dialects.tables.cells import MUST_BE_MET
 from rubric_lint.dialects.tables.csv_file import armed
 from rubric_lint.dialects.tables.excel_file import LONGEST, encode_text
 from rubric_lint.dialects.tables.markdown_file import CASE_TEXTS, unescape
-from rubric_lint.dialects.tables.values import MUST_BE_MET
 from rubric_lint.format.criterion import HIGHEST, Band, Criterion, Level, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import escape, is_obeyed, percent, table, visible

@@ -7,10 +7,10 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
-from rubric_lint.dialects.export.entries import shares
 from rubric_lint.format.criterion import USUAL_THRESHOLDS, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import case_lists, resolve, schema_for, suite_lists
@@ -290,6 +290,13 @@ class ShapeError(ExportError):
     def __init__(self, name: str, path: Path, message: str, shape: Shape) -> None:
         super().__init__(name, path, message)
         self.shape = shape
+
+
+def shares(rubric: Rubric) -> tuple[Fraction, ...]:
+    """Return the exact share of each criterion in the average; all 0 if all weights are 0."""
+    weights = [Fraction(criterion.weight or 0) for criterion in rubric.criteria]
+    total = sum(weights)
+    return tuple(weight / total if total else weight for weight in weights)
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,12 +110,12 @@ def find_cases(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Find the cases of a suite, or those of a file of cases, which are a list or one JSON Lines record each."""
     data = document.data
     if isinstance(data, list):
-        yield from _find_mappings((), data)
+        yield from find_mappings((), data)
     elif isinstance(data, dict):
-        yield from _find_mappings((_CASES,), data.get(_CASES))
-        for path, scenario in _find_mappings(("scenarios",), data.get("scenarios")):
+        yield from find_mappings((_CASES,), data.get(_CASES))
+        for path, scenario in find_mappings(("scenarios",), data.get("scenarios")):
             for name in ("config", _CASES):
-                yield from _find_mappings((*path, name), scenario.get(name))
+                yield from find_mappings((*path, name), scenario.get(name))
         if document.source.name.lower().endswith(".jsonl") and _CASES not in data:
             yield (), data
 
@@ -134,7 +134,7 @@ def find_text_lists(document: Document, *, is_told: bool) -> Iterator[ListPlace]
     for place in _find_lists(document, cases):
         if any(isinstance(entry, str) for entry in place.value):
             yield place
-        for path, member in _find_mappings(place.path, place.value):
+        for path, member in find_mappings(place.path, place.value):
             inner = member.get("assert") if member.get("type") == "assert-set" else None
             if isinstance(inner, list) and any(isinstance(entry, str) for entry in inner):
                 yield ListPlace((*path, "assert"), inner)
@@ -150,7 +150,7 @@ def _find_lists(document: Document, cases: list[tuple[Path, dict[str, Any]]]) ->
     for path, case in cases:
         if "id" in case or path[:1] == ("scenarios",):
             yield from _find_first(path, case, LISTS_OF_A_CASE)
-            for place, turn in _find_mappings((*path, "turns"), case.get("turns")):
+            for place, turn in find_mappings((*path, "turns"), case.get("turns")):
                 for found in _find_first(place, turn, [(name,) for name in _OF_SUITES]):
                     yield found._replace(is_turn=True)
 
@@ -167,7 +167,7 @@ def _find_first(path: Path, owner: dict[str, Any], names: Any) -> Iterator[ListP
             return
 
 
-def _find_mappings(path: Path, value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+def find_mappings(path: Path, value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Find the mappings in a list."""
     for index, item in enumerate(value if isinstance(value, list) else ()):
         if isinstance(item, dict):

@@ -1,6 +1,14 @@
 """Define tables of cells that know their places, whatever file they come from."""
 
+import math
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
 from typing import NamedTuple
+
+from rubric_lint.format.criterion import HIGHEST, SCORES
+from rubric_lint.messages import shorten
 
 
 class Place(NamedTuple):
@@ -88,3 +96,215 @@ class Table(NamedTuple):
     parts: "tuple[tuple[str, Table], ...]" = ()
     texts: tuple[tuple[str, Cell], ...] = ()
     span: tuple[int, int] | None = None
+
+
+Number = int | Decimal
+
+_PLAIN = r"[+-]?(?:\d{1,30}(?:\.\d{1,30})?|\.\d{1,30})"
+_NUMBER = re.compile(rf"(?P<number>{_PLAIN}(?:[eE][+-]?\d{{1,3}})?)(?P<percent>\s?%)?")
+_DASH = r"(?:-|\N{EN DASH}|\N{EM DASH}|\N{NON-BREAKING HYPHEN}|to|\.\.)"
+_RANGE = re.compile(rf"(?P<lower>{_PLAIN})\s*{_DASH}\s*(?P<upper>{_PLAIN})", re.IGNORECASE)
+_LIST = re.compile(rf"\[\s*(?P<lower>{_PLAIN})\s*,\s*(?P<upper>{_PLAIN})\s*\]")
+_OPEN = re.compile(rf"(?P<number>{_PLAIN})\s*\+|(?:>=?|≥|from|at least)\s*(?P<least>{_PLAIN})", re.IGNORECASE)
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
+_DATE = re.compile(
+    rf"\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}(?:[ T].*)?|\d{{1,4}}[- ](?:{_MONTHS.replace(' ', '|')})[a-z]*\.?"
+    rf"|(?:{_MONTHS.replace(' ', '|')})[a-z]*\.?[- ]\d{{1,4}}",
+    re.IGNORECASE,
+)
+_OF = re.compile(rf"(?P<number>{_PLAIN})\s+(?:of|/)\s+(?P<top>{_PLAIN})|(?P<short>{_PLAIN})/(?P<over>{_PLAIN})")
+_ANSWERS = {"true": True, "yes": True, "false": False, "no": False}
+
+MUST_BE_MET = "must be met"
+"""What a document for readers says of a checklist criterion with a gate."""
+
+DATE_ADVICE = "spreadsheets make dates of ranges such as 1-3; format the cell as text and write it as `1 to 3`"
+
+
+class Range(NamedTuple):
+    """The inclusive bounds of a band."""
+
+    lower: Number
+    upper: Number
+
+
+def to_number(text: str) -> Number:
+    """Return an integer or an exact decimal."""
+    number = Decimal(text)
+    return int(number) if number.as_tuple().exponent == 0 else number
+
+
+def read_number(cell: Cell) -> Number:
+    """Return the number in a cell, exactly as written; `25%` is 0.25.
+
+    Raises:
+        TableError: if it is not one.
+    """
+    text = cell.value
+    found = _NUMBER.fullmatch(text)
+    if not found:
+        raise TableError(cell.place, f"`{shorten(text)}` is not a number{_correct(text)}")
+    return Decimal(found["number"]) / 100 if found["percent"] else to_number(found["number"])
+
+
+def _correct(text: str) -> str:
+    """Say how to write a number that has a decimal comma or separators between thousands; else nothing."""
+    percent = "%" * text.endswith("%")
+    bare = text.removesuffix("%").strip()
+    grouped = re.fullmatch(r"[+-]?[1-9]\d{0,2}(?P<mark>[.,'\s])\d{3}(?:(?P=mark)\d{3})*(?:[.,]\d+)?", bare)
+    whole = bare.replace(grouped["mark"], "").replace(",", ".") + percent if grouped else ""
+    if not re.fullmatch(r"[+-]?\d+,\d+", bare):
+        return f"; write {whole}" if whole else ""
+    point = bare.replace(",", ".") + percent
+    return f"; write {whole}, or {point} with a point" if whole else f"; write {point}, with a point"
+
+
+def find_range(text: str) -> Range | None:
+    """Return the range that a whole text is, such as `0 to 3`, `0-3` or `[0, 3]`; else None."""
+    found = _RANGE.fullmatch(text) or _LIST.fullmatch(text)
+    return Range(to_number(found["lower"]), to_number(found["upper"])) if found else None
+
+
+def read_range(cell: Cell) -> Range:
+    """Return the range of scores in a cell; a single number is a band of one score.
+
+    Raises:
+        TableError: if there is none, or it is open at one end.
+    """
+    text = cell.value
+    if found := find_range(text):
+        return found
+    if re.fullmatch(_PLAIN, text):
+        return Range(to_number(text), to_number(text))
+    raise TableError(cell.place, f"`{shorten(text)}` is not a range of scores; {_advise(text)}")
+
+
+def _advise(text: str) -> str:
+    if found := _OPEN.fullmatch(text):
+        return f"it does not say where it ends; write `{found['number'] or found['least']} to 10` or the end you mean"
+    if _DATE.fullmatch(text):
+        return f"it looks like a date: {DATE_ADVICE}"
+    return "expected a form such as `0 to 3`, `0-3` or `10`"
+
+
+def read_gate(cell: Cell, top: int | None) -> tuple[Number, bool]:
+    """Return a minimum, and whether it counts on a scale from 0 to 10: `7`, `7 of 10`, or `must be met`, which is 10.
+
+    `top` is the highest score of the table's scale; None for levels, whose minimum is the number of one.
+
+    Raises:
+        TableError: if it is something else.
+    """
+    text = cell.value
+    if text.casefold() == MUST_BE_MET:
+        return 10, True
+    if found := _OF.fullmatch(text):
+        over = found["top"] or found["over"]
+        if top is None:
+            lowest = found["number"] or found["short"]
+            raise TableError(cell.place, f"`{shorten(text)}` on levels; write the lowest level alone: `{lowest}`")
+        if to_number(over) != top:
+            raise TableError(cell.place, f"`{shorten(text)}` counts to {over}, and the scores here to {top}")
+        return to_number(found["number"] or found["short"]), False
+    if not re.fullmatch(_PLAIN, text):
+        advice = (
+            "expected the number of a level" if top is None else f"expected a number, `7 of {top}` or `{MUST_BE_MET}`"
+        )
+        raise TableError(cell.place, f"`{shorten(text)}` is not a minimum; {advice}")
+    return to_number(text), False
+
+
+def read_answer(cell: Cell) -> bool:
+    """Return what a cell says: true for `yes` or `true`, false for `no` or `false`.
+
+    Raises:
+        TableError: if it says something else.
+    """
+    answer = _ANSWERS.get(cell.value.casefold())
+    if answer is None:
+        raise TableError(cell.place, f"`{shorten(cell.value)}` does not answer whether it is required; write yes or no")
+    return answer
+
+
+class Rescale(NamedTuple):
+    """A scale of whole scores that a table uses: its lowest and its highest one."""
+
+    lowest: int
+    highest: int
+
+    @property
+    def label(self) -> str:
+        """The scale as the option writes it."""
+        return f"{self.lowest}..{self.highest}"
+
+    def worth(self, score: int) -> Fraction:
+        """Return what a score from 0 to 10 is on this scale: `lowest + score * (highest - lowest) / 10`."""
+        return self.lowest + Fraction(score * (self.highest - self.lowest), HIGHEST)
+
+    def nearest(self, score: int) -> int:
+        """Return the whole score of this scale that is nearest to a score from 0 to 10; of two, the lower."""
+        return math.ceil(self.worth(score) - Fraction(1, 2))
+
+    def spread(self, bands: Iterable[tuple[Range, Place]]) -> list[range]:
+        """Return the scores from 0 to 10 of each band: those whose nearest score of this scale is in the band.
+
+        Raises:
+            TableError: if a band leaves the scale or gets no score, or two share a score.
+        """
+        taken: dict[int, Place] = {}
+        found: list[range] = []
+        for (lower, upper), place in bands:
+            label = word_range(lower, upper)
+            if not (self._has(lower) and self._has(upper) and lower <= upper):
+                raise TableError(place, f"{label} is not a range of whole scores from {self.lowest} to {self.highest}")
+            scores = [score for score in SCORES if lower <= self.nearest(score) <= upper]
+            if not scores:
+                advice = f"join it with a neighbor: 0 to 10 has 11 scores, and {self.label} has more"
+                raise TableError(place, f"{label} of {self.label} lies between two scores from 0 to 10; {advice}")
+            for score in scores:
+                if score in taken:
+                    message = f"{label} shares {self.nearest(score)} with another row ({taken[score].short})"
+                    raise TableError(place, f"{message}; end one where the other starts")
+                taken[score] = place
+            found.append(range(scores[0], scores[-1] + 1))
+        return found
+
+    def convert_gate(self, gate: Number, place: Place) -> int:
+        """Return the lowest score from 0 to 10 that reaches a minimum of this scale.
+
+        Raises:
+            TableError: if the minimum is not on the scale.
+        """
+        if not self.lowest <= gate <= self.highest:
+            raise TableError(place, f"the minimum {gate} is not on the scale {self.label}")
+        return next(score for score in SCORES if self.nearest(score) >= gate)
+
+    def word(self, source: Range, scores: range) -> str:
+        """Say what becomes of a band, and what its scores are worth on this scale."""
+        new = word_range(scores[0], scores[-1])
+        worth = word_range(_word(self.worth(scores[0])), _word(self.worth(scores[-1])))
+        return f"{word_range(*source)} becomes {new} (worth {worth})"
+
+    def word_worth(self, score: int) -> str:
+        """Write what a score from 0 to 10 is on this scale."""
+        return _word(self.worth(score))
+
+    def _has(self, score: Number) -> bool:
+        return isinstance(score, int) and self.lowest <= score <= self.highest
+
+
+def word_range(lower: Number | str, upper: Number | str) -> str:
+    """Write a range: `3`, `0 to 3`."""
+    return str(lower) if lower == upper else f"{lower} to {upper}"
+
+
+def _word(number: Fraction) -> str:
+    return str(number.numerator) if number.denominator == 1 else f"{Decimal(number.numerator) / number.denominator:f}"
+
+
+def parse_rescale(text: str) -> Rescale | None:
+    """Return the scale that `LOW..HIGH` names; None if it names none."""
+    found = re.fullmatch(r"\s*(-?\d{1,9})\s*\.\.\s*(-?\d{1,9})\s*", text)
+    if not found or int(found[1]) >= int(found[2]):
+        return None
+    return Rescale(int(found[1]), int(found[2]))

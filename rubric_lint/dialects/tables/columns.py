@@ -4,8 +4,18 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
-from rubric_lint.dialects.tables.values import Range, Rescale, find_range, to_number
+from rubric_lint.dialects.tables.cells import (
+    Cell,
+    Note,
+    Place,
+    Range,
+    Rescale,
+    Row,
+    Table,
+    TableError,
+    find_range,
+    to_number,
+)
 from rubric_lint.messages import find_near, join_words, list_names, shorten
 
 HEADERS: Mapping[str, str] = {

@@ -10,8 +10,7 @@ from decimal import Decimal
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError, UnreadableError
-from rubric_lint.dialects.tables.values import DATE_ADVICE
+from rubric_lint.dialects.tables.cells import DATE_ADVICE, Cell, Note, Place, Row, Table, TableError, UnreadableError
 from rubric_lint.messages import join_words, list_names, point_to_known, shorten
 
 if TYPE_CHECKING:

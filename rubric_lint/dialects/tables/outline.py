@@ -13,10 +13,9 @@ from textwrap import dedent
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.scales_in_text import count_steps, find_scale
-from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
+from rubric_lint.dialects.tables.cells import Cell, Note, Place, Range, Row, Table, TableError, find_range, to_number
 from rubric_lint.dialects.tables.columns import EITHER, HEADERS, Step, find_step, fold, is_known
 from rubric_lint.dialects.tables.markdown_file import Found, find_tables, find_unread, hide, place_in, read_headings
-from rubric_lint.dialects.tables.values import Range, find_range, to_number
 from rubric_lint.format.criterion import HIGHEST, LOWEST
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known, shorten
 from rubric_lint.text.document import Document

@@ -7,9 +7,21 @@ from decimal import Decimal
 from itertools import groupby
 from typing import NamedTuple
 
-from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
+from rubric_lint.dialects.tables.cells import (
+    Cell,
+    Note,
+    Place,
+    Range,
+    Rescale,
+    Row,
+    Table,
+    TableError,
+    read_answer,
+    read_gate,
+    read_number,
+    read_range,
+)
 from rubric_lint.dialects.tables.columns import LEVEL, Choices, Columns, find_step, is_known, read_columns
-from rubric_lint.dialects.tables.values import Range, Rescale, read_answer, read_gate, read_number, read_range
 from rubric_lint.format.criterion import HIGHEST
 from rubric_lint.messages import list_names, shorten
 

@@ -17,7 +17,7 @@ from rubric_lint.lsp.server.diagnostics import make_diagnostic
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.positions import find_edits
 from rubric_lint.lsp.server.protocol import as_data
-from rubric_lint.report.visible import visible
+from rubric_lint.report.terminal import visible
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.source import Edit, Span
 

@@ -10,7 +10,7 @@ from rubric_lint.fix.formatting import format_file
 from rubric_lint.lsp.server.analysis import State
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.positions import find_edits
-from rubric_lint.report.visible import visible
+from rubric_lint.report.terminal import visible
 from rubric_lint.text.source import Span
 
 Handler = Callable[[Any], Awaitable[Any]]

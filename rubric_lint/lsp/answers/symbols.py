@@ -17,7 +17,7 @@ from rubric_lint.lsp.server.positions import Text
 from rubric_lint.lsp.server.protocol import Plain
 from rubric_lint.lsp.server.pulling import find_files
 from rubric_lint.messages import shorten
-from rubric_lint.report.visible import visible
+from rubric_lint.report.terminal import visible
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import Span

@@ -10,7 +10,7 @@ from rubric_lint.dialects.search.locate import find_claim
 from rubric_lint.finding import Finding, Severity, Unread
 from rubric_lint.lsp.server.analysis import Analysis, State
 from rubric_lint.lsp.server.workspace import When, uri_of
-from rubric_lint.report.visible import visible
+from rubric_lint.report.terminal import visible
 from rubric_lint.rules import BY_NAME
 from rubric_lint.text.source import Kind, Span, kind_of
 

@@ -1,16 +1,70 @@
-"""Escape text for terminals, measure its width in cells, wrap prose and draw tables of figures.
+"""Write for terminals: colors, visible text and its width in cells, wrapped prose, and tables of figures.
 
 Figures are never cut: names are shortened, and whole columns left out.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unicodedata import category, east_asian_width
+
+import click
 
 from rubric_lint.messages import is_obeyed, visible
 
 __all__ = ("cut", "head", "is_obeyed", "shown", "tail", "visible", "width")
+
+Write = Callable[[str], object]
+"""Writes the next piece of the output."""
+
+_STYLES: dict[str, dict[str, Any]] = {
+    "error": {"fg": "red", "bold": True},
+    "warning": {"fg": "yellow", "bold": True},
+    "hint": {"fg": "cyan"},
+    "other": {"fg": "cyan"},
+    "gutter": {"fg": "blue"},
+    "place": {"bold": True},
+    "fix": {"fg": "green"},
+}
+
+VERDICT_ROLES = {"pass": "fix", "borderline": "warning", "fail": "error", "invalid": "error"}
+"""The roles of verdicts."""
+
+
+class Style(NamedTuple):
+    """The appearance of a report for humans; `columns` is the width of tables and code frames in cells.
+
+    With `wraps`, as on a terminal, prose is wrapped at words too; elsewhere a message is one line, for other programs.
+    """
+
+    color: bool = False
+    quiet: bool = False
+    columns: int = 120
+    wraps: bool = False
+
+    def paint(self, role: str, text: str) -> str:
+        """Return the text in the color of its role, or unchanged without color."""
+        if not self.color:
+            return text
+        return click.style(text, **_STYLES[role])
+
+    def wrap(self, text: str, indent: str = "", *, taken: int = 0) -> list[str]:
+        """Return prose as lines; `taken` cells before the first line are in use."""
+        return list(wrap(text, self.columns, indent, taken=taken)) if self.wraps else [indent + text]
+
+
+def name_answer(answer: bool | int) -> str:
+    """Return what a judge gave as a word: yes, no or the number."""
+    return ("yes" if answer else "no") if isinstance(answer, bool) else str(answer)
+
+
+def dump(value: object, **style: Any) -> str:
+    """Return a value as JSON in ASCII, which every stdout encoding supports."""
+    import json  # noqa: PLC0415  (not needed by formats for humans)
+
+    # `##[` and `##vso[` are commands of CI systems anywhere in a log.
+    return json.dumps(value, **style).replace("##", r"#\u0023")
+
 
 _JOINER = "\N{ZERO WIDTH JOINER}"
 _EMOJI_STYLE = "\N{VARIATION SELECTOR-16}"
