@@ -5,10 +5,10 @@ from dataclasses import replace
 from itertools import cycle
 
 import pytest
-from completing import NOTATIONS, ROOT, accept, ask, count_document, errors, originals, state_of, suites
+from completing import NOTATIONS, ROOT, accept, ask, count_document, errors, originals, suites
 from lsprotocol import types
 from steps import steps
-from test_lsp_text import offer
+from typed import offer, state_of
 
 from rubric_lint.format.schema import schema_for
 from rubric_lint.format.schema_files import load

@@ -410,11 +410,7 @@ async def test_settings_are_read_again_when_they_change(folder):
 
         async def after(text):
             settings.write_text(text)
-            event = types.FileEvent(uri_of(settings), types.FileChangeType.Changed)
-            news = asyncio.create_task(editor.next_diagnostics(uri))
-            await asyncio.sleep(0)
-            editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
-            return await news
+            return await editor.touch(uri, settings)
 
         assert list(await after('ignore = ["overlap"]\n')) == []
         (broken,) = await after('ignor = ["overlap"]\n')
@@ -484,14 +480,6 @@ async def test_a_baseline_and_settings_under_another_name_are_read_again_when_th
 
     uri = uri_of(path)
     async with start(folder, settings={folder: {"configuration": "strict.toml"}}) as editor:
-
-        async def after(changed):
-            news = asyncio.create_task(editor.next_diagnostics(uri))
-            await asyncio.sleep(0)
-            event = types.FileEvent(uri_of(changed), types.FileChangeType.Changed)
-            editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
-            return [each.code or each.message for each in await news]
-
         editor.open(uri, OVERLAP)
         (missing,) = await editor.diagnostics(uri)
         assert missing.message.startswith(f"not checked: {known}")
@@ -507,9 +495,9 @@ async def test_a_baseline_and_settings_under_another_name_are_read_again_when_th
             "**/known ?1?.json",
         ]
         remember()
-        assert await after(known) == []
+        assert list(await editor.touch(uri, known)) == []
         strict.write_text("")
-        assert await after(strict) == ["overlap"]
+        assert [each.code for each in await editor.touch(uri, strict)] == ["overlap"]
 
 
 async def test_the_editor_s_own_settings_hold_and_are_read_again(folder):
@@ -522,10 +510,7 @@ async def test_the_editor_s_own_settings_hold_and_are_read_again(folder):
 
         async def after(value):
             editor.client.set_configuration({"rubric-lint": value}, scope_uri=uri_of(folder))
-            news = asyncio.create_task(editor.next_diagnostics(uri))
-            await asyncio.sleep(0)
-            editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=None))
-            return [each.message for each in await news]
+            return [each.message for each in await editor.configure(uri)]
 
         assert await after({}) == [FOUR]
         assert await after({"enable": False}) == []
@@ -542,12 +527,7 @@ async def test_an_editor_that_cannot_be_asked_for_settings_can_tell_them(folder)
     async with start(folder, adapt=forget, options={"settings": {"enable": False}}) as editor:
         editor.open(uri, OVERLAP)
         assert await editor.found(uri) == []
-        news = asyncio.create_task(editor.next_diagnostics(uri))
-        await asyncio.sleep(0)
-        editor.client.workspace_did_change_configuration(
-            types.DidChangeConfigurationParams(settings={"rubric-lint": {"enable": True}})
-        )
-        assert [each.code for each in await news] == ["overlap"]
+        assert [each.code for each in await editor.configure(uri, {"rubric-lint": {"enable": True}})] == ["overlap"]
 
 
 SHAPES = (
@@ -603,10 +583,8 @@ async def test_a_schema_server_may_come_later(editor, folder):
     uri = uri_of(folder / "a.rubric.yaml")
     editor.open(uri, TWICE % 5)
     assert [each.code for each in await editor.diagnostics(uri)] == ["duplicate-key"]
-    news = asyncio.create_task(editor.next_diagnostics(uri))
-    await asyncio.sleep(0)
-    editor.client.protocol.notify("rubric-lint/schemaServer", {"active": True})
-    assert list(await news) == []
+    notify = editor.client.protocol.notify
+    assert list(await editor.after(uri, notify, "rubric-lint/schemaServer", {"active": True})) == []
 
 
 @pytest.mark.parametrize(("schema_server", "expected"), [(False, ["pass", "borderline", "fail"]), (True, [])])
@@ -636,11 +614,9 @@ async def test_folders_come_and_go(tmp_path):
     async with start(one, settings={"": {}, two: {"enable": False}}) as editor:
         editor.open(uri, OVERLAP)
         assert await editor.found(uri) == [("overlap", 5)]
-        news = asyncio.create_task(editor.next_diagnostics(uri))
-        await asyncio.sleep(0)
         event = types.WorkspaceFoldersChangeEvent(added=[types.WorkspaceFolder(uri_of(two), "two")], removed=[])
-        editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
-        assert list(await news) == []
+        params = types.DidChangeWorkspaceFoldersParams(event)
+        assert list(await editor.after(uri, editor.client.workspace_did_change_workspace_folders, params)) == []
 
 
 async def settle(editor, uri, version, text):

@@ -48,11 +48,7 @@ async def test_hints_follow_the_file_that_the_settings_name(tmp_path):
         assert await editor.found(uri, 4) == [("judged-constant", 4)]
 
         results.write_text(named(constant(20)))
-        news = asyncio.create_task(editor.next_diagnostics(uri))
-        await asyncio.sleep(0)
-        event = types.FileEvent(uri_of(results), types.FileChangeType.Changed)
-        editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
-        assert list(await news) == []
+        assert list(await editor.touch(uri, results)) == []
         assert editor.logged == [missing]  # once
         assert await editor.end() == 0
 

@@ -126,8 +126,17 @@ def make_plan(
     inputs: list[dict[str, Any]] = []
     parts: list[Part] = []
     for file in files:
-        footer = _read_footer(file)
-        _check_columns(file, footer.schema.to_arrow_schema(), mapping, score)
+        try:
+            footer = pq.read_metadata(file)
+        except (pa.ArrowException, OSError) as fault:
+            told = (getattr(fault, "strerror", None) or str(fault)).partition("\n")[0].rstrip(".")
+            raise PlanError(f"{file}: not a Parquet file that can be read: {told}") from None
+        columns = footer.schema.to_arrow_schema()
+        try:
+            fields = name_fields(columns.names, mapping)
+            score.check(pa.schema([each.with_name(fields[each.name]) for each in columns]))
+        except (InputError, PlanError, TypeError, ValueError) as fault:
+            raise PlanError(f"{file}: {fault}") from None
         inputs.append({"file": file, **_identify(file), "rows": footer.num_rows})
         parts += _divide(file, [footer.row_group(number).num_rows for number in range(footer.num_row_groups)], parts)
     if not parts:
@@ -149,22 +158,6 @@ def name_fields(columns: Sequence[str], mapping: Mapping[str, str]) -> dict[str,
         if name in COVERING:
             raise PlanError(f"the column `{name}` would overwrite that of the result; rename it with --map NAME={name}")
     return dict(zip(columns, names, strict=True))
-
-
-def _check_columns(file: str, columns: pa.Schema, mapping: Mapping[str, str], score: MapBatches) -> None:
-    try:
-        fields = name_fields(columns.names, mapping)
-        score.check(pa.schema([each.with_name(fields[each.name]) for each in columns]))
-    except (InputError, PlanError, TypeError, ValueError) as fault:
-        raise PlanError(f"{file}: {fault}") from None
-
-
-def _read_footer(file: str) -> Any:
-    try:
-        return pq.read_metadata(file)
-    except (pa.ArrowException, OSError) as fault:
-        told = (getattr(fault, "strerror", None) or str(fault)).partition("\n")[0].rstrip(".")
-        raise PlanError(f"{file}: not a Parquet file that can be read: {told}") from None
 
 
 def _identify(file: str) -> dict[str, Any]:

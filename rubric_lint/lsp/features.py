@@ -91,7 +91,9 @@ class Server:
             types.INITIALIZE: self._initialize,
             types.SHUTDOWN: self._shut_down,
             types.TEXT_DOCUMENT_DID_OPEN: lambda params: self._documents.open(params.text_document),
-            types.TEXT_DOCUMENT_DID_CHANGE: self._change,
+            types.TEXT_DOCUMENT_DID_CHANGE: lambda params: self._documents.change(
+                params.text_document.uri, params.text_document.version, params.content_changes
+            ),
             types.TEXT_DOCUMENT_DID_CLOSE: lambda params: self._documents.close(params.text_document.uri),
             types.TEXT_DOCUMENT_DID_SAVE: self._saved,
             types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._note_files,
@@ -206,9 +208,6 @@ class Server:
         active = as_data(params)
         self._documents.has_schema_server = isinstance(active, Mapping) and active.get("active") is True
         self._documents.lint_again()
-
-    def _change(self, params: types.DidChangeTextDocumentParams) -> None:
-        self._documents.change(params.text_document.uri, params.text_document.version, params.content_changes)
 
     def _saved(self, _params: types.DidSaveTextDocumentParams) -> None:
         if not self._connection.can("workspace.did_change_watched_files.dynamic_registration"):

@@ -20,12 +20,13 @@ from dialect_samples import SAMPLES
 from documented import read_blocks
 from lsprotocol import types
 from ruamel.yaml import YAML
+from typed import state_of
 
 from rubric_lint.dialects.search.locate import find_claim_span
 from rubric_lint.format.schema_files import BASE, load
 from rubric_lint.lint.engine import Located, build_rubrics, find_problems, lint
 from rubric_lint.lsp.complete.completion import complete
-from rubric_lint.lsp.server.analysis import Analysis, State, analyse
+from rubric_lint.lsp.server.analysis import Analysis, analyse
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.rules import BY_NAME
@@ -123,10 +124,6 @@ def count_document(name: str, text: str, notation: str) -> Count:
     """See what completion offers at all places of a document in a notation."""
     written = write_in(notation, name, text)
     return count(find_places(*written), written[1]) if written else Count(0, 0, [], 0, [])
-
-
-def state_of(text: str, name: str) -> State:
-    return State(f"file://{name}", name, "yaml", 1, Text.of(text), FINDER.for_file(name))
 
 
 def ask(text: str, name: str, at: int, before: Analysis | None = None) -> dict[str, types.CompletionItem]:

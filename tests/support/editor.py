@@ -73,6 +73,24 @@ class Editor:
             await asyncio.wait_for(self._news.wait_for(newer), TIMEOUT)
         return newer().diagnostics
 
+    async def after(self, uri, send, *arguments):
+        """The next diagnostics of a document once a message is sent."""
+        news = asyncio.create_task(self.next_diagnostics(uri))
+        await asyncio.sleep(0)
+        send(*arguments)
+        return await news
+
+    async def touch(self, uri, path):
+        """The next diagnostics of a document after a file that the editor watches has changed."""
+        event = types.FileEvent(uri_of(path), types.FileChangeType.Changed)
+        watched = types.DidChangeWatchedFilesParams([event])
+        return await self.after(uri, self.client.workspace_did_change_watched_files, watched)
+
+    async def configure(self, uri, settings=None):
+        """The next diagnostics of a document after the settings of the editor have changed."""
+        params = types.DidChangeConfigurationParams(settings)
+        return await self.after(uri, self.client.workspace_did_change_configuration, params)
+
     async def found(self, uri, version=1):
         """The codes and lines of a version's diagnostics."""
         return [(each.code, each.range.start.line) for each in await self.diagnostics(uri, version)]

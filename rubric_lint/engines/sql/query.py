@@ -232,7 +232,9 @@ class Checker:
                     "places": sql("transform", "checks_4", "c", "i", "c.place"),
                     "numbers": sql("transform", "checks_4", "c", "i", "c.number"),
                     "output_error": self._of_object(self._find_output_errors()),
-                    "output_doubt": self._of_object(self._find_output_doubts()),
+                    "output_doubt": self._of_object(
+                        () if self._is_holistic else self._find_field_doubts(self._output, "names", "fields")
+                    ),
                     "check_error": self._first("error"),
                     "check_doubt": self._first("doubt"),
                     "is_open": f"COALESCE({escaped}, FALSE) OR COALESCE({within}, FALSE) OR is_odd OR is_collated",
@@ -321,7 +323,10 @@ class Checker:
             is_unknown = f"c.place = 0 AND NOT {self._has_letter_escape}"
             yield is_unknown, self._say("the rubric has no criterion ", _shorten("c.id"))
         if self._rubric.shape is not Shape.CHECKLIST:
-            tests = [(f"c.place = {place}", _allows(each, "c.number")) for place, each in self._numbered]
+            tests = [
+                (f"c.place = {place}", _allows(each, "c.number"))
+                for place, each in enumerate(self._rubric.criteria, start=1)
+            ]
             kinds = "the levels are" if self._rubric.shape is Shape.LEVELS else "the bands cover"
             ranges = sql.texts(
                 f' of "{each.id}" is not allowed: {kinds} {list_scores(int(grade.answer) for grade in each.grades)}'
@@ -329,10 +334,6 @@ class Checker:
             )
             told = f"{sql.text(f'{answer} ')} || c.number || {sql('at', ranges, 'c.place')}"
             yield f"NOT {choose(tests)}", told
-
-    @property
-    def _numbered(self) -> Iterable[tuple[int, ScoringCriterion]]:
-        return enumerate(self._rubric.criteria, start=1)
 
     @property
     def _has_exponent(self) -> str:
@@ -406,9 +407,6 @@ class Checker:
     def _of_object(self, ways: Iterable[tuple[str, str]]) -> str:
         found = [*ways]
         return f"CASE WHEN is_object THEN {choose(found)} END" if found else f"CAST(NULL AS {self._sql.text_type})"
-
-    def _find_output_doubts(self) -> Iterable[tuple[str, str]]:
-        return () if self._is_holistic else self._find_field_doubts(self._output, "names", "fields")
 
     def _find_output_errors(self) -> Iterable[tuple[str, str]]:
         """Yield what is wrong with the output as a whole; a holistic output is checked as its only check."""

@@ -216,15 +216,24 @@ class OpenDocuments:
     async def diagnostics(self, uri: str) -> list[dict[str, Any]] | None:
         """Return the diagnostics of a document once its author pauses, or None if it is not open."""
         await self.wait_for_settings()
+        found = await self._settle(uri)
+        await self._watch_sources(uri)
+        return found
+
+    async def _settle(self, uri: str) -> list[dict[str, Any]] | None:
         while document := self._documents.get(uri):
             await asyncio.sleep(document.due - asyncio.get_running_loop().time())
             if document.due > asyncio.get_running_loop().time() or (found := await self.analysis(uri)) is None:
                 continue
             diagnostics = await self.run(self._write, document, found)
             if self._documents.get(uri) is document and document.text is found.state.text:
-                await self._watch_sources(document)
                 return diagnostics
         return None
+
+    async def _watch_sources(self, uri: str) -> None:
+        if document := self._documents.get(uri):
+            sources = self._folder_of(document).find_sources(document.origin)
+            await self.connection.register(self.connection.watch(*(Path(source).name for source in sources)))
 
     def lint_file(self, path: str, uri: str) -> list[dict[str, Any]]:
         """Return the diagnostics of a file that is not open."""
@@ -259,24 +268,16 @@ class OpenDocuments:
             document.timer.cancel()
         document.due = asyncio.get_running_loop().time() + delay
         if self._is_ready.is_set() and not self.changed:  # otherwise `use` follows, or the client asks
-            document.timer = asyncio.ensure_future(self._publish(document, delay))
+            document.timer = asyncio.ensure_future(self._publish(document))
 
-    async def _publish(self, document: Open, delay: float) -> None:
+    async def _publish(self, document: Open) -> None:
         try:
-            await asyncio.sleep(delay)
-            if (found := await self.analysis(document.uri)) is None:
-                return
-            diagnostics = await self.run(self._write, document, found)
-            if self._documents.get(document.uri) is document and document.text is found.state.text:
-                params = {"uri": document.uri, "version": found.state.version, "diagnostics": diagnostics}
+            if (diagnostics := await self._settle(document.uri)) is not None:
+                params = {"uri": document.uri, "version": document.version, "diagnostics": diagnostics}
                 self.connection.protocol.send_plain(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
-            await self._watch_sources(document)
+            await self._watch_sources(document.uri)
         except Exception as fault:
             self.report(fault, document.uri)
-
-    async def _watch_sources(self, document: Open) -> None:
-        sources = self._folder_of(document).find_sources(document.origin)
-        await self.connection.register(self.connection.watch(*(Path(source).name for source in sources)))
 
     def _write(self, document: Open, found: Analysis) -> list[dict[str, Any]]:
         shape_errors = self._folder_of(document).options.shape_errors
