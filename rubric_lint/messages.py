@@ -181,12 +181,13 @@ def visible_json(line: str) -> str:
 def visible_toml(text: str) -> str:
     """Escape TOML for printing; every character that `visible` escapes must be in a basic string."""
     if not text.isprintable():
-        text = "".join(_escape_toml(char) if _unseen(char) and char != "\n" else char for char in text)
+        text = "".join(
+            (f"\\u{ord(char):04X}" if char <= "\uffff" else f"\\U{ord(char):08X}")
+            if _unseen(char) and char != "\n"
+            else char
+            for char in text
+        )
     return re.sub(_MARK, r"#\\u0023", text) if "##" in text else text
-
-
-def _escape_toml(char: str) -> str:
-    return f"\\u{ord(char):04X}" if char <= "\uffff" else f"\\U{ord(char):08X}"
 
 
 def visible_yaml(text: str) -> str:

@@ -6,6 +6,7 @@ model that says what it is told to.
 
 import json
 import os
+import random
 import subprocess
 import sys
 from itertools import pairwise
@@ -681,6 +682,33 @@ def test_promptfoo_validates_our_tests_and_holds_to_their_threshold(promptfoo):
     results = promptfoo(YAML(typ="safe").load(write("promptfoo", *drawn).text), GRADER, valid=True)
     # The grader gives 0.7: too little for 0.8, enough for 0.6; without a threshold all would pass.
     assert [result["success"] for result in results] == [*[False] * 12, True]
+
+
+def test_promptfoo_scores_a_checklist_that_we_write_as_we_do(promptfoo):
+    """As we score the rubric, and as we score what we read of the file that we wrote."""
+    chance = random.Random(7)  # noqa: S311 (the same checklists every time)
+    drawn = []
+    for is_gated in (False, False, False, True) * 10:
+        met = [chance.random() < 0.7 for _ in range(chance.randint(2, 6))]
+        entries = [
+            {
+                "expected_outcome": f"Names part {at} {'[yes]' if each else '[no]'}",
+                "weight": chance.choice([0.1, 1, 2, 7]),
+            }
+            | ({"required_min_score": 10} if is_gated else {})
+            for at, each in enumerate(met)
+        ]
+        drawn.append((load(entries), tuple(met)))
+    written = write("promptfoo", *(rubric for rubric, _ in drawn))
+    theirs = promptfoo(YAML(typ="safe").load(written.text), BY_MARK, valid=True)
+    back = load_rubrics("promptfooconfig.yaml", written.text.encode())
+    said = [(each["success"], pytest.approx(each["score"])) for each in theirs]
+    for rubrics in ([prepare(rubric, "r") for rubric, _ in drawn], [*back.values()]):
+        scored = [
+            rubric.grade(JudgeOutput(met, (None,) * len(met))) for rubric, (_, met) in zip(rubrics, drawn, strict=True)
+        ]
+        assert [(each.verdict is Verdict.PASS, float(each.score)) for each in scored] == said
+    assert {passes for passes, _ in said} == {True, False}
 
 
 TEXTS = """\

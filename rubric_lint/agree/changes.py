@@ -112,7 +112,11 @@ def pair_up(old: Sequence[Judged], new: Sequence[Judged]) -> list[Pair]:
     """
     was: dict[int, Judged] = {}
     left = list(old)
-    keys: tuple[Callable[[Judged], Hashable], ...] = (_own_id, lambda each: says(*each), lambda each: each.criterion.id)
+    keys: tuple[Callable[[Judged], Hashable], ...] = (
+        lambda each: fold_id(each.criterion.id) if each.criterion.has_own_id else None,
+        lambda each: says(*each),
+        lambda each: each.criterion.id,
+    )
     for key in keys:
         waiting: dict[Hashable, deque[Judged]] = {}
         for judged in left:
@@ -226,10 +230,6 @@ def _band_path(scales: Sequence[Scale | None], score: int) -> Path | None:
 def weigh(judged: Judged) -> Value:
     """Return the weight and the share of a criterion."""
     return {"weight": float(judged.scoring.weight), "share": float(judged.scoring.share)}
-
-
-def _own_id(judged: Judged) -> str | None:
-    return fold_id(judged.criterion.id) if judged.criterion.has_own_id else None
 
 
 def _outcome_value(outcome: str | None) -> Value | None:

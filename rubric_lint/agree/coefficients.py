@@ -99,7 +99,8 @@ def alpha_interval(rows: Sequence[Row], scale: Scale) -> Statistic:
     """Return Krippendorff's alpha with squared distances of the values; see `alpha_nominal`."""
     given = _count_values(rows, len(scale.values))
     unit = _common_unit(given)
-    moments = [[sum(map(mul, row, powers)) if sum(row) > 1 else 0 for row in given] for powers in _powers(scale.values)]
+    powers = [1] * len(scale.values), scale.values, [value * value for value in scale.values]
+    moments = [[sum(map(mul, row, power)) if sum(row) > 1 else 0 for row in given] for power in powers]
     apart = [_within(unit, n, 2 * (n * squares - total * total)) for n, total, squares in zip(*moments, strict=True)]
 
     def compare(counts: Sequence[int]) -> Ratio:
@@ -268,7 +269,3 @@ def _common_unit(given: Sequence[Sequence[int]]) -> int:
 def _within(unit: int, ratings: int, apart: int) -> int:
     """Return the disagreement within an answer, divided by m - 1, in parts of `unit`."""
     return unit // (ratings - 1) * apart if ratings > 1 else 0
-
-
-def _powers(values: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
-    return [1] * len(values), list(values), [value * value for value in values]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from rubric_lint.agree import coefficients
 from rubric_lint.agree.coefficients import Row, Statistic
 from rubric_lint.agree.intervals import Share, Sides, evaluate, find_interval, find_needed, resample, upper_bound
-from rubric_lint.agree.ratings import Joined, Judgement, Judgements, Key, Projection
+from rubric_lint.agree.ratings import Joined, Judgement, Judgements, Projection
 from rubric_lint.agree.scales import Kind, Measure, Scale
 
 LEAST, FIRM, LEAST_OFF = 10, 60, 10
@@ -461,7 +461,12 @@ def compare_samples(judgements: Judgements, measures: Sequence[Measure], draws: 
     if not sampled:
         return []
     most = max(len(judgement.samples) for judgement in sampled.values())
-    joined = Joined([_take_sample(sampled, number) for number in range(most)])
+    joined = Joined(
+        [
+            {key: Judgement(each.samples[number]) for key, each in sampled.items() if number < len(each.samples)}
+            for number in range(most)
+        ]
+    )
     charts = []
     for measure in _own_scales(measures):
         rows, row_of = joined.project(measure)
@@ -476,10 +481,6 @@ def compare_samples(judgements: Judgements, measures: Sequence[Measure], draws: 
         Measured(measure, len(sampled), "flips", figures["flip_rate"])
         for (measure, _), figures in zip(charts, found, strict=True)
     ]
-
-
-def _take_sample(sampled: Mapping[Key, Judgement], number: int) -> dict[Key, Judgement]:
-    return {key: Judgement(each.samples[number]) for key, each in sampled.items() if number < len(each.samples)}
 
 
 def _own_scales(measures: Sequence[Measure]) -> Iterator[Measure]:

@@ -117,7 +117,7 @@ def remove_field(sharing: Sharing, path: Path) -> list[Edit]:
     field = whole_field(document, path)
     if document.is_flow(path):
         cuts = cut_from_flow(text, code, field)
-    elif _is_only_field(sharing, path):
+    elif not sharing.document.siblings(path) and len(sharing.holders(path)[0]) == 1:
         if text[slice(*field)] != code[slice(*field)]:
             raise ObstacleError("it is the only field of its mapping, and has a comment in the middle")
         return [Edit(field, "{}")]
@@ -125,10 +125,6 @@ def remove_field(sharing: Sharing, path: Path) -> list[Edit]:
         cuts = _cut_from_block(text, code, field)
         _check_keeping(document, path, cuts[-1])
     return [Edit(cut, "") for cut in cuts]
-
-
-def _is_only_field(sharing: Sharing, path: Path) -> bool:
-    return not sharing.document.siblings(path) and len(sharing.holders(path)[0]) == 1
 
 
 def _cut_from_block(text: str, code: str, field: Span) -> list[Span]:
@@ -196,17 +192,17 @@ def add_field(document: Document, path: Path, name: str, scalar: str) -> Edit:
         between = text[fields[-2][0].end : span.start] if len(fields) > 1 else ""
         separator = between if _SEPARATOR.fullmatch(between) else ", "
         return Edit(Span(span.end, span.end), f"{separator}{key}: {scalar}")
-    simple = [(field, at) for field, at in fields if not _BLOCK_TEXT.search(_first_line(text, field))]
+    simple = [
+        (field, at)
+        for field, at in fields
+        if not _BLOCK_TEXT.search(text[field.start : min(line_end(text, field.start).start, field.end)])
+    ]
     if simple:
         above, place = simple[-1]
         end = find_last_line(document, place, above.end).start
         return Edit(Span(end, end), f"{new_line(document)}{_indent(text, span)}{key}: {scalar}")
     first = fields[0][0]
     return Edit(Span(first.start, first.start), f"{key}: {scalar}{new_line(document)}{_indent(text, first)}")
-
-
-def _first_line(text: str, field: Span) -> str:
-    return text[field.start : min(line_end(text, field.start).start, field.end)]
 
 
 def _indent(text: str, field: Span) -> str:
@@ -285,7 +281,15 @@ def nest_field(document: Document, path: Path, name: str, before: tuple[str, str
     if written.startswith("*") or "\n" in written:
         raise ObstacleError(f"its key is written as `{written.splitlines()[0]}`; write it as a plain word")
     if document.is_flow(path):
-        return _nest_in_flow(document, path, key, (name, before, inner))
+        quote = text[key.start] if text[key.start] in "\"'" else ""
+        start = with_properties(text, document.span(path, Part.ENTRY).start)
+        end = document.extent(path).end
+        kind = f"{quote}{before[0]}{quote}: {quote}{before[1]}{quote}"
+        return [
+            Edit(key, f"{quote}{name}{quote}"),
+            Edit(Span(start, start), f"[{{{kind}, {quote}{inner}{quote}: "),
+            Edit(Span(end, end), "}]"),
+        ]
     line = line_start(text, key.start)
     if not _BEFORE_KEY.fullmatch(text[line : key.start]) or "\t" in text[line : key.start]:
         raise ObstacleError("its key has an anchor, a tag or a tab before it; put it on a line of its own")
@@ -293,19 +297,6 @@ def nest_field(document: Document, path: Path, name: str, before: tuple[str, str
     indent = new_line(document) + " " * column
     opening = Edit(key, f"{name}:{indent}- {before[0]}: {before[1]}{indent}  {inner}")
     return [opening, *_indent_below(document, path, key, column)]
-
-
-def _nest_in_flow(document: Document, path: Path, key: Span, fields: tuple[str, tuple[str, str], str]) -> list[Edit]:
-    text, (name, before, inner) = document.source.text, fields
-    quote = text[key.start] if text[key.start] in "\"'" else ""
-    start = with_properties(text, document.span(path, Part.ENTRY).start)
-    end = document.extent(path).end
-    kind = f"{quote}{before[0]}{quote}: {quote}{before[1]}{quote}"
-    return [
-        Edit(key, f"{quote}{name}{quote}"),
-        Edit(Span(start, start), f"[{{{kind}, {quote}{inner}{quote}: "),
-        Edit(Span(end, end), "}]"),
-    ]
 
 
 def _indent_below(document: Document, path: Path, key: Span, column: int) -> Iterator[Edit]:

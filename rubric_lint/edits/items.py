@@ -247,12 +247,12 @@ def _copy(document: Document, path: Path, changes: tuple[tuple[Path, str], ...])
     for span in sorted(new):
         if not (at <= span.start < span.end <= item.end):
             raise ObstacleError("a part of it is written elsewhere; write it out")
-        pieces += [code[at : span.start], _quote(text[span.start], new[span], is_json=document.kind.is_json)]
+        pieces += [code[at : span.start], quote_like(text[span.start], new[span], is_json=document.kind.is_json)]
         at = span.end
     pieces.append(code[at : item.end])
     if _ANCHOR.search("".join(pieces[::2])):
         raise ObstacleError("it holds an anchor, which cannot be copied")
-    return _strip_lines("".join(pieces)).rstrip()
+    return _LINE.sub(lambda line: line[0].rstrip(" \t"), "".join(pieces)).rstrip()
 
 
 def _strip_breaks(separator: str) -> str:
@@ -262,12 +262,7 @@ def _strip_breaks(separator: str) -> str:
     return "".join([*kept, last])
 
 
-def _strip_lines(text: str) -> str:
-    """Remove the blanks at the ends of lines, where comments were."""
-    return _LINE.sub(lambda line: line[0].rstrip(" \t"), text)
-
-
-def _quote(start: str, written: str, *, is_json: bool) -> str:
+def quote_like(start: str, written: str, *, is_json: bool) -> str:
     """Return a scalar in the quotes of the one that it takes the place of."""
     if not isinstance(read_scalar(written), str) or written.startswith('"'):
         return written

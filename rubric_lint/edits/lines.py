@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from ruamel.yaml.nodes import ScalarNode
 
@@ -15,8 +14,6 @@ from rubric_lint.text.tree import BLOCK_STYLES, walk_nodes
 class ObstacleError(Exception):
     """The reason why a repair is impossible, worded to complete `not fixed: ...`."""
 
-
-_SPACE = " \t"
 
 NEXT = re.compile(r"[^ \t\r\n]")
 
@@ -152,7 +149,7 @@ def cut_from_flow(text: str, code: str, field: Span) -> list[Span]:
         ObstacleError: if there are comments in it, or the comma is not clear.
     """
     start, end = field
-    after, before = NEXT.search(code, end), _skip_space_back(code, start) - 1
+    after, before = NEXT.search(code, end), skip_blanks_back(code, start, " \t\r\n") - 1
     follows = after[0] if after else ""
     spans = [Span(start, end)]
     if follows == "," and after:
@@ -163,15 +160,9 @@ def cut_from_flow(text: str, code: str, field: Span) -> list[Span]:
         raise ObstacleError("it is unclear which comma belongs to it")
     if text[start:end] != code[start:end]:
         raise ObstacleError("it has a comment in the middle")
-    return [_tidy(text, cut) for cut in _join(text, spans)]
-
-
-def _join(text: str, spans: list[Span]) -> list[Span]:
-    """Join two spans if there are only blanks and line ends between them."""
-    for first, second in pairwise(spans):
-        if not NEXT.search(text[first.end : second.start]):
-            return [Span(first.start, second.end)]
-    return spans
+    if len(spans) > 1 and not NEXT.search(text[spans[0].end : spans[1].start]):
+        spans = [Span(spans[0].start, spans[1].end)]
+    return [_tidy(text, cut) for cut in spans]
 
 
 def _tidy(text: str, cut: Span) -> Span:
@@ -195,15 +186,9 @@ def skip_blanks(text: str, at: int) -> int:
     return at
 
 
-def skip_blanks_back(text: str, at: int) -> int:
+def skip_blanks_back(text: str, at: int, blanks: str = " \t") -> int:
     """Return where the blanks before an offset begin."""
-    while at and text[at - 1] in _SPACE:
-        at -= 1
-    return at
-
-
-def _skip_space_back(text: str, at: int) -> int:
-    while at and text[at - 1] in " \t\r\n":
+    while at and text[at - 1] in blanks:
         at -= 1
     return at
 

@@ -1,10 +1,10 @@
 """Move items of a list into a copy of what holds the list, and leave every other byte as it is."""
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import count, pairwise
 
-from rubric_lint.edits.items import put_in_flow
+from rubric_lint.edits.items import put_in_flow, quote_like
 from rubric_lint.edits.lines import (
     LINE,
     ObstacleError,
@@ -52,20 +52,13 @@ def complete_move(sharing: Sharing, path: Path, steps: Sequence[int], holder: Pa
         raise ObstacleError("there is another rubric beside it; move the criteria by hand")
     _check_anchors(document, path, steps, holder)
     siblings = [item for item in document.value(holder[:-1]) if isinstance(item, dict)] if holder else [fields]
-    changes = tuple(
-        ((label,), _name_apart(fields[label], {item.get(label) for item in siblings}))
-        for label in LABELS
-        if isinstance(fields.get(label), str)
-    )
-    return changes, 0 if holder else len(document.tree.roots)
-
-
-def _name_apart(name: str, taken: set[object]) -> str:
-    """Return a name that no sibling has, as it is written."""
-    number = 2
-    while f"{name}-{number}" in taken:
-        number += 1
-    return write_numbered(name, number)
+    changes = []
+    for label in LABELS:
+        if isinstance(name := fields.get(label), str):
+            taken = {item.get(label) for item in siblings}
+            number = next(number for number in count(2) if f"{name}-{number}" not in taken)
+            changes.append(((label,), write_numbered(name, number)))
+    return tuple(changes), 0 if holder else len(document.tree.roots)
 
 
 def _check_anchors(document: Document, path: Path, steps: Sequence[int], holder: Path) -> None:
@@ -86,16 +79,9 @@ def _check_anchors(document: Document, path: Path, steps: Sequence[int], holder:
         elif found := _ANCHOR.match(text, node.start_mark.index):
             raise ObstacleError(f"line {line} has the anchor `&{found[1]}`, which cannot be moved; write it out")
         else:
-            pending += _list_children(node)
-
-
-def _list_children(node: object) -> Iterator[object]:
-    value = getattr(node, "value", None)
-    for each in value if isinstance(value, list) else ():
-        if isinstance(each, tuple):
-            yield from each
-        else:
-            yield each
+            value = getattr(node, "value", None)
+            for each in value if isinstance(value, list) else ():
+                pending += each if isinstance(each, tuple) else [each]
 
 
 def move_items(document: Document, path: Path, steps: Sequence[int], holder: Path, changes: Changes) -> list[Edit]:
@@ -109,13 +95,17 @@ def move_items(document: Document, path: Path, steps: Sequence[int], holder: Pat
     """
     spans = _find_items(document, path, steps)
     whole = Span(spans[0].start, spans[-1].end)
-    _check_between(document, spans, steps)
+    text, code = document.source.text, document.tree.code
+    for index, (before, after) in enumerate(pairwise(spans)):
+        between = slice(before.end, after.start)
+        if text[between] != code[between] and {index, index + 1} & {*steps}:
+            raise ObstacleError("it is unclear which criterion a comment is about; move them by hand")
     kept = [index for index in range(len(spans)) if index not in steps]
     blocks = _find_text_blocks(document, path, steps, holder, spans)
     replaced = {whole: _join(document, spans, steps, blocks)}
     for place, written in changes:
         span = document.span((*holder, *place))
-        replaced[span] = _write_name(document, span, written)
+        replaced[span] = quote_like(text[span.start], written, is_json=document.kind.is_json)
     cut = Edit(whole, _join(document, spans, kept, blocks))
     if not holder:
         return [cut, _append_document(document, replaced)]
@@ -146,8 +136,8 @@ def _find_text_blocks(
     Raises:
         ObstacleError: if a text depends on what follows it at its new place: blank lines, or the end of the file.
     """
-    text, count = document.source.text, len(spans)
-    headers = [find_block_header(document, (*path, index)) for index in range(count)]
+    text = document.source.text
+    headers = [find_block_header(document, (*path, index)) for index in range(len(spans))]
     if not any(headers):
         return frozenset()
     end = max(spans[-1].end, _find_lines(document, holder).end if holder else 0)
@@ -155,19 +145,11 @@ def _find_text_blocks(
     if is_last and any(header and "-" not in header for header in headers):
         raise ObstacleError("the file ends without a line end; add one")
     found = frozenset(index for index, header in enumerate(headers) if "+" in header)
-    last_kept = max(index for index in range(count) if index not in steps)
+    last_kept = max(index for index in range(len(spans)) if index not in steps)
     for last, below in ((last_kept, spans[-1].end), (steps[-1], end if holder else len(text))):
-        if last in found and last < count - 1 and has_blank_line_below(text, below):
+        if last in found and last < len(spans) - 1 and has_blank_line_below(text, below):
             raise ObstacleError("a text block would take over the blank lines that follow; move the criteria by hand")
     return found
-
-
-def _check_between(document: Document, spans: Sequence[Span], steps: Sequence[int]) -> None:
-    text, code = document.source.text, document.tree.code
-    for index, (before, after) in enumerate(pairwise(spans)):
-        between = slice(before.end, after.start)
-        if text[between] != code[between] and {index, index + 1} & {*steps}:
-            raise ObstacleError("it is unclear which criterion a comment is about; move them by hand")
 
 
 def _find_items(document: Document, path: Path, steps: Sequence[int]) -> list[Span]:
@@ -212,15 +194,6 @@ def _find_lines(document: Document, path: Path) -> Span:
             break
         end = below
     return Span(start, end.start)
-
-
-def _write_name(document: Document, span: Span, written: str) -> str:
-    """Return a new name in the quotes of the old one."""
-    quote = document.source.text[span.start]
-    if written[0] == '"':
-        return written
-    quote = quote if quote in "\"'" else '"' if document.kind.is_json else ""
-    return f"{quote}{written}{quote}"
 
 
 def _copy(document: Document, place: Span, replaced: dict[Span, str]) -> str:
@@ -271,10 +244,10 @@ def _insert_in_block(document: Document, holder: Path, replaced: dict[Span, str]
     start, end = _find_lines(document, holder)
     stop = max(document.extent(holder).end, *(span.end for span in replaced))
     copy = _copy(document, Span(start, stop), replaced)
-    index, count = int(holder[-1]), len(document.value(holder[:-1]))
+    index, items = int(holder[-1]), len(document.value(holder[:-1]))
     between = new_line(document)
-    if count > 1:
-        first = index if index + 1 < count else index - 1
+    if items > 1:
+        first = index if index + 1 < items else index - 1
         above, below = (_find_lines(document, (*holder[:-1], each)) for each in (first, first + 1))
         gap = text[above.end : below.start]
         is_text = "+" in find_block_header(document, holder)  # blank lines would be part of it

@@ -385,7 +385,10 @@ class _Search(NamedTuple):
         doubts = [
             Doubt(
                 _word_new(examined.result, finding),
-                tuple(steps[-1].find_old(span, length) for span in _list_spans(finding)),
+                tuple(
+                    steps[-1].find_old(span, length)
+                    for span in [finding.span, *(each.span for each in finding.related if each.source is None)]
+                ),
             )
             for finding in _list_new(first, examined.result, known, is_safe=wish == SAFE)
         ]
@@ -394,10 +397,6 @@ class _Search(NamedTuple):
 
 class _StoppedError(Exception):
     """The time limit was reached while the fixes were proved."""
-
-
-def _list_spans(finding: Finding) -> list[Span]:
-    return [finding.span, *(each.span for each in finding.related if each.source is None)]
 
 
 def _move_all(left: Mapping[tuple[str, str], _Name], changes: Sequence[DataChange]) -> dict[tuple[str, str], _Name]:

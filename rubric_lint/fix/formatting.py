@@ -78,8 +78,11 @@ def format_file(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, wi
     if first.is_stopped or not own or any(finding.rule == "syntax" for finding in first.findings):
         return unchanged
     reading = Reading(source, settings)
-    if doubt := _find_obstacle(reading, data):
-        return replace(unchanged, doubt=doubt)
+    if reading.faults:
+        line = source.position(reading.faults[0].span.start).line
+        return replace(unchanged, doubt=f"line {line}: {reading.faults[0].message}")
+    if source.to_bytes(source.text) != data:
+        return replace(unchanged, doubt="its bytes cannot be reproduced exactly")
     parts = None if within is None else frozenset(_find_parts(own, within))
     try:
         new, applied, changes = _format(reading, parts)
@@ -90,14 +93,6 @@ def format_file(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, wi
     result = lint(name, new.to_bytes(new.text), settings)
     doubt = _compare(first, result, changes)
     return replace(unchanged, doubt=doubt) if doubt else replace(unchanged, result=result, applied=tuple(applied))
-
-
-def _find_obstacle(reading: Reading, data: bytes) -> str:
-    """Return why a file cannot be formatted at all; empty if it can be."""
-    source = reading.source
-    if reading.faults:
-        return f"line {source.position(reading.faults[0].span.start).line}: {reading.faults[0].message}"
-    return "" if source.to_bytes(source.text) == data else "its bytes cannot be reproduced exactly"
 
 
 def _find_parts(rubrics: Sequence[tuple[Document, Rubric]], within: Span) -> Iterator[_Part]:
@@ -126,7 +121,12 @@ def _format(reading: Reading, parts: frozenset[_Part] | None) -> tuple[Source, l
         if not planned:
             continue
         # Planned for the text as it is now, in which what this round changes may have moved.
-        chosen = _plan_again(reading, parts, number) if done else planned
+        chosen = planned
+        if done:
+            try:
+                (chosen,) = _plan(reading, parts, [number])
+            except _Refusal as refusal:  # its offset says nothing to the user, whose text is another one
+                raise _Refusal(refusal.reason, None) from None
         changes = [change for _, change in chosen]
         source = reading.source
         text = splice(source.text, dict.fromkeys(edit for change in changes for edit in change.edits))
@@ -141,14 +141,6 @@ def _format(reading: Reading, parts: frozenset[_Part] | None) -> tuple[Source, l
 
 _Round = list[tuple[str, DataChange]]
 """Changes with their titles, none inside another."""
-
-
-def _plan_again(reading: Reading, parts: frozenset[_Part] | None, number: int) -> _Round:
-    """Plan a round for a text that is formatted in part, whose offsets say nothing to the user."""
-    try:
-        return _plan(reading, parts, [number])[0]
-    except _Refusal as refusal:
-        raise _Refusal(refusal.reason, None) from None
 
 
 def _plan(reading: Reading, parts: frozenset[_Part] | None, numbers: Collection[int]) -> list[_Round]:
@@ -227,12 +219,8 @@ def _reorder(document: Document, ordering: Ordering) -> Iterator[_Step]:
             raise _Refusal(
                 f"the keys cannot be sorted, because `{duplicate.key}` is written twice", duplicate.second.start
             )
-    what = _KEYS if is_mapping and not _is_short_form(ordering) else _BANDS
+    what = _KEYS if is_mapping and not (bool(ordering.path) and ordering.path[-1] == "score_ranges") else _BANDS
     yield _Step(what, document, path, (Reorder(path, tuple(steps)),), at)
-
-
-def _is_short_form(ordering: Ordering) -> bool:
-    return bool(ordering.path) and ordering.path[-1] == "score_ranges"
 
 
 def _make_change(sharing: Sharing, step: _Step) -> DataChange:

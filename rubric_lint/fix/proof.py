@@ -141,7 +141,9 @@ def renumber(fix: Fix, others: int) -> Fix:
 
 def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange]) -> Iterator[Doubt]:
     """Find where the documents, or a new one, are not what the changes should make of them."""
-    parts = _part(changes) if len(before.documents) > 1 else {}
+    parts: dict[int, list[DataChange]] = {}
+    for change in changes if len(before.documents) > 1 else ():
+        parts.setdefault(int(change.pointer.split("/")[1]) if change.intents else 0, []).append(change)
     for place, then in enumerate(before.documents):
         now, mine = after.documents[place], changes if then.number is None else parts.get(then.number, ())
         intents = [intent for change in mine for intent in change.intents]
@@ -210,14 +212,6 @@ def _describe_rubric(rubric: Rubric, entries: Iterable[Criterion]) -> Any:
     """Return all of some criteria that decides their scores, without the ids that their places give them."""
     told = [(entry.has_own_id and entry.id, describe(entry)[1:]) for entry in entries]
     return rubric.version, rubric.dialect, told
-
-
-def _part(changes: Iterable[DataChange]) -> dict[int, list[DataChange]]:
-    """Group the changes by the number of their document."""
-    parts: dict[int, list[DataChange]] = {}
-    for change in changes:
-        parts.setdefault(int(change.pointer.split("/")[1]) if change.intents else 0, []).append(change)
-    return parts
 
 
 def _lines(reading: Reading) -> list[int]:

@@ -90,7 +90,12 @@ class Places:
         around = (place for above in range(line - 1, 0, -1) for place in self._above(above, finding))
         yield from islice(around, _LEVELS)
         yield from last_resorts
-        yield self._at_the_top()
+        everywhere = Span(0, len(self._source.text) + 1)
+        if ignore := self._standing.get(everywhere):
+            yield _in(ignore, is_wide=True)
+            return
+        start = line_start(self._source.text, self._documents[0].preamble.end if self._documents else 0)
+        yield CommentPlace(start, everywhere, "", self._new_line(start), "ignore-file", is_wide=True)
 
     def _line(self, at: int) -> int:
         return self._source.position(at).line
@@ -104,7 +109,10 @@ class Places:
         """Yield the place at the end of the line."""
         start, end = self._source.line_span(line)
         code = self._documents[0].tree.code[start:end]
-        if not code.strip() or self._is_in_scalar(end):
+        starts, ends = self._scalars
+        number = bisect_right(starts, end) - 1
+        # In a scalar, a comment would be text, or follow the `|` of a block scalar.
+        if not code.strip() or (number >= 0 and end < ends[number]):
             return
         if ignore := self._trailing.get(line):
             yield _in(ignore)
@@ -120,32 +128,16 @@ class Places:
         if reach is None:
             return
         start, end = self._source.line_span(line)
-        place = CommentPlace(start, reach, self._indentation(start, end), self._new_line(start), "ignore", is_wide=True)
+        text = self._source.text[start:end]
+        indent = text[: len(text) - len(text.lstrip(" \t"))]
+        place = CommentPlace(start, reach, indent, self._new_line(start), "ignore", is_wide=True)
         if place.reaches(finding):
             ignore = self._standing.get(reach)
             yield _in(ignore, is_wide=True) if ignore else place
 
-    def _at_the_top(self) -> CommentPlace:
-        everywhere = Span(0, len(self._source.text) + 1)
-        if ignore := self._standing.get(everywhere):
-            return _in(ignore, is_wide=True)
-        first = self._documents[0].preamble.end if self._documents else 0
-        start = line_start(self._source.text, first)
-        return CommentPlace(start, everywhere, "", self._new_line(start), "ignore-file", is_wide=True)
-
-    def _indentation(self, start: int, end: int) -> str:
-        text = self._source.text[start:end]
-        return text[: len(text) - len(text.lstrip(" \t"))]
-
     def _new_line(self, at: int) -> str:
         text = self._source.text
         return text[slice(*line_end(text, at))] or text[slice(*line_end(text, 0))] or "\n"
-
-    def _is_in_scalar(self, at: int) -> bool:
-        """Return whether a comment at the end of a line would be text, or follow the `|` of a block scalar."""
-        starts, ends = self._scalars
-        number = bisect_right(starts, at) - 1
-        return number >= 0 and at < ends[number]
 
     @cached_property
     def _scalars(self) -> tuple[list[int], list[int]]:
@@ -241,7 +233,10 @@ def silence(name: str, data: bytes, settings: FileSettings = DEFAULTS, reason: s
     if source.to_bytes(source.text) != data:
         return _leave(first, "the bytes of the file cannot be reproduced exactly")
     result, comments = _Attempt(first, settings, reason).run()
-    left = tuple(Left(finding, _why(finding)) for finding in result.findings)
+    left = tuple(
+        Left(finding, _REASONS.get(finding.rule, "no comment can be placed to silence it"))
+        for finding in result.findings
+    )
     return Silenced(source, result, len(first.findings) - len(left), comments, left)
 
 
@@ -262,18 +257,13 @@ def _leave(result: Result, why: str) -> Silenced:
     return Silenced(result.source, result, left=tuple(Left(finding, why) for finding in result.findings))
 
 
-def _why(finding: Finding) -> str:
-    match finding.rule:
-        case "syntax":
-            return "comments in a file with a syntax error are not read; fix the error"
-        case "unused-ignore":
-            return "the finding is about the comment itself; correct it or remove it"
-        case _:
-            return "no comment can be placed to silence it"
-
-
 Key = tuple[str, str]
 """The identity of a finding: comments change neither its rule nor its JSON Pointer."""
+
+_REASONS = {
+    "syntax": "comments in a file with a syntax error are not read; fix the error",
+    "unused-ignore": "the finding is about the comment itself; correct it or remove it",
+}
 
 
 def _key(finding: Finding) -> Key:

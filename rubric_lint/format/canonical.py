@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from rubric_lint.format.criterion import Band, Criterion, Scale, Shape
+from rubric_lint.format.criterion import Scale, Shape
 from rubric_lint.format.repairs import order_bands
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import schema_for
@@ -42,9 +42,10 @@ def _order(mapping: Mapping[str, Any], path: Path, version: str, *definitions: s
 
 def list_ranges(rubric: Rubric) -> Iterator[Path]:
     """Yield the path of each range that is written as a list."""
-    for band in _bands(rubric):
-        if band.path[-1] == "score_range" and band.lower is not None and band.upper is not None:
-            yield band.path
+    for entry in rubric.entries:
+        for band in entry.scale.bands if entry.scale is not None else ():
+            if band.path[-1] == "score_range" and band.lower is not None and band.upper is not None:
+                yield band.path
 
 
 _LISTS = {"score_ranges": "band", "levels": "level"}
@@ -54,7 +55,8 @@ _LISTS = {"score_ranges": "band", "levels": "level"}
 def _order_items(rubric: Rubric, _data: Any) -> Iterator[Ordering]:
     for entry in rubric.entries:
         for field, definition in _LISTS.items():
-            for index, child in enumerate(_items(entry, field)):
+            items = entry.fields.get(field) if entry.fields is not None else None
+            for index, child in enumerate(items if isinstance(items, list) else ()):
                 if isinstance(child, dict):
                     yield _order(child, (*entry.path, field, index), rubric.version, definition)
 
@@ -66,7 +68,7 @@ def _sort_scales(rubric: Rubric, _data: Any) -> Iterator[Ordering]:
 def _order_entries(rubric: Rubric, _data: Any) -> Iterator[Ordering]:
     for entry in rubric.entries:
         if entry.fields is not None:
-            definitions = [*(["band"] if _is_band(entry) else []), rubric.schema.item]
+            definitions = [*(["band"] if entry.shapes[0] is Shape.HOLISTIC else []), rubric.schema.item]
             yield _order(entry.fields, entry.path, rubric.version, *definitions)
 
 
@@ -92,21 +94,6 @@ ORDERINGS: tuple[Callable[[Rubric, Any], Iterator[Ordering]], ...] = (
 
 Innermost collections come first; none that one of them finds is inside another.
 """
-
-
-def _items(entry: Criterion, field: str) -> list[Any]:
-    value = entry.fields.get(field) if entry.fields is not None else None
-    return value if isinstance(value, list) else []
-
-
-def _is_band(entry: Criterion) -> bool:
-    return entry.shapes[0] is Shape.HOLISTIC
-
-
-def _bands(rubric: Rubric) -> Iterator[Band]:
-    for entry in rubric.entries:
-        if entry.scale is not None:
-            yield from entry.scale.bands
 
 
 def data_at(data: Any, path: Path) -> Any:

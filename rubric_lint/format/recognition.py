@@ -19,17 +19,14 @@ _OUTCOME = "outcome"
 
 def has_own_words(text: str) -> bool:
     """Return whether a text contains a field name that no other tool uses."""
-    return any(word in text for word in _own_words()) and _own_word_pattern().search(text) is not None
+    if not any(word in text for word in _own_words()):
+        return False
+    return re.search(rf"\b(?:{'|'.join(_own_words())})\b", text) is not None
 
 
 @cache
 def _own_words() -> list[str]:
     return [name for name, when in schema_for().distinctive.items() if when == "always" and "_" in name]
-
-
-@cache
-def _own_word_pattern() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(_own_words())})\b")
 
 
 def is_ours(value: Any, owner: Path) -> bool:
@@ -215,7 +212,11 @@ def is_reference(text: str) -> bool:
 def find_misspelt(value: Any, path: Path, *, of_agentv: bool) -> Iterator[tuple[Path, str]]:
     """Find the misspelt fields without which a value of `rubrics` would be a rubric, each with the right name."""
     known = schema_for().entry_fields
-    wanted = ("outcome", "score_ranges", "score_range", "min_score") if of_agentv else _telling(known)
+    wanted = (
+        ("outcome", "score_ranges", "score_range", "min_score")
+        if of_agentv
+        else tuple(name for name, field in known.items() if "x-distinctive" in field and "_" in name)
+    )
     entries: Iterable[tuple[Path, Any]]
     entries = [(path, value)] if isinstance(value, dict) else [((*path, at), item) for at, item in enumerate(value)]
     for place, entry in entries:
@@ -226,7 +227,3 @@ def find_misspelt(value: Any, path: Path, *, of_agentv: bool) -> Iterator[tuple[
                 target = "" if key in known or key in wanted else next(iter(find_near(key, wanted)), "")
             if target and target not in entry:
                 yield (*place, key), target
-
-
-def _telling(known: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(name for name, field in known.items() if "x-distinctive" in field and "_" in name)

@@ -147,7 +147,12 @@ def fill(scale: Scale) -> Answers:
             (_add(gaps, InsertField(first, str(LOWEST), json.dumps(text))),),
         )
     wider = [_widen(gaps, to_lower=to_lower) for to_lower in (True, False)]
-    adding = _add(gaps, *(_insert(gap) for gap in gaps))
+    inserted = []
+    for gap in gaps:
+        like = gap.below or gap.above
+        assert like  # noqa: S101 (there are bands)
+        inserted.append(InsertItems(_item(like), (_copy(like, gap.scores),), before=gap.below is None))
+    adding = _add(gaps, *inserted)
     if all(gap.below is None or gap.above is None for gap in gaps):
         return Answers(wider[0]._replace(choice=""), (adding,))
     return Answers(choices=(*wider, adding))
@@ -180,14 +185,6 @@ def _add(gaps: Sequence[_Gap], *intents: Intent) -> Repair:
     told = join_words([f"[{gap.scores[0]}, {gap.scores[-1]}]" for gap in gaps])
     title = f"add the band{'' if len(gaps) == 1 else 's'} {told} with a placeholder as the outcome"
     return _repair(title, *intents, choice=ADD_BAND)
-
-
-def _insert(gap: _Gap) -> InsertItems:
-    if gap.below:
-        return InsertItems(_item(gap.below), (_copy(gap.below, gap.scores),))
-    like = gap.above
-    assert like  # noqa: S101 (there are bands)
-    return InsertItems(_item(like), (_copy(like, gap.scores),), before=True)
 
 
 def _item(band: Band) -> Path:

@@ -32,7 +32,12 @@ def find_violations(
     for index, entry in enumerate(rubrics):
         if not schema.is_valid_entry(entry):
             if schema.holds_bands_as_range(entry):
-                yield _word_bands_as_range((*path, index))
+                # A missing `s`, which would otherwise cause five errors.
+                place = (*path, index, "score_range")
+                repair = Repair(
+                    "rename `score_range` to `score_ranges`", (RenameKey(place, "score_ranges"),), safe=False
+                )
+                yield "schema", Problem("bands-as-range", place, Part.KEY, repair=repair)
             elif isinstance(entry, dict) and len(entry) == 1 and not schema.knows(*entry):
                 yield "schema", Problem("colon-in-string", (*path, index), Part.HEAD, {"key": shorten(*entry)})
             else:
@@ -42,13 +47,6 @@ def find_violations(
         for fault in schema.find_faults(schema.whole, rubrics):
             if not fault.path:
                 yield from _word_fault(schema, fault, document, path)
-
-
-def _word_bands_as_range(path: Path) -> tuple[str, Problem]:
-    """Describe a missing `s`, which would otherwise cause five errors."""
-    place = (*path, "score_range")
-    repair = Repair("rename `score_range` to `score_ranges`", (RenameKey(place, "score_ranges"),), safe=False)
-    return "schema", Problem("bands-as-range", place, Part.KEY, repair=repair)
 
 
 def _find_slips(found: list[tuple[str, Problem]], entry: dict[str, Any], path: Path) -> Iterator[tuple[str, Problem]]:
@@ -187,12 +185,14 @@ def _missing(schema: RubricSchema, fault: SchemaFault) -> list[str]:
     if fault.schema.get("additionalProperties", True):  # a condition only names its own fields
         known |= schema.entry_fields.keys()
     strangers = [key for key in fault.value if key not in known]
-    return [name for name in absent if not any(_may_mean(schema, key, name) for key in strangers)]
-
-
-def _may_mean(schema: RubricSchema, key: str, name: str) -> bool:
-    """Return whether an unknown key is a required field that is misspelt or from another version."""
-    return bool(schema.suggest(key, _INSTEAD.get(name, (name,)))) or key in schema_for().entry_fields
+    return [
+        name
+        for name in absent
+        if not any(
+            (bool(schema.suggest(key, _INSTEAD.get(name, (name,)))) or key in schema_for().entry_fields)
+            for key in strangers
+        )
+    ]
 
 
 _FIRST_CLAUSE = re.compile(r"[^.:;]+")

@@ -42,7 +42,6 @@ class Journal:
         self._unsynced = False
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
         try:
-            self._require_file()
             self._lock()
             judged: dict[str, str] = {}
             self.judged = judged
@@ -133,11 +132,9 @@ class Journal:
             raise OSError(fault.errno, fault.strerror, str(self._path)) from None
         self._unsynced = False
 
-    def _require_file(self) -> None:
+    def _lock(self) -> None:
         if not stat.S_ISREG(os.fstat(self._file).st_mode):
             raise JournalError("is not a regular file; results need a file that can be read again")
-
-    def _lock(self) -> None:
         # Another run may have replaced the file since it was opened.
         if not lock(self._file) or not os.path.samestat(os.fstat(self._file), self._path.stat()):
             raise JournalError("another run is writing to it")

@@ -66,7 +66,10 @@ def output_schema(rubric: ScoringRubric) -> dict[str, Any]:
     once, which the reader of the output checks. The reasoning precedes the judgement, because models write in this
     order and a reason written afterwards only justifies.
     """
-    judgements = [_judgement(criterion) for criterion in rubric.criteria]
+    judgements = [
+        {"type": "integer", "enum": allowed} if (allowed := _allowed(criterion)) else {"type": "boolean"}
+        for criterion in rubric.criteria
+    ]
     field = form_of(rubric.shape).field
     if rubric.shape is Shape.HOLISTIC:
         return _object({"reasoning": _REASONING, field: judgements[0]})
@@ -97,11 +100,6 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 def _check(ids: list[str], field: str, judgement: dict[str, Any]) -> dict[str, Any]:
     return _object({"id": {"type": "string", "enum": ids}, "reasoning": _REASONING, field: judgement})
-
-
-def _judgement(criterion: ScoringCriterion) -> dict[str, Any]:
-    allowed = _allowed(criterion)
-    return {"type": "integer", "enum": allowed} if allowed else {"type": "boolean"}
 
 
 def _allowed(criterion: ScoringCriterion) -> list[int]:

@@ -156,24 +156,21 @@ def _account(samples: Sequence[Sample], plan: Plan) -> dict[str, Any]:
     tokens = Tokens()
     for exchange in exchanges:
         tokens = tokens.plus(exchange.reply.tokens)
+    latency = [round(exchange.seconds, 3) for exchange in exchanges if exchange.seconds is not None]
+    attempts: list[int | dict[str, int]] = [
+        {each.rubric.criteria[0].id: len(each.exchanges) for each in sample.asked}
+        if plan.per_criterion
+        else len(sample.exchanges)
+        for sample in samples
+    ]
     return {
         **_write_time(exchanges[0]),
-        **({"latency": latency} if (latency := _list_latency(exchanges)) else {}),
+        **({"latency": latency} if latency else {}),
         "tokens": {name: count for name, count in tokens._asdict().items() if count is not None},
         **({"from_cache": cached} if (cached := sum(exchange.is_cached for exchange in exchanges)) else {}),
-        "attempts": [_count_attempts(sample, plan) for sample in samples],
+        "attempts": attempts,
         **({} if plan.shuffle is None else {"orders": [list(sample.order) for sample in samples]}),
     }
-
-
-def _count_attempts(sample: Sample, plan: Plan) -> int | dict[str, int]:
-    if plan.per_criterion:
-        return {each.rubric.criteria[0].id: len(each.exchanges) for each in sample.asked}
-    return len(sample.exchanges)
-
-
-def _list_latency(exchanges: Sequence[Exchange]) -> list[float]:
-    return [round(exchange.seconds, 3) for exchange in exchanges if exchange.seconds is not None]
 
 
 def _write_time(exchange: Exchange) -> dict[str, str]:
@@ -287,7 +284,10 @@ class JudgeRun:
                 self._take_loss(answer, fault)
                 continue
             finally:
-                await self._release(promised)
+                if self._limit.is_set:
+                    async with self._room:
+                        self._promised -= promised
+                        self._room.notify_all()
             self._lost_in_a_row = 0
             record = make_record(answer, self.panel, self._plan, taken)
             self._journal.append(record)
@@ -295,7 +295,9 @@ class JudgeRun:
             invalid = find_fault(self.panel, taken)
             self.tally.judged += 1
             self.tally.invalid += invalid is not None
-            self.tally.stable += invalid is None and _agree(answer, taken)
+            outputs = [sample.output for samples in taken for sample in samples if sample.output]
+            verdicts = {answer.rubric.grade(output).verdict for output in outputs}
+            self.tally.stable += invalid is None and len(outputs) > 1 and len(verdicts) == 1
             self._watch(answer.key, invalid and f"invalid after {self._plan.max_attempts} attempts: {invalid}")
 
     async def _admit(self, requests: int) -> bool:
@@ -316,12 +318,6 @@ class JudgeRun:
                 return False
             self._promised += requests
         return True
-
-    async def _release(self, requests: int) -> None:
-        if self._limit.is_set:
-            async with self._room:
-                self._promised -= requests
-                self._room.notify_all()
 
     def _take_loss(self, answer: Answer, fault: UnansweredError) -> None:
         self.tally.unanswered += 1
@@ -359,12 +355,6 @@ class JudgeRun:
             return
         self.tally.tokens = self.tally.tokens.plus(exchange.reply.tokens)
         self.tally.spending.add(model, exchange.reply)
-
-
-def _agree(answer: Answer, taken: Samples) -> bool:
-    """Return whether there are several samples, and all have one verdict."""
-    outputs = [sample.output for samples in taken for sample in samples if sample.output]
-    return len(outputs) > 1 and len({answer.rubric.grade(output).verdict for output in outputs}) == 1
 
 
 def _first(fault: BaseException) -> BaseException:

@@ -15,6 +15,7 @@ from rubric_lint.dialects.search.locate import (
     find_claim_span,
     find_meant,
     holds_rubrics,
+    locate,
     may_be_missed,
     search,
     speaks_of_rubrics,
@@ -145,43 +146,34 @@ def examine(
         found.extend(also(rubrics, found))
     with clock:
         findings = _make_findings(clock.take(found), rubrics, settings, name_line)
-    if told := [(fault.message, fault.span) for fault in faults if _is_of_rubrics(source, fault, among=rubrics)]:
+    # A syntax error is that of a rubric in a file with others, or in a cell that speaks of some.
+    if told := [
+        (fault.message, fault.span)
+        for fault in faults
+        if (rubrics if fault.within is None else speaks_of_rubrics(Source(source.name, source.slice(fault.within))))
+    ]:
         findings += report_faults(source, told, settings).findings
     ignored = 0
     if MARK in source.text.lower() and (findings or rubrics or settings.is_named):
         findings, ignored = _silence(source, documents, findings, settings, look and look.rules)
-    result = Result(
-        source=source,
-        findings=tuple(sorted(findings, key=_order)),
-        rubrics=len(rubrics),
-        criteria=_count_criteria(rubrics),
-        ignored=ignored,
-        unread=tuple(held.unread),
-        tests=_count_tests(documents) if settings.is_test_file else 0,
-    )
-    return Examined(_stop(result, clock, settings) if clock.is_over else result, documents, rubrics, faults)
+    findings.sort(key=lambda finding: (*finding.span, finding.rule, finding.message))
+    if clock.is_over:
+        if rubrics or settings.is_named or speaks_of_rubrics(source):
+            span = Span(0, min(1, len(source.text)))
+            findings.insert(0, _make_fault("time-limit", Severity.ERROR, clock.message, span))
+        else:
+            held.unread[:] = [Unread(clock.message, 1, 1, is_known=False)]
+    criteria = 0
+    for _, rubric in rubrics:
+        model = rubric.entries.first if isinstance(rubric.entries, SharedEntries) else rubric
+        has_criteria_only = len(model.criteria) == len(model.entries)
+        criteria += len(model.entries) if has_criteria_only or model.shape is not Shape.HOLISTIC else 1
+    result = Result(source, tuple(findings), len(rubrics), criteria, ignored, tuple(held.unread), clock.is_over)
+    if settings.is_test_file:
+        from rubric_lint.lint.rubric_tests import count_tests  # noqa: PLC0415  (most files hold no tests)
 
-
-def _count_tests(documents: Sequence[Document]) -> int:
-    from rubric_lint.lint.rubric_tests import count_tests  # noqa: PLC0415  (most files hold no tests)
-
-    return count_tests(documents)
-
-
-def _is_of_rubrics(source: Source, fault: SyntaxFaultError, *, among: Sequence[object]) -> bool:
-    """Return whether a syntax error is that of a rubric: in a file with others, or in a cell that speaks of some."""
-    if fault.within is None:
-        return bool(among)
-    return speaks_of_rubrics(Source(source.name, source.slice(fault.within)))
-
-
-def _stop(result: Result, clock: Clock, settings: FileSettings) -> Result:
-    """Mark the result as incomplete because time is up; if the file has rubrics, also add a finding."""
-    if not (result.rubrics or settings.is_named or speaks_of_rubrics(result.source)):
-        return result._replace(unread=(Unread(clock.message, 1, 1, is_known=False),), is_stopped=True)
-    span = Span(0, min(1, len(result.source.text)))
-    finding = _make_fault("time-limit", Severity.ERROR, clock.message, span)
-    return result._replace(findings=(finding, *result.findings), is_stopped=True)
+        result = result._replace(tests=count_tests(documents))
+    return Examined(result, documents, rubrics, faults)
 
 
 def find_problems(documents: Sequence[Document], settings: FileSettings, held: "Located") -> Iterator[Found]:
@@ -189,7 +181,10 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
     if settings.is_test_file:
         yield from check_test_files(documents)
         return
-    searches = [_search(document, settings) for document in documents]
+    searches = [
+        search(document, version=settings.version, claimed=settings.claimed, shapes=settings.shapes)
+        for document in documents
+    ]
     for document, found in zip(documents, searches, strict=True):
         located = _build(document, found.rubrics, settings)
         held.rubrics.extend((document, rubric) for rubric in located)
@@ -208,10 +203,6 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
 
         known = {(each.document, each.problem.path) for each in lost}
         yield from (Found("repeated-case", *each) for each in find_repeated(held.rubrics, known))
-
-
-def _search(document: Document, settings: FileSettings) -> Search:
-    return search(document, version=settings.version, claimed=settings.claimed, shapes=settings.shapes)
 
 
 def check_test_files(documents: Sequence[Document]) -> Iterator[Found]:
@@ -255,14 +246,12 @@ def _find_absence(documents: Sequence[Document], settings: FileSettings) -> Iter
             values = {"known": known, "version": claim.version}
             yield document, Problem("unknown-version", (), values=values, span=span)
         elif settings.is_rubric_file or (claim and claim.name == "rubric"):
-            yield document, _find_missing(document.data)
+            data = document.data
+            if isinstance(data, dict) and (near := find_near(FIELD, data)):
+                yield document, Problem("no-rubrics-misspelt", (near[0],), Part.KEY, {"near": near[0]})
+            else:
+                yield document, Problem("no-rubrics", (), Part.HEAD)
             return
-
-
-def _find_missing(data: object) -> Problem:
-    if isinstance(data, dict) and (near := find_near(FIELD, data)):
-        return Problem("no-rubrics-misspelt", (near[0],), Part.KEY, {"near": near[0]})
-    return Problem("no-rubrics", (), Part.HEAD)
 
 
 class Located(NamedTuple):
@@ -295,15 +284,6 @@ def _find_lost(
             held.unread.extend(word_lost(document, found, lost))
 
 
-def _count_criteria(rubrics: list[tuple[Document, Rubric]]) -> int:
-    count = 0
-    for _, rubric in rubrics:
-        model = rubric.entries.first if isinstance(rubric.entries, SharedEntries) else rubric
-        has_criteria_only = len(model.criteria) == len(model.entries)
-        count += len(model.entries) if has_criteria_only or model.shape is not Shape.HOLISTIC else 1
-    return count
-
-
 MARK = "rubric-lint:"
 """The start of every comment that rubric-lint reads."""
 
@@ -328,10 +308,6 @@ def _silence(
         in_use = [name for name in linted if is_enabled(name, settings)]
         kept += find_unused(source, ignores, set(silenced), in_use, severity_of("unused-ignore", settings), kept=kept)
     return kept, len(silenced)
-
-
-def _order(finding: Finding) -> tuple[int, int, str, str]:
-    return finding.span.start, finding.span.end, finding.rule, finding.message
 
 
 def severity_of(rule: str, settings: FileSettings) -> Severity:
@@ -363,7 +339,8 @@ def _make_fault(code: str, severity: Severity, reason: str, span: Span) -> Findi
 
 def build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
     """Build the models of the rubrics of a document, in document order."""
-    return _build(document, _search(document, settings).rubrics, settings)
+    located = locate(document, version=settings.version, claimed=settings.claimed, shapes=settings.shapes)
+    return _build(document, located, settings)
 
 
 def _build(document: Document, locations: Iterable[Location], settings: FileSettings) -> list[Rubric]:

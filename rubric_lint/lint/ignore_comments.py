@@ -50,27 +50,18 @@ def find_ignores(source: Source, documents: list[Document]) -> list[Ignore]:
         return []
     first_content = documents[0].preamble.end if documents else len(source.text)
     comments = documents[0].tree.comments if documents else []
-    parts = [part for comment in comments for part in _split(source, comment)]
+    parts = []
+    for comment in comments:  # parts for other tools may be before, between and after ours
+        starts = [found.start() for found in _BEGINS.finditer(source.text, *comment)]
+        parts += [Span(*part) for part in pairwise([*starts, comment.end])]
     if not parts:
         return []
     entries = Entries(source, documents)
-    below = _find_lines_below(source, [start for start, _ in comments if is_alone(source, start)])
-    return [_read_ignore(source, entries, part, below, first_content) for part in parts]
-
-
-def _find_lines_below(source: Source, alone: list[int]) -> dict[int, int]:
-    """Map each line that has only a comment to the next line that has something else."""
-    below: dict[int, int] = {}
-    for start in reversed(alone):
+    below: dict[int, int] = {}  # for each line that has only a comment the next one that has something else
+    for start in [start for start, _ in reversed(comments) if is_alone(source, start)]:
         line = source.position(start).line
         below[line] = below.get(line + 1, line + 1)
-    return below
-
-
-def _split(source: Source, comment: Span) -> list[Span]:
-    """Split a comment into its ignore comments; parts for other tools may be before, between and after them."""
-    starts = [found.start() for found in _BEGINS.finditer(source.text, *comment)]
-    return [Span(*part) for part in pairwise([*starts, comment.end])]
+    return [_read_ignore(source, entries, part, below, first_content) for part in parts]
 
 
 def is_alone(source: Source, start: int) -> bool:
@@ -189,13 +180,21 @@ def find_unused(
     for ignore in ignores:
         if ignore.fault:
             yield _report("invalid", {"reason": ignore.fault}, severity, ignore.comment)
-        idle = _find_idle(ignore, silenced, in_use)
+        names = {name.text for name in reversed(ignore.names)}
+        idle = {name for name in names if name in BY_NAME and name in in_use and (ignore, name) not in silenced}
+        if "unused-ignore" in names:
+            idle = set()
         fix = _make_fix(source, ignore, idle) if idle and not kind_of(source.name).is_program else None
         for name in {name.text: name for name in reversed(ignore.names)}.values():  # each once, at its first place
             if name.text in idle:
-                near_by = _find_near(lines.get(name.text, []), source.position(ignore.comment.start).line)
-                values = {"rule": name.text, "near": str(near_by)}
-                yield _report("too-far" if near_by else "idle", values, severity, name.span)._replace(fix=fix)
+                line, found = source.position(ignore.comment.start).line, lines.get(name.text, [])
+                at = bisect_right(found, line)
+                distance, nearest = min(
+                    ((abs(each - line), each) for each in found[max(at - 1, 0) : at + 1]), default=(_FAR, 0)
+                )
+                is_near = distance < _FAR
+                values = {"rule": name.text, "near": str(nearest if is_near else None)}
+                yield _report("too-far" if is_near else "idle", values, severity, name.span)._replace(fix=fix)
             elif name.text not in BY_NAME:
                 near = find_near(name.text, BY_NAME)
                 hint = f"did you mean `{near[0]}`?" if near else "`rubric-lint --rules` lists the rules"
@@ -208,23 +207,8 @@ def _report(code: str, values: dict[str, str], severity: Severity, span: Span) -
     return Finding(rule.name, severity, message, span, "", code=f"{rule.name}.{code}", values=values)
 
 
-_NEAR = 5
-"""The maximum distance in lines of a finding from the comment that was meant for it."""
-
-
-def _find_near(lines: list[int], line: int) -> int | None:
-    """Return the line, of an ordered list, that is nearest to another; None if it is too far away."""
-    at = bisect_right(lines, line)
-    nearest = min(lines[max(at - 1, 0) : at + 1], key=lambda each: abs(each - line), default=None)
-    return nearest if nearest is not None and abs(nearest - line) <= _NEAR else None
-
-
-def _find_idle(ignore: Ignore, silenced: Container[tuple[Ignore, str]], in_use: Container[str]) -> set[str]:
-    """Return the names in a comment that silence nothing, except rules that do not run now."""
-    names = {name.text for name in ignore.names}
-    if "unused-ignore" in names:
-        return set()
-    return {name for name in names if name in BY_NAME and name in in_use and (ignore, name) not in silenced}
+_FAR = 6
+"""The distance in lines from which a finding is not near the comment that may have been meant for it."""
 
 
 def _make_fix(source: Source, ignore: Ignore, idle: set[str]) -> Fix:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from rubric_lint.dialects.export.entries import make_sound
 from rubric_lint.dialects.export.suites import RUBRIC
 from rubric_lint.dialects.export.target import Carried, CarriedCase, CaseKey, ExportError, ExportSource
-from rubric_lint.dialects.tables.cells import Note, Place, Table, TableError, UnreadableError, parse_rescale
+from rubric_lint.dialects.tables.cells import Place, Table, TableError, UnreadableError, parse_rescale
 from rubric_lint.dialects.tables.columns import Choices, fold
 from rubric_lint.dialects.tables.reading import Asked, read_tables
 from rubric_lint.dialects.tables.rubrics import Draft, TableRubric, read_rubric, write_draft
@@ -230,7 +230,7 @@ class _Writing:
         self._rubrics: dict[str, Rubric] = {}
 
     def write(self, read: list[TableRubric]) -> Imported:
-        self._messages += (_note(note) for each in read for note in each.notes)
+        self._messages += (ImportMessage(note.place.full, NOTE, note.message) for each in read for note in each.notes)
         done = 0
         for each in read:
             self._watch("checking", done, self._total)
@@ -267,10 +267,6 @@ class _Writing:
                 self._rubrics[each.name], _ = make_sound(each.name, drafted.rubric)
             except ExportError as refusal:
                 yield _error(drafted.place(refusal.path).full, refusal.message)
-
-
-def _note(note: Note) -> ImportMessage:
-    return ImportMessage(note.place.full, NOTE, note.message)
 
 
 def _error(place: str, message: str) -> ImportMessage:

@@ -111,9 +111,9 @@ def _list_ranges(document: Document) -> Iterator[tuple[Path, list[Any]]]:
         if isinstance(criteria := expect.get("criteria"), dict):
             found |= {(*path, "criteria", name): value for name, value in criteria.items()}
         for place, value in found.items():
-            if isinstance(value, list) and len(value) == 2 and all(_is_finite(bound) for bound in value):
+            if (
+                isinstance(value, list)
+                and len(value) == 2
+                and all(type(bound) is int or (type(bound) is float and isfinite(bound)) for bound in value)
+            ):
                 yield place, value
-
-
-def _is_finite(value: Any) -> bool:
-    return type(value) is int or (type(value) is float and isfinite(value))

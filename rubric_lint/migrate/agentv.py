@@ -153,7 +153,7 @@ def find_other_files(document: Document) -> Iterator[Unmet]:
 class Rewriting:
     """A version of AgentV: its name here, the schema with the table of what it reads, its dialects and its words.
 
-    An assertion of the type `kind` in the list `assertions` has its criteria in `criteria` and its name in `label`.
+    An assertion of the type `kind` in the list `assertions` has its criteria in `criteria`.
     With `reads_beside`, a case's own `rubrics` count beside its assertions; with `is_spelt_exactly`, the type `is_json`
     is not `is-json`. `kinds` maps the types of assertions that
     may hold criteria to their new types; those that stay the same keep the field `rubrics`.
@@ -166,7 +166,6 @@ class Rewriting:
     kind: str
     assertions: str
     criteria: str
-    label: str
     schema: str
     kinds: Mapping[str, str]
     reads_beside: bool = False
@@ -184,7 +183,6 @@ TARGETS = {
             kind="rubrics",
             assertions="assertions",
             criteria="criteria",
-            label="name",
             schema="agentv-a6.schema.json",
             kinds={
                 "rubrics": "rubrics",
@@ -207,7 +205,6 @@ TARGETS = {
             kind="llm-rubric",
             assertions="assert",
             criteria="value",
-            label="metric",
             schema="agentv-a7.schema.json",
             kinds={
                 **dict.fromkeys(("rubrics", "rubric", "llm-rubric", "llm-grader", "llm_grader"), "llm-rubric"),
@@ -362,7 +359,7 @@ def move_criteria(document: Document, rubric: Rubric, target: Rewriting) -> Iter
         return  # read in the same place only
     owner = document.value(path[:-1])
     if path[-1:] and path[-1] in LISTS:
-        yield from _rename_list(document, path, target)  # strings among assertions stay there
+        yield from _find_lost_list(path, target)  # strings among assertions stay there
     elif path[-3:-2] and path[-3] in LISTS:
         yield from _rename_assertion(document, path, owner, target)
     elif path and any(path[:-1] == place for place, _ in find_suite_cases(document)):
@@ -377,7 +374,7 @@ def move_criteria(document: Document, rubric: Rubric, target: Rewriting) -> Iter
 
 
 def _rename_assertion(document: Document, path: Path, owner: Any, target: Rewriting) -> Iterator[Intent | Unmet]:
-    """Rename the type, the list and the name of an assertion to those of the target; it stays at its place."""
+    """Rename the type of an assertion and the field of its criteria to those of the target; it stays at its place."""
     kind = owner.get("type")
     wanted = target.kinds.get(kind) if isinstance(kind, str) else None
     if wanted is None:
@@ -396,22 +393,12 @@ def _rename_assertion(document: Document, path: Path, owner: Any, target: Rewrit
         yield ReplaceValue((*path[:-1], "type"), wanted)
     if path[-1] != field:
         yield RenameKey(path, field)
-    other = "metric" if target.label == "name" else "name"
-    if other in owner and target.label not in owner:
-        yield RenameKey((*path[:-1], other), target.label)
-    yield from _rename_list(document, path[:-2], target)
+    yield from _find_lost_list(path[:-2], target)
 
 
-def _rename_list(document: Document, path: Path, target: Rewriting) -> Iterator[Intent | Unmet]:
-    if path[-1] == target.assertions or (path[-2:] == ("execution", "evaluators") and target.reads_beside):
-        return
-    if path[-2:-1] == ("execution",) and target.reads_beside:
+def _find_lost_list(path: Path, target: Rewriting) -> Iterator[Unmet]:
+    if path[-2:-1] == ("execution",) and path[-1] != "evaluators" and target.reads_beside:
         yield Unmet(f"{target.title} does not read `execution.{path[-1]}`; move it up", path)
-        return
-    if target.assertions in document.value(path[:-1]):
-        yield Unmet(f"the case has `{target.assertions}` too, so AgentV would ignore this list; join the two", path)
-    else:
-        yield RenameKey(path, target.assertions)
 
 
 def rename_cases(document: Document) -> Iterator[Intent]:

@@ -164,16 +164,6 @@ def drop_parts(document: Document) -> Iterator[Intent]:
         yield from (RemoveField((*path, name)) for name in _SHARED if name in case)
 
 
-def name_gathered(document: Document) -> Iterator[Intent]:
-    """Give the whole input of a test its name."""
-    cases = find_suite_cases(document)
-    yield from (
-        RenameKey((*path, "input_messages"), "input")
-        for path, case in cases
-        if "input_messages" in case and "input" not in case
-    )
-
-
 def look_up(value: Any, path: Path) -> Any:
     """Return the value at a path of mappings; an empty mapping if there is none."""
     for step in path:
@@ -187,19 +177,13 @@ def _check_prompts(document: Document) -> Iterator[Unmet]:
     for name in (CASES, *OLD_CASES):
         for at, case in enumerate(suite[name] if isinstance(suite.get(name), list) else ()):
             if isinstance(case, str):
-                yield Unmet(
-                    "AgentV 5 would put `prompts` before these cases too; move them into a suite",
-                    (name, at),
-                    Part.VALUE,
-                )
+                told = "AgentV 5 would put `prompts` before these cases too; move them into a suite"
+                yield Unmet(told, (name, at), Part.VALUE)
     if "prompts" in suite and not is_input(suite["prompts"]):
         for path, case in find_suite_cases(document):
             for name in ("input", "input_messages"):
-                if name in case:
-                    yield Unmet(
-                        f"AgentV 5 refuses `{name}`, and the suite has `prompts` already; move it to `vars`",
-                        (*path, name),
-                    )
+                told = f"AgentV 5 refuses `{name}`, and the suite has `prompts` already; move it to `vars`"
+                yield from (Unmet(told, (*path, each)) for each in (name,) if each in case)
 
 
 def _check_case(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
@@ -573,7 +557,7 @@ def is_input(prompts: Any) -> bool:
     return isinstance(only, str) and _INPUT.match(only.strip()) is not None
 
 
-BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (lift_execution, gather_inputs, drop_parts, name_gathered)
+BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (lift_execution, gather_inputs, drop_parts)
 AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
     rename_parts,
     join_lists,

@@ -64,7 +64,9 @@ class Rows:
                 byte = ord(fault.object[fault.start]) & 0xFF
                 if name in _TEXTS or self._nested:
                     return OutputError(f"byte {byte:02x} in the column `{name}` is not UTF-8")
-                escaped = "".join([f"\\\\x{ord(each) & 0xFF:02x}" if _is_byte(each) else each for each in cell or ""])
+                escaped = "".join(
+                    [f"\\\\x{ord(each) & 0xFF:02x}" if "\udc80" <= each <= "\udcff" else each for each in cell or ""]
+                )
                 cells.append(escaped)
             else:
                 cells += [] if cell is None else [cell]
@@ -108,10 +110,6 @@ def _read(file: Any, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Par
         told = str(fault).partition("\n")[0].rstrip(".")
         lost = f"{rows - number + 1:,} of its {rows:,} rows are not" if rows else "nothing of it is"
         yield Block(number, OutputError(f"the Parquet file is cut off or damaged, and {lost} read: {told}"))
-
-
-def _is_byte(character: str) -> bool:
-    return "\udc80" <= character <= "\udcff"
 
 
 def _write_value(value: Any) -> str | None:

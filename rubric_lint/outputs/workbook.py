@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from json.encoder import encode_basestring as quote
 
-from rubric_lint.dialects.tables.cells import Cell, Row, Table, TableError
+from rubric_lint.dialects.tables.cells import Row, Table, TableError
 from rubric_lint.dialects.tables.excel_file import LIMIT, NEEDS, has_openpyxl, read_excel
 from rubric_lint.dialects.tables.reading import look_inside
 from rubric_lint.outputs.blocks import Block, InputError, Part, SkippedSheet, join_entries
@@ -87,12 +87,8 @@ def _write(
         if cell.fault and name in kept:  # it may be a judgement, which the fault is not
             fields.append(f"{quote(name)}: {quote(cell.fault)}")
         elif not cell.fault and (not cell.is_empty or name in kept):
-            fields.append(f"{quote(name)}: {quote(_trim(cell, name))}")
+            fields.append(f"{quote(name)}: {quote(cell.text.strip() if name == 'id' else cell.text)}")
     return f"{{{', '.join(fields)}}}".encode("utf-8", "replace")
-
-
-def _trim(cell: Cell, name: str) -> str:
-    return cell.text.strip() if name == "id" else cell.text
 
 
 def _number(row: Row) -> int:

@@ -111,16 +111,12 @@ class Asker:
             RewardError: if the judge raises it, or returns an awaitable.
         """
         with ThreadPoolExecutor(self._options.concurrency) as pool:
-            asked = [pool.submit(self._ask_one, item) for item in items]
+            asked = [pool.submit(lambda item: _finish(self._talk(item, self._call_here)), item) for item in items]
             try:
                 return [each.result() for each in asked]
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-
-    def _ask_one(self, item: Item) -> Read:
-        found: Read = _finish(self._talk(item, self._call_here))
-        return found
 
     async def ask_async(self, items: Sequence[Item]) -> list[Read]:
         """Return the output for each item, with any judge.

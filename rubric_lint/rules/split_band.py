@@ -24,7 +24,11 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         # Levels that are written as bands are no bands.
         for band in scale.bands if lowest and not (not scale.is_whole and looks_like_levels(scale)) else ():
             # Bands that overlap or are out of bounds must change anyway.
-            if not set(lowest).isdisjoint(band.scores[1:]) and band.is_sound and not _overlaps(band, scale):
+            if (
+                not set(lowest).isdisjoint(band.scores[1:])
+                and band.is_sound
+                and not any(other is not band and set(other.scores) & set(band.scores) for other in scale.bands)
+            ):
                 yield from _check_band(band, scale, cuts, rubric)
 
 
@@ -33,10 +37,6 @@ class _Cuts(NamedTuple):
 
     pass_from: int
     borderline_from: int
-
-
-def _overlaps(band: Band, scale: Scale) -> bool:
-    return any(other is not band and set(other.scores) & set(band.scores) for other in scale.bands)
 
 
 def _check_band(band: Band, scale: Scale, cuts: _Cuts | None, rubric: Rubric) -> Iterator[Problem]:

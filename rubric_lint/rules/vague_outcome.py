@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.rubric import LONGEST_LABEL, Outcome, Rubric, is_placeholder, is_template
+from rubric_lint.format.rubric import LONGEST_LABEL, Rubric, is_placeholder, is_template
 from rubric_lint.format.signs import GRADES, GRADES_OF_SCALES, PADDING, TRAITS, may_begin_label
 from rubric_lint.rules.rule import Rule
 
@@ -36,6 +36,7 @@ _CHOSEN = re.compile(r"\b(?:right|correct|wrong) language\b|\bworst\b")
 """What grades say when they choose between things: "in the right language"."""
 _MANNERS = frozenset({"tone", "style", "language", "manner", "way"})
 _OF_PRAISE = _JUDGING | _VERBS | _AROUND | _ESSENCES
+_OF_ANSWERS = GRADES | _ESSENCES
 
 _PHRASES = frozenset(
     phrase.strip()
@@ -78,25 +79,23 @@ _WORD = re.compile(r"[^\W_]+(?:['/][^\W_]+)*")
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find labels among the short outcomes; the task of a scale may be a single word."""
     for outcome in rubric.outcomes:
-        if len(outcome.text) <= LONGEST_LABEL and outcome.of != "task":
-            if _is_label(outcome):
-                yield Problem("label", outcome.path, values={"text": outcome.text.strip()})
-            elif _only_praises(outcome.text) and not (is_template(outcome.text) or is_placeholder(outcome.text)):
-                yield Problem("praise", outcome.path, values={"text": outcome.text.strip()})
-
-
-def _is_label(outcome: Outcome) -> bool:
-    folded = outcome.text.casefold().replace("’", "'").strip()  # noqa: RUF001 (an apostrophe of prose)
-    first = _WORD.search(folded)
-    if first is None:
-        return False
-    if not (outcome.name is not None or may_begin_label(first[0])):
-        return False
-    words = _WORD.findall(folded)
-    is_name = outcome.name is not None and words == _WORD.findall(outcome.name.casefold())
-    if not (is_name or _says_nothing(folded, words, is_of_scale=outcome.is_of_scale)):
-        return False
-    return not (is_template(folded) or is_placeholder(folded))
+        text, name = outcome.text, outcome.name
+        if len(text) > LONGEST_LABEL or outcome.of == "task":
+            continue
+        folded = text.casefold().replace("’", "'").strip()  # noqa: RUF001 (an apostrophe of prose)
+        first = _WORD.search(folded)
+        if first is None or not (name is not None or may_begin_label(first[0])):
+            continue
+        words = _WORD.findall(folded)
+        is_name = name is not None and words == _WORD.findall(name.casefold())
+        if is_name or _says_nothing(folded, words, is_of_scale=outcome.is_of_scale):
+            code = "label"
+        elif may_begin_label(first[0]) and _only_praises(words):
+            code = "praise"
+        else:
+            continue
+        if not (is_template(text) or is_placeholder(text)):
+            yield Problem(code, outcome.path, values={"text": text.strip()})
 
 
 def _says_nothing(folded: str, words: list[str], *, is_of_scale: bool) -> bool:
@@ -110,17 +109,14 @@ def _says_nothing(folded: str, words: list[str], *, is_of_scale: bool) -> bool:
     return any(word in GRADES for word in words)
 
 
-def _only_praises(text: str) -> bool:
+def _only_praises(words: list[str]) -> bool:
     """Return whether a sentence holds words of praise and no word that could be seen in an answer."""
-    words = _WORD.findall(text.casefold().replace("’", "'"))  # noqa: RUF001 (an apostrophe of prose)
-    if not (words and may_begin_label(words[0])) or words[0] in GRADES_OF_SCALES:
+    if not _OF_PRAISE.issuperset(words) or words[0] in GRADES_OF_SCALES or "or" in words:
         return False
-    if "or" in words or ("best" in words and "practices" not in words) or _CHOSEN.search(" ".join(words)):
+    if ("best" in words and "practices" not in words) or _CHOSEN.search(" ".join(words)):
         return False
-    grades = GRADES | _ESSENCES
-    if words[0] in _VERBS and not _MANNERS.isdisjoint(words):
-        grades |= TRAITS
-    return not grades.isdisjoint(words) and _OF_PRAISE.issuperset(words)
+    is_manner = words[0] in _VERBS and not _MANNERS.isdisjoint(words)
+    return not _OF_ANSWERS.isdisjoint(words) or (is_manner and not TRAITS.isdisjoint(words))
 
 
 RULE = Rule(

@@ -125,14 +125,10 @@ class Scored:
             **self.rubric.to_json(),
             "score": float(self.score),
             "verdict": str(self.verdict),
-            **self._describe_samples(),
+            **({"verdicts": _name_verdicts(self.verdicts), "stable": self.stable} if self.samples else {}),
+            **(self._describe_panel() if self.samples else {}),
             "criteria": [criterion.to_json() for criterion in self.criteria],
         }
-
-    def _describe_samples(self) -> dict[str, Any]:
-        if not self.samples:
-            return {}
-        return {"verdicts": _name_verdicts(self.verdicts), "stable": self.stable, **self._describe_panel()}
 
     def _describe_panel(self) -> dict[str, Any]:
         """Return the verdicts of each model. Outputs of one model are not independent votes; those of models may be."""
@@ -256,16 +252,14 @@ def combine_samples(samples: Sequence[Scored]) -> Scored:
     verdict = sorted((sample.verdict for sample in samples), key=_FROM_WORST.index)[lower]
     scores = sorted(sample.score for sample in samples)
     score = (scores[lower] + scores[upper]) / 2
-    criteria = tuple(map(_combine_criterion, zip(*(sample.criteria for sample in samples), strict=True)))
+    criteria = []
+    for given in zip(*(sample.criteria for sample in samples), strict=True):
+        answers = [each.grade.answer for each in given]
+        answer = sorted(answers)[lower]
+        share = Fraction(answers.count(answer), len(answers))
+        criteria.append(replace(given[answers.index(answer)], share=share))
     reasoning = next((each.reasoning for each in samples if each.verdict is verdict and each.reasoning), None)
-    return Scored(samples[0].rubric, score, verdict, criteria, reasoning, tuple(samples))
-
-
-def _combine_criterion(given: Sequence[CriterionResult]) -> CriterionResult:
-    """Return the median answer, with the reason of the first sample that gave it."""
-    answers = [each.grade.answer for each in given]
-    answer = sorted(answers)[(len(answers) - 1) // 2]
-    return replace(given[answers.index(answer)], share=Fraction(answers.count(answer), len(answers)))
+    return Scored(samples[0].rubric, score, verdict, tuple(criteria), reasoning, tuple(samples))
 
 
 class Prospect(NamedTuple):

@@ -10,7 +10,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rubric_lint.finding import Place, Problem, Result, Severity, Unread
+from rubric_lint.finding import Place, Problem, Severity, Unread
 from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.case_names import RubricSite, find_names
@@ -294,7 +294,12 @@ def load_examined(name: str, examined: Examined) -> dict[str, Loaded]:
         RubricError: as `load_rubrics`.
     """
     result, documents, rubrics, _ = examined
-    if faults := tuple(_word_errors(result)):
+    faults = [
+        f"{_write_place(result.source, finding.span.start)}: {finding.rule}: {finding.message}"
+        for finding in result.findings
+        if finding.severity is Severity.ERROR and finding.rule != "repeated-case"  # which is worded below
+    ]
+    if faults:
         raise InvalidRubricError(*faults)
     if not rubrics:
         raise RubricError(*_word_absence(name, result.unread))
@@ -330,12 +335,6 @@ def _word_absence(name: str, unread: tuple[Unread, ...]) -> Iterator[str]:
 def _write_place(source: Source, offset: int) -> str:
     position = source.position(offset)
     return f"{source.name}:{position.line}:{position.column}"
-
-
-def _word_errors(result: Result) -> Iterator[str]:
-    for finding in result.findings:
-        if finding.severity is Severity.ERROR and finding.rule != "repeated-case":  # which `load_examined` words
-            yield f"{_write_place(result.source, finding.span.start)}: {finding.rule}: {finding.message}"
 
 
 def name_rubrics(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[Loaded]:

@@ -14,7 +14,6 @@ from rubric_lint.scoring.grading import (
     CriterionResult,
     JudgeOutput,
     Scored,
-    ScoringCriterion,
     ScoringRubric,
     Verdict,
 )
@@ -163,7 +162,10 @@ class Reader:
         self.rubric = rubric
         self._types = _types_of(rubric.shape)
         self._ids = [criterion.id for criterion in rubric.criteria]
-        self._pieces = [_render_pieces(criterion) for criterion in rubric.criteria]
+        results = [[CriterionResult(each, grade) for grade in each.grades] for each in rubric.criteria]
+        self._pieces: list[dict[AnswerValue, Piece]] = [
+            {result.grade.answer: Piece(result, render(result.to_json())) for result in each} for each in results
+        ]
         self._is_holistic = rubric.shape is Shape.HOLISTIC
         self._is_checklist = rubric.shape is Shape.CHECKLIST
         self.known: dict[Answers, Known] = {}
@@ -338,8 +340,3 @@ def parse_output(
 
 
 render = json.JSONEncoder(ensure_ascii=False).encode
-
-
-def _render_pieces(criterion: ScoringCriterion) -> dict[AnswerValue, Piece]:
-    results = [CriterionResult(criterion, grade) for grade in criterion.grades]
-    return {result.grade.answer: Piece(result, render(result.to_json())) for result in results}

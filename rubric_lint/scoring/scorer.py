@@ -52,13 +52,12 @@ def read_panel(record: Mapping[str, Any]) -> tuple[Member, ...]:
     if not isinstance(listed, list) or not all(map(_is_member, listed)):
         return ()
     names = name_models((each["model"], str(each.get("endpoint", ""))) for each in listed)
-    return tuple(Member(name, each["outputs"], _find_models(each)) for name, each in zip(names, listed, strict=True))
-
-
-def _find_models(listed: Mapping[str, Any]) -> frozenset[str]:
-    answered = listed.get("answered_by")
-    named = [each for each in answered if isinstance(each, str)] if isinstance(answered, list) else []
-    return frozenset(named or [listed["model"]])
+    members = []
+    for name, each in zip(names, listed, strict=True):
+        answered = each.get("answered_by")
+        models = [model for model in answered if isinstance(model, str)] if isinstance(answered, list) else []
+        members.append(Member(name, each["outputs"], frozenset(models or [each["model"]])))
+    return tuple(members)
 
 
 def count_votes(panel: Iterable[Member]) -> int:
@@ -379,7 +378,8 @@ class Scorer:
             yield Unclear(block.line, block.text)
             return
         for entries in self.scan_lines(block.text.split(b"\n") if block.has_lines else [block.text], block.line):
-            if isinstance(entries, Run) or not (block.has_lines and _is_blank(entries.text)):
+            is_blank = not isinstance(entries, Run) and isinstance(entries.text, bytes) and not entries.text.strip()
+            if not (is_blank and block.has_lines):
                 yield entries
 
     def scan_lines(self, lines: Sequence[bytes], line: int = 1) -> Iterator[Run | Unclear]:
@@ -555,10 +555,6 @@ class Scorer:
                     yield known
                     known.count = 0
         self.forget()
-
-
-def _is_blank(text: bytes | OutputError) -> bool:
-    return isinstance(text, bytes) and (not text or text.isspace())
 
 
 def _find_fault(record: Mapping[str, Any]) -> str | None:

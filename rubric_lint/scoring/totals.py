@@ -142,7 +142,11 @@ class Totals:
         """Count so many outputs with these answers."""
         totals = self.rubrics[known.rubric.name]
         totals.verdicts[known.verdict] += times
-        totals.points += times * (_sum_answers(known) if known.rubric.cuts_mean else known.points)
+        points = known.points
+        if known.rubric.cuts_mean:  # only the mean is cut at 0, so each may be below
+            graded = zip(known.rubric.criteria, known.answers, strict=True)
+            points = sum(grade.points for criterion, answer in graded if (grade := criterion.grade(answer)))
+        totals.points += times * points
         for criterion, answer in zip(totals.criteria, known.answers, strict=True):
             criterion.answers[answer] += times
 
@@ -226,12 +230,6 @@ class Totals:
         counts = ", ".join(f"{self.verdicts[verdict]} {verdict}" for verdict in Verdict)
         mean = "" if self.mean is None else f"; mean score {float(self.mean):.3f}"
         return f"{self.outputs} output{'' if self.outputs == 1 else 's'}: {counts}, {self.invalid} invalid{mean}"
-
-
-def _sum_answers(known: Known) -> int:
-    """Return the points of some answers, which may be below 0."""
-    graded = zip(known.rubric.criteria, known.answers, strict=True)
-    return sum(grade.points for criterion, answer in graded if (grade := criterion.grade(answer)))
 
 
 def _count_points(result: Scored) -> Fraction:

@@ -99,8 +99,17 @@ _WORDS = (
 def _describe_fault(text: str, within: Span, at: int, message: str, tokens: list[Token]) -> SyntaxFaultError:
     """Describe an error at `at`, reading only the text `within`, because every line of JSON Lines may have an error."""
     value, end = text[within.start : within.end], within.end
-    if at >= within.start + len(value.rstrip()) and (bracket := _find_open_bracket(tokens)) is not None:
-        return SyntaxFaultError(f"not JSON: this `{text[bracket]}` is never closed", Span(bracket, bracket + 1))
+    if at >= within.start + len(value.rstrip()):
+        opened: list[int] = []
+        for token in tokens:
+            first = _first(token)
+            if first in "[{":
+                opened.append(token.start())
+            elif first in "]}" and opened:
+                opened.pop()
+        if opened:
+            message = f"not JSON: this `{text[opened[-1]]}` is never closed"
+            return SyntaxFaultError(message, Span(opened[-1], opened[-1] + 1))
     before = within.start + len(value[: at - within.start].rstrip())
     comma = at if text[at : at + 1] == "," else before - 1
     if text[comma : comma + 1] == "," and text[comma + 1 : end].lstrip()[:1] in ("]", "}"):
@@ -110,17 +119,6 @@ def _describe_fault(text: str, within: Span, at: int, message: str, tokens: list
         words = "JSON has no comments"
     at = min(at, max(end - 1, 0))
     return SyntaxFaultError(f"not JSON: {words}", Span(at, min(at + 1, end)))
-
-
-def _find_open_bracket(tokens: list[Token]) -> int | None:
-    opened: list[int] = []
-    for token in tokens:
-        first = _first(token)
-        if first in "[{":
-            opened.append(token.start())
-        elif first in "]}" and opened:
-            opened.pop()
-    return opened[-1] if opened else None
 
 
 def _first(token: Token) -> str:

@@ -67,13 +67,16 @@ def read_documents(source: Source) -> tuple[list[Document], list[SyntaxFaultErro
 
             tree, faults = read_program(source, kind)
             return _make_documents(tree), faults
-        return _number(_make_documents(Tree(source, read_yaml(source.text)))), []
+        return _make_documents(Tree(source, read_yaml(source.text)), are_cases=True), []
     except SyntaxFaultError as fault:
         return [], [fault]
 
 
-def _make_documents(tree: Tree) -> list[Document]:
-    return [Document(tree, root) for root in tree.roots]
+def _make_documents(tree: Tree, *, are_cases: bool = False) -> list[Document]:
+    documents = [Document(tree, root) for root in tree.roots]
+    for number, document in enumerate(documents if are_cases and len(documents) > 1 else ()):
+        document.number = number
+    return documents
 
 
 def _read_lines(source: Source) -> tuple[list[Document], list[SyntaxFaultError]]:
@@ -101,13 +104,6 @@ def _read_lines(source: Source) -> tuple[list[Document], list[SyntaxFaultError]]
     return documents, faults
 
 
-def _number(documents: list[Document]) -> list[Document]:
-    if len(documents) > 1:
-        for number, document in enumerate(documents):
-            document.number = number
-    return documents
-
-
 # Both parsers treat these as line ends, as in YAML 1.1; in YAML 1.2 and in editors they are ordinary characters.
 _OLD_LINE_ENDS = "\x85\u2028\u2029"
 _PRIVATE_USE = range(0xE000, 0xF900)
@@ -119,7 +115,11 @@ def read_yaml(text: str) -> list[Root]:
     Raises:
         SyntaxFaultError: if no parser can read the text.
     """
-    masks = _choose_masks(text)
+    # For each old line end a character that the text does not contain, literally or as an escape.
+    found = [] if text.isascii() else [ord(old) for old in _OLD_LINE_ENDS if old in text]
+    lower = text.lower() if found else ""
+    unused = (chr(code) for code in _PRIVATE_USE if chr(code) not in lower and f"{code:x}" not in lower)
+    masks = dict(zip(found, unused, strict=False))
     roots = _read_yaml(text.translate(masks) if masks else text)
     if masks:
         originals = {ord(mask): old for old, mask in masks.items()}
@@ -142,14 +142,6 @@ def _read_yaml(text: str) -> list[Root]:
         from rubric_lint.text.yaml_events import compose_purely  # noqa: PLC0415  (few texts are refused)
 
         return compose_purely(text, fault)
-
-
-def _choose_masks(text: str) -> dict[int, str]:
-    """Choose for each old line end a character that the text does not contain, literally or as an escape."""
-    found = [] if text.isascii() else [ord(old) for old in _OLD_LINE_ENDS if old in text]
-    lower = text.lower() if found else ""
-    unused = (chr(code) for code in _PRIVATE_USE if chr(code) not in lower and f"{code:x}" not in lower)
-    return dict(zip(found, unused, strict=False))
 
 
 def open_events(text: str) -> Callable[[], Any]:
@@ -203,7 +195,10 @@ def compose(text: str) -> list[Root]:
     while parser.check_node():
         node = parser.get_node()
         if roots:
-            before = _find_document_end(text, node_end(text, roots[-1].node))
+            # A document that has a successor ends after its `...`, else at the next `---`.
+            before = node_end(text, roots[-1].node)
+            if found := _MARKER.search(text, before):
+                before = found.end() if found[1] else found.start()
         roots.append(Root(node, before))
     return roots or [Root(None, 0)]
 
@@ -244,11 +239,3 @@ def _is_surely_shallow(text: str) -> bool:
 
 
 _MARKER = re.compile(r"^(?:---|(\.\.\.))(?=\s|\Z)", re.MULTILINE)
-
-
-def _find_document_end(text: str, content_end: int) -> int:
-    """Return where a document ends that has a successor: after its `...`, else at the next `---`."""
-    found = _MARKER.search(text, content_end)
-    if found is None:
-        return content_end
-    return found.end() if found[1] else found.start()

@@ -115,7 +115,11 @@ def find_ambiguity(text: str) -> Ambiguity | None:
     older, newer = _describe_older(text), _describe(value)
     if older != newer:
         readings = f"{older} in YAML 1.1 but {newer} in YAML 1.2"
-        return Ambiguity(text, readings, _advise(older, newer))
+        if older in ("true", "false"):
+            return Ambiguity(text, readings, f"write {older}, or put it in quotes if it is a string")
+        return Ambiguity(
+            text, readings, _DECIMAL if "number" in older + newer else "put it in quotes if it is a string"
+        )
     if text[:2] == "0x":  # a number in both core schemas, but not in the JSON schema of YAML 1.2
         readings = f"{older} to most readers but a string to those that know decimal numbers only"
         return Ambiguity(text, readings, _DECIMAL)
@@ -125,12 +129,6 @@ def find_ambiguity(text: str) -> Ambiguity | None:
 _DECIMAL = "write a plain decimal number, or put it in quotes if it is a string"
 
 
-def _advise(older: str, newer: str) -> str:
-    if older in ("true", "false"):
-        return f"write {older}, or put it in quotes if it is a string"
-    return _DECIMAL if "number" in older + newer else "put it in quotes if it is a string"
-
-
 def _describe_older(text: str) -> str:  # noqa: PLR0911 (one return per type of YAML 1.1)
     if boolean := _OLD_BOOLEANS.get(text.lower()):
         return boolean
@@ -138,11 +136,17 @@ def _describe_older(text: str) -> str:  # noqa: PLR0911 (one return per type of 
         return _describe(resolve(text))
     digits = text.replace("_", "")
     if re.fullmatch(_OLD_BASED, text) and digits.lstrip("+-")[-1:].isalnum():
-        return _describe_based(digits)
+        sign, body = ("-", digits[1:]) if digits[0] == "-" else ("", digits.lstrip("+"))
+        base = {"0b": 2, "0x": 16}.get(body[:2], 8)
+        number = int(body[2:] if base != 8 else body, base) if body.strip("0bx") else 0
+        return _describe(int(f"{sign}{number}"))
     if re.fullmatch(_OLD_INTEGER, text):
         return _describe(int(digits))
     if re.fullmatch(_OLD_SEXAGESIMAL, text):
-        return f"the number {_count_by_sixties(digits):g}"
+        total = 0.0
+        for part in digits.lstrip("+-").split(":"):
+            total = total * 60 + float(part)
+        return f"the number {-total if digits[0] == '-' else total:g}"
     if re.fullmatch(_OLD_FLOAT, text):
         return _describe(float(digits))
     if re.fullmatch(_OLD_DATE, text):
@@ -150,20 +154,6 @@ def _describe_older(text: str) -> str:  # noqa: PLR0911 (one return per type of 
     plain = resolve(text)
     is_new_number = isinstance(plain, int | float) and not isinstance(plain, bool) and text.lstrip("+-.")[:1].isdigit()
     return "a string" if is_new_number else _describe(plain)
-
-
-def _describe_based(digits: str) -> str:
-    sign, body = ("-", digits[1:]) if digits[0] == "-" else ("", digits.lstrip("+"))
-    base = {"0b": 2, "0x": 16}.get(body[:2], 8)
-    number = int(body[2:] if base != 8 else body, base) if body.strip("0bx") else 0
-    return _describe(int(f"{sign}{number}"))
-
-
-def _count_by_sixties(digits: str) -> float:
-    total = 0.0
-    for part in digits.lstrip("+-").split(":"):
-        total = total * 60 + float(part)
-    return -total if digits[0] == "-" else total
 
 
 def _describe(value: object) -> str:

@@ -264,7 +264,10 @@ class Reader:
 
     def _read_scalar(self, node: Any) -> Any:
         if node.ctag is not UNTAGGED:
-            return self._read_tagged(node)
+            if not str(node.ctag).endswith(_RESOLVING_TAGS):
+                return node.value
+            self.has_long_decimals = True
+            return resolve(node.value)
         value = node.value
         if node.style or value[:1] not in SPECIAL_STARTS or (len(value) > LONGEST_WORD and value > ":"):
             return value
@@ -286,12 +289,6 @@ class Reader:
             self.has_long_decimals = True
         return node.value if type(value) is str else value  # not the remembered string: only aliases share theirs
 
-    def _read_tagged(self, node: Any) -> Any:
-        if not str(node.ctag).endswith(_RESOLVING_TAGS):
-            return node.value
-        self.has_long_decimals = True
-        return resolve(node.value)
-
     def _read_mapping(self, node: Any) -> dict[str, Any]:
         found: dict[str, Any] = {}
         merges: list[Any] = []
@@ -308,7 +305,8 @@ class Reader:
                     merges += value if type(value) is list else [value]
                     continue
             if key in found and not _names_merge(key_node):
-                self._note_repeated(node, key, key_node, found[key])
+                first = self._find_earlier(node).get(key_node, key_node)
+                self.repeated.append(Repeated(node, key, first, key_node, found[key]))
             found[key] = value
         if merges:
             self.merging[node] = found
@@ -319,20 +317,17 @@ class Reader:
             self._made[node] = found
         return found
 
-    def _note_repeated(self, node: Any, key: str, second: Any, shadowed: Any) -> None:
-        earlier = self._earlier.get(node)
-        if earlier is None:
-            earlier = self._earlier[node] = dict(self._find_earlier(node))
-        self.repeated.append(Repeated(node, key, earlier.get(second, second), second, shadowed))
-
-    def _find_earlier(self, node: Any) -> Iterator[tuple[Any, Any]]:
-        """Yield each key of a mapping that repeats one, with the last one above it that it repeats."""
-        last: dict[str, Any] = {}
-        for key, _ in node.value:
-            name = self.name_key(key)
-            if name in last:
-                yield key, last[name]
-            last[name] = key
+    def _find_earlier(self, node: Any) -> dict[Any, Any]:
+        """Return for each key of a mapping that repeats one the last one above it that it repeats."""
+        if node not in self._earlier:
+            last: dict[str, Any] = {}
+            found = self._earlier[node] = dict[Any, Any]()
+            for key, _ in node.value:
+                name = self.name_key(key)
+                if name in last:
+                    found[key] = last[name]
+                last[name] = key
+        return self._earlier[node]
 
     def name_key(self, node: Any) -> str:
         """Return the text of a key: of a scalar, of the string behind an alias, or else its source text."""

@@ -109,18 +109,23 @@ def _write_pydantic_evals(writing: Writing) -> str:
         question = writing.source(name).question
         if question is None or not is_plain(question):
             lacks_inputs, question = True, ""
-        cases.append({"name": name, "inputs": question, "evaluators": [*map(_write_judge, rubric.criteria)]})
+        judges = [
+            {
+                "LLMJudge": {
+                    "rubric": criterion.outcome or "",
+                    "include_input": True,
+                    "assertion": {"evaluation_name": criterion.id, "include_reason": True},
+                }
+            }
+            for criterion in rubric.criteria
+        ]
+        cases.append({"name": name, "inputs": question, "evaluators": judges})
     if len(cases) == 1 and lacks_inputs:
         writing.need("add `cases`; the judges look at the output of each one")
         return to_yaml({"name": cases[0]["name"], "cases": [], "evaluators": cases[0]["evaluators"]})
     if lacks_inputs:
         writing.need("write the `inputs` of each case")
     return to_yaml({"name": "rubrics", "cases": cases})
-
-
-def _write_judge(criterion: Criterion) -> dict[str, Any]:
-    reported = {"evaluation_name": criterion.id, "include_reason": True}
-    return {"LLMJudge": {"rubric": criterion.outcome or "", "include_input": True, "assertion": reported}}
 
 
 def _write_agent_skills(writing: Writing) -> str:
@@ -271,7 +276,9 @@ def _write_verifiers(writing: Writing) -> str:
             criteria.append(_write_choices(*about, _list_bands(writing, criterion.scale), SCORES))
         elif criterion.levels:
             numbers = _require_even(writing, criterion)
-            criteria.append(_write_choices(*about, map(_write_level, sort_levels(criterion)), numbers))
+            levels = sort_levels(criterion)
+            lines = [f"{each.number}{f' ({each.name})' if each.name else ''}: {each.outcome}" for each in levels]
+            criteria.append(_write_choices(*about, lines, numbers))
         else:
             criteria.append({"name": criterion.id, "text": criterion.outcome or "", "weight": _weight(criterion)})
     return to_json({"criteria": criteria})
@@ -289,10 +296,6 @@ def _list_bands(writing: Writing, scale: Scale) -> list[str]:
         reason = "spaces its answers evenly, and these bands leave scores out: the other scores would change"
         raise ExportError(writing.only[0], scale.path, f"{writing.title} {reason}")
     return [f"{word_band(band)}: {band.outcome}" for band in sorted(scale.bands, key=bounds)]
-
-
-def _write_level(level: Level) -> str:
-    return f"{level.number}{f' ({level.name})' if level.name else ''}: {level.outcome}"
 
 
 def _write_ragas(writing: Writing) -> str:

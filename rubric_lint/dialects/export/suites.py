@@ -286,30 +286,65 @@ def _write_promptfoo(writing: Writing) -> str:
             fields["metadata"] = {"id": name, **(metadata if isinstance(metadata, dict) else {})}
         assertions = case.nested(partial(_write_assertion, writing, case))
         tests.append({"description": name, **fields, **({"assert": assertions} if assertions else {})})
-    for name, rubric in writing.rubrics.items():
-        if len(rubric.criteria) > 1:
-            told = "the grader sees the weights and gives the score itself"
-            writing.lose(name, rubric.path, f"the exact average of the criteria: {told}")
     return to_yaml({**(writing.suite.fields if writing.suite else {}), "tests": tests})
 
 
 def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str, Any]:
-    """Write one text for the grader: a list would reach it as `[object Object]` or JSON without line ends.
+    """Write a checklist as a set with an assertion for each criterion, and other rubrics as one text for the grader.
 
-    The text never begins with `file://`, which promptfoo would load.
+    promptfoo passes a set with a threshold by the weighted average of its assertions, and one without if all of them
+    pass. So a set keeps the average exactly; it cannot hold gates beside criteria without one, nor stand in a set.
+    A list would reach the grader as `[object Object]` or JSON without line ends, and promptfoo loads what begins with
+    `file://`.
     """
     rubric = member.rubric
-    asked = _ASKED[rubric.shape or Shape.CHECKLIST] + ("" if rubric.shape is Shape.HOLISTIC else _WEIGHTS)
-    asked += _GATES if any(criterion.gate for criterion in rubric.criteria) else ""
-    entries = to_yaml({"rubrics": as_entries(rubric, "promptfoo")})
-    told = f"Judge the output by this rubric, and give a score from 0 to 1. {asked}\n\n{entries}"
     label = {"metric": escape(member.label)} if member.label and not case.set_of(member.path) else {}
     extras = writing.extras(member.name)
-    return {
-        "type": "llm-rubric",
+    extras = {
         **label,
         **member.weight_beside(case, extras),
         **(extras if member.source.is_template else escape(extras)),
+    }
+    gated = {bool(criterion.gate) for criterion in rubric.criteria}
+    texts = [criterion.outcome or "" for criterion in rubric.criteria]
+    if (
+        rubric.shape is Shape.CHECKLIST
+        and len(texts) > 1
+        and len(gated) == 1
+        and not case.set_of(member.path)
+        and not any(text.startswith("file://") for text in texts)
+    ):
+        # Without a threshold of its own, an assertion passes with a score of 0 if the judge does not say `pass: false`.
+        threshold = {} if gated == {True} else {"threshold": as_number(rubric.thresholds.pass_at)}
+        entries = (
+            entry if isinstance(entry, dict) else {"expected_outcome": entry}
+            for entry in as_entries(rubric, "promptfoo")
+        )
+        checks = [
+            {
+                "type": "llm-rubric",
+                **({"metric": escape(entry["id"])} if "id" in entry else {}),
+                **({"weight": entry["weight"]} if "weight" in entry else {}),
+                "value": escape(entry["expected_outcome"]),
+                **({} if threshold else {"threshold": as_number(rubric.thresholds.pass_at)}),
+            }
+            for entry in entries
+        ]
+        return {"type": "assert-set", **extras, **threshold, "assert": checks}
+    if len(rubric.criteria) > 1:
+        told = "the grader sees the weights and gives the score itself"
+        writing.lose(member.name, rubric.path, f"the exact average of the criteria: {told}")
+    for criterion in rubric.criteria:
+        if criterion.gate:
+            told = f"{writing.title} tells the grader, but does not enforce it"
+            writing.lose(member.name, criterion.gate_path, f"the gate {criterion.gate} of `{criterion.id}`: {told}")
+    asked = _ASKED[rubric.shape or Shape.CHECKLIST] + ("" if rubric.shape is Shape.HOLISTIC else _WEIGHTS)
+    asked += _GATES if any(criterion.gate for criterion in rubric.criteria) else ""
+    written = to_yaml({"rubrics": as_entries(rubric, "promptfoo")})
+    told = f"Judge the output by this rubric, and give a score from 0 to 1. {asked}\n\n{written}"
+    return {
+        "type": "llm-rubric",
+        **extras,
         "value": escape(told),
         "threshold": as_number(rubric.thresholds.pass_at),
     }
@@ -351,5 +386,4 @@ PROMPTFOO = ExportTarget(
     _write_promptfoo,
     has_cases=True,
     keeps={"pass"},
-    gates="tells the grader, but does not enforce it",
 )
