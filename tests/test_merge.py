@@ -60,7 +60,7 @@ def call(*args, rubric="r.rubric.yaml", given=None):
     if isinstance(done.exception, click.ClickException):
         return done.stdout, done.exception.format_message(), done.exception.exit_code
     assert done.exception is None
-    return done.stdout, done.stderr.replace("rubric-score: ", ""), done.return_value
+    return done.stdout, done.stderr.replace("rubric-lint: ", ""), done.return_value
 
 
 def split(*sizes, suffix=".jsonl", rubric="r.rubric.yaml", name="in.jsonl"):

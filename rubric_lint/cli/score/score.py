@@ -162,7 +162,7 @@ def _require_complete(names: Sequence[str]) -> None:
 
 
 cli = DefaultGroup(
-    "rubric-score",
+    "cli",
     default=score,
     late=("agree", "compile", "judge", "merge", "prompt"),
     more={"schema": "score.prompt:schema"},
