@@ -14,7 +14,7 @@ from pathlib import Path
 import played_judges as played
 import pytest
 import warm
-from chat_server import completion, serving
+from chat_server import Response, completion, serving
 from click.testing import CliRunner
 from jsonschema import Draft7Validator
 
@@ -376,6 +376,74 @@ def test_labels_that_seem_chosen_by_the_verdict_are_not_taken_for_random_ones(ch
     assert (code, report["reasons"]) == (0 if reason == "shares-reached" else 4, [reason])
     if reason == "by-verdict":
         said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+
+
+def write_sixty(**of_label):
+    """Write 60 answers, a judge that is right on each of them, and labels that say more; people fail 24."""
+    outputs = [played.to_output(dict.fromkeys(played.CRITERIA, number % 5 > 1)) for number in range(60)]
+    judged = [{"id": f"a{number}", "answer": f"Text {number}", "output": each} for number, each in enumerate(outputs)]
+    write_lines("answers.jsonl", [{"id": each["id"], "answer": each["answer"]} for each in judged])
+    write_lines("answers.judged.jsonl", judged)
+    told = [{name: find(number) for name, find in of_label.items()} for number in range(60)]
+    labels = [
+        {
+            "id": each["id"],
+            "rater": "ann",
+            "output": each["output"],
+            **{name: value for name, value in more.items() if value},
+        }
+        for each, more in zip(judged, told, strict=True)
+    ]
+    write_lines("labels.jsonl", labels)
+
+
+@pytest.mark.parametrize("other", [None, "random", "separate"])
+def test_labels_of_which_one_was_chosen_by_the_verdict_never_make_a_rubric_trusted(other):
+    write_sixty(chosen=lambda number: "by-verdict" if number == 7 else other)
+    code, report, _ = run(*LABELS)
+    assert (code, report["reasons"], report["chosen"]) == (4, ["by-verdict"], "by-verdict")
+
+
+def test_a_judge_that_does_not_reply_where_people_fail_the_answer_is_not_trusted():
+    """A filter of the endpoint refuses a quarter of the bad answers, and the judge is right on all others."""
+    write_sixty(chosen=lambda _: "random")
+    Path("answers.judged.jsonl").unlink()
+
+    def behave(asked):
+        number = int(asked.answer.split()[1])
+        if number % 10 == 0:
+            return Response({"error": {"message": "filtered"}}, status=400)
+        return completion(json.dumps(played.to_output(dict.fromkeys(played.CRITERIA, number % 5 > 1))))
+
+    with serving(behave) as chat:
+        code, report, _ = run(*LABELS, "--model", f"m@{chat.url}")
+    assert (code, report["reasons"], report["unscored"]) == (4, ["unscored"], 6)
+    assert [each["command"] for each in report["next"]] == [
+        "rubric-lint assess refund.rubric.yaml answers.jsonl --model MODEL"
+    ]
+
+
+def test_labels_of_another_text_than_the_one_that_was_judged_are_left_out(said):
+    write_sixty(chosen=lambda _: "random", answer=lambda number: f"\u2018Text\r\n{number}" if number % 2 else "Other")
+    code, report, _ = run(*LABELS)
+    assert (code, report["labelled"], [each["count"] for each in report["left_out"]]) == (4, 30, [30])
+    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+
+
+def test_a_misspelt_column_of_a_criterion_is_told():
+    write_sixty()
+    Path("labels.csv").write_text("id,cites,Peroid [yes or no],polite,short\na1,yes,no,yes,yes\n")
+    (invalid,) = run("--labels", "labels.csv")[1]["invalid"]
+    assert "no column `period`; did you misspell it as `Peroid [yes or no]`?" in invalid["message"]
+
+
+@pytest.mark.parametrize("results", [(), ("--results", "answers.judged.jsonl")])
+def test_results_of_other_texts_than_the_answers_have_are_refused(results, said):
+    write_sixty()
+    write_lines("answers.jsonl", [{"id": f"a{number}", "answer": f"Text {number:02}"} for number in range(60)])
+    code, _, told = run(*results)
+    assert code == 2
+    said(told)
 
 
 def wait_until(true):

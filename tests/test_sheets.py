@@ -61,6 +61,7 @@ GOOD = {"ann": {"a1": ((9, 7), "pass")}}
 NONE = (None, None)
 LABELS = {
     "a rater in each row": ("scores", "id,rater,accuracy,length\na1,bo,9,7\n", {"bo": {"a1": ((9, 7), "pass")}}),
+    "a rater with a space": ("scores", "id,rater,accuracy,length\na1, bo ,9,7\n", {"bo": {"a1": ((9, 7), "pass")}}),
     "no rater, so the file": ("scores", "id,accuracy,length\na1,9,7\n", GOOD),
     "another case, and a hint": ("scores", "id,Accuracy [0 to 10],LENGTH \na1,9,7\n", GOOD),
     "a decimal comma": ("scores", 'id,accuracy,length\na1,"9,0",7\n', GOOD),
@@ -102,6 +103,7 @@ REFUSED = {
     "no such level": ("levels", "quality\na1,2", ["`quality`", '"2"', "expected 1 and 3"]),
     "no such verdict": ("scores", "verdict\na1,ok", ["`verdict`", '"ok"', "pass, borderline or fail"]),
     "two columns": ("scores", "length,Accuracy,ACCURACY\na1,1,2,3", ["`Accuracy` and `ACCURACY`", "remove one"]),
+    "two verdicts": ("scores", "verdict,label\na1,pass,fail", ["`verdict` and `label`", "rename one"]),
     "a compact result": ("whole", "score,verdict\na1,1,pass", ["`score` beside `verdict`", "`overall`"]),
 }  # fmt: skip
 

@@ -53,7 +53,7 @@ def find_source(record: Mapping[str, Any], file: str) -> Source:
 def read_rater(record: Mapping[str, Any]) -> str | None:
     """Return the rater that a record names, if any."""
     rater = record.get("rater")
-    return str(rater) if type(rater) in {str, int} and str(rater).strip() else None
+    return (str(rater).strip() or None) if type(rater) in {str, int} else None
 
 
 def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
@@ -160,7 +160,7 @@ class Invalid(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A valid record: who judged which answer, and what it came to."""
+    """A valid record: who judged which answer, and what it came to; `text` is its answer, if the record has it."""
 
     source: Source
     rubric: ScoringRubric
@@ -170,6 +170,7 @@ class _Found(NamedTuple):
     judgement: Judgement
     chosen: Chosen | None = None
     is_of_sheet: bool = False
+    text: str | None = None
 
     @property
     def place(self) -> str:
@@ -184,6 +185,7 @@ SKIPPED = "nothing is entered, so the rater skipped the answer"
 OTHER_MEANING = "judged by another version of the rubric, as `rubric_hash` says; judge again, or use --any-version"
 TWICE = "one rater judged the same id more than once"
 NO_RESULT = "no judge has a result for the id, so only people are compared"
+OTHER_TEXT = "the label has another text in `answer` than the result with its id; label the judged answer"
 NO_ZEROS = "results have the id with leading zeros, which spreadsheets drop; import that column as text"
 OTHER_TYPE = 'results have the id in another type, as 1 is not "1"; write both alike'
 _WAYS = tuple(map(str, Chosen))
@@ -278,6 +280,7 @@ class Reader:
             verdict = rubric.grade(read_whole(flat, rubric)).verdict
         judgement = Judgement((flat.answers, verdict))
         found = _Found(find_source(value, file), rubric, make_id_key(name), file, line, judgement, is_of_sheet=True)
+        found = found._replace(text=bare_text(value.get("answer")))
         if not OF_TABLE.isdisjoint(value):  # results that we wrote: without a rater they are of the judge
             found = found._replace(is_of_sheet=False)
         other = read_judged_by(value) not in {None, rubric.hash}
@@ -298,6 +301,7 @@ class Reader:
             text=hash((repr(value.get("question")), answer)) if isinstance(answer, str) else None,
         )
         found = _Found(find_source(value, file), entry.rubric, make_id_key(value["id"]), file, line, judgement)
+        found = found._replace(text=bare_text(answer))
         if labels:
             self._take_person(found, value.get("chosen"), is_of_other=entry.has_other_meaning)
         elif entry.has_other_meaning and not self._any_version:
@@ -374,11 +378,15 @@ class Reader:
         """Give labels of sheets what their cells do not say: a rater, and the type of an id.
 
         A sheet in which no row names a rater is of one person, named as the file. An id is that of a result, as `7` is
-        if no result has "7".
+        if no result has "7". Labels of another text than the one that was judged under their id are left out.
         """
         named = {record.file for record in self._people if record.source.rater is not None}
         keys = {record.key for record in self._judges}
         others = {name_key(key): key for key in keys if not isinstance(key, str)}
+        texts: dict[tuple[str, Key], set[str]] = {}
+        for record in self._judges:
+            if record.text is not None:
+                texts.setdefault((record.rubric.name, record.key), set()).add(record.text)
         people = []
         for record in self._people:
             if record.is_of_sheet and record.source.rater is None:
@@ -388,6 +396,10 @@ class Reader:
                 record = record._replace(source=Source(stem_of(record.file) or record.file))  # noqa: PLW2901
             if record.is_of_sheet and isinstance(record.key, str) and record.key not in keys:
                 record = record._replace(key=others.get(record.key, record.key))  # noqa: PLW2901
+            judged = texts.get((record.rubric.name, record.key))
+            if judged and record.text is not None and record.text not in judged:
+                self._leave_out(OTHER_TEXT, record.place)
+                continue
             people.append(record)
         self._people = people
 
@@ -462,7 +474,7 @@ class Reader:
 def _find_choice(ratings: Ratings, labels: Iterable[_Found], default: Chosen | None) -> Chosen | None:
     """Return how the labels that are compared were chosen, or None if they differ or one does not say it.
 
-    Random ones beside those of each verdict are random among these as well, so all count as chosen by verdict.
+    With some chosen by verdict, all count as such: together they do not stand for all answers either.
     """
     judged = ratings.judged
     ways = {
@@ -470,9 +482,14 @@ def _find_choice(ratings: Ratings, labels: Iterable[_Found], default: Chosen | N
         for record in labels
         if record.key in ratings.people.get(str(record.source.rater), ()) and (not judged or record.key in judged)
     }
-    if ways == {Chosen.RANDOM, Chosen.BY_VERDICT}:
+    if Chosen.BY_VERDICT in ways:
         return Chosen.BY_VERDICT
     return ways.pop() if len(ways) == 1 else None
+
+
+def bare_text(text: object) -> str | None:
+    """Return the letters and digits of a text, which a spreadsheet keeps as they are; None if it has none."""
+    return "".join(filter(str.isalnum, text)) or None if isinstance(text, str) else None
 
 
 def _split(found: _Found, entry: Entry) -> list[_Found]:

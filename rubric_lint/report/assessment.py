@@ -11,6 +11,7 @@ from rubric_lint.agree.assess import Assessment, Evidence, Reason, Standing, Tru
 from rubric_lint.agree.intervals import MOST_LABELS, Bounded, Share, count_deciding
 from rubric_lint.agree.judged.outcomes import Untested, at_least, at_most
 from rubric_lint.agree.judged.run import Doubt, Review
+from rubric_lint.agree.reading import NO_RESULT
 from rubric_lint.finding import Severity
 from rubric_lint.messages import Causes, list_names, visible, visible_json
 from rubric_lint.report.terminal import Style, Write, cut, wrap
@@ -218,7 +219,7 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         text = "Have a model judge the answers, or name recorded outputs with --results."
         yield Step(text, shlex.join([*again, "--model", "MODEL"]))
         return
-    yield from _list_steps_of_doubt(reasons, given)
+    yield from _list_steps_of_doubt(found, given, again)
     if Reason.TO_MEND in reasons:
         yield Step("Mend what is listed above, then judge the answers again.")
     if {Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.DISPUTED} & set(reasons):
@@ -242,12 +243,16 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         yield Step(f"Run this again with all labels and --look {found.asked.look + 1}, as these data were seen before.")
 
 
-def _list_steps_of_doubt(reasons: Sequence[Reason], given: Given) -> Iterator[Step]:
-    if Reason.REPEATED in reasons:
+def _list_steps_of_doubt(found: Assessment, given: Given, again: Sequence[str]) -> Iterator[Step]:
+    if Reason.REPEATED in found.reasons:
         yield Step("Have answers judged and labelled that differ from each other.")
-    if Reason.UNSCORED in reasons:
+    if Reason.UNSCORED not in found.reasons:
+        return
+    if found.review.invalid:
         command = ["rubric-score", "judge", given.rubric, given.results[0], "--again", "--model", "MODEL"]
         yield Step("Ask again for the invalid outputs, with the options of the first run.", shlex.join(command))
+    if any(each.reason == NO_RESULT for each in found.review.left_out):
+        yield Step("Have the labelled answers judged that have no result.", shlex.join([*again, "--model", "MODEL"]))
 
 
 def _has_unusable_labels(review: Review, given: Given) -> bool:

@@ -6,13 +6,16 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import Shape
-from rubric_lint.messages import list_names, list_scores
+from rubric_lint.messages import find_near, list_names, list_scores
 from rubric_lint.outputs.decoding import OutputError, shorten
-from rubric_lint.outputs.mapping import CRITERION, SHEET, fold_column
+from rubric_lint.outputs.mapping import CRITERION, FIELDS, RESERVED, SHEET, fold_column
 from rubric_lint.scoring.grading import AnswerValue, JudgeOutput, ScoringCriterion, ScoringRubric, Verdict
 
 _VERDICT_COLUMNS = ("verdict", "label")
 _SCORE = "score"
+
+_KNOWN = frozenset({*FIELDS, *RESERVED, SHEET, "rater", "chosen"})
+"""Fields that are no misspelt criteria."""
 
 _YES = frozenset({"yes", "y", "true", "1", "pass", "passed", "met"})
 _NO = frozenset({"no", "n", "false", "0", "fail", "failed", "missed", "not met"})
@@ -60,13 +63,19 @@ def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
     An empty text and null count as unanswered. A number and a word may be texts, as they are in tables.
 
     Raises:
-        OutputError: if two fields are of one criterion, or a value is not one that the criterion allows.
+        OutputError: if two fields are of one criterion, one seems misspelt, or a value is not allowed.
     """
     if isinstance(value.get("criteria"), list):  # a result
         return None
     columns = _find_columns(tuple(name for name in value if isinstance(name, str)), rubric)
     if not columns.used:
         return None
+    others = {fold_column(name): name for name in value if isinstance(name, str) and name not in columns.used}
+    for name, criterion in zip(columns.criteria, rubric.criteria, strict=True):
+        if name is None and (near := find_near(fold_column(criterion.id), others.keys() - _KNOWN)):
+            raise OutputError(
+                f"no column `{criterion.id}`; did you misspell it as `{others[near[0]]}`? If not, rename that"
+            )
     answers = tuple(
         None if name is None else _read_answer(value, name, criterion, rubric.shape)
         for name, criterion in zip(columns.criteria, rubric.criteria, strict=True)
@@ -94,7 +103,7 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
     """Find the fields of a rubric by their exact names, or by their folded ones.
 
     Raises:
-        OutputError: if two fields are of one criterion.
+        OutputError: if two fields are of one criterion, or of the verdict.
     """
     folded: dict[str, list[str]] = {}
     for name in names:
@@ -112,7 +121,10 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
     criteria = [find(each.id, (f"{CRITERION}{each.id}", each.id)) for each in rubric.criteria]
     taken = frozenset(criteria)
     free = [name for name in _VERDICT_COLUMNS if name not in taken]
-    verdict = next(filter(None, (find(name, (name,), taken) for name in free)), None)
+    verdicts = list(filter(None, (find(name, (name,), taken) for name in free)))
+    if len(verdicts) > 1:  # a label beside the verdict of the judge, which must not be compared with itself
+        raise OutputError(f"{list_names(verdicts)} are both a column of the verdict; remove or rename one")
+    verdict = verdicts[0] if verdicts else None
     if len(criteria) == 1 and criteria[0] is None:
         if rubric.shape is not Shape.CHECKLIST:
             criteria = [find(_SCORE, (_SCORE, f"{CRITERION}{_SCORE}"))]

@@ -15,7 +15,7 @@ from rubric_lint.agree.judged.outcomes import Decision, Target, Untested
 from rubric_lint.agree.judged.rules import CriterionOutcome, decide, sort_by_criterion
 from rubric_lint.agree.judged.table import Table, build_table
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.ratings import Key, Ratings, combine_people, make_id_key, name_key
+from rubric_lint.agree.ratings import Key, Ratings, combine_people
 from rubric_lint.agree.reading import Invalid, LeftOut, Reader, UnusableError
 from rubric_lint.agree.scales import measure_verdicts
 from rubric_lint.finding import Place, Problem, Result
@@ -144,9 +144,10 @@ class RecordCache:
 class Doubt(NamedTuple):
     """Labelled answers, first those that people fail, then others, that show less than shares of them suggest.
 
-    `repeated` have the question and the text of another one. `invalid` have no valid output, so shares leave them out.
-    On `disputed`, as many people pass as fail, so the worse verdict counts. `chosen` has how many of the answers that
-    the judge fails, and of the others, are labelled, if that differs more than chance explains.
+    `repeated` have the question and the text of another one. `invalid` have no valid output, or none at all: a judge
+    can fail at just the bad ones, and shares leave them out. On `disputed`, as many people pass as fail, so the worse
+    verdict counts. `chosen` has how many of the answers that the judge fails, and of the others, are labelled, if that
+    differs more than chance explains.
     """
 
     repeated: tuple[int, int] = (0, 0)
@@ -237,7 +238,6 @@ def _review(
 ) -> Review:
     reader = Reader({rubric.name: rubric})
     joined = set[tuple[str, bytes]]()
-    unscored = set[str]()
     others = LeftOut(OTHER_VERSION)
     for files, are_labels in ((sources.results, False), (sources.labels, True)):
         for file in files:
@@ -258,8 +258,6 @@ def _review(
                 else:
                     others.add(f"{file.path}:{line.number}")
             reader.read_texts(file.path, kept, labels=are_labels)
-        if not are_labels:
-            unscored = {name_key(make_id_key(each.id)) for each in reader.invalid if each.id is not None}
     fault = ""
     try:
         ratings = next(iter(reader.gather()), None)
@@ -281,7 +279,7 @@ def _review(
         criteria=sort_by_criterion(table, outcomes),
         table=table,
         gate=_compare_verdicts(ratings),
-        doubt=_find_doubt(ratings, unscored),
+        doubt=_find_doubt(ratings),
         chosen=ratings.chosen,
     )
 
@@ -296,8 +294,8 @@ def _compare_verdicts(ratings: Ratings) -> Gate | None:
     return pair.gate if pair else None
 
 
-def _find_doubt(ratings: Ratings, unscored: Collection[str]) -> Doubt:
-    """Find labelled answers that show less than they seem to; `unscored` are the ids of invalid outputs."""
+def _find_doubt(ratings: Ratings) -> Doubt:
+    """Find labelled answers that show less than they seem to."""
     labels = {key: each.given[1] for key, each in combine_people(ratings.people).items()} if ratings.people else {}
     judged = {key: each.text for judge in ratings.judges.values() for key, each in judge.items()}
     repeated, invalid = [0, 0], [0, 0]
@@ -308,7 +306,7 @@ def _find_doubt(ratings: Ratings, unscored: Collection[str]) -> Doubt:
             continue
         side = int(verdict is Verdict.PASS)
         if key not in judged:
-            invalid[side] += name_key(key) in unscored
+            invalid[side] += 1
             continue
         text = judged[key]
         repeated[side] += text in seen

@@ -52,7 +52,7 @@ def assess(given: Given) -> int:
     verdicts with labels of people. ANSWERS are as for `judge`.
     """
     from rubric_lint.agree.assess import Asked  # noqa: PLC0415
-    from rubric_lint.cli.lint.assessing import Linted  # noqa: PLC0415
+    from rubric_lint.cli.lint.assessing import Linted, refuse_other_texts  # noqa: PLC0415
     from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style, open_report  # noqa: PLC0415
     from rubric_lint.report import assessment  # noqa: PLC0415
 
@@ -77,6 +77,8 @@ def assess(given: Given) -> int:
         recorded = (str(output),)
     elif not linted.has_errors:
         recorded = given.results or _find_results(given.answers) or linted.judged
+        if given.answers != STDIN and given.answers not in recorded:
+            refuse_other_texts(given.answers, given.fields, recorded)
     saved = f"; {recorded[0]} has what was judged" if given.models and recorded else ""
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
         found = linted.assess(recorded, given.labels or linted.labels, Asked(Fraction(str(given.target)), given.look))

@@ -5,12 +5,17 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from rubric_lint.agree.assess import Asked, Assessment, Evidence, assess, of_test, refuse, sort_findings
-from rubric_lint.agree.judged.run import NO_RESULTS, JudgedRun, RecordCache, Review, Reviewer
+from rubric_lint.agree.judged.run import NO_RESULTS, JudgedRun, RecordCache, Review, Reviewer, read_records
+from rubric_lint.agree.ratings import Key, make_id_key, name_key
+from rubric_lint.agree.reading import bare_text
+from rubric_lint.judge.answers import Fields
 from rubric_lint.lint.engine import examine_file
-from rubric_lint.messages import UserError
+from rubric_lint.messages import UserError, list_names
+from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.settings import SettingsFinder, claim_by_name, shorten
 from rubric_lint.report.judged import word_records
@@ -117,3 +122,39 @@ class Linted:
                 else:
                     line = result.source.position(finding.span.start).line
                     self.records.append(f"{path}:{line}: {finding.message}")
+
+
+def refuse_other_texts(answers: str, fields: Fields, results: Sequence[str]) -> None:
+    """Refuse results of other texts than the answers with their ids have, as when answers are written anew.
+
+    Raises:
+        UserError: if there are any, or a file cannot be read.
+    """
+    texts = _read_texts(answers, fields)
+    for name in results if texts else ():
+        judged = _read_texts(name, Fields())
+        others = [name_key(at[1]) for at, text in judged.items() if texts.get(at, text) != text]
+        if others:
+            raise UserError(
+                f"{name}: the text of {list_names(others)} is not that in {answers}; have these answers "
+                "judged, or name their results with --results"
+            )
+
+
+def _read_texts(name: str, fields: Fields) -> dict[tuple[Any, Key], str]:
+    """Return the letters and digits of each answer of a file by its rubric and id, as far as it has them.
+
+    Raises:
+        UserError: if the file cannot be read.
+    """
+    found: dict[tuple[Any, Key], str] = {}
+    try:
+        lines = [line for several in read_records(name).lines.values() for line in several]
+    except OSError as fault:
+        raise UserError(f"{name}: {fault.strerror or fault}") from None
+    for line in lines:
+        with suppress(OutputError):
+            record = fields.rename(decode_entry(line.text))
+            if (text := bare_text(record.get("answer"))) is not None:
+                found[record.get("rubric"), make_id_key(record.get("id"))] = text
+    return found
