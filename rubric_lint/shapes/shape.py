@@ -200,9 +200,13 @@ def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, need in needs:
         if key in table and need not in table:
             yield key, f"says how to read `{need}`, which is missing"
-    named = [(key, name) for key in ("outcome", "levels") for name in _as_names(table.get(key, ()))]
-    twice = [(key, name) for key, name in named if name in _as_names(table.get("weight", ()))]
-    yield from (("weight", f'"{name}" is the `{key}` already; name the field with the weight') for key, name in twice)
+    gates = table.get("gate", ())  # words that mean a gate may stand in any field
+    fields = {**table, "gate": () if isinstance(gates, dict) else gates}
+    for key, others in (("weight", ("outcome", "levels")), ("gate", ("outcome", "levels", "weight"))):
+        taken = {name: other for other in others for name in _as_names(fields.get(other, ()))}
+        for name in _as_names(fields.get(key, ())):
+            if name in taken:
+                yield key, f'"{name}" is the `{taken[name]}` already; name the field with the {key}'
     stars = table["criteria"].count("*")
     for key in ("rubric", "task", "scale", "pass", "total"):
         parts = table.get(key) if isinstance(table.get(key), list) else [table.get(key)]
