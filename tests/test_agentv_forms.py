@@ -201,6 +201,14 @@ LOST = {
         (1, "lost-rubric.agentv-4-composite"),
     ),
     "a tag without its end": (FIVE.replace("VALUE", "['{% if x %}Says why']"), (7, "lost-rubric.agentv-template")),
+    "a tag without its end, in a description": (
+        FIVE.replace("VALUE", "[Says why]").replace("vars:", "description: '{% if x %}'\n        vars:"),
+        (4, "lost-rubric.agentv-template"),
+    ),
+    "a tag without its end, in an assertion that no model judges": (
+        FIVE.replace("VALUE", "[Says why]") + "      - {type: contains, value: 'a {{'}\n",
+        (8, "lost-rubric.agentv-template"),
+    ),
     "a variable that the test does not have": (
         FIVE.replace("VALUE", "[Says why, {id: a, outcome: 'Names {{ day }}'}]"),
         (7, "lost-rubric.agentv-variable"),

@@ -608,6 +608,30 @@ tests:
   - {id: four, input: [], criteria: It}
   - {id: five, input: [x], criteria: It, execution: {skip_defaults: true}}
 """,
+    "templates in labels, which no release shows to a judge": """\
+tests:
+  - {id: "one {{ a }}", description: "{% for", input: x, assertions: [Says why]}
+  - {id: two, input: x, criteria: "{% raw %} {{ input }}", assertions: [Says why]}
+  - {id: three, input: x, expected_outcome: "{# no", vars: {a: b}, assertions: [Says why]}
+""",
+    "an id that AgentV 5 fills in": """\
+prompts: ["{{ input }}"]
+tests:
+  - {id: "one {{ a }}", description: "{{ a }}", vars: {input: x, a: b}, assert: [Says why]}
+""",
+    "free judges in a set, each with a weight": """\
+tests:
+  - id: one
+    input: x
+    criteria: It
+    assertions:
+      - type: composite
+        aggregator: {type: weighted_average, weights: {m: 2, n: 0.5}}
+        assertions:
+          - type: llm-grader
+            name: m
+          - {type: llm-grader, name: n}
+""",
     "empty options of a run": """\
 evaluate_options:
 prompts: ["{{ input }}"]

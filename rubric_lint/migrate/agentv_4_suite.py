@@ -106,6 +106,8 @@ def _find_filled(path: Path, case: dict[str, Any], given: dict[str, Any]) -> Ite
         )
         yield from [place] if named else []
     for place, text in _find_rendered(path, case):
+        if place[len(path)] == "description":  # AgentV 4 does not read it
+            continue
         rest = name_variables(text).replace("${{", "")
         if place[len(path)] in ("vars", "criteria"):  # both fill in other variables here, and AgentV 4 escapes none
             rest = _NAME.sub(lambda found: "" if found[1] in known else found[0], rest)
@@ -118,7 +120,7 @@ _FILLED = "AgentV 5 fills in this template, and AgentV 4 does not; write the tex
 
 def _find_rendered(path: Path, case: dict[str, Any]) -> Iterator[tuple[Path, str]]:
     """Find the strings of a test that AgentV 5 renders and AgentV 4 does not."""
-    for name in ("criteria", "turns", *LISTS):
+    for name in ("id", "description", "criteria", "turns", *LISTS):
         yield from find_strings((*path, name), case.get(name))
     yield from find_strings((*path, "vars", "input"), case["vars"].get("input"))
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from rubric_lint.dialects.search.agentv_suites import find_read, load_tables
+from rubric_lint.dialects.search.lost_in_suites import find_faulty_templates
 from rubric_lint.edits.intents import (
     Dissolve,
     EscapeText,
@@ -52,6 +53,8 @@ JUDGES = {
     **dict.fromkeys(("agent-judge", "agent_judge"), "agent-rubric"),
 }
 LABELS = {"name": "metric", "target": "provider"}
+_CRITERIA = ("criteria", "expected_outcome")
+_LABELS = ("id", "description")
 _SHARED = ("input", "input_files")
 _OPTIONS = {"workers": "max_concurrency", "budget_usd": "budget_usd", "trials": "repeat"}
 _INPUT = re.compile(r"\{\{\s*input\s*\}\}\Z")
@@ -198,7 +201,7 @@ def _check_case(document: Document, path: Path, case: dict[str, Any]) -> Iterato
 
 def name_criteria(case: dict[str, Any]) -> str:
     """Return the name under which a test has its `criteria`; empty if it has none."""
-    return next((name for name in ("criteria", "expected_outcome") if name in case), "")
+    return next((name for name in _CRITERIA if name in case), "")
 
 
 def is_judged(case: dict[str, Any]) -> bool:
@@ -255,10 +258,12 @@ def _check_templates(document: Document, path: Path, case: dict[str, Any]) -> It
                 message = "AgentV 5 fills in this variable of the environment, and AgentV 4 has another form for it"
                 yield Unmet(f"{message}; write the text", place, Part.VALUE)
     for place in rendered:
+        if place[len(path)] in _LABELS or (place[len(path)] in _CRITERIA and is_judged(case)):
+            continue  # no judge sees it, and it is escaped
         if has_own and "prompt" not in place:  # AgentV 4 fills in no variables of the test there
             message = "AgentV 5 fills in `{{`, `{%` and `{#` here, and earlier releases only the names in `vars`"
             yield Unmet(f"{message}; write it by hand", place, Part.VALUE)
-        elif place[-1] in ("criteria", "expected_outcome") and len(place) == len(path) + 1:
+        elif place[-1] in _CRITERIA and len(place) == len(path) + 1:
             yield Unmet("AgentV 5 may fill in this template; write it by hand", place, Part.VALUE)
         elif not is_suite(document):
             yield Unmet("AgentV 5 fills in templates if the test has `vars`; write it by hand", place, Part.VALUE)
@@ -273,10 +278,7 @@ def find_rendered(document: Document, path: Path, case: dict[str, Any]) -> Itera
         return
     if is_suite(document) and not case.keys() & {"vars", "input", "expected_output", *NEW_NAMES}:
         return
-    names = ["input", "input_messages", "rubrics", "execution", *LISTS]
-    if not is_judged(case):
-        names += ["criteria", "expected_outcome"]
-    for name in names:
+    for name in ("input", "input_messages", "rubrics", "execution", *LISTS, *_CRITERIA, *_LABELS):
         for place, text in find_strings((*path, name), case.get(name)):
             if find_marks(text, has_escapes=has_escapes(case)):
                 yield place
@@ -434,7 +436,8 @@ def _rename_assertion(document: Document, path: Path, assertion: dict[str, Any])
         if needs_value(assertion):
             yield InsertField(place, "value", json.dumps(find_task(document, path), ensure_ascii=False))
     elif kind == COMPOSITE:
-        yield from _rewrite_composite(path, assertion)
+        yield ReplaceValue(place, "assert-set")
+        yield RemoveField((*path, "aggregator"))
     elif kind == SKILL:
         yield ReplaceValue(place, "skill-used" if assertion.get("should_trigger", True) else "not-skill-used")
         yield RenameKey((*path, "skill"), "value")
@@ -451,15 +454,16 @@ def _rename_assertion(document: Document, path: Path, assertion: dict[str, Any])
         yield InsertField((*path, "required"), "min_score", str(required))
 
 
-def _rewrite_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Intent]:
-    """Make a set of a composite, and give each member the weight that the aggregator has for its name."""
-    yield ReplaceValue((*path, "type"), "assert-set")
-    yield RemoveField((*path, "aggregator"))
-    members, weights = next(name for name in LISTS if name in assertion), assertion["aggregator"].get("weights", {})
-    for at, member in enumerate(assertion[members]):
-        called = member.get("name", member.get("metric"))  # a member with criteria has been renamed
-        if called in weights:
-            yield InsertField((*path, members, at, "type"), "weight", str(weights[called]))
+def weigh_members(document: Document) -> Iterator[Intent]:
+    """Give each member of a composite the weight that the aggregator has for its name."""
+    for path, assertion in find_assertions(document):
+        if assertion["type"] != COMPOSITE:
+            continue
+        members, weights = next(name for name in LISTS if name in assertion), assertion["aggregator"].get("weights", {})
+        for at, member in enumerate(assertion[members]):
+            called = member.get("name", member.get("metric"))  # a member with criteria has been renamed
+            if called in weights:
+                yield InsertField((*path, members, at, "type"), "weight", str(weights[called]))
 
 
 def _read_trajectory(assertion: dict[str, Any]) -> tuple[str, str, Any] | None:
@@ -537,7 +541,11 @@ def write_prompts(document: Document) -> Iterator[Intent]:
 
 
 def find_gaps(document: Document) -> Iterator[Unmet]:
-    """Find the tests that AgentV 5 does not run because something was missing before."""
+    """Find the tests that AgentV 5 does not run because something was missing before, and what it cannot render."""
+    for fault in find_faulty_templates(document) if is_suite(document) else ():
+        if fault.code == "agentv-template":
+            told = f"AgentV 5 renders this text and fails at `{fault.values['tag']}`, so it does not load the suite"
+            yield Unmet(told, fault.path, Part.VALUE)
     suite = document.data if is_suite(document) else {}
     is_shared = not suite or isinstance(suite.get("default_test"), str)
     is_shared = is_shared or bool(suite.get("assert") or look_up(suite, ("default_test", "assert")))
@@ -559,6 +567,7 @@ def is_input(prompts: Any) -> bool:
 
 BEFORE: tuple[Callable[[Document], Iterable[Intent]], ...] = (lift_execution, gather_inputs, drop_parts)
 AFTER: tuple[Callable[[Document], Iterable[Intent]], ...] = (
+    weigh_members,
     rename_parts,
     join_lists,
     name_moved,

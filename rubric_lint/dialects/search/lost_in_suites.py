@@ -27,9 +27,9 @@ from rubric_lint.text.path import Part, Path
 
 
 def find_faulty_templates(document: Document) -> Iterator[Problem]:
-    """Find the texts of criteria that AgentV 5 cannot render, or renders without a word that they ask for.
+    """Find the texts of tests that AgentV 5 cannot render, and texts of criteria that ask for a missing variable.
 
-    It renders the assertions of a test as soon as the test has variables, and only those.
+    It renders the texts of a test as soon as the test has variables, and only those.
     """
     suite = document.data if isinstance(document.data, dict) else {}
     shared = _read_names(suite) | _read_names(suite.get("default_test"))
@@ -40,13 +40,19 @@ def find_faulty_templates(document: Document) -> Iterator[Problem]:
             or not (own := _read_names(case) | shared)
         ):
             continue
-        for place, text in _find_texts(path, case):
+        judged = dict(_find_texts(path, case))
+        rendered = [text for name in _RENDERED for text in _walk_strings((*path, name), case.get(name))]
+        given = case.get("vars")
+        rendered += _walk_strings((*path, "vars", "input"), given.get("input") if isinstance(given, dict) else None)
+        for place, text in {**judged, **dict(rendered)}.items():
             if tag := find_broken(text):
                 yield Problem("agentv-template", place, values={"tag": tag}, repair=_escape(place))
-            elif missing := [name for name in find_names(text) if name not in own | _find_given(place)]:
-                yield Problem("agentv-variable", place, values={"name": missing[0]}, repair=_escape(place))
+            elif place in judged and (missing := set(find_names(text)) - own - _find_given(place)):
+                first = next(name for name in find_names(text) if name in missing)
+                yield Problem("agentv-variable", place, values={"name": first}, repair=_escape(place))
 
 
+_RENDERED = ("id", "description", "criteria", "assert")
 _GIVEN = frozenset(
     {"env", "input", "output", "expected_output", "criteria", "metadata", "metadata_json", "rubrics", "rubrics_json"}
     | {"file_changes", "tool_calls", "vars", "context", "provider", "question", "answer"}
