@@ -134,6 +134,13 @@ def test_a_limit_ends_the_run_and_what_was_judged_is_assessed():
     assert (len(chat.asked), report["answers"], "stopped at --max-requests 9" in told) == (8, 4, True)
 
 
+def test_a_limit_below_the_first_answer_leaves_nothing_judged():
+    prepare(10)
+    with serving(played.play(GOOD)) as chat:
+        code, report, _ = run("--model", f"m@{chat.url}", "--max-requests", "0")
+    assert (code, report["reasons"], len(chat.asked)) == (4, ["not-judged"], 0)
+
+
 def test_errors_of_the_rubric_come_first_and_nothing_is_asked():
     prepare(5)
     Path("refund.rubric.yaml").write_text(f"{played.RUBRIC}    weight: -1\n")
@@ -317,6 +324,9 @@ def test_an_output_that_a_run_left_invalid_is_not_hidden():
     with serving(lambda _: completion("I refuse.")) as chat:
         code, report, _ = run("--model", f"m@{chat.url}", "--max-attempts", "1")
     assert (code, report["reasons"], len(report["invalid"])) == (4, ["invalid"], 2)
+    assert [each["command"] for each in report["next"]] == [
+        "rubric-score judge refund.rubric.yaml answers.judged.jsonl --again --model MODEL"
+    ]
 
 
 def write_lines(name, records):
@@ -444,6 +454,20 @@ def test_results_of_other_texts_than_the_answers_have_are_refused(results, said)
     code, _, told = run(*results)
     assert code == 2
     said(told)
+
+
+def test_a_fault_of_the_rubric_as_a_whole_is_no_number_of_criteria():
+    unstable = [
+        [played.to_output({**dict.fromkeys(played.CRITERIA, True), name: number < 30}) for name in ("polite", "short")]
+        for number in range(60)
+    ]
+    for outputs in unstable[30:]:
+        outputs[1]["checks"][0]["satisfied"] = outputs[1]["checks"][2]["satisfied"] = True
+        outputs[1]["checks"][3]["satisfied"] = True
+    prepare(1)
+    write_lines("answers.judged.jsonl", [{"id": f"b{number}", "outputs": each} for number, each in enumerate(unstable)])
+    page = run(form="full")[1]
+    assert "NOT TRUSTED: the rubric as a whole to mend." in page
 
 
 def wait_until(true):

@@ -61,7 +61,7 @@ class Step(NamedTuple):
 
 _REASONS = {
     Reason.ERRORS: "{errors} to fix first",
-    Reason.TO_MEND: "{mend} of {criteria} to mend",
+    Reason.TO_MEND: "{mend} to mend",
     Reason.MISSES_BAD: "the judge lets too many bad answers pass",
     Reason.FAILS_GOOD: "the judge fails too many good answers",
     Reason.NOT_JUDGED: "nothing is judged yet",
@@ -83,11 +83,13 @@ _REASONS = {
 def word_headline(found: Assessment) -> str:
     """Return the answer in one sentence."""
     review = found.review
+    mend = len(found.list(Standing.MEND))
     more = f"{'at least ' * _lacks_class(found)}{counted(_count_more(found), 'more label')}"
     values = {
         "errors": counted(sum(each.severity is Severity.ERROR for each in _list_evidence(found)), "error"),
-        "mend": len(found.list(Standing.MEND)) or "the rubric as a whole",
-        "criteria": counted(len(found.criteria), "criterion", "criteria"),
+        "mend": f"{mend} of {counted(len(found.criteria), 'criterion', 'criteria')}"
+        if mend
+        else "the rubric as a whole",
         "fault": review.fault,
         "invalid": _word_causes(review),
         "answers": counted(review.answers, "answer"),
@@ -215,6 +217,9 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         tests = any(each.rule == "unmet-expectation" for each in errors)
         yield Step("Fix the errors, then run this again.", shlex.join(["rubric-test" if tests else "rubric-lint", "."]))
         return
+    if Reason.INVALID in reasons and given.results:
+        yield _ask_again(given)
+        return
     if {Reason.NOT_JUDGED, Reason.INVALID} & set(reasons) or (Reason.TO_MEND in reasons and not review.answers):
         text = "Have a model judge the answers, or name recorded outputs with --results."
         yield Step(text, shlex.join([*again, "--model", "MODEL"]))
@@ -249,10 +254,14 @@ def _list_steps_of_doubt(found: Assessment, given: Given, again: Sequence[str]) 
     if Reason.UNSCORED not in found.reasons:
         return
     if found.review.invalid:
-        command = ["rubric-score", "judge", given.rubric, given.results[0], "--again", "--model", "MODEL"]
-        yield Step("Ask again for the invalid outputs, with the options of the first run.", shlex.join(command))
+        yield _ask_again(given)
     if any(each.reason == NO_RESULT for each in found.review.left_out):
         yield Step("Have the labelled answers judged that have no result.", shlex.join([*again, "--model", "MODEL"]))
+
+
+def _ask_again(given: Given) -> Step:
+    command = ["rubric-score", "judge", given.rubric, given.results[0], "--again", "--model", "MODEL"]
+    return Step("Ask again for the invalid outputs, with the options of the first run.", shlex.join(command))
 
 
 def _has_unusable_labels(review: Review, given: Given) -> bool:

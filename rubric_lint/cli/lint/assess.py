@@ -74,7 +74,7 @@ def assess(given: Given) -> int:
         code = judge_answers(work)
         if code == Exit.USAGE:
             return code
-        recorded = (str(output),)
+        recorded = (str(output),) if output.stat().st_size else ()
     elif not linted.has_errors:
         recorded = given.results or _find_results(given.answers) or linted.judged
         if given.answers != STDIN and given.answers not in recorded:
