@@ -268,6 +268,13 @@ def test_findings_that_comments_silence_are_said_to_be():
     assert ["4 findings of the file are ignored" in page for page in pages] == [True, True]
 
 
+def test_rules_that_settings_switch_off_are_said_to_be():
+    prepare(5, GOOD)
+    Path("rubric-lint.toml").write_text('ignore = ["judged-disagrees"]\n')
+    pages = [run(form=form)[1].partition("Details")[0] for form in ("full", "markdown")]
+    assert ["1 rule is switched off by the settings: `judged-disagrees`" in page for page in pages] == [True, True]
+
+
 def test_a_warning_of_the_linter_makes_a_criterion_one_to_mend_and_a_hint_does_not():
     prepare(30, GOOD)
     text = played.RUBRIC.replace("Has at most five sentences", "TODO").replace("Thanks the customer by name", "Ok ok")
@@ -350,7 +357,7 @@ def test_labels_that_show_less_than_their_number_make_no_rubric_trusted(texts, r
     judged, labels = [], []
     for number, is_good in good.items():
         output = played.to_output(dict.fromkeys(played.CRITERIA, is_good))
-        about = {"id": f"a{number}", "answer": f"Text {number % texts}"}
+        about = {"id": f"a{number}", "answer": f"Text {number % texts}{' ' * number}"}
         judged.append({**about, "output": "I refuse." if number in refused else output, "judge": {"model": "m"}})
         for rater in raters:
             given = played.to_output(dict.fromkeys(played.CRITERIA, True)) if rater == "bob" else output

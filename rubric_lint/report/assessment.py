@@ -40,7 +40,7 @@ _ROLES = {Trust.TRUSTED: "fix", Trust.NOT_TRUSTED: "error", Trust.UNDECIDED: "wa
 class Given(NamedTuple):
     """What the run was given: the files, what is told of records that were not used, and how many findings are ignored.
 
-    Findings are ignored for comments in the file of the rubrics.
+    Findings are ignored for comments in the file of the rubrics; the rules in `off` are switched off by settings.
     """
 
     rubric: str
@@ -50,6 +50,7 @@ class Given(NamedTuple):
     records: Sequence[str] = ()
     unmatched: Sequence[dict[str, Any]] = ()
     ignored: int = 0
+    off: Sequence[str] = ()
 
 
 class Step(NamedTuple):
@@ -145,6 +146,9 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
     if given.ignored:
         are = "is" if given.ignored == 1 else "are"
         yield f"{counted(given.ignored, 'finding')} of the file {are} ignored for comments in it, and not counted here."
+    if given.off:
+        are = "is" if len(given.off) == 1 else "are"
+        yield f"{counted(len(given.off), 'rule')} {are} switched off by the settings: {list_names(given.off, 3)}."
     if 1 < found.alike == review.answers:
         what = f"All {found.alike} answers were judged exactly alike"
         yield f"{what}, so they do not show that the judge tells good from bad."
