@@ -940,3 +940,20 @@ def test_a_text_that_nunjucks_cannot_render_is_found(tmp_path):
         if made is None
     }
     assert {text for text in texts if find_broken(text)} == wrong
+
+
+OF_OTHERS = """\
+tests:
+  - id: login
+    input: {user: a}
+    expected_output: {status: 200}
+    assertions: [{type: status, value: 200}, {type: KIND, value: a}]
+"""
+
+
+def test_a_test_of_another_tool_stays_as_it_is():
+    def is_rewritten(name, kind):
+        return rewrite(name, OF_OTHERS.replace("KIND", kind).encode(), FIVE).is_changed
+
+    given = [("a.yaml", "schema"), ("a.yaml", "contains"), ("a.eval.yaml", "schema")]
+    assert [is_rewritten(*each) for each in given] == [False, True, True]

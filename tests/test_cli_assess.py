@@ -134,6 +134,13 @@ def test_a_limit_ends_the_run_and_what_was_judged_is_assessed():
     assert (len(chat.asked), report["answers"], "stopped at --max-requests 9" in told) == (8, 4, True)
 
 
+def test_a_limit_below_the_first_answer_leaves_nothing_judged():
+    prepare(10)
+    with serving(played.play(GOOD)) as chat:
+        code, report, _ = run("--model", f"m@{chat.url}", "--max-requests", "0")
+    assert (code, report["reasons"], len(chat.asked)) == (4, ["not-judged"], 0)
+
+
 def test_errors_of_the_rubric_come_first_and_nothing_is_asked():
     prepare(5)
     Path("refund.rubric.yaml").write_text(f"{played.RUBRIC}    weight: -1\n")
@@ -261,6 +268,13 @@ def test_findings_that_comments_silence_are_said_to_be():
     assert ["4 findings of the file are ignored" in page for page in pages] == [True, True]
 
 
+def test_rules_that_settings_switch_off_are_said_to_be():
+    prepare(5, GOOD)
+    Path("rubric-lint.toml").write_text('ignore = ["judged-disagrees"]\n')
+    pages = [run(form=form)[1].partition("Details")[0] for form in ("full", "markdown")]
+    assert ["1 rule is switched off by the settings: `judged-disagrees`" in page for page in pages] == [True, True]
+
+
 def test_a_warning_of_the_linter_makes_a_criterion_one_to_mend_and_a_hint_does_not():
     prepare(30, GOOD)
     text = played.RUBRIC.replace("Has at most five sentences", "TODO").replace("Thanks the customer by name", "Ok ok")
@@ -317,6 +331,9 @@ def test_an_output_that_a_run_left_invalid_is_not_hidden():
     with serving(lambda _: completion("I refuse.")) as chat:
         code, report, _ = run("--model", f"m@{chat.url}", "--max-attempts", "1")
     assert (code, report["reasons"], len(report["invalid"])) == (4, ["invalid"], 2)
+    assert [each["command"] for each in report["next"]] == [
+        "rubric-score judge refund.rubric.yaml answers.judged.jsonl --again --model MODEL"
+    ]
 
 
 def write_lines(name, records):
@@ -340,7 +357,7 @@ def test_labels_that_show_less_than_their_number_make_no_rubric_trusted(texts, r
     judged, labels = [], []
     for number, is_good in good.items():
         output = played.to_output(dict.fromkeys(played.CRITERIA, is_good))
-        about = {"id": f"a{number}", "answer": f"Text {number % texts}"}
+        about = {"id": f"a{number}", "answer": f"Text {number % texts}{' ' * number}"}
         judged.append({**about, "output": "I refuse." if number in refused else output, "judge": {"model": "m"}})
         for rater in raters:
             given = played.to_output(dict.fromkeys(played.CRITERIA, True)) if rater == "bob" else output
@@ -444,6 +461,20 @@ def test_results_of_other_texts_than_the_answers_have_are_refused(results, said)
     code, _, told = run(*results)
     assert code == 2
     said(told)
+
+
+def test_a_fault_of_the_rubric_as_a_whole_is_no_number_of_criteria():
+    unstable = [
+        [played.to_output({**dict.fromkeys(played.CRITERIA, True), name: number < 30}) for name in ("polite", "short")]
+        for number in range(60)
+    ]
+    for outputs in unstable[30:]:
+        outputs[1]["checks"][0]["satisfied"] = outputs[1]["checks"][2]["satisfied"] = True
+        outputs[1]["checks"][3]["satisfied"] = True
+    prepare(1)
+    write_lines("answers.judged.jsonl", [{"id": f"b{number}", "outputs": each} for number, each in enumerate(unstable)])
+    page = run(form="full")[1]
+    assert "NOT TRUSTED: the rubric as a whole to mend." in page
 
 
 def wait_until(true):

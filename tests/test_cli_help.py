@@ -71,15 +71,17 @@ def list_options(lines):
 
 @pytest.mark.parametrize("path", PATHS)
 def test_help_is_one_screen_and_the_rest_is_one_word_away(path, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    first = call(f"{path} --help")[0].splitlines()
-    assert len(first) <= 40
+    monkeypatch.setenv("COLUMNS", "80")  # where `call` would set another width
+    program = PROGRAMS[path.partition(" ")[0]]
+    with click.Context(program, info_name=path, **program.context_settings) as context:
+        first = PATHS[path].get_help(click.Context(PATHS[path], parent=context))
+    assert len(first.splitlines()) <= 40
     command = getattr(PATHS[path], "default", PATHS[path])  # a group shows the options of its default command
     expected = [max(param.opts, key=len) for param in command.params if isinstance(param, click.Option)]
     groups = sections(call(f"{path} --help --all")[0])
     listed = [each for name, lines in groups.items() if name != "Examples" for each in list_options(lines)]
     assert sorted(listed) == sorted({*expected, "--help"})
-    assert {*list_options(first)} <= {*listed}
+    assert {*list_options(sections(first).get("Options", ()))} <= {*listed}
     codes = [int(line.split()[0]) for line in groups["Exit codes"] if re.match(r"  \d", line)]
     undecided = [4] if path == "rubric-lint assess" else []
     assert codes in ([0, 2, 3, 130, 143], [0, 1, 2, 3, *undecided, 130, 143])
@@ -139,6 +141,9 @@ def clone(tmp_path, monkeypatch):
     return tmp_path
 
 
+LABELS = "--labels labels.jsonl"  # `labels -o labels.csv` is an example too, and overwrites no sheet
+
+
 def examples():
     for path, command in PATHS.items():
         if path.split(" ")[-1] not in {"lsp", "mcp", "completion"}:  # other programs run these
@@ -165,13 +170,14 @@ def test_every_example_works(monkeypatch):
     with serving(lambda _: reply) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         for line in dict.fromkeys(line for _, line in examples()):
-            shown = line.replace("http://localhost:11434/v1", server.url)
+            shown = line.replace("http://localhost:11434/v1", server.url).replace("--labels labels.csv", LABELS)
             codes[line] = call(shown)[2]
             Path("answers.judged.jsonl").unlink(missing_ok=True)
     expected = dict.fromkeys(codes, 0) | {"rubric-lint": 1, "rubric-lint format --check": 1}
     failing = re.compile(r"rubric-lint (score|agree|merge) .*(\.outputs\.jsonl|shards/)")
     expected |= {line: 1 for line in codes if failing.match(line)}
     expected |= {line: 4 for line in codes if line.startswith("rubric-lint assess ")}  # one answer decides nothing
+    expected |= dict.fromkeys(("rubric-lint diff", "rubric-lint diff --format markdown HEAD"), 1)  # rubrics were added
     assert codes == expected
 
 
@@ -225,6 +231,7 @@ def test_what_people_type_by_instinct_works(line, meant):
         ("rubric-score judg a.yaml b.jsonl", "rubric-score judge a.yaml b.jsonl"),
         ("rubric-score diff a b", "rubric-lint diff a b"),
         ("rubric-fix fix --diff", "rubric-lint fix --diff"),
+        ("rubric-lint help scoer", "rubric-lint score"),
     ],
 )  # fmt: skip
 def test_a_word_near_to_a_command_leads_to_the_command_to_type(line, meant, tmp_path, monkeypatch):
@@ -254,10 +261,34 @@ def test_a_path_that_exists_always_wins(name, tmp_path, monkeypatch):
     assert call(f"rubric-lint {name}")[2] == 0
 
 
-@pytest.mark.parametrize("word", ["nosuch", "refunds.yaml", "lint.yaml", "a/lint"])
-def test_a_path_that_is_near_to_nothing_is_one_that_does_not_exist(word, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert call(f"rubric-lint {word}")[1:] == (f"rubric-lint: {word}: does not exist\n", 2)
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("rubric-lint refunds.yaml", "rubric-lint: refunds.yaml: does not exist"),
+        ("rubric-lint lint.yaml", "rubric-lint: lint.yaml: does not exist"),
+        ("rubric-lint a/lint", "rubric-lint: a/lint: does not exist"),
+        ("rubric-lint nosuch .", "rubric-lint: nosuch: does not exist"),
+        ("rubric-fix nosuch", "rubric-fix: nosuch: does not exist"),
+        ("rubric-lint q*.yaml", "rubric-lint: q*.yaml: no file matches"),
+        ("rubric-lint nosuch", "Error: `nosuch` is neither a command nor an existing path"),
+        ("rubric-lint nosuch a b", "Error: `nosuch` is neither a command nor an existing path"),
+        ("rubric-lint help nosuch", "Error: `nosuch` is neither a command nor an existing path"),
+        ("rubric-score a.yaml b.jsonl", "rubric-score: a.yaml: does not exist"),
+        (
+            "rubric-lint https://example.org/a.yaml",
+            "rubric-lint: https://example.org/a.yaml: is a URL, and only files are read; download it first",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_a_word_that_is_near_to_nothing_is_reported_as_what_it_may_be(line, told):
+    _, errors, code = call(line)
+    assert (errors.splitlines()[-1 if told.startswith("Error") else 0], code) == (told, 2)
+
+
+def test_the_first_screen_describes_each_command():
+    lines = sections(call("rubric-lint --help")[0])["Commands"]
+    assert [line for line in lines if re.fullmatch(r"  [a-z]+\s*", line)] == []
 
 
 @pytest.mark.parametrize("line", ["rubric-lint --no-such", "rubric-lint --s", "rubric-lint convert a --json"])

@@ -237,7 +237,10 @@ def test_samples_that_are_asked_for_again_need_the_options_of_the_first_run(fold
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["answers.judged.jsonl", "--output", "other.jsonl"], "--again replaces results in the file that it reads"),
+        (
+            ["answers.judged.jsonl", "--output", "other.jsonl"],
+            "--again cannot be combined with --output; it replaces results in the file that it reads",
+        ),
         (["-"], "--again replaces results in the file that it reads"),
         (["answers.jsonl"], "answers.jsonl: line 1 is not a result of a judge run"),
     ],

@@ -123,7 +123,7 @@ sub/d.json: settings of rubric-lint.toml
   pass               0.7                      rubric-lint.toml
   borderline         0.6                      default
   shape              not set                  default
-  {len(BY_NAME) - 4} of {len(BY_NAME)} rules run; off: overlap, coverage, mixing, levels
+  {len(BY_NAME) - 4} of {len(BY_NAME)} rules run; off: mixing, overlap, coverage, levels
   read as format version v1
 """,
         "",

@@ -172,9 +172,13 @@ def test_a_sheet_without_a_known_column_is_told_if_it_has_rows():
             for row in rows:
                 (cells.parent[name] if name in cells.parent.sheetnames else cells.parent.create_sheet(name)).append(row)
 
+        cells.parent.create_sheet("Bo").append(["id", "accuracy", "length"])
+        cells.parent["Bo"].sheet_state = "hidden"
+
     data = sheet([["id", "accuracy", "length"], ["a1", 9, 7]], edit=edit)
+    hidden = [(1, None, "sheet `Bo`: not read, as it is hidden; show it")]
     left = {UNKNOWN_SHEET: ["ann.xlsx, sheet `Notes` with 1 row"]}
-    assert read(load("scores"), data, "ann.xlsx") == (GOOD, [], left)
+    assert read(load("scores"), data, "ann.xlsx") == (GOOD, hidden, left)
 
 
 def test_ids_that_lost_their_zeros_in_a_spreadsheet_are_told():

@@ -33,7 +33,7 @@ lint gitignored
 lint hidden
 lint --force-exclude hidden/a.yaml
 lint notes.md
-lint nope
+lint nope.yaml
 lint none
 lint near
 lint sound near

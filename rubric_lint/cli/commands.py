@@ -75,6 +75,10 @@ def _explain_os_error(fault: OSError) -> str:
         os.getcwd()
     except OSError:
         return "the current folder no longer exists; change to one that does"
+    if isinstance(fault, FileNotFoundError) and isinstance(fault.filename, str):
+        from rubric_lint.project.files import explain_os_error  # noqa: PLC0415  (few runs need it)
+
+        return f"{fault.filename}: {explain_os_error(fault.filename, fault)}"
     return f"{fault.filename or 'stdout'}: {fault.strerror or fault}"
 
 
@@ -158,6 +162,7 @@ ALIASES = {
     "describe": "show",
     "export": "convert",
     "files": "check --show-files",
+    "fmt": "format",
     "grade": "score",
     "inspect": "show",
     "lint": "check",
@@ -246,12 +251,18 @@ def suggest_command(ctx: click.Context, commands: Iterable[str], args: list[str]
 
 
 def reject_unknown_word(ctx: click.Context, commands: Iterable[str], args: list[str]) -> None:
-    """Reject a first argument that is neither a path nor a command but near to one; a path that exists always wins.
+    """Reject a first argument that is neither a path nor a command; a path that exists always wins.
+
+    Where it is near to no command, it may be a missing file beside others that exist, or that of a program without
+    commands: then it is left to be reported as one.
 
     Raises:
-        click.UsageError: with the command to type.
+        click.UsageError: with the command to type, if one is near.
     """
-    if _is_word(ctx, args) and (hint := suggest_command(ctx, commands, args)):
+    if not _is_word(ctx, args):
+        return
+    hint = suggest_command(ctx, commands, args)
+    if hint or (commands and not any(map(os.path.lexists, args[1:]))):
         raise click.UsageError(f"`{args[0]}` is neither a command nor an existing path{hint}", ctx)
 
 
@@ -488,7 +499,8 @@ class DefaultGroup(Group):
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        self.help, self.examples, self.exits = default.help, default.examples, default.exits
+        self.help, self.short_help = default.help, default.short_help
+        self.examples, self.exits = default.examples, default.exits
         self.default = default
         self._late = {name: COMMANDS[name] for name in late} | dict(more or {})
         self.add_command(default)
@@ -508,7 +520,10 @@ class DefaultGroup(Group):
         names = self.list_commands(ctx)
         if _is_word(ctx, args):
             if args[0] == "help":
-                args = [*ALIASES.get(args[1], args[1]).split()[:1], "--help"] if args[1:] else ["--help"]
+                args = ALIASES.get(args[1], args[1]).split()[:1] if args[1:] else []
+                if args and args[0] not in names:
+                    reject_unknown_word(ctx, names, args)
+                args.append("--help")
             elif args[0] in ALIASES and ctx.command_path == "rubric-lint":
                 args = [*ALIASES[args[0]].split(), *args[1:]]
         first = args[0] if args else ""
@@ -538,7 +553,7 @@ class DefaultGroup(Group):
             at = names.index(FIRST_OF_MORE)
             commands = ((name, self.get_command(ctx, name)) for name in names[:at])
             with formatter.section("Commands"):
-                formatter.write_dl([(name, command.short_help or "") for name, command in commands if command])
+                formatter.write_dl([(name, command.get_short_help_str(1000)) for name, command in commands if command])
                 formatter.write_dl([("more", ", ".join(names[at:]))])
             return
         self.default.format_options(ctx, formatter)

@@ -143,7 +143,7 @@ OPTIONS: dict[str, Spec] = {
         reads="score.options:read_threshold",
     ),
     "cache-dir": Spec("Output", "The folder of that cache.  [default: see `rubric-lint cache dir`]", "DIR"),
-    "catch-rate": Spec("Tests", "Count the planted bad answers that each criterion catches."),
+    "catch-rate": Spec("Tests", "Count the planted bad answers each criterion catches."),
     "check": Spec("Output", "Write nothing; exit with 1 if a file would change."),
     "choose": Spec(
         "Fixes",
@@ -323,11 +323,17 @@ OPTIONS: dict[str, Spec] = {
     "model:order": Spec(
         "Requests", "The model, on which the shuffled order depends.", "NAME", reads="score.prompt:read_model"
     ),
-    "mutate": Spec("Tests", "Change the rubric in small ways; report changes that no test notices."),
+    "mutate": Spec("Tests", "Report small changes of the rubric that no test notices."),
     "name": Spec("Format", "What messages call the format.  [default: the file]", "NAME"),
     "no-baseline": Spec("Adoption", "Ignore the baseline that the settings name."),
     "no-cache": Spec("Files", "Neither read nor write the cache; see `cache --help`."),
     "output": Spec("Output", "Write to FILE.  [default: stdout]", "FILE", short="-o"),
+    "output:export": Spec(
+        "Output",
+        "Write to FILE; without --to, the ending .csv, .md or .xlsx chooses the format.  [default: stdout]",
+        "FILE",
+        short="-o",
+    ),
     "output:report": Spec(
         "Output",
         "Write the report to FILE, in the format of its ending (.json, .sarif, .xml for JUnit, or else text); print "
@@ -375,7 +381,7 @@ OPTIONS: dict[str, Spec] = {
     "quiet": Spec("Output", "Do not print the summary; report only problems.", short="-q"),
     "rater": Spec("Input", f"Compare only this rater. {_REPEAT}", "NAME", name="raters", is_many=True),
     "reason": Spec("Adoption", "With --add-ignores: the reason to write in each comment.", "TEXT"),
-    "record": Spec("Tests", "Have a model judge the answers that have no valid recorded output."),
+    "record": Spec("Tests", "Have a model judge answers without valid judge output."),
     "reference": Spec("Input", "A reference answer, known to be good.", "TEXT", reads="score.prompt:read_text"),
     "report": Spec("Report", "Also write an HTML report.", click.Path(dir_okay=False), metavar="FILE.html"),
     "require-rubrics": Spec(

@@ -63,10 +63,12 @@ def is_of_agentv(document: Document) -> bool:
     if "defaultTest" in document.data:
         return False
     is_old = any(isinstance(document.data.get(name), list) for name in OLD_CASES[:2])
-    cases = [case for _, case in find_suite_cases(document)]
+    kinds = {str(assertion["type"]) for _, assertion in find_assertions(document)}
+    known = {kind for table in load_tables() for kind in (*table["types"], *table["unloaded"])}
     is_whole = any(
         case.keys() >= {"id", "input"} and case.keys() & (_NOT_OF_PROMPTFOO if "vars" in case else _JUDGED)
-        for case in cases
+        for _, case in find_suite_cases(document)
+        if not kinds or known & {*kinds, *(kind.replace("_", "-") for kind in kinds)}  # else it is of another tool
     )
     return is_old or is_whole or document.source.name.lower().endswith(EVAL_FILES) or is_current(document)
 

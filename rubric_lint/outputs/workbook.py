@@ -47,7 +47,9 @@ def read_workbook(
             is_help = tuple(cell.text for cell in table.header.cells.values()) == HELP
             if skipped is not None and found and table.rows and not is_help:
                 skipped.append(SkippedSheet(table.name, len(table.rows)))
-    for table in found or tables[:1]:
+    first, *others = found or tables[:1]
+    notes = tuple(dict.fromkeys((*tables[0].notes, *first.notes)))  # the first table has those on whole sheets
+    for table in (first._replace(notes=notes), *others):
         yield from _read(table, mapping, wanted)
 
 

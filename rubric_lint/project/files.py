@@ -186,9 +186,9 @@ def read(file: File, *, may_be_stdin: bool = True) -> bytes | Unreadable:
             if refused.size and not file.settings.is_named and not _could_hold_rubrics(read_head(name, LIMIT), name):
                 return b""
             advice = "; split it into smaller ones" if refused.size else "; use `-` for stdin" if may_be_stdin else ""
-            return Unreadable(name, _explain_os_error(name, refused) + advice)
+            return Unreadable(name, explain_os_error(name, refused) + advice)
     except (OSError, ValueError) as fault:
-        return Unreadable(name, _explain_os_error(name, fault))
+        return Unreadable(name, explain_os_error(name, fault))
 
 
 def read_stdin(name: str) -> bytes | Unreadable:
@@ -382,7 +382,7 @@ def tidy(name: str) -> str:
 
 
 def _refuse(name: str, fault: OSError | ValueError) -> _Reached:
-    item = Unreadable(name, _explain_os_error(name, fault))
+    item = Unreadable(name, explain_os_error(name, fault))
     return _Reached(item, item)
 
 
@@ -391,9 +391,14 @@ def _refuse_settings(error: SettingsError) -> Iterator[_Reached]:
     return (_Reached(item, item) for item in items)
 
 
-def _explain_os_error(name: str, fault: OSError | ValueError) -> str:
+def explain_os_error(name: str, fault: OSError | ValueError) -> str:
+    """Say why the file `name` cannot be read."""
     if isinstance(fault, FileNotFoundError):
-        return f"is a link to {os.readlink(name)}, which does not exist" if os.path.islink(name) else "does not exist"
+        if os.path.islink(name):
+            return f"is a link to {os.readlink(name)}, which does not exist"
+        if "://" in name:
+            return "is a URL, and only files are read; download it first"
+        return "no file matches" if {*"*?["} & {*name} else "does not exist"
     if isinstance(fault, PermissionError):
         return "cannot be read: permission denied"
     if "\0" in name:  # each version of Python says this in its own words

@@ -201,8 +201,10 @@ def write_file(name: str, data: bytes) -> None:
         if path.is_file():
             replace_file(name, read_file(str(path), LIMIT), data)
             return
-        if path.exists():
+        if path.exists() and not path.is_dir():
             raise WriteError("is not a regular file; only regular files can be written")
+        if path.is_dir() or not path.parent.is_dir():
+            raise WriteError(_explain(name, IsADirectoryError() if path.is_dir() else FileNotFoundError()))
         with _write_beside(path, data, None) as beside:
             beside.replace(path)
     except (OSError, RuntimeError) as fault:  # as in replace_file

@@ -40,7 +40,7 @@ _ROLES = {Trust.TRUSTED: "fix", Trust.NOT_TRUSTED: "error", Trust.UNDECIDED: "wa
 class Given(NamedTuple):
     """What the run was given: the files, what is told of records that were not used, and how many findings are ignored.
 
-    Findings are ignored for comments in the file of the rubrics.
+    Findings are ignored for comments in the file of the rubrics; the rules in `off` are switched off by settings.
     """
 
     rubric: str
@@ -50,6 +50,7 @@ class Given(NamedTuple):
     records: Sequence[str] = ()
     unmatched: Sequence[dict[str, Any]] = ()
     ignored: int = 0
+    off: Sequence[str] = ()
 
 
 class Step(NamedTuple):
@@ -61,7 +62,7 @@ class Step(NamedTuple):
 
 _REASONS = {
     Reason.ERRORS: "{errors} to fix first",
-    Reason.TO_MEND: "{mend} of {criteria} to mend",
+    Reason.TO_MEND: "{mend} to mend",
     Reason.MISSES_BAD: "the judge lets too many bad answers pass",
     Reason.FAILS_GOOD: "the judge fails too many good answers",
     Reason.NOT_JUDGED: "nothing is judged yet",
@@ -83,11 +84,13 @@ _REASONS = {
 def word_headline(found: Assessment) -> str:
     """Return the answer in one sentence."""
     review = found.review
+    mend = len(found.list(Standing.MEND))
     more = f"{'at least ' * _lacks_class(found)}{counted(_count_more(found), 'more label')}"
     values = {
         "errors": counted(sum(each.severity is Severity.ERROR for each in _list_evidence(found)), "error"),
-        "mend": len(found.list(Standing.MEND)) or "the rubric as a whole",
-        "criteria": counted(len(found.criteria), "criterion", "criteria"),
+        "mend": f"{mend} of {counted(len(found.criteria), 'criterion', 'criteria')}"
+        if mend
+        else "the rubric as a whole",
         "fault": review.fault,
         "invalid": _word_causes(review),
         "answers": counted(review.answers, "answer"),
@@ -143,6 +146,9 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
     if given.ignored:
         are = "is" if given.ignored == 1 else "are"
         yield f"{counted(given.ignored, 'finding')} of the file {are} ignored for comments in it, and not counted here."
+    if given.off:
+        are = "is" if len(given.off) == 1 else "are"
+        yield f"{counted(len(given.off), 'rule')} {are} switched off by the settings: {list_names(given.off, 3)}."
     if 1 < found.alike == review.answers:
         what = f"All {found.alike} answers were judged exactly alike"
         yield f"{what}, so they do not show that the judge tells good from bad."
@@ -215,6 +221,9 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         tests = any(each.rule == "unmet-expectation" for each in errors)
         yield Step("Fix the errors, then run this again.", shlex.join(["rubric-test" if tests else "rubric-lint", "."]))
         return
+    if Reason.INVALID in reasons and given.results:
+        yield _ask_again(given)
+        return
     if {Reason.NOT_JUDGED, Reason.INVALID} & set(reasons) or (Reason.TO_MEND in reasons and not review.answers):
         text = "Have a model judge the answers, or name recorded outputs with --results."
         yield Step(text, shlex.join([*again, "--model", "MODEL"]))
@@ -249,10 +258,14 @@ def _list_steps_of_doubt(found: Assessment, given: Given, again: Sequence[str]) 
     if Reason.UNSCORED not in found.reasons:
         return
     if found.review.invalid:
-        command = ["rubric-score", "judge", given.rubric, given.results[0], "--again", "--model", "MODEL"]
-        yield Step("Ask again for the invalid outputs, with the options of the first run.", shlex.join(command))
+        yield _ask_again(given)
     if any(each.reason == NO_RESULT for each in found.review.left_out):
         yield Step("Have the labelled answers judged that have no result.", shlex.join([*again, "--model", "MODEL"]))
+
+
+def _ask_again(given: Given) -> Step:
+    command = ["rubric-score", "judge", given.rubric, given.results[0], "--again", "--model", "MODEL"]
+    return Step("Ask again for the invalid outputs, with the options of the first run.", shlex.join(command))
 
 
 def _has_unusable_labels(review: Review, given: Given) -> bool:

@@ -200,9 +200,7 @@ def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, need in needs:
         if key in table and need not in table:
             yield key, f"says how to read `{need}`, which is missing"
-    named = [(key, name) for key in ("outcome", "levels") for name in _as_names(table.get(key, ()))]
-    twice = [(key, name) for key, name in named if name in _as_names(table.get("weight", ()))]
-    yield from (("weight", f'"{name}" is the `{key}` already; name the field with the weight') for key, name in twice)
+    yield from _find_shared(table)
     stars = table["criteria"].count("*")
     for key in ("rubric", "task", "scale", "pass", "total"):
         parts = table.get(key) if isinstance(table.get(key), list) else [table.get(key)]
@@ -211,6 +209,17 @@ def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield key, f'"{part}" has more `*` than `criteria`, which has {stars}'
             elif isinstance(part, str) and key != "scale" and not part.startswith("/"):
                 yield key, f'"{part}" is not a pointer from the top of the file, such as "/{part}"'
+
+
+def _find_shared(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find the fields that a table names twice, as the weight or the gate and as something else."""
+    gates = table.get("gate", ())  # words that mean a gate may stand in any field
+    fields = {**table, "gate": () if isinstance(gates, dict) else gates}
+    for key, others in (("weight", ("outcome", "levels")), ("gate", ("outcome", "levels", "weight"))):
+        taken = {name: other for other in others for name in _as_names(fields.get(other, ()))}
+        for name in _as_names(fields.get(key, ())):
+            if name in taken:
+                yield key, f'"{name}" is the `{taken[name]}` already; name the field with the {key}'
 
 
 def _is_number(value: Any) -> bool:

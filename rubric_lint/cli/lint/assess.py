@@ -10,7 +10,8 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import JUDGING, STDIN, Given, command
 from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
 from rubric_lint.cli.score.judge_options import find_access, make_plan
-from rubric_lint.messages import visible
+from rubric_lint.messages import UserError, visible
+from rubric_lint.project.files import explain_os_error
 from rubric_lint.run.console import Progress
 
 _SEED = 1
@@ -59,6 +60,11 @@ def assess(given: Given) -> int:
         raise click.UsageError("--results: with --model, name one file")
     given.form = given.form or _FORMS.get(Path(given.output or "").suffix.lower(), "full")
     escape_what_cannot_be_encoded()
+    if given.rubric == STDIN:
+        raise click.UsageError("RUBRIC cannot be read from stdin, as its tests and results are beside it; name a file")
+    named = given.labels if given.models else (*given.labels, *given.results)
+    if missing := [name for name in named if name != STDIN and not Path(name).exists()]:
+        raise UserError(*(f"{name}: {explain_os_error(name, FileNotFoundError())}" for name in missing))
     linted = Linted(given.rubric, given.finder())
     recorded: tuple[str, ...] = ()
     if not linted.has_errors and given.models:
@@ -68,7 +74,7 @@ def assess(given: Given) -> int:
         code = judge_answers(work)
         if code == Exit.USAGE:
             return code
-        recorded = (str(output),)
+        recorded = (str(output),) if output.stat().st_size else ()
     elif not linted.has_errors:
         recorded = given.results or _find_results(given.answers) or linted.judged
         if given.answers != STDIN and given.answers not in recorded:
@@ -77,7 +83,7 @@ def assess(given: Given) -> int:
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
         found = linted.assess(recorded, given.labels or linted.labels, Asked(Fraction(str(given.target)), given.look))
     files = given.rubric, given.answers, recorded, given.labels
-    basis = assessment.Given(*files, linted.records, linted.unmatched, linted.ignored)
+    basis = assessment.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off)
     style = make_style(given.color, is_file=given.output is not None)
     with open_report(given.output, Progress(sys.stderr), style) as write:
         assessment.FORMATS[given.form](found, basis, style, write)

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -10,7 +11,7 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, command, load_given
 from rubric_lint.cli.output import refuse_same_file, write_result
-from rubric_lint.dialects.export import TARGETS
+from rubric_lint.dialects.export import TARGET_BY_ENDING, TARGETS
 from rubric_lint.messages import join_words
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.given import read_given
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 @command(
     "file",
-    f"to={','.join(TARGETS)} output rubric strict | stdin-filename config isolated",
+    f"to={','.join(TARGETS)} output:export rubric strict | stdin-filename config isolated",
     examples={
         "rubric-lint convert --to deepeval examples/summary.rubric.yaml": "Write a DeepEval metric to stdout",
         "rubric-lint convert --to markdown -o rubric.md examples/summary.rubric.yaml": "Write a file",
@@ -46,6 +47,8 @@ def convert(given: Given) -> int:
     from rubric_lint.dialects.export.target import ExportError  # noqa: PLC0415
 
     refuse_same_file(given.file, given.output)
+    if click.get_current_context().get_parameter_source("target") is click.core.ParameterSource.DEFAULT:
+        given.target = TARGET_BY_ENDING.get(Path(given.output or "").suffix.lower(), given.target)
     found = load_given(read_given(given.file, given.stdin_filename), given.finder())
     if given.name is not None:
         found = {given.name: _choose(found, given.name)}

@@ -16,7 +16,7 @@ from rubric_lint.cli.options import Given, command, open_page
 from rubric_lint.cli.output import columns, escape_what_cannot_be_encoded
 from rubric_lint.cli.score.options import load
 from rubric_lint.messages import point_to_known
-from rubric_lint.project.files import STDIN
+from rubric_lint.project.files import STDIN, explain_os_error
 from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import complain
 
@@ -80,7 +80,7 @@ def read_files(
                 asked = Asked(mapping=mapping or {}, name=name)
                 found = reader.read(label, read_chunks(name), labels=are_labels, asked=asked)
             except (OSError, ValueError) as fault:
-                complain(f"{label}: {getattr(fault, 'strerror', None) or fault}")
+                complain(f"{label}: {explain_os_error(name, fault)}")
                 return False
             if not found:
                 complain(f"{label}: no records found")

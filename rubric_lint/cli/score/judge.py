@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from contextlib import ExitStack
@@ -17,6 +18,7 @@ from rubric_lint.cli.options import JUDGING, STDIN, Given, command, require_file
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, find_access, hold, make_plan, read_batch
 from rubric_lint.cli.score.options import load
 from rubric_lint.messages import Causes, UserError, join_words, list_names
+from rubric_lint.project.files import explain_os_error
 from rubric_lint.report.terminal import visible
 from rubric_lint.run.console import Progress, complain
 
@@ -274,15 +276,20 @@ def name_results(answers: str, named: str | None, option: str = "--output") -> P
     """Return the results file, which an `option` names.
 
     Raises:
-        click.UsageError: if it is the file of the answers, or not named and they are not in a file.
+        click.UsageError: if it is the file of the answers or in no folder, or not named and they are not in a file.
+        UserError: if the answers do not exist.
     """
     if named:
         output = Path(named)
+        if not output.parent.is_dir():
+            raise click.UsageError(f"{option}: {named}: the folder {output.parent} does not exist; create it first")
         if answers != STDIN and output.resolve() == Path(answers).resolve():
             raise click.UsageError(f"{option} is the answers file; name another file for the results")
         return output
     if Path(answers).is_file():
         # Another kind of file keeps its suffix: answers.csv beside answers.jsonl has results of its own.
         return Path(f"{answers.removesuffix('.jsonl')}.judged.jsonl")
+    if answers != STDIN and not os.path.lexists(answers):
+        raise UserError(f"{answers}: {explain_os_error(answers, FileNotFoundError())}")
     # Only a file has a name from which the next run can derive the name of the results.
     raise click.UsageError(f"the answers are not read from a file; name a results file with {option}")

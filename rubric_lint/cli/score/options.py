@@ -35,13 +35,14 @@ def load(
             f"the borderline threshold {borderline_at} is above the pass threshold {pass_at}; set both"
         )
     of_file = of_file._replace(pass_at=pass_at, borderline_at=borderline_at)
-    data = read(File(path, of_file._replace(claimed=True)))
+    name = "<stdin>" if path == STDIN else path
+    data = read(File(name, of_file._replace(claimed=True), is_stdin=path == STDIN))
     if isinstance(data, Unreadable):
         raise UserError(f"{data.path}: {data.reason}")
     try:
-        return load_rubrics(path, data, of_file)
+        return load_rubrics(name, data, of_file)
     except RubricError as wrong:
-        raise UserError(*wrong.faults, f"{path} cannot be used for scoring; no output was read") from None
+        raise UserError(*wrong.faults, f"{name} cannot be used for scoring; no output was read") from None
 
 
 def read_threshold(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Decimal | None:
@@ -93,6 +94,8 @@ def require_readable(outputs: Sequence[str]) -> None:
     Raises:
         UserError: naming those that cannot.
     """
+    from rubric_lint.project.files import explain_os_error  # noqa: PLC0415
+
     faults = []
     for name in outputs:
         if name == STDIN:
@@ -102,6 +105,6 @@ def require_readable(outputs: Sequence[str]) -> None:
             with open_stream(name):
                 pass
         except (OSError, ValueError) as fault:
-            faults.append(f"{name}: {getattr(fault, 'strerror', None) or fault}")
+            faults.append(f"{name}: {explain_os_error(name, fault)}")
     if faults:
         raise UserError(*faults)

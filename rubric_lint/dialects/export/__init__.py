@@ -36,6 +36,10 @@ TARGETS = tuple(_TARGETS)
 """The names of the targets."""
 
 
+TARGET_BY_ENDING = {".csv": "csv", ".md": "markdown", ".xlsx": "xlsx"}
+"""The target of a file whose ending leaves only one."""
+
+
 def load_target(name: str) -> "ExportTarget":
     """Return the target of this name."""
     module, variable = _TARGETS[name]

@@ -80,7 +80,8 @@ def read_excel(
         if only not in {None, sheet.title} or not sheet._cells:
             continue
         if sheet.sheet_state != "visible" and only is None:
-            notes.append(Note(at, "not read, as it is hidden; show it, or name it with --rubric"))
+            show = "show it, or name it with --rubric" if spreads else "show it"
+            notes.append(Note(at, f"not read, as it is hidden; {show}", is_loss=not spreads))
             continue
         if table := _Sheet(name, sheet, formulas[sheet.title], spreads=spreads).read(header_row):
             tables.append(table)

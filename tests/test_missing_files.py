@@ -1,0 +1,75 @@
+"""What each command says of files that do not exist, of stdin, and of places where nothing can be written."""
+
+import pytest
+
+RUBRIC = """\
+rubrics:
+  - {id: refund, required_min_score: 7, score_ranges: {0: Names another sum, 7: Names the sum of the order}}
+"""
+OUTPUT = '{"id": "a", "answer": "5", "output": {"checks": [{"id": "refund", "score": 8, "reasoning": "Is"}]}}\n'
+JUDGE = "--model m --base-url http://127.0.0.1:9"
+
+
+@pytest.fixture
+def run(program, tmp_path):
+    (tmp_path / "r.yaml").write_text(RUBRIC, "utf-8")
+    (tmp_path / "a.jsonl").write_text(OUTPUT, "utf-8")
+    (tmp_path / "l.csv").write_text("id,verdict\na,pass\n", "utf-8")
+    return program
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "score r.yaml no.jsonl",
+        "score r.yaml no*.jsonl",
+        "score r.yaml https://example.org/a.jsonl",
+        "score no.yaml a.jsonl",
+        "agree r.yaml a.jsonl --labels no.csv",
+        "agree r.yaml no.jsonl --labels a.jsonl",
+        f"judge r.yaml no.jsonl {JUDGE}",
+        f"judge r.yaml a.jsonl -o no/a.jsonl {JUDGE}",
+        "labels r.yaml no.jsonl -o sheet.csv",
+        "prompt r.yaml --answers no.jsonl",
+        "assess r.yaml no.jsonl",
+        "assess r.yaml a.jsonl --labels no.csv",
+        "assess r.yaml a.jsonl --results no.jsonl",
+        "convert r.yaml -o .",
+        "convert r.yaml -o no/r.md",
+    ],
+)
+def test_what_does_not_exist_is_named_in_the_same_words(line, run, said):
+    code, out, errors = run(*line.split())
+    assert (out, code) == ("", 2)
+    said(errors)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("score - a.jsonl", 0),
+        ("merge - a.jsonl", 1),
+        ("agree - a.jsonl --labels l.csv", 0),
+        ("compile - --to duckdb", 0),
+        ("prompt - --answer yes", 0),
+        ("labels - a.jsonl -o sheet.csv", 0),
+        ("convert -", 0),
+        ("score - -", 2),
+        ("assess - a.jsonl", 2),
+    ],
+)
+def test_a_rubric_is_read_from_stdin_or_refused_with_a_reason(line, expected, run, said):
+    code, out, errors = run(*line.split(), stdin=RUBRIC)
+    assert code == expected
+    assert out or code or line.startswith("labels")
+    said(errors)
+
+
+@pytest.mark.parametrize(
+    ("name", "target"), [("r.csv", "csv"), ("r.MD", "markdown"), ("r.json", "rubric"), ("r", "rubric")]
+)
+def test_the_ending_of_the_output_chooses_the_format(name, target, run, tmp_path):
+    assert run("convert", "r.yaml", "-o", name) == (0, "", "")
+    assert (tmp_path / name).read_text("utf-8") == run("convert", "r.yaml", "--to", target)[1]
+    assert run("convert", "r.yaml", "--to", "rubric", "-o", name)[0] == 0
+    assert (tmp_path / name).read_text("utf-8") == run("convert", "r.yaml")[1]
