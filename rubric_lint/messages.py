@@ -147,11 +147,13 @@ _TYPES = {
 
 
 def expected_of(schema: Mapping[str, Any]) -> str:
-    """Describe the values that a schema expects, in its own words or by type."""
+    """Describe the values that a schema expects, in its own words or by type and range."""
     if "x-expected" in schema:
         return str(schema["x-expected"])
     types = schema.get("type", [])
-    return " or ".join(_TYPES[name] for name in ([types] if isinstance(types, str) else types))
+    described = " or ".join(_TYPES[name] for name in ([types] if isinstance(types, str) else types))
+    has_range = "minimum" in schema and "maximum" in schema
+    return f"{described} from {schema['minimum']} to {schema['maximum']}" if has_range else described
 
 
 def visible(text: str) -> str:

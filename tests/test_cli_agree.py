@@ -56,17 +56,10 @@ def report(run, *arguments, code=0):
     return told
 
 
-def test_a_judge_and_one_person_as_a_table(run):
+def test_a_judge_and_one_person_as_a_table(run, said):
     code, text, complaints = run("judge.jsonl", "--labels", "human.jsonl", "--worst", "2", draws=None)
     assert (code, complaints) == (0, [])
-    for row in (
-        "r (score_ranges): 12 answers, rated by ana (person, 12) and judge (judge, 12)",
-        "  c            12  33.3%  0.932   rough [0.77, 0.98]  0.900   rough [0.62, 0.96]  0.949  +0.33   0.83",
-        "    same band  12  58.3%  0.412  rough [-0.02, 0.77]  0.433  rough [-0.03, 0.77]  0.455",
-        "  verdict        7 of 8  [52.9%, 97.8%]       4 of 4  [51.0%, 100.0%]",
-        "  ... and 6 more; --worst N lists more, --format json all",
-    ):
-        assert row in text.splitlines()
+    said(text)
 
 
 def tables(columns, name="c"):
@@ -470,5 +463,5 @@ def test_no_figure_is_rounded_to_what_it_is_not(run, tmp_path, said):
     write(tmp_path, "judge", records("A", None, [1, *people[1:]]))
     code, text, (complaint,) = run("judge.jsonl", "--labels", "human.jsonl", "--fail-below", "c:exact=0.9996")
     row = next(line.split() for line in text.splitlines() if line.startswith("  c "))
-    assert (code, row) == (1, ["c", "2,400", ">99.9%", "0.999", "0.999", "0.999", "+0.00", "0.00"])
-    said(complaint)
+    assert code == 1
+    said(row, complaint)

@@ -268,6 +268,13 @@ def test_findings_that_comments_silence_are_said_to_be():
     assert ["4 findings of the file are ignored" in page for page in pages] == [True, True]
 
 
+def test_rules_that_settings_switch_off_are_said_to_be():
+    prepare(5, GOOD)
+    Path("rubric-lint.toml").write_text('ignore = ["judged-disagrees"]\n')
+    pages = [run(form=form)[1].partition("Details")[0] for form in ("full", "markdown")]
+    assert ["1 rule is switched off by the settings: `judged-disagrees`" in page for page in pages] == [True, True]
+
+
 def test_a_warning_of_the_linter_makes_a_criterion_one_to_mend_and_a_hint_does_not():
     prepare(30, GOOD)
     text = played.RUBRIC.replace("Has at most five sentences", "TODO").replace("Thanks the customer by name", "Ok ok")
@@ -350,7 +357,7 @@ def test_labels_that_show_less_than_their_number_make_no_rubric_trusted(texts, r
     judged, labels = [], []
     for number, is_good in good.items():
         output = played.to_output(dict.fromkeys(played.CRITERIA, is_good))
-        about = {"id": f"a{number}", "answer": f"Text {number % texts}"}
+        about = {"id": f"a{number}", "answer": f"Text {number % texts}{' ' * number}"}
         judged.append({**about, "output": "I refuse." if number in refused else output, "judge": {"model": "m"}})
         for rater in raters:
             given = played.to_output(dict.fromkeys(played.CRITERIA, True)) if rater == "bob" else output
@@ -438,6 +445,18 @@ def test_labels_of_another_text_than_the_one_that_was_judged_are_left_out(said):
     code, report, _ = run(*LABELS)
     assert (code, report["labelled"], [each["count"] for each in report["left_out"]]) == (4, 30, [30])
     said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+
+
+def test_a_hidden_row_of_labels_is_told_on_the_first_screen():
+    openpyxl = pytest.importorskip("openpyxl")
+    write_sixty()
+    book = openpyxl.Workbook()
+    for row in (["id", "verdict"], ["a0", "fail"], ["a2", "pass"]):
+        book.active.append(row)
+    book.active.row_dimensions[3].hidden = True
+    book.save("labels.xlsx")
+    first = run("--labels", "labels.xlsx", form="full")[1].partition("\nDetails")[0]
+    assert "row 3, as it is hidden" in " ".join(first.split())
 
 
 def test_a_misspelt_column_of_a_criterion_is_told():

@@ -19,6 +19,7 @@ from rubric_lint import Severity, import_source
 from rubric_lint.cli.lint.convert import convert
 from rubric_lint.dialects import DIALECTS, could_hold_rubrics, load_dialect
 from rubric_lint.dialects.export import TARGETS
+from rubric_lint.dialects.search import described
 from rubric_lint.dialects.search.described import load_table
 from rubric_lint.dialects.search.locate import locate
 from rubric_lint.dialects.tables.excel_file import has_openpyxl
@@ -61,6 +62,16 @@ def test_every_table_follows_its_schema():
         if "shape" in written:
             jsonschema.validate({"name": path.stem, "files": ["a.yaml"], **written["shape"]}, shape)
         assert load_table(path.stem).dialect.name in DIALECTS
+
+
+def test_a_table_says_what_the_mapping_with_the_threshold_follows_however_near_the_top_it_is(monkeypatch):
+    view = {"threshold": "../pass_threshold", "beside": "tolokaforge/v1.json#/definitions/combine"}
+    table = load_table("tessl")._replace(view=view)
+    monkeypatch.setattr(described, "load_table", lambda _: table)
+    text = "type: weighted\npass_threshold: 7\nchecklist: [{name: a, description: It says who., max_score: 1}]\n"
+    (document,) = read_documents(Source("a.yaml", text))[0]
+    (found,) = described.find(document, "tessl")
+    assert (found.beside, found.beside_at, found.threshold_path) == (view["beside"], (), ("pass_threshold",))
 
 
 def test_the_threshold_of_a_lightspeed_metric_splits_bands():

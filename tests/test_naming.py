@@ -40,9 +40,8 @@ def test_a_message_names_the_criterion_as_its_author_can_find_it(entry, name):
 
 def test_a_key_that_is_there_twice_is_told_with_its_criterion():
     text = "rubrics:\n  - id: a\n    expected_outcome: It says who.\n    id: b\n"
-    assert messages(text, "duplicate-key") == [
-        "criterion `b`: duplicate key `id`, first at line 2; most readers keep only the last, so remove one"
-    ]
+    (message,) = messages(text, "duplicate-key")
+    assert message.startswith("criterion `b`: duplicate key `id`, first at line 2; ")
 
 
 def test_a_text_that_holds_the_mark_of_a_line_makes_nothing_raise():

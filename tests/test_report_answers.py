@@ -311,11 +311,11 @@ def test_results_of_another_version_of_the_rubric_are_compared_as_they_are(run, 
     old = ONE.replace("required_min_score: 5, ", "").replace("weight: 2", "weight: 1").replace("tone", "style")
     _, results, _ = run(old, "one.jsonl", one=records.replace("tone", "style"))
     now = ONE.replace("required_min_score: 5", "required_min_score: 7")
-    page, _, _ = run(
+    page, _, warnings = run(
         now, "one.jsonl", "--compare", "was.jsonl", one=records, was=lines(*results, {"error": {}, "id": "d"})
     )
     told = part(page, "comparison")
-    said(told)
+    said(told, warnings)
     assert [each["before"] for each in read(page)["rows"]] == ["0.750", "0.900", "0.650", ""]
 
 

@@ -17,6 +17,7 @@ from rubric_lint.format.schema import case_lists, schema_for
 from rubric_lint.format.schema_files import Claim, catalogue, load, read_claim, schemas_root
 from rubric_lint.format.schema_problems import find_violations
 from rubric_lint.lint.engine import lint
+from rubric_lint.messages import expected_of
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
@@ -183,6 +184,18 @@ def problems(entry, version="v2"):
         for finding in result.findings
         if finding.rule in by_schema
     ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "number", "minimum": 0, "maximum": 1}, "a number from 0 to 1"),
+        ({"type": "number", "minimum": 0}, "a number"),
+        ({"type": "number", "minimum": 0, "maximum": 1, "x-expected": "a share"}, "a share"),
+    ],
+)
+def test_what_a_schema_expects_in_words(schema, expected):
+    assert expected_of(schema) == expected
 
 
 @pytest.mark.parametrize("part", TABLES)

@@ -33,7 +33,7 @@ def check(name, text):
     path = FOLDER / name
     if os.environ.get("RENEW_SNAPSHOTS"):
         path.write_text(text, "utf-8")
-    assert text == path.read_text("utf-8")
+    assert text == path.read_text("utf-8"), "if the words are right: RENEW_SNAPSHOTS=1 pytest tests/test_snapshots.py"
 
 
 def test_messages():

@@ -298,7 +298,7 @@ class Reader:
         judgement = _judge(entry)._replace(
             orders=_read_orders(value.get("judge"), value.get("judge"), entry.rubric),
             length=len(answer) if isinstance(answer, str) else None,
-            text=hash((repr(value.get("question")), answer)) if isinstance(answer, str) else None,
+            text=hash((repr(value.get("question")), " ".join(answer.split()))) if isinstance(answer, str) else None,
         )
         found = _Found(find_source(value, file), entry.rubric, make_id_key(value["id"]), file, line, judgement)
         found = found._replace(text=bare_text(answer))

@@ -376,6 +376,9 @@ class OtherRun:
             yield f"{count}; line {line:,}: {message}"
         if not self.counts.verdicts:
             yield "no answer of this run has the rubric and id of one of its records, so nothing is compared"
+        ours = {each.hash for each in self._ours.values()}
+        if strange := {each.hash for each in self.known.rubrics if each.hash} - ours:
+            yield f"scored by another version of the rubric (`rubric_hash` {min(strange)}), which changes scores too"
 
     @property
     def only_there(self) -> int:

@@ -381,7 +381,7 @@ OPTIONS: dict[str, Spec] = {
     "quiet": Spec("Output", "Do not print the summary; report only problems.", short="-q"),
     "rater": Spec("Input", f"Compare only this rater. {_REPEAT}", "NAME", name="raters", is_many=True),
     "reason": Spec("Adoption", "With --add-ignores: the reason to write in each comment.", "TEXT"),
-    "record": Spec("Tests", "Have a model judge the answers that have no valid recorded output."),
+    "record": Spec("Tests", "Have a model judge answers without valid judge output."),
     "reference": Spec("Input", "A reference answer, known to be good.", "TEXT", reads="score.prompt:read_text"),
     "report": Spec("Report", "Also write an HTML report.", click.Path(dir_okay=False), metavar="FILE.html"),
     "require-rubrics": Spec(

@@ -23,7 +23,7 @@ def check(file, name, texts, folder):
     path = FOLDER / f"{file}.txt"
     if os.environ.get("RENEW_SNAPSHOTS"):
         renew(path, name, text)
-    assert text == read(path).get(name)
+    assert text == read(path).get(name), f"if the words are right: RENEW_SNAPSHOTS=1 pytest tests/test_{file}.py"
 
 
 def flat(text):

@@ -189,7 +189,7 @@ def _read(document: Document, path: Path, table: Table) -> View:
     read["threshold"] = otherwise = Decimal(view["passes"]) if "passes" in view else None
     if place := given.get("threshold", ()):
         read["threshold"] = read_threshold(document, place, otherwise)
-        if "beside" in view and _are_like(path[-3:-2], view.get("beside_in", ["*"])):
+        if "beside" in view and ("beside_in" not in view or _are_like(path[-3:-2], view["beside_in"])):
             read |= {"beside": view["beside"], "beside_at": place[:-1], "threshold_path": place}
     if "hook" in view:
         module, function = view["hook"].split(":")
