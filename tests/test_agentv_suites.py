@@ -630,6 +630,11 @@ tests:
   - {id: one, input: x, vars: {name: Bob}, expected_output: "Hello {{ name }}", assertions: [Says why]}
   - {id: two, input: x, vars: {name: Bob}, expected_output: "Hello {{ other }}", assertions: [Says why]}
 """,
+    "one template in several places": """\
+tests:
+  - {id: one, input: &i "Hi {{ x }}", assertions: [*i, Says why]}
+  - {id: two, input: *i, assertions: [Says why]}
+""",
     "free judges in a set, each with a weight": """\
 tests:
   - id: one
