@@ -447,6 +447,18 @@ def test_labels_of_another_text_than_the_one_that_was_judged_are_left_out(said):
     said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
 
 
+def test_a_hidden_row_of_labels_is_told_on_the_first_screen():
+    openpyxl = pytest.importorskip("openpyxl")
+    write_sixty()
+    book = openpyxl.Workbook()
+    for row in (["id", "verdict"], ["a0", "fail"], ["a2", "pass"]):
+        book.active.append(row)
+    book.active.row_dimensions[3].hidden = True
+    book.save("labels.xlsx")
+    first = run("--labels", "labels.xlsx", form="full")[1].partition("\nDetails")[0]
+    assert "row 3, as it is hidden" in " ".join(first.split())
+
+
 def test_a_misspelt_column_of_a_criterion_is_told():
     write_sixty()
     Path("labels.csv").write_text("id,cites,Peroid [yes or no],polite,short\na1,yes,no,yes,yes\n")

@@ -72,12 +72,12 @@ bad.yaml:6:22 error overlap: {SCORE_5}
      |                      ------ also covers 5
    6 |       - score_range: [5, 7]
      |                      ^^^^^^
-     = choose: end [0, 5] at 4 (rubric-fix --choose upper-keeps) or start [5, 7] at 6 (--choose lower-keeps)
+     = choose: end [0, 5] at 4 (rubric-lint fix --choose upper-keeps) or start [5, 7] at 6 (--choose lower-keeps)
 
 old.yaml:3:5 warning deprecated-description: criterion `a`: `description` is deprecated; write `expected_outcome`
    3 |     description: States the result.
      |     ^^^^^^^^^^^
-     = fix: rename `description` to `expected_outcome` (rubric-fix)
+     = fix: rename `description` to `expected_outcome` (rubric-lint fix)
 
 Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 criteria).
 1 fix is safe: rubric-lint fix; 1 fix needs your choice: rubric-lint fix --choose NAME.

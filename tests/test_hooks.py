@@ -43,7 +43,7 @@ criterion `a`: score 5 is in this band [5, 10] and in [0, 5] (line 4); end one b
 |                       ------ also covers 5
 5 |       - {{score_range: [5, 10], expected_outcome: States the result}}
 |                       ^^^^^^^
-= choose: end [0, 5] at 4 (rubric-fix --choose upper-keeps) or start [5, 10] at 6 (--choose lower-keeps)
+= choose: end [0, 5] at 4 (rubric-lint fix --choose upper-keeps) or start [5, 10] at 6 (--choose lower-keeps)
 """
 FIXABLE = "1 fix needs your choice: rubric-lint fix --choose NAME.\n"
 FOUND_ONE = f"Found 1 error in 1 file (1 file with rubrics, 1 rubric, 1 criterion).\n{FIXABLE}"

@@ -267,10 +267,10 @@ COMPACT = {"id": 1, "rubric": "r", "points": 1, "full": 1, "score": 1.0, "verdic
     [
         ({"id": 1, "output": {"score": 7}}, "a judge output, not a result"),
         (COMPACT, "a compact result, which has no criteria"),
-        ({"a": 1}, "not a result of rubric-score (found: a)"),
-        ({}, "not a result of rubric-score (found: nothing)"),
+        ({"a": 1}, "not a result of rubric-lint score (found: a)"),
+        ({}, "not a result of rubric-lint score (found: nothing)"),
         ({"error": {"message": 7}}, "invalid, without a reason"),
-        ({"error": "x"}, "not a result of rubric-score (found: error)"),
+        ({"error": "x"}, "not a result of rubric-lint score (found: error)"),
         ([1], "expected an object"),
     ],
 )

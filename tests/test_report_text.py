@@ -246,7 +246,7 @@ def test_colours():
         "`description` is the old name of `expected_outcome`\n"
         "\x1b[34m   2 |\x1b[0m   - description: x\n"
         "\x1b[34m     |\x1b[0m     \x1b[33m\x1b[1m^^^^^^^^^^^\x1b[0m\n"
-        "     \x1b[32m= fix: rename `description` to `expected_outcome` (rubric-fix)\x1b[0m\n"
+        "     \x1b[32m= fix: rename `description` to `expected_outcome` (rubric-lint fix)\x1b[0m\n"
     )
     assert expected == render(REPORTERS["full"], result(OLD, RENAME, name="old.yaml"), color=True, quiet=True)
 

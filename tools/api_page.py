@@ -96,7 +96,8 @@ def _attributes(initial: ast.FunctionDef) -> Iterator[str]:
 
 
 def _reflow(text: str) -> str:
-    """A docstring as Markdown: what is raised becomes a list."""
+    """What a docstring says first and what is raised, as Markdown; `help` says the rest."""
     before, found, raised = text.partition("\nRaises:\n")
+    before = before.split("\n\n", 1)[0].rstrip()
     items = "".join(f"- raises {line}\n" for line in textwrap.dedent(raised).splitlines())
-    return (before + "\n" * bool(found) + items).strip()
+    return (before + "\n\n" * bool(found) + items).strip()

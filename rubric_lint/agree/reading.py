@@ -97,7 +97,7 @@ def as_record(entry: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) ->
         return None
     if "verdicts" in entry:
         raise OutputError(
-            "a result of several samples, which it does not keep; name the file that `rubric-score judge` wrote"
+            "a result of several samples, which it does not keep; name the file that `rubric-lint judge` wrote"
         )
     shape = find_rubric(entry, rubrics).shape
     name = form_of(shape).field
@@ -456,7 +456,7 @@ class Reader:
         if self._labels and not self._people:
             raise UnusableError(f"{only}, and no label is usable: correct the labels")
         raise UnusableError(
-            f"{only}: add --labels, results of another judge, or samples (`rubric-score judge --samples 3`)"
+            f"{only}: add --labels, results of another judge, or samples (`rubric-lint judge --samples 3`)"
         )
 
     def _list_labels_without_result(self, ratings: Ratings) -> None:

@@ -41,6 +41,7 @@ class Given(NamedTuple):
     """What the run was given: the files, what is told of records that were not used, and how many findings are ignored.
 
     Findings are ignored for comments in the file of the rubrics; the rules in `off` are switched off by settings.
+    `unread` is what is wrong with files of records and belongs to no record.
     """
 
     rubric: str
@@ -51,6 +52,7 @@ class Given(NamedTuple):
     unmatched: Sequence[dict[str, Any]] = ()
     ignored: int = 0
     off: Sequence[str] = ()
+    unread: Sequence[str] = ()
 
 
 class Step(NamedTuple):
@@ -143,12 +145,7 @@ def word_shares(found: Assessment) -> Iterator[str]:
 def word_notes(found: Assessment, given: Given) -> Iterator[str]:
     """Yield what makes the page show less than it seems to."""
     review = found.review
-    if given.ignored:
-        are = "is" if given.ignored == 1 else "are"
-        yield f"{counted(given.ignored, 'finding')} of the file {are} ignored for comments in it, and not counted here."
-    if given.off:
-        are = "is" if len(given.off) == 1 else "are"
-        yield f"{counted(len(given.off), 'rule')} {are} switched off by the settings: {list_names(given.off, 3)}."
+    yield from _word_unseen(given)
     if 1 < found.alike == review.answers:
         what = f"All {found.alike} answers were judged exactly alike"
         yield f"{what}, so they do not show that the judge tells good from bad."
@@ -166,6 +163,17 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         yield "The labels do not all say how they were chosen; the shares hold only if they were drawn at random."
     if found.asked.look > 1:
         yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.asked.level:.2g}."
+
+
+def _word_unseen(given: Given) -> Iterator[str]:
+    if given.ignored:
+        are = "is" if given.ignored == 1 else "are"
+        yield f"{counted(given.ignored, 'finding')} of the file {are} ignored for comments in it, and not counted here."
+    if given.off:
+        are = "is" if len(given.off) == 1 else "are"
+        yield f"{counted(len(given.off), 'rule')} {are} switched off by the settings: {list_names(given.off, 3)}."
+    if given.unread:
+        yield f"Not all of the files was read: {Causes(given.unread).word()}."
 
 
 def _word_doubt(doubt: Doubt) -> Iterator[str]:

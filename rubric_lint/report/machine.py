@@ -511,7 +511,7 @@ def _legal(text: str) -> str:
 LONGEST = 400
 """The most characters that the edits of a fix, before and after, may have to be written in its line.
 
-A larger fix moves or rewrites whole blocks; `rubric-fix` makes it more reliably than an agent that copies it.
+A larger fix moves or rewrites whole blocks; `rubric-lint fix` makes it more reliably than an agent that copies it.
 """
 
 
@@ -538,7 +538,7 @@ def _word_fix(source: Source, fix: Fix) -> str:
     size = sum(edit.span.end - edit.span.start + len(edit.text) for edit in fix.edits)
     if size > LONGEST:
         option = "" if fix.safe else f" --choose {fix.choice}" if fix.choice else " --unsafe-fixes"
-        edits = f"{size} characters of edits; `rubric-fix{option}` makes them, --format json shows them"
+        edits = f"{size} characters of edits; `rubric-lint fix{option}` makes them, --format json shows them"
     return f"{kind}: {visible(fix.title)}: {edits}"
 
 

@@ -137,7 +137,7 @@ class ShowText:
             yield from self._wrap("", f"{file}: {_word_release(release)}")
         if shown.unscorable:
             until = " until the errors are fixed" if shown.errors else ""
-            yield f"{start} no example scores: rubric-score refuses this file{until}"
+            yield f"{start} no example scores: rubric-lint score refuses this file{until}"
             if not shown.errors:
                 yield from (f"  {visible(reason)}" for reason in shown.unscorable[:_MOST_REASONS])
 

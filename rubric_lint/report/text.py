@@ -136,11 +136,13 @@ def frame(source: Source, finding: Finding, style: Style) -> Iterator[str]:
             yield style.paint("gutter", f"   {'':{digits}} :: ") + visible(f"{file.name}:{line}:{column}")
         yield from _rows(file, finding.severity, sorted(marks), look)
     if finding.fix:
-        kind, command = ("fix", "rubric-fix") if finding.fix.safe else ("unsafe fix", "rubric-fix --unsafe-fixes")
+        kind, command = (
+            ("fix", "rubric-lint fix") if finding.fix.safe else ("unsafe fix", "rubric-lint fix --unsafe-fixes")
+        )
         note = f"= {kind}: {visible(finding.fix.title)} ({command})"
         yield from look.note(note)
     if finding.choices:
-        commands = ("rubric-fix --choose", *["--choose"] * len(finding.choices))
+        commands = ("rubric-lint fix --choose", *["--choose"] * len(finding.choices))
         answers = [f"{visible(each.title)} ({name} {each.choice})" for each, name in zip(finding.choices, commands)]  # noqa: B905
         note = f"= choose: {join_words(answers, 'or')}"
         yield from look.note(note)

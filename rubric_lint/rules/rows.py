@@ -310,7 +310,7 @@ _OF_JUDGED_DATA = (
         {
             "place": (
                 "{what} {turn} by {size} from the first to the last place in the request ({n} answers, {outputs} "
-                "outputs; p = {p}, {budget}); ask for it alone with `rubric-score judge --per-criterion`, or judge "
+                "outputs; p = {p}, {budget}); ask for it alone with `rubric-lint judge --per-criterion`, or judge "
                 "each answer in several orders with `--shuffle` and `--samples`"
             )
         },

@@ -274,8 +274,8 @@ def _say_what_it_is(entry: Mapping[str, Any]) -> str:
             "--compact"
         )
     if "output" in entry or "outputs" in entry or "checks" in entry:
-        return "a judge output, not a result; score it first: rubric-score RUBRIC FILE -o FILE.jsonl"
-    return f"not a result of rubric-score (found: {', '.join([*entry][:6]) or 'nothing'})"
+        return "a judge output, not a result; score it first: rubric-lint score RUBRIC FILE -o FILE.jsonl"
+    return f"not a result of rubric-lint score (found: {', '.join([*entry][:6]) or 'nothing'})"
 
 
 def _read_place(error: Mapping[str, Any], *, has_others: bool) -> dict[str, Any] | None:

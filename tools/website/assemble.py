@@ -65,7 +65,8 @@ def make_pages() -> dict[str, str]:
     places = pages | sections | find_pictures()
     texts = {name: _fill(name, (ROOT / name).read_text("utf-8")) for name in pages}
     texts |= {name: reference.describe_rule(BY_NAME[urldefrag(place).fragment]) for name, place in sections.items()}
-    texts["docs/commands/index.md"] += f"\n{commands.describe_commands()}\n"
+    before, _, _ = texts["docs/commands/index.md"].partition("## All commands")
+    texts["docs/commands/index.md"] = f"{before}{commands.describe_commands()}\n"
     texts["commands/options.md"] = commands.write_options()
     faults = []
     for name, text in texts.items():

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from rubric_lint.cli.output import AGENTS
+from rubric_lint.dialects import DIALECTS, load_dialect
 from rubric_lint.dialects.tables.columns import FIELDS, HEADERS
 from rubric_lint.format.schema_files import FORMS, catalogue, load, schemas_root
 from rubric_lint.mcp.tools import TOOLS
@@ -85,10 +86,12 @@ def _facts(value: dict[str, Any], schema: dict[str, Any]) -> str:
 
 
 def list_schemas() -> str:
-    """Return the table of all schemas: what each describes, and where it is."""
+    """Return the table of the schemas, without those of other systems: what each describes, and where it is."""
+    others = {load_dialect(name).schema for name in DIALECTS}
     rows = [
         f"| {_cell(load(entry.source).get('title', entry.name))} | [`{entry.bundled_name}`]({entry.bundled_id}) |"
         for entry in catalogue()
+        if entry.source not in others or entry.is_for_authors
     ]
     return "\n".join(["| what it describes | schema |", "|---|---|", *rows])
 

@@ -83,7 +83,7 @@ def assess(given: Given) -> int:
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
         found = linted.assess(recorded, given.labels or linted.labels, Asked(Fraction(str(given.target)), given.look))
     files = given.rubric, given.answers, recorded, given.labels
-    basis = assessment.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off)
+    basis = assessment.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
     style = make_style(given.color, is_file=given.output is not None)
     with open_report(given.output, Progress(sys.stderr), style) as write:
         assessment.FORMATS[given.form](found, basis, style, write)

@@ -39,7 +39,7 @@ class Linted:
 
     `judged` and `labels` are the files of records that the settings name. `records` says which records were not used
     and why, `unmatched` which belong to no rubric. `ignored` is the number of findings that comments silence, `off` has
-    the rules that the settings switch off.
+    the rules that the settings switch off, `unread` what is wrong with files of records as a whole.
 
     Raises:
         UserError: if the file cannot be read, or has no rubric that can be assessed.
@@ -53,6 +53,7 @@ class Linted:
         self.ignored = 0
         enabled = self.file.settings.enabled
         self.off = tuple(sorted(() if enabled is None else BY_NAME.keys() - enabled))
+        self.unread: list[str] = []
         self.has_errors = False
         of_folder = finder.for_folder(os.path.dirname(name))
         self.judged, self.labels = (tuple(map(shorten, names)) for names in (of_folder.judged, of_folder.labels))
@@ -94,6 +95,8 @@ class Linted:
             if isinstance(outcome, Exception):
                 raise outcome
             result, reviews = outcome, [each.review for each in run.reviewed]
+            told = {invalid for review in reviews for invalid in review.invalid}
+            self.unread = [each.message for each in run.invalid if each not in told]
             self.records, self.unmatched = list(word_records(run)), [each._asdict() for each in run.unmatched]
         self.ignored = result.ignored
         named = name_rubrics(self.file.name, self._examined.rubrics)

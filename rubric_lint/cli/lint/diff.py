@@ -235,10 +235,8 @@ def _load_old(given: Input, finder: "SettingsFinder") -> "dict[str, Loaded]":
         mend = f"fix {given.label}"
         if given.path not in (given.label, STDIN):  # a revision
             mend = f"save it with `git show {shlex.quote(given.label)} > FILE`, fix FILE"
-        advice = (
-            f"OLD has errors, so its scores are undefined: {mend} (`rubric-fix --unsafe-fixes`), then compare again"
-        )
-        raise UnusableError(*wrong.lines, advice) from None
+        advice = f"{mend} (`rubric-lint fix --unsafe-fixes`), then compare again"
+        raise UnusableError(*wrong.lines, f"OLD has errors, so its scores are undefined: {advice}") from None
 
 
 def _choose(pairs: "list[RubricPair]", name: str | None) -> "list[RubricPair]":
