@@ -619,6 +619,22 @@ prompts: ["{{ input }}"]
 tests:
   - {id: "one {{ a }}", description: "{{ a }}", vars: {input: x, a: b}, assert: [Says why]}
 """,
+    "variables after a dollar sign, of a test and of the environment": """\
+prompts: ["{{ input }}"]
+tests:
+  - {id: one, vars: {input: "costs ${{ price }}", price: 5}, assert: ["Says ${{ price }}"]}
+  - {id: two, vars: {input: "costs ${{ COST }}"}, assert: [Says why]}
+""",
+    "variables in an expected output, which AgentV 5 does not fill in": """\
+tests:
+  - {id: one, input: x, vars: {name: Bob}, expected_output: "Hello {{ name }}", assertions: [Says why]}
+  - {id: two, input: x, vars: {name: Bob}, expected_output: "Hello {{ other }}", assertions: [Says why]}
+""",
+    "one template in several places": """\
+tests:
+  - {id: one, input: &i "Hi {{ x }}", assertions: [*i, Says why]}
+  - {id: two, input: *i, assertions: [Says why]}
+""",
     "free judges in a set, each with a weight": """\
 tests:
   - id: one

@@ -553,7 +553,7 @@ class DefaultGroup(Group):
             at = names.index(FIRST_OF_MORE)
             commands = ((name, self.get_command(ctx, name)) for name in names[:at])
             with formatter.section("Commands"):
-                formatter.write_dl([(name, command.get_short_help_str(1000)) for name, command in commands if command])
+                formatter.write_dl([(name, command.short_help or "") for name, command in commands if command])
                 formatter.write_dl([("more", ", ".join(names[at:]))])
             return
         self.default.format_options(ctx, formatter)

@@ -41,7 +41,7 @@ from rubric_lint.migrate.agentv_5_suite import (
 )
 from rubric_lint.run.summary import counted
 from rubric_lint.text.document import Document
-from rubric_lint.text.nunjucks import find_marks, name_variables, unescape
+from rubric_lint.text.nunjucks import find_environment, find_marks, name_variables, unescape
 from rubric_lint.text.path import Part, Path
 
 _NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
@@ -112,7 +112,7 @@ def _find_filled(path: Path, case: dict[str, Any], given: dict[str, Any]) -> Ite
         if place[len(path)] in ("vars", "criteria"):  # both fill in other variables here, and AgentV 4 escapes none
             rest = _NAME.sub(lambda found: "" if found[1] in known else found[0], rest)
             rest = unescape(rest) if known & {*_NAME.findall(unescape(rest))} else rest
-        yield from [place] if find_marks(rest) else []
+        yield from [place] if find_marks(rest) or find_environment(text) & given.keys() else []
 
 
 _FILLED = "AgentV 5 fills in this template, and AgentV 4 does not; write the text"

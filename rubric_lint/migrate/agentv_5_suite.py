@@ -38,7 +38,7 @@ from rubric_lint.migrate.agentv import (
 )
 from rubric_lint.run.summary import counted
 from rubric_lint.text.document import Document
-from rubric_lint.text.nunjucks import find_marks
+from rubric_lint.text.nunjucks import find_environment, find_marks, find_names
 from rubric_lint.text.path import Part, Path
 
 NEW_NAMES = {
@@ -227,6 +227,10 @@ def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> It
             yield Unmet(f"in `vars`, AgentV 5 makes {made}; write one string", (*path, old), Part.VALUE)
     if not is_of_five(document, case):
         yield from find_lists_of_tests(path, given)
+    for name in ("expected_output", "expected_messages") if is_suite(document) else ():
+        for place, text in find_strings((*path, name), case.get(name)):
+            if given.keys() & {*find_names(text)}:
+                yield Unmet("AgentV 4 fills in `vars` here, and AgentV 5 does not; write the text", place, Part.VALUE)
 
 
 def is_of_five(document: Document, case: dict[str, Any]) -> bool:
@@ -506,6 +510,8 @@ def name_moved(document: Document) -> Iterator[Intent]:
             yield from (EscapeText(at, has_escapes(case), "all") for at in sorted(found, key=str))
         if "rubrics" in case:
             yield RenameKey((*path, "rubrics"), "assert")
+        if has_escapes(case) and isinstance(given := case.get("vars"), dict):  # a variable after a dollar sign
+            rendered |= {place for place, text in find_strings(path, case) if find_environment(text) & given.keys()}
     for place, text in find_strings((), document.data):
         if place not in rendered and find_marks(text, marks="env"):
             yield EscapeText(place, marks="env")

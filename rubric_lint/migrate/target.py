@@ -229,7 +229,7 @@ class _Rewriting:
         for plan in plans:
             planned = list(plan(source))
             if unmet := [each for each in planned if isinstance(each, Left)]:
-                return replace(self.fixed, unmet=tuple(trace_left(each, history) for each in unmet))
+                return replace(self.fixed, unmet=_sort(trace_left(each, history) for each in unmet))
             changes = [each for each in planned if isinstance(each, DataChange)]
             if not changes:
                 continue

@@ -55,6 +55,11 @@ def name_variables(text: str) -> str:
     return _ENV_5.sub(r"${{ \1 }}", _ENV_4.sub(r"${{ \1 }}", text))
 
 
+def find_environment(text: str) -> set[str]:
+    """Return the names in `${{ NAME }}`: of the environment in AgentV 4, variables after a dollar sign in AgentV 5."""
+    return {found[1] for found in _ENV_4.finditer(text)}
+
+
 def find_marks(text: str, *, has_escapes: bool = True, marks: Marks = "templates") -> list[tuple[int, str]]:
     """Return the places and texts of the marks that `escape` replaces; with `has_escapes`, not those of escapes."""
     blank = _ESCAPED.sub(lambda found: " " * len(found[0]), text) if has_escapes else text
