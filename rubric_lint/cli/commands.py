@@ -183,7 +183,6 @@ ALIASES = {
     "sql": "compile --to duckdb",
     "statistics": "check --statistics",
     "suppress": "check --add-ignores",
-    "update": "fix",
     "validate": "check",
     "version": "--version",
     "watch": "check --watch",
