@@ -92,7 +92,7 @@ def test_outputs_come_from_files_and_pipes_not_from_devices(tmp_path, monkeypatc
     done = CliRunner().invoke(score, ["a.rubric.yaml", "/dev/zero"], standalone_mode=False)
     assert (done.return_value, done.stderr) == (
         2,
-        "rubric-lint: /dev/zero: it is a device, neither a file nor a pipe\n",
+        "rubric-lint: /dev/zero: cannot be read: it is a device, neither a file nor a pipe\n",
     )
     with pytest.raises(RefusedError), open_stream("."):
         pass

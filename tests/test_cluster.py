@@ -48,15 +48,15 @@ ENGINE = ("--engine", "ray", "-o", "out")
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["a.parquet", "--engine", "ray"], "--engine writes a folder; name it with -o FOLDER"),
-        (["a.parquet", *ENGINE, "--compact"], "--compact is for JSON Lines; --engine writes Parquet"),
-        (["a.parquet", "--address", "auto"], "--address is for --engine; add --engine ray"),
-        (["a.parquet", *ENGINE, "--report", "page.html"], "--report cannot be combined with --engine"),
+        (["a.parquet", "--engine", "ray"], "--engine requires --output; it writes a folder"),
+        (["a.parquet", *ENGINE, "--compact"], "--engine cannot be combined with --compact; it writes Parquet"),
+        (["a.parquet", "--address", "auto"], "--address requires --engine"),
+        (["a.parquet", *ENGINE, "--report", "page.html"], "--engine cannot be combined with --report"),
         (
             ["a.parquet", *ENGINE, "--jobs", "2", "--address", "auto"],
-            "--jobs is for this machine; leave it out with --ad",
+            "--address cannot be combined with --jobs; jobs are",
         ),
-        (["-", *ENGINE], "--engine reads Parquet files, not stdin; name them"),
+        (["-", *ENGINE], "--engine cannot be used with stdin; it reads Parquet"),
         (["length.rubric.yaml", *ENGINE], "length.rubric.yaml: not a Parquet file that can be read: Parquet magic"),
         (["text.parquet", *ENGINE], "text.parquet: no column `output` (there is `text`); name the column with the"),
         (

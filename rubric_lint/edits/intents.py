@@ -722,6 +722,9 @@ class Repair(NamedTuple):
     is_local: bool = False
 
 
+_set = object.__setattr__
+
+
 class Fix:
     """A fix in terms of the text: sorted, disjoint edits. `safe`: it cannot change what the rubric means.
 
@@ -731,6 +734,11 @@ class Fix:
     """
 
     __slots__ = ("_made", "_make", "choice", "safe", "title")
+    title: str
+    safe: bool
+    choice: str
+    _made: tuple[tuple[Edit, ...], tuple[Intent, ...]] | None
+    _make: "Callable[[], Fix] | None"
 
     def __init__(
         self,
@@ -742,11 +750,14 @@ class Fix:
         *,
         make: "Callable[[], Fix] | None" = None,
     ) -> None:
-        self.title = title
-        self.safe = safe
-        self.choice = choice
-        self._made = None if edits is None else (edits, intents)
-        self._make = make
+        _set(self, "title", title)
+        _set(self, "safe", safe)
+        _set(self, "choice", choice)
+        _set(self, "_made", None if edits is None else (edits, intents))
+        _set(self, "_make", make)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a fix does not change: {name}")
 
     @property
     def edits(self) -> tuple[Edit, ...]:
@@ -765,12 +776,14 @@ class Fix:
 
     def make(self) -> tuple[tuple[Edit, ...], tuple[Intent, ...]]:
         """Return the edits and intents; make them the first time."""
-        if self._made is None:
+        made = self._made
+        if made is None:
             if self._make is None:
                 raise RuntimeError(f"the edits of {self.title!r} were left out")
-            self._made = self._make().make()
-            self._make = None
-        return self._made
+            made = self._make().make()
+            _set(self, "_made", made)
+            _set(self, "_make", None)
+        return made
 
     def with_intents(self, intents: tuple[Intent, ...]) -> "Fix":
         """Return the same fix with other intents."""

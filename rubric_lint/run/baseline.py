@@ -92,7 +92,7 @@ def write_known(path: str, shown: str, known: Iterable[KnownFinding]) -> None:
     try:
         write_file(path, data)
     except WriteError as fault:
-        raise SettingsError(shown, f"the baseline {fault}") from None
+        raise SettingsError(shown, f"the baseline was not written: {fault}") from None
 
 
 def _dump(known: KnownFinding) -> str:

@@ -238,7 +238,7 @@ def _is_another_tools(document: Document, path: Path) -> bool:
     if is_scored(value):
         return False
     if isinstance(value, dict) or (isinstance(value, str) and not is_holder(path[:-1])):
-        texts = value if isinstance(value, dict) and len(value) > 1 else document.value(path[:-1])
+        texts = value if isinstance(value, dict) and len(value) != 1 else document.value(path[:-1])
         plain = {key: text for key, text in texts.items() if isinstance(text, str)}
         return len(texts) > 1 and _are_texts(texts) and not tells(plain)
     return isinstance(value, list) and any(
