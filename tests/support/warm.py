@@ -21,7 +21,6 @@ import subprocess
 import sys
 import threading
 import time
-from functools import cache
 from pathlib import Path
 
 import rubric_lint
@@ -85,16 +84,22 @@ class Server:
         self.process.wait()
 
 
-@cache
+SERVERS = []
+STARTING = threading.Lock()
+
+
 def server():
-    return Server()
+    """Return the loaded interpreter; of several threads that need it first, one starts it."""
+    with STARTING:
+        if not SERVERS:
+            SERVERS.append(Server())
+        return SERVERS[0]
 
 
 def end():
     """End the loaded interpreter, if there is one."""
-    if server.cache_info().currsize:
-        server().end()
-        server.cache_clear()
+    while SERVERS:
+        SERVERS.pop().end()
 
 
 def write_wish(args, env=None, cwd=None, *, start_new_session=False):
