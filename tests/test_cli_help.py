@@ -28,7 +28,7 @@ def walk(command, path):
     """Each command with the words that call it."""
     yield path, command
     if isinstance(command, click.Group):
-        context = click.Context(command, info_name=path)
+        context = click.Context(command, info_name=path, **command.context_settings)
         for name in command.list_commands(context):
             yield from walk(command.get_command(context, name), f"{path} {name}")
 

@@ -87,7 +87,7 @@ def test_what_the_package_says_of_itself_is_in_plain_english():
 
 @pytest.mark.parametrize("entry", list_commands(), ids=lambda entry: entry.name)
 def test_help_is_in_plain_english(entry):
-    text = entry.command.get_help(click.Context(entry.command, info_name=entry.name))
+    text = entry.command.get_help(click.Context(entry.command, info_name=entry.name, **entry.command.context_settings))
     assert list(habits_in(text)) == []
 
 

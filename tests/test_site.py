@@ -35,7 +35,7 @@ def headings(page):
 def subcommands(command, name):
     yield name, command
     if isinstance(command, click.Group):
-        context = click.Context(command)
+        context = click.Context(command, **command.context_settings)
         for inner in command.list_commands(context):
             yield from subcommands(command.get_command(context, inner), f"{name} {inner}")
 
@@ -59,7 +59,10 @@ def test_every_command_has_a_section_that_names_its_options_or_is_the_default_of
         for option in given:
             long = max(option.opts, key=len)
             assert f"[`{long}`](options.md#{long.lstrip('-')})" in text
-            assert f"`{option.get_help_record(click.Context(command))[0]}`" in options[long.lstrip("-")]
+            assert (
+                f"`{option.get_help_record(click.Context(command, **command.context_settings))[0]}`"
+                in options[long.lstrip("-")]
+            )
 
 
 def test_the_page_of_commands_begins_with_what_each_program_does():

@@ -52,7 +52,7 @@ def find_command(words):
     """The command that words call, and what is left of them."""
     command, words = PROGRAMS[words[0]], words[1:]
     while isinstance(command, click.Group) and words:
-        context = click.Context(command)
+        context = click.Context(command, **command.context_settings)
         found = command.get_command(context, words[0])
         if found is None:
             return getattr(command, "default", command), words

@@ -60,7 +60,12 @@ def list_commands() -> tuple[Entry, ...]:
 
 
 def _walk(name: str, command: click.Command, parent: click.Context | None) -> Iterator[Entry]:
-    context = click.Context(command, parent=parent, info_name=name, terminal_width=1000, max_content_width=1000)
+    context = click.Context(
+        command,
+        parent=parent,
+        info_name=name,
+        **{**command.context_settings, "terminal_width": 1000, "max_content_width": 1000},
+    )
     yield Entry(context.command_path, command, context)
     if isinstance(command, click.Group):
         for each in command.list_commands(context):
