@@ -131,8 +131,8 @@ def _list_flow_keys(
 
 
 def _list_values(text: str, offset: int, start: int, end: int, kind: Kind) -> Iterator[Trial]:
-    plain = _PLAIN_BEFORE if kind is Kind.YAML else _BARE_BEFORE
-    before = _QUOTED_BEFORE.fullmatch(text, start, offset) or plain.fullmatch(text, start, offset)
+    match_plain = _PLAIN_BEFORE.fullmatch if kind is Kind.YAML else _BARE_BEFORE.fullmatch
+    before = _QUOTED_BEFORE.fullmatch(text, start, offset) or match_plain(text, start, offset)
     after = _VALUE_AFTER.match(text, offset, end)
     if before is None or after is None or before["quote"] != after["quote"]:
         return
