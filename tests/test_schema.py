@@ -1,6 +1,7 @@
 """The schemas themselves, and what their violations come to: one finding, at the right place, in plain words."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -201,7 +202,8 @@ def test_what_a_schema_expects_in_words(schema, expected):
 @pytest.mark.parametrize("part", TABLES)
 def test_what_the_schema_makes_of_an_entry(part, said):
     version = "v1" if part == "V1" else "v2"
-    said([[entry, *(f"  {' | '.join(each)}" for each in problems(entry, version))] for entry in TABLES[part]])
+    told = [[entry, *(f"  {' | '.join(each)}" for each in problems(entry, version))] for entry in TABLES[part]]
+    said([[re.sub(r"(?<=known here are ).+(?= \|)", "...", line) for line in lines] for lines in told])
 
 
 NUMBERS = st.one_of(st.integers(-2, 12), st.floats(-2, 12), st.sampled_from([7.0, float("inf")]))
