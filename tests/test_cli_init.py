@@ -9,11 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 from rubric_lint.cli.lint.lint import cli
-from rubric_lint.cli.lint.setup import SHAPES
+from rubric_lint.cli.options import OPTIONS
 from rubric_lint.format.schema_files import BASE, Claim, newest, read_claim
 from rubric_lint.format.starter import RUBRICS, start
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.repository import name_schema
+
+SHAPES = OPTIONS["shape"].takes
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows allows no such names")
 

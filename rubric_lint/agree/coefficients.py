@@ -26,13 +26,6 @@ def _sum_up(counts: Sequence[int], parts: Sequence[int]) -> int:
     return sum(map(mul, counts, parts))
 
 
-def count_pairs(rows: Sequence[Row]) -> Statistic:
-    """Return the share of answers in which two raters give the same value, of those that both rate."""
-    both = [int(None not in row) for row in rows]
-    same = [int(None not in row and row[0] == row[1]) for row in rows]
-    return lambda counts: (_sum_up(counts, same), _sum_up(counts, both))
-
-
 def mean_difference(rows: Sequence[Row], scale: Scale, *, absolute: bool = False) -> Statistic:
     """Return the mean of second minus first rating, in the units of the scale; or of its absolute value."""
     both = [int(None not in row) for row in rows]

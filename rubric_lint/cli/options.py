@@ -484,9 +484,6 @@ JUDGING = (
 )
 """The options of all commands that ask a model."""
 
-SPENDING = "max-requests max-cost prices no-cache cache-dir map:answers"
-"""Those of commands that judge a file of answers."""
-
 _READ = ("answers", "compare", "file", "files", "labels", "new", "old", "outputs", "results", "rubric")
 """The arguments and options that name files to read."""
 

@@ -19,6 +19,7 @@ from rubric_lint.cli.output import escape_what_cannot_be_encoded, wants_color
 from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import Progress
 from rubric_lint.run.given import Input, InvalidError, UnusableError, read_given
+from rubric_lint.text.source import SUFFIXES
 
 if TYPE_CHECKING:
     from rubric_lint.agree.changes import Change, Effects, RubricPair
@@ -117,7 +118,7 @@ def _compare_branch(given: Given) -> "Comparison":
     skipped: list[str] = []
     wanted = _list_wanted(branch, finder)
     for old, new in branch.files:
-        if new in wanted or (new is None and old and _has_text(old)):
+        if new in wanted or (new is None and old and old.lower().endswith((*SUFFIXES, ".toml"))):
             try:
                 loaded = _load_sides(branch, old, new, finder)
             except UnusableError as wrong:
@@ -139,10 +140,6 @@ def _compare_branch(given: Given) -> "Comparison":
 def _name(branch: "Branch", path: str) -> str:
     """Return the name, from the current folder, of a file in the repository."""
     return os.path.relpath(os.path.join(branch.root, path), os.path.realpath("."))
-
-
-def _has_text(path: str) -> bool:
-    return path.lower().endswith((".yaml", ".yml", ".json", ".jsonl", ".toml"))
 
 
 def _list_wanted(branch: "Branch", finder: "SettingsFinder") -> frozenset[str]:

@@ -9,14 +9,11 @@ import click
 from click.shell_completion import get_completion_class
 
 from rubric_lint.cli.commands import ALIASES, COMMANDS, Exit, Group
-from rubric_lint.cli.options import OPTIONS, Choice, Given, command, complete_name, print_page, print_rules
+from rubric_lint.cli.options import Choice, Given, command, complete_name, print_page, print_rules
 from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent
 from rubric_lint.messages import visible
 from rubric_lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.run.cache import FOLDER, cache_folder, clear
-
-SHAPES = OPTIONS["shape"].takes
-"""The shapes that `init` writes, the simplest first."""
 
 
 @command(
