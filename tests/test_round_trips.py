@@ -101,7 +101,14 @@ def test_what_is_not_told_as_lost_is_there_again(target, file, shapes, data):
 def test_the_text_for_a_grader_holds_the_whole_rubric(data):
     rubric = load(data.draw(SHAPES[data.draw(st.sampled_from(sorted(SHAPES)))]))
     (test,) = YAML(typ="safe").load(write("promptfoo", rubric).text)["tests"]
-    told = render(test["assert"][0]["value"]).partition("\n\n")[2]
+    (assertion,) = test["assert"]
+    if assertion["type"] == "assert-set":  # a checklist that all or none of its gates decide
+        assert [
+            (render(check.get("metric", f"rubric-{number}")), float(check.get("weight", 1)), render(check["value"]))
+            for number, check in enumerate(assertion["assert"], 1)
+        ] == [(entry["id"], entry["weight"], entry["expected_outcome"]) for entry in written_out(rubric)]
+        return
+    told = render(assertion["value"]).partition("\n\n")[2]
     (back,) = read(told, "r.rubric.yaml").values()
     assert written_out(back) == written_out(rubric)
 
