@@ -11,6 +11,7 @@ from rubric_lint.agree.assess import Assessment, Evidence, Reason, Standing, Tru
 from rubric_lint.agree.intervals import MOST_LABELS, Bounded, Share, count_deciding
 from rubric_lint.agree.judged.outcomes import Untested, at_least, at_most
 from rubric_lint.agree.judged.run import Doubt, Review
+from rubric_lint.agree.probes import PROBES, Outcome, name_measures, word_most
 from rubric_lint.agree.reading import NO_RESULT
 from rubric_lint.finding import Severity
 from rubric_lint.messages import Causes, list_names, visible, visible_json
@@ -100,6 +101,38 @@ def word_headline(found: Assessment) -> str:
         "more": f"no number of labels up to {MOST_LABELS:,}" if found.needed is None else more,
     }
     return f"{str(found.trust).upper()}: {'; '.join(_REASONS[each].format_map(values) for each in found.reasons)}."
+
+
+def word_probes(found: Assessment) -> Iterator[tuple[str, str]]:
+    """Yield each way in which answers were made worse, and what the judge made of that."""
+    for each in found.probes.kinds if found.probes else ():
+        n = each.most.share.n
+        parts = []
+        for does, names, side in (("rewarded by", each.rewarded, "rose"), ("noticed by", each.fell, "fell")):
+            if names:
+                most = max(getattr(each.find(name), side) for name in names)
+                parts.append(
+                    f"{does} {name_measures(names)} ({'higher' if side == 'rose' else 'lower'} in {most} of {n})"
+                )
+        if others := [name for name in each.rose if name not in each.rewarded]:
+            parts.append(f"{name_measures(others)} higher: look whether that is right")
+        if each.outcome in {Outcome.UNNOTICED, Outcome.RESISTED}:
+            parts.append(f"{'not rewarded' if PROBES[each.kind].adds else 'nothing notices it'}: {word_most(each)}")
+        elif not parts and each.outcome is Outcome.NOT_MADE:
+            parts.append("no answer can be changed in this way")
+        elif not parts:
+            does = "better" if PROBES[each.kind].adds else "worse"
+            more = f"; {each.needed} answers would decide" if each.needed else ""
+            parts.append(f"cannot say yet: anything is {does} in {each.most.share.x} of {n} answers{more}")
+        yield each.kind, "; ".join(parts)
+
+
+def _head_probes(found: Assessment) -> str:
+    probes = found.probes
+    if probes is None:
+        return ""
+    invalid = f"; {counted(probes.invalid, 'variant')} not compared, without a valid output" if probes.invalid else ""
+    return f"Probes: {counted(probes.drawn, 'answer')} made worse on purpose{invalid}"
 
 
 def _share(found: Assessment) -> str:
@@ -330,6 +363,13 @@ def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Ite
     yield ""
     yield from _write_standings(found, look, room)
     yield ""
+    if found.probes:
+        yield from wrap(_head_probes(found), room)
+        for kind, text in word_probes(found):
+            first, *others = (line[_NAMED:] for line in wrap(visible(text), room, " " * _NAMED))
+            yield f"{f'  {kind}':<{_NAMED}}{first}"
+            yield from (f"{' ' * _NAMED}{line}" for line in others)
+        yield ""
     for number, step in enumerate(list_steps(found, given)):
         yield from wrap(visible(f"{'Then' if number else 'Next'}: {step.text}"), room)
         if step.command:
@@ -363,6 +403,9 @@ def _write_rows(standing: Standing, rows: Sequence[str], painted: str, room: int
 
 
 _CUT = " ..."
+
+_NAMED = 22
+"""The columns for the name of a probe."""
 
 
 def _write_details(found: Assessment, room: int) -> Iterator[str]:
@@ -455,6 +498,10 @@ def as_markdown(several: Sequence[Assessment], given: Given, _look: Style, write
         for standing in (Standing.MEND, Standing.UNKNOWN, Standing.KEEP):
             for each in found.list(standing):
                 write(f"| {standing} | {_quote(each.id)} (line {each.line}) | {_quote(_why(each, found))} |\n")
+        if found.probes:
+            write(f"\n{_head_probes(found)}\n\n| probe | shows |\n|---|---|\n")
+            for kind, text in word_probes(found):
+                write(f"| {kind} | {_quote(text)} |\n")
         for step in list_steps(found, given):
             write(f"\n{_quote(step.text)}\n" + (f"\n```sh\n{visible(step.command)}\n```\n" if step.command else ""))
         write("\n")

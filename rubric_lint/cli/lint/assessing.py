@@ -4,12 +4,14 @@
 # ruff: noqa: PTH118, PTH120, PTH208
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any
 
-from rubric_lint.agree.assess import Asked, Assessment, Evidence, assess, of_test, refuse, sort_findings
+from rubric_lint.agree.assess import Asked, Assessment, Evidence, assess, of_probes, of_test, refuse, sort_findings
 from rubric_lint.agree.judged.run import NO_RESULTS, JudgedRun, RecordCache, Review, Reviewer, read_records
+from rubric_lint.agree.probes import Probes
 from rubric_lint.agree.ratings import Key, make_id_key, name_key
 from rubric_lint.agree.reading import bare_text
 from rubric_lint.judge.answers import Fields
@@ -32,6 +34,8 @@ from rubric_lint.scoring.loading import (
 )
 from rubric_lint.testing.reading import find_needed, is_test_file
 from rubric_lint.testing.running import Runner
+
+NO_PROBES: Mapping[str, Probes] = MappingProxyType({})
 
 
 class Linted:
@@ -78,8 +82,10 @@ class Linted:
         except RubricError as fault:
             raise UserError(*fault.faults) from None
 
-    def assess(self, results: Sequence[str], labels: Sequence[str], asked: Asked) -> list[Assessment]:
-        """Assess each rubric of the file.
+    def assess(
+        self, results: Sequence[str], labels: Sequence[str], asked: Asked, probes: Mapping[str, Probes] = NO_PROBES
+    ) -> list[Assessment]:
+        """Assess each rubric of the file; `probes` has what answers made worse show, by the rubric.
 
         Raises:
             UserError: if a file of records cannot be read.
@@ -106,7 +112,9 @@ class Linted:
             return [refuse(result.source, result.findings, asked)]
         for number, loaded in enumerate(named):
             found[number] += self._test(loaded.name) if not self.has_errors else []
-        return [assess(*each, asked) for each in zip(named, found, reviews, strict=True)]
+            found[number] += of_probes(loaded, probes[loaded.name]) if loaded.name in probes else []
+        every = zip(named, found, reviews, strict=True)
+        return [assess(*each, asked)._replace(probes=probes.get(each[0].name)) for each in every]
 
     def _test(self, rubric: str) -> Iterator[Evidence]:
         """Yield the expectations of rubric tests beside the rubric that it does not meet."""
