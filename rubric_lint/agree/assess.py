@@ -25,6 +25,7 @@ from rubric_lint.text.path import Path, list_above
 from rubric_lint.text.source import Source, stem_of
 
 if TYPE_CHECKING:
+    from rubric_lint.agree.history import History
     from rubric_lint.agree.probes import Probes
 
 _ERROR = Fraction(1, 40)
@@ -144,7 +145,8 @@ class Assessment(NamedTuple):
     """What is known of a rubric. `needed` is the least number of labels that would decide, if any can be said.
 
     `alike` answers were given one and the same value on every criterion; 0 if the values differ. `evidence` is what is
-    about no single criterion, `probes` what answers made worse show (None: none were made).
+    about no single criterion, `probes` what answers made worse show (None: none were made), and
+    `history` how earlier wordings measured (None: nobody asked).
     """
 
     file: str
@@ -161,6 +163,7 @@ class Assessment(NamedTuple):
     needed: int | None = None
     alike: int = 0
     probes: "Probes | None" = None
+    history: "History | None" = None
 
     def list(self, standing: Standing) -> list[Assessed]:
         """Return the criteria of one standing."""
@@ -192,6 +195,7 @@ class Assessment(NamedTuple):
             "criteria": [each.to_json() for each in self.criteria],
             "findings": [each.to_json() for each in self.evidence],
             "probes": self.probes and self.probes.to_json(),
+            "history": self.history and self.history.to_json(),
             "invalid": [each._asdict() for each in review.invalid],
             "left_out": [each.to_json() for each in review.left_out],
             "fault": review.fault or None,

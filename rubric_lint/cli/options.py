@@ -256,6 +256,7 @@ OPTIONS: dict[str, Spec] = {
         reads=f"{_JUDGE}:read_header_variables",
     ),
     "header-row": Spec("Input", "Row, or line of CSV, of the header.", (1, None)),
+    "history": Spec("Input", "Compare the judged wordings of each criterion in Git."),
     "id": Spec("Requests", "The answer's id, on which the shuffled order depends.", "ID", name="key"),
     "ignore": Spec(
         "Rules",
@@ -374,7 +375,7 @@ OPTIONS: dict[str, Spec] = {
     ),
     "probe": Spec(
         "Requests",
-        "Also judge N answers made worse on purpose, to see what notices.  [N: 20]",
+        "Judge worse variants of N answers too.  [N: 20]",
         "[N]",
         reads="options:read_count",
         more={"is_flag": False, "flag_value": "20"},

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.agree.assess import Assessed as Criterion
 from rubric_lint.agree.assess import Assessment, Evidence, Reason, Standing, Trust
+from rubric_lint.agree.history import Traced, Versus, Wording
 from rubric_lint.agree.intervals import MOST_LABELS, Bounded, Share, count_deciding
 from rubric_lint.agree.judged.outcomes import Untested, at_least, at_most
 from rubric_lint.agree.judged.run import Doubt, Review
@@ -133,6 +134,58 @@ def _head_probes(found: Assessment) -> str:
         return ""
     invalid = f"; {counted(probes.invalid, 'variant')} not compared, without a valid output" if probes.invalid else ""
     return f"Probes: {counted(probes.drawn, 'answer')} made worse on purpose{invalid}"
+
+
+def word_history(found: Assessment) -> Iterator[tuple[int, str]]:
+    """Yield what is known of earlier wordings, each line with its depth, which is 1 for a criterion."""
+    past = found.history
+    if past is None:
+        return
+    several = [each for each in past.criteria if len(each.wordings) > 1]
+    yield 0, f"History: {counted(past.versions, 'version')} of the rubric, {past.measured} of them with results"
+    for each in several:
+        yield 1, f"{each.criterion}: {_word_best(each)}"
+        for wording in each.wordings:
+            yield 2, f"{_name_version(wording)}: {wording.text}"
+            yield 3, _word_measured(wording)
+        for versus in each.versus:
+            first, second = (_name_version(each.wordings[number]) for number in (versus.first, versus.second))
+            yield 2, f"{first} and {second}: {_word_versus(versus)}"
+    if not several:
+        yield 1, "no criterion has two measured wordings"
+    for note in past.notes:
+        yield 1, note
+
+
+def _name_version(wording: Wording) -> str:
+    return f"{wording.commit[:10]} ({wording.date})" if wording.commit else "not committed"
+
+
+def _word_best(each: Traced) -> str:
+    if each.best is not None:
+        return f"{_name_version(each.wordings[each.best])} measured best"
+    if not any(versus.common for versus in each.versus):
+        return "cannot say which wording is best: no common answers with labels or several samples"
+    return "no wording is shown to be best"
+
+
+def _word_measured(wording: Wording) -> str:
+    apart, pairs = wording.apart
+    parts = [counted(len(wording.step), "answer")]
+    if wording.right:
+        parts.append(f"right on {sum(wording.right.values())} of {len(wording.right)} labelled")
+    if wording.flips:
+        parts.append(f"samples differ on {sum(wording.flips.values())} of {len(wording.flips)}")
+    return "; ".join([*parts, f"tells {apart:,} of {counted(pairs, 'pair')} apart"])
+
+
+def _word_versus(versus: Versus) -> str:
+    if not versus.common:
+        return "no common answers with labels or several samples"
+    what = "right" if versus.by == "labels" else "the same in all samples"
+    shown = "no answer differs" if versus.p is None else f"p = {versus.p:.2g}"
+    only = f"only the first is {what} on {versus.only_first}, only the second on {versus.only_second}"
+    return f"of {counted(versus.common, 'common answer')} {only} ({shown})"
 
 
 def _share(found: Assessment) -> str:
@@ -370,6 +423,10 @@ def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Ite
             yield f"{f'  {kind}':<{_NAMED}}{first}"
             yield from (f"{' ' * _NAMED}{line}" for line in others)
         yield ""
+    for depth, text in word_history(found):
+        yield from wrap(visible(text), room, "  " * depth)
+    if found.history:
+        yield ""
     for number, step in enumerate(list_steps(found, given)):
         yield from wrap(visible(f"{'Then' if number else 'Next'}: {step.text}"), room)
         if step.command:
@@ -498,10 +555,7 @@ def as_markdown(several: Sequence[Assessment], given: Given, _look: Style, write
         for standing in (Standing.MEND, Standing.UNKNOWN, Standing.KEEP):
             for each in found.list(standing):
                 write(f"| {standing} | {_quote(each.id)} (line {each.line}) | {_quote(_why(each, found))} |\n")
-        if found.probes:
-            write(f"\n{_head_probes(found)}\n\n| probe | shows |\n|---|---|\n")
-            for kind, text in word_probes(found):
-                write(f"| {kind} | {_quote(text)} |\n")
+        _write_more(found, write)
         for step in list_steps(found, given):
             write(f"\n{_quote(step.text)}\n" + (f"\n```sh\n{visible(step.command)}\n```\n" if step.command else ""))
         write("\n")
@@ -510,6 +564,16 @@ def as_markdown(several: Sequence[Assessment], given: Given, _look: Style, write
         for record in given.records:
             write(f"- {_quote(record)}\n")
         write("\n</details>\n")
+
+
+def _write_more(found: Assessment, write: Write) -> None:
+    """Write what was asked for beside the assessment."""
+    if found.probes:
+        write(f"\n{_head_probes(found)}\n\n| probe | shows |\n|---|---|\n")
+        for kind, text in word_probes(found):
+            write(f"| {kind} | {_quote(text)} |\n")
+    for depth, text in word_history(found):
+        write(f"{'  ' * (depth - 1)}- {_quote(text)}\n" if depth else f"\n{_quote(text)}\n\n")
 
 
 def _why(criterion: Criterion, found: Assessment) -> str:

@@ -33,7 +33,7 @@ _CALL = "rubric-lint assess examples/summary.rubric.yaml answers.jsonl"
 
 @command(
     "rubric answers",
-    "labels results model max-cost prices probe map:answers format:assess output:assess"
+    "labels results model max-cost prices probe history map:answers format:assess output:assess"
     f" | samples:two {JUDGING} max-requests no-cache cache-dir target look color config isolated",
     short="Say whether a rubric can be trusted, and what to fix.",
     examples={
@@ -81,7 +81,11 @@ def assess(given: Given) -> int:
     asked = Asked(Fraction(str(given.target)), given.look)
     saved = f"; {recorded[0]} has what was judged" if given.models and recorded else ""
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
-        found = linted.assess(recorded, given.labels or linted.labels, asked, probes)
+        labels = given.labels or linted.labels
+        found = linted.assess(recorded, labels, asked, probes)
+        if given.history and not linted.has_errors:
+            past = linted.trace(recorded, labels, given.answers)
+            found = [each._replace(history=past.get(each.rubric)) for each in found]
     files = given.rubric, given.answers, recorded, given.labels
     basis = assessment.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
     style = make_style(given.color, is_file=given.output is not None)
