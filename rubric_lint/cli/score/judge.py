@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rubric_lint.judge.asking import Plan
     from rubric_lint.judge.journal import Earlier, Journal
     from rubric_lint.judge.run import Panel
-    from rubric_lint.judge.spending import Limit
+    from rubric_lint.judge.spending import Limit, Spending
     from rubric_lint.scoring.grading import ScoringRubric
 
 _CALL = "rubric-lint judge examples/summary.rubric.yaml answers.jsonl"
@@ -102,7 +102,8 @@ _NOT_LINES = (".csv", ".tsv", ".parquet", ".xlsx", ".gz", ".zst", ".md", ".html"
 class Work(NamedTuple):
     """What a run judges and how: what is given, the file of results, and what its requests may cost.
 
-    If it `is_again`, the answers are that file too, and only its invalid outputs are asked for.
+    If it `is_again`, the answers are that file too, and only its invalid outputs are asked for. `spending` is what
+    counts towards the limit, if several runs share it.
     """
 
     given: Given
@@ -112,6 +113,7 @@ class Work(NamedTuple):
     plan: Plan
     limit: Limit
     is_again: bool = False
+    spending: Spending | None = None
 
 
 def read_limit(given: Given) -> Limit:
@@ -161,7 +163,9 @@ def judge_answers(work: Work, batch: Batch | None = None) -> int:
                 store = (
                     opened.enter_context(open_store(work.given.cache_dir)) if left and not work.given.no_cache else None
                 )
-                code = run_judge(panel, journal, source.read(), left, plan, store=store, limit=work.limit)
+                code = run_judge(
+                    panel, journal, source.read(), left, plan, store=store, limit=work.limit, spending=work.spending
+                )
     except (JournalError, WriteError) as wrong:
         raise UserError(f"{work.output}: {wrong}") from None
     if work.is_again and before:
