@@ -148,7 +148,7 @@ def uri_of(path):
 async def start(
     *folders, encodings=None, settings=None, options=None, client=CLIENT, can=None, command=SERVER, env=None
 ):
-    """A session in these folders. `settings`: by folder, those of the editor; `can`: its capabilities by their paths."""
+    """A session in these folders. `settings`: those of the editor by folder; `can`: its capabilities by path."""
     connection = make_test_lsp_client()
     editor = Editor(connection)
     for folder, value in (settings or {}).items():
