@@ -256,6 +256,7 @@ OPTIONS: dict[str, Spec] = {
         reads=f"{_JUDGE}:read_header_variables",
     ),
     "header-row": Spec("Input", "Row, or line of CSV, of the header.", (1, None)),
+    "history": Spec("Input", "Compare the judged wordings of each criterion in Git."),
     "id": Spec("Requests", "The answer's id, on which the shuffled order depends.", "ID", name="key"),
     "ignore": Spec(
         "Rules",
@@ -372,6 +373,13 @@ OPTIONS: dict[str, Spec] = {
     "per-criterion": Spec("Requests", "Ask for one criterion per request."),
     "prices": Spec(
         "Output", "Prices of a million tokens by model, in TOML or JSON; the summary then has the cost.", "FILE"
+    ),
+    "probe": Spec(
+        "Requests",
+        "Judge worse variants of N answers too.  [N: 20]",
+        "[N]",
+        reads="options:read_count",
+        more={"is_flag": False, "flag_value": "20"},
     ),
     "question": Spec(
         "Input",
@@ -836,6 +844,17 @@ def read_seed(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     if not re.fullmatch(r"[0-9]{1,18}", value):
         advice = "write --shuffle=SEED, or put --shuffle after the files"
         raise click.BadParameter(f"{value!r} is not a seed, an integer from 0; {advice}", ctx, param)
+    return int(value)
+
+
+def read_count(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """Read a number from 1, which is optional: what follows the option may be a file."""
+    if value is None:
+        return None
+    if not re.fullmatch(r"[1-9][0-9]{0,5}", value):
+        name = max(param.opts, key=len)
+        advice = f"write {name}=N, or put {name} after the files"
+        raise click.BadParameter(f"{value!r} is not a number from 1; {advice}", ctx, param)
     return int(value)
 
 

@@ -226,7 +226,7 @@ class Results(Protocol):
 class JudgeRun:
     """Judge answers; after each, call `watch` with the id as JSON and the error (None: a valid output).
 
-    An answer whose requests would exceed the `limit` is not asked for; it counts what is in `spending` already.
+    An answer whose requests would exceed the `limit` is not asked for; `spending` is that of earlier runs under it.
     """
 
     def __init__(

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
+from io import BytesIO
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.comparison import Between, Draws, Gate, compare
@@ -76,15 +77,15 @@ class RecordFile:
         return stem_of(self.path)
 
 
-def read_records(path: str) -> RecordFile:
-    """Read a file of results or labels.
+def read_records(path: str, content: bytes | None = None) -> RecordFile:
+    """Read a file of results or labels; `content` is what an earlier version of it had.
 
     Raises:
         OSError: if it cannot be read.
     """
     found = RecordFile(path)
     asked = Asked(name=path, wanted=Wanted(keeps_empty=True), skipped=found.skipped)
-    with open_stream(path) as stream:
+    with open_stream(path) if content is None else BytesIO(content) as stream:
         for number, text in read_entries(iter(partial(stream.read, CHUNK), b""), asked):
             try:
                 value = decode_entry(text)

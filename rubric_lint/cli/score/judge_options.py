@@ -478,7 +478,7 @@ class AnswersFile:
 
     def count_bytes(self) -> int:
         """Return the size of the file."""
-        return os.fstat(self._source.fileno()).st_size
+        return self._source.seek(0, os.SEEK_END)
 
     def check(self, progress: Progress | None = None, **how: Any) -> int:
         """Read all answers as `check_answers` does and return their number; `progress` shows how far.

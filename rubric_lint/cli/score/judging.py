@@ -142,8 +142,8 @@ def run_judge(
 ) -> Exit:
     """Judge the answers, `left` of which are not in the journal, and return the exit code.
 
-    Without `has_verdicts`, the outputs may be of some criteria only, so that their verdicts say nothing. `spending` is
-    what earlier runs count towards the limit. `advice` says what to do about answers without a reply.
+    Without `has_verdicts`, the outputs may be of some criteria only, so that their verdicts say nothing. `advice` says
+    what to do about answers without a reply. `spending` is that of earlier runs under the same limit.
     """
     stopped = ""
     progress = Progress(sys.stderr, "judging", "answers", left)
