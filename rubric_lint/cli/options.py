@@ -344,6 +344,7 @@ OPTIONS: dict[str, Spec] = {
         reads="options:read_output",
     ),
     "output:assess": Spec("Output", "Write the report to FILE: .json, .md, or else text.", "FILE", short="-o"),
+    "output:improve": Spec("Output", "Write the report to FILE: .json, or else text.", "FILE", short="-o"),
     "output:settings": Spec("Output", "Settings file to write; - prints tables.", "FILE", short="-o"),
     "output:sheet": Spec(
         "Output",
@@ -471,6 +472,7 @@ OPTIONS: dict[str, Spec] = {
         name="target",
     ),
     "tpm": Spec("Requests", "At most about N tokens per minute and endpoint.  [default: no limit]", _POSITIVE),
+    "tries": Spec("Decision", "Proposals of a model for one criterion.", (0, 20), 3),
     "unsafe-fixes": Spec("Fixes", "Also apply fixes that may change the meaning of a rubric."),
     "unsaid": Spec(
         "Conversion",
@@ -482,7 +484,15 @@ OPTIONS: dict[str, Spec] = {
     ),
     "watch": Spec("Output", "Re-run when files change."),
     "worst": Spec("Output", "Disagreements to list.  [default: 10; HTML: 200; JSON: all]", (0, None)),
+    "write": Spec("Output", "Write what is offered into RUBRIC.  [default: show a diff]"),
     "write-baseline": Spec("Adoption", "Record all current findings in the baseline."),
+    "writer-model": Spec(
+        "Model",
+        "The model that proposes: NAME, or NAME@URL.  [default: the first --model]",
+        "MODEL",
+        name="writers",
+        reads=f"{_JUDGE}:read_writer",
+    ),
 }
 """Every option by its name. Where commands differ, a word after a colon says which of several it is."""
 
