@@ -497,6 +497,64 @@ def test_autoevals_offers_our_levels_and_scores_them_as_we_do(ask_readers, entri
     assert "[Input]\nThe input\n\n[Output]\nThe output" in told
 
 
+def answer_in_words(rubric, chance):
+    """The answer to each criterion as a judge of a written scorer gives it, and our result for these."""
+    ranks, ours = answer_by_chance(rubric, chance)
+    ranked = [sorted(each.grades, key=lambda grade: grade.score) for each in prepare(rubric, "r").criteria]
+    answers = [grades[rank].answer for grades, rank in zip(ranked, ranks, strict=True)]
+    return [{True: "yes", False: "no"}[each] if isinstance(each, bool) else str(each) for each in answers], ours
+
+
+def texts_of(rubric):
+    """The texts of the criteria, or of the bands of a holistic scale."""
+    scales = [band.outcome for scale in rubric.scales for band in scale.bands]
+    levels = [level.outcome for criterion in rubric.criteria for level in criterion.levels or ()]
+    return [*scales, *levels, *(criterion.outcome for criterion in rubric.criteria if criterion.outcome)]
+
+
+@law
+@given(st.one_of(*SHAPES.values()), st.randoms())
+def test_braintrust_scores_our_scorer_as_we_do(ask_readers, entries, chance):
+    rubric = load(entries)
+    answers, ours = answer_in_words(rubric, chance)
+    *scores, told = ask_readers("braintrust_scores", write("braintrust", rubric).text, answers)
+    assert scores == ["r", float(ours.score), float(ours.verdict is Verdict.PASS), str(ours.verdict)]
+    assert all(any(text in each for each in told) for text in texts_of(rubric))
+    assert all(f"[{name}]\nThe {name.lower()}\n" in each for each in told for name in ("Output", "Reference"))
+
+
+@settings(law, max_examples=15)
+@given(st.one_of(*SHAPES.values()), st.randoms())
+def test_inspect_scores_our_scorer_as_we_do(ask_readers, entries, chance):
+    rubric = load(entries)
+    answers, ours = answer_in_words(rubric, chance)
+    found = ask_readers("inspect_scores", write("inspect", rubric).text, answers)
+    if found is None:
+        pytest.skip("inspect-ai is not installed")
+    *scores, told = found
+    assert scores == [float(ours.score), float(ours.verdict is Verdict.PASS), str(ours.verdict)]
+    assert all(any(text in each for each in told) for text in texts_of(rubric))
+
+
+def test_inspect_gives_no_score_for_an_answer_that_the_rubric_does_not_have(ask_readers):
+    rubric = load([{"id": name, "levels": {"0": f"No {name}", "7": f"All {name}"}} for name in "ab"])
+    for answers in (["7.5", "7"], ["7", "yes"], ["5", "7"], ["7", ""]):
+        found = ask_readers("inspect_scores", write("inspect", rubric).text, answers)
+        if found is None:
+            pytest.skip("inspect-ai is not installed")
+        assert found[2] is None
+
+
+@law
+@given(st.one_of(*SHAPES.values()))
+def test_openai_takes_our_graders(ask_readers, entries):
+    try:
+        text = write("openai-graders", load(entries)).text
+    except ExportError:
+        assume(False)  # noqa: FBT003 (templates, and ids that no formula can have)
+    assert ask_readers("openai_graders", text)
+
+
 @settings(law, max_examples=150)
 @given(SHAPES["checklist"] | SHAPES["levels"], st.randoms())
 def test_harbor_scores_our_judge_file_as_we_do(ask, entries, chance):

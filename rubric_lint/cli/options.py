@@ -258,6 +258,7 @@ OPTIONS: dict[str, Spec] = {
         reads=f"{_JUDGE}:read_header_variables",
     ),
     "header-row": Spec("Input", "Row, or line of CSV, of the header.", (1, None)),
+    "history": Spec("Input", "Compare the judged wordings of each criterion in Git."),
     "id": Spec("Requests", "The answer's id, on which the shuffled order depends.", "ID", name="key"),
     "ignore": Spec(
         "Rules",
@@ -345,6 +346,7 @@ OPTIONS: dict[str, Spec] = {
         reads="options:read_output",
     ),
     "output:assess": Spec("Output", "Write the report to FILE: .json, .md, or else text.", "FILE", short="-o"),
+    "output:improve": Spec("Output", "Write the report to FILE: .json, or else text.", "FILE", short="-o"),
     "output:settings": Spec("Output", "Settings file to write; - prints tables.", "FILE", short="-o"),
     "output:sheet": Spec(
         "Output",
@@ -373,6 +375,13 @@ OPTIONS: dict[str, Spec] = {
     "per-criterion": Spec("Requests", "Ask for one criterion per request."),
     "prices": Spec(
         "Output", "Prices of a million tokens by model, in TOML or JSON; the summary then has the cost.", "FILE"
+    ),
+    "probe": Spec(
+        "Requests",
+        "Judge worse variants of N answers too.  [N: 20]",
+        "[N]",
+        reads="options:read_count",
+        more={"is_flag": False, "flag_value": "20"},
     ),
     "question": Spec(
         "Input",
@@ -465,6 +474,7 @@ OPTIONS: dict[str, Spec] = {
         name="target",
     ),
     "tpm": Spec("Requests", "At most about N tokens per minute and endpoint.  [default: no limit]", _POSITIVE),
+    "tries": Spec("Decision", "Proposals of a model for one criterion.", (0, 20), 3),
     "unsafe-fixes": Spec("Fixes", "Also apply fixes that may change the meaning of a rubric."),
     "unsaid": Spec(
         "Conversion",
@@ -476,7 +486,15 @@ OPTIONS: dict[str, Spec] = {
     ),
     "watch": Spec("Output", "Re-run when files change."),
     "worst": Spec("Output", "Disagreements to list.  [default: 10; HTML: 200; JSON: all]", (0, None)),
+    "write": Spec("Output", "Write what is offered into RUBRIC.  [default: show a diff]"),
     "write-baseline": Spec("Adoption", "Record all current findings in the baseline."),
+    "writer-model": Spec(
+        "Model",
+        "The model that proposes: NAME, or NAME@URL.  [default: the first --model]",
+        "MODEL",
+        name="writers",
+        reads=f"{_JUDGE}:read_writer",
+    ),
 }
 """Every option by its name. Where commands differ, a word after a colon says which of several it is."""
 
@@ -830,6 +848,17 @@ def read_seed(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     if not re.fullmatch(r"[0-9]{1,18}", value):
         advice = "write --shuffle=SEED, or put --shuffle after the files"
         raise click.BadParameter(f"{value!r} is not a seed, an integer from 0; {advice}", ctx, param)
+    return int(value)
+
+
+def read_count(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """Read a number from 1, which is optional: what follows the option may be a file."""
+    if value is None:
+        return None
+    if not re.fullmatch(r"[1-9][0-9]{0,5}", value):
+        name = max(param.opts, key=len)
+        advice = f"write {name}=N, or put {name} after the files"
+        raise click.BadParameter(f"{value!r} is not a number from 1; {advice}", ctx, param)
     return int(value)
 
 

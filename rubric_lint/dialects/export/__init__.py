@@ -29,6 +29,9 @@ _TARGETS: Mapping[str, tuple[str, str]] = {
     "tolokaforge": ("criteria", "TOLOKAFORGE"),
     "autoevals": ("criteria", "AUTOEVALS"),
     "agent-skills": ("criteria", "AGENT_SKILLS"),
+    "inspect": ("graders", "INSPECT"),
+    "braintrust": ("graders", "BRAINTRUST"),
+    "openai-graders": ("graders", "OPENAI_GRADERS"),
 }
 """The module and the variable of each target."""
 
