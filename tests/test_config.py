@@ -48,7 +48,10 @@ READ = {
         {"a.rubric.yaml": OF_RUBRICS._replace(enabled=frozenset({"mixing", "syntax"}))},
     ),
     "a file that is named holds everywhere from the current folder": (
-        {"pyproject.toml": '[tool.rubric-lint]\nignore = ["overlap"]', "ci/strict.toml": 'versions = {"/evals/" = "v1"}'},
+        {
+            "pyproject.toml": '[tool.rubric-lint]\nignore = ["overlap"]',
+            "ci/strict.toml": 'versions = {"/evals/" = "v1"}',
+        },
         {"file": "ci/strict.toml"},
         {"a.yaml": FileSettings(), "evals/a.yaml": V1},
     ),
