@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import click
 
 from rubric_lint.cli.commands import HELP, Command, Exit, Option, word_unknown
+from rubric_lint.finding import LIST_CHOICES
 from rubric_lint.messages import join_words
 from rubric_lint.report import REPORTERS
 from rubric_lint.run.console import Progress, complain
@@ -147,12 +148,13 @@ OPTIONS: dict[str, Spec] = {
     "check": Spec("Output", "Write nothing; exit with 1 if a file would change."),
     "choose": Spec(
         "Fixes",
-        "Where a fix has several answers, apply this one, such as upper-keeps or add-band; the report names them.",
+        "Where a fix has several answers, apply this one, such as upper-keeps or add-band; without NAMES, list them.",
         "NAMES",
         name="choices",
         is_many=True,
         reads="options:read_choices",
         completes="options:complete_choice",
+        more={"is_flag": False, "flag_value": LIST_CHOICES},
     ),
     "chosen": Spec(
         "Input", "How labels were chosen that do not say it.", ("random", "separate", "by-verdict"), metavar="WAY"
@@ -344,6 +346,7 @@ OPTIONS: dict[str, Spec] = {
         reads="options:read_output",
     ),
     "output:assess": Spec("Output", "Write the report to FILE: .json, .md, or else text.", "FILE", short="-o"),
+    "output:improve": Spec("Output", "Write the report to FILE: .json, or else text.", "FILE", short="-o"),
     "output:settings": Spec("Output", "Settings file to write; - prints tables.", "FILE", short="-o"),
     "output:sheet": Spec(
         "Output",
@@ -471,6 +474,7 @@ OPTIONS: dict[str, Spec] = {
         name="target",
     ),
     "tpm": Spec("Requests", "At most about N tokens per minute and endpoint.  [default: no limit]", _POSITIVE),
+    "tries": Spec("Decision", "Proposals of a model for one criterion.", (0, 20), 3),
     "unsafe-fixes": Spec("Fixes", "Also apply fixes that may change the meaning of a rubric."),
     "unsaid": Spec(
         "Conversion",
@@ -482,7 +486,15 @@ OPTIONS: dict[str, Spec] = {
     ),
     "watch": Spec("Output", "Re-run when files change."),
     "worst": Spec("Output", "Disagreements to list.  [default: 10; HTML: 200; JSON: all]", (0, None)),
+    "write": Spec("Output", "Write what is offered into RUBRIC.  [default: show a diff]"),
     "write-baseline": Spec("Adoption", "Record all current findings in the baseline."),
+    "writer-model": Spec(
+        "Model",
+        "The model that proposes: NAME, or NAME@URL.  [default: the first --model]",
+        "MODEL",
+        name="writers",
+        reads=f"{_JUDGE}:read_writer",
+    ),
 }
 """Every option by its name. Where commands differ, a word after a colon says which of several it is."""
 
@@ -706,8 +718,10 @@ def read_choices(ctx: click.Context, param: click.Parameter, values: tuple[str, 
     if values and not names:
         raise click.BadParameter("is empty; name a choice", ctx, param)
     for name in names:
-        if name not in (known := _choices()):
-            hint = word_unknown(name, known) or f"; there are {', '.join(known)}"
+        if name not in (known := (*_choices(), LIST_CHOICES)):
+            hint = word_unknown(name, known[:-1]) or f"; there are {', '.join(known[:-1])}"
+            if os.path.exists(name):  # noqa: PTH110  (pathlib is slow to load)
+                hint = f"; write the path before --choose{hint}"
             raise click.BadParameter(f"unknown choice {name!r}{hint}", ctx, param)
     return tuple(names)
 
