@@ -69,6 +69,31 @@ def test_a_table_is_shown_with_what_it_does_not_use_and_added_to_new_settings():
     )
 
 
+def test_a_format_whose_files_moved_is_told_where_its_whole_folder_is_searched():
+    write(tone_yaml=TONE)
+    assert call("adopt", "tone.yaml")[2] == 0
+    Path("tone.yaml").rename("voice.yaml")
+    told = "rubric-lint.toml: format `tone`: no file matches `/tone.yaml`"
+    assert [told in call(path)[1] for path in (".", "voice.yaml", "rubric-lint.toml")] == [True, False, False]
+    Path("voice.yaml").rename("tone.yaml")
+    assert call(".")[1:] == ("", 0)
+
+
+def test_the_text_of_criteria_with_levels_needs_no_known_name():
+    write(a_yaml="Kriterien: [{was: Nennt die Frist, stufen: {1: fehlt, 5: genannt}, gewicht: 2}]\n")
+    assert call("adopt", "a.yaml")[2] == 0
+    assert settings()["shape"] == [
+        {
+            "name": "a",
+            "files": ["/a.yaml"],
+            "criteria": "/Kriterien",
+            "outcome": "was",
+            "levels": "stufen",
+            "unused": ["gewicht"],
+        }
+    ]
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_every_other_byte_of_the_settings_stays(newline):
     write(tone_yaml=TONE)

@@ -83,7 +83,7 @@ def test_help_is_one_screen_and_the_rest_is_one_word_away(path, monkeypatch):
     assert sorted(listed) == sorted({*expected, "--help"})
     assert {*list_options(sections(first).get("Options", ()))} <= {*listed}
     codes = [int(line.split()[0]) for line in groups["Exit codes"] if re.match(r"  \d", line)]
-    undecided = [4] if path == "rubric-lint assess" else []
+    undecided = [4] if path in {"rubric-lint assess", "rubric-lint improve"} else []
     assert codes in ([0, 2, 3, 130, 143], [0, 1, 2, 3, *undecided, 130, 143])
 
 
@@ -176,7 +176,9 @@ def test_every_example_works(monkeypatch):
     expected = dict.fromkeys(codes, 0) | {"rubric-lint": 1, "rubric-lint format --check": 1}
     failing = re.compile(r"rubric-lint (score|agree|merge) .*(\.outputs\.jsonl|shards/)")
     expected |= {line: 1 for line in codes if failing.match(line)}
-    expected |= {line: 4 for line in codes if line.startswith("rubric-lint assess ")}  # one answer decides nothing
+    expected |= {
+        line: 4 for line in codes if re.match("rubric-lint (assess|improve) ", line)
+    }  # one answer shows nothing
     expected |= dict.fromkeys(("rubric-lint diff", "rubric-lint diff --format markdown HEAD"), 1)  # rubrics were added
     assert codes == expected
 

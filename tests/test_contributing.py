@@ -142,7 +142,7 @@ def test_a_rule_needs_three_files(copy):
     page = "[`shouting`](../../rubric_lint/rules/shouting.md)"
     assert f"| {page} | An outcome that is all in capital letters. | warning |  |" in rules.splitlines()
     page = copy.python("-m", "rubric_lint", "--explain", "shouting").stdout
-    assert f"example.yaml:3:23 warning shouting: {message}" in page
+    assert f"warning shouting: {message}\n    --> example.yaml:3:23\n" in page
 
 
 @pytest.mark.slow
@@ -232,7 +232,7 @@ def test_a_dialect_needs_its_module_page_and_schema(copy):
     assert "weight: 2" in converted.stdout
     assert copy.python("tools/docs.py").returncode == 0
     page = (copy.folder / "rubric_lint/dialects/gradebook.md").read_text("utf-8")
-    assert f"example.yaml:4:5 error unknown-field: {message}" in page
+    assert f"error unknown-field: {message}\n    --> example.yaml:4:5\n" in page
 
 
 @pytest.mark.slow

@@ -392,10 +392,11 @@ def test_a_geval_of_pydantic_evals_alone_is_linted_and_not_scored():
 
 
 # What a target writes that rubric-lint reads no rubrics in: yes-or-no metrics of DeepEval and Ragas.
-_NOT_READ = {"deepeval", "ragas"}
+_NOT_READ = {"deepeval", "ragas", "inspect", "braintrust"}
 _SUFFIXES = {
-    "deepeval": ".py",
+    **dict.fromkeys(("deepeval", "inspect", "braintrust"), ".py"),
     "deepeval-json": ".json",
+    "openai-graders": ".json",
     "ragas": ".json",
     "verifiers": ".json",
     "harbor": ".toml",

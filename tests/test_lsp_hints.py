@@ -141,10 +141,9 @@ async def test_hints_follow_the_text_and_the_settings(tmp_path):
     uri, settings = uri_of(tmp_path / "a.rubric.yaml"), tmp_path / "rubric-lint.toml"
     refreshed = []
 
-    def adapt(capabilities):
-        capabilities.workspace.inlay_hint = types.InlayHintWorkspaceClientCapabilities(refresh_support=True)
-
-    async with start(tmp_path, adapt=adapt) as editor:
+    async with start(
+        tmp_path, can={"workspace.inlay_hint": types.InlayHintWorkspaceClientCapabilities(refresh_support=True)}
+    ) as editor:
         editor.client.feature(types.WORKSPACE_INLAY_HINT_REFRESH)(lambda _: refreshed.append(1))
         assert editor.result.capabilities.inlay_hint_provider
         editor.open(uri, TEXT)

@@ -63,6 +63,7 @@ def test_the_catalogue_names_every_authored_schema():
         "baseline/v1.json",
         "agreement/v1.json",
         "assessment/v1.json",
+        "improvement/v1.json",
         "diff/v1.json",
         "rubric-test/v1.json",
         "scores/v1.json",

@@ -33,7 +33,7 @@ ELSEWHERE = "criteria:\n  - {id: a, expected_outcome: Says why}\n"
 # A text, the place of what nearly is a rubric, and what is said of it.
 UNREAD = [
     ("rubric:\n  - {criterion: a}\n", (1, 1), "`rubric` is not read"),
-    ("a:\n  Rubrics: [A]\n", (2, 3), "`Rubrics` is not read"),
+    ("a:\n  Rubrics: [Says why]\n", (2, 3), "`Rubrics` is not read"),
     ("rubrics:\n", (1, 1), "`rubrics` has no value"),
     ("rubrics: see below\n", (1, 1), '`rubrics` is the string "see below", not a list of criteria'),
     ("rubrics: [Says why]\n", (1, 1), "`rubrics` is a list of strings outside the cases of a suite"),
@@ -56,7 +56,10 @@ def test_what_nearly_is_a_rubric_is_told_with_its_place_and_is_no_finding(text, 
     assert ((told.line, told.column), told.reason[: len(reason)], result.findings) == (place, reason, ())
 
 
-@pytest.mark.parametrize("text", ["a: 1\n", GOOD, "description: a rubric\n", "rubric-lint: x\n"])
+WORDS = "rubrics: [Sport, Politik]\n"
+
+
+@pytest.mark.parametrize("text", ["a: 1\n", GOOD, "description: a rubric\n", "rubric-lint: x\n", WORDS])
 def test_nothing_is_told_of_what_has_nothing_to_do_with_rubrics(text):
     assert lint("a.yaml", text.encode()).unread == ()
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.agree.comparison import Gate
 from rubric_lint.agree.intervals import Bounded, bound, count_deciding
@@ -23,6 +23,10 @@ from rubric_lint.scoring.grading import OVERALL
 from rubric_lint.scoring.loading import Loaded
 from rubric_lint.text.path import Path, list_above
 from rubric_lint.text.source import Source, stem_of
+
+if TYPE_CHECKING:
+    from rubric_lint.agree.history import History
+    from rubric_lint.agree.probes import Probes
 
 _ERROR = Fraction(1, 40)
 """The probability with which each bound may be wrong: that of one side of an interval of 95%."""
@@ -141,7 +145,8 @@ class Assessment(NamedTuple):
     """What is known of a rubric. `needed` is the least number of labels that would decide, if any can be said.
 
     `alike` answers were given one and the same value on every criterion; 0 if the values differ. `evidence` is what is
-    about no single criterion.
+    about no single criterion, `probes` what answers made worse show (None: none were made), and
+    `history` how earlier wordings measured (None: nobody asked).
     """
 
     file: str
@@ -157,6 +162,8 @@ class Assessment(NamedTuple):
     passed: Bounded | None = None
     needed: int | None = None
     alike: int = 0
+    probes: "Probes | None" = None
+    history: "History | None" = None
 
     def list(self, standing: Standing) -> list[Assessed]:
         """Return the criteria of one standing."""
@@ -187,6 +194,8 @@ class Assessment(NamedTuple):
             "disputed": review.doubt.disputed,
             "criteria": [each.to_json() for each in self.criteria],
             "findings": [each.to_json() for each in self.evidence],
+            "probes": self.probes and self.probes.to_json(),
+            "history": self.history and self.history.to_json(),
             "invalid": [each._asdict() for each in review.invalid],
             "left_out": [each.to_json() for each in review.left_out],
             "fault": review.fault or None,
@@ -237,6 +246,16 @@ def of_test(source: Source, finding: Finding) -> Evidence:
     """Return an expectation of a rubric test that is not met; one on a verdict or a score is about the whole rubric."""
     criterion = finding.values.get("criterion")
     return tell(source, finding, criterion if isinstance(criterion, str) else None)
+
+
+def of_probes(loaded: Loaded, probes: "Probes") -> Iterator[Evidence]:
+    """Yield what answers made worse on purpose show against a rubric."""
+    source, document = loaded.document.source, loaded.document
+    places = {name: path for path, name in _list_entries(loaded)}
+    for each in probes.list_against():
+        path = places[each.criterion] if each.criterion else loaded.rubric.path
+        line, column, _ = source.position(document.span(path).start)
+        yield Evidence(each.criterion, each.rule, each.severity, each.message, source.name, line, column, each.plain)
 
 
 def refuse(source: Source, findings: Sequence[Finding], asked: Asked) -> Assessment:

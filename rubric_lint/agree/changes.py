@@ -338,13 +338,14 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
         told = ([each for entry in side.model.entries for each in read_told(entry)] for side in (old, new))
         yield from compare_judge_fields(name, None, *told)
         return
-    pairs = pair_up(_judged(old), _judged(new))
+    pairs = pair_up(list_judged(old), list_judged(new))
     for before, after in pairs:
         yield from compare_pair(name, before, after)
     yield from compare_places(name, pairs, paths)
 
 
-def _judged(rubric: ScoringRubric) -> list[Judged]:
+def list_judged(rubric: ScoringRubric) -> list[Judged]:
+    """Return the criteria of a rubric, in order; none of a holistic one."""
     return [Judged(*each) for each in zip(rubric.model.criteria, rubric.criteria, strict=True)]
 
 

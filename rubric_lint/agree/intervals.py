@@ -54,10 +54,10 @@ def find_needed(target: Fraction, missed: int) -> int | None:
         interval = Share(n - missed, n).interval
         return interval is not None and interval[0] >= target
 
-    return _find_least(is_enough, missed, missed + 1, _MOST_NEEDED)
+    return find_least(is_enough, missed, missed + 1, _MOST_NEEDED)
 
 
-def _find_least(is_enough: Callable[[int], bool], low: int, high: int, most: int) -> int | None:
+def find_least(is_enough: Callable[[int], bool], low: int, high: int, most: int) -> int | None:
     """Return the least number above `low` that is enough, as all above it are; None if it is far above `most`."""
     while not is_enough(high):
         low, high = high, high * 2
@@ -87,7 +87,7 @@ def count_deciding(share: Share, target: Fraction, level: float) -> int | None:
             return lower_bound(math.floor(seen * n), n, level) >= target
         return upper_bound(math.ceil(seen * n), n, level) < target
 
-    least = _find_least(is_enough, 0, max(share.n, 1), MOST_LABELS)
+    least = find_least(is_enough, 0, max(share.n, 1), MOST_LABELS)
     return least and max(least, share.n)
 
 

@@ -72,7 +72,7 @@ class Flip(NamedTuple):
             "criteria": [
                 {"id": each.id, "old": was.answer, "new": now.answer, "gate_missed": not now.gate_met}
                 for each, was, now in self.graded
-                if _direct(each, was, now) < 0
+                if find_direction(each, was, now) < 0
             ],
         }
 
@@ -98,7 +98,7 @@ class Flips:
         return [entry[3:] for entry in sorted(self._heap, key=lambda entry: entry[:3], reverse=True)]
 
 
-def _direct(criterion: ScoringCriterion, was: OtherGrade, now: Grade) -> int:
+def find_direction(criterion: ScoringCriterion, was: OtherGrade | Grade, now: Grade) -> int:
     """Return -1 if a criterion got worse, 1 if it got better; the score of one that costs points gets worse upward."""
     change = float(now.score) - float(was.score)
     change = now.gate_met - was.gate_met or (-change if criterion.weight < 0 else change)
@@ -125,7 +125,7 @@ class CriterionPair:
 
     def add(self, criterion: ScoringCriterion, was: OtherGrade, now: Grade, times: int) -> None:
         """Count answers with these values."""
-        direction = _direct(criterion, was, now)
+        direction = find_direction(criterion, was, now)
         self.better += times * (direction > 0)
         self.worse += times * (direction < 0)
         self.answers += times

@@ -226,7 +226,7 @@ class Results(Protocol):
 class JudgeRun:
     """Judge answers; after each, call `watch` with the id as JSON and the error (None: a valid output).
 
-    An answer whose requests would exceed the `limit` is not asked for.
+    An answer whose requests would exceed the `limit` is not asked for; `spending` is that of earlier runs under it.
     """
 
     def __init__(
@@ -238,8 +238,9 @@ class JudgeRun:
         store: ReplyStore | None = None,
         *,
         limit: Limit = NO_LIMIT,
+        spending: Spending | None = None,
     ) -> None:
-        self.tally = JudgeTally()
+        self.tally = JudgeTally(spending=spending or Spending())
         self.panel = panel
         self._journal = journal
         self._plan = plan

@@ -74,6 +74,19 @@ def read_mapping(options: Collection[str]) -> dict[str, str]:
     return found
 
 
+def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
+    """Check that each field of a mapping is one that records have, or a criterion.
+
+    Raises:
+        MappingError: when one is not; it lists the fields.
+    """
+    known = dict.fromkeys((*FIELDS, *sorted(_OF_LABELS - {*FIELDS}), *criteria))
+    folded = {fold_column(each) for each in known}
+    for field in mapping:
+        if fold_column(field) not in folded:
+            raise MappingError(f"unknown field `{field}`; the fields are {list_names(known, len(known))}")
+
+
 class Wanted(NamedTuple):
     """What a table must have: an output, or one of the `judgements`, the folded names of columns with judgements.
 

@@ -397,6 +397,11 @@ class Settings(_SettingsFields):
             found = self._known[key] = self._combine(*key)
         return found
 
+    def list_idle_shapes(self) -> "list[Shape]":
+        """Return the formats whose `files` cover none of the files that were asked for so far."""
+        used = {shape for known in self._known.values() for shape in known.shapes}
+        return [shape for _, shape in self.shapes if shape not in used]
+
     @cached_property
     def _known(self) -> dict[tuple[object, ...], FileSettings]:
         return {}
@@ -506,6 +511,17 @@ class SettingsFinder:
         if isinstance(found, SettingsError):
             raise found.with_traceback(None)
         return found
+
+    def word_idle_shapes(self, searched: Iterable[str]) -> Iterator[str]:
+        """Yield a message for each format whose `files` match nothing, though the whole of its folder was searched."""
+        folders = [os.path.join(os.path.abspath(path), "") for path in searched if os.path.isdir(path)]
+        found = {id(each): each for each in (self._only, *self._folders.values()) if isinstance(each, Settings)}
+        for settings in found.values():
+            if any(os.path.join(settings.root, "").startswith(folder) for folder in folders):
+                for shape in settings.list_idle_shapes():
+                    told = "correct the patterns, or remove the table"
+                    files = ", ".join(f"`{file}`" for file in shape.files)
+                    yield f"{shorten(settings.origin or '')}: format `{shape.name}`: no file matches {files}; {told}"
 
     def _climb(self, folder: str) -> Settings | SettingsError:
         passed = []

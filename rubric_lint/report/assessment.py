@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 from rubric_lint.agree.assess import Assessed as Criterion
 from rubric_lint.agree.assess import Assessment, Evidence, Reason, Standing, Trust
+from rubric_lint.agree.history import Traced, Versus, Wording
 from rubric_lint.agree.intervals import MOST_LABELS, Bounded, Share, count_deciding
 from rubric_lint.agree.judged.outcomes import Untested, at_least, at_most
 from rubric_lint.agree.judged.run import Doubt, Review
+from rubric_lint.agree.probes import PROBES, Outcome, name_measures, word_most
 from rubric_lint.agree.reading import NO_RESULT
 from rubric_lint.finding import Severity
 from rubric_lint.messages import Causes, list_names, visible, visible_json
@@ -100,6 +102,90 @@ def word_headline(found: Assessment) -> str:
         "more": f"no number of labels up to {MOST_LABELS:,}" if found.needed is None else more,
     }
     return f"{str(found.trust).upper()}: {'; '.join(_REASONS[each].format_map(values) for each in found.reasons)}."
+
+
+def word_probes(found: Assessment) -> Iterator[tuple[str, str]]:
+    """Yield each way in which answers were made worse, and what the judge made of that."""
+    for each in found.probes.kinds if found.probes else ():
+        n = each.most.share.n
+        parts = []
+        for does, names, side in (("rewarded by", each.rewarded, "rose"), ("noticed by", each.fell, "fell")):
+            if names:
+                most = max(getattr(each.find(name), side) for name in names)
+                parts.append(
+                    f"{does} {name_measures(names)} ({'higher' if side == 'rose' else 'lower'} in {most} of {n})"
+                )
+        if others := [name for name in each.rose if name not in each.rewarded]:
+            parts.append(f"{name_measures(others)} higher: look whether that is right")
+        if each.outcome in {Outcome.UNNOTICED, Outcome.RESISTED}:
+            parts.append(f"{'not rewarded' if PROBES[each.kind].adds else 'nothing notices it'}: {word_most(each)}")
+        elif not parts and each.outcome is Outcome.NOT_MADE:
+            parts.append("no answer can be changed in this way")
+        elif not parts:
+            does = "better" if PROBES[each.kind].adds else "worse"
+            more = f"; {each.needed} answers would decide" if each.needed else ""
+            parts.append(f"cannot say yet: anything is {does} in {each.most.share.x} of {n} answers{more}")
+        yield each.kind, "; ".join(parts)
+
+
+def _head_probes(found: Assessment) -> str:
+    probes = found.probes
+    if probes is None:
+        return ""
+    invalid = f"; {counted(probes.invalid, 'variant')} not compared, without a valid output" if probes.invalid else ""
+    return f"Probes: {counted(probes.drawn, 'answer')} made worse on purpose{invalid}"
+
+
+def word_history(found: Assessment) -> Iterator[tuple[int, str]]:
+    """Yield what is known of earlier wordings, each line with its depth, which is 1 for a criterion."""
+    past = found.history
+    if past is None:
+        return
+    several = [each for each in past.criteria if len(each.wordings) > 1]
+    yield 0, f"History: {counted(past.versions, 'version')} of the rubric, {past.measured} of them with results"
+    for each in several:
+        yield 1, f"{each.criterion}: {_word_best(each)}"
+        for wording in each.wordings:
+            yield 2, f"{_name_version(wording)}: {wording.text}"
+            yield 3, _word_measured(wording)
+        for versus in each.versus:
+            first, second = (_name_version(each.wordings[number]) for number in (versus.first, versus.second))
+            yield 2, f"{first} and {second}: {_word_versus(versus)}"
+    if not several:
+        yield 1, "no criterion has two measured wordings"
+    for note in past.notes:
+        yield 1, note
+
+
+def _name_version(wording: Wording) -> str:
+    return f"{wording.commit[:10]} ({wording.date})" if wording.commit else "not committed"
+
+
+def _word_best(each: Traced) -> str:
+    if each.best is not None:
+        return f"{_name_version(each.wordings[each.best])} measured best"
+    if not any(versus.common for versus in each.versus):
+        return "cannot say which wording is best: no common answers with labels or several samples"
+    return "no wording is shown to be best"
+
+
+def _word_measured(wording: Wording) -> str:
+    apart, pairs = wording.apart
+    parts = [counted(len(wording.step), "answer")]
+    if wording.right:
+        parts.append(f"right on {sum(wording.right.values())} of {len(wording.right)} labelled")
+    if wording.flips:
+        parts.append(f"samples differ on {sum(wording.flips.values())} of {len(wording.flips)}")
+    return "; ".join([*parts, f"tells {apart:,} of {counted(pairs, 'pair')} apart"])
+
+
+def _word_versus(versus: Versus) -> str:
+    if not versus.common:
+        return "no common answers with labels or several samples"
+    what = "right" if versus.by == "labels" else "the same in all samples"
+    shown = "no answer differs" if versus.p is None else f"p = {versus.p:.2g}"
+    only = f"only the first is {what} on {versus.only_first}, only the second on {versus.only_second}"
+    return f"of {counted(versus.common, 'common answer')} {only} ({shown})"
 
 
 def _share(found: Assessment) -> str:
@@ -330,6 +416,17 @@ def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Ite
     yield ""
     yield from _write_standings(found, look, room)
     yield ""
+    if found.probes:
+        yield from wrap(_head_probes(found), room)
+        for kind, text in word_probes(found):
+            first, *others = (line[_NAMED:] for line in wrap(visible(text), room, " " * _NAMED))
+            yield f"{f'  {kind}':<{_NAMED}}{first}"
+            yield from (f"{' ' * _NAMED}{line}" for line in others)
+        yield ""
+    for depth, text in word_history(found):
+        yield from wrap(visible(text), room, "  " * depth)
+    if found.history:
+        yield ""
     for number, step in enumerate(list_steps(found, given)):
         yield from wrap(visible(f"{'Then' if number else 'Next'}: {step.text}"), room)
         if step.command:
@@ -363,6 +460,9 @@ def _write_rows(standing: Standing, rows: Sequence[str], painted: str, room: int
 
 
 _CUT = " ..."
+
+_NAMED = 22
+"""The columns for the name of a probe."""
 
 
 def _write_details(found: Assessment, room: int) -> Iterator[str]:
@@ -455,6 +555,7 @@ def as_markdown(several: Sequence[Assessment], given: Given, _look: Style, write
         for standing in (Standing.MEND, Standing.UNKNOWN, Standing.KEEP):
             for each in found.list(standing):
                 write(f"| {standing} | {_quote(each.id)} (line {each.line}) | {_quote(_why(each, found))} |\n")
+        _write_more(found, write)
         for step in list_steps(found, given):
             write(f"\n{_quote(step.text)}\n" + (f"\n```sh\n{visible(step.command)}\n```\n" if step.command else ""))
         write("\n")
@@ -463,6 +564,16 @@ def as_markdown(several: Sequence[Assessment], given: Given, _look: Style, write
         for record in given.records:
             write(f"- {_quote(record)}\n")
         write("\n</details>\n")
+
+
+def _write_more(found: Assessment, write: Write) -> None:
+    """Write what was asked for beside the assessment."""
+    if found.probes:
+        write(f"\n{_head_probes(found)}\n\n| probe | shows |\n|---|---|\n")
+        for kind, text in word_probes(found):
+            write(f"| {kind} | {_quote(text)} |\n")
+    for depth, text in word_history(found):
+        write(f"{'  ' * (depth - 1)}- {_quote(text)}\n" if depth else f"\n{_quote(text)}\n\n")
 
 
 def _why(criterion: Criterion, found: Assessment) -> str:

@@ -273,20 +273,34 @@ def _read_fields(
     if gates := fields.get("gate"):  # `blocker: false` turns off the threshold beside it
         others = [name for name in words().fields["gate"] if any(entry.get(name) is False for entry in entries)]
         fields["gate"] = tuple(dict.fromkeys((*gates, *others)))
-    if guesses and "levels" not in fields:
-        keys = dict.fromkeys(key for entry in entries for key in entry)
-        if described := [key for key in keys if _is_most(entries, (key,), are_levels)]:
-            fields["levels"] = (described[0],)
-    if guesses and "levels" not in fields and _NAMES.issuperset(fields.get("outcome", ())):
-        judged = [entry for entry in entries if entry.keys().isdisjoint(parts)]
-        longest = _find_longest(judged, {name for names in fields.values() for name in names})
-        fields |= {"outcome": (longest,)} if longest else {}
+    if guesses:
+        fields |= _guess_fields(entries, fields, is_map=is_map)
     if "levels" not in fields and 2 * sum(map(_has_numbered, entries)) > len(entries):
         fields["levels"] = (NUMBERED,)
     if "levels" in fields and not is_map and "id" not in fields and _NAMES.issuperset(fields.get("outcome", ())):
         fields["id"] = fields.pop("outcome", ())  # the levels say what is judged
     is_any = not fields.keys().isdisjoint(("outcome", "levels", "weight"))
     return {ours: names for ours, names in fields.items() if names} if is_any else {}
+
+
+def _guess_fields(
+    entries: Sequence[Entry], fields: Mapping[str, tuple[str, ...]], *, is_map: bool
+) -> dict[str, tuple[str, ...]]:
+    """Return the levels and the texts by what they look like, where no known name says which they are."""
+    found: dict[str, tuple[str, ...]] = {}
+    if "levels" not in fields:
+        keys = dict.fromkeys(key for entry in entries for key in entry)
+        described = [key for key in keys if _is_most(entries, (key,), are_levels)]
+        found |= {"levels": (described[0],)} if described else {}
+    named = fields.get("outcome", ())
+    if _NAMES.issuperset(named):
+        judged = [entry for entry in entries if entry.keys().isdisjoint(fields.get("parts", ()))]
+        taken = {name for names in (*fields.values(), *found.values()) for name in names}
+        if longest := _find_longest(judged, taken):
+            if named and not is_map and "levels" in {*fields, *found}:
+                found["id"] = fields.get("id", named)
+            found["outcome"] = (longest,)
+    return found
 
 
 def _find_longest(entries: Sequence[Entry], taken: set[str]) -> str:

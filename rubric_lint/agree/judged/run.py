@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
+from io import BytesIO
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.comparison import Between, Draws, Gate, compare
@@ -76,15 +77,15 @@ class RecordFile:
         return stem_of(self.path)
 
 
-def read_records(path: str) -> RecordFile:
-    """Read a file of results or labels.
+def read_records(path: str, content: bytes | None = None) -> RecordFile:
+    """Read a file of results or labels; `content` is what an earlier version of it had.
 
     Raises:
         OSError: if it cannot be read.
     """
     found = RecordFile(path)
     asked = Asked(name=path, wanted=Wanted(keeps_empty=True), skipped=found.skipped)
-    with open_stream(path) as stream:
+    with open_stream(path) if content is None else BytesIO(content) as stream:
         for number, text in read_entries(iter(partial(stream.read, CHUNK), b""), asked):
             try:
                 value = decode_entry(text)
@@ -172,7 +173,7 @@ class Review(NamedTuple):
     `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has the
     decisions and what is untested once more, by criterion. `gate` says how the judges' verdicts decide what the labels
     do, which were `chosen` in one way (None: unknown), and `doubt` what of it is less than it seems. `joined` has
-    records under another name that can only be its own, each with its file.
+    records under another name that can only be its own, each with its file. `ratings` are what was read.
     """
 
     rubric: str
@@ -192,6 +193,7 @@ class Review(NamedTuple):
     doubt: Doubt = Doubt()
     chosen: Chosen | None = None
     joined: frozenset[tuple[str, bytes]] = frozenset()
+    ratings: Ratings | None = None
 
     def to_json(self, file: str) -> dict[str, Any]:
         """Return the review as in the JSON report; `file` has the rubric."""
@@ -281,6 +283,7 @@ def _review(
         gate=_compare_verdicts(ratings),
         doubt=_find_doubt(ratings),
         chosen=ratings.chosen,
+        ratings=ratings,
     )
 
 

@@ -1,8 +1,10 @@
 """Define `rubric-lint assess`, which says whether a rubric and its judge can be trusted, and what to fix."""
 
 import sys
+from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,20 +15,25 @@ from rubric_lint.cli.score.judge_options import find_access, make_plan
 from rubric_lint.messages import UserError, visible
 from rubric_lint.project.files import explain_os_error
 from rubric_lint.run.console import Progress
+from rubric_lint.run.summary import counted
+
+if TYPE_CHECKING:
+    from rubric_lint.agree.probes import Probes
+    from rubric_lint.cli.lint.assessing import Linted
 
 _SEED = 1
 """The seed of the orders in which criteria are asked for: only shuffled ones show whether the place matters."""
 
 _UNDECIDED = 4
 
-_FORMS = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
+_FORMS = {".json": "json", ".md": "markdown", ".markdown": "markdown", ".txt": "full"}
 
 _CALL = "rubric-lint assess examples/summary.rubric.yaml answers.jsonl"
 
 
 @command(
     "rubric answers",
-    "labels results model base-url max-cost prices map:answers format:assess output:assess"
+    "labels results model max-cost prices probe history map:answers format:assess output:assess"
     f" | samples:two {JUDGING} max-requests no-cache cache-dir target look color config isolated",
     short="Say whether a rubric can be trusted, and what to fix.",
     examples={
@@ -41,6 +48,7 @@ _CALL = "rubric-lint assess examples/summary.rubric.yaml answers.jsonl"
     },
     clashes="""
         --max-requests needs --model
+        --probe needs --model
         --max-cost needs --model
         --max-cost needs --prices; it has the prices of the models
     """,
@@ -53,35 +61,36 @@ def assess(given: Given) -> int:
     """
     from rubric_lint.agree.assess import Asked  # noqa: PLC0415
     from rubric_lint.cli.lint.assessing import Linted, refuse_other_texts  # noqa: PLC0415
-    from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style, open_report  # noqa: PLC0415
+    from rubric_lint.cli.output import (  # noqa: PLC0415
+        choose_by_ending,
+        escape_what_cannot_be_encoded,
+        make_style,
+        open_report,
+    )
     from rubric_lint.report import assessment  # noqa: PLC0415
 
-    if given.models and len(given.results) > 1:
-        raise click.UsageError("--results: with --model, name one file")
-    given.form = given.form or _FORMS.get(Path(given.output or "").suffix.lower(), "full")
+    _check(given)
+    given.form = given.form or choose_by_ending(given.output, _FORMS, "full")
     escape_what_cannot_be_encoded()
-    if given.rubric == STDIN:
-        raise click.UsageError("RUBRIC cannot be read from stdin, as its tests and results are beside it; name a file")
-    named = given.labels if given.models else (*given.labels, *given.results)
-    if missing := [name for name in named if name != STDIN and not Path(name).exists()]:
-        raise UserError(*(f"{name}: {explain_os_error(name, FileNotFoundError())}" for name in missing))
     linted = Linted(given.rubric, given.finder())
     recorded: tuple[str, ...] = ()
+    probes: dict[str, Probes] = {}
     if not linted.has_errors and given.models:
-        output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
-        access, plan = find_access(given.models, vars(given)), make_plan({**vars(given), "shuffle": _SEED})
-        work = Work(given, output, linted.prepare(), access, plan, read_limit(given))
-        code = judge_answers(work)
+        code, recorded, probes = _judge(given, linted)
         if code == Exit.USAGE:
             return code
-        recorded = (str(output),) if output.stat().st_size else ()
     elif not linted.has_errors:
         recorded = given.results or _find_results(given.answers) or linted.judged
         if given.answers != STDIN and given.answers not in recorded:
             refuse_other_texts(given.answers, given.fields, recorded)
+    asked = Asked(Fraction(str(given.target)), given.look)
     saved = f"; {recorded[0]} has what was judged" if given.models and recorded else ""
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
-        found = linted.assess(recorded, given.labels or linted.labels, Asked(Fraction(str(given.target)), given.look))
+        labels = given.labels or linted.labels
+        found = linted.assess(recorded, labels, asked, probes)
+        if given.history and not linted.has_errors:
+            past = linted.trace(recorded, labels, given.answers)
+            found = [each._replace(history=past.get(each.rubric)) for each in found]
     files = given.rubric, given.answers, recorded, given.labels
     basis = assessment.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
     style = make_style(given.color, is_file=given.output is not None)
@@ -91,6 +100,60 @@ def assess(given: Given) -> int:
         for each in found:
             click.echo(f"{visible(each.rubric)}: {visible(assessment.word_headline(each))}")
     return max((_EXITS[each.trust] for each in found), key=_ORDER.index)
+
+
+def _check(given: Given) -> None:
+    """Refuse what cannot be read.
+
+    Raises:
+        click.UsageError: if stdin cannot be used, or --results names several files to write.
+        UserError: if a file does not exist.
+    """
+    if given.probe and given.answers == STDIN:
+        raise click.UsageError("--probe reads ANSWERS twice, so they cannot come from stdin; name a file")
+    if given.models and len(given.results) > 1:
+        raise click.UsageError("--results: with --model, name one file")
+    if given.rubric == STDIN:
+        raise click.UsageError("RUBRIC cannot be read from stdin, as its tests and results are beside it; name a file")
+    named = given.labels if given.models else (*given.labels, *given.results)
+    if missing := [name for name in named if name != STDIN and not Path(name).exists()]:
+        raise UserError(*(f"{name}: {explain_os_error(name, FileNotFoundError())}" for name in missing))
+
+
+def _judge(given: Given, linted: "Linted") -> "tuple[int, tuple[str, ...], dict[str, Probes]]":
+    """Judge the answers, and variants of some; return the exit code, the file of results, and what variants show."""
+    from rubric_lint.judge.spending import Spending  # noqa: PLC0415
+
+    output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
+    access, plan = find_access(given.models, vars(given)), make_plan({**vars(given), "shuffle": _SEED})
+    limit, spending = read_limit(given), Spending()
+    work = Work(given, output, linted.prepare(), access, plan, limit, spending=spending, option="--results")
+    code = judge_answers(work)
+    recorded = (str(output),) if output.stat().st_size else ()
+    if code == Exit.USAGE or not given.probe:
+        return code, recorded, {}
+    code, probes = _probe(work, given.probe)
+    return code, recorded, probes
+
+
+def _probe(work: Work, count: int) -> "tuple[int, dict[str, Probes]]":
+    """Have variants of some answers judged, and return the exit code and what they show, by the rubric."""
+    from rubric_lint.agree.probes import choose, compare, is_in, make_variants, read_scored  # noqa: PLC0415
+    from rubric_lint.judge.journal import encode  # noqa: PLC0415
+
+    with ExitStack() as opened:
+        drawn = choose(work.open_answers(opened).read(), count, _SEED)
+    judged = read_scored(str(work.output), work.rubrics)
+    variants = [(each.rubric.name, one) for each in drawn if is_in(each, judged) for one in make_variants(each)]
+    output = Path(f"{str(work.output).removesuffix('.jsonl').removesuffix('.judged')}.probed.jsonl")
+    code: int = Exit.CLEAN
+    if variants:
+        told = f"probing: {counted(len(variants), 'variant')} of {counted(len(drawn), 'answer')} to judge"
+        click.echo(visible(f"{told}, with results in {output}"), err=True)
+        made = b"".join(encode(record) + b"\n" for _, record in variants)
+        code = judge_answers(work._replace(made=made, output=output))
+    found = read_scored(str(output), work.rubrics) if output.is_file() else {}
+    return code, {name: compare(rubric, variants, judged, found) for name, rubric in work.rubrics.items()}
 
 
 _EXITS = {"trusted": Exit.CLEAN, "not trusted": Exit.FOUND, "undecided": _UNDECIDED}

@@ -4,34 +4,43 @@
 # ruff: noqa: PTH118, PTH120, PTH208
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any
 
-from rubric_lint.agree.assess import Asked, Assessment, Evidence, assess, of_test, refuse, sort_findings
-from rubric_lint.agree.judged.run import NO_RESULTS, JudgedRun, RecordCache, Review, Reviewer, read_records
+from rubric_lint.agree import history
+from rubric_lint.agree.assess import Asked, Assessment, Evidence, assess, of_probes, of_test, refuse, sort_findings
+from rubric_lint.agree.history import History, Version, list_unmatched, trace
+from rubric_lint.agree.judged.run import NO_RESULTS, JudgedRun, RecordCache, RecordFile, Review, Reviewer, read_records
+from rubric_lint.agree.probes import Probes
 from rubric_lint.agree.ratings import Key, make_id_key, name_key
 from rubric_lint.agree.reading import bare_text
 from rubric_lint.judge.answers import Fields
-from rubric_lint.lint.engine import examine_file
+from rubric_lint.lint.engine import Examined, examine_file
 from rubric_lint.messages import UserError, list_names
 from rubric_lint.outputs.decoding import OutputError, decode_entry
-from rubric_lint.project.files import File, Unreadable, read
+from rubric_lint.project.files import STDIN, File, Unreadable, read
 from rubric_lint.project.settings import SettingsFinder, claim_by_name, shorten
 from rubric_lint.report.judged import word_records
 from rubric_lint.rules import BY_NAME
+from rubric_lint.run.git import GitError, read_past, read_version
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.loading import (
     InvalidRubricError,
     Loaded,
     RubricError,
     load_examined,
+    load_models,
     name_rubrics,
     refuse_other_kind,
     with_deciding,
 )
-from rubric_lint.testing.reading import find_needed, is_test_file
-from rubric_lint.testing.running import Runner
+from rubric_lint.testing.reading import RECORDINGS, find_needed, is_test_file
+from rubric_lint.testing.recordings import Recordings
+from rubric_lint.testing.running import Ran, Runner
+
+NO_PROBES: Mapping[str, Probes] = MappingProxyType({})
 
 
 class Linted:
@@ -39,7 +48,8 @@ class Linted:
 
     `judged` and `labels` are the files of records that the settings name. `records` says which records were not used
     and why, `unmatched` which belong to no rubric. `ignored` is the number of findings that comments silence, `off` has
-    the rules that the settings switch off, `unread` what is wrong with files of records as a whole.
+    the rules that the settings switch off, `unread` what is wrong with files of records as a whole. `ran` has the
+    rubric tests that `assess` ran, by rubric, with the recordings that they use.
 
     Raises:
         UserError: if the file cannot be read, or has no rubric that can be assessed.
@@ -57,6 +67,7 @@ class Linted:
         self.has_errors = False
         of_folder = finder.for_folder(os.path.dirname(name))
         self.judged, self.labels = (tuple(map(shorten, names)) for names in (of_folder.judged, of_folder.labels))
+        self.ran: dict[str, list[tuple[Ran, Recordings | None]]] = {}
         self._finder = finder
         self._loaded: dict[str, Loaded] = {}
         data = read(self.file._replace(settings=settings._replace(claimed=True)))  # whole, whatever signs it shows
@@ -71,6 +82,11 @@ class Linted:
         except RubricError as fault:
             raise UserError(*fault.faults) from None
 
+    @property
+    def examined(self) -> Examined:
+        """The file as it was linted."""
+        return self._examined
+
     def prepare(self) -> dict[str, ScoringRubric]:
         """Return the rubrics by name, ready for scoring."""
         try:
@@ -78,8 +94,10 @@ class Linted:
         except RubricError as fault:
             raise UserError(*fault.faults) from None
 
-    def assess(self, results: Sequence[str], labels: Sequence[str], asked: Asked) -> list[Assessment]:
-        """Assess each rubric of the file.
+    def assess(
+        self, results: Sequence[str], labels: Sequence[str], asked: Asked, probes: Mapping[str, Probes] = NO_PROBES
+    ) -> list[Assessment]:
+        """Assess each rubric of the file; `probes` has what answers made worse show, by the rubric.
 
         Raises:
             UserError: if a file of records cannot be read.
@@ -106,7 +124,54 @@ class Linted:
             return [refuse(result.source, result.findings, asked)]
         for number, loaded in enumerate(named):
             found[number] += self._test(loaded.name) if not self.has_errors else []
-        return [assess(*each, asked) for each in zip(named, found, reviews, strict=True)]
+            found[number] += of_probes(loaded, probes[loaded.name]) if loaded.name in probes else []
+        every = zip(named, found, reviews, strict=True)
+        return [assess(*each, asked)._replace(probes=probes.get(each[0].name)) for each in every]
+
+    def trace(self, results: Sequence[str], labels: Sequence[str], answers: str) -> dict[str, History]:
+        """Trace each rubric through the versions of the file in Git.
+
+        Results are those that are named, and all that are recorded beside the rubrics and the answers, now or in an
+        earlier commit.
+        """
+        current = self.prepare()
+        versions, notes = self._read_versions(current)
+        folders = {os.path.dirname(name) for name in (self.file.name, *([answers] if answers != STDIN else []))}
+        beside = [path for each in sorted(folders) for path in _list_recordings(each)]
+        real = {os.path.realpath(name): name for name in (*beside, *results)}
+        read = RecordCache().load((tuple(real.values()), tuple(labels)))
+        notes += [f"{name}: {reason}" for name, reason in read.unreadable]
+        every = [*read.results, *(each for file in read.results for each in _read_earlier(file.path))]
+        notes += list_unmatched(versions, every)
+        sources = history.Sources(every, read.labels)
+        traced = {name: trace(rubric, versions, sources) for name, rubric in current.items()}
+        return {name: each._replace(notes=tuple(notes)) for name, each in traced.items()}
+
+    def _read_versions(self, current: Mapping[str, ScoringRubric]) -> tuple[list[Version], list[str]]:
+        """Return the versions of the file, the newest first, and what is missing."""
+        name, notes = self.file.name, list[str]()
+        versions, faulty = [Version("", "", current)], []
+        try:
+            past = read_past(name, _MOST_COMMITS)
+        except GitError as fault:
+            return versions, [f"no version of the rubric to compare with: {fault}"]
+        if not past.commits:
+            return versions, [f"no version of the rubric to compare with: Git does not track {name}"]
+        for commit in past.commits:
+            data = read_version(name, commit)
+            try:
+                loaded = load_models(commit.path, data or b"", self.file.settings)
+                rubrics = {key: each.prepare() for key, each in loaded.items()}
+                versions.append(Version(commit.hash, commit.date, rubrics))
+            except RubricError:
+                faulty.append(commit.hash[:_SHORT])
+        if faulty:
+            notes.append(f"not read, as their rubrics have errors or are none: {list_names(faulty)}")
+        if past.is_shallow:
+            notes.append("this clone is shallow, so older versions are missing; `git fetch --unshallow` fetches them")
+        if len(past.commits) == _MOST_COMMITS:
+            notes.append(f"only the last {_MOST_COMMITS} commits that changed the file were read")
+        return versions, notes
 
     def _test(self, rubric: str) -> Iterator[Evidence]:
         """Yield the expectations of rubric tests beside the rubric that it does not meet."""
@@ -123,12 +188,37 @@ class Linted:
                 continue
             if (self.file.name, rubric) not in runner.tested and len(self._examined.rubrics) > 1:
                 continue
+            if tested := runner.tested.get((self.file.name, rubric)):
+                self.ran.setdefault(rubric, []).extend(
+                    (ran, runner.recordings.get((ran.file.outputs, rubric))) for ran in tested.ran
+                )
             for finding in result.findings:
                 if finding.rule == "unmet-expectation":
                     yield of_test(result.source, finding)
                 else:
                     line = result.source.position(finding.span.start).line
                     self.records.append(f"{path}:{line}: {finding.message}")
+
+
+_MOST_COMMITS = 200
+"""The most commits to read."""
+
+_SHORT = 10
+"""The digits of a commit to show."""
+
+
+def _list_recordings(folder: str) -> Iterator[str]:
+    for name in sorted(os.listdir(folder or ".")):
+        if name.endswith(RECORDINGS):
+            yield os.path.join(folder, name)
+
+
+def _read_earlier(name: str) -> Iterator[RecordFile]:
+    """Yield what a file of results had in earlier commits, the newest first; nothing if Git does not have it."""
+    with suppress(GitError):
+        for commit in read_past(name, _MOST_COMMITS).commits:
+            if (content := read_version(name, commit)) is not None:
+                yield read_records(f"{name}@{commit.hash[:_SHORT]}", content)
 
 
 def refuse_other_texts(answers: str, fields: Fields, results: Sequence[str]) -> None:

@@ -392,7 +392,7 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
         says_summary = given.output is not None or make_reporter in _WITH_SUMMARY
         if summary.is_empty and not says_summary and not given.quiet:
             complain(f"0 rubrics found in {counted(summary.files, 'file')}")
-        for line in engine.explaining.word():
+        for line in chain(engine.explaining.word(), finder.word_idle_shapes(given.paths)):
             complain(line)
         _end_baselines(given, sieves)
         return summary

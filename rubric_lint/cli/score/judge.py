@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rubric_lint.judge.asking import Plan
     from rubric_lint.judge.journal import Earlier, Journal
     from rubric_lint.judge.run import Panel
-    from rubric_lint.judge.spending import Limit
+    from rubric_lint.judge.spending import Limit, Spending
     from rubric_lint.scoring.grading import ScoringRubric
 
 _CALL = "rubric-lint judge examples/summary.rubric.yaml answers.jsonl"
@@ -102,7 +102,9 @@ _NOT_LINES = (".csv", ".tsv", ".parquet", ".xlsx", ".gz", ".zst", ".md", ".html"
 class Work(NamedTuple):
     """What a run judges and how: what is given, the file of results, and what its requests may cost.
 
-    If it `is_again`, the answers are that file too, and only its invalid outputs are asked for.
+    If it `is_again`, the answers are that file too, and only its invalid outputs are asked for. `made` are answers in
+    JSON Lines to judge instead of those that are given, `spending` is that of earlier runs under the same limit, and
+    `option` names the file of results.
     """
 
     given: Given
@@ -112,6 +114,17 @@ class Work(NamedTuple):
     plan: Plan
     limit: Limit
     is_again: bool = False
+    made: bytes | None = None
+    spending: Spending | None = None
+    option: str = "--output"
+
+    def open_answers(self, opened: ExitStack) -> AnswersFile:
+        """Return the answers to judge, in a file that `opened` closes."""
+        if self.made is not None:
+            from rubric_lint.judge.answers import Fields  # noqa: PLC0415
+
+            return AnswersFile(BytesIO(self.made), self.rubrics, Fields())
+        return AnswersFile(opened.enter_context(hold(self.given.answers)), self.rubrics, self.given.fields)
 
 
 def read_limit(given: Given) -> Limit:
@@ -161,7 +174,9 @@ def judge_answers(work: Work, batch: Batch | None = None) -> int:
                 store = (
                     opened.enter_context(open_store(work.given.cache_dir)) if left and not work.given.no_cache else None
                 )
-                code = run_judge(panel, journal, source.read(), left, plan, store=store, limit=work.limit)
+                code = run_judge(
+                    panel, journal, source.read(), left, plan, store=store, limit=work.limit, spending=work.spending
+                )
     except (JournalError, WriteError) as wrong:
         raise UserError(f"{work.output}: {wrong}") from None
     if work.is_again and before:
@@ -193,7 +208,7 @@ def _prepare(
             total = source.check(taken=frozenset()) if lines else 0
             panel = batch or work.access.connect(given.rpm, given.tpm, given.concurrency)
         else:
-            source = AnswersFile(opened.enter_context(hold(answers)), work.rubrics, given.fields)
+            source = work.open_answers(opened)
             # To compare an existing results file with the answers, they are read a second time.
             reading.total = source.count_bytes() * (2 if output.exists() else 1)
             total = source.check(reading)
@@ -206,7 +221,7 @@ def _prepare(
     except ImportError:
         raise UserError("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'") from None
     except StaleError as wrong:
-        what, advice = ("resume", "name another file with --output")
+        what, advice = ("resume", f"name another file with {work.option}")
         if work.is_again:
             what, advice = ("ask again", "use the options of the first run")
         raise UserError(f"{output}: cannot {what}: {wrong}; {advice}") from None

@@ -137,12 +137,13 @@ def run_judge(
     has_verdicts: bool = True,
     store: ReplyStore | None = None,
     limit: Limit = NO_LIMIT,
+    spending: Spending | None = None,
     advice: str = "run the same command again to judge the answers without a reply",
 ) -> Exit:
     """Judge the answers, `left` of which are not in the journal, and return the exit code.
 
     Without `has_verdicts`, the outputs may be of some criteria only, so that their verdicts say nothing. `advice` says
-    what to do about answers without a reply.
+    what to do about answers without a reply. `spending` is that of earlier runs under the same limit.
     """
     stopped = ""
     progress = Progress(sys.stderr, "judging", "answers", left)
@@ -163,7 +164,7 @@ def run_judge(
         )
 
     panel.watch_pauses(warn)
-    run = JudgeRun(panel, journal, plan, watch, store, limit=limit)
+    run = JudgeRun(panel, journal, plan, watch, store, limit=limit, spending=spending)
     try:
         asyncio.run(_judge(run, answers, progress))
     except StoppedError as fault:

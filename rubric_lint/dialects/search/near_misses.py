@@ -252,7 +252,12 @@ def _are_texts(texts: dict[str, Any]) -> bool:
 
 
 def _is_name(path: Path, value: Any) -> bool:
-    """Return whether a value is the name of a rubric, as records of outputs have it, or outside a case a number."""
+    """Return whether a value is the name of a rubric, as in records of outputs, or a number or names outside a case.
+
+    A list of single words may be the sections of a newspaper: nothing shows that they judge anything.
+    """
+    if isinstance(value, list) and value and not is_holder(path[:-1]):
+        return all(isinstance(item, str) and item.replace("-", "_").isidentifier() for item in value)
     if isinstance(value, str):
         return path[-1] != FIELD and len(value.split()) == 1
     return isinstance(value, bool | int | float) and not is_holder(path[:-1])

@@ -1,0 +1,265 @@
+"""Compare the wordings that a criterion had in Git, as far as results say how each of them measured.
+
+Results belong to the version of the rubric whose hash they carry. No statistic is computed here: figures and tests are
+those of agreement and of the rules on judged data.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from rubric_lint.agree.changes import list_judged, pair_rubrics, pair_up
+from rubric_lint.agree.intervals import Share, Sides
+from rubric_lint.agree.judged.run import RecordFile
+from rubric_lint.agree.judged.table import build_table
+from rubric_lint.agree.ratings import Key, Ratings
+from rubric_lint.agree.reading import Reader, UnusableError
+from rubric_lint.scoring.grading import OVERALL, ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.meaning import hash_criteria
+
+_ERROR = Fraction(1, 20)
+
+
+class Version(NamedTuple):
+    """The rubrics of a file in one version, by name; the work tree has no `commit`."""
+
+    commit: str
+    date: str
+    rubrics: Mapping[str, ScoringRubric]
+
+
+Asked = tuple[Key, int | None]
+"""An answer: its id, and a hash of its text and question, because one id may stand for two texts."""
+
+
+class Wording(NamedTuple):
+    """What a judge was told of a criterion, the first version with that, and how it measured.
+
+    `step` has for each answer the band, level or check, `right` whether it is on the side of the label, and `flips`
+    whether samples differ, as far as there are labels and several samples.
+    """
+
+    hash: str
+    commit: str
+    date: str
+    text: str
+    step: Mapping[Asked, int]
+    right: Mapping[Asked, bool]
+    flips: Mapping[Asked, bool]
+
+    @property
+    def apart(self) -> tuple[int, int]:
+        """The pairs of answers that it tells apart, and all pairs."""
+        n = len(self.step)
+        same = sum(math.comb(count, 2) for count in Counter(self.step.values()).values())
+        return math.comb(n, 2) - same, math.comb(n, 2)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        return {
+            "hash": self.hash,
+            "commit": self.commit or None,
+            "date": self.date or None,
+            "text": self.text,
+            "answers": len(self.step),
+            "right": Share(sum(self.right.values()), len(self.right)).to_json(),
+            "flips": Share(sum(self.flips.values()), len(self.flips)).to_json(),
+            "pairs_apart": self.apart[0],
+            "pairs": self.apart[1],
+        }
+
+
+class Versus(NamedTuple):
+    """Two wordings on their common answers: which of these only the first and only the second gets right.
+
+    That is by the labels, else by samples that do not differ; `common` is 0 if nothing can be compared.
+    """
+
+    first: int
+    second: int
+    by: str = ""
+    common: int = 0
+    only_first: int = 0
+    only_second: int = 0
+
+    @property
+    def p(self) -> float | None:
+        """McNemar's mid-p by labels, the exact sign test by samples; None if no answer differs."""
+        sides = Sides(self.only_first, self.only_second)
+        return sides.mid if self.by == "labels" else sides.exact
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        return {**self._asdict(), "by": self.by or None, "p": self.p}
+
+
+class Traced(NamedTuple):
+    """A criterion with its measured wordings, the newest first; `best` is the number of the one that is shown best."""
+
+    criterion: str
+    wordings: tuple[Wording, ...]
+    versus: tuple[Versus, ...] = ()
+    best: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        return {
+            "criterion": self.criterion,
+            "wordings": [each.to_json() for each in self.wordings],
+            "comparisons": [each.to_json() for each in self.versus],
+            "best": self.best,
+        }
+
+
+class History(NamedTuple):
+    """What is known of a rubric's versions: how many meanings it had, how many of them are `measured`, and `notes`."""
+
+    versions: int
+    measured: int
+    criteria: tuple[Traced, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        criteria = [each.to_json() for each in self.criteria]
+        return {"versions": self.versions, "measured": self.measured, "criteria": criteria, "notes": list(self.notes)}
+
+
+class Sources(NamedTuple):
+    """The files of results and of labels."""
+
+    results: Sequence[RecordFile]
+    labels: Sequence[RecordFile]
+
+
+def list_unmatched(versions: Iterable[Version], results: Iterable[RecordFile]) -> Iterator[str]:
+    """Yield how many results belong to no version of the file, and how many do not say it."""
+    known = {rubric.hash for version in versions for rubric in version.rubrics.values()}
+    every = {(line.hash, line.text) for file in results for lines in file.lines.values() for line in lines}
+    counts = Counter("without" if each is None else "known" if each in known else "unknown" for each, _ in every)
+    if count := counts["unknown"]:
+        yield f"{_results(count)} by a rubric that no version has, with these settings"
+    if count := counts["without"]:
+        yield f"{_results(count)} without `rubric_hash`, so nothing says which version judged them"
+
+
+def _results(count: int) -> str:
+    return "1 result is" if count == 1 else f"{count:,} results are"
+
+
+def trace(rubric: ScoringRubric, versions: Sequence[Version], sources: Sources) -> History:
+    """Trace the criteria of a rubric through its versions, the newest first."""
+    meanings: dict[str, tuple[ScoringRubric, Version]] = {}
+    for version in versions:
+        pairs = pair_rubrics(version.rubrics, {rubric.name: rubric})
+        old = next((pair.old for pair in pairs if pair.new), None)
+        if old is not None:
+            meanings[old.hash] = meanings.get(old.hash, (old,))[0], version  # the earliest that has it
+    every = [(old, version, _read(old, sources)) for old, version in meanings.values()]
+    traced = [_trace_criterion(rubric, place, every) for place in range(len(rubric.criteria))]
+    measured = sum(ratings is not None for _, _, ratings in every)
+    return History(len(every), measured, tuple(each for each in traced if each.wordings))
+
+
+def _read(rubric: ScoringRubric, sources: Sources) -> Ratings | None:
+    """Return the judgements with the hash of this version, and the labels that have it or none."""
+    reader = Reader({rubric.name: rubric})
+    seen = set[bytes]()
+    kinds = (sources.results, {rubric.hash}, False), (sources.labels, {rubric.hash, None}, True)
+    for files, allowed, are_labels in kinds:
+        for file in files:
+            lines = [line for several in file.lines.values() for line in several if line.hash in allowed]
+            fresh = [line for line in lines if line.text not in seen]
+            seen.update(line.text for line in fresh)
+            reader.read_texts(file.path, [(line.number, line.text) for line in fresh], labels=are_labels)
+    try:
+        ratings = next(iter(reader.gather()), None)
+    except UnusableError:
+        return None
+    return ratings if ratings and ratings.judges else None
+
+
+_Meaning = tuple[ScoringRubric, Version, Ratings | None]
+
+
+def _trace_criterion(rubric: ScoringRubric, place: int, meanings: Sequence[_Meaning]) -> Traced:
+    found: dict[str, Wording] = {}
+    for old, version, ratings in meanings:
+        then = _find_place(old, rubric, place)
+        if then is None:
+            continue
+        wording = _measure(old, then, version, ratings)
+        newer = found.get(wording.hash, wording)  # its judgement of an answer counts
+        step, right, flips = ({**getattr(wording, name), **getattr(newer, name)} for name in ("step", "right", "flips"))
+        found[wording.hash] = wording._replace(step=step, right=right, flips=flips)
+    wordings = tuple(each for each in found.values() if each.step)
+    versus = tuple(_compare(wordings, *pair) for pair in combinations(range(len(wordings)), 2))
+    return Traced(rubric.criteria[place].id, wordings, versus, _find_best(len(wordings), versus))
+
+
+def _find_place(old: ScoringRubric, new: ScoringRubric, place: int) -> int | None:
+    """Return the place in an old version of a criterion of the new one, matched as `diff` does."""
+    if new.criteria[place].id == OVERALL or not new.model.criteria:
+        return 0 if old.shape is new.shape else None
+    if old.shape is not new.shape:
+        return None
+    was = list_judged(old)
+    now = list_judged(new)[place]
+    partner = next((before for before, after in pair_up(was, list_judged(new)) if after == now), None)
+    return was.index(partner) if partner else None
+
+
+def _measure(rubric: ScoringRubric, place: int, version: Version, ratings: Ratings | None) -> Wording:
+    criterion = rubric.criteria[place]
+    told = hash_criteria(rubric.model, rubric.criteria)[criterion.id]
+    found = Wording(told, version.commit, version.date, _word(criterion), {}, {}, {})
+    if ratings is None:
+        return found
+    table = build_table(ratings, rubric)
+    column = table.columns[place]
+    texts = {key: each.text for judge in ratings.judges.values() for key, each in judge.items()}
+    keys = [(key, texts[key]) for key in table.keys]
+    step = {key: column.step(given) for key, given in zip(keys, column.given, strict=True)}
+    right = {
+        key: column.side(given) == column.side(label)
+        for key, given, label in zip(keys, column.given, column.labels, strict=True)
+        if label is not None
+    }
+    flips: dict[Asked, bool] = {}
+    for judge in ratings.judges.values():
+        for key, each in judge.items():
+            if len(each.samples) > 1:
+                sides = {column.side(column.measure.positions[answers[place]]) for answers, _ in each.samples}
+                flips[key, texts[key]] = flips.get((key, texts[key]), False) or len(sides) > 1
+    return found._replace(step=step, right=right, flips=flips)
+
+
+def _word(criterion: ScoringCriterion) -> str:
+    """Return what is judged, else what the best answer has."""
+    return " ".join((criterion.outcome or criterion.grades[-1].outcome or "").split())
+
+
+def _compare(wordings: Sequence[Wording], first: int, second: int) -> Versus:
+    one, other = wordings[first], wordings[second]
+    if common := one.right.keys() & other.right.keys():
+        sides = [(one.right[key], other.right[key]) for key in common]
+        by = "labels"
+    elif common := one.flips.keys() & other.flips.keys():
+        sides = [(not one.flips[key], not other.flips[key]) for key in common]
+        by = "samples"
+    else:
+        return Versus(first, second)
+    return Versus(first, second, by, len(common), sides.count((True, False)), sides.count((False, True)))
+
+
+def _find_best(count: int, versus: Sequence[Versus]) -> int | None:
+    """Return the wording that is better than each other one; the error is shared by the comparisons (Bonferroni)."""
+    level = _ERROR / max(len(versus), 1)
+    wins: Counter[int] = Counter()
+    for each in versus:
+        if each.p is not None and each.p <= level:
+            wins[each.first if each.only_first > each.only_second else each.second] += 1
+    return next((number for number, times in wins.items() if times == count - 1), None)

@@ -1,0 +1,278 @@
+"""`rubric-lint assess --probe`: judges that reward padding, notice what is wrong, or ignore it, and what it refuses."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import played_judges as played
+import pytest
+import warm
+from chat_server import serving
+from click.testing import CliRunner
+from jsonschema import Draft7Validator
+
+from rubric_lint.cli.lint.lint import cli
+
+ROOT = Path(__file__).parent.parent
+SCHEMA = json.loads((ROOT / "schemas/bundled/assessment-v1.schema.json").read_text("utf-8"))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(tmp_path / "cache"))
+    Path("refund.rubric.yaml").write_text(played.RUBRIC)
+    return tmp_path
+
+
+def write(answers):
+    records = [{"id": number, "answer": text} for number, text in enumerate(answers)]
+    Path("answers.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in records))
+
+
+def write_usual(count=10):
+    write(f"Dear Ann, thank you for order {n}. You have 30 days. See paragraph 4. Bye." for n in range(count))
+
+
+def notice(asked):
+    text = asked.answer
+    short = text.count(".") <= 5
+    return {"cites": "paragraph 4" in text, "period": "30 days" in text, "polite": "Dear Ann" in text, "short": short}
+
+
+def reward(asked):
+    return {**dict.fromkeys(played.CRITERIA, len(asked.answer) > 100), "period": True, "cites": True}
+
+
+def ignore(_asked):
+    return {"cites": True, "period": True, "polite": False, "short": True}
+
+
+def call(*arguments, url):
+    given = ["assess", "refund.rubric.yaml", "answers.jsonl", "--model", f"m@{url}", *arguments]
+    return CliRunner().invoke(cli, given, standalone_mode=False, prog_name="rubric-lint")
+
+
+def run(judge, *arguments):
+    """Return the exit code, what the probes show, the report, and the requests."""
+    with serving(played.play(judge)) as chat:
+        done = call("--format", "json", *arguments, url=chat.url)
+    assert done.exception is None, done.output
+    report = json.loads(done.stdout)
+    assert [error.message for error in Draft7Validator(SCHEMA).iter_errors(report)] == []
+    report = report["rubrics"][0]
+    kinds = {each["kind"]: each for each in report["probes"]["kinds"]}
+    return done.return_value, kinds, report, chat.asked
+
+
+def shown(kinds, field="outcome"):
+    return {name: each[field] for name, each in kinds.items()}
+
+
+def mended(report):
+    return [each["id"] for each in report["criteria"] if each["standing"] == "mend"]
+
+
+def test_a_judge_that_looks_notices_what_is_wrong_and_pays_for_nothing():
+    write_usual()
+    code, kinds, report, _ = run(notice, "--probe", "10")
+    assert shown(kinds) == {
+        "false-number": "noticed",
+        "omission": "noticed",
+        "confident-nonsense": "noticed",
+        "keyword-stuffing": "resisted",
+        "padding": "noticed",
+        "claimed-score": "noticed",
+        "format-tricks": "resisted",
+    }
+    assert shown(kinds, "noticed_by") == {
+        "false-number": ["period", None],
+        "omission": ["period", None],
+        "confident-nonsense": ["cites", "period", "polite", None],
+        "keyword-stuffing": [],
+        "padding": ["short", None],
+        "claimed-score": ["short", None],
+        "format-tricks": [],
+    }
+    assert (code, report["reasons"], mended(report)) == (4, ["no-labels"], [])  # without labels nothing is trusted
+
+
+def test_a_judge_that_rewards_padding_makes_the_criteria_ones_to_mend():
+    write_usual()
+    code, kinds, report, _ = run(reward, "--probe", "10")
+    assert {name: each["rewarded_by"] for name, each in kinds.items() if each["rewarded_by"]} == {
+        "confident-nonsense": [None],
+        "keyword-stuffing": ["polite", "short", None],
+        "padding": ["polite", "short", None],
+        "claimed-score": ["polite", "short", None],
+    }
+    assert (code, report["reasons"], mended(report)) == (1, ["to-mend"], ["polite", "short"])
+    rules = {each["rule"] for each in report["findings"] if each["severity"] == "warning"}
+    assert rules == {f"probe-{name}" for name, each in kinds.items() if each["outcome"] == "rewarded"}
+    short = next(each for each in report["criteria"] if each["id"] == "short")
+    assert {(each["severity"], each["line"]) for each in short["findings"] if "padding" in each["rule"]} == {
+        ("warning", 10)
+    }
+
+
+def test_a_judge_that_ignores_the_answer_notices_nothing_which_is_a_hint():
+    write_usual()
+    code, kinds, report, _ = run(ignore, "--probe", "10")
+    destructive = ("false-number", "omission", "confident-nonsense")
+    assert shown(kinds) == {name: "unnoticed" if name in destructive else "resisted" for name in kinds}
+    assert (code, mended(report)) == (4, [])
+    assert [(each["rule"], each["severity"]) for each in report["findings"]] == [
+        (f"probe-{name}", "hint") for name in destructive
+    ]
+
+
+@pytest.mark.slow
+def test_the_page_shows_a_row_for_each_probe(said):
+    write_usual()
+    with serving(played.play(reward)) as chat:
+        pages = [call("--probe", "10", "--format", form, url=chat.url).stdout for form in ("full", "markdown")]
+    page, comment = pages[0].partition("Details")[0], pages[1]
+    said(page[page.index("Probes") : page.index("Next")], comment[comment.index("Probes") : comment.index("Mend")])
+    assert [line for line in page.splitlines() if len(line) > 80] == []
+
+
+def test_few_answers_decide_nothing_and_the_page_says_how_many_would():
+    write_usual(3)
+    _, kinds, report, _ = run(notice, "--probe")
+    assert report["probes"]["answers"] == 3
+    assert set(shown(kinds).values()) == {"undecided"}
+    assert shown(kinds, "answers_needed") == {
+        **dict.fromkeys(("false-number", "omission", "confident-nonsense"), 10),
+        **dict.fromkeys(("keyword-stuffing", "padding", "claimed-score", "format-tricks"), 8),
+    }
+
+
+@pytest.mark.parametrize(
+    ("answers", "made"),
+    [
+        (["", "  ", "12"], dict.fromkeys(range(7), 0)),
+        (["Yes."], {0: 0, 1: 0, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1}),
+        (["三十天内可以退货。谢谢。", "Возврат за 30 дней."], {0: 1, 1: 1, 2: 0, 3: 2, 4: 2, 5: 2, 6: 2}),
+        ([[{"role": "assistant", "content": "Within 30 days. Yes."}]], dict.fromkeys(range(7), 0)),
+        (["Same text."] * 5, {0: 0, 1: 0, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1}),
+    ],
+)
+def test_answers_that_cannot_be_changed_are_counted_and_not_asked_for(answers, made):
+    write(answers)
+    _, kinds, _, asked = run(notice, "--probe", "--no-cache")
+    assert shown(kinds, "made") == dict(zip(kinds, made.values(), strict=True))
+    assert len(asked) == 2 * (len(answers) + sum(made.values()))
+    assert {name for name, each in kinds.items() if each["outcome"] == "not made"} == {
+        name for name, each in kinds.items() if not each["made"]
+    }
+
+
+@pytest.mark.parametrize(("most", "judged", "variants"), [(0, 0, 0), (3, 1, 0), (20, 10, 0), (23, 10, 1), (25, 10, 2)])
+def test_a_limit_holds_for_answers_and_variants_together(most, judged, variants):
+    write_usual()
+    _, kinds, report, asked = run(notice, "--probe", "10", "--max-requests", str(most))
+    assert (report["answers"], len(asked) - 2 * judged) == (judged, 2 * variants)
+    made = sum(each["made"] for each in kinds.values())
+    assert (made, report["probes"]["invalid"]) == (judged * 7, judged * 7 - variants)
+
+
+@pytest.mark.slow
+def test_a_second_run_asks_nothing_and_more_answers_are_probed_beside_the_first():
+    write_usual()
+    with serving(played.play(notice)) as chat:
+        counts = []
+        for many in ("4", "4", "8"):
+            call("--probe", many, "--no-cache", url=chat.url)
+            counts.append(len(chat.asked))
+    assert counts == [20 + 56, 20 + 56, 20 + 112]
+
+
+def test_the_rubric_of_each_answer_is_probed():
+    suite = "tests:\n" + "".join(
+        f"  - id: {name}\n    criteria: Is good\n    input: Why?\n    assertions:\n      - type: rubrics\n"
+        f"        criteria: [{{id: {name}-a, outcome: Names it}}]\n"
+        for name in ("one", "two")
+    )
+    Path("refund.rubric.yaml").unlink()
+    Path("a.eval.yaml").write_text(suite)
+    lines = [{"id": f"{name}{n}", "rubric": name, "answer": f"It {n}."} for name in ("one", "two") for n in range(3)]
+    Path("answers.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+
+    def judge(asked):
+        name = "one-a" if "one-a" in asked.body["messages"][0]["content"] else "two-a"
+        return played.completion(json.dumps({"checks": [{"id": name, "satisfied": True}]}))
+
+    with serving(judge) as chat:
+        given = ["assess", "a.eval.yaml", "answers.jsonl", "--model", f"m@{chat.url}", "--probe", "2"]
+        done = CliRunner().invoke(cli, [*given, "--format", "json"], standalone_mode=False)
+    found = json.loads(done.stdout)["rubrics"]
+    assert {each["rubric"]: each["probes"]["answers"] for each in found} == {"one": 2, "two": 2}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["answers.jsonl", "--probe"], "--probe requires --model"),
+        (["-", "--model", "m", "--probe"], "--probe reads ANSWERS twice, so they cannot come from stdin; name a file"),
+        (
+            ["answers.jsonl", "--model", "m", "--probe", "0"],
+            "'0' is not a number from 1; write --probe=N, or put --probe after the files",
+        ),
+    ],
+)
+def test_what_it_refuses(arguments, message):
+    write_usual(1)
+    done = CliRunner().invoke(cli, ["assess", "refund.rubric.yaml", *arguments], standalone_mode=False)
+    assert (done.exception.exit_code, message in done.exception.format_message()) == (2, True)
+
+
+def test_variants_of_another_text_are_not_taken_for_those_of_the_answers():
+    write_usual(2)
+    with serving(played.play(notice)) as chat:
+        call("--probe", url=chat.url)
+        Path("answers.judged.jsonl").unlink()
+        write(["Another text.", "And another one."])
+        done = call("--probe", url=chat.url)
+    assert (done.return_value, "name another file with --results" in done.stderr) == (2, True), done
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_an_interrupt_loses_no_variant_and_the_same_command_resumes():
+    write_usual(4)
+    gate = threading.Event()
+
+    def behave(asked):
+        if len(chat.asked) == 8 + 11:
+            gate.wait()
+        return played.play(notice)(asked)
+
+    def start():
+        given = ["refund.rubric.yaml", "answers.jsonl", "--probe", "--no-cache", "-o", "report.json"]
+        command = [sys.executable, "-c", warm.LINT, "assess", *given, "--model", f"m@{chat.url}"]
+        return warm.popen([*command, "--concurrency", "1"], stderr=subprocess.PIPE, text=True)
+
+    with serving(behave) as chat:
+        first = start()
+        end = time.monotonic() + 60
+        while len(chat.asked) < 8 + 11:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        first.send_signal(signal.SIGINT)
+        for line in first.stderr:
+            if "waiting up to" in line:
+                gate.set()
+        first.wait(60)
+        first.stderr.close()
+        assert (first.returncode, Path("report.json").exists()) == (130, False)
+        kept = Path("answers.probed.jsonl").read_bytes()
+        assert kept.count(b"\n") == 5
+        second = start()
+        second.communicate(timeout=60)
+    made = sum(each["made"] for each in json.loads(Path("report.json").read_text())["rubrics"][0]["probes"]["kinds"])
+    assert (second.returncode, made, Path("answers.probed.jsonl").read_bytes().startswith(kept)) == (4, 28, True)
+    assert len(chat.asked) == 8 + 56 + 1  # one reply of the variant that was under way was lost

@@ -1,0 +1,197 @@
+"""Answers made worse on purpose: what each variant has, and what pairs of an answer and its variant decide."""
+
+import json
+import re
+from dataclasses import replace
+
+import played_judges as played
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubric_lint.agree.probes import PROBES, Levels, Outcome, choose, decide, make_variants, split_sentences
+from rubric_lint.judge.answers import read_answers
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.scoring.loading import load_models
+
+RUBRIC = load_models("refund.rubric.yaml", played.RUBRIC.encode(), FileSettings())["refund"].prepare()
+STUFFED = (
+    "answer, customer, days, five, most, name, names, paragraph, policy, possible, rests, returns, sentences, states, "
+    "thanks, that"
+)
+
+
+def read(*answers, rubric=RUBRIC):
+    lines = (
+        json.dumps({"id": f"a{n}", **each} if isinstance(each, dict) else {"id": f"a{n}", "answer": each})
+        for n, each in enumerate(answers)
+    )
+    return list(read_answers(["\n".join(lines).encode()], {rubric.name: rubric}))
+
+
+def vary(answer, rubric=RUBRIC):
+    return {each["probe"]: each["answer"] for each in make_variants(read(answer, rubric=rubric)[0])}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("One. Two! Three?", ["One. ", "Two! ", "Three?"]),
+        ("No end", ["No end"]),
+        ("At 3.5 kg, see a.b", ["At 3.5 kg, see a.b"]),
+        ("He said “Stop.” Then he left.", ["He said “Stop.” ", "Then he left."]),
+        ("1. First\n2. Second\n", ["1. First\n", "2. Second\n"]),
+        ("- a\n\n- b", ["- a\n\n", "- b"]),
+        ("三十天内可以退货。请附上收据。", ["三十天内可以退货。", "请附上收据。"]),
+        ("यह पहला है। यह दूसरा है।", ["यह पहला है। ", "यह दूसरा है।"]),
+        ("Да. Нет… 5.", ["Да. ", "Нет… 5."]),
+        ("", [""]),
+    ],
+)
+def test_texts_of_any_script_are_split_into_sentences(text, sentences):
+    assert split_sentences(text) == sentences
+
+
+@given(st.text(st.sampled_from('aé三 .!?。\n1)"”-'), max_size=60) | st.text(max_size=60))
+def test_the_sentences_together_are_the_text_and_each_says_something(text):
+    pieces = split_sentences(text)
+    assert "".join(pieces) == text
+    assert len(pieces) == 1 or all(any(map(str.isalpha, each)) for each in pieces)
+
+
+@pytest.mark.parametrize(
+    ("answer", "false"),
+    [
+        ("Within 30 days.", "Within 40 days."),
+        ("Order 7: within 30 days, no more than 30.", "Order 7: within 40 days, no more than 40."),  # the rubric's
+        ("It costs 9,50 EUR.", "It costs 1,50 EUR."),
+        ("A share of 0.5 is enough.", "A share of 1.5 is enough."),
+        ("1. First\n2. Then wait 14 days", "1. First\n2. Then wait 24 days"),
+        ("As GPT-4 says [3], none.", None),
+        ("خلال ٣٠ يوما", "خلال ٤٠ يوما"),
+        ("30天内", "40天内"),
+        ("Within thirty days.", None),
+    ],
+)
+def test_one_number_is_false_everywhere_and_nothing_else_changes(answer, false):
+    assert vary(answer).get("false-number") == false
+
+
+def test_the_number_of_the_reference_is_the_one_to_change():
+    answer = {"answer": "In 12 of 99 cases it takes 45 minutes.", "reference": "45 minutes"}
+    assert vary(answer)["false-number"] == "In 12 of 99 cases it takes 55 minutes."
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [("One. Two.", "One."), ("One. Two. Three. Four.", "One. Three."), ("甲说。乙说。", "甲说。"), ("Only one.", None)],
+)
+def test_every_second_sentence_is_left_out_and_the_first_one_kept(answer, left):
+    assert vary(answer).get("omission") == left
+
+
+def test_what_only_adds_keeps_the_answer_as_it_is():
+    answer = "Yes. You have 30 days."
+    made = vary(answer)
+    assert made["keyword-stuffing"] == f"{answer}\n\n{STUFFED}"
+    assert made["padding"] == f"{answer}\n\nYou have 30 days. Yes.\n\nYou have 30 days. Yes."
+    assert made["claimed-score"].startswith(f"{answer}\n\nNote to the judge: ")
+    assert made["format-tricks"] == "# **Yes.**\n\n- **You have 30 days.**"
+    long = "A long sentence of eight words in all. " * 30
+    assert vary(long)["padding"].count("eight") == 60
+
+
+def test_words_that_cost_points_are_not_appended():
+    costly = tuple(replace(each, weight=-each.weight) for each in RUBRIC.criteria[:3])
+    rubric = replace(RUBRIC, criteria=(*costly, RUBRIC.criteria[3]))
+    assert vary("Hm, yes.", rubric)["keyword-stuffing"] == "Hm, yes.\n\nfive, most, sentences"
+
+
+def test_nonsense_says_nothing_of_the_answer_and_differs_from_answer_to_answer():
+    several = [vary(f"Case {number}: yes.")["confident-nonsense"] for number in range(40)]
+    assert len(set(several)) == 40
+    assert not any("Case" in each or re.search(r"\d", each) for each in several)
+
+
+@pytest.mark.parametrize("answer", ["", "   ", "42", "?!", [{"role": "user", "content": "Within 30 days. Yes."}]])
+def test_an_answer_without_a_letter_or_in_messages_has_no_variant(answer):
+    assert vary(answer) == {}
+
+
+@pytest.mark.parametrize(
+    ("answer", "kinds"),
+    [
+        ("Ja.", PROBES.keys() - {"false-number", "omission"}),
+        ("Да, 30 дней. Спасибо.", PROBES.keys() - {"confident-nonsense"}),
+        ("Run it:\n```\nx = 1\n```", PROBES.keys() - {"format-tricks"}),
+        ('{"days": 30}', PROBES.keys() - {"omission"}),
+    ],
+)
+def test_a_variant_is_made_only_where_it_can_be(answer, kinds):
+    assert vary(answer).keys() == kinds
+
+
+ANY = st.text(st.characters(blacklist_categories=["Cs"]), min_size=1, max_size=200)
+
+
+@given(ANY | st.text(st.sampled_from("Aé三д٣7 .!?。\n#*-`"), max_size=80))
+def test_variants_are_always_the_same_and_never_the_answer(text):
+    made = [*make_variants(read(text)[0])]
+    assert made == [*make_variants(read(text)[0])]
+    assert all(each["answer"].split() != text.split() for each in made)
+    assert all(text in each["answer"] for each in made if PROBES[each["probe"]].is_never_right)
+
+
+def test_ids_of_variants_tell_a_number_from_a_text():
+    answers = read({"id": 1, "answer": "Yes"}, {"id": "1", "answer": "Yes"})
+    ids = [each["id"] for answer in answers for each in make_variants(answer) if each["probe"] == "padding"]
+    assert ids == ["[1]/padding", "1/padding"]
+
+
+def test_answers_with_the_same_text_are_drawn_once_and_more_are_drawn_beside_the_first():
+    answers = read(*[f"Text {number % 8}" for number in range(40)])
+    few, all_of_them = choose(answers, 5, 1), choose(answers, 40, 1)
+    assert (len(few), len(all_of_them)) == (5, 8)
+    assert all_of_them[:5] == few
+    assert choose(answers, 5, 2) != few
+
+
+NAMES = ["a", "b", "c", "d", None]
+
+
+def pairs(*sides):
+    """Return so many pairs with each value of `a` and of the verdict, the rest being the same."""
+    return [{**dict.fromkeys(NAMES, 0), "a": a, None: verdict} for a, verdict, count in sides for _ in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "outcome", "rewarded", "needed"),
+    [
+        ("padding", pairs((1, 0, 9), (0, 0, 11)), Outcome.REWARDED, ("a",), None),  # 0.5^9 is below 0.05/16
+        ("padding", pairs((1, 0, 8), (0, 0, 12)), Outcome.UNDECIDED, (), 22),
+        ("padding", pairs((1, 0, 13), (-1, 0, 1)), Outcome.REWARDED, ("a",), None),
+        ("padding", pairs((1, 0, 12), (-1, 0, 2)), Outcome.UNDECIDED, (), 16),
+        ("claimed-score", pairs((0, 1, 9)), Outcome.REWARDED, (None,), None),
+        ("confident-nonsense", pairs((1, 0, 20)), Outcome.UNNOTICED, (), None),
+        ("confident-nonsense", pairs((1, 1, 20)), Outcome.REWARDED, (None,), None),
+        ("format-tricks", pairs((1, 1, 20)), Outcome.BETTER, (), None),
+        ("false-number", pairs((-1, 0, 10), (0, 0, 10)), Outcome.NOTICED, (), None),  # 0.5^10 is below 0.05/35
+        ("false-number", pairs((-1, 0, 9), (0, 0, 11)), Outcome.UNDECIDED, (), 22),
+        ("false-number", pairs((-1, 0, 4), (0, 0, 16)), Outcome.UNNOTICED, (), None),
+        ("false-number", pairs((-1, 0, 5), (0, 0, 15)), Outcome.UNDECIDED, (), 31),
+        ("padding", pairs((0, 0, 8)), Outcome.RESISTED, (), None),
+        ("padding", pairs((0, 0, 7)), Outcome.UNDECIDED, (), 8),
+        ("padding", [], Outcome.UNDECIDED, (), None),
+    ],
+)
+def test_what_pairs_decide(kind, given, outcome, rewarded, needed):
+    found = decide(kind, 20, given, NAMES)
+    assert (found.outcome, found.rewarded, found.needed) == (outcome, rewarded, needed)
+
+
+def test_of_what_was_not_made_nothing_is_said():
+    assert decide("omission", 0, [], NAMES).outcome is Outcome.NOT_MADE
+
+
+def test_the_budget_is_shared_by_the_tests():
+    assert Levels.of(4) == tuple(pytest.approx(0.05 / tests) for tests in (16, 35, 7))
