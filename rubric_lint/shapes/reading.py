@@ -129,8 +129,6 @@ def _values(holder: Any) -> Iterable[Any]:
 
 
 class _Reading:
-    """Reads one rubric."""
-
     def __init__(self, document: Document, shape: Shape, path: Path, bound: tuple[str | int, ...]) -> None:
         self.document, self.shape, self.path, self.bound = document, shape, path, bound
         self.draft = Draft(document, path)
