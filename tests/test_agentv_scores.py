@@ -55,11 +55,7 @@ def make_criterion(draw, number, kind, *, is_inline):
         entry["weight"] = draw.choice([0.1, 0.25, 0.5, 1, 1.5, 2, 3, 7, 0])
     if kind == "score_ranges":
         entry["score_ranges"] = make_bands(draw)
-    gates = {
-        "required": [True, False],
-        "min_score": [0.1, 0.5, 0.7, 0.75, 0.8, 1],
-        "required_min_score": [0, 3, 7, 10],
-    }
+    gates = {"required": [True, False], "min_score": [0.1, 0.5, 0.7, 0.75, 0.8, 1], "required_min_score": [0, 3, 7, 10]}
     for name in draw.sample(sorted(gates), draw.choice([0, 1, 1, 2])):
         entry[name] = draw.choice(gates[name])
     if draw.random() < 0.2:

@@ -295,8 +295,7 @@ def test_the_first_screen_fits_a_terminal_even_of_many_criteria():
 
 
 @pytest.mark.parametrize(
-    ("name", "start"),
-    [("a.json", "{"), ("a.md", "### "), ("a.txt", "refund.rubric.yaml:2: refund\n")],
+    ("name", "start"), [("a.json", "{"), ("a.md", "### "), ("a.txt", "refund.rubric.yaml:2: refund\n")]
 )
 def test_the_ending_of_the_file_chooses_the_format(name, start):
     prepare(5, GOOD)

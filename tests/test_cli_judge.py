@@ -594,8 +594,4 @@ def test_a_closed_standard_input_is_told(arguments):
     done = subprocess.run(
         command, env={**os.environ, "PYTHONPATH": root}, capture_output=True, text=True, timeout=60, check=False
     )
-    assert (done.returncode, done.stdout, done.stderr.splitlines()[-1].endswith(" is closed")) == (
-        2,
-        "",
-        True,
-    )
+    assert (done.returncode, done.stdout, done.stderr.splitlines()[-1].endswith(" is closed")) == (2, "", True)

@@ -134,7 +134,7 @@ TOLD = {
     "a criterion that follows its place in requests": {"j": shuffled()},
     "requests for each criterion alone have no places": {"j": shuffled(per_criterion=True)},
     "orders of other criteria are none": {
-        "j": [{**each, "judge": {"orders": [["cites"], 7, ["cites", 7]][n % 3]}} for n, each in enumerate(constant())],
+        "j": [{**each, "judge": {"orders": [["cites"], 7, ["cites", 7]][n % 3]}} for n, each in enumerate(constant())]
     },
     "a judge that follows the length of an answer": {
         "j": [{"id": n, "answer": "x" * n, "output": output(n > 40, n % 2)} for n in range(80)],
@@ -146,7 +146,7 @@ TOLD = {
     "quiet leaves out what was not tested": {"j": constant(), "options": ["--quiet"]},
     "a band that two criteria share and neither uses": {"a.rubric.yaml": SHARED, "j": [*map(banded, range(90))]},
     "invalid results are counted and not used": {
-        "j": [*constant(), *({"id": f"x{number}", "output": {"checks": []}} for number in range(25))],
+        "j": [*constant(), *({"id": f"x{number}", "output": {"checks": []}} for number in range(25))]
     },
     "another version of a rubric that is not named": {"j": versions()},
     "another version of a rubric that is named": {"j": versions(rubric="a")},
@@ -157,7 +157,7 @@ TOLD = {
         "options": ["--judged", "k.jsonl"],
     },
     "models of a panel are judges and no samples of one": {
-        "j": [{"id": f"a{n}", "outputs": [output(n % 2, 0), output(1, 0)], "judge": PANEL} for n in range(60)],
+        "j": [{"id": f"a{n}", "outputs": [output(n % 2, 0), output(1, 0)], "judge": PANEL} for n in range(60)]
     },
     "labels with faults": {"j": constant(), "l": LABELS},
     "a person with the name of a judge": {

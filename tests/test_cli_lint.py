@@ -378,8 +378,7 @@ def test_completion(args, incomplete, expected):
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["bad", "--config bad", "--output bad", "--baseline bad", "convert a.yaml -o bad", "init bad"],
+    "words", ["bad", "--config bad", "--output bad", "--baseline bad", "convert a.yaml -o bad", "init bad"]
 )
 def test_the_shell_is_asked_to_complete_the_names_of_files(words):
     line = {"COMP_WORDS": f"rubric-lint {words}", "COMP_CWORD": str(len(words.split()))}

@@ -15,10 +15,7 @@ from cases import read_cases
 
 TABLES = read_cases(__file__)
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")]
 
 MANY = "rubrics:\n" + "".join(
     f"  - id: c{number}\n    description: States result {number}.\n" for number in range(6_000)

@@ -83,10 +83,7 @@ CRITERIA = {
         "      - id: a\n        required_min_score: 0\n        score_ranges: {0: Wrong, 8: All of it is right}\n",
         "      - id: a\n        score_ranges: {0: Wrong, 8: All of it is right}\n",
     ),
-    "bands in a list": (
-        BANDS.format("expected_outcome", "expected_outcome"),
-        BANDS.format("outcome", "outcome"),
-    ),
+    "bands in a list": (BANDS.format("expected_outcome", "expected_outcome"), BANDS.format("outcome", "outcome")),
 }
 OPENINGS = {
     "agentv-4": "    assertions:\n    - type: rubrics\n      criteria:\n",

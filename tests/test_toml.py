@@ -185,11 +185,7 @@ def test_harbor_scores_are_exact():
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        ("weight = 2", 'type = "numeric"'),
-        ("[judge]", 'scoring.aggregation = "all-pass"\n[judge]'),
-    ],
+    "change", [("weight = 2", 'type = "numeric"'), ("[judge]", 'scoring.aggregation = "all-pass"\n[judge]')]
 )
 def test_what_is_no_average_is_not_scored(change, said):
     with pytest.raises(RubricError) as refused:
