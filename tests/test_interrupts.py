@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from cases import read_cases
 
-TABLES = read_cases(__file__)
+TOLD = read_cases(__file__)["TOLD"]
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")]
 
@@ -22,7 +22,6 @@ MANY = "rubrics:\n" + "".join(
 )
 SMALL = "rubrics:\n  - id: a\n    expected_outcome: States the result\n"
 OUTPUT = '{"checks": [{"id": "a", "satisfied": true}]}\n'
-TOLD = TABLES["TOLD"]
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 import rubric_lint
 from rubric_lint.cli.score.score import cli, score
 
-TABLES = read_cases(__file__)
+COMPACT = read_cases(__file__)["COMPACT"]
 
 PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and devices")
@@ -108,7 +108,6 @@ def test_half_a_surrogate_pair_costs_no_more_than_its_own_output(record, name):
 
 
 TOLD = 'in the raw text: no JSON object in this text: "none"'
-COMPACT = TABLES["COMPACT"]
 
 
 def test_compact_results_have_the_exact_score_and_no_more():

@@ -7,7 +7,7 @@ import pytest
 from cases import read_cases
 from test_cli_help import call
 
-TABLES = read_cases(__file__)
+WRONG = read_cases(__file__)["WRONG"]
 
 RUBRIC = """\
 rubrics:
@@ -29,7 +29,6 @@ FILES = {
     "r.csv": "id,expected_outcome\na,Names it\n",
     "r.rubric-test.yaml": "rubric: r.rubric.yaml\ntests:\n  - {id: a, answer: So., expect: {verdict: pass}}\n",
 }
-WRONG = TABLES["WRONG"]
 ROWS = [
     (f"{start} {row[0]}", row[1:])
     for start, rows in WRONG.items()
