@@ -47,11 +47,9 @@ def lines(records):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(folder, monkeypatch):
     """Calls `rubric-lint` in the test's folder: exit code, lines of the report, and what it complains of."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(tmp_path / ".kept"))
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(folder / ".kept"))
     Path("a.rubric.yaml").write_text(RUBRIC)
 
     def call(*arguments, files=None, form="concise"):

@@ -63,9 +63,8 @@ RUNS_WITH_ONE = {
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("sound.yaml").write_text("rubrics:\n- id: a\n  expected_outcome: Says it\n")
+def here(folder):
+    (folder / "sound.yaml").write_text("rubrics:\n- id: a\n  expected_outcome: Says it\n")
 
 
 def call(command, *arguments):

@@ -43,11 +43,10 @@ HOSTILE = [
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(folder):
     Path("r.rubric.yaml").write_text(RUBRIC, "utf-8")
     Path("in.jsonl").write_text("".join(json.dumps(each) + "\n" for each in RECORDS), "utf-8")
-    return tmp_path
+    return folder
 
 
 def call(*args):

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 from decimal import Decimal
 from textwrap import dedent
@@ -253,9 +252,6 @@ AGENTV = "agentv@4.42.4"
 @pytest.fixture(scope="module")
 def suites(tmp_path_factory):
     """A folder of suites for AgentV, one for each kind of criteria, and the program that reads them."""
-    if not (shutil.which("node") and shutil.which("npm")):
-        pytest.skip("AgentV runs on Node.js, and node or npm is missing")
-
     program = install_package(AGENTV) / "dist/cli.js"
     folder = tmp_path_factory.mktemp("suites")
     subprocess.run(["git", "init", "--quiet", folder], check=True)

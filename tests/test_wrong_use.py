@@ -37,17 +37,14 @@ ROWS = [
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
+def folder(folder):
     for name, text in FILES.items():
         Path(name).write_text(text, "utf-8")
     Path("latin.txt").write_bytes(b"Gr\xf6\xdfe")
     Path("empty").mkdir()
     Path("circle").symlink_to("circle")
     Path("link.yaml").symlink_to("r.rubric.yaml")
-    return tmp_path
+    return folder
 
 
 def held(folder):
