@@ -146,7 +146,7 @@ site: $(VENV)/installed-site
 	@PYTHONPATH=tools $(BIN)/python -m website
 
 schemas: $(VENV)/installed
-	$(BIN)/rubric-lint schema bundle
+	$(BIN)/python tools/bundle.py
 
 # After a change of the dependencies in pyproject.toml. Locked versions stay while they fit; `make lock UPGRADE=1` takes
 # the newest.

@@ -9,6 +9,7 @@ import os
 import random
 import subprocess
 import sys
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
@@ -767,6 +768,44 @@ def test_promptfoo_scores_a_checklist_that_we_write_as_we_do(promptfoo):
         ]
         assert [(each.verdict is Verdict.PASS, float(each.score)) for each in scored] == said
     assert {passes for passes, _ in said} == {True, False}
+
+
+BY_SCORE = """\
+module.exports = class {
+  id() { return 'grader'; }
+  async callApi(prompt) {
+    const score = Number(/\\[is ([\\d.]+)\\]/.exec(prompt)[1]);
+    return { output: JSON.stringify({ score, pass: score > 0.5, reason: 'told so' }) };
+  }
+};
+"""
+
+
+def test_promptfoo_scores_ranges_and_levels_that_we_write_as_we_do(promptfoo):
+    """The grader gives each scale of its own the score that the text asks for."""
+    chance = random.Random(7)  # noqa: S311 (the same rubrics every time)
+    drawn = []
+    for has_levels in (False, False, True) * 15:
+        entries, answers = [], []
+        for at in range(chance.randint(2, 5)):
+            answers.append(chance.choice([1, 2, 3, 5] if has_levels else range(11)))
+            worth = (answers[-1] - 1) / 4 if has_levels else answers[-1] / 10
+            weight = chance.choice([0.1, 1, 2, 7])
+            entry = {"id": f"c{at}", "expected_outcome": f"Part {at} [is {worth}]", "weight": weight}
+            steps = {str(each): f"Names {each} parts" for each in ([1, 2, 3, 5] if has_levels else [0, 4, 9])}
+            entries.append(entry | {"levels" if has_levels else "score_ranges": steps})
+        drawn.append((load(entries), tuple(answers)))
+    written = write("promptfoo", *(rubric for rubric, _ in drawn))
+    assert written.losses == ()
+    theirs = promptfoo(YAML(typ="safe").load(written.text), BY_SCORE, valid=True)
+    scored = [prepare(rubric, "r").grade(JudgeOutput(answers, (None,) * len(answers))) for rubric, answers in drawn]
+    assert [pytest.approx(float(each.score), abs=1e-12) for each in scored] == [each["score"] for each in theirs]
+    # promptfoo compares in floating point, so only there it may fail what has exactly the score that passes.
+    decided = [(ours, each) for ours, each in zip(scored, theirs, strict=True) if ours.score != Fraction(4, 5)]
+    assert [ours.verdict is Verdict.PASS for ours, _ in decided] == [each["success"] for _, each in decided]
+    assert {each["success"] for each in theirs} == {True, False}
+    back = load_rubrics("promptfooconfig.yaml", written.text.encode())
+    assert len(back) == sum(len(answers) for _, answers in drawn)  # each scale comes back as a rubric of its own
 
 
 TEXTS = """\

@@ -255,7 +255,7 @@ def test_results_of_rubrics_with_one_name_are_not_looked_at(run):
 @pytest.mark.parametrize(
     ("form", "sign"),
     [
-        ("full", "a.rubric.yaml:5:5 hint judged-constant: "),
+        ("full", "hint judged-constant: "),
         ("agent", "a.rubric.yaml:5:5 hint judged-constant: "),
         ("github", "::notice file=a.rubric.yaml,line=5,endLine=5,col=5,endColumn=7,title=rubric-lint%3A judged-const"),
         ("gitlab", '"severity": "info"'),

@@ -67,20 +67,22 @@ def screen(written):
 
 
 FULL = f"""\
-bad.yaml:6:22 error overlap: {SCORE_5}
+error overlap: {SCORE_5}
+    --> bad.yaml:6:22
    4 |       - score_range: [0, 5]
      |                      ------ also covers 5
    6 |       - score_range: [5, 7]
      |                      ^^^^^^
      = choose: end [0, 5] at 4 (rubric-lint fix --choose upper-keeps) or start [5, 7] at 6 (--choose lower-keeps)
 
-old.yaml:3:5 warning deprecated-description: criterion `a`: `description` is deprecated; write `expected_outcome`
+warning deprecated-description: criterion `a`: `description` is deprecated; write `expected_outcome`
+    --> old.yaml:3:5
    3 |     description: States the result.
      |     ^^^^^^^^^^^
      = fix: rename `description` to `expected_outcome` (rubric-lint fix)
 
 Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 criteria).
-1 fix is safe: rubric-lint fix; 1 fix needs your choice: rubric-lint fix --choose NAME.
+1 fix is safe: rubric-lint fix; 1 fix needs your choice: rubric-lint fix --choose.
 """
 CALM = ["--ignore", "split-band"]
 CONCISE = ["--format=concise", "-q"]
@@ -331,7 +333,7 @@ def test_frames_fit_the_terminal():
     Path("old.yaml").write_text(OLD.replace("result", "result and " * 20), "utf-8")
     written = call_on_terminal("old.yaml", "-q", "--color=never")
     row = "   3 |     description: States the result and result and result and result an..."
-    assert (row, 80) == (written.splitlines()[2], len(row))
+    assert (row, 80) == (written.splitlines()[3], len(row))
     assert max(map(len, written.splitlines())) == 80
 
 

@@ -105,10 +105,11 @@ def test_tests_pass_on_recorded_outputs():
 
 
 FAILED = """\
-refund.rubric-test.yaml:5:47 error unmet-expectation: test `wrong`: expected the gate of `accuracy` to be missed, but the judge gave 2
+error unmet-expectation: test `wrong`: expected the gate of `accuracy` to be missed, but the judge gave 2
+    --> refund.rubric-test.yaml:5:47
    5 |     expect: {verdict: fail, gates: {accuracy: missed}, criteria: {accuracy: [0, 6]}}
      |                                               ^^^^^^
-     :: refund.rubric.yaml:4:25
+    ::: refund.rubric.yaml:4:25
    4 |     required_min_score: 1
      |                         - the gate
    6 |       - {score_range: [0, 6], expected_outcome: States a period that the policy does not have}

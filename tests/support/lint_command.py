@@ -73,7 +73,7 @@ def folder(tmp_path, monkeypatch):
 
 COUNTED = "Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 criteria).\n"
 
-FIXABLE = "1 fix is safe: rubric-lint fix; 1 fix needs your choice: rubric-lint fix --choose NAME.\n"
+FIXABLE = "1 fix is safe: rubric-lint fix; 1 fix needs your choice: rubric-lint fix --choose.\n"
 
 BROKEN_RULE = """
 from rubric_lint.lint import engine
