@@ -8,6 +8,9 @@ from rubric_lint.edits.intents import Fix, Repair
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import Source, Span
 
+LIST_CHOICES = "?"
+"""What stands for the name of a choice where the answers are to be listed."""
+
 
 class Severity(StrEnum):
     """The severity of a finding."""

@@ -9,6 +9,7 @@ import os
 import random
 import subprocess
 import sys
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
@@ -497,6 +498,64 @@ def test_autoevals_offers_our_levels_and_scores_them_as_we_do(ask_readers, entri
     assert "[Input]\nThe input\n\n[Output]\nThe output" in told
 
 
+def answer_in_words(rubric, chance):
+    """The answer to each criterion as a judge of a written scorer gives it, and our result for these."""
+    ranks, ours = answer_by_chance(rubric, chance)
+    ranked = [sorted(each.grades, key=lambda grade: grade.score) for each in prepare(rubric, "r").criteria]
+    answers = [grades[rank].answer for grades, rank in zip(ranked, ranks, strict=True)]
+    return [{True: "yes", False: "no"}[each] if isinstance(each, bool) else str(each) for each in answers], ours
+
+
+def texts_of(rubric):
+    """The texts of the criteria, or of the bands of a holistic scale."""
+    scales = [band.outcome for scale in rubric.scales for band in scale.bands]
+    levels = [level.outcome for criterion in rubric.criteria for level in criterion.levels or ()]
+    return [*scales, *levels, *(criterion.outcome for criterion in rubric.criteria if criterion.outcome)]
+
+
+@law
+@given(st.one_of(*SHAPES.values()), st.randoms())
+def test_braintrust_scores_our_scorer_as_we_do(ask_readers, entries, chance):
+    rubric = load(entries)
+    answers, ours = answer_in_words(rubric, chance)
+    *scores, told = ask_readers("braintrust_scores", write("braintrust", rubric).text, answers)
+    assert scores == ["r", float(ours.score), float(ours.verdict is Verdict.PASS), str(ours.verdict)]
+    assert all(any(text in each for each in told) for text in texts_of(rubric))
+    assert all(f"[{name}]\nThe {name.lower()}\n" in each for each in told for name in ("Output", "Reference"))
+
+
+@settings(law, max_examples=15)
+@given(st.one_of(*SHAPES.values()), st.randoms())
+def test_inspect_scores_our_scorer_as_we_do(ask_readers, entries, chance):
+    rubric = load(entries)
+    answers, ours = answer_in_words(rubric, chance)
+    found = ask_readers("inspect_scores", write("inspect", rubric).text, answers)
+    if found is None:
+        pytest.skip("inspect-ai is not installed")
+    *scores, told = found
+    assert scores == [float(ours.score), float(ours.verdict is Verdict.PASS), str(ours.verdict)]
+    assert all(any(text in each for each in told) for text in texts_of(rubric))
+
+
+def test_inspect_gives_no_score_for_an_answer_that_the_rubric_does_not_have(ask_readers):
+    rubric = load([{"id": name, "levels": {"0": f"No {name}", "7": f"All {name}"}} for name in "ab"])
+    for answers in (["7.5", "7"], ["7", "yes"], ["5", "7"], ["7", ""]):
+        found = ask_readers("inspect_scores", write("inspect", rubric).text, answers)
+        if found is None:
+            pytest.skip("inspect-ai is not installed")
+        assert found[2] is None
+
+
+@law
+@given(st.one_of(*SHAPES.values()))
+def test_openai_takes_our_graders(ask_readers, entries):
+    try:
+        text = write("openai-graders", load(entries)).text
+    except ExportError:
+        assume(False)  # noqa: FBT003 (templates, and ids that no formula can have)
+    assert ask_readers("openai_graders", text)
+
+
 @settings(law, max_examples=150)
 @given(SHAPES["checklist"] | SHAPES["levels"], st.randoms())
 def test_harbor_scores_our_judge_file_as_we_do(ask, entries, chance):
@@ -709,6 +768,44 @@ def test_promptfoo_scores_a_checklist_that_we_write_as_we_do(promptfoo):
         ]
         assert [(each.verdict is Verdict.PASS, float(each.score)) for each in scored] == said
     assert {passes for passes, _ in said} == {True, False}
+
+
+BY_SCORE = """\
+module.exports = class {
+  id() { return 'grader'; }
+  async callApi(prompt) {
+    const score = Number(/\\[is ([\\d.]+)\\]/.exec(prompt)[1]);
+    return { output: JSON.stringify({ score, pass: score > 0.5, reason: 'told so' }) };
+  }
+};
+"""
+
+
+def test_promptfoo_scores_ranges_and_levels_that_we_write_as_we_do(promptfoo):
+    """The grader gives each scale of its own the score that the text asks for."""
+    chance = random.Random(7)  # noqa: S311 (the same rubrics every time)
+    drawn = []
+    for has_levels in (False, False, True) * 15:
+        entries, answers = [], []
+        for at in range(chance.randint(2, 5)):
+            answers.append(chance.choice([1, 2, 3, 5] if has_levels else range(11)))
+            worth = (answers[-1] - 1) / 4 if has_levels else answers[-1] / 10
+            weight = chance.choice([0.1, 1, 2, 7])
+            entry = {"id": f"c{at}", "expected_outcome": f"Part {at} [is {worth}]", "weight": weight}
+            steps = {str(each): f"Names {each} parts" for each in ([1, 2, 3, 5] if has_levels else [0, 4, 9])}
+            entries.append(entry | {"levels" if has_levels else "score_ranges": steps})
+        drawn.append((load(entries), tuple(answers)))
+    written = write("promptfoo", *(rubric for rubric, _ in drawn))
+    assert written.losses == ()
+    theirs = promptfoo(YAML(typ="safe").load(written.text), BY_SCORE, valid=True)
+    scored = [prepare(rubric, "r").grade(JudgeOutput(answers, (None,) * len(answers))) for rubric, answers in drawn]
+    assert [pytest.approx(float(each.score), abs=1e-12) for each in scored] == [each["score"] for each in theirs]
+    # promptfoo compares in floating point, so only there it may fail what has exactly the score that passes.
+    decided = [(ours, each) for ours, each in zip(scored, theirs, strict=True) if ours.score != Fraction(4, 5)]
+    assert [ours.verdict is Verdict.PASS for ours, _ in decided] == [each["success"] for _, each in decided]
+    assert {each["success"] for each in theirs} == {True, False}
+    back = load_rubrics("promptfooconfig.yaml", written.text.encode())
+    assert len(back) == sum(len(answers) for _, answers in drawn)  # each scale comes back as a rubric of its own
 
 
 TEXTS = """\

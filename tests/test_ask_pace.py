@@ -4,8 +4,6 @@ import asyncio
 import time
 from bisect import bisect_left
 from collections import deque
-from datetime import UTC, datetime
-from email.utils import format_datetime
 
 import pytest
 from cases import read_cases
@@ -68,12 +66,18 @@ def send_all(tokens, *, waits, workers=8, rpm=None, tpm=None):
             pace.leave(turn)
             pace.go_on()
 
+    at_once(work, zip(tokens, waits, strict=True), workers)
+    return sent
+
+
+def at_once(work, tasks, workers):
+    """Let workers take one task after the other, until none is left."""
+
     async def run():
-        left = zip(tokens, waits, strict=True)
+        left = iter(tasks)
         await asyncio.gather(*(work(left) for _ in range(workers)))
 
     asyncio.run(run())
-    return sent
 
 
 seconds = st.floats(0, 200).map(lambda value: round(value, 2))
@@ -101,64 +105,65 @@ def test_a_request_above_the_limit_waits_until_no_other_counts():
     assert send_all([10, 500, 10], waits=[0] * 3, tpm=100, workers=1) == [(1000, 10), (1060, 500), (1120, 10)]
 
 
-def test_what_a_request_used_replaces_its_estimate():
-    clock = Clock()
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def pace(clock):
+    """A pace that notes what is told of its pauses."""
+    return watched(make_pace(clock))
+
+
+def watched(pace):
+    pace.told = []
+    pace.watch = lambda *what: pace.told.append(what)
+    return pace
+
+
+async def test_what_a_request_used_replaces_its_estimate(clock):
     pace = make_pace(clock, tpm=100)
-
-    async def run():
-        turn = await pace.wait_turn(90)
-        pace.leave(turn, 20)
-        await pace.wait_turn(80)
-        first = clock.now
-        await pace.wait_turn(1)
-        return first, clock.now
-
-    assert asyncio.run(run()) == (1000, 1060)
+    turn = await pace.wait_turn(90)
+    pace.leave(turn, 20)
+    moments = []
+    for tokens in (80, 1):
+        await pace.wait_turn(tokens)
+        moments.append(clock.now)
+    assert moments == [1000, 1060]
 
 
 def test_the_estimate_follows_the_replies():
     estimate = TokenEstimate()
-    assert estimate.guess(3000, None) == 1500  # 1000 for the body, 500 for the reply
-    assert estimate.guess(3000, 50) == 1050
+    guesses = [estimate.guess(3000, None), estimate.guess(3000, 50)]  # 1000 for the body, 500 for the reply
     estimate.learn(4000, 1000, 40)
-    assert estimate.guess(4000, None) == 1040
+    guesses.append(estimate.guess(4000, None))
     for _ in range(100):
         estimate.learn(2000, 1000, 100)
-    assert estimate.guess(2000, None) == pytest.approx(1100, abs=1)
+    assert [*guesses, estimate.guess(2000, None)] == [1500, 1050, 1040, pytest.approx(1100, abs=1)]
 
 
-def test_a_refusal_halves_the_requests_at_once_and_replies_add_one_by_one():
-    clock = Clock()
+async def test_a_refusal_halves_the_requests_at_once_and_replies_add_one_by_one(clock):
     pace = make_pace(clock, concurrency=8)
-
-    async def run():
-        limits = []
-        turns = [await pace.wait_turn() for _ in range(8)]
-        for turn in turns:  # all of one wave: refused once
+    limits = []
+    for wave in (8, 1):  # all of one wave: refused once
+        for turn in [await pace.wait_turn() for _ in range(wave)]:
             pace.hold(turn, 1, "HTTP 429")
             pace.leave(turn)
         limits.append(pace.limit)
-        turn = await pace.wait_turn()
-        pace.hold(turn, 1, "HTTP 429")
-        pace.leave(turn)
-        limits.append(pace.limit)
-        for _ in range(2):
-            turn = await pace.wait_turn()
-            pace.leave(turn)
-            pace.go_on()
-        limits.append(pace.limit)
-        for _ in range(100):
-            pace.go_on()
-        return [*limits, pace.limit]
-
-    assert asyncio.run(run()) == [4.0, 2.0, pytest.approx(2.9), 8.0]
+    for _ in range(2):
+        pace.leave(await pace.wait_turn())
+        pace.go_on()
+    limits.append(pace.limit)
+    for _ in range(100):
+        pace.go_on()
+    assert [*limits, pace.limit] == [4.0, 2.0, pytest.approx(2.9), 8.0]
 
 
 @given(st.integers(1, 9), st.lists(st.sampled_from(["reply", "refusal", "timeout"]), max_size=60))
 def test_there_are_never_more_at_once_than_the_option_says_and_always_one(most, events):
-    clock = Clock()
+    clock, seen = Clock(), []
     pace = make_pace(clock, concurrency=most)
-    seen = []
 
     async def work(left):
         for event in left:
@@ -173,146 +178,73 @@ def test_there_are_never_more_at_once_than_the_option_says_and_always_one(most, 
                 pace.slow_down(turn)
             pace.leave(turn)
 
-    async def run():
-        left = iter(events)
-        await asyncio.gather(*(work(left) for _ in range(most)))
-
-    asyncio.run(run())
-    assert (len(seen), max(seen, default=0) <= most, pace.inside, pace.limit >= 1) == (
-        len(events),
-        True,
-        0,
-        True,
-    )
+    at_once(work, events, most)
+    found = len(seen), max(seen, default=0) <= most, pace.inside, pace.limit >= 1
+    assert found == (len(events), True, 0, True)
 
 
-def test_after_a_run_is_closed_no_request_is_sent():
-    clock = Clock()
-    pace = make_pace(clock)
-
-    async def run():
-        pace.close()
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(pace.wait_turn(), 0.05)
-        return pace.inside
-
-    assert asyncio.run(run()) == 0
+async def test_after_a_run_is_closed_no_request_is_sent(pace):
+    pace.close()
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(pace.wait_turn(), 0.05)
+    assert pace.inside == 0
 
 
-def test_a_pause_before_any_refusal_is_told_once():
-    clock = Clock()
-    pace = make_pace(clock)
-    told = []
-    pace.watch = lambda *what: told.append(what)
-    pace.rest(0.5)
-    assert (told, pace.left, pace.paused) == ([], 0.5, 0.5)
-    other = make_pace(clock)
-    other.watch = lambda *what: told.append(what)
-    for seconds_ in (5, 7):
-        other.rest(seconds_)
-    assert (told, other.left, other.paused) == ([(5, "a reply says that it is used up")], 7, 7)
+@pytest.mark.parametrize(
+    ("pauses", "told"), [([0.5], []), ([5, 7], [(5, "a reply says that it is used up")])], ids=["short", "long"]
+)
+def test_a_pause_before_any_refusal_is_told_once_if_it_is_long(pace, pauses, told):
+    for each in pauses:
+        pace.rest(each)
+    assert (pace.told, pace.left, pace.paused) == (told, pauses[-1], pauses[-1])
 
 
-def test_one_refusal_pauses_all_requests_as_long_as_the_endpoint_asks():
-    clock = Clock()
-    shared = make_pace(clock)
-
-    async def run():
-        assert shared.hold(await shared.wait_turn(), 12, "HTTP 429")
-        assert 12 <= shared.left <= 13.2
-        for _ in range(3):
-            await shared.wait_turn()
-            sent.append(clock.now)
-
-    sent = []
-    asyncio.run(run())
-    assert len(sent) == 3
-    assert all(1012 <= moment <= 1015 for moment in sent)
-    assert 12 <= shared.paused <= 13.2
+async def test_one_refusal_pauses_all_requests_as_long_as_the_endpoint_asks(clock, pace):
+    assert pace.hold(await pace.wait_turn(), 12, "HTTP 429")
+    assert 12 <= pace.left <= 13.2
+    for _ in range(3):
+        await pace.wait_turn()
+        assert 1012 <= clock.now <= 1015
+    assert 12 <= pace.paused <= 13.2
 
 
-def test_where_the_endpoint_says_nothing_the_pause_doubles_and_one_wave_counts_once():
-    clock = Clock()
-    shared = make_pace(clock)
+async def test_the_pause_doubles_one_wave_counts_once_and_an_answer_ends_the_doubling(pace):
     pauses = []
-
-    async def run():
-        sent = [await shared.wait_turn() for _ in range(8)]
-        for moment in sent:
-            shared.hold(moment, None, "HTTP 429")
-        pauses.append(shared.left)
-        for _ in range(8):
-            shared.hold(await shared.wait_turn(), None, "HTTP 429")
-            pauses.append(shared.left)
-
-    asyncio.run(run())
-    wanted = [1, 2, 4, 8, 16, 32, 60, 60, 60]
-    assert [low <= pause <= 1.1 * low for low, pause in zip(wanted, pauses, strict=True)] == [True] * 9
-
-
-def test_an_answer_ends_the_doubling():
-    clock = Clock()
-    shared = make_pace(clock)
-
-    async def run():
-        for _ in range(5):
-            shared.hold(await shared.wait_turn(), None, "HTTP 429")
-        await shared.wait_turn()
-        shared.go_on()
-        shared.hold(await shared.wait_turn(), None, "HTTP 429")
-        return shared.left
-
-    assert 1 <= asyncio.run(run()) <= 1.1
+    for turn in [await pace.wait_turn() for _ in range(8)]:
+        pace.hold(turn, None, "HTTP 429")
+    pauses.append(pace.left)
+    for answers in [*[0] * 8, 1]:
+        turn = await pace.wait_turn()
+        for _ in range(answers):
+            pace.go_on()
+            turn = await pace.wait_turn()
+        pace.hold(turn, None, "HTTP 429")
+        pauses.append(pace.left)
+    wanted = [1, 2, 4, 8, 16, 32, 60, 60, 60, 1]
+    assert [low <= pause <= 1.1 * low for low, pause in zip(wanted, pauses, strict=True)] == [True] * 10
 
 
-def test_after_half_an_hour_of_refusals_alone_there_is_no_point_in_waiting_on():
-    clock = Clock()
-    shared = make_pace(clock)
-
-    async def run():
-        times = 0
-        while shared.hold(await shared.wait_turn(), None, "HTTP 429"):
-            times += 1
-        return times
-
-    assert 25 <= asyncio.run(run()) <= 40
-    assert 1800 <= clock.now - 1000 <= 1900
+async def test_after_half_an_hour_of_refusals_alone_there_is_no_point_in_waiting_on(clock, pace):
+    times = 0
+    while pace.hold(await pace.wait_turn(), None, "HTTP 429"):
+        times += 1
+    assert (25 <= times <= 40, 1800 <= clock.now - 1000 <= 1900) == (True, True)
 
 
 def test_rpm_spaces_requests_evenly():
-    clock = Clock()
-    shared = make_pace(clock, 5)
-
-    async def run():
-        async def one():
-            await shared.wait_turn()
-            return clock.now
-
-        return await asyncio.gather(*(one() for _ in range(6)))
-
-    assert sorted(asyncio.run(run())) == [1000, 1012, 1024, 1036, 1048, 1060]
+    assert send_all([1] * 6, waits=[0] * 6, rpm=5) == [(moment, 1) for moment in range(1000, 1061, 12)]
 
 
-def test_the_first_pause_is_told_once():
-    clock = Clock()
-    shared = make_pace(clock)
-    told = []
-    shared.watch = lambda *what: told.append(what)
-
-    async def run():
-        shared.hold(await shared.wait_turn(), 5, "HTTP 429: busy")
-        shared.hold(await shared.wait_turn(), 5, "HTTP 429: busy")
-        shared.go_on()
-        shared.hold(await shared.wait_turn(), 7, "HTTP 429: busy")
-
-    asyncio.run(run())
-    assert told == [(5, "HTTP 429: busy")]
+async def test_the_first_pause_is_told_once(pace):
+    for wait, answers in ((5, 0), (5, 1), (7, 0)):
+        pace.hold(await pace.wait_turn(), wait, "HTTP 429: busy")
+        for _ in range(answers):
+            pace.go_on()
+    assert pace.told == [(5, "HTTP 429: busy")]
 
 
 @pytest.mark.parametrize("hinted", [True, False], ids=["with Retry-After", "without a word"])
-def test_a_run_against_5_requests_a_minute_finishes(hinted):
-    clock = Clock()
-    shared = make_pace(clock)
+def test_a_run_against_5_requests_a_minute_finishes(clock, pace, hinted):
     window, refused = deque(), []
 
     def serve():
@@ -324,26 +256,16 @@ def test_a_run_against_5_requests_a_minute_finishes(hinted):
         window.append(clock.now)
         return None
 
-    async def one():
-        while True:
-            sent = await shared.wait_turn()
-            wait = serve()
-            if wait is None:
-                shared.go_on()
-                return
-            refused.append(wait)
-            assert shared.hold(sent, wait if hinted else None, "HTTP 429")
+    async def work(waiting):
+        for _ in waiting:
+            turn = await pace.wait_turn()
+            while (wait := serve()) is not None:
+                refused.append(wait)
+                assert pace.hold(turn, wait if hinted else None, "HTTP 429")
+                turn = await pace.wait_turn()
+            pace.go_on()
 
-    async def run():
-        waiting = iter(range(40))
-
-        async def work():
-            for _ in waiting:
-                await one()
-
-        await asyncio.gather(*(work() for _ in range(8)))
-
-    asyncio.run(run())
+    at_once(work, range(40), 8)
     assert 7 * 60 <= clock.now - 1000 <= (8.5 if hinted else 16) * 60
     assert len(refused) <= (8 if hinted else 60)
 
@@ -352,72 +274,11 @@ def test_a_run_against_5_requests_a_minute_finishes(hinted):
 
 
 @pytest.mark.parametrize(
-    ("headers", "wait"),
-    [
-        ({"retry-after": "7"}, 7),
-        ({"retry-after": "0.25"}, 0.25),
-        ({"Retry-After": format_datetime(datetime.fromtimestamp(NOW + 90, UTC), usegmt=True)}, 90),
-        ({"retry-after": format_datetime(datetime.fromtimestamp(NOW - 90, UTC), usegmt=True)}, 0),
-        ({"retry-after-ms": "1500", "retry-after": "2"}, 1.5),
-        ({"retry-after": "20", "x-ratelimit-reset-requests": "59s"}, 20),
-        # OpenAI, Groq: durations as Go writes them
-        ({"x-ratelimit-reset-requests": "1s"}, 1),
-        ({"x-ratelimit-reset-requests": "6m0s"}, 360),
-        ({"x-ratelimit-reset-tokens": "20ms"}, 0.02),
-        ({"x-ratelimit-reset-requests": "1h2m3.5s"}, 3723.5),
-        ({"x-ratelimit-reset-requests": "2m59.56s"}, 179.56),
-        # Azure, Together, Cerebras: seconds
-        ({"x-ratelimit-reset-tokens": "12"}, 12),
-        ({"x-ratelimit-reset": "1"}, 1),
-        ({"x-tokenlimit-reset": "3"}, 3),
-        ({"x-ratelimit-reset-tokens-minute": "11.38"}, 11.38),
-        # OpenRouter, GitHub: a moment, in milliseconds or seconds since 1970
-        ({"X-RateLimit-Reset": f"{(NOW + 30) * 1000:.0f}"}, 30),
-        ({"x-ratelimit-reset": f"{NOW + 30:.0f}"}, 30),
-        # Anthropic: a moment as RFC 3339 writes it
-        ({"anthropic-ratelimit-requests-reset": datetime.fromtimestamp(NOW + 45, UTC).isoformat()}, 45),
-        ({"anthropic-ratelimit-requests-reset": "2026-11-18T11:07:00Z"}, 20),
-        # the drafts of the IETF
-        ({"ratelimit-reset": "50"}, 50),
-        ({"ratelimit": '"default";r=0;t=30'}, 30),
-        ({"ratelimit": '"burst";r=3;t=5, "daily";r=0;t=40'}, 40),
-        ({"ratelimit": "limit=100, remaining=0, reset=50"}, 50),
-        # of several limits the one that is used up counts
-        (
-            {
-                "x-ratelimit-remaining-requests": "0",
-                "x-ratelimit-reset-requests": "8s",
-                "x-ratelimit-remaining-tokens": "9000",
-                "x-ratelimit-reset-tokens": "1m0s",
-            },
-            8,
-        ),
-        ({"x-ratelimit-reset-requests": "8s", "x-ratelimit-reset-tokens": "1m0s"}, 8),
-        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9", "x-ratelimit-reset-day": "4000"}, 9),
-        # nothing that can be read
-        ({}, None),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "-5"}, None),
-        ({"retry-after": "1e9"}, None),
-        ({"retry-after": "9" * 400}, None),
-        ({"retry-after": "NaN"}, None),
-        ({"x-ratelimit-reset-requests": "later"}, None),
-        ({"x-ratelimit-limit-requests": "5"}, None),
-        ({"x-reset-password": "5"}, None),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_every_usual_way_of_saying_how_long_to_wait_is_read(monkeypatch, headers, wait):
-    monkeypatch.setattr(time, "time", lambda: NOW)
-    assert read_wait(headers) == (None if wait is None else pytest.approx(wait, abs=1e-3))
-
-
-@pytest.mark.parametrize(
     ("headers", "body", "wait"),
-    TABLES["waits in bodies and headers"],
+    [*TABLES["how long to wait"], ({"retry-after": "9" * 400}, "", None)],
     ids=lambda value: str(value)[:60],
 )
-def test_the_body_or_other_headers_may_say_how_long_to_wait(monkeypatch, headers, body, wait):
+def test_every_usual_way_of_saying_how_long_to_wait_is_read(monkeypatch, headers, body, wait):
     monkeypatch.setattr(time, "time", lambda: NOW)
     assert read_wait(headers, body) == (None if wait is None else pytest.approx(wait, abs=1e-3))
 

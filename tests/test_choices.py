@@ -22,7 +22,7 @@ from rubric_lint.rules import RULES
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.text.source import Source, splice
 
-TABLES = read_cases(__file__)
+CASES = read_cases(__file__)["CASES"]
 
 OURS = FileSettings(claimed=True)
 HEAD = "rubrics:\n  - id: a\n    score_ranges:\n"
@@ -38,7 +38,6 @@ GAP = f"""{HEAD}\
   - {{id: b, score_ranges: {{0: Names none, 8: Names two}}}}
 """
 OVERLAP = GAP.replace("[0, 3]", "[0, 7]")
-CASES = TABLES["CASES"]
 
 
 @pytest.mark.parametrize(("name", "case"), CASES.items(), ids=CASES)
@@ -373,3 +372,18 @@ def test_a_name_in_place_of_the_id_is_one_error():
     found = lint("a.yaml", text.encode()).findings
     assert codes(found) == ["unknown-field.misspelt", "unknown-field.misspelt-beside"]
     assert fix("a.yaml", text.encode(), unsafe=True).text == text.replace("{name: a", "{id: a")
+
+
+def test_choose_without_a_name_lists_the_choices_and_picks_none(tmp_path, program):
+    file = tmp_path / "a.yaml"
+    file.write_text(OVERLAP, "utf-8")
+    code, output, errors = program("fix", "a.yaml", "--choose")
+    assert (code, errors, file.read_text("utf-8")) == (0, "", OVERLAP)
+    assert output.splitlines()[0].startswith("a.yaml:")
+    assert [name in output for name in ("--choose upper-keeps", "--choose lower-keeps", "your choice")] == [
+        True,
+        True,
+        False,
+    ]
+    code, _, errors = program("fix", "--choose", "a.yaml")
+    assert (code, "write the path before --choose" in errors) == (2, True)

@@ -83,7 +83,7 @@ def test_help_is_one_screen_and_the_rest_is_one_word_away(path, monkeypatch):
     assert sorted(listed) == sorted({*expected, "--help"})
     assert {*list_options(sections(first).get("Options", ()))} <= {*listed}
     codes = [int(line.split()[0]) for line in groups["Exit codes"] if re.match(r"  \d", line)]
-    undecided = [4] if path == "rubric-lint assess" else []
+    undecided = [4] if path in {"rubric-lint assess", "rubric-lint improve"} else []
     assert codes in ([0, 2, 3, 130, 143], [0, 1, 2, 3, *undecided, 130, 143])
 
 
@@ -120,25 +120,22 @@ TABLES = {
 
 
 @pytest.fixture
-def clone(tmp_path, monkeypatch):
+def clone(folder, monkeypatch):
     """A repository with the examples."""
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    (tmp_path / "answers.jsonl").write_text(json.dumps({"id": "a", "answer": "A tower."}) + "\n")
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    (folder / "answers.jsonl").write_text(json.dumps({"id": "a", "answer": "A tower."}) + "\n")
     judged = [json.loads(line) for line in (ROOT / "examples/summary.outputs.jsonl").read_text("utf-8").splitlines()]
     for name, more in (("labels", {"rater": "ana"}), ("other", {})):
-        (tmp_path / f"{name}.jsonl").write_text(
-            "".join(json.dumps({**each, **more}) + "\n" for each in judged), "utf-8"
-        )
-    (tmp_path / "evals").mkdir()
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps({**each, **more}) + "\n" for each in judged), "utf-8")
+    (folder / "evals").mkdir()
     for name, table in TABLES.items():
-        (tmp_path / name).write_text(table, "utf-8")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "shards").mkdir()
+        (folder / name).write_text(table, "utf-8")
+    monkeypatch.setenv("HOME", str(folder))
+    (folder / "shards").mkdir()
     call("rubric-score examples/summary.rubric.yaml examples/summary.outputs.jsonl -o shards/1.jsonl")
     for command in ("init -q", "add .", "-c user.name=a -c user.email=a@example.org commit -qm Add"):
         subprocess.run(["git", *command.split()], check=True)
-    return tmp_path
+    return folder
 
 
 LABELS = "--labels labels.jsonl"  # `labels -o labels.csv` is an example too, and overwrites no sheet
@@ -176,7 +173,9 @@ def test_every_example_works(monkeypatch):
     expected = dict.fromkeys(codes, 0) | {"rubric-lint": 1, "rubric-lint format --check": 1}
     failing = re.compile(r"rubric-lint (score|agree|merge) .*(\.outputs\.jsonl|shards/)")
     expected |= {line: 1 for line in codes if failing.match(line)}
-    expected |= {line: 4 for line in codes if line.startswith("rubric-lint assess ")}  # one answer decides nothing
+    expected |= {
+        line: 4 for line in codes if re.match("rubric-lint (assess|improve) ", line)
+    }  # one answer shows nothing
     expected |= dict.fromkeys(("rubric-lint diff", "rubric-lint diff --format markdown HEAD"), 1)  # rubrics were added
     assert codes == expected
 

@@ -1,15 +1,12 @@
 import json
 import os
-import pty
 import re
-import select
 import signal
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
-import warm
 from click.shell_completion import BashComplete
 from lint_command import (  # noqa: F401 (a fixture)
     BAD,
@@ -26,6 +23,7 @@ from lint_command import (  # noqa: F401 (a fixture)
     command,
     environment,
     folder,
+    on_terminal,
 )
 
 from rubric_lint.cli.lint.lint import cli
@@ -37,22 +35,7 @@ ROOT = Path(__file__).parents[1]
 
 def call_on_terminal(*args, **more):
     """What a call writes to a terminal of 80 columns, by standard output and standard error alike."""
-    leader, follower = pty.openpty()
-    streams = {"stdin": subprocess.DEVNULL, "stdout": follower, "stderr": follower}
-    process = warm.start(command(*args), env=environment(COLUMNS="80", **more), **streams)
-    os.close(follower)
-    written = b""
-    while select.select([leader], [], [], 60)[0]:
-        try:
-            piece = os.read(leader, 1 << 16)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        written += piece
-    os.close(leader)
-    process.wait()
-    return written.decode().replace("\r\n", "\n")
+    return on_terminal(command(*args), **more)[0]
 
 
 def screen(written):
@@ -67,20 +50,22 @@ def screen(written):
 
 
 FULL = f"""\
-bad.yaml:6:22 error overlap: {SCORE_5}
+error overlap: {SCORE_5}
+    --> bad.yaml:6:22
    4 |       - score_range: [0, 5]
      |                      ------ also covers 5
    6 |       - score_range: [5, 7]
      |                      ^^^^^^
      = choose: end [0, 5] at 4 (rubric-lint fix --choose upper-keeps) or start [5, 7] at 6 (--choose lower-keeps)
 
-old.yaml:3:5 warning deprecated-description: criterion `a`: `description` is deprecated; write `expected_outcome`
+warning deprecated-description: criterion `a`: `description` is deprecated; write `expected_outcome`
+    --> old.yaml:3:5
    3 |     description: States the result.
      |     ^^^^^^^^^^^
      = fix: rename `description` to `expected_outcome` (rubric-lint fix)
 
 Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 criteria).
-1 fix is safe: rubric-lint fix; 1 fix needs your choice: rubric-lint fix --choose NAME.
+1 fix is safe: rubric-lint fix; 1 fix needs your choice: rubric-lint fix --choose.
 """
 CALM = ["--ignore", "split-band"]
 CONCISE = ["--format=concise", "-q"]
@@ -331,7 +316,7 @@ def test_frames_fit_the_terminal():
     Path("old.yaml").write_text(OLD.replace("result", "result and " * 20), "utf-8")
     written = call_on_terminal("old.yaml", "-q", "--color=never")
     row = "   3 |     description: States the result and result and result and result an..."
-    assert (row, 80) == (written.splitlines()[2], len(row))
+    assert (row, 80) == (written.splitlines()[3], len(row))
     assert max(map(len, written.splitlines())) == 80
 
 
@@ -376,8 +361,7 @@ def test_completion(args, incomplete, expected):
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["bad", "--config bad", "--output bad", "--baseline bad", "convert a.yaml -o bad", "init bad"],
+    "words", ["bad", "--config bad", "--output bad", "--baseline bad", "convert a.yaml -o bad", "init bad"]
 )
 def test_the_shell_is_asked_to_complete_the_names_of_files(words):
     line = {"COMP_WORDS": f"rubric-lint {words}", "COMP_CWORD": str(len(words.split()))}

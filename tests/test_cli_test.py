@@ -60,14 +60,11 @@ def record(name="refund.judged.jsonl", **records):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
+def folder(folder):
     write("refund.rubric.yaml", RUBRIC)
     write("refund.rubric-test.yaml", HEAD + WRONG + RIGHT)
     record(wrong=output(2), right=output(10))
-    return tmp_path
+    return folder
 
 
 def run(*arguments):
@@ -105,10 +102,11 @@ def test_tests_pass_on_recorded_outputs():
 
 
 FAILED = """\
-refund.rubric-test.yaml:5:47 error unmet-expectation: test `wrong`: expected the gate of `accuracy` to be missed, but the judge gave 2
+error unmet-expectation: test `wrong`: expected the gate of `accuracy` to be missed, but the judge gave 2
+    --> refund.rubric-test.yaml:5:47
    5 |     expect: {verdict: fail, gates: {accuracy: missed}, criteria: {accuracy: [0, 6]}}
      |                                               ^^^^^^
-     :: refund.rubric.yaml:4:25
+    ::: refund.rubric.yaml:4:25
    4 |     required_min_score: 1
      |                         - the gate
    6 |       - {score_range: [0, 6], expected_outcome: States a period that the policy does not have}

@@ -5,9 +5,11 @@
 
 import ast
 import json
+import operator
 import re
 import tomllib
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -32,7 +34,7 @@ from rubric_lint.migrate.agentv_reading import read_suite
 from rubric_lint.migrate.target import rewrite
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
-from rubric_lint.scoring.loading import load_rubrics, prepare
+from rubric_lint.scoring.loading import load_models, load_rubrics, prepare
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
@@ -43,12 +45,11 @@ FIELDS |= {name: {"file": each.file, "text": each.fields} for name, each in DIAL
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(folder):
     """Writes a file, converts it, and returns the exit code, the content, and the lines that were said."""
-    monkeypatch.chdir(tmp_path)
 
     def converted(name, text, target, *options):
-        Path(name).write_text(text, "utf-8")
+        (folder / name).write_text(text, "utf-8")
         done = CliRunner().invoke(convert, [name, "--to", target, *options], standalone_mode=False)
         said = [line.removeprefix("rubric-lint: ").removeprefix(f"{name}:") for line in done.stderr.splitlines()]
         return done.return_value or 0, done.stdout_bytes, said
@@ -193,6 +194,8 @@ def test_a_prompt_has_the_fields_that_promptfoo_carries_and_no_others(monkeypatc
         ("tolokaforge", "rubrics: [Says why, {id: rubric_1, expected_outcome: x}]"),
         ("autoevals", "rubrics: [{id: a, levels: {0: No, 1: 'Says {{ x }}'}}]"),
         ("autoevals", "rubrics: [{id: a, levels: {0: N, 1: Y}}, {id: b, levels: {0: N, 1: Y}}]"),
+        ("openai-graders", "rubrics: [{id: max, expected_outcome: Says why}]"),
+        ("openai-graders", "rubrics: [{id: a, expected_outcome: 'Says {{ x }}'}]"),
     ],
 )
 def test_what_a_target_cannot_hold_is_refused(target, text, said):
@@ -273,9 +276,10 @@ def test_a_decimal_is_a_number_to_every_reader(written, expected):
 
 READERS = {
     **dict.fromkeys(("deepeval-json", "ragas", "verifiers", "adk", "trpc-agent", "agent-skills"), json.loads),
+    "openai-graders": json.loads,
     **dict.fromkeys(("markdown", "csv", "xlsx"), str),
     "harbor": tomllib.loads,
-    "deepeval": ast.parse,
+    **dict.fromkeys(("deepeval", "inspect", "braintrust"), ast.parse),
 }
 
 
@@ -285,7 +289,7 @@ def test_what_lints_is_written_or_refused_and_never_a_fault(data, target):
     try:
         export = write(target, load(entries))
     except ExportError:
-        assert target in {"verifiers", "ragas", "harbor", "tolokaforge", "autoevals"}
+        assert target in {"verifiers", "ragas", "harbor", "tolokaforge", "autoevals", "openai-graders"}
         return
     READERS.get(target, YAML(typ="safe").load)(text_of(target, export.data))
 
@@ -335,6 +339,42 @@ def test_what_is_written_is_read_again_with_the_same_scores(target, data, chance
     if target != "autoevals" and "levels" not in entries[0]:
         said = [(criterion.id, criterion.outcome) for criterion in back.criteria]
         assert said == [(criterion.id, criterion.outcome) for criterion in ours.criteria]
+
+
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
+@given(st.one_of(*SHAPES.values()), st.randoms())
+def test_openai_calculates_our_average_and_its_graders_come_back(entries, chance):
+    try:
+        text = write("openai-graders", load(entries)).text
+    except ExportError:  # templates, and ids that no formula can have
+        assume(False)  # noqa: FBT003
+    ours = prepare(load(entries), "r")
+    ranked = [sorted(criterion.grades, key=lambda each: each.score) for criterion in ours.criteria]
+    ranks = [chance.randrange(len(grades)) for grades in ranked]
+    given = [grades[rank] for grades, rank in zip(ranked, ranks, strict=True)]
+    grader = json.loads(text)
+    results = {name: Fraction(int(each.answer)) for name, each in zip(grader["graders"], given, strict=True)}
+    answers = JudgeOutput(tuple(each.answer for each in given), (None,) * len(given))
+    assert calculate(grader["calculate_output"], results) == ours.grade(answers).score
+    read = [each.rubric for each in load_models("grader.json", text.encode(), FileSettings()).values()]
+    assert [rubric.view.name for rubric in read] == [each["name"] for each in grader["graders"].values()]
+
+
+OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+
+
+def calculate(formula, results):
+    """The exact value of a formula of OpenAI, of which our exports use numbers, names, `+ - * /` and brackets."""
+
+    def value(node):
+        match node:
+            case ast.BinOp():
+                return OPERATIONS[type(node.op)](value(node.left), value(node.right))
+            case ast.Name():
+                return results[node.id]
+        return Fraction(ast.get_source_segment(formula, node))
+
+    return value(ast.parse(formula, mode="eval").body)
 
 
 def grade(scoring, ranks):

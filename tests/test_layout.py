@@ -22,7 +22,7 @@ FLOORS = """
     report
     api arrow rewards
     show
-    migrate
+    improve migrate
     fix
     testing
     agree

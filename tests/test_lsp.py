@@ -116,8 +116,7 @@ async def test_its_findings_are_those_of_the_command_line(editor, example):
 
 
 async def test_a_diagnostic_says_all_that_there_is_to_say(editor, folder):
-    uri = uri_of(folder / "a.yaml")
-    editor.open(uri, OVERLAP)
+    uri = editor.open(folder / "a.yaml", OVERLAP)
     (found,) = await editor.diagnostics(uri)
     assert found == types.Diagnostic(
         range=types.Range(types.Position(5, 21), types.Position(5, 28)),
@@ -136,8 +135,7 @@ async def test_a_diagnostic_says_all_that_there_is_to_say(editor, folder):
 
 
 async def test_what_is_old_and_what_is_needless_is_marked_so(editor, folder):
-    uri = uri_of(folder / "a.yaml")
-    editor.open(uri, LEGACY.replace("Says why", "Says why # rubric-lint: ignore[overlap]"))
+    uri = editor.open(folder / "a.yaml", LEGACY.replace("Says why", "Says why # rubric-lint: ignore[overlap]"))
     found = await editor.diagnostics(uri)
     assert {(each.code, each.severity, each.tags) for each in found} == {
         ("deprecated-description", types.DiagnosticSeverity.Warning, (types.DiagnosticTag.Deprecated,)),
@@ -148,10 +146,9 @@ async def test_what_is_old_and_what_is_needless_is_marked_so(editor, folder):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
 async def test_places_are_counted_as_the_editor_counts(folder, encoding):
-    uri = uri_of(folder / "a.yaml")
     async with start(folder, encodings=[encoding]) as editor:
         assert editor.result.capabilities.position_encoding == encoding
-        editor.open(uri, EMOJI)
+        uri = editor.open(folder / "a.yaml", EMOJI)
         found = await editor.diagnostics(uri)
         assert [(each.code, slice_of(EMOJI, each.range, encoding)) for each in found] == [
             ("missing-id", "expected_outcome"),
@@ -174,8 +171,7 @@ async def test_places_are_counted_as_the_editor_counts(folder, encoding):
 @pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["no BOM", "BOM"])
 async def test_fixing_all_gives_what_rubric_fix_writes(editor, folder, line_end, mark):
     text = mark + LEGACY.replace("\n", line_end)
-    uri = uri_of(folder / "a.yaml")
-    editor.open(uri, text)
+    uri = editor.open(folder / "a.yaml", text)
     await editor.diagnostics(uri)
     (action,) = await editor.actions(uri, only=["source.fixAll.rubric-lint"])
     assert (action.title, action.kind) == ("Make all safe fixes of rubric-lint", "source.fixAll.rubric-lint")
@@ -186,27 +182,26 @@ async def test_fixing_all_gives_what_rubric_fix_writes(editor, folder, line_end,
 
 
 async def test_each_kind_of_action_is_given_to_who_asks_for_it(editor, folder):
-    uri = uri_of(folder / "a.yaml")
-    editor.open(uri, LEGACY + "    wieght: 2\n")
-
-    async def kinds(only):
-        return sorted({action.kind for action in await editor.actions(uri, only=only)})
-
-    assert await kinds(["quickfix"]) == ["quickfix"]
-    assert await kinds(["source"]) == ["source.fixAll.rubric-lint"]
-    assert await kinds(["source.fixAll"]) == ["source.fixAll.rubric-lint"]
-    assert await kinds(["source.fixAll.rubric-lint"]) == ["source.fixAll.rubric-lint"]
-    assert await kinds(["source.fixAll.ruff"]) == []
-    assert await kinds(["source.organizeImports"]) == []
-    assert await kinds(["refactor"]) == []
-    assert await kinds(None) == ["quickfix", "source.fixAll.rubric-lint"]
+    uri = editor.open(folder / "a.yaml", LEGACY + "    wieght: 2\n")
+    of_all = "source.fixAll.rubric-lint"
+    kinds = {
+        ("quickfix",): ["quickfix"],
+        ("source",): [of_all],
+        ("source.fixAll",): [of_all],
+        (of_all,): [of_all],
+        ("source.fixAll.ruff",): [],
+        ("source.organizeImports",): [],
+        ("refactor",): [],
+        None: ["quickfix", of_all],
+    }
+    given = {only: await editor.actions(uri, only=only and [*only]) for only in kinds}
+    assert {only: sorted({action.kind for action in actions}) for only, actions in given.items()} == kinds
 
 
 @pytest.mark.parametrize("case", ACTIONS.values(), ids=ACTIONS)
 async def test_each_action_makes_of_the_text_what_it_says(editor, folder, case, said):
     text, (line, start, last, end), only = case
-    uri = uri_of(folder / ("a.json" if text[0] == "{" else "a.yaml"))
-    editor.open(uri, text)
+    uri = editor.open(folder / ("a.json" if text[0] == "{" else "a.yaml"), text)
     shown = []
     for action in await editor.actions(uri, (line, start), (last, end), only):
         later = "" if action.edit else ", later"
@@ -232,8 +227,7 @@ async def test_a_fix_in_a_long_rubric_is_proved_when_it_is_selected(editor, fold
     sound, doubtful = (f"  - {{id: a{value}, expected_outcome: Says {value}, wieght: {value}}}\n" for value in "2x")
     long = "".join(f"  - {{id: b{number}, expected_outcome: {'Says so ' * 90}{number}}}\n" for number in range(90))
     text = f"rubrics:\n{sound}{doubtful}{long}"
-    uri = uri_of(folder / "a.yaml")
-    editor.open(uri, text)
+    uri = editor.open(folder / "a.yaml", text)
     sound, *_ = await editor.actions(uri, (1, 0), (1, 99), ["quickfix"])
     doubtful, *_ = await editor.actions(uri, (2, 0), (2, 99), ["quickfix"])
     assert [each.title for each in (sound, doubtful)] == ["Rename `wieght` to `weight` (unsafe)"] * 2
@@ -249,21 +243,16 @@ async def test_a_fix_in_a_long_rubric_is_proved_when_it_is_selected(editor, fold
 
 
 async def test_an_editor_that_cannot_ask_later_gets_the_comment_at_once(folder):
-    def forget(capabilities):
-        capabilities.text_document.code_action.resolve_support = None
-
-    uri = uri_of(folder / "a.yaml")
-    async with start(folder, adapt=forget) as editor:
-        editor.open(uri, OVERLAP)
+    async with start(folder, can={"text_document.code_action.resolve_support": None}) as editor:
+        uri = editor.open(folder / "a.yaml", OVERLAP)
         *_, action = await editor.actions(uri, (5, 0), (5, 99))
         assert action.data is None
         assert apply(OVERLAP, action) == OVERLAP.replace("[4, 10]", "[4, 10]  # rubric-lint: ignore[overlap]")
 
 
 async def test_a_comment_is_for_the_text_as_it_is_when_it_is_chosen(folder):
-    uri = uri_of(folder / "a.yaml")
     async with start(folder) as editor:
-        editor.open(uri, OVERLAP)
+        uri = editor.open(folder / "a.yaml", OVERLAP)
         *_, action = await editor.actions(uri, (5, 0), (5, 99))
         text = "# one more line\n" + OVERLAP
         editor.replace(uri, 2, text)
@@ -281,8 +270,7 @@ async def test_a_comment_is_for_the_text_as_it_is_when_it_is_chosen(folder):
 
 async def test_a_long_selection_is_answered_in_time(editor, folder):
     text = "rubrics:\n" + "".join(f"  - id: a{number}\n    description: Says {number}\n" for number in range(100))
-    uri = uri_of(folder / "a.yaml")
-    editor.open(uri, text)
+    uri = editor.open(folder / "a.yaml", text)
     titles = [action.title for action in await editor.actions(uri)]
     assert titles == [
         *["Rename `description` to `expected_outcome`"] * 10,
@@ -293,20 +281,15 @@ async def test_a_long_selection_is_answered_in_time(editor, folder):
 
 
 async def test_edits_are_plain_for_an_editor_that_knows_no_versions(folder):
-    def forget(capabilities):
-        capabilities.workspace.workspace_edit.document_changes = None
-
-    uri = uri_of(folder / "a.yaml")
-    async with start(folder, adapt=forget) as editor:
-        editor.open(uri, "rubrics:\n  - id: a\n    description: Says so\n")
+    async with start(folder, can={"workspace.workspace_edit.document_changes": None}) as editor:
+        uri = editor.open(folder / "a.yaml", "rubrics:\n  - id: a\n    description: Says so\n")
         (action,) = await editor.actions(uri, only=["source.fixAll"])
         assert action.edit.document_changes is None
         assert [each.new_text for each in action.edit.changes[uri]] == ["expected_outcome"]
 
 
 async def test_actions_are_for_the_text_as_it_is_now_not_as_it_was_linted(editor, folder):
-    uri = uri_of(folder / "a.yaml")
-    editor.open(uri, LEGACY)
+    uri = editor.open(folder / "a.yaml", LEGACY)
     await editor.diagnostics(uri)
     text = "# one more line\n" + LEGACY
     editor.replace(uri, 2, text)
@@ -316,8 +299,7 @@ async def test_actions_are_for_the_text_as_it_is_now_not_as_it_was_linted(editor
 
 
 async def test_findings_follow_the_text(editor, folder):
-    uri = uri_of(folder / "a.yaml")
-    editor.open(uri, OVERLAP)
+    uri = editor.open(folder / "a.yaml", OVERLAP)
     assert await editor.found(uri) == [("overlap", 5)]
     place = types.Range(types.Position(5, 22), types.Position(5, 23))
     editor.change(uri, 2, types.TextDocumentContentChangePartial(range=place, text="5"))
@@ -335,8 +317,7 @@ async def test_findings_follow_the_text(editor, folder):
 
 
 async def test_a_closed_document_leaves_no_findings(editor, folder):
-    uri = uri_of(folder / "a.yaml")
-    editor.open(uri, OVERLAP)
+    uri = editor.open(folder / "a.yaml", OVERLAP)
     assert len(await editor.diagnostics(uri)) == 1
     waiting = asyncio.create_task(editor.next_diagnostics(uri))
     await asyncio.sleep(0)
@@ -398,9 +379,8 @@ async def test_each_folder_has_settings_of_its_own_and_what_is_in_none_has_its_f
 
 
 async def test_settings_are_read_again_when_they_change(folder):
-    uri = uri_of(folder / "a.yaml")
     async with start(folder) as editor:
-        editor.open(uri, OVERLAP)
+        uri = editor.open(folder / "a.yaml", OVERLAP)
         assert await editor.found(uri) == [("overlap", 5)]
         assert [each.method for each in editor.registered] == [
             "workspace/didChangeWatchedFiles",
@@ -454,9 +434,8 @@ async def test_a_baseline_that_cannot_be_read_shows_in_files_without_findings_to
     path, sound = folder / "a.yaml", "rubrics: [{id: a, expected_outcome: Names the period}]\n"
     path.write_text(sound)
 
-    uri = uri_of(path)
     async with start(folder) as editor:
-        editor.open(uri, sound)
+        uri = editor.open(path, sound)
         (wrong,) = await editor.diagnostics(uri)
         assert wrong.message.startswith(f"not checked: {known}: the baseline ")
         known.write_text('{"version": 1, "findings": []}')
@@ -478,9 +457,8 @@ async def test_a_baseline_and_settings_under_another_name_are_read_again_when_th
         command = (sys.executable, "-m", "rubric_lint", "--config", str(strict), *options, "--write-baseline", ".")
         warm.run(command, cwd=folder, check=True)
 
-    uri = uri_of(path)
     async with start(folder, settings={folder: {"configuration": "strict.toml"}}) as editor:
-        editor.open(uri, OVERLAP)
+        uri = editor.open(path, OVERLAP)
         (missing,) = await editor.diagnostics(uri)
         assert missing.message.startswith(f"not checked: {known}")
         while len(editor.registered) < 3:
@@ -488,12 +466,7 @@ async def test_a_baseline_and_settings_under_another_name_are_read_again_when_th
         first, _, second = editor.registered
         assert [
             watcher["globPattern"] for each in (first, second) for watcher in each.register_options["watchers"]
-        ] == [
-            "**/rubric-lint.toml",
-            "**/pyproject.toml",
-            "**/strict.toml",
-            "**/known ?1?.json",
-        ]
+        ] == ["**/rubric-lint.toml", "**/pyproject.toml", "**/strict.toml", "**/known ?1?.json"]
         remember()
         assert list(await editor.touch(uri, known)) == []
         strict.write_text("")
@@ -502,9 +475,8 @@ async def test_a_baseline_and_settings_under_another_name_are_read_again_when_th
 
 async def test_the_editor_s_own_settings_hold_and_are_read_again(folder):
     (folder / "strict.toml").write_text('select = ["vague-outcome"]\n')
-    uri = uri_of(folder / "a.yaml")
     async with start(folder, settings={folder: {"configuration": "strict.toml", "debounce": "soon"}}) as editor:
-        editor.open(uri, OVERLAP)
+        uri = editor.open(folder / "a.yaml", OVERLAP)
         assert await editor.found(uri) == []
         assert editor.logged == ["the setting rubric-lint.debounce is 'soon', expected an integer; using its default"]
 
@@ -520,12 +492,8 @@ async def test_the_editor_s_own_settings_hold_and_are_read_again(folder):
 
 
 async def test_an_editor_that_cannot_be_asked_for_settings_can_tell_them(folder):
-    def forget(capabilities):
-        capabilities.workspace.configuration = None
-
-    uri = uri_of(folder / "a.yaml")
-    async with start(folder, adapt=forget, options={"settings": {"enable": False}}) as editor:
-        editor.open(uri, OVERLAP)
+    async with start(folder, can={"workspace.configuration": None}, options={"settings": {"enable": False}}) as editor:
+        uri = editor.open(folder / "a.yaml", OVERLAP)
         assert await editor.found(uri) == []
         assert [each.code for each in await editor.configure(uri, {"rubric-lint": {"enable": True}})] == ["overlap"]
 
@@ -573,15 +541,13 @@ async def test_what_a_yaml_server_may_not_see_is_shown_beside_it(folder, name, t
 
 
 async def check_what_is_shown(folder, name, text, settings, *, schema_server, expected):
-    uri = uri_of(folder / name)
     async with start(folder, settings={folder: settings}, options={"schemaServer": schema_server}) as editor:
-        editor.open(uri, text)
+        uri = editor.open(folder / name, text)
         assert [each.code for each in await editor.diagnostics(uri)] == expected
 
 
 async def test_a_schema_server_may_come_later(editor, folder):
-    uri = uri_of(folder / "a.rubric.yaml")
-    editor.open(uri, TWICE % 5)
+    uri = editor.open(folder / "a.rubric.yaml", TWICE % 5)
     assert [each.code for each in await editor.diagnostics(uri)] == ["duplicate-key"]
     notify = editor.client.protocol.notify
     assert list(await editor.after(uri, notify, "rubric-lint/schemaServer", {"active": True})) == []
@@ -591,9 +557,8 @@ async def test_a_schema_server_may_come_later(editor, folder):
 async def test_beside_a_schema_server_rubric_tests_get_only_what_the_rubric_says(folder, schema_server, expected):
     (folder / "a.rubric.yaml").write_text(LONE, "utf-8")
     text = "rubric: a.rubric.yaml\ntests:\n  - {id: a, expect: {verdict: , criteria: {}}}\n"
-    uri = uri_of(folder / "a.rubric-test.yaml")
     async with start(folder, options={"schemaServer": schema_server}) as editor:
-        editor.open(uri, text)
+        uri = editor.open(folder / "a.rubric-test.yaml", text)
 
         async def offered(character):
             return [item.label for item in await editor.complete(uri, 2, character)]
@@ -610,9 +575,8 @@ async def test_folders_come_and_go(tmp_path):
     one, two = tmp_path / "one", tmp_path / "two"
     one.mkdir()
     two.mkdir()
-    uri = uri_of(two / "a.yaml")
     async with start(one, settings={"": {}, two: {"enable": False}}) as editor:
-        editor.open(uri, OVERLAP)
+        uri = editor.open(two / "a.yaml", OVERLAP)
         assert await editor.found(uri) == [("overlap", 5)]
         event = types.WorkspaceFoldersChangeEvent(added=[types.WorkspaceFolder(uri_of(two), "two")], removed=[])
         params = types.DidChangeWorkspaceFoldersParams(event)
@@ -634,9 +598,8 @@ async def settle(editor, uri, version, text):
 @pytest.mark.slow
 async def test_no_document_brings_it_down(editor, folder):
     """Every text that the engine has words for, and a quick life of each."""
-    uri = uri_of(folder / "a.yaml")
     before = len(editor.logged)
-    editor.open(uri, "")
+    uri = editor.open(folder / "a.yaml", "")
     texts = [text.decode("latin-1") if isinstance(text, bytes) else text for text, *_ in SYNTAX.values()]
     for version, text in enumerate([*texts, "rubrics: [\ud83d]\n", "\0", "\ufeff", OVERLAP], start=2):
         if len(text) < 20_000:
@@ -660,9 +623,8 @@ tests:
 
 @pytest.mark.slow
 async def test_it_lives_through_every_half_typed_text(editor, folder):
-    uri = uri_of(folder / "b.rubric.yaml")
     before = len(editor.logged)
-    editor.open(uri, "")
+    uri = editor.open(folder / "b.rubric.yaml", "")
     for end in range(1, len(TYPED) + 1, 3):
         await settle(editor, uri, end + 1, TYPED[:end])
     assert editor.logged[before:] == []
@@ -818,8 +780,7 @@ async def test_a_fix_is_offered_for_a_case_in_the_middle_of_a_suite(editor, fold
     case = "  - id: case-{0}\n    rubrics:\n      - {{id: a, expected_outcome: Says {0}}}\n"
     text = "tests:\n" + "".join(map(case.format, range(300)))
     text = text.replace("{id: a, expected_outcome: Says 290}", "{id: 5, expected_outcome: Says 290}")
-    uri = uri_of(folder / "a.yaml")
-    editor.open(uri, text)
+    uri = editor.open(folder / "a.yaml", text)
     line = text[: text.index("id: 5")].count("\n")
     actions = await editor.actions(uri, (line, 13), (line, 14), ["quickfix"])
     assert [action.title for action in actions] == ['Write `"5"` (unsafe)', "Ignore schema here"]

@@ -48,18 +48,12 @@ def apply(text, edits):
     return text
 
 
-def late(capabilities):
-    """An editor that learns of features later."""
-    capabilities.text_document.formatting = types.DocumentFormattingClientCapabilities(dynamic_registration=True)
-    capabilities.text_document.range_formatting = types.DocumentRangeFormattingClientCapabilities(
-        dynamic_registration=True
-    )
-
-
-def early(capabilities):
-    """An editor that learns of features at the start only."""
-    capabilities.text_document.formatting = types.DocumentFormattingClientCapabilities()
-    capabilities.text_document.range_formatting = types.DocumentRangeFormattingClientCapabilities()
+FEATURES = {
+    "text_document.formatting": types.DocumentFormattingClientCapabilities,
+    "text_document.range_formatting": types.DocumentRangeFormattingClientCapabilities,
+}
+LATE = {name: make(dynamic_registration=True) for name, make in FEATURES.items()}
+EARLY = {name: make() for name, make in FEATURES.items()}
 
 
 def is_offered(editor):
@@ -73,13 +67,12 @@ async def wait_for(condition):
 
 
 async def test_it_is_offered_as_long_as_the_settings_switch_it_on(tmp_path):
-    async with start(tmp_path, adapt=late, settings={"": {}, tmp_path: {}}) as editor:
+    async with start(tmp_path, can=LATE, settings={"": {}, tmp_path: {}}) as editor:
         ended = []
         editor.client.feature(types.CLIENT_UNREGISTER_CAPABILITY)(
             lambda params: ended.extend(each.method for each in params.unregisterations)
         )
-        uri = uri_of(tmp_path / "a.rubric.yaml")
-        editor.open(uri, TEXT)
+        uri = editor.open(tmp_path / "a.rubric.yaml", TEXT)
         await editor.symbols(uri)
         assert is_offered(editor) == (False, False)
         assert not METHODS & {each.method for each in editor.registered}
@@ -99,7 +92,7 @@ async def test_it_is_offered_as_long_as_the_settings_switch_it_on(tmp_path):
 
 def test_an_editor_that_cannot_learn_it_later_learns_it_from_its_first_settings(tmp_path):
     async def session(options, expected):
-        async with start(tmp_path, adapt=early, options=options) as editor:
+        async with start(tmp_path, can=EARLY, options=options) as editor:
             assert is_offered(editor) == (expected, expected)
             assert await editor.end() == 0
 
@@ -109,9 +102,8 @@ def test_an_editor_that_cannot_learn_it_later_learns_it_from_its_first_settings(
 
 async def test_a_range_formats_its_criteria_and_what_cannot_move_is_logged(tmp_path):
     on = {"formatting": True}
-    async with start(tmp_path, adapt=late, settings={"": on, tmp_path: on}) as editor:
-        uri = uri_of(tmp_path / "a.rubric.yaml")
-        editor.open(uri, TEXT)
+    async with start(tmp_path, can=LATE, settings={"": on, tmp_path: on}) as editor:
+        uri = editor.open(tmp_path / "a.rubric.yaml", TEXT)
         await wait_for(lambda: METHODS <= {each.method for each in editor.registered})
         edits = await ask_for(editor, uri, 8, 9)
         assert apply(TEXT, edits) == TEXT.replace(ONE.format("b"), DONE.format("b"))

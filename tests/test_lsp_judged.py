@@ -21,9 +21,8 @@ async def test_hints_follow_the_file_that_the_settings_name(tmp_path):
     results.write_text(named(constant()))
     missing = f"{tmp_path}/people.jsonl: No such file or directory; `judged` or `labels` in the settings names it"
 
-    uri = uri_of(path)
     async with start(tmp_path) as editor:
-        editor.open(uri, RUBRIC)
+        uri = editor.open(path, RUBRIC)
         (hint,) = await editor.diagnostics(uri)
         # As information: Visual Studio Code does not list hints among the problems.
         assert (hint.code, hint.severity, hint.range.start.line) == (
@@ -79,9 +78,8 @@ async def test_results_of_other_rubrics_and_of_suites_stay_apart(tmp_path):
     path.write_text(suite)
     (tmp_path / "j.jsonl").write_text(named(constant(), "two") + named(constant(), "three"))
 
-    uri = uri_of(path)
     async with start(tmp_path) as editor:
-        editor.open(uri, suite)
+        uri = editor.open(path, suite)
         assert await editor.found(uri) == [("judged-constant", 4)]
         ((action,), *_) = [
             [each for each in await editor.actions(uri, (4, 0), (4, 60)) if each.title.startswith("Ignore")]
@@ -98,9 +96,8 @@ async def test_records_with_the_hash_of_the_rubric_need_no_name(tmp_path):
     records = [{**record, "judge": {"rubric_hash": meaning}} for record in constant()]
     (tmp_path / "j.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
 
-    uri = uri_of(tmp_path / "a.rubric.yaml")
     async with start(tmp_path) as editor:
-        editor.open(uri, RUBRIC)
+        uri = editor.open(tmp_path / "a.rubric.yaml", RUBRIC)
         assert await editor.found(uri) == [("judged-constant", 4)]
         changed = RUBRIC.replace("Cites the policy", "Cites the law")
         editor.replace(uri, 2, changed)

@@ -139,12 +139,11 @@ async def run_command(editor, name, *arguments):
 async def test_a_command_shows_what_the_command_line_prints(folder, said):
     shown = []
 
-    def adapt(capabilities):
-        capabilities.window.show_document = types.ShowDocumentClientCapabilities(support=True)
-
     path = folder / "refund.rubric-test.yaml"
     uri = uri_of(path)
-    async with start(folder, adapt=adapt) as editor:
+    async with start(
+        folder, can={"window.show_document": types.ShowDocumentClientCapabilities(support=True)}
+    ) as editor:
 
         def show(params):
             shown.append(Path(types_path(params.uri)))
@@ -173,14 +172,10 @@ def types_path(uri):
 
 
 async def test_an_editor_that_cannot_show_a_document_gets_the_report_in_its_log(tmp_path, said):
-    def adapt(capabilities):
-        capabilities.window.show_document = None
-
     path = tmp_path / "a.rubric.yaml"
     path.write_text("rubrics: [Names the cause]\n", "utf-8")
-    uri = uri_of(path)
-    async with start(tmp_path, adapt=adapt) as editor:
-        editor.open(uri, path.read_text("utf-8"))
+    async with start(tmp_path, can={"window.show_document": None}) as editor:
+        uri = editor.open(path, path.read_text("utf-8"))
         report = await run_command(editor, SHOW_PROMPT, uri, "")
         said(report)
         assert "Names the cause" in report
@@ -195,9 +190,8 @@ async def test_an_editor_that_cannot_show_a_document_gets_the_report_in_its_log(
 
 
 async def test_lenses_can_be_switched_off(folder):
-    uri = uri_of(folder / "refund.rubric.yaml")
     async with start(folder, settings={"": {"lenses": False}, folder: {"lenses": False}}) as editor:
-        editor.open(uri, (folder / "refund.rubric.yaml").read_text("utf-8"))
+        uri = editor.open(folder / "refund.rubric.yaml", (folder / "refund.rubric.yaml").read_text("utf-8"))
         await editor.diagnostics(uri)
         params = types.CodeLensParams(types.TextDocumentIdentifier(uri))
         assert not await editor.client.text_document_code_lens_async(params)

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from editor import start, uri_of
+from editor import PULLING, start, uri_of
 from lsprotocol import types
 
 from rubric_lint.lsp.server.documents import OpenDocuments
@@ -189,18 +189,12 @@ class Client:
         pass
 
 
-def pull(capabilities):
-    """Have a client ask for diagnostics."""
-    capabilities.text_document.diagnostic = types.DiagnosticClientCapabilities()
-    capabilities.workspace.diagnostics = types.DiagnosticWorkspaceClientCapabilities(refresh_support=True)
-
-
 async def test_a_long_document_delays_no_answer_about_a_short_one(tmp_path):
     """The same for a client that asks: the answer about the long document never comes."""
     long, short = uri_of(tmp_path / "long.yaml"), uri_of(tmp_path / "short.yaml")
     text = "rubrics:\n  - id: a\n    description: Says so\n"
     command = (sys.executable, "-c", HANGING, "lsp")
-    async with start(tmp_path, command=command, adapt=pull) as editor:
+    async with start(tmp_path, command=command, can=PULLING) as editor:
 
         async def found(uri):
             params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))

@@ -5,7 +5,7 @@ import contextlib
 from functools import partial
 from pathlib import Path
 
-from editor import TIMEOUT, start, uri_of
+from editor import PULLING, TIMEOUT, start, uri_of
 from lsprotocol import types
 
 OVERLAP = """\
@@ -56,11 +56,7 @@ class Asking:
 
 @contextlib.asynccontextmanager
 async def asking(*folders, **options):
-    def adapt(capabilities):
-        capabilities.text_document.diagnostic = types.DiagnosticClientCapabilities()
-        capabilities.workspace.diagnostics = types.DiagnosticWorkspaceClientCapabilities(refresh_support=True)
-
-    async with start(*folders, adapt=adapt, **options) as editor:
+    async with start(*folders, can=PULLING, **options) as editor:
         yield Asking(editor)
         assert [each for each in editor.published if each.diagnostics] == [], "the findings are shown twice"
 
@@ -75,20 +71,13 @@ def raw_codes(items):
 
 
 async def test_only_a_client_that_can_ask_again_is_not_sent_diagnostics(tmp_path):
-    def forgetful(capabilities):
-        capabilities.text_document.diagnostic = types.DiagnosticClientCapabilities()
-
-    uri = uri_of(tmp_path / "a.yaml")
-    async with start(tmp_path, adapt=forgetful) as editor:
+    async with start(tmp_path, can={"text_document.diagnostic": types.DiagnosticClientCapabilities()}) as editor:
         assert editor.result.capabilities.diagnostic_provider is None
-        editor.open(uri, OVERLAP)
+        uri = editor.open(tmp_path / "a.yaml", OVERLAP)
         assert await editor.found(uri) == [("overlap", 4)]
     async with asking(tmp_path) as asked:
         assert asked.editor.result.capabilities.diagnostic_provider == types.DiagnosticOptions(
-            inter_file_dependencies=False,
-            workspace_diagnostics=True,
-            identifier="rubric-lint",
-            work_done_progress=True,
+            inter_file_dependencies=False, workspace_diagnostics=True, identifier="rubric-lint", work_done_progress=True
         )
 
 

@@ -115,7 +115,8 @@ def test_places_in_one_line_get_a_row_each():
     first, second, third = spans(text, "{id: a}", "{id: a}", "{id: a}")
     related = [Related("the third", third), Related("the first", first)]
     expected = """\
-suite.yaml:1:20 error schema: something is wrong
+error schema: something is wrong
+    --> suite.yaml:1:20
    1 | rubrics: [{id: a}, {id: a}, {id: a}]
      |           ------- the first
      |                    ^^^^^^^
@@ -128,7 +129,8 @@ def test_line_numbers_of_different_length_are_aligned():
     text = "a: 1\n" * 120
     related = [Related("here", Span(5 * 8, 5 * 8 + 1)), Related("and here", Span(5 * 98, 5 * 98 + 1))]
     expected = """\
-suite.yaml:110:1 error schema: something is wrong
+error schema: something is wrong
+      --> suite.yaml:110:1
      9 | a: 1
        | - here
     99 | a: 1
@@ -144,7 +146,8 @@ def test_a_span_of_several_lines_is_marked_to_the_end_of_its_first(end):
     text = end.join(["a: |", "  one two", "  three", ""])
     (span,) = spans(text, f"one two{end}  three")
     expected = """\
-suite.yaml:2:3 error schema: something is wrong
+error schema: something is wrong
+    --> suite.yaml:2:3
    2 |   one two
      |   ^^^^^^^
 """
@@ -162,7 +165,7 @@ suite.yaml:2:3 error schema: something is wrong
     ids=["empty file", "last, empty line", "end of a line", "end of the file"],
 )
 def test_an_empty_span_gets_one_caret(text, at, place, row, mark):
-    expected = f"suite.yaml:{place} error schema: something is wrong\n{row}\n{mark}\n"
+    expected = f"error schema: something is wrong\n    --> suite.yaml:{place}\n{row}\n{mark}\n"
     assert expected == full(text, finding(Span(at, at)))
 
 
@@ -182,7 +185,8 @@ def test_an_empty_span_gets_one_caret(text, at, place, row, mark):
 )
 def test_the_underline_is_under_the_text(before, marked, shown, underline):
     span = Span(len(before), len(before + marked))
-    expected = f"suite.yaml:1:{span.start + 1} error schema: something is wrong\n   1 | {shown}\n     | {underline}\n"
+    place = f"suite.yaml:1:{span.start + 1}"
+    expected = f"error schema: something is wrong\n    --> {place}\n   1 | {shown}\n     | {underline}\n"
     assert expected == full(before + marked, finding(span))
 
 
@@ -190,7 +194,8 @@ def test_a_long_line_is_cut_to_a_window_around_the_fault():
     text = f"[{'{id: aaaa}, ' * 20}{{idd: b}}{', {id: cccc}' * 20}]"
     (span,) = spans(text, "idd")
     expected = """\
-suite.yaml:1:243 error schema: something is wrong
+error schema: something is wrong
+    --> suite.yaml:1:243
    1 | ...}, {id: aaaa}, {id: aaaa}, {idd: b}, {id: cccc}, {id: cccc}...
      |                                ^^^
 """
@@ -201,7 +206,8 @@ def test_places_far_apart_in_a_long_line_get_an_excerpt_each():
     text = f"[{{id: a}}{', {id: b}' * 40}, {{id: a}}]"
     first, second = spans(text, "{id: a}", "{id: a}")
     expected = """\
-suite.yaml:1:371 error schema: something is wrong
+error schema: something is wrong
+    --> suite.yaml:1:371
    1 | [{id: a}, {id: b}, {id: b}, {id: b}, {id: ...
      |  ------- the first
    1 | ...d: b}, {id: b}, {id: b}, {id: b}, {id: a}]
@@ -213,14 +219,14 @@ suite.yaml:1:371 error schema: something is wrong
 def test_no_row_is_wider_than_asked_for():
     text = "界\t" * 4000
     for at in (0, 1, 10, 3999, 7998):
-        rows = full(text, finding(Span(at, at + 1)), columns=80).splitlines()[1:]
+        rows = full(text, finding(Span(at, at + 1)), columns=80).splitlines()[2:]
         assert [width(row) <= 80 for row in rows] == [True, True]
 
 
 def test_one_long_line_is_not_read_whole_for_each_finding():
     text = "[" + "{id: 1}," * 500_000 + "]"
     findings = [finding(Span(8 * at + 2, 8 * at + 4)) for at in range(0, 500_000, 500)]
-    assert len(full(text, *findings).splitlines()) - 999 == 3000
+    assert len(full(text, *findings).splitlines()) - 999 == 4000
 
 
 def test_a_file_cannot_write_escapes_to_the_terminal():
@@ -242,8 +248,8 @@ def test_colour_changes_nothing_but_colour():
 
 def test_colours():
     expected = (
-        "\x1b[1mold.yaml:2:5\x1b[0m \x1b[33m\x1b[1mwarning\x1b[0m deprecated-description: "
-        "`description` is the old name of `expected_outcome`\n"
+        "\x1b[33m\x1b[1mwarning\x1b[0m deprecated-description: `description` is the old name of `expected_outcome`\n"
+        "\x1b[34m    --> \x1b[0m\x1b[1mold.yaml:2:5\x1b[0m\n"
         "\x1b[34m   2 |\x1b[0m   - description: x\n"
         "\x1b[34m     |\x1b[0m     \x1b[33m\x1b[1m^^^^^^^^^^^\x1b[0m\n"
         "     \x1b[32m= fix: rename `description` to `expected_outcome` (rubric-lint fix)\x1b[0m\n"

@@ -37,7 +37,9 @@ def load(*names, file="summary.rubric.yaml"):
 RUBRIC = load("accuracy", "length", "tone")["summary"]
 FOUR = load(*CRITERIA)["summary"]
 SHORT = load_rubrics("short.rubric.yaml", "rubrics: [{id: short, expected_outcome: At most ten words}]")["short"]
+BOTH = {"summary": RUBRIC, "short": SHORT}
 CHAT = [{"role": "user", "content": "Why?"}]
+IMAGE = [{"role": "user", "content": [{"type": "image", "image": object()}]}]
 
 
 def output(*scores, names=tuple(CRITERIA)):
@@ -60,6 +62,24 @@ SAYING = {
 }
 
 
+class Recorder:
+    """A judge that keeps what it is asked, and gives these replies in turn, the last one again and again."""
+
+    def __init__(self, *replies):
+        self.replies, self.asked = [*replies], []
+
+    def __call__(self, messages, schema):
+        self.asked.append((messages, schema))
+        reply = self.replies[min(len(self.asked), len(self.replies)) - 1]
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    @property
+    def cases(self):
+        return [messages[1]["content"] for messages, _ in self.asked]
+
+
 def rate(reward, completions, prompts=None, **columns):
     return reward(prompts=prompts or ["Why?"] * len(completions), completions=completions, completion_ids=[], **columns)
 
@@ -76,16 +96,11 @@ def test_a_reward_is_the_score_or_depends_on_gates_and_verdict(kind, expected):
 
 
 def test_the_judge_gets_the_prompt_of_the_rubric_and_a_reward_is_exact():
-    asked = []
-
-    def judge(messages, schema):
-        asked.append((messages, schema))
-        return output(4, 10, 10)
-
+    judge = Recorder(output(4, 10, 10))
     reward = trl_reward(RUBRIC, judge, question="topic", reference="answer")
     assert rate(reward, ["A tower."], topic=["What is it?"], answer=["The tower."], other=[1]) == [0.7]
     expected = write_prompt(RUBRIC, JudgedCase("A tower.", question="What is it?", reference="The tower."))
-    assert asked == [([each._asdict() for each in expected], output_schema(RUBRIC))]
+    assert judge.asked == [([each._asdict() for each in expected], output_schema(RUBRIC))]
 
 
 @pytest.mark.parametrize(
@@ -105,22 +120,14 @@ def test_the_judge_gets_the_prompt_of_the_rubric_and_a_reward_is_exact():
     ],
 )
 def test_completions_are_strings_or_messages(written, read):
-    asked = []
-
-    def judge(messages):
-        asked.append(messages[1]["content"])
-        return output(9, 9, 9)
-
+    judge = Recorder(output(9, 9, 9))
     assert rate(trl_reward(RUBRIC, judge), [written], [CHAT]) == [0.9]
-    assert asked == [write_prompt(RUBRIC, JudgedCase(read, question="Why?"))[1].content]
+    assert judge.cases == [write_prompt(RUBRIC, JudgedCase(read, question="Why?"))[1].content]
 
 
-def test_an_image_cannot_be_judged_and_is_an_error():
-    prompt = [{"role": "user", "content": [{"type": "image", "image": object()}]}]
-    with pytest.raises(RewardError, match=r'^a prompt cannot be judged: /0/content/0: a part of the type "image"'):
-        rate(trl_reward(RUBRIC, told), ["good"], [prompt])
+def test_an_image_in_the_prompt_of_a_judged_completion_gives_no_reward():
     reward = trl_reward(RUBRIC, outputs="judged")
-    assert rate(reward, ["good"] * 2, [prompt] * 2, judged=[output(9, 9, 9), None]) == [None, None]
+    assert rate(reward, ["good"] * 2, [IMAGE] * 2, judged=[output(9, 9, 9), None]) == [None, None]
 
 
 def test_outputs_may_be_a_column():
@@ -130,12 +137,13 @@ def test_outputs_may_be_a_column():
     assert rate(reward, ["x"] * 7, judged=given) == [1.0, 0.3, 0.6, None, None, None, None]
 
 
-def test_several_samples_are_combined_to_their_median():
-    replies = iter([output(9, 9, 9), output(5, 10, 10), output(6, 6, 6)])
-    assert rate(trl_reward(RUBRIC, lambda _messages: next(replies), samples=3, concurrency=1), ["x"]) == [0.75]
-    replies = iter([output(9, 9, 9), output(5, 10, 10), output(6, 6, 6), output(5, 5, 5)])
-    reward = trl_reward(RUBRIC, lambda _messages: next(replies), samples=4, concurrency=1, reward="gated")
-    assert rate(reward, ["x"]) == [0.3]
+@pytest.mark.parametrize(
+    ("samples", "kind", "expected"),
+    [(["9 9 9", "5 10 10", "6 6 6"], "score", 0.75), (["9 9 9", "5 10 10", "6 6 6", "5 5 5"], "gated", 0.3)],
+)
+def test_several_samples_are_combined_to_their_median(samples, kind, expected):
+    judge = Recorder(*(output(*map(int, sample.split())) for sample in samples))
+    assert rate(trl_reward(RUBRIC, judge, samples=len(samples), concurrency=1, reward=kind), ["x"]) == [expected]
 
 
 def test_each_prompt_may_have_a_rubric_of_its_own():
@@ -144,13 +152,9 @@ def test_each_prompt_may_have_a_rubric_of_its_own():
     def judge(messages):
         return short if "ten words" in messages[0]["content"] else SAYING["fair"]
 
-    reward = trl_reward({"summary": RUBRIC, "short": SHORT}, judge)
+    reward = trl_reward(BOTH, judge)
     assert reward.__name__ == "rubric"
     assert rate(reward, ["x", "x"], rubric=["short", "summary"]) == [1.0, 0.6]
-    with pytest.raises(RewardError, match=r"^no rubric is named 'sumary'; did you mean `summary`"):
-        rate(reward, ["x"], rubric=["sumary"])
-    with pytest.raises(RewardError, match=r"^the column `rubric` is missing: it names one of the 2 rubrics"):
-        rate(reward, ["x"])
 
 
 def test_the_path_of_a_file_is_enough(tmp_path):
@@ -164,31 +168,18 @@ def test_the_path_of_a_file_is_enough(tmp_path):
 
 
 def test_an_invalid_output_is_asked_for_again_with_what_is_wrong():
-    asked = []
-
-    def judge(messages):
-        asked.append(messages)
-        return ["No.", output(9, 9, 12), output(9, 9, 9)][len(asked) - 1]
-
+    judge = Recorder("No.", output(9, 9, 12), output(9, 9, 9))
     assert rate(trl_reward(RUBRIC, judge), ["x"]) == [0.9]
-    assert [len(each) for each in asked] == [2, 4, 4]
-    assert asked[2][2:] == [
-        {"role": "assistant", "content": output(9, 9, 12)},
-        {"role": "user", "content": asked[2][3]["content"]},
-    ]
-    assert "/checks/2/score" in asked[2][3]["content"]
-    asked.clear()
-    assert rate(trl_reward(RUBRIC, judge, attempts=2), ["x"]) == [None]
+    first, second, third = [messages[2:] for messages, _ in judge.asked]
+    assert (first, len(second), third[0]) == ([], 2, {"role": "assistant", "content": output(9, 9, 12)})
+    assert (third[1]["role"], "/checks/2/score" in third[1]["content"], len(third)) == ("user", True, 2)
+    assert rate(trl_reward(RUBRIC, Recorder("No.", output(9, 9, 12), output(9, 9, 9)), attempts=2), ["x"]) == [None]
 
 
 def test_an_object_that_is_invalid_is_shown_again_as_json():
-    asked = []
-
-    def judge(messages):
-        asked.append(messages)
-        return [{"checks": ["é"]}, {"checks": {1}}, json.loads(SAYING["fair"])][len(asked) - 1]
-
+    judge = Recorder({"checks": ["é"]}, {"checks": {1}}, json.loads(SAYING["fair"]))
     assert rate(trl_reward(RUBRIC, judge), ["x"]) == [0.6]
+    asked = [messages for messages, _ in judge.asked]
     assert [[each["role"] for each in messages[2:]] for messages in asked] == [[], ["assistant", "user"], ["user"]]
     assert asked[1][2]["content"] == '{"checks": ["é"]}'
 
@@ -236,39 +227,19 @@ def test_an_asynchronous_judge_makes_an_asynchronous_function():
 
 
 def test_a_judge_that_raises_gives_no_reward_and_is_not_asked_again(said):
-    asked = []
-
-    def judge(messages):
-        asked.append(messages)
-        raise TimeoutError("no reply within 3 s")
-
-    reward = trl_reward(RUBRIC, judge, on_invalid="raise")
+    judge = Recorder(TimeoutError("no reply within 3 s"))
     with pytest.raises(RewardError) as caught:
-        rate(reward, ["x", "x"])
+        rate(trl_reward(RUBRIC, judge, on_invalid="raise"), ["x", "x"])
     said(str(caught.value))
-    assert isinstance(caught.value.__cause__.__cause__, TimeoutError)
-    assert len(asked) == 2
+    assert (type(caught.value.__cause__.__cause__), len(judge.asked)) == (TimeoutError, 2)
 
 
-def test_a_reward_error_of_a_judge_ends_the_call():
-    def judge(_messages):
-        raise RewardError("the key is wrong")
-
-    async def judge_async(_messages):
-        raise RewardError("the key is wrong")
-
-    with pytest.raises(RewardError, match=r"^the key is wrong$"):
-        rate(trl_reward(RUBRIC, judge), ["x"] * 20)
-    with pytest.raises(RewardError, match=r"^the key is wrong$"):
-        asyncio.run(rate(trl_reward(RUBRIC, judge_async), ["x"] * 20))
+async def say_wrong_key(_messages):
+    raise RewardError("the key is wrong")
 
 
-def test_an_awaitable_of_another_function_is_an_error_and_no_output():
-    async def judge(_messages):
-        return output(9, 9, 9)
-
-    with pytest.raises(RewardError, match=r"^the judge returned an awaitable; define it with `async def`$"):
-        rate(trl_reward(RUBRIC, functools.partial(lambda ask, messages: ask(messages), judge)), ["x"])
+async def say_nine(_messages):
+    return output(9, 9, 9)
 
 
 def test_an_object_in_the_completion_is_a_quote():
@@ -292,8 +263,6 @@ def test_an_invalid_output_has_no_reward_and_with_skip_its_group_has_none(kind):
     skip = trl_reward(RUBRIC, told, reward=kind)
     assert rate(skip, MIXED, PROMPTS) == [None, None, fair, None, None]
     assert skip.last == RewardCounts(1, 5, 2, 2)
-    with pytest.raises(RewardError, match=r"^summary: invalid judge output for completion 2 of 5: no JSON object"):
-        rate(trl_reward(RUBRIC, told, on_invalid="raise", reward=kind), MIXED, PROMPTS)
 
 
 def test_prompts_with_other_references_are_other_groups():
@@ -302,9 +271,8 @@ def test_prompts_with_other_references_are_other_groups():
 
 
 def test_an_invalid_sample_makes_the_completion_invalid():
-    replies = iter([output(9, 9, 9), "?", output(9, 9, 9)])
-    reward = trl_reward(RUBRIC, lambda _messages: next(replies), samples=3, attempts=1, concurrency=1)
-    assert rate(reward, ["x"]) == [None]
+    judge = Recorder(output(9, 9, 9), "?", output(9, 9, 9))
+    assert rate(trl_reward(RUBRIC, judge, samples=3, attempts=1, concurrency=1), ["x"]) == [None]
 
 
 def test_no_invalid_output_ever_counts():
@@ -458,41 +426,64 @@ def test_threads_may_share_a_function():
     assert reward.totals == RewardCounts(60, 300, 120, 0)
 
 
-@pytest.mark.parametrize(
-    ("options", "fault", "message"),
-    [
-        ({}, ValueError, "pass either `judge`"),
-        ({"judge": told, "outputs": "o"}, ValueError, "pass either `judge`"),
-        ({"judge": "gpt-5"}, TypeError, "judge is a value of the type str"),
-        ({"outputs": "o", "samples": 2}, ValueError, "`samples` needs a judge"),
-        ({"judge": told, "on_invalid": "zero"}, ValueError, "on_invalid is 'zero'"),
-        ({"judge": told, "reward": "points"}, ValueError, "reward is 'points'"),
-        ({"judge": told, "dropout": 1}, ValueError, "dropout is 1"),
-        ({"judge": told, "dropout": float("nan")}, ValueError, "dropout is nan"),
-        ({"judge": told, "seed": "a"}, ValueError, "seed is 'a'"),
-        ({"judge": told, "samples": 0}, ValueError, "samples is 0"),
-        ({"judge": told, "patience": True}, ValueError, "patience is True"),
-        ({"rubrics": {}, "judge": told}, TypeError, "rubrics is a value of the type dict"),
-        ({"rubrics": SHORT, "judge": told, "dropout": 0.5}, ValueError, "dropout is 0.5, but no rubric has two"),
-    ],
-)
-def test_wrong_options_are_refused_at_once(options, fault, message):
-    with pytest.raises(fault, match=f"^{message}"):
-        trl_reward(**{"rubrics": RUBRIC, **options})
+def refused(rubrics=RUBRIC, judge=told, completions=("good",), prompts=None, **more):
+    """Asks for the rewards of a function; the options are those of the function, the columns are in `columns`."""
+    columns = more.pop("columns", {})
+    rewards = rate(trl_reward(rubrics, judge, **more), [*completions], prompts, **columns)
+    return asyncio.run(rewards) if asyncio.iscoroutine(rewards) else rewards
 
 
-@pytest.mark.parametrize(
-    ("options", "columns", "message"),
-    [
-        ({"reference": "answer"}, {"answers": ["x"]}, "summary: no column `answer`.*did you mean `answers`"),
-        ({"question": "log_metric"}, {"log_metric": print}, "summary: no column `log_metric`"),
-        ({"reference": "answer"}, {"answer": ["x", "y"]}, "summary: the column `answer` does not have one value"),
-        ({"reference": "answer"}, {"answer": [7]}, "a value of `answer` is of the type int"),
-    ],
-)
-def test_wrong_columns_are_errors(options, columns, message):
-    with pytest.raises(RewardError, match=f"^{message}"):
-        rate(trl_reward(RUBRIC, told, **options), ["good"], **columns)
+def refused_rollout(about, trace, **options):
+    return asyncio.run(verifiers_reward(BOTH, rubric_field="by", **options)(about, trace))
+
+
+REFUSED = {
+    "neither a judge nor outputs": lambda: trl_reward(RUBRIC),
+    "both a judge and outputs": lambda: trl_reward(RUBRIC, told, outputs="o"),
+    "a judge that is a text": lambda: trl_reward(RUBRIC, "gpt-5"),
+    "samples of outputs": lambda: trl_reward(RUBRIC, outputs="o", samples=2),
+    "on_invalid": lambda: trl_reward(RUBRIC, told, on_invalid="zero"),
+    "reward": lambda: trl_reward(RUBRIC, told, reward="points"),
+    "dropout of 1": lambda: trl_reward(RUBRIC, told, dropout=1),
+    "dropout of nan": lambda: trl_reward(RUBRIC, told, dropout=float("nan")),
+    "seed": lambda: trl_reward(RUBRIC, told, seed="a"),
+    "no samples": lambda: trl_reward(RUBRIC, told, samples=0),
+    "patience": lambda: trl_reward(RUBRIC, told, patience=True),
+    "no rubrics": lambda: trl_reward({}, told),
+    "dropout of one criterion": lambda: trl_reward(SHORT, told, dropout=0.5),
+    "a column that is nearly there": lambda: refused(reference="answer", columns={"answers": ["x"]}),
+    "a column of the trainer": lambda: refused(question="log_metric", columns={"log_metric": print}),
+    "a column of another length": lambda: refused(reference="answer", columns={"answer": ["x", "y"]}),
+    "a column of numbers": lambda: refused(reference="answer", columns={"answer": [7]}),
+    "an image": lambda: refused(prompts=[IMAGE]),
+    "no such rubric": lambda: refused(BOTH, columns={"rubric": ["sumary"]}),
+    "no column of rubrics": lambda: refused(BOTH),
+    "a wrong key": lambda: refused(judge=Recorder(RewardError("the key is wrong")), completions=["x"] * 20),
+    "a wrong key, later": lambda: refused(judge=say_wrong_key, completions=["x"] * 20),
+    "an awaitable": lambda: refused(judge=functools.partial(lambda ask, messages: ask(messages), say_nine)),
+    "an output": lambda: refused(completions=MIXED, prompts=PROMPTS, on_invalid="raise"),
+    "none for verifiers": lambda: verifiers_reward(RUBRIC, told, on_invalid="none"),
+    "a field that is nearly there": lambda: refused_rollout(
+        task(topic="Towers", answers="", by="summary"), rollout(), judge=told, question="topic", reference="answer"
+    ),
+    "no output in a trace": lambda: refused_rollout(task(by="summary"), rollout(), outputs="judged"),
+    "no key": lambda: endpoint_judge("m"),
+    "a key instead of its variable": lambda: endpoint_judge("m", api_key_env="sk-secret"),
+    "an odd key": lambda: endpoint_judge("m", api_key_env="ODD_KEY"),
+    "no address": lambda: endpoint_judge("m", base_url="localhost:8000/v1"),
+    "no format": lambda: endpoint_judge("m", base_url="http://127.0.0.1:1", response_format="xml"),
+}
+
+
+def test_what_is_wrong_is_refused_with_the_reason(monkeypatch, said):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("ODD_KEY", "sk\u2026")
+    told = []
+    for name, call in REFUSED.items():
+        with pytest.raises((RewardError, ValueError, TypeError)) as caught:
+            call()
+        told.append(f"{name}: {caught.type.__name__}: {caught.value}")
+    said(told)
 
 
 def test_the_import_is_light():
@@ -533,29 +524,15 @@ def test_an_invalid_output_fails_the_rollout(on_invalid):
     assert reward.totals == RewardCounts(7, 7, 7, 0)
 
 
-def test_verifiers_would_count_none_as_0_so_it_is_refused():
-    with pytest.raises(ValueError, match=r"^on_invalid is 'none', but verifiers adds up the rewards"):
-        verifiers_reward(RUBRIC, told, on_invalid="none")
-
-
 def test_tasks_and_traces_have_the_fields():
-    asked = []
-
-    def judge(messages):
-        asked.append(messages[1]["content"])
-        return output(9, 9, 9)
-
+    judge = Recorder(output(9, 9, 9))
     reward = verifiers_reward(RUBRIC, judge, view="full_trace", question="topic", reference="answer", samples=2)
     given = rollout("So.")
     assert asyncio.run(reward(task(topic="Towers", answer="It is."), given)) == 0.9
     case = JudgedCase(given.transcript, question="Towers", reference="It is.")
-    assert asked == [write_prompt(RUBRIC, case)[1].content] * 2
-    with pytest.raises(RewardError, match=r"^the task has no field `answer`; did you mean `answers`"):
-        asyncio.run(reward(task(topic="Towers", answers=""), rollout()))
-    held = verifiers_reward({"summary": RUBRIC, "short": SHORT}, outputs="judged", rubric_field="by")
+    assert judge.cases == [write_prompt(RUBRIC, case)[1].content] * 2
+    held = verifiers_reward(BOTH, outputs="judged", rubric_field="by")
     assert asyncio.run(held(task(by="summary"), rollout(judged=output(3, 3, 3)))) == 0.3
-    with pytest.raises(RewardError, match=r"^trace\.info has no field `judged`"):
-        asyncio.run(held(task(by="summary"), rollout()))
 
 
 def test_rollouts_of_one_task_drop_the_same_criteria():
@@ -603,18 +580,3 @@ def test_a_refusal_is_an_invalid_output_and_a_wrong_key_ends_the_call():
         reward = trl_reward(RUBRIC, endpoint_judge("m", base_url=server.url))
         with pytest.raises(RewardError, match=r"^`m` at .*: HTTP 401: no such key"):
             asyncio.run(rate(reward, ["x"]))
-
-
-def test_a_missing_key_is_an_error_at_once(monkeypatch):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(RewardError, match=r"^OPENAI_API_KEY is not set"):
-        endpoint_judge("m")
-    with pytest.raises(RewardError, match=r"^the variable named by `api_key_env` is not set"):
-        endpoint_judge("m", api_key_env="sk-secret")
-    monkeypatch.setenv("OPENAI_API_KEY", "sk\u2026")
-    with pytest.raises(RewardError, match=r"^the key in OPENAI_API_KEY contains characters that are not allowed"):
-        endpoint_judge("m")
-    with pytest.raises(ValueError, match=r"^base_url must have the form http://HOST:PORT/PATH or https://HOST/PATH$"):
-        endpoint_judge("m", base_url="localhost:8000/v1")
-    with pytest.raises(ValueError, match=r"^response_format is 'xml'; expected one of json_schema"):
-        endpoint_judge("m", base_url="http://127.0.0.1:1", response_format="xml")

@@ -136,6 +136,7 @@ COMMANDS = {
     "score": "score.score:score",
     "agree": "score.agree:agree",
     "assess": "lint.assess:assess",
+    "improve": "lint.improve:improve",
     "labels": "lint.labels:labels",
     "cache": "lint.setup:cache",
     "schema": "lint.schema:schema",

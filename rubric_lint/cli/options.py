@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import click
 
 from rubric_lint.cli.commands import HELP, Command, Exit, Option, word_unknown
+from rubric_lint.finding import LIST_CHOICES
 from rubric_lint.messages import join_words
 from rubric_lint.report import REPORTERS
 from rubric_lint.run.console import Progress, complain
@@ -107,6 +108,17 @@ _JUDGE = "score.judge_options"
 _OUT = "results to a .jsonl, .csv (also with .gz or .zst) or .parquet file"
 _SEVERITIES = ("error", "warning", "never")
 
+
+def _by_ending(default: str, *others: str) -> Spec:
+    """Return the option of a format that the name of the output file chooses too."""
+    told = f"Report format.  [default: by the ending of --output, else {default}]"
+    return Spec("Output", told, (default, *others), name="form")
+
+
+_REPORT_FILE = Spec(
+    "Output", "Write the report to FILE: .json or .txt.", "FILE", short="-o", reads="options:read_output"
+)
+
 OPTIONS: dict[str, Spec] = {
     "add-ignores": Spec("Adoption", "Add an ignore comment for every finding; fix nothing."),
     "address": Spec("Cluster", "Cluster to use, or auto.  [default: RAY_ADDRESS, else a local one]", "HOST:PORT"),
@@ -147,12 +159,13 @@ OPTIONS: dict[str, Spec] = {
     "check": Spec("Output", "Write nothing; exit with 1 if a file would change."),
     "choose": Spec(
         "Fixes",
-        "Where a fix has several answers, apply this one, such as upper-keeps or add-band; the report names them.",
+        "Where a fix has several answers, apply this one, such as upper-keeps or add-band; without NAMES, list them.",
         "NAMES",
         name="choices",
         is_many=True,
         reads="options:read_choices",
         completes="options:complete_choice",
+        more={"is_flag": False, "flag_value": LIST_CHOICES},
     ),
     "chosen": Spec(
         "Input", "How labels were chosen that do not say it.", ("random", "separate", "by-verdict"), metavar="WAY"
@@ -233,12 +246,12 @@ OPTIONS: dict[str, Spec] = {
     "format:results": Spec(
         "Output", "Output format.  [default: table on a terminal, else jsonl]", ("jsonl", "json", "table"), name="form"
     ),
-    "format:assess": Spec(
-        "Output",
-        "Report format.  [default: by the ending of --output, else full]",
-        ("full", "json", "markdown"),
-        name="form",
-    ),
+    "format:assess": _by_ending("full", "json", "markdown"),
+    "format:agree": _by_ending("table", "json"),
+    "format:diff": _by_ending("text", "markdown", "json"),
+    "format:improve": _by_ending("full", "json"),
+    "format:prompt": _by_ending("text", "messages"),
+    "format:show": _by_ending("full", "json"),
     "header": Spec(
         "Model",
         f"HTTP header for every request to the default endpoint. {_REPEAT}",
@@ -331,19 +344,22 @@ OPTIONS: dict[str, Spec] = {
     "output": Spec("Output", "Write to FILE.  [default: stdout]", "FILE", short="-o"),
     "output:export": Spec(
         "Output",
-        "Write to FILE; without --to, the ending .csv, .md or .xlsx chooses the format.  [default: stdout]",
+        "Write to FILE; without --to, the ending .yaml, .csv, .md or .xlsx chooses the format.  [default: stdout]",
         "FILE",
         short="-o",
     ),
     "output:report": Spec(
         "Output",
-        "Write the report to FILE, in the format of its ending (.json, .sarif, .xml for JUnit, or else text); print "
+        "Write the report to FILE, in the format of its ending (.json, .sarif, .xml for JUnit, .txt); print "
         "only the summary to stdout.",
         "FILE",
         short="-o",
         reads="options:read_output",
     ),
-    "output:assess": Spec("Output", "Write the report to FILE: .json, .md, or else text.", "FILE", short="-o"),
+    "output:assess": _REPORT_FILE._replace(help="Write the report to FILE: .json, .md or .txt."),
+    "output:diff": _REPORT_FILE._replace(help="Write the report to FILE: .json, .md or .txt."),
+    "output:prompt": _REPORT_FILE._replace(help="Write to FILE: .json for messages, .txt; with --answers .jsonl."),
+    **{f"output:{name}": _REPORT_FILE for name in ("agree", "improve", "show")},
     "output:settings": Spec("Output", "Settings file to write; - prints tables.", "FILE", short="-o"),
     "output:sheet": Spec(
         "Output",
@@ -471,6 +487,7 @@ OPTIONS: dict[str, Spec] = {
         name="target",
     ),
     "tpm": Spec("Requests", "At most about N tokens per minute and endpoint.  [default: no limit]", _POSITIVE),
+    "tries": Spec("Decision", "Proposals of a model for one criterion.", (0, 20), 3),
     "unsafe-fixes": Spec("Fixes", "Also apply fixes that may change the meaning of a rubric."),
     "unsaid": Spec(
         "Conversion",
@@ -482,7 +499,15 @@ OPTIONS: dict[str, Spec] = {
     ),
     "watch": Spec("Output", "Re-run when files change."),
     "worst": Spec("Output", "Disagreements to list.  [default: 10; HTML: 200; JSON: all]", (0, None)),
+    "write": Spec("Output", "Write what is offered into RUBRIC.  [default: show a diff]"),
     "write-baseline": Spec("Adoption", "Record all current findings in the baseline."),
+    "writer-model": Spec(
+        "Model",
+        "The model that proposes: NAME, or NAME@URL.  [default: the first --model]",
+        "MODEL",
+        name="writers",
+        reads=f"{_JUDGE}:read_writer",
+    ),
 }
 """Every option by its name. Where commands differ, a word after a colon says which of several it is."""
 
@@ -706,8 +731,10 @@ def read_choices(ctx: click.Context, param: click.Parameter, values: tuple[str, 
     if values and not names:
         raise click.BadParameter("is empty; name a choice", ctx, param)
     for name in names:
-        if name not in (known := _choices()):
-            hint = word_unknown(name, known) or f"; there are {', '.join(known)}"
+        if name not in (known := (*_choices(), LIST_CHOICES)):
+            hint = word_unknown(name, known[:-1]) or f"; there are {', '.join(known[:-1])}"
+            if os.path.exists(name):  # noqa: PTH110  (pathlib is slow to load)
+                hint = f"; write the path before --choose{hint}"
             raise click.BadParameter(f"unknown choice {name!r}{hint}", ctx, param)
     return tuple(names)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.edits.intents import Fix, ReplaceValue
-from rubric_lint.finding import Finding, Result, Severity
+from rubric_lint.finding import LIST_CHOICES, Finding, Result, Severity
 from rubric_lint.fix.following import DataChange, Known, find_old, move, name_findings
 from rubric_lint.fix.proof import Doubt, Reading, find_doubt, find_doubts, renumber
 from rubric_lint.format.schema_files import CURRENT
@@ -122,11 +122,11 @@ class Fixed:
             if wish.pick(finding):
                 reason = self.doubt or self.refused.get((finding.rule, finding.pointer))
                 yield Left(finding, reason or "it conflicts with another fix")
-            elif finding.fix or (finding.choices and not wish.unsafe):
-                continue
-            elif finding.choices:
+            elif finding.choices and (wish.unsafe or LIST_CHOICES in wish.choices):
                 answers = [f"{fix.title} (--choose {fix.choice})" for fix in finding.choices]
                 yield Left(finding, f"only you can choose: {join_words(answers, 'or')}")
+            elif finding.fix or finding.choices:
+                continue
             elif finding.obstacle or BY_NAME[finding.rule].fix == "safe":
                 yield Left(finding, finding.obstacle or finding.message)
 

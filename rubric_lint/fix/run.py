@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rubric_lint.finding import Severity
+from rubric_lint.finding import LIST_CHOICES, Severity
 from rubric_lint.fix import SAFE, Fixed, FixSelection, fix
 from rubric_lint.fix.silence import Silenced, silence
 from rubric_lint.messages import join_words
@@ -80,7 +80,8 @@ class FixTotals:
             if not outcome.wish.unsafe:
                 findings = [each for each in outcome.fixed.result.findings if not outcome.wish.pick(each)]
                 self.unsafe += sum(not each.fix.safe for each in findings if each.fix)
-                self.open += sum(1 for each in findings if each.choices and not each.fix)
+                if LIST_CHOICES not in outcome.wish.choices:  # else each is listed as left
+                    self.open += sum(1 for each in findings if each.choices and not each.fix)
         if outcome.fixed.is_suite:
             is_kept = outcome.fixed.unmet or outcome.fixed.doubt or outcome.failure
             is_rewritten = any(applied.rule.startswith("agentv-") for applied in outcome.fixed.applied)

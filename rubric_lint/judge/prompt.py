@@ -218,7 +218,7 @@ def _quote(text: str) -> str:
 def _present(case: JudgedCase) -> str:
     texts = {"question": case.question, "reference": case.reference, "answer": case.answer}
     given = {name: _encodable(text) for name, text in texts.items() if text is not None}
-    mark = _make_mark(given.values())
+    mark = make_mark(given.values())
     blocks = "\n\n".join(f"<{name}-{mark}>\n{text}\n</{name}-{mark}>" for name, text in given.items())
     return (
         f"The mark of the tags is {mark}.\n\n{blocks}\n\n"
@@ -226,7 +226,7 @@ def _present(case: JudgedCase) -> str:
     )
 
 
-def _make_mark(texts: Iterable[str]) -> str:
+def make_mark(texts: Iterable[str]) -> str:
     """Return a mark that occurs in none of the texts; as a hash of them, it cannot be written into one."""
     whole = json.dumps(list(texts)).encode()
     number = 0

@@ -74,6 +74,19 @@ def read_mapping(options: Collection[str]) -> dict[str, str]:
     return found
 
 
+def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
+    """Check that each field of a mapping is one that records have, or a criterion.
+
+    Raises:
+        MappingError: when one is not; it lists the fields.
+    """
+    known = dict.fromkeys((*FIELDS, *sorted(_OF_LABELS - {*FIELDS}), *criteria))
+    folded = {fold_column(each) for each in known}
+    for field in mapping:
+        if fold_column(field) not in folded:
+            raise MappingError(f"unknown field `{field}`; the fields are {list_names(known, len(known))}")
+
+
 class Wanted(NamedTuple):
     """What a table must have: an output, or one of the `judgements`, the folded names of columns with judgements.
 
@@ -156,11 +169,7 @@ def _restore_case(names: list[str], wanted: Wanted) -> list[str]:
 
 
 def _refuse_misspelt(names: Collection[str], judgements: frozenset[str]) -> None:
-    """Refuse a column that may be a misspelt one of a criterion that no column has.
-
-    Raises:
-        InputError: naming both.
-    """
+    """Refuse a column that may be a misspelt one of a criterion that no column has; raise InputError naming both."""
     folded = {fold_column(name): name for name in names}
     for missing in sorted(judgements - folded.keys()):
         others = [name for name in folded if name not in judgements and name not in FIELDS and name]

@@ -27,7 +27,8 @@ class Concise(Reporter):
 
     def word(self, source: Source, finding: Finding) -> str:
         """Return the line of a finding."""
-        return _lines(source, finding, self._look._replace(wraps=False))[0]
+        head = _head(finding, self._look)
+        return f"{self._look.paint('place', _place(source, finding.span))} {head} {visible(finding.message)}".rstrip()
 
     def add(self, result: Result) -> None:
         """Write the findings of one file."""
@@ -41,7 +42,7 @@ class Concise(Reporter):
 
 
 class Full(Reporter):
-    """Write each finding with its code frame and its fix."""
+    """Write each finding: rule and message, below them its place, the code frame and the fix."""
 
     def __init__(self, write: Write, look: Style) -> None:
         self._write = write
@@ -54,8 +55,11 @@ class Full(Reporter):
             return
         blocks = []
         for finding in result.findings:
-            rows = frame(result.source, finding, self._look)
-            blocks.append("\n".join([*_lines(result.source, finding, self._look), *rows]) + "\n")
+            first, *more = self._look.wrap(
+                visible(finding.message), taken=width(f"{finding.severity} {finding.rule}: ") if self._look.wraps else 0
+            )
+            lines = [f"{_head(finding, self._look)} {first}".rstrip(), *more]
+            blocks.append("\n".join([*lines, *frame(result.source, finding, self._look)]) + "\n")
         self._write(self._gap + "\n".join(blocks))
         self._gap = "\n"
 
@@ -88,13 +92,13 @@ class Statistics(Reporter):
             self._write(f"\n{summary}\n" if rows else f"{summary}\n")
 
 
-def _lines(source: Source, finding: Finding, look: Style) -> list[str]:
-    line, column, _ = source.position(finding.span.start)
-    place = f"{visible(source.name)}:{line}:{column}"
-    taken = width(f"{place} {finding.severity} {finding.rule}: ") if look.wraps else 0
-    first, *more = look.wrap(visible(finding.message), taken=taken)
-    severity = look.paint(finding.severity, finding.severity)
-    return [f"{look.paint('place', place)} {severity} {finding.rule}: {first}".rstrip(), *more]
+def _head(finding: Finding, look: Style) -> str:
+    return f"{look.paint(finding.severity, finding.severity)} {finding.rule}:"
+
+
+def _place(source: Source, span: Span) -> str:
+    line, column, _ = source.position(span.start)
+    return f"{visible(source.name)}:{line}:{column}"
 
 
 _CUT = "..."
@@ -120,9 +124,9 @@ class _Excerpt(NamedTuple):
 
 
 def frame(source: Source, finding: Finding, style: Style) -> Iterator[str]:
-    """Yield the rows of a finding's code frame, as wide as the terminal without labels.
+    """Yield the place of a finding and the rows of its code frame, as wide as the terminal without labels.
 
-    Related places in other files follow below the name of their file.
+    Related places in other files follow below their own place.
     """
     groups = {source.name: (source, [_mark(source, finding.span, primary=True)])}
     for place in finding.related:
@@ -131,9 +135,8 @@ def frame(source: Source, finding: Finding, style: Style) -> Iterator[str]:
     digits = len(str(max(mark.line for _, marks in groups.values() for mark in marks)))
     look = _Gutter(style, digits)
     for file, marks in groups.values():
-        if file is not source:
-            line, column, _ = file.position(min(marks).span.start)
-            yield style.paint("gutter", f"   {'':{digits}} :: ") + visible(f"{file.name}:{line}:{column}")
+        arrow, at = ("-->", finding.span) if file is source else (":::", min(marks).span)
+        yield style.paint("gutter", f"   {'':{digits}}{arrow} ") + style.paint("place", _place(file, at))
         yield from _rows(file, finding.severity, sorted(marks), look)
     if finding.fix:
         kind, command = (

@@ -22,7 +22,7 @@ def word_unsafe(count: int) -> str:
 
 def word_open(count: int) -> str:
     """Say how to make so many fixes of which only the author can choose one."""
-    return f"{_fixes(count)} {'needs' if count == 1 else 'need'} your choice: rubric-lint fix --choose NAME"
+    return f"{_fixes(count)} {'needs' if count == 1 else 'need'} your choice: rubric-lint fix --choose"
 
 
 class Summary(NamedTuple):

@@ -6,6 +6,7 @@ import contextlib
 import sys
 import threading
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 
 import warm
@@ -21,6 +22,11 @@ TIMEOUT = 30
 LONGEST = 300
 SERVER = (sys.executable, "-m", "rubric_lint", "lsp")
 CLIENT = "visual-studio-code"
+PULLING = {
+    "text_document.diagnostic": types.DiagnosticClientCapabilities(),
+    "workspace.diagnostics": types.DiagnosticWorkspaceClientCapabilities(refresh_support=True),
+}
+"""What a client can that asks for diagnostics."""
 
 
 class Editor:
@@ -37,9 +43,12 @@ class Editor:
             self.published.append(params)
             self._news.notify_all()
 
-    def open(self, uri, text, language="yaml", version=1):
+    def open(self, place, text, language="yaml", version=1):
+        """Open a document, of which the path or the URI is given; return its URI."""
+        uri = place if isinstance(place, str) else uri_of(place)
         item = types.TextDocumentItem(uri, language, version, text)
         self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        return uri
 
     def change(self, uri, version, *changes):
         document = types.VersionedTextDocumentIdentifier(uri=uri, version=version)
@@ -137,9 +146,9 @@ def uri_of(path):
 
 @contextlib.asynccontextmanager
 async def start(
-    *folders, encodings=None, settings=None, options=None, client=CLIENT, adapt=None, command=SERVER, env=None
+    *folders, encodings=None, settings=None, options=None, client=CLIENT, can=None, command=SERVER, env=None
 ):
-    """A session in these folders. `settings`: by folder, those of the editor; `adapt` changes capabilities."""
+    """A session in these folders. `settings`: those of the editor by folder; `can`: its capabilities by path."""
     connection = make_test_lsp_client()
     editor = Editor(connection)
     for folder, value in (settings or {}).items():
@@ -153,8 +162,9 @@ async def start(
     if encodings:
         capabilities.general = capabilities.general or types.GeneralClientCapabilities()
         capabilities.general.position_encodings = encodings
-    if adapt:
-        adapt(capabilities)
+    for path, value in (can or {}).items():
+        group, _, name = path.rpartition(".")
+        setattr(attrgetter(group)(capabilities), name, value)
     program, inherited = warm.relay(command, env=env)
     await connection.start_io(*program, pass_fds=inherited)
     try:

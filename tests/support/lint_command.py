@@ -1,11 +1,17 @@
 """Call `rubric-lint` on a folder of three files: one with an error, one with a warning, one sound."""
 
 import os
+import select
+import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import warm
+
+with suppress(ImportError):  # not on Windows
+    import pty
 
 PROGRAM = warm.LINT
 
@@ -63,6 +69,25 @@ def call(*args, stdin=b"", program=PROGRAM, **more):
     return done.stdout.decode(), done.stderr.decode(), done.returncode
 
 
+def on_terminal(command, *, stdin=subprocess.DEVNULL, stdout=None, columns=80, **more):
+    """What a command writes to a terminal, by standard output and standard error alike, and its exit code."""
+    leader, follower = pty.openpty()
+    streams = {"stdin": stdin, "stdout": stdout or follower, "stderr": follower}
+    process = warm.start(command, env=environment(COLUMNS=str(columns), **more), **streams)
+    os.close(follower)
+    written = b""
+    while select.select([leader], [], [], 60)[0]:
+        try:
+            piece = os.read(leader, 1 << 16)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        written += piece
+    os.close(leader)
+    return written.decode().replace("\r\n", "\n"), process.wait()
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -73,7 +98,7 @@ def folder(tmp_path, monkeypatch):
 
 COUNTED = "Found 1 error and 1 warning in 2 of 3 files (3 files with rubrics, 3 rubrics, 3 criteria).\n"
 
-FIXABLE = "1 fix is safe: rubric-lint fix; 1 fix needs your choice: rubric-lint fix --choose NAME.\n"
+FIXABLE = "1 fix is safe: rubric-lint fix; 1 fix needs your choice: rubric-lint fix --choose.\n"
 
 BROKEN_RULE = """
 from rubric_lint.lint import engine

@@ -282,4 +282,80 @@ def autoevals_file(text, choice):
     return [message["content"], classifier._process_response({"tool_calls": [call]}).score]
 
 
+@original
+def braintrust_scores(source, answers):
+    """What an exported scorer makes of a judge that gives these answers in turn, and what the judge was told."""
+    import autoevals
+    import httpx
+    from openai import OpenAI
+
+    told, left = [], list(answers)
+
+    def answer(request):
+        asked = json.loads(request.content)
+        told.append(asked["messages"][0]["content"])
+        called = {"name": "select_choice", "arguments": json.dumps({"reasons": "so", "choice": left.pop(0)})}
+        call = {"id": "1", "type": "function", "function": called}
+        message = {"role": "assistant", "content": None, "tool_calls": [call]}
+        choice = {"index": 0, "finish_reason": "tool_calls", "message": message}
+        return httpx.Response(
+            200, json={"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+        )
+
+    transport = httpx.MockTransport(answer)
+    both = {"http_client": httpx.Client(transport=transport), "api_key": "none", "base_url": "http://judge.invalid/v1"}
+    autoevals.init(client=OpenAI(**both, max_retries=0), default_model="m")
+    names = {}
+    exec(compile(source, "exported", "exec"), names)  # noqa: S102 (it is what the user would run)
+    average, passes = names["rubric"](input="The input", output="The output", expected="The reference")
+    return [average.name, average.score, passes.score, average.metadata["verdict"], told]
+
+
+@original
+def inspect_scores(source, answers):
+    """What Inspect reports for an exported scorer and a judge that gives these answers in turn; None if it is not here.
+
+    The average, whether it passes, the verdict, and what the judge was told.
+    """
+    try:
+        import inspect_ai
+        from inspect_ai.dataset import Sample
+        from inspect_ai.model import ModelOutput, ModelUsage, get_model
+    except ImportError:
+        return None
+
+    def saying(*texts):
+        outputs = [ModelOutput.from_content("mockllm/model", text) for text in texts]
+        for each in outputs:
+            each.usage = ModelUsage()  # else it loads a tokenizer to count
+        return get_model("mockllm/model", custom_outputs=outputs, memoize=False)
+
+    names = {}
+    exec(compile(source, "exported", "exec"), names)  # noqa: S102 (it is what the user would run)
+    task = inspect_ai.Task(dataset=[Sample(input="The input", target="The reference")], scorer=names["rubric"]())
+    roles = {"grader": saying(*(f"GRADE: none yet.\nGRADE: {answer}" for answer in answers))}
+    judged = saying("The output")
+    (log,) = inspect_ai.eval(task, model=judged, model_roles=roles, display="none", log_dir="logs", log_format="json")
+    assert log.status == "success", log.error
+    metrics = {each.name: each.metrics["mean"].value for each in log.results.scores}
+    (score,) = log.samples[0].scores.values()
+    kept = log.samples[0].attachments
+    asked = [each.input[0].text for each in log.samples[0].events if each.event == "model" and each.role == "grader"]
+    told = [kept.get(each.removeprefix("attachment://"), each) for each in asked]
+    return [metrics.get("score"), metrics.get("passed"), score.metadata.get("verdict"), told]
+
+
+@original
+def openai_graders(text):
+    """Whether the types of the package openai take each grader of a `multi`, and the object itself with one of them."""
+    from openai.types.graders import LabelModelGrader, MultiGrader, ScoreModelGrader
+
+    grader = json.loads(text)
+    kinds = {"label_model": LabelModelGrader, "score_model": ScoreModelGrader}
+    for each in grader["graders"].values():
+        kinds[each["type"]].model_validate(each, strict=True)
+        MultiGrader.model_validate({**grader, "graders": each})  # its type has one grader where the guide has several
+    return True
+
+
 serve()

@@ -44,7 +44,7 @@ UNHELD = "nothing yet"
 """What the table says of a dialect that neither list names."""
 
 _CASE = re.compile(r'^    "(?P<name>[a-z-]+)": [a-z_]+\(', re.MULTILINE)
-_FINDING = re.compile(r"^(?P<place>example\.\w+:\d+:\d+) \w+ (?P<rule>[\w-]+):", re.MULTILINE)
+_FINDING = re.compile(r"^\w+ (?P<rule>[\w-]+): .*\n +--> (?P<place>example\.\w+:\d+:\d+)$", re.MULTILINE)
 _PIN = re.compile(r"([\w-]+)==([\w.]+)")
 _NPM_PIN = re.compile(r"([\w-]+)@([\d.]+)")
 

@@ -173,7 +173,7 @@ class Review(NamedTuple):
     `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has the
     decisions and what is untested once more, by criterion. `gate` says how the judges' verdicts decide what the labels
     do, which were `chosen` in one way (None: unknown), and `doubt` what of it is less than it seems. `joined` has
-    records under another name that can only be its own, each with its file.
+    records under another name that can only be its own, each with its file. `ratings` are what was read.
     """
 
     rubric: str
@@ -193,6 +193,7 @@ class Review(NamedTuple):
     doubt: Doubt = Doubt()
     chosen: Chosen | None = None
     joined: frozenset[tuple[str, bytes]] = frozenset()
+    ratings: Ratings | None = None
 
     def to_json(self, file: str) -> dict[str, Any]:
         """Return the review as in the JSON report; `file` has the rubric."""
@@ -282,6 +283,7 @@ def _review(
         gate=_compare_verdicts(ratings),
         doubt=_find_doubt(ratings),
         chosen=ratings.chosen,
+        ratings=ratings,
     )
 
 

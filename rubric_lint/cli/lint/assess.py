@@ -26,7 +26,7 @@ _SEED = 1
 
 _UNDECIDED = 4
 
-_FORMS = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
+_FORMS = {".json": "json", ".md": "markdown", ".markdown": "markdown", ".txt": "full"}
 
 _CALL = "rubric-lint assess examples/summary.rubric.yaml answers.jsonl"
 
@@ -61,11 +61,16 @@ def assess(given: Given) -> int:
     """
     from rubric_lint.agree.assess import Asked  # noqa: PLC0415
     from rubric_lint.cli.lint.assessing import Linted, refuse_other_texts  # noqa: PLC0415
-    from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style, open_report  # noqa: PLC0415
+    from rubric_lint.cli.output import (  # noqa: PLC0415
+        choose_by_ending,
+        escape_what_cannot_be_encoded,
+        make_style,
+        open_report,
+    )
     from rubric_lint.report import assessment  # noqa: PLC0415
 
     _check(given)
-    given.form = given.form or _FORMS.get(Path(given.output or "").suffix.lower(), "full")
+    given.form = given.form or choose_by_ending(given.output, _FORMS, "full")
     escape_what_cannot_be_encoded()
     linted = Linted(given.rubric, given.finder())
     recorded: tuple[str, ...] = ()

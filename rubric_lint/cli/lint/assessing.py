@@ -17,7 +17,7 @@ from rubric_lint.agree.probes import Probes
 from rubric_lint.agree.ratings import Key, make_id_key, name_key
 from rubric_lint.agree.reading import bare_text
 from rubric_lint.judge.answers import Fields
-from rubric_lint.lint.engine import examine_file
+from rubric_lint.lint.engine import Examined, examine_file
 from rubric_lint.messages import UserError, list_names
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.project.files import STDIN, File, Unreadable, read
@@ -37,7 +37,8 @@ from rubric_lint.scoring.loading import (
     with_deciding,
 )
 from rubric_lint.testing.reading import RECORDINGS, find_needed, is_test_file
-from rubric_lint.testing.running import Runner
+from rubric_lint.testing.recordings import Recordings
+from rubric_lint.testing.running import Ran, Runner
 
 NO_PROBES: Mapping[str, Probes] = MappingProxyType({})
 
@@ -47,7 +48,8 @@ class Linted:
 
     `judged` and `labels` are the files of records that the settings name. `records` says which records were not used
     and why, `unmatched` which belong to no rubric. `ignored` is the number of findings that comments silence, `off` has
-    the rules that the settings switch off, `unread` what is wrong with files of records as a whole.
+    the rules that the settings switch off, `unread` what is wrong with files of records as a whole. `ran` has the
+    rubric tests that `assess` ran, by rubric, with the recordings that they use.
 
     Raises:
         UserError: if the file cannot be read, or has no rubric that can be assessed.
@@ -65,6 +67,7 @@ class Linted:
         self.has_errors = False
         of_folder = finder.for_folder(os.path.dirname(name))
         self.judged, self.labels = (tuple(map(shorten, names)) for names in (of_folder.judged, of_folder.labels))
+        self.ran: dict[str, list[tuple[Ran, Recordings | None]]] = {}
         self._finder = finder
         self._loaded: dict[str, Loaded] = {}
         data = read(self.file._replace(settings=settings._replace(claimed=True)))  # whole, whatever signs it shows
@@ -78,6 +81,11 @@ class Linted:
             self.has_errors = True
         except RubricError as fault:
             raise UserError(*fault.faults) from None
+
+    @property
+    def examined(self) -> Examined:
+        """The file as it was linted."""
+        return self._examined
 
     def prepare(self) -> dict[str, ScoringRubric]:
         """Return the rubrics by name, ready for scoring."""
@@ -180,6 +188,10 @@ class Linted:
                 continue
             if (self.file.name, rubric) not in runner.tested and len(self._examined.rubrics) > 1:
                 continue
+            if tested := runner.tested.get((self.file.name, rubric)):
+                self.ran.setdefault(rubric, []).extend(
+                    (ran, runner.recordings.get((ran.file.outputs, rubric))) for ran in tested.ran
+                )
             for finding in result.findings:
                 if finding.rule == "unmet-expectation":
                     yield of_test(result.source, finding)

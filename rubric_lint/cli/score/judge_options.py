@@ -235,6 +235,11 @@ def read_models(ctx: click.Context, param: click.Parameter, values: tuple[str, .
     return tuple(models)
 
 
+def read_writer(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[Model, ...]:
+    """Read the one model that proposes; none if it is not given."""
+    return () if value is None else read_models(ctx, param, (value,))
+
+
 class Access(NamedTuple):
     """How to call each model of a panel, with its key.
 
@@ -245,6 +250,11 @@ class Access(NamedTuple):
     keys: Sequence[str]
     are_default: Sequence[bool]
     headers: Sequence[Mapping[str, str]]
+
+    def part(self, first: int, last: int) -> Access:
+        """Return how to call some of the models."""
+        part = slice(first, last)
+        return Access(self.calls[part], self.keys[part], self.are_default[part], self.headers[part])
 
     def connect(self, rpm: float | None = None, tpm: float | None = None, concurrency: int | None = None) -> Panel:
         """Return the panel. Models of one endpoint share its limits of requests and tokens per minute.

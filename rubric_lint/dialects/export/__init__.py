@@ -29,6 +29,9 @@ _TARGETS: Mapping[str, tuple[str, str]] = {
     "tolokaforge": ("criteria", "TOLOKAFORGE"),
     "autoevals": ("criteria", "AUTOEVALS"),
     "agent-skills": ("criteria", "AGENT_SKILLS"),
+    "inspect": ("graders", "INSPECT"),
+    "braintrust": ("graders", "BRAINTRUST"),
+    "openai-graders": ("graders", "OPENAI_GRADERS"),
 }
 """The module and the variable of each target."""
 
@@ -36,7 +39,7 @@ TARGETS = tuple(_TARGETS)
 """The names of the targets."""
 
 
-TARGET_BY_ENDING = {".csv": "csv", ".md": "markdown", ".xlsx": "xlsx"}
+TARGET_BY_ENDING = {".yaml": "rubric", ".yml": "rubric", ".csv": "csv", ".md": "markdown", ".xlsx": "xlsx"}
 """The target of a file whose ending leaves only one."""
 
 

@@ -15,17 +15,18 @@ from rubric_lint.format.schema import schema_of
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.text.path import Path
 
-_BY_ITS_ANSWERS = "Choose the answer that describes the output best."  # where a judge needs an instruction
+BY_ITS_ANSWERS = "Choose the answer that describes the output best."  # where a judge needs an instruction
 _YES_OR_NO = (Shape.CHECKLIST,)
 _YES_OR_LEVEL = (Shape.CHECKLIST, Shape.LEVELS)
 _DIGITS = 17
 
 
-def _weight(criterion: Criterion) -> int | Decimal:
+def as_weight(criterion: Criterion) -> int | Decimal:
+    """Return the weight of a criterion as written, 1 if it has none."""
     return as_number(criterion.weight if criterion.weight is not None else Decimal(1))
 
 
-def _make_ids(writing: Writing, field: Mapping[str, Any], allowed: str) -> list[str]:
+def make_ids(writing: Writing, field: Mapping[str, Any], allowed: str) -> list[str]:
     """Return an id for each criterion that the schema `field` of a target accepts, and report changed ones.
 
     ASCII letters and digits stay, and so do the characters in `allowed`; others become underscores.
@@ -160,17 +161,17 @@ def _write_agent_skills(writing: Writing) -> str:
 def _write_tolokaforge(writing: Writing) -> str:
     """Write the judge's part; a gate that weighs nothing is a `required` criterion, which is outside the average."""
     name, rubric = writing.only
-    ids = _make_ids(writing, schema_of("tolokaforge/v1.json").entry_fields["id"], "_")
+    ids = make_ids(writing, schema_of("tolokaforge/v1.json").entry_fields["id"], "_")
     has_only_gates = all(criterion.gate for criterion in rubric.criteria)
     if has_only_gates and len(rubric.criteria) > 1:
         message = f"the share of the criteria that are met: {writing.title} gives 1 or 0 if all are required"
         writing.lose(name, rubric.path, message)
     entries: list[dict[str, Any]] = []
     for criterion, called in zip(rubric.criteria, ids, strict=True):
-        is_outside = criterion.gate and _weight(criterion) == 0
+        is_outside = criterion.gate and as_weight(criterion) == 0
         entry: dict[str, Any] = {"id": called, "description": criterion.outcome or ""}
         if has_only_gates or not is_outside:
-            entry["weight"] = _weight(criterion)
+            entry["weight"] = as_weight(criterion)
         if has_only_gates or is_outside:
             entry["required"] = True
         elif criterion.gate:
@@ -188,11 +189,11 @@ def _write_harbor(writing: Writing) -> str:
     name, rubric = writing.only
     fields = schema_of("harbor/v1.json").entry_fields
     tables: list[tuple[str, dict[str, Any]]] = []
-    for criterion, called in zip(rubric.criteria, _make_ids(writing, fields["name"], "_-"), strict=True):
+    for criterion, called in zip(rubric.criteria, make_ids(writing, fields["name"], "_-"), strict=True):
         table: dict[str, Any] = {
             "name": called,
-            "description": criterion.outcome or _BY_ITS_ANSWERS,
-            "weight": _weight(criterion),
+            "description": criterion.outcome or BY_ITS_ANSWERS,
+            "weight": as_weight(criterion),
         }
         if criterion.levels:
             _require_even(writing, criterion)
@@ -216,11 +217,11 @@ def _write_requirement(writing: Writing) -> str:
     _, rubric = writing.only
     entries: list[dict[str, Any]] = []
     for criterion in rubric.criteria:
-        weight = -_weight(criterion) if criterion.is_negated else _weight(criterion)
+        weight = -as_weight(criterion) if criterion.is_negated else as_weight(criterion)
         entry: dict[str, Any] = {
             "name": criterion.id,
             "weight": weight,
-            "requirement": criterion.outcome or _BY_ITS_ANSWERS,
+            "requirement": criterion.outcome or BY_ITS_ANSWERS,
         }
         if criterion.levels:
             worths = _level_worths(writing, criterion)
@@ -237,15 +238,15 @@ def _write_autoevals(writing: Writing) -> str:
         raise ExportError(name, rubric.criteria[1].path, f"{message}; write a file for each")
     criterion = rubric.criteria[0]
     task = criterion.outcome or (rubric.view.task if rubric.view else "")
-    _refuse_template(writing, criterion.outcome_path, task)
+    refuse_template(writing, criterion.outcome_path, task)
     if criterion.has_own_id:
         message = f"the name `{criterion.id}`: a classifier is named where it is used"
         writing.lose(name, (*criterion.path, "id"), message)
-    lines = [_BY_ITS_ANSWERS, ""]
+    lines = [BY_ITS_ANSWERS, ""]
     scores: dict[str, int | Decimal] = {}
     for level, worth in _level_worths(writing, criterion):
         text = level.outcome or ""
-        _refuse_template(writing, level.outcome_path, text)
+        refuse_template(writing, level.outcome_path, text)
         joined = " ".join(text.split())
         if joined != text:
             message = f"white space in this text: an answer of {writing.title} is one line"
@@ -257,7 +258,8 @@ def _write_autoevals(writing: Writing) -> str:
     return to_yaml({"prompt": "\n".join(lines), "choice_scores": scores})
 
 
-def _refuse_template(writing: Writing, path: Path, text: str) -> None:
+def refuse_template(writing: Writing, path: Path, text: str) -> None:
+    """Refuse a text in which the target would fill in something."""
     if "{{" in text:
         name, _ = writing.only
         raise ExportError(name, path, f"{writing.title} fills in what follows `{{{{`, and has no escape for it")
@@ -271,7 +273,7 @@ def _write_verifiers(writing: Writing) -> str:
         return to_json({"criteria": [_write_choices(name, None, 1, lines, SCORES)]})
     criteria: list[dict[str, Any]] = []
     for criterion in rubric.criteria:
-        about = criterion.id, criterion.outcome, _weight(criterion)
+        about = criterion.id, criterion.outcome, as_weight(criterion)
         if criterion.scale:
             criteria.append(_write_choices(*about, _list_bands(writing, criterion.scale), SCORES))
         elif criterion.levels:
@@ -280,7 +282,7 @@ def _write_verifiers(writing: Writing) -> str:
             lines = [f"{each.number}{f' ({each.name})' if each.name else ''}: {each.outcome}" for each in levels]
             criteria.append(_write_choices(*about, lines, numbers))
         else:
-            criteria.append({"name": criterion.id, "text": criterion.outcome or "", "weight": _weight(criterion)})
+            criteria.append({"name": criterion.id, "text": criterion.outcome or "", "weight": as_weight(criterion)})
     return to_json({"criteria": criteria})
 
 

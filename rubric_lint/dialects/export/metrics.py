@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from rubric_lint.dialects.export.entries import as_number, bounds, uncovered
 from rubric_lint.dialects.export.suites import group_cases
 from rubric_lint.dialects.export.target import ExportError, ExportTarget, Writing
-from rubric_lint.dialects.export.texts import to_json, to_yaml, write_decimal
+from rubric_lint.dialects.export.texts import to_json, to_python, to_yaml, write_decimal
 from rubric_lint.format.criterion import HIGHEST, LOWEST, Criterion, Scale, Shape
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.messages import name_scores, visible_yaml
+from rubric_lint.messages import name_scores
 
 _BY_ITS_RUBRIC = "Judge the actual output by the rubric: choose the outcome that describes it best."
 """The instruction of a metric whose rubric does not say what is judged; a metric needs one."""
@@ -140,17 +140,12 @@ def _write_imports(*, has_scales: bool, has_questions: bool) -> Iterator[str]:
     yield "from deepeval.test_case import SingleTurnParams\n"
 
 
-def _quote(value: object) -> str:
-    """Return a value as Python writes it, without what the log of a CI system would obey."""
-    return visible_yaml(repr(value))  # the escapes of YAML in double quotes are those of Python
-
-
 def _write_question(name: str, criterion: Criterion, rubric: Rubric) -> Iterator[str]:
     """Write the metric of a checklist criterion: 1 if it is met, else 0."""
     least = rubric.thresholds.pass_at if len(rubric.criteria) == 1 else Decimal(0)
     yield "        DAGMetric("
-    yield f"            name={_quote(name)},"
-    yield f"            dag=ask({_quote(criterion.outcome or '')}),"
+    yield f"            name={to_python(name)},"
+    yield f"            dag=ask({to_python(criterion.outcome or '')}),"
     yield "            model=model,"
     yield f"            threshold={'1.0' if criterion.gate else write_decimal(least)},"
     yield "        ),"
@@ -158,16 +153,16 @@ def _write_question(name: str, criterion: Criterion, rubric: Rubric) -> Iterator
 
 def _write_geval(metric: _Metric) -> Iterator[str]:
     yield "        GEval("
-    yield f"            name={_quote(metric.name)},"
+    yield f"            name={to_python(metric.name)},"
     if metric.task:
-        yield f"            criteria={_quote(metric.task)},"
+        yield f"            criteria={to_python(metric.task)},"
     for name, value in metric.extras.items():
-        yield f"            {name}={_quote(value)},"
+        yield f"            {name}={to_python(value)},"
     if not metric.task and "evaluation_steps" not in metric.extras:
-        yield f"            evaluation_steps=[{_quote(_BY_ITS_RUBRIC)}],"
+        yield f"            evaluation_steps=[{to_python(_BY_ITS_RUBRIC)}],"
     yield "            rubric=["
     for (lower, upper), outcome in metric.ranges:
-        yield f"                Rubric(score_range=({lower}, {upper}), expected_outcome={_quote(outcome)}),"
+        yield f"                Rubric(score_range=({lower}, {upper}), expected_outcome={to_python(outcome)}),"
     yield "            ],"
     yield "            evaluation_params=PARAMS,"
     yield "            model=model,"

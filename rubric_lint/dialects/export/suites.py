@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, NamedTuple
 
-from rubric_lint.dialects.export.entries import as_entries, as_number, bounds
+from rubric_lint.dialects.export.entries import as_entries, as_number, bounds, sort_levels, uncovered
 from rubric_lint.dialects.export.suite import ASSERTION_LISTS, VARIABLE, split_gate
 from rubric_lint.dialects.export.target import (
     CarriedCase,
@@ -20,6 +20,7 @@ from rubric_lint.dialects.export.texts import to_yaml
 from rubric_lint.format.criterion import HIGHEST, USUAL_THRESHOLDS, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import newest
+from rubric_lint.messages import name_scores
 from rubric_lint.text.nunjucks import escape
 from rubric_lint.text.path import Path
 
@@ -289,12 +290,41 @@ def _write_promptfoo(writing: Writing) -> str:
     return to_yaml({**(writing.suite.fields if writing.suite else {}), "tests": tests})
 
 
+def _word_scale(criterion: Criterion) -> str | None:
+    """Return what a grader that gives a score from 0 to 1 is told of a criterion, None if no short decimal is a level.
+
+    A level such as 1/3 would get another score than here.
+    """
+    if criterion.scale:
+        bands = sorted(criterion.scale.bands, key=bounds)
+        steps = [(" to ".join(_tenths(each) for each in dict.fromkeys(bounds(band))), band.outcome) for band in bands]
+    elif criterion.levels:
+        levels = sort_levels(criterion)
+        numbers = [level.number or 0 for level in levels]
+        worths = [Decimal(number - numbers[0]) / (numbers[-1] - numbers[0]) for number in numbers]
+        if any(worth != round(worth, 2) for worth in worths):
+            return None
+        names = [f" ({level.name})" if level.name else "" for level in levels]
+        steps = [(f"{w.normalize():f}{n}", each.outcome) for w, n, each in zip(worths, names, levels, strict=True)]
+    else:
+        return criterion.outcome or ""
+    lines = "\n".join(f"Score {worth}: {outcome}" for worth, outcome in steps)
+    return "\n\n".join([_BY_SCALE, *([criterion.outcome] if criterion.outcome else []), lines])
+
+
+def _tenths(score: int) -> str:
+    return f"{(Decimal(score) / HIGHEST).normalize():f}"
+
+
+_BY_SCALE = "Judge the output by this scale, and give the score that describes it best."
+
+
 def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str, Any]:
-    """Write a checklist as a set with an assertion for each criterion, and other rubrics as one text for the grader.
+    """Write several criteria as a set with an assertion for each, and other rubrics as one text for the grader.
 
     promptfoo passes a set with a threshold by the weighted average of its assertions, and one without if all of them
-    pass. So a set keeps the average exactly; it cannot hold gates beside criteria without one, nor stand in a set.
-    A list would reach the grader as `[object Object]` or JSON without line ends, and promptfoo loads what begins with
+    pass. So a set keeps the average exactly; it cannot hold gates beside the threshold, nor stand in a set. A list
+    would reach the grader as `[object Object]` or JSON without line ends, and promptfoo loads what begins with
     `file://`.
     """
     rubric = member.rubric
@@ -306,13 +336,12 @@ def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str
         **(extras if member.source.is_template else escape(extras)),
     }
     gated = {bool(criterion.gate) for criterion in rubric.criteria}
-    texts = [criterion.outcome or "" for criterion in rubric.criteria]
+    texts = [_word_scale(criterion) for criterion in rubric.criteria]
     if (
-        rubric.shape is Shape.CHECKLIST
-        and len(texts) > 1
-        and len(gated) == 1
+        len(texts) > 1
+        and (gated == {False} or (gated == {True} and rubric.shape is Shape.CHECKLIST))
         and not case.set_of(member.path)
-        and not any(text.startswith("file://") for text in texts)
+        and not any(text is None or text.startswith("file://") for text in texts)
     ):
         # Without a threshold of its own, an assertion passes with a score of 0 if the judge does not say `pass: false`.
         threshold = {} if gated == {True} else {"threshold": as_number(rubric.thresholds.pass_at)}
@@ -325,11 +354,15 @@ def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str
                 "type": "llm-rubric",
                 **({"metric": escape(entry["id"])} if "id" in entry else {}),
                 **({"weight": entry["weight"]} if "weight" in entry else {}),
-                "value": escape(entry["expected_outcome"]),
+                "value": escape(text),
                 **({} if threshold else {"threshold": as_number(rubric.thresholds.pass_at)}),
             }
-            for entry in entries
+            for entry, text in zip(entries, texts, strict=True)
         ]
+        for scale in rubric.scales:
+            if gaps := uncovered(scale):
+                told = f"{name_scores(gaps)}, which no band covers: {writing.title} accepts any score"
+                writing.lose(member.name, scale.path, told)
         return {"type": "assert-set", **extras, **threshold, "assert": checks}
     if len(rubric.criteria) > 1:
         told = "the grader sees the weights and gives the score itself"

@@ -163,3 +163,21 @@ def _write_toml(value: Any) -> Iterator[str]:
 
 
 _LARGEST = (1 << 63) - 1
+
+
+def to_python(value: Any, pad: str = "") -> str:
+    """Return a literal as formatters of Python write it: a line for each part, and the quotes that need fewer escapes.
+
+    Texts do not hold what the log of a CI system would obey.
+    """
+    inner = f"{pad}    "
+    if isinstance(value, dict) and value:
+        lines = (f"{inner}{to_python(key)}: {to_python(part, inner)},\n" for key, part in value.items())
+        return f"{{\n{''.join(lines)}{pad}}}"
+    if isinstance(value, list) and not _is_flow(value):
+        return "\n".join(["[", *(f"{inner}{to_python(part, inner)}," for part in value), f"{pad}]"])
+    written = repr(value)
+    if isinstance(value, str) and written[0] == "'" and value.count('"') <= value.count("'"):
+        body = written[1:-1].replace("\\'", "'").replace('"', '\\"')
+        written = f'"{body}"'
+    return visible_yaml(written)  # the escapes of YAML in double quotes are those of Python

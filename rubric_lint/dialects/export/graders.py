@@ -1,0 +1,295 @@
+"""Write a question for each criterion, for targets that join the answers by a formula or a program.
+
+The programs for Inspect and Braintrust hold the whole score: the exact average, the gates and both thresholds. The
+formula of OpenAI holds the average. Sources: `model_graded_qa` of inspect_ai 0.3.285, `LLMClassifier` of autoevals
+0.4.1, and `calculate_output` in https://platform.openai.com/docs/guides/graders.
+"""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from rubric_lint.dialects.export.criteria import BY_ITS_ANSWERS, as_weight, make_ids, refuse_template
+from rubric_lint.dialects.export.entries import bounds, sort_levels, word_band
+from rubric_lint.dialects.export.target import ExportTarget, Writing
+from rubric_lint.dialects.export.texts import to_json, to_python
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Scale, Shape
+from rubric_lint.text.path import Path
+
+
+class _Question(NamedTuple):
+    """What a judge is asked about one criterion, or about a holistic scale.
+
+    `steps` are its bands or levels in ascending order, each with its numbers, its text and the place of that, none for
+    a criterion that is met or not. `answers` are the allowed ones with their numbers, `span` what is worth 0 and 1.
+    """
+
+    id: str
+    path: Path
+    task: str
+    steps: tuple[tuple[str, str, Path], ...]
+    answers: dict[str, int]
+    span: tuple[int, int]
+    weight: int | Decimal
+    gate: int | None
+
+
+def _ask(writing: Writing) -> Iterator[_Question]:
+    name, rubric = writing.only
+    task = rubric.view.task if rubric.view else ""
+    if rubric.shape is Shape.HOLISTIC:
+        yield _Question(name, rubric.path, task, *_list_scores(rubric.scales[0]), (LOWEST, HIGHEST), 1, None)
+    for criterion in rubric.criteria:
+        steps: tuple[tuple[str, str, Path], ...] = ()
+        answers, span = {"no": LOWEST, "yes": HIGHEST}, (LOWEST, HIGHEST)
+        if criterion.scale:
+            steps, answers = _list_scores(criterion.scale)
+        elif levels := sort_levels(criterion):
+            numbers = [level.number or 0 for level in levels]
+            heads = [f"{level.number}{f' ({level.name})' if level.name else ''}" for level in levels]
+            steps = tuple(
+                (head, each.outcome or "", each.outcome_path) for head, each in zip(heads, levels, strict=True)
+            )
+            answers, span = {str(number): number for number in numbers}, (numbers[0], numbers[-1])
+        about = criterion.id, criterion.path, criterion.outcome or task
+        yield _Question(*about, steps, answers, span, as_weight(criterion), criterion.gate)
+
+
+def _list_scores(scale: Scale) -> tuple[tuple[tuple[str, str, Path], ...], dict[str, int]]:
+    bands = sorted(scale.bands, key=bounds)
+    steps = tuple((word_band(band), band.outcome or "", band.outcome_path) for band in bands)
+    return steps, {str(score): score for band in bands for score in band.scores}
+
+
+_VARIABLE = {
+    "pattern": r"(?!(?:abs|ceil|exp|floor|log|max|min|sqrt)$)[A-Za-z_][A-Za-z0-9_]*",
+    "x-expected": "a letter, then letters, digits or underscores, and no function",
+}
+
+
+def _write_openai(writing: Writing) -> str:
+    """Write a `multi` grader: labels for a criterion that is met or not, else a score; its formula is the average."""
+    name, _ = writing.only
+    questions = list(_ask(writing))
+    graders: dict[str, dict[str, Any]] = {}
+    terms: list[str] = []
+    for called, asked in zip(make_ids(writing, _VARIABLE, "_") or ["score"], questions, strict=True):
+        for path, text in [(asked.path, asked.task), *((path, text) for _, text, path in asked.steps)]:
+            refuse_template(writing, path, text)
+        lines = [f"Score {head}: {text}" for head, text, _ in asked.steps]
+        prompt = [
+            asked.task or BY_ITS_ANSWERS,
+            "\n".join(lines or ["met: The output meets this.", "unmet: It does not."]),
+        ]
+        told = "Question:\n{{item.input}}\n\nOutput:\n{{sample.output_text}}"
+        sent = [{"role": "developer", "content": "\n\n".join(prompt)}, {"role": "user", "content": told}]
+        grader = {"name": asked.id, "model": "gpt-5-mini", "input": sent}
+        if not asked.steps:
+            graders[called] = {"type": "label_model", **grader, "labels": ["met", "unmet"], "passing_labels": ["met"]}
+            share = called
+        else:
+            lowest, highest = asked.span
+            graders[called] = {"type": "score_model", **grader, "range": [lowest, highest]}
+            shifted = f"({called} {'+' if lowest < 0 else '-'} {abs(lowest)})" if lowest else called
+            share = f"{shifted} / {highest - lowest}"
+            if len(asked.answers) <= highest - lowest:
+                message = f"the rule that the answer is one of {', '.join(asked.answers)}"
+                writing.lose(
+                    name, asked.path, f"{message}: {writing.title} takes any number from {lowest} to {highest}"
+                )
+        terms.append(f"{Decimal(asked.weight):f} * {share}")
+    total = sum(Decimal(asked.weight) for asked in questions)
+    formula = f"({' + '.join(terms)}) / {total:f}" if len(terms) > 1 or total != 1 else share
+    writing.need("name the judge in `model`, and the field of your data with the question in place of `item.input`")
+    return to_json({"type": "multi", "name": name, "graders": graders, "calculate_output": formula})
+
+
+_DATA = '''
+NAME = {name}
+PASS, BORDERLINE = Fraction({pass_at}), Fraction({borderline_at})
+CRITERIA = {criteria}
+
+
+def combine(answers):
+    """Return the exact weighted average, the verdict, and the ids of missed gates."""
+    total, points, missed = Fraction(0), Fraction(0), []
+    for criterion, answer in zip(CRITERIA, answers, strict=True):
+        number = criterion["answers"][answer]
+        lowest, highest = criterion["span"]
+        weight = Fraction(criterion["weight"])
+        total += weight
+        points += weight * Fraction(number - lowest, highest - lowest)
+        if criterion["gate"] is not None and number < criterion["gate"]:
+            missed.append(criterion["id"])
+    average = points / total
+    if missed or average < BORDERLINE:
+        return average, "fail", missed
+    return average, "pass" if average >= PASS else "borderline", missed
+'''
+_INSPECT = '''\
+"""A scorer for Inspect, written by `rubric-lint convert`."""
+
+from fractions import Fraction
+
+from inspect_ai.scorer import Score, mean, model_graded_qa, scorer, stderr
+
+TEMPLATE = """\\
+You judge an output by one criterion of a rubric.
+
+[Question]
+{{question}}
+
+[Reference]
+{{criterion}}
+
+[Output]
+{{answer}}
+
+[Criterion]
+{{instructions}}
+"""
+{data}
+
+def ask(criterion):
+    """Return what the judge is told about a criterion."""
+    names = ", ".join(criterion["answers"])
+    end = "Reason first. End with a line `GRADE: X`, where X is one of: "
+    return criterion["question"] + "\\n\\n" + end + names
+
+
+@scorer(metrics={{"score": [mean(), stderr()], "passed": [mean()]}}, name=NAME)
+def rubric(model=None):
+    """Score by the rubric, judged by `model` or else by the model role `grader`."""
+    pattern = r"(?is).*\\bGRADE\\s*:[\\s*`]*([^\\s*`]*)"
+    graders = [
+        model_graded_qa(TEMPLATE, ask(each), grade_pattern=pattern, model=model)
+        for each in CRITERIA
+    ]
+
+    async def score(state, target):
+        grades = [await grader(state, target) for grader in graders]
+        answers = [str(each.value).lower().rstrip(".") for each in grades]
+        told = {{}}
+        for criterion, answer, grade in zip(CRITERIA, answers, grades, strict=True):
+            told[criterion["id"]] = {{"answer": answer, "reason": grade.explanation}}
+            if answer not in criterion["answers"]:
+                nothing = {{"score": float("nan"), "passed": float("nan")}}
+                unread = "no grade was found for " + criterion["id"]
+                return Score(value=nothing, explanation=unread, metadata=told)
+        average, verdict, missed = combine(answers)
+        return Score(
+            value={{"score": float(average), "passed": float(verdict == "pass")}},
+            explanation=verdict,
+            metadata={{"verdict": verdict, "missed_gates": missed, "criteria": told}},
+        )
+
+    return score
+'''
+_BRAINTRUST = '''\
+"""A scorer for Braintrust, written by `rubric-lint convert`."""
+
+from fractions import Fraction
+
+from autoevals import LLMClassifier, Score
+
+MODEL = None  # the judge; None is the default of autoevals
+PROMPT = """\\
+You judge an output by one criterion of a rubric.
+
+[Question]
+{{{{{{input}}}}}}
+
+[Reference]
+{{{{{{expected}}}}}}
+
+[Output]
+{{{{{{output}}}}}}
+
+[Criterion]
+{{{{{{question}}}}}}
+"""
+{data}
+
+def rubric(input, output, expected=None, **others):
+    """Score by the rubric: the average, and 1 if the answer passes, else 0."""
+    answers, told = [], {{}}
+    for criterion in CRITERIA:
+        lowest, highest = criterion["span"]
+        scores = {{
+            answer: (number - lowest) / (highest - lowest)
+            for answer, number in criterion["answers"].items()
+        }}
+        judge = LLMClassifier(
+            criterion["id"], PROMPT, scores, model=MODEL, question=criterion["question"]
+        )
+        found = judge.eval(output=output, expected=expected, input=input).metadata
+        answers.append(found["choice"])
+        told[criterion["id"]] = found
+    average, verdict, missed = combine(answers)
+    about = {{"verdict": verdict, "missed_gates": missed, "criteria": told}}
+    return [
+        Score(name=NAME, score=float(average), metadata=about),
+        Score(name=NAME + " passed", score=float(verdict == "pass")),
+    ]
+'''
+
+
+def _write_inspect(writing: Writing) -> str:
+    """Write a scorer of `model_graded_qa`, once for each criterion; its texts are values, so no template reads them."""
+    writing.need("use it as `Task(..., scorer=rubric())`; `--model-role grader=...` names the judge")
+    return _INSPECT.format(data=_write_data(writing))
+
+
+def _write_braintrust(writing: Writing) -> str:
+    """Write a scorer with an `LLMClassifier` for each criterion; its texts are values, so no template reads them."""
+    writing.need("use it as `Eval(..., scores=[rubric])`, and name the judge in `MODEL`")
+    return _BRAINTRUST.format(data=_write_data(writing))
+
+
+def _write_data(writing: Writing) -> str:
+    name, rubric = writing.only
+    criteria: list[dict[str, Any]] = []
+    for asked in _ask(writing):
+        lines = [f"{head}: {text}" for head, text, _ in asked.steps]
+        question = [
+            asked.task or BY_ITS_ANSWERS,
+            "\n".join(lines or ["yes: The output meets this.", "no: It does not."]),
+        ]
+        criteria.append(
+            {
+                "id": asked.id,
+                "weight": str(asked.weight),
+                "gate": asked.gate,
+                "question": "\n\n".join(question),
+                "span": list(asked.span),
+                "answers": asked.answers,
+            }
+        )
+    at = {each: to_python(str(getattr(rubric.thresholds, each))) for each in ("pass_at", "borderline_at")}
+    return _DATA.format(name=to_python(name), criteria=to_python(criteria), **at)
+
+
+INSPECT = ExportTarget(
+    "inspect",
+    "Inspect",
+    "a scorer with model_graded_qa for each criterion, as Python source",
+    _write_inspect,
+    is_single=True,
+    keeps={"pass", "borderline"},
+)
+BRAINTRUST = ExportTarget(
+    "braintrust",
+    "Braintrust",
+    "a scorer with an LLMClassifier for each criterion, as Python source",
+    _write_braintrust,
+    is_single=True,
+    keeps={"pass", "borderline"},
+)
+OPENAI_GRADERS = ExportTarget(
+    "openai-graders",
+    "OpenAI",
+    "a multi grader with a model for each criterion, as JSON",
+    _write_openai,
+    is_single=True,
+    gates="gives a score, not a verdict",
+)

@@ -1,0 +1,464 @@
+"""Decide whether another wording of a criterion measures better, from outputs on the same answers before and after.
+
+The decision rules are those of `rubric_lint.agree`; paired differences are tested as McNemar and the sign test do.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from rubric_lint.agree.coefficients import correlate
+from rubric_lint.agree.intervals import DRAWS, Share, Sides, find_interval, random_words, resample, t_quantile
+from rubric_lint.agree.judged.outcomes import Decision
+from rubric_lint.agree.judged.rules import FINDERS
+from rubric_lint.agree.judged.table import Column, Table, build_table
+from rubric_lint.agree.ratings import Judgement, Key, Ratings, Signature, combine_people, sort_keys
+from rubric_lint.agree.scales import VERDICTS
+from rubric_lint.scoring.grading import AnswerValue
+
+LEAST = 30
+"""The fewest answers to prove a wording on: the rule on samples decides from so many."""
+
+LEVEL = Fraction(1, 20)
+"""The probability of a false alarm that all proposals for a criterion share, and that all tests of harm share."""
+
+_LEAST_EACH = 10
+"""The fewest answers that people fail, and that they pass, for a statement that neither is judged worse."""
+
+_KEPT = Fraction(4, 5)
+"""The share of answers whose samples agreed before that must be judged as before, if a wording is only steadier."""
+
+_MARGIN = -0.05
+"""How much lower the share of bad answers caught may be, and that of good ones passed, to count as not lower."""
+
+Fold = tuple[tuple[int, ...], ...]
+"""For each criterion of the first rubric the places of what stands for it now: itself, or the parts of a split."""
+
+
+class Gain(StrEnum):
+    """What a paired difference is about."""
+
+    STEADY = "steadier"
+    CAUGHT = "bad-caught"
+    PASSED = "good-passed"
+    NEARER = "nearer-to-people"
+    APART = "tells-apart"
+
+
+class Reason(StrEnum):
+    """Why a wording that was judged is offered, or rejected."""
+
+    BETTER = "better"
+    FEW = "too-few-outputs"
+    STILL = "rule-still-fires"
+    NO_BETTER = "no-better"
+    WORSE = "worse"
+    TIES = "tells-fewer-apart"
+    OTHER_MEANING = "other-meaning"
+    OTHERS_WORSE = "other-criterion-worse"
+    FAILS_TEST = "fails-rubric-test"
+
+
+class Figure(NamedTuple):
+    """A paired difference: both shares, how many answers are better and worse afterwards, and the two-sided p value.
+
+    For pairs told apart, `better` and `worse` count pairs. `of` names another criterion, None the whole rubric.
+    """
+
+    test: Gain
+    before: Share
+    after: Share
+    better: int
+    worse: int
+    p: float | None
+    of: str | None = ""
+
+    def gains(self, level: float) -> bool:
+        """Return whether it is better, at a level of error."""
+        return self.p is not None and self.better > self.worse and self.p <= level
+
+    def loses(self, level: float) -> bool:
+        """Return whether it is worse, at a level of error."""
+        return self.p is not None and self.worse > self.better and self.p <= level
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        return {
+            "test": str(self.test),
+            "before": {"x": self.before.x, "n": self.before.n},
+            "after": {"x": self.after.x, "n": self.after.n},
+            "better": self.better,
+            "worse": self.worse,
+            "p": self.p,
+            **({} if self.of == "" else {"of": self.of}),
+        }
+
+
+class Decided(NamedTuple):
+    """What the trial of a wording came to. `figures` has those of the criterion, then those of others that are worse.
+
+    `level` is what a p value had to reach, `gained` the tests that did, `rules` those that still fire. `failed` has
+    the rubric tests that no longer hold.
+    """
+
+    reason: Reason
+    n: int
+    figures: tuple[Figure, ...] = ()
+    level: float = 0.0
+    gained: tuple[Gain, ...] = ()
+    rules: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the wording is offered."""
+        return self.reason is Reason.BETTER
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        return {
+            "reason": str(self.reason),
+            "answers": self.n,
+            "level": self.level,
+            "gained": [str(each) for each in self.gained],
+            "figures": [each.to_json() for each in self.figures],
+            "rules": list(self.rules),
+            "failed_tests": list(self.failed),
+        }
+
+
+def keep(ratings: Ratings, keys: Collection[Key]) -> Ratings:
+    """Return the judgements of some answers only."""
+
+    def cut(side: Mapping[str, Mapping[Key, Judgement]]) -> dict[str, Mapping[Key, Judgement]]:
+        kept = {rater: {key: each for key, each in given.items() if key in keys} for rater, given in side.items()}
+        return {rater: given for rater, given in kept.items() if given}
+
+    return ratings._replace(judges=cut(ratings.judges), people=cut(ratings.people), panels={})
+
+
+def fold(judges: Mapping[str, Mapping[Key, Judgement]], places: Fold) -> dict[str, dict[Key, Judgement]]:
+    """Return judgements in terms of the first rubric: what was split is met if all its parts are."""
+
+    def join(signature: Signature) -> Signature:
+        answers, verdict = signature
+        return tuple(_join_parts([answers[place] for place in parts]) for parts in places), verdict
+
+    return {
+        rater: {
+            key: each._replace(given=join(each.given), samples=tuple(map(join, each.samples)), reasons=None, orders=())
+            for key, each in given.items()
+        }
+        for rater, given in judges.items()
+    }
+
+
+def _join_parts(answers: Sequence[AnswerValue | None]) -> AnswerValue | None:
+    return answers[0] if len(answers) == 1 else all(answers)
+
+
+class Paired:
+    """The judgements of the same answers before and after a change, in terms of the first rubric, and labels.
+
+    Labels are those of `before`; on a criterion on which as many people say the one as the other, there is none.
+    """
+
+    def __init__(self, before: Ratings, after: Mapping[str, Mapping[Key, Judgement]]) -> None:
+        judged = set[Key]().union(*before.judges.values()) & set[Key]().union(*after.values())
+        self.keys = sort_keys(judged)
+        self.before = keep(before, judged)
+        self.after = keep(before._replace(judges=after), judged)
+        self._sides = [_Side(self.before, self.keys), _Side(self.after, self.keys)] if self.keys else []
+
+    @cached_property
+    def tables(self) -> tuple[Table, Table]:
+        """The columns before and after."""
+        rubric = self.before.rubric
+        assert rubric is not None  # noqa: S101 (only verdicts of several rubrics have none)
+        return build_table(self.before, rubric), build_table(self.after, rubric)
+
+    def measure(self, place: int | None) -> dict[Gain, Figure]:
+        """Return the paired differences of a criterion, None for the verdict, as far as the data have them."""
+        column = None if place is None else self.tables[0].columns[place]
+        name = None if column is None else column.name
+        sides = [side.observe(place, column) for side in self._sides]
+        figures = [self._compare_flips(sides), *self._compare_labels(place, column, sides)]
+        return {each.test: each._replace(of=name) for each in figures if each}
+
+    def _compare_flips(self, sides: "Sequence[list[_Seen]]") -> Figure | None:
+        pairs = [(one.flips, two.flips) for one, two in zip(*sides, strict=True) if one.is_sampled and two.is_sampled]
+        if not pairs:
+            return None
+        better, worse = sum(two < one for one, two in pairs), sum(two > one for one, two in pairs)
+        shares = [Share(sum(each[side] > 0 for each in pairs), len(pairs)) for side in (0, 1)]
+        return Figure(Gain.STEADY, shares[0], shares[1], better, worse, Sides(better, worse).exact)
+
+    def _compare_labels(self, place: int | None, column: Column | None, sides: "Sequence[list[_Seen]]") -> list[Figure]:
+        labels = self._read_labels(place, column)
+        known = [number for number, label in enumerate(labels) if label is not None]
+        meets = _find_meets(column)
+        found = []
+        for test, wanted in ((Gain.CAUGHT, False), (Gain.PASSED, True)):
+            of_kind = [number for number in known if meets and meets[labels[number] or 0] is wanted]
+            if meets and of_kind:
+                right = [[meets[side[number].value] is wanted for number in of_kind] for side in sides]
+                better, worse = _count_changes(*right)
+                shares = [Share(sum(each), len(each)) for each in right]
+                found.append(Figure(test, shares[0], shares[1], better, worse, Sides(better, worse).mid))
+        if known:
+            values = list(column.measure.scale.values if column else range(len(VERDICTS)))
+            gaps = [[abs(values[side[n].value] - values[labels[n] or 0]) for n in known] for side in sides]
+            better, worse = sum(map(int.__gt__, *gaps)), sum(map(int.__lt__, *gaps))
+            shares = [Share(each.count(0), len(each)) for each in gaps]
+            found.append(Figure(Gain.NEARER, shares[0], shares[1], better, worse, Sides(better, worse).exact))
+        return found
+
+    def _read_labels(self, place: int | None, column: Column | None) -> list[int | None]:
+        """Return the position of the label of each answer; None without one, or if people contradict each other."""
+        found = []
+        for key in self.keys:
+            given = [label.given for people in self.before.people.values() if (label := people.get(key))]
+            each: list[Any] = [verdict if place is None else answers[place] for answers, verdict in given]
+            counts = Counter(value for value in each if value is not None).most_common(2)
+            is_clear = counts and (len(counts) == 1 or counts[0][1] > counts[1][1])
+            value = counts[0][0] if is_clear else None
+            positions = column.measure.positions if column else None
+            found.append(None if value is None else positions[value] if positions else VERDICTS.index(value))
+        return found
+
+    def count_contradicting(self, place: int) -> int:
+        """Return on how many answers as many people say one thing of a criterion as say another."""
+        labelled = set[Key]().union(*self.before.people.values()) if self.before.people else set[Key]()
+        labels = self._read_labels(place, self.tables[0].columns[place])
+        return sum(label is None and key in labelled for key, label in zip(self.keys, labels, strict=True))
+
+    def count_ordered(self, place: int) -> list[int]:
+        """Return how many pairs of answers all samples put in one order, before and after."""
+        column = self.tables[0].columns[place]
+        return [_count_ordered([each.range for each in side.observe(place, column)]) for side in self._sides]
+
+    def compare_pairs(self, place: int) -> Figure:
+        """Compare how many pairs of answers all samples put in one order, so that chance tells none apart.
+
+        The p value is that of a permutation test, which exchanges before and after within answers at random. There is
+        none unless more are told apart.
+        """
+        column = self.tables[0].columns[place]
+        ranges = [[each.range for each in side.observe(place, column)] for side in self._sides]
+        counts = self.count_ordered(place)
+        changed = counts[1] - counts[0]
+        extreme, words = 0, random_words(1)
+        for _ in range(DRAWS if changed > 0 else 0):
+            bits = [next(words) for _ in range(len(self.keys) // 64 + 1)]
+            drawn: list[list[tuple[int, int]]] = [[], []]
+            for number, pair in enumerate(zip(*ranges, strict=True)):
+                swap = bits[number >> 6] >> (number & 63) & 1
+                drawn[0].append(pair[swap])
+                drawn[1].append(pair[1 - swap])
+            extreme += abs(_count_ordered(drawn[1]) - _count_ordered(drawn[0])) >= abs(changed)
+        total = math.comb(len(self.keys), 2)
+        p = (extreme + 1) / (DRAWS + 1) if changed > 0 else None
+        shares = [Share(count, total) for count in counts]
+        return Figure(Gain.APART, shares[0], shares[1], max(changed, 0), max(-changed, 0), p, column.name)
+
+    def is_not_lower(self, place: int, test: Gain) -> bool:
+        """Return whether bad answers are caught, or good ones passed, as often: at worst by the margin less, at 95%."""
+        column = self.tables[0].columns[place]
+        meets, wanted = _find_meets(column), test is Gain.PASSED
+        labels = self._read_labels(place, column)
+        if meets is None:
+            return False
+        sides = [side.observe(place, column) for side in self._sides]
+        chosen = [n for n, label in enumerate(labels) if label is not None and meets[label] is wanted]
+        kinds = [1 + (meets[sides[1][n].value] is wanted) - (meets[sides[0][n].value] is wanted) for n in chosen]
+        if len(kinds) < _LEAST_EACH:
+            return False
+        found = find_interval([(each[2] - each[0]) / len(kinds) for each in resample(kinds, 3, DRAWS)])
+        return found is not None and found.low >= _MARGIN
+
+    def correlate(self, place: int) -> tuple[float | None, float]:
+        """Return how the mean values before and after go together, and what chance alone stays below at 95%."""
+        column, n = self.tables[0].columns[place], len(self.keys)
+        means = [[each.mean for each in side.observe(place, column)] for side in self._sides]
+        t = t_quantile(float(LEVEL), n - 2)
+        return correlate(*means), t / math.sqrt(n - 2 + t * t)
+
+    def keeps_meaning(self, place: int) -> bool:
+        """Return whether values go with those before, and hardly differ where samples agreed before."""
+        r, chance = self.correlate(place)
+        column = self.tables[0].columns[place]
+        sides = [side.observe(place, column) for side in self._sides]
+        steady = [(one.sides, two.sides) for one, two in zip(*sides, strict=True) if len(one.sides) == 1]
+        kept = sum(before == after for before, after in steady)
+        return r is not None and r > chance and kept >= _KEPT * len(steady)
+
+
+def _find_meets(column: Column | None) -> tuple[bool, ...] | None:
+    return column.measure.meets if column else tuple(verdict is VERDICTS[-1] for verdict in VERDICTS)
+
+
+def _count_changes(before: Sequence[bool], after: Sequence[bool]) -> tuple[int, int]:
+    """Return how many are right only after, and only before."""
+    pairs = list(zip(before, after, strict=True))
+    return pairs.count((False, True)), pairs.count((True, False))
+
+
+def _count_ordered(ranges: Sequence[tuple[int, int]]) -> int:
+    """Return how many pairs of ranges lie apart."""
+    counts = Counter(ranges)
+    return sum(
+        times * sum(others for (low, _), others in counts.items() if low > high) for (_, high), times in counts.items()
+    )
+
+
+class _Seen(NamedTuple):
+    """What the judges gave one answer: the position of their median value, and the sides of all samples.
+
+    `flips` is the share of pairs of samples that differ, a mean over judges; `mean` that of the values of all samples,
+    and `sides` are those of the gate, bands or levels that samples are on.
+    """
+
+    value: int
+    flips: Fraction
+    is_sampled: bool
+    range: tuple[int, int]
+    mean: int
+    sides: frozenset[int]
+
+
+@dataclass
+class _Side:
+    """The outputs before, or after."""
+
+    ratings: Ratings
+    keys: Sequence[Key]
+
+    def __post_init__(self) -> None:
+        self._middle = combine_people(self.ratings.judges)
+        self._kept: dict[int | None, list[_Seen]] = {}
+
+    def observe(self, place: int | None, column: Column | None) -> list[_Seen]:
+        if place not in self._kept:
+            self._kept[place] = [self._observe(key, place, column) for key in self.keys]
+        return self._kept[place]
+
+    def _observe(self, key: Key, place: int | None, column: Column | None) -> _Seen:
+        def find(signature: Signature) -> int:
+            answers, verdict = signature
+            if column is None or place is None:
+                return VERDICTS.index(verdict or VERDICTS[0])
+            return column.measure.positions[answers[place]]
+
+        side: Callable[[int], int] = column.side if column else int
+        samples = [
+            list(map(find, each.samples or (each.given,)))
+            for judge in self.ratings.judges.values()
+            if (each := judge.get(key))
+        ]
+        sampled = [sides for each in samples if len(sides := list(map(side, each))) > 1]
+        flips = sum((_count_flips(each) for each in sampled), Fraction(0)) / max(len(sampled), 1)
+        every = [position for each in samples for position in each]
+        # Of several judges the same number of samples is asked for, so sums compare as means do.
+        mean = sum(every) * 1000 // len(every)
+        return _Seen(
+            find(self._middle[key].given),
+            flips,
+            bool(sampled),
+            (min(every), max(every)),
+            mean,
+            frozenset(map(side, every)),
+        )
+
+
+def _count_flips(sides: Sequence[int]) -> Fraction:
+    """Return the share of pairs of samples that differ."""
+    n = len(sides)
+    return 1 - Fraction(sum(count * (count - 1) for count in Counter(sides).values()), n * (n - 1))
+
+
+class Fault(NamedTuple):
+    """What is to be better: the place of a criterion, the rules that found something, and how many proposals share it.
+
+    Several proposals for one criterion are several tests, whose number is fixed before the first.
+    """
+
+    place: int
+    rules: frozenset[str]
+    proposals: int
+
+    @property
+    def level(self) -> float:
+        """What the p value of a gain must reach."""
+        return float(LEVEL / self.proposals)
+
+    @property
+    def wanted(self) -> frozenset[Gain]:
+        """The gains that count: of a rule on judged data those that are about its fault, of others all."""
+        judged = [_WANTED[rule] for rule in self.rules if rule in _WANTED]
+        return frozenset[Gain]().union(*judged) or frozenset(Gain) - {Gain.PASSED}
+
+
+_BY_LABELS = frozenset({Gain.CAUGHT, Gain.NEARER})
+
+_WANTED = {
+    "judged-unstable": frozenset({Gain.STEADY}),
+    "judged-order": frozenset({Gain.STEADY}) | _BY_LABELS,
+    "judged-disagrees": _BY_LABELS,
+    "judged-inverse": _BY_LABELS,
+    "judged-length": _BY_LABELS,
+}
+
+
+def decide(pairs: Paired, fault: Fault) -> Decided:
+    """Decide whether what was judged anew is better, as far as outputs show it; rubric tests are another matter."""
+    n = len(pairs.keys)
+    if n < LEAST:
+        return Decided(Reason.FEW, n)
+    place = fault.place
+    found = pairs.measure(place)
+    if Gain.APART in fault.wanted and Gain.CAUGHT in found and Gain.PASSED in found:
+        found[Gain.APART] = pairs.compare_pairs(place)
+    gained = tuple(test for test in found if test in fault.wanted and found[test].gains(fault.level))
+    if Gain.APART in gained and not all(pairs.is_not_lower(place, each) for each in (Gain.CAUGHT, Gain.PASSED)):
+        gained = tuple(test for test in gained if test is not Gain.APART)
+    made = Decided(Reason.BETTER, n, tuple(found.values()), fault.level, gained)
+    nearer = found.get(Gain.NEARER)
+    if any(each.loses(float(LEVEL)) for each in found.values()) or (nearer and nearer.worse > nearer.better):
+        return made._replace(reason=Reason.WORSE)
+    if rules := _find_rules(pairs.tables[1], fault):
+        return made._replace(reason=Reason.STILL, rules=rules)
+    reason = Reason.BETTER if gained else Reason.NO_BETTER
+    more: list[Figure] = []
+    if gained == (Gain.STEADY,):
+        # A judge that always says the same is steady too, and so is one that reads something else.
+        apart = pairs.count_ordered(place)
+        if apart[1] < apart[0]:
+            reason, more = Reason.TIES, [pairs.compare_pairs(place)]
+        elif not pairs.keeps_meaning(place):
+            reason = Reason.OTHER_MEANING
+    if reason is Reason.BETTER and (more := _find_harm(pairs, place)):
+        reason = Reason.OTHERS_WORSE
+    return made._replace(reason=reason, figures=(*made.figures, *more))
+
+
+def _find_rules(table: Table, fault: Fault) -> tuple[str, ...]:
+    """Return the rules that fired and still do."""
+    name = table.columns[fault.place].name
+    return tuple(
+        rule
+        for rule in sorted(fault.rules & FINDERS.keys())
+        if any(isinstance(each, Decision) and each.target.criterion == name for each in FINDERS[rule].find(table))
+    )
+
+
+def _find_harm(pairs: Paired, place: int) -> list[Figure]:
+    """Return the figures of other criteria, and of the verdict, that are worse."""
+    others = [number for number in range(len(pairs.tables[0].columns)) if number != place]
+    places: list[int | None] = [*others, None]
+    level = float(LEVEL / len(places))
+    return [each for other in places for each in pairs.measure(other).values() if each.loses(level)]

@@ -1,0 +1,268 @@
+"""Write what came of improving rubrics: each offer as a diff with its evidence, and what was tried and rejected."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from rubric_lint.fix import SAFE
+from rubric_lint.fix.run import FixOutcome
+from rubric_lint.improve.proposals import MODEL, Refusal
+from rubric_lint.improve.run import NEEDED, Improvement, Left, Outcome, Tried
+from rubric_lint.improve.trial import LEAST, Decided, Figure, Gain, Reason
+from rubric_lint.judge.spending import Prices, Spending, word_cost
+from rubric_lint.messages import join_words, list_names, shorten, visible, visible_json
+from rubric_lint.report.fixes import write_diff
+from rubric_lint.report.terminal import Style, Write, cut, wrap
+from rubric_lint.run.summary import counted
+
+VERSION = 1
+"""The version of the JSON report."""
+
+_WIDEST = 80
+_LONGEST = 160
+"""The most columns of the page, and the most characters of a rejected text."""
+
+
+class Page(NamedTuple):
+    """What came of the rubrics of a file, what it cost, and whether it was written or stopped."""
+
+    several: Sequence[Improvement]
+    spending: Spending
+    prices: Prices | None
+    is_written: bool
+    is_stopped: bool
+
+    @property
+    def could_say(self) -> bool:
+        """Whether every rubric has answers enough to find something to mend."""
+        return all(each.assessment.review.answers >= NEEDED for each in self.several)
+
+
+def word_headline(found: Improvement) -> str:
+    """Say for how many criteria something is offered."""
+    if not found.outcomes:
+        judged = counted(found.assessment.review.answers, "answer")
+        few = f"; fewer than {NEEDED} show little" if found.assessment.review.answers < NEEDED else ""
+        return f"no criterion to mend in {judged}{few}"
+    offered = sum(each.offered is not None for each in found.outcomes)
+    return f"a wording that measures better for {offered} of {counted(len(found.outcomes), 'criterion', 'criteria')}"
+
+
+_TESTS = {
+    Gain.STEADY: "samples of one answer differ",
+    Gain.CAUGHT: "bad answers caught",
+    Gain.PASSED: "good answers passed",
+    Gain.NEARER: "judged as people do",
+    Gain.APART: "pairs of answers told apart in all samples",
+}
+
+_LEFT = {
+    Left.FEW: f"{{detail}} judged answers; {NEEDED} are needed, {LEAST} of them to prove a wording on",
+    Left.FIX_FIRST: "fix {detail} first, which no wording mends: rubric-lint check says how, and fix does what it can",
+    Left.NOT_WRITABLE: "no other wording can be written: {detail}",
+    Left.LIMIT: "not tried, or not all of it: stopped at {detail}",
+    Left.NO_REPLY: "not tried, or not all of it: {detail}",
+    Left.INTERRUPTED: "not tried, or not all of it: interrupted",
+}
+
+_REFUSALS = {
+    Refusal.SAME: "says what the criterion says already",
+    Refusal.INVALID: "not a reply of the form asked for: {detail}",
+    Refusal.OTHER_FIELDS: "changes more than texts: {detail}",
+    Refusal.LINT: "the linter finds {detail}",
+    Refusal.COPIED: 'copies an answer: "{detail}"',
+    Refusal.LANGUAGE: "another language, or another subject: {detail}",
+    Refusal.LONG: "too long: {detail}; longer wording makes judges agree less",
+    Refusal.NOT_WRITABLE: "cannot be written: {detail}",
+}
+
+_REASONS = {
+    Reason.FEW: f"only {{n}} answers have outputs before and after; {LEAST} are needed",
+    Reason.STILL: "{rules} still found",
+    Reason.NO_BETTER: "no better",
+    Reason.WORSE: "worse",
+    Reason.TIES: "steadier, but it tells fewer answers apart",
+    Reason.OTHER_MEANING: "steadier, but nothing shows that it still judges the same thing",
+    Reason.OTHERS_WORSE: "better, but {others} got worse",
+    Reason.FAILS_TEST: "better, but rubric tests no longer hold: {failed}",
+}
+
+
+def word_figure(figure: Figure) -> str:
+    """Write a paired difference in words and figures."""
+    before, after = figure.before, figure.after
+    p = "" if figure.p is None else f"; p = {figure.p:.2g}"
+    moved = "" if figure.test is Gain.APART else f"; {figure.better} better, {figure.worse} worse"
+    return f"{_TESTS[figure.test]}: {after.x:,} of {after.n:,}, was {before.x:,} of {before.n:,}{moved}{p}"
+
+
+def word_reason(tried: Tried) -> str:
+    """Say why a proposal was rejected."""
+    if tried.refused:
+        return _REFUSALS[tried.refused.why].format(detail=tried.refused.detail)
+    decided = tried.decided
+    if decided is None:
+        return "not decided"
+    others = list_names([each.of or "the verdict" for each in _list_others(decided)], 3)
+    values = {"n": decided.n, "rules": join_words(list(decided.rules)), "others": others}
+    return _REASONS[decided.reason].format(failed=list_names(decided.failed, 3), **values)
+
+
+def _list_others(decided: Decided) -> list[Figure]:
+    own = decided.figures[0].of if decided.figures else ""
+    return [each for each in decided.figures if each.of != own]
+
+
+def as_text(page: Page, look: Style, write: Write) -> None:
+    """Write the page for readers."""
+    room = min(look.columns, _WIDEST)
+    for number, found in enumerate(page.several):
+        write("\n" * (number > 0))
+        for line in _write_rubric(found, look, room):
+            write(line if line.endswith("\n") else f"{line}\n")
+    for line in _write_end(page, room):
+        write(f"{line}\n")
+
+
+def _write_rubric(found: Improvement, look: Style, room: int) -> Iterator[str]:
+    about = found.assessment
+    yield cut(visible(f"{about.file}:{about.line}: {about.rubric}"), room)
+    if found.outcomes and found.proved_on >= LEAST:
+        judges = list_names(about.review.judges, 2)
+        told = f"{found.written_from} answers to write from, {found.proved_on} others to prove on, judged by {judges}"
+        yield from wrap(visible(told), room)
+    yield ""
+    is_good = all(each.offered for each in found.outcomes)
+    for line in wrap(visible(word_headline(found)), room):
+        yield look.paint("fix" if is_good else "warning", line)
+    if found.whole:
+        rules = join_words(list(dict.fromkeys(each.rule for each in found.whole)))
+        yield from wrap(f"also found in the rubric as a whole, of which no criterion is changed: {rules}", room, "  ")
+    if found.unasked_tests:
+        what = counted(found.unasked_tests, "rubric test")
+        yield from wrap(f"{what} without an answer cannot be judged again", room, "  ")
+    for outcome in found.outcomes:
+        yield ""
+        yield from _write_outcome(outcome, look, room)
+
+
+def _write_outcome(outcome: Outcome, look: Style, room: int) -> Iterator[str]:
+    each = outcome.assessed
+    yield from wrap(visible(f"line {each.line}: {each.id}"), room)
+    for finding in each.evidence:
+        if finding.is_blocking:
+            yield from wrap(visible(f"found by {finding.rule}: {finding.plain}"), room, "  ")
+    if outcome.contradicting:
+        told = counted(outcome.contradicting, "answer")
+        yield from wrap(f"people contradict each other on {told}, which labels then leave out", room, "  ")
+    offered = outcome.offered
+    if offered and offered.decided and offered.fixed:
+        yield from wrap(visible(f"offered: {_word_origin(offered)}"), room, "  ")
+        yield from _write_evidence(offered.decided, outcome, room)
+        yield write_diff(FixOutcome(offered.fixed, SAFE), color=bool(look.color))
+    elif outcome.left:
+        detail = _LEFT[outcome.left].format(detail=outcome.detail)
+        yield from wrap(visible(f"nothing offered: {detail}"), room, "  ")
+    else:
+        yield "  nothing offered"
+    rejected = [tried for tried in outcome.tried if not tried.is_offered]
+    for number, tried in enumerate(rejected, 1):
+        said = [text for key, text in tried.texts.items() if text != outcome.texts.get(key)]
+        told = f': "{shorten(" / ".join(tried.parts or said), _LONGEST)}"' if tried.parts or said else ""
+        yield from wrap(visible(f"rejected {number}: {_word_origin(tried)}{told}"), room, "  ")
+        yield from wrap(visible(word_reason(tried)), room, "    ")
+        if tried.decided:
+            yield from _write_evidence(tried.decided, outcome, room)
+
+
+def _word_origin(tried: Tried) -> str:
+    return f"{tried.title}, {'by the model' if tried.origin == MODEL else f'the fix of {tried.origin}'}"
+
+
+def _write_evidence(decided: Decided, outcome: Outcome, room: int) -> Iterator[str]:
+    own = decided.figures[0].of if decided.figures else ""
+    for figure in decided.figures:
+        of = "" if figure.of == own else f"{figure.of or 'verdict'}: "
+        yield from wrap(visible(of + word_figure(figure)), room, "    ")
+    if decided.figures:
+        proposals = counted(outcome.proposals, "proposal")
+        yield from wrap(
+            f"on {decided.n} answers; a gain counts from p = {decided.level:.2g} ({proposals})", room, "    "
+        )
+
+
+def _write_end(page: Page, room: int) -> Iterator[str]:
+    yield ""
+    cost = list(word_cost(page.spending.find_cost(page.prices), page.prices.currency)) if page.prices else []
+    yield from wrap(visible("; ".join([counted(page.spending.requests, "request"), *cost])), room)
+    offered = any(each.offered for found in page.several for each in found.outcomes)
+    if page.is_stopped:
+        yield from wrap("Stopped; nothing was written. Run the same command to go on.", room)
+    elif page.is_written:
+        yield from wrap("Written. Outputs recorded before are of the old wording: judge again, and record tests.", room)
+    elif offered:
+        yield from wrap("Nothing was written. Next: the same command with --write; replies come from the cache.", room)
+
+
+def as_json(page: Page, _look: Style, write: Write) -> None:
+    """Write the JSON report."""
+    cost = str(page.spending.find_cost(page.prices).amount) if page.prices else None
+    report = {
+        "version": VERSION,
+        "rubrics": [_describe(each) for each in page.several],
+        "requests": page.spending.requests,
+        "cost": cost,
+        "written": page.is_written,
+        "stopped": page.is_stopped,
+    }
+    write(visible_json(json.dumps(report, ensure_ascii=False, indent=1)) + "\n")
+
+
+def _describe(found: Improvement) -> dict[str, Any]:
+    about = found.assessment
+    return {
+        "file": about.file,
+        "rubric": about.rubric,
+        "rubric_hash": about.review.hash or None,
+        "line": about.line,
+        "answers": about.review.answers,
+        "written_from": found.written_from,
+        "proved_on": found.proved_on,
+        "tests_not_asked": found.unasked_tests,
+        "criteria": [_describe_outcome(each) for each in found.outcomes],
+        "findings": [each.to_json() for each in found.whole],
+    }
+
+
+def _describe_outcome(outcome: Outcome) -> dict[str, Any]:
+    each = outcome.assessed
+    return {
+        "id": each.id,
+        "line": each.line,
+        "column": each.column,
+        "texts": dict(outcome.texts),
+        "findings": [finding.to_json() for finding in each.evidence],
+        "proposals": outcome.proposals,
+        "contradicting_labels": outcome.contradicting,
+        "offered": _describe_tried(outcome.offered) if outcome.offered else None,
+        "rejected": [_describe_tried(tried) for tried in outcome.tried if not tried.is_offered],
+        "not_tried": outcome.left and str(outcome.left),
+        "detail": outcome.detail,
+    }
+
+
+def _describe_tried(tried: Tried) -> dict[str, Any]:
+    return {
+        "origin": tried.origin,
+        "title": tried.title,
+        "texts": dict(tried.texts),
+        "parts": list(tried.parts),
+        "reason": tried.reason,
+        "detail": tried.refused.detail if tried.refused else "",
+        "trial": tried.decided.to_json() if tried.decided else None,
+        "diff": write_diff(FixOutcome(tried.fixed, SAFE), color=False) if tried.fixed else "",
+    }
+
+
+FORMATS = {"full": as_text, "json": as_json}
+"""The formats by name."""

@@ -1,0 +1,162 @@
+"""The decision whether another wording measures better: never without a difference, never when it is worse."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from improvements import CASES, PAGE, WRITERS, simulate
+
+from rubric_lint.agree.ratings import Judgement, Ratings
+from rubric_lint.improve.run import divide
+from rubric_lint.improve.trial import LEVEL, Fault, Gain, Paired, Reason, decide, fold
+from rubric_lint.scoring.grading import JudgeOutput
+from rubric_lint.scoring.loading import load_rubrics
+
+TWO = load_rubrics(
+    "two.yaml",
+    "rubrics:\n  - {id: a, expected_outcome: It is so, required_min_score: 10}\n"
+    "  - {id: b, expected_outcome: It was so}\n",
+)["two"]
+
+UNSTABLE, WORDED = frozenset({"judged-unstable"}), frozenset({"vague-outcome"})
+
+
+def sign(answers):
+    return tuple(answers), TWO.grade(JudgeOutput(tuple(answers), (None,) * len(answers))).verdict
+
+
+def rate(rows):
+    """Judgements of answers, each by its samples of both criteria."""
+    found = {}
+    for number, samples in enumerate(rows):
+        signatures = tuple(map(sign, samples))
+        worst = tuple(sorted(each[0][place] for each in signatures)[(len(samples) - 1) // 2] for place in (0, 1))
+        found[f"k{number:03}"] = Judgement(sign(worst), None, signatures)
+    return found
+
+
+def label(rows):
+    return {f"k{number:03}": Judgement(sign(row)) for number, row in enumerate(rows)}
+
+
+def pair(before, after, people=None):
+    ratings = Ratings(TWO, {"m": rate(before)}, {"ann": label(people)} if people else {})
+    return Paired(ratings, {"m": rate(after)})
+
+
+def steady(*values):
+    """Rows of two equal samples, the second criterion met throughout."""
+    return [[(value, True)] * 2 for value in values]
+
+
+FLIPS = [[(True, True), (False, True)]]
+TRUTH = [True, True, False] * 14
+NOISY = [row[0] if number % 3 else FLIPS[0] for number, row in enumerate([[each] for each in steady(*TRUTH)])]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "people", "rules", "reason", "gained"),
+    [
+        (NOISY, steady(*TRUTH), None, UNSTABLE, Reason.BETTER, {Gain.STEADY}),
+        (NOISY[:29], steady(*TRUTH[:29]), None, UNSTABLE, Reason.FEW, set()),
+        (NOISY, NOISY, None, UNSTABLE, Reason.STILL, set()),
+        (steady(*TRUTH), steady(*TRUTH), None, WORDED, Reason.NO_BETTER, set()),
+        (NOISY, steady(*[True] * 42), None, UNSTABLE, Reason.TIES, {Gain.STEADY}),
+        (NOISY, steady(*[not each for each in TRUTH]), None, UNSTABLE, Reason.OTHER_MEANING, {Gain.STEADY}),
+        (steady(*[True] * 42), steady(*TRUTH), TRUTH, WORDED, Reason.BETTER, {Gain.CAUGHT, Gain.NEARER, Gain.APART}),
+        (steady(*TRUTH), steady(*[True] * 42), TRUTH, WORDED, Reason.WORSE, set()),
+        (steady(*TRUTH), steady(*[False] * 42), TRUTH, WORDED, Reason.WORSE, set()),
+        # It catches every bad answer, and fails the good ones too.
+        (steady(*[True] * 42), steady(*[False] * 42), TRUTH, WORDED, Reason.WORSE, {Gain.CAUGHT}),
+    ],
+)
+def test_what_is_decided(before, after, people, rules, reason, gained):
+    labels = people and [(each, True) for each in people]
+    decided = decide(pair(before, after, labels), Fault(0, rules, 3))
+    assert (decided.reason, set(decided.gained)) == (reason, gained)
+
+
+def test_more_proposals_ask_for_a_smaller_p():
+    pairs = pair(NOISY, steady(*TRUTH))
+    p = pairs.measure(0)[Gain.STEADY].p
+    most = int(float(LEVEL) / p)
+    assert [decide(pairs, Fault(0, UNSTABLE, count)).is_better for count in (1, most, most + 1)] == [True, True, False]
+
+
+def test_another_criterion_that_got_worse_is_named():
+    after = [[(met, True), (met, number % 2 == 0)] for number, met in enumerate(TRUTH)]
+    decided = decide(pair(NOISY, after), Fault(0, UNSTABLE, 1))
+    assert decided.reason is Reason.OTHERS_WORSE
+    assert {figure.of for figure in decided.figures} >= {"a", "b"}
+
+
+def test_people_who_contradict_each_other_label_nothing():
+    ratings = Ratings(
+        TWO,
+        {"m": rate(steady(*TRUTH))},
+        {"ann": label([(True, True)] * 42), "bob": label([(False, True)] * 42)},
+    )
+    pairs = Paired(ratings, ratings.judges)
+    assert (pairs.measure(0).keys(), pairs.count_contradicting(0)) == ({Gain.STEADY}, 42)
+    assert Gain.NEARER in pairs.measure(1)
+
+
+ROWS = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans(), st.booleans()), min_size=30, max_size=60)
+RULES = st.sampled_from([UNSTABLE, WORDED, frozenset({"judged-disagrees"})])
+
+
+def as_samples(rows):
+    return [[(one, other), (two, more)] for one, two, other, more in rows]
+
+
+@pytest.mark.slow
+@given(ROWS, ROWS, RULES, st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_nothing_is_offered_where_nothing_differs_or_it_is_worse(rows, others, rules, has_labels):
+    before, after = as_samples(rows), as_samples(others)
+    size = min(len(before), len(after))
+    people = [(one, more) for one, _, _, more in rows[:size]] if has_labels else None
+    same = pair(before[:size], before[:size], people)
+    assert not decide(same, Fault(0, rules, 1)).is_better
+    pairs = pair(before[:size], after[:size], people)
+    decided = decide(pairs, Fault(0, rules, 1))
+    if decided.is_better:
+        figures = pairs.measure(0)
+        assert not any(each.loses(float(LEVEL)) for each in figures.values())
+        assert any(
+            figures[test].gains(float(LEVEL)) for test in decided.gained if test in figures
+        ) or decided.gained == (Gain.APART,)
+
+
+def test_a_split_is_met_if_all_its_parts_are():
+    signature = ((True, True, False), None)
+    judges = {"m": {"k": Judgement(signature, None, (signature, ((True, True, True), None)))}}
+    folded = fold(judges, ((0, 2), (1,)))["m"]["k"]
+    assert (folded.given[0], [each[0] for each in folded.samples]) == ((False, True), [(False, True), (True, True)])
+
+
+@given(st.integers(0, 200), st.integers(1, 7))
+def test_answers_are_divided_by_their_ids_and_no_text_is_on_both_sides(count, several):
+    keys = [f"a{number}" for number in range(count)]
+    texts = {key: f"text {number // several}" for number, key in enumerate(keys)}
+    writing, proving = divide(keys, texts)
+    assert (writing | proving, writing & proving) == (set(keys), set())
+    assert {texts[key] for key in writing}.isdisjoint(texts[key] for key in proving)
+    assert min(count, max(30, count // 2)) <= len(proving) < max(30, count // 2) + several
+    assert divide(keys[::-1], texts) == (writing, proving) or several > 1
+
+
+@pytest.mark.slow
+def test_of_what_is_offered_at_most_5_percent_is_worse():
+    found = [simulate(case, WRITERS[3], 160, 15) for case in CASES]
+    assert sum(each.worse for each in found) <= 0.05 * sum(each.offers for each in found)
+    assert [each.found == each.draws for each in found] == [True] * (len(CASES) - 1) + [False]
+    assert all(each.better >= each.draws / 3 for each in found[:4])
+
+
+@pytest.mark.repository
+def test_the_table_of_the_guide_has_every_case():
+    table = PAGE.read_text("utf-8").split("<!-- improvements -->")[1].split("<!-- /improvements -->")[0]
+    assert {row.split("|")[1].strip() for row in table.splitlines() if row.startswith("| ")} == {
+        "fault",
+        *(case.name for case in CASES),
+    }
