@@ -41,12 +41,11 @@ RECORDS = [
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(folder, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     Path("r.rubric.yaml").write_text(RUBRIC, "utf-8")
     write("in.jsonl", RECORDS)
-    return tmp_path
+    return folder
 
 
 def write(name, records):

@@ -5,10 +5,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from bundle import store_catalogue
 from node import install_locked, node
 from ruamel.yaml import YAML
 
-from rubric_lint.format.bundle import store_catalogue
 from rubric_lint.format.schema import python_validator
 from rubric_lint.format.schema_files import catalogue, load, registry, schemas_root
 

@@ -246,11 +246,7 @@ def read_answers(
 def _read_answer(
     entry: bytes | OutputError, rubrics: Mapping[str, ScoringRubric], fields: Fields, taken: frozenset[str]
 ) -> Answer:
-    """Return the answer of an entry.
-
-    Raises:
-        OutputError: when the entry is not a valid answer.
-    """
+    """Return the answer of an entry; raise OutputError when the entry is not a valid answer."""
     if isinstance(entry, OutputError):
         raise entry
     try:

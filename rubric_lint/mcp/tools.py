@@ -114,11 +114,7 @@ class _Refused(list[str]):
         self.refuse(f"{file}: {CRASHED}: {type(fault).__name__}: {fault}")
 
     def check(self, files: int) -> None:
-        """Refuse a call of which no file could be read.
-
-        Raises:
-            ToolError: with all messages.
-        """
+        """Refuse a call of which no file could be read; raise ToolError with all messages."""
         if self and not files:
             raise ToolError("\n".join(self))
 

@@ -169,11 +169,7 @@ def _restore_case(names: list[str], wanted: Wanted) -> list[str]:
 
 
 def _refuse_misspelt(names: Collection[str], judgements: frozenset[str]) -> None:
-    """Refuse a column that may be a misspelt one of a criterion that no column has.
-
-    Raises:
-        InputError: naming both.
-    """
+    """Refuse a column that may be a misspelt one of a criterion that no column has; raise InputError naming both."""
     folded = {fold_column(name): name for name in names}
     for missing in sorted(judgements - folded.keys()):
         others = [name for name in folded if name not in judgements and name not in FIELDS and name]

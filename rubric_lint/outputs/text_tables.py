@@ -260,11 +260,7 @@ class _Lines:
         return line
 
     def _fill(self) -> None:
-        """Read a chunk.
-
-        Raises:
-            StopIteration: at the end.
-        """
+        """Read a chunk; raise StopIteration at the end."""
         chunk = next(self._chunks, None)
         text = self._decode(chunk or b"", final=chunk is None)
         if chunk is None and not text and not self._tail:

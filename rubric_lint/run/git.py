@@ -267,9 +267,11 @@ def read_branch(revision: str | None) -> Branch:
         raise GitError(f"it needs a Git repository around the current folder, and git says: {tell(fault)}")
     top, _, is_shallow = answer.rstrip(b"\n").rpartition(b"\n")
     root = os.path.realpath(os.fsdecode(top))
-    names = [f"origin/{name}" for name in filter(None, [os.environ.get("GITHUB_BASE_REF")])]
-    names += ["origin/HEAD", "origin/main", "origin/master", "main", "master"]
-    base = revision or next(filter(_is_commit, names), None)
+    names = ["origin/HEAD", "origin/main", "origin/master", "main", "master"]
+    target = os.environ.get(
+        "GITHUB_BASE_REF"
+    )  # compared with another branch, a pull request could seem to change nothing
+    base = revision or (f"origin/{target}" if target else next(filter(_is_commit, names), None))
     if base is None:
         raise GitError(
             f"no base of this branch found (looked for {', '.join(names)}); fetch it, or name a revision, such as HEAD"

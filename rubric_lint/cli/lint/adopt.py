@@ -97,11 +97,7 @@ def adopt(given: Given) -> int:
 
 
 def _read(file: str, stdin_filename: str | None, finder: "SettingsFinder") -> _Given:
-    """Read a file.
-
-    Raises:
-        UserError: when it cannot be read or parsed, or is a program.
-    """
+    """Read a file; raise UserError when it cannot be read or parsed, or is a program."""
     from rubric_lint.dialects.search.home_made import TITLE  # noqa: PLC0415
     from rubric_lint.lint.engine import examine_file  # noqa: PLC0415
     from rubric_lint.run.given import read_given  # noqa: PLC0415

@@ -221,11 +221,7 @@ def import_table(given: Given) -> int:
 
 
 def _read_pairs(mapped: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the pairs of a column and its field.
-
-    Raises:
-        click.UsageError: if an option has a wrong form.
-    """
+    """Return the pairs of a column and its field; raise click.UsageError if an option has a wrong form."""
     pairs = []
     for each in mapped:
         field, mark, column = each.partition("=")

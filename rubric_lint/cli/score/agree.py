@@ -232,11 +232,7 @@ def _label(name: str) -> str:
 
 
 def _read_condition(text: str, known: dict[str, None]) -> "Condition":
-    """Read a limit such as `alpha=0.6` or `accuracy:alpha=0.6`.
-
-    Raises:
-        click.UsageError: when it is not one.
-    """
+    """Read a limit such as `alpha=0.6` or `accuracy:alpha=0.6`; raise click.UsageError when it is not one."""
     from rubric_lint.agree.analysis import STATISTICS, Condition  # noqa: PLC0415
 
     left, _, right = text.rpartition("=")

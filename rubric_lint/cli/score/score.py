@@ -137,11 +137,7 @@ def merge(given: Given) -> int:
 
 
 def _require_complete(names: Sequence[str]) -> None:
-    """Check that all runs that wrote the files were completed.
-
-    Raises:
-        UserError: naming those that were not.
-    """
+    """Check that all runs that wrote the files were completed; raise UserError naming those that were not."""
     faults = [
         f"{name}: not complete, as its run was interrupted; run it again, or delete the file"
         for name in names

@@ -384,9 +384,5 @@ class _Reader:
 
 
 def _text(cell: Cell) -> Part:
-    """Return the text of a cell without white space around it.
-
-    Raises:
-        TableError: if its content cannot be used.
-    """
+    """Return the text of a cell without white space around it; raise TableError if its content cannot be used."""
     return Part(cell.value, cell.place)
