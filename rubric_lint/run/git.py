@@ -269,9 +269,10 @@ def read_branch(revision: str | None) -> Branch:
         GitError: if there is no Git, no repository, no such revision, or no base.
     """
     root, is_shallow = _find_root()
-    names = [f"origin/{name}" for name in filter(None, [os.environ.get("GITHUB_BASE_REF")])]
-    names += ["origin/HEAD", "origin/main", "origin/master", "main", "master"]
-    base = revision or next(filter(_is_commit, names), None)
+    names = ["origin/HEAD", "origin/main", "origin/master", "main", "master"]
+    # Compared with another branch than its target, a pull request could seem to change nothing.
+    target = os.environ.get("GITHUB_BASE_REF")
+    base = revision or (f"origin/{target}" if target else next(filter(_is_commit, names), None))
     if base is None:
         raise GitError(
             f"no base of this branch found (looked for {', '.join(names)}); fetch it, or name a revision, such as HEAD"

@@ -195,8 +195,10 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
         raise click.Abort
     outcomes = [each for found in page.several for each in found.outcomes]
     open_ones = [each for each in outcomes if not each.offered]
-    if not outcomes:
+    if not outcomes and not any(each.whole for each in page.several):
         return Exit.CLEAN if page.could_say else _UNDECIDED
+    if not outcomes:
+        return Exit.FOUND
     if not open_ones:
         return Exit.CLEAN
     return _UNDECIDED if all(each.left is Left.FEW for each in open_ones) else Exit.FOUND
