@@ -53,14 +53,13 @@ def record(name, wrong=(), flips=(), *, count=40, first=0, texts="Answer", judge
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def repository(folder):
     git("init", "-qb", "main")
     answers = [{"id": number, "answer": f"Answer {number}"} for number in range(40)]
     Path("answers.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in answers))
     rows = [f"{number},ann,yes,{'yes' if number % 2 == 0 else 'no'}" for number in range(40)]
     Path("labels.csv").write_text("\n".join(["id,rater,cites,period", *rows]))
-    return tmp_path
+    return folder
 
 
 def assess(*arguments, form="json", file=FILE):
