@@ -319,7 +319,9 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
     if Reason.ERRORS in reasons:
         errors = [each for each in _list_evidence(found) if each.severity is Severity.ERROR]
         tests = any(each.rule == "unmet-expectation" for each in errors)
-        yield Step("Fix the errors, then run this again.", shlex.join(["rubric-test" if tests else "rubric-lint", "."]))
+        yield Step(
+            "Fix the errors, then run this again.", shlex.join(["rubric-lint", *(["test"] if tests else []), "."])
+        )
         return
     if Reason.INVALID in reasons and given.results:
         yield _ask_again(given)
@@ -333,7 +335,7 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         yield Step("Mend what is listed above, then judge the answers again.")
     if {Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.DISPUTED} & set(reasons):
         files = [*given.results, *(word for name in given.labels for word in ("--labels", name))]
-        command = shlex.join(["rubric-score", "agree", given.rubric, *files])
+        command = shlex.join(["rubric-lint", "agree", given.rubric, *files])
         who = "people" if Reason.DISPUTED in reasons else "people and the judge"
         yield Step(f"Read the answers on which {who} differ.", command)
     if Reason.NO_LABELS in reasons and _has_unusable_labels(review, given):
@@ -364,7 +366,7 @@ def _list_steps_of_doubt(found: Assessment, given: Given, again: Sequence[str]) 
 
 
 def _ask_again(given: Given) -> Step:
-    command = ["rubric-score", "judge", given.rubric, given.results[0], "--again", "--model", "MODEL"]
+    command = ["rubric-lint", "judge", given.rubric, given.results[0], "--again", "--model", "MODEL"]
     return Step("Ask again for the invalid outputs, with the options of the first run.", shlex.join(command))
 
 
