@@ -12,7 +12,7 @@ LOCKED := $(INSTALL) --no-deps --require-hashes --requirement .ci/lock
 # Some tests wait for a server, a process or a terminal, so there are more workers than cores; each one loads every test.
 PYTEST = $(BIN)/pytest --dist worksteal -n $$(($$(getconf _NPROCESSORS_ONLN) * 3 / 2))
 
-.PHONY: demo check test test-all test-pure test-editors film test-playground matrix agreement engines conformance bench speed docs false-alarms public-data site \
+.PHONY: demo check test test-all test-pure test-editors film test-playground matrix agreement engines conformance bench speed docs false-alarms improvements public-data site \
   playground fuzz schemas lock version packages clean
 
 # The examples hold faults on purpose, so this run is to end with exit code 1: no other one will do.
@@ -133,6 +133,10 @@ docs: $(VENV)/installed-dev
 false-alarms: $(VENV)/installed
 	PYTHONPATH=tools $(BIN)/python tools/false_alarms.py
 
+# What improve offers on judges with known faults, for the guide. Takes some minutes.
+improvements: $(VENV)/installed
+	PYTHONPATH=tools $(BIN)/python tools/improvements.py
+
 # What assess says of public data, for docs/explanation/measured.md: the tables of microsoft/LLM-Rubric in the folder LLM_RUBRIC.
 public-data: $(VENV)/installed
 	PYTHONPATH=tools $(BIN)/python tools/public_data.py $(LLM_RUBRIC)
@@ -142,7 +146,7 @@ site: $(VENV)/installed-site
 	@PYTHONPATH=tools $(BIN)/python -m website
 
 schemas: $(VENV)/installed
-	$(BIN)/rubric-lint schema bundle
+	$(BIN)/python tools/bundle.py
 
 # After a change of the dependencies in pyproject.toml. Locked versions stay while they fit; `make lock UPGRADE=1` takes
 # the newest.

@@ -147,12 +147,7 @@ def test_columns_that_cannot_be_kept_are_refused_at_once(keep, fault, told):
         ({"output": ["a"], "rubric": [1]}, {}, TypeError, "column `rubric` has the type int64; expected strings"),
         ({"output": ["a"]}, {"n": pa.int64()}, ValueError, "the table has no column `n` to keep (found: `output`)"),
         ({"output": ["a"], "n": ["x"]}, {"n": pa.int8()}, TypeError, "column `n` has the type string and cannot be"),
-        (
-            {"output": ["a"], "n": [[1]]},
-            {"n": pa.int8()},
-            TypeError,
-            "column `n` has the type list<item: int64>",
-        ),
+        ({"output": ["a"], "n": [[1]]}, {"n": pa.int8()}, TypeError, "column `n` has the type list<item: int64>"),
     ],
 )
 def test_a_wrong_table_is_refused_as_a_whole(columns, keep, fault, told):

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from lint_command import call
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 TONE = """\
 # how answers speak
 version: 2
@@ -29,12 +31,6 @@ TABLE = {
 }
 
 LEVELS = '{{"criteria": [{{"name": "{}", "levels": {{"1": "Blames the reader", "3": "Thanks the reader"}}}}]}}\n'
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def write(**files):

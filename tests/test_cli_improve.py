@@ -202,7 +202,7 @@ def test_a_reply_that_cannot_be_offered_is_rejected_before_anything_is_judged(re
     ("noise", "reason"),
     [
         (0.25, "rule-still-fires"),
-        (0.5, "rule-still-fires"),
+        (0.3, "rule-still-fires"),
         (3, "tells-fewer-apart"),  # every answer meets it
         (2, "tells-fewer-apart"),  # none does
     ],
@@ -532,6 +532,69 @@ def test_bands_are_reworded_and_the_scale_stays():
         f"      7: {GOOD}",
         f"      8: {GOOD} exactly",
     ]
+
+
+def test_the_bands_of_a_holistic_rubric_are_reworded():
+    Path("refund.rubric.yaml").write_text(
+        "rubrics:\n  - score_range: [0, 5]\n    expected_outcome: Says little of the refund\n"
+        "  - score_range: [6, 7]\n    expected_outcome: Names a period and nothing else\n"
+        "  - score_range: [8, 10]\n    expected_outcome: Treats the refund well enough\n"
+    )
+    prepare(80, labels=True)
+    lines = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
+    for line in lines:
+        line["output"] = {"score": 9 if line["output"]["checks"][0]["satisfied"] else 2}
+    Path("labels.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    bands = [{"from": "0", "outcome": "Names no refund period"}, {"from": "8", "outcome": GOOD}]
+
+    def behave(request):
+        system = request.body["messages"][0]["content"]
+        if system.startswith("You reword"):
+            return completion(f"<think>Let me see.</think>\n```json\n{json.dumps({'bands': bands})}\n```")
+        met = "period=1" in request.answer or (OLD in system and random.Random(request.answer).random() < 0.8)  # noqa: S311
+        return completion(json.dumps({"reasoning": "so", "score": 9 if met else 2}))
+
+    with serving(behave) as chat:
+        code, report, _ = run("--model", f"m@{chat.url}", "--labels", "labels.jsonl", "--write")
+    assert (code, criterion(report)["id"]) == (0, "overall")
+    assert [line for line in Path("refund.rubric.yaml").read_text().splitlines() if "outcome" in line] == [
+        "    expected_outcome: Names no refund period",
+        "    expected_outcome: Names a period and nothing else",
+        f"    expected_outcome: {GOOD}",
+    ]
+
+
+def test_what_no_wording_mends_is_left_before_a_model_is_asked():
+    Path("refund.rubric.yaml").write_text(
+        "rubrics:\n  - id: period\n    required_min_score: 7\n    score_ranges:\n"
+        "      0: Says little of the refund\n      7: Names the refund period\n"
+    )
+    prepare(60)
+
+    def behave(request):
+        checks = [{"id": "period", "reasoning": "so", "score": 9 if "period=1" in request.answer else 2}]
+        return completion(json.dumps({"checks": checks, "overall_reasoning": "so"}))
+
+    with serving(behave) as chat:
+        code, report, _ = run("--model", f"m@{chat.url}")
+        found = criterion(report)
+        assert (code, found["not_tried"], found["detail"], len(chat.asked)) == (1, "fix-first", "split-band", 120)
+    assert codes(found) == ["linter-finding"]  # the fixer's own choice writes a placeholder
+
+
+@pytest.mark.slow
+def test_each_rubric_of_a_suite_is_improved_with_its_own_answers():
+    second = SUITE.partition("tests:\n")[2].replace("id: desk", "id: shop").replace(OLD, "Treats the refund quite well")
+    Path("suite.eval.yaml").write_text(SUITE + second)
+    prepare(80)
+    lines = [json.loads(line) for line in Path("answers.jsonl").read_text().splitlines()]
+    both = [{**line, "id": f"{name}-{line['id']}", "rubric": name} for name in ("desk", "shop") for line in lines]
+    Path("answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in both))
+    with serving(play({OLD: 0.25, "Treats the refund quite well": 0.3}, [BETTER])) as chat:
+        code, report, _ = run("--model", f"m@{chat.url}", "--write", name="suite.eval.yaml")
+    assert (code, [each["rubric"] for each in report["rubrics"]]) == (0, ["desk", "shop"])
+    written = Path("suite.eval.yaml").read_text()
+    assert written == SUITE.replace(OLD, GOOD) + second.replace("Treats the refund quite well", GOOD)
 
 
 def test_the_page_shows_the_offer_the_evidence_and_what_was_rejected():

@@ -1,15 +1,12 @@
 import json
 import os
-import pty
 import re
-import select
 import signal
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
-import warm
 from click.shell_completion import BashComplete
 from lint_command import (  # noqa: F401 (a fixture)
     BAD,
@@ -26,6 +23,7 @@ from lint_command import (  # noqa: F401 (a fixture)
     command,
     environment,
     folder,
+    on_terminal,
 )
 
 from rubric_lint.cli.lint.lint import cli
@@ -37,22 +35,7 @@ ROOT = Path(__file__).parents[1]
 
 def call_on_terminal(*args, **more):
     """What a call writes to a terminal of 80 columns, by standard output and standard error alike."""
-    leader, follower = pty.openpty()
-    streams = {"stdin": subprocess.DEVNULL, "stdout": follower, "stderr": follower}
-    process = warm.start(command(*args), env=environment(COLUMNS="80", **more), **streams)
-    os.close(follower)
-    written = b""
-    while select.select([leader], [], [], 60)[0]:
-        try:
-            piece = os.read(leader, 1 << 16)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        written += piece
-    os.close(leader)
-    process.wait()
-    return written.decode().replace("\r\n", "\n")
+    return on_terminal(command(*args), **more)[0]
 
 
 def screen(written):
@@ -378,8 +361,7 @@ def test_completion(args, incomplete, expected):
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["bad", "--config bad", "--output bad", "--baseline bad", "convert a.yaml -o bad", "init bad"],
+    "words", ["bad", "--config bad", "--output bad", "--baseline bad", "convert a.yaml -o bad", "init bad"]
 )
 def test_the_shell_is_asked_to_complete_the_names_of_files(words):
     line = {"COMP_WORDS": f"rubric-lint {words}", "COMP_CWORD": str(len(words.split()))}

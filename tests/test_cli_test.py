@@ -60,14 +60,11 @@ def record(name="refund.judged.jsonl", **records):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
+def folder(folder):
     write("refund.rubric.yaml", RUBRIC)
     write("refund.rubric-test.yaml", HEAD + WRONG + RIGHT)
     record(wrong=output(2), right=output(10))
-    return tmp_path
+    return folder
 
 
 def run(*arguments):

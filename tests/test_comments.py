@@ -1,7 +1,5 @@
 """Where comments are, and which findings the ones to this tool silence."""
 
-from textwrap import dedent
-
 import pytest
 from cases import read_cases
 
@@ -24,7 +22,7 @@ def test_comments_are_found(text, expected, line_end):
 
 def check(text, settings=FileSettings()):  # noqa: B008 (frozen)
     """The rule and line of each finding, and how many were silenced."""
-    result = lint("a.yaml", dedent(text).encode(), settings)
+    result = lint("a.yaml", text.encode(), settings)
     found = [(finding.rule, result.source.position(finding.span.start).line) for finding in result.findings]
     return found, result.ignored
 
@@ -59,7 +57,7 @@ def test_what_there_is_to_silence():
     assert check(place()) == (ALL, 0)
 
 
-IGNORES = TABLES["IGNORES"]
+IGNORES, SILENCED = TABLES["IGNORES"], TABLES["silenced or not"]
 
 
 @pytest.mark.parametrize(("comments", "findings", "ignored"), IGNORES.values(), ids=IGNORES)
@@ -86,68 +84,15 @@ def test_a_name_that_is_none_is_pointed_out(comment, marked, message):
     assert found == [(marked, message)]
 
 
-def test_a_comment_behind_the_last_line_of_a_value_silences_what_is_found_in_it():
-    text = """\
-        rubrics:
-          - id: a
-            expected_outcome: "
-              "  # rubric-lint: ignore[empty-outcome]
-        """
-    assert check(text) == ([], 1)
-
-
-def test_a_comment_below_a_block_text_does_not_silence_what_is_found_in_it():
-    text = """\
-        rubrics:
-          - id: a
-            expected_outcome: |
-              Good
-            weight: 1  # rubric-lint: ignore[vague-outcome]
-        """
-    assert check(text) == ([("vague-outcome", 3), ("unused-ignore", 5)], 0)
-
-
-def test_a_file_that_claims_rubrics_and_has_none_may_have_ignores():
-    text = """\
-        # yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v2.schema.json
-        # rubric-lint: ignore-file[schema]
-        rubric: []
-        """
-    assert check(text) == ([], 1)
-
-
-def test_a_syntax_fault_is_not_silenced_and_has_no_other_beside_it():
-    assert check("# rubric-lint: ignore-file[overlap]\nrubrics:\n  - 'open\n") == ([("syntax", 3)], 0)
-
-
-def test_files_without_rubrics_are_not_searched_for_ignores():
-    assert check("# rubric-lint: ignore[overlap]\nrubrics: see below\n") == ([], 0)
-
-
-def test_each_document_has_its_own_entries_but_one_file_above_them():
-    text = """\
-        # rubric-lint: ignore-file[missing-id]
-        rubrics:
-          # rubric-lint: ignore[empty-outcome]
-          - expected_outcome: ""
-        ---
-        rubrics:
-          - expected_outcome: ""
-          # rubric-lint: ignore[empty-outcome]
-          - expected_outcome: ""
-        """
-    assert check(text) == ([("empty-outcome", 7)], 5)
+@pytest.mark.parametrize(("text", "findings", "ignored"), SILENCED.values(), ids=SILENCED)
+def test_what_a_comment_silences(text, findings, ignored):
+    assert check(text) == ([*map(tuple, findings)], ignored)
 
 
 def test_thousands_of_comments_take_no_time_to_speak_of():
     criterion = "# rubric-lint: ignore[missing-id]\n- expected_outcome: It says {}.\n"
     text = "rubrics:\n" + "".join(map(criterion.format, range(2000)))
     assert check(text) == ([], 2000)
-
-
-def test_a_tab_that_indents_nothing_hides_no_comment():
-    text = "\t# a suite\nrubrics:\n  - id: a\n    expected_outcome: '' # rubric-lint: ignore[empty-outcome]\n"
-    assert check(text) == ([], 1)
 
 
 @pytest.mark.parametrize(("text", "told"), TABLES["a comment that is off by some lines hears where the finding is"])

@@ -9,15 +9,11 @@ from rubric_lint.format.schema_files import load
 from rubric_lint.project.settings import BORDERLINE_AT, PASS_AT, FileSettings, Overrides, SettingsError, SettingsFinder
 from rubric_lint.rules import BY_NAME
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 TABLES = read_cases(__file__)
 
 ALL = frozenset(BY_NAME)
-
-
-@pytest.fixture(autouse=True)
-def project(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def write(path, text):
@@ -33,20 +29,44 @@ def faults(name, text):
     return [f"{caught.value.path}: {fault}" for fault in caught.value.faults]
 
 
-def test_without_settings_only_the_name_counts():
-    finder = SettingsFinder()
-    rubric_file = FileSettings(claimed=True, is_rubric_file=True)
-    expected = {
-        "suite.yaml": FileSettings(),
-        "deep/er/suite.yaml": FileSettings(),
-        "a.rubric.yaml": rubric_file,
-        "a.rubric.yml": rubric_file,
-        "a.rubric.json": rubric_file,
-        "A.RUBRIC.YAML": rubric_file,
-        "a.rubric.jsonl": FileSettings(),
-        "rubric.yaml": FileSettings(),
-        "rubric.yaml/x.yaml": FileSettings(),
-    }
+OF_RUBRICS = FileSettings(claimed=True, is_rubric_file=True)
+NAMED = dict.fromkeys(("a.rubric.yaml", "a.rubric.yml", "a.rubric.json", "A.RUBRIC.YAML"), OF_RUBRICS)
+OTHERS = ("suite.yaml", "deep/er/suite.yaml", "a.rubric.jsonl", "rubric.yaml", "rubric.yaml/x.yaml")
+V1 = FileSettings(version="v1", claimed=True)
+READ = {
+    "without settings only the name counts": ({}, {}, NAMED | dict.fromkeys(OTHERS, FileSettings())),
+    "an ignored rule is taken from all": (
+        {"rubric-lint.toml": 'ignore = ["overlap"]'}, {}, {"a.yaml": FileSettings(enabled=ALL - {"overlap"})}
+    ),
+    "the command line counts without settings too": (
+        {},
+        {"overrides": Overrides(select=frozenset({"mixing"}))},
+        {"a.rubric.yaml": OF_RUBRICS._replace(enabled=frozenset({"mixing", "syntax"}))},
+    ),
+    "a file that is named holds everywhere from the current folder": (
+        {
+            "pyproject.toml": '[tool.rubric-lint]\nignore = ["overlap"]',
+            "ci/strict.toml": 'versions = {"/evals/" = "v1"}',
+        },
+        {"file": "ci/strict.toml"},
+        {"a.yaml": FileSettings(), "evals/a.yaml": V1},
+    ),
+    "isolated reads no settings": (
+        {"rubric-lint.toml": "no TOML at all"}, {"isolated": True}, {"a.yaml": FileSettings()}
+    ),
+    "a byte order mark is no mistake": (
+        {"rubric-lint.toml": b"\xef\xbb\xbfimplicit-required = true\r\n"},
+        {},
+        {"a.yaml": FileSettings(implicit_required=True)},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "options", "expected"), READ.values(), ids=READ)
+def test_the_settings_of_files(files, options, expected):
+    for name, text in files.items():
+        write(name, text)
+    finder = SettingsFinder(**options)
     assert {name: finder.for_file(name) for name in expected} == expected
 
 
@@ -107,11 +127,6 @@ def test_thresholds_are_the_decimals_that_are_written():
     assert (str(settings.pass_at), str(settings.borderline_at)) == ("1", "0.1000000000000000000000000001")
 
 
-def test_an_ignored_rule_is_taken_from_all():
-    write("rubric-lint.toml", 'ignore = ["overlap"]')
-    assert SettingsFinder().for_file("a.yaml") == FileSettings(enabled=ALL - {"overlap"})
-
-
 @pytest.mark.parametrize(
     ("overrides", "enabled"),
     [
@@ -124,13 +139,6 @@ def test_an_ignored_rule_is_taken_from_all():
 def test_the_command_line_replaces_select_and_adds_to_ignore(overrides, enabled):
     write("rubric-lint.toml", 'select = ["coverage", "overlap"]\nignore = ["weight"]')
     assert SettingsFinder(overrides).for_file("a.yaml").enabled == enabled | {"syntax"}
-
-
-def test_the_command_line_counts_without_settings_too():
-    finder = SettingsFinder(Overrides(select=frozenset({"mixing"})))
-    assert finder.for_file("a.rubric.yaml") == FileSettings(
-        frozenset({"mixing", "syntax"}), claimed=True, is_rubric_file=True
-    )
 
 
 def origins(*folders):
@@ -158,26 +166,12 @@ def test_the_nearest_settings_count_alone():
     assert origins(*expected) == expected
 
 
-def test_settings_above_the_current_folder_count(monkeypatch, project):
+def test_settings_above_the_current_folder_count(monkeypatch, folder):
     write("rubric-lint.toml", 'versions = {"deep/*.yaml" = "v1"}')
     Path("deep").mkdir()
     monkeypatch.chdir("deep")
     finder = SettingsFinder()
-    expected = FileSettings(version="v1", claimed=True)
-    assert [finder.for_file("x.yaml"), finder.for_file(project / "deep" / "x.yaml")] == [expected, expected]
-
-
-def test_a_file_that_is_named_holds_everywhere_from_the_current_folder():
-    write("pyproject.toml", '[tool.rubric-lint]\nignore = ["overlap"]')
-    write("ci/strict.toml", 'versions = {"/evals/" = "v1"}')
-    finder = SettingsFinder(file="ci/strict.toml")
-    expected = {"a.yaml": FileSettings(), "evals/a.yaml": FileSettings(version="v1", claimed=True)}
-    assert {file: finder.for_file(file) for file in expected} == expected
-
-
-def test_isolated_reads_no_settings():
-    write("rubric-lint.toml", "no TOML at all")
-    assert SettingsFinder(isolated=True).for_file("a.yaml") == FileSettings()
+    assert [finder.for_file("x.yaml"), finder.for_file(folder / "deep" / "x.yaml")] == [V1, V1]
 
 
 @pytest.mark.parametrize(
@@ -232,11 +226,6 @@ def test_a_broken_pyproject_is_a_clear_error(text, expected):
 def test_too_much_for_the_parser_is_a_clear_error(text):
     (fault,) = faults("pyproject.toml", text)
     assert fault.startswith("pyproject.toml: cannot be parsed: ")
-
-
-def test_a_byte_order_mark_is_no_mistake():
-    write("rubric-lint.toml", b"\xef\xbb\xbfimplicit-required = true\r\n")
-    assert SettingsFinder().for_file("a.yaml") == FileSettings(implicit_required=True)
 
 
 def test_one_broken_file_spoils_only_what_is_beneath_it():

@@ -166,7 +166,7 @@ def test_a_field_needs_its_schema(copy):
     (copy.folder / "a.rubric.yaml").write_text(text.format("maintainer"), "utf-8")
     told = copy.python("-m", "rubric_lint", "convert", "a.rubric.yaml", "--to", "markdown").stderr
     assert "a.rubric.yaml:4:17: lost: `maintainer`" in told
-    assert copy.python("-m", "rubric_lint", "schema", "bundle").returncode == 0
+    assert copy.python("tools/bundle.py").returncode == 0
     assert '"maintainer"' in (copy.folder / "schemas/bundled/rubric-v2.schema.json").read_text("utf-8")
 
 
@@ -222,7 +222,7 @@ def test_a_dialect_needs_its_module_page_and_schema(copy):
     sound = "gradebook:\n  - {aspect: numbers, sees: Every number is that of the source, share: 2}\n"
     assert copy.lint(sound) == ("", 0)
     copy.follow("Add a dialect")
-    assert copy.python("-m", "rubric_lint", "schema", "bundle").returncode == 0
+    assert copy.python("tools/bundle.py").returncode == 0
     faulty = sound.replace("share", "shar")
     message = "criterion `numbers`: unknown field `shar`; did you mean `share`?"
     assert copy.lint(faulty) == (f"<stdin>:2:65 error unknown-field: {message}\n", 1)
@@ -242,7 +242,7 @@ def test_the_examples_break_no_test(tmp_path, monkeypatch):
     copy = Copy(tmp_path)
     for heading in ("Add a rule", "Add an output format", "Add a field", "Add a dialect"):
         copy.follow(heading)
-    for command in (["-m", "rubric_lint", "schema", "bundle"], ["tools/docs.py"], ["benchmarks/counts.py", "--write"]):
+    for command in (["tools/bundle.py"], ["tools/docs.py"], ["benchmarks/counts.py", "--write"]):
         assert copy.python(*command).returncode == 0
     with monkeypatch.context() as patch:
         patch.setenv("RENEW_SNAPSHOTS", "1")

@@ -94,11 +94,7 @@ def test_range_rubrics_take_no_other_score(given):
 
 @pytest.mark.parametrize(
     ("old", "new", "rule"),
-    [
-        ("[3, 6]", "[2, 6]", "overlap"),
-        ("[10, 10]", "[10, 11]", "bounds"),
-        ("[3, 6]", "[3, 5]", "coverage"),
-    ],
+    [("[3, 6]", "[2, 6]", "overlap"), ("[10, 10]", "[10, 11]", "bounds"), ("[3, 6]", "[3, 5]", "coverage")],
 )
 @pytest.mark.parametrize("text", [HOLISTIC, ANALYTIC], ids=["holistic", "per-criterion"])
 def test_invalid_range_rubrics_are_rejected(text, old, new, rule):

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from bundle import bundle, store_catalogue
 from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,6 @@ from jsonschema import Draft7Validator
 from pages import unnamed
 
 from rubric_lint.dialects import DIALECTS, load_dialect
-from rubric_lint.format.bundle import bundle
 from rubric_lint.format.criterion import SHAPE_FIELDS
 from rubric_lint.format.schema import case_lists, schema_for
 from rubric_lint.format.schema_files import Claim, catalogue, load, read_claim, schemas_root
@@ -82,7 +82,12 @@ def test_every_schema_is_valid_draft_07(schema):
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_every_bundled_file_is_fresh(name):
-    assert FILES[name].path.read_text("utf-8") == bundle(FILES[name]), "run `rubric-lint schema bundle`"
+    assert FILES[name].path.read_text("utf-8") == bundle(FILES[name]), "run `make schemas`"
+
+
+def test_the_catalogue_is_fresh():
+    written = (schemas_root() / "bundled/catalog.json").read_text("utf-8")
+    assert written == store_catalogue(), "run `make schemas`"
 
 
 def test_there_are_no_other_bundled_files():
@@ -256,10 +261,7 @@ def test_both_validators_and_the_findings_agree(entry, version):
     ("entry", "expected"),
     [
         ({"id": "a", "expected_outcome": "\ufeff"}, ("empty-outcome", "blank", "blank")),
-        (
-            {"id": "a", "score_ranges": {"0": "It", "10\n": "So"}},
-            ("bounds", "unexpected", r"the key `10\n`"),
-        ),
+        ({"id": "a", "score_ranges": {"0": "It", "10\n": "So"}}, ("bounds", "unexpected", r"the key `10\n`")),
     ],
     ids=["white space to JSON Schema alone", "an end of the line before the end"],
 )

@@ -10,26 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_outputs import FENCES, cases, load, spell
+from test_score_batch import LENGTH, RUBRICS, SUITE
 
-from rubric_lint import load_rubrics, score_batch, score_batches
+from rubric_lint import score_batch, score_batches
 
 np = pytest.importorskip("numpy")
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 
-SUITE = """\
-tests:
-  - id: tower
-    rubrics:
-      - {id: year, expected_outcome: Names the year, required_min_score: 10}
-      - {id: cost, expected_outcome: Names the cost, weight: 3}
-  - id: length
-    rubrics:
-      - {score_range: [0, 4], expected_outcome: Too long}
-      - {score_range: [5, 10], expected_outcome: Short}
-"""
-RUBRICS = load_rubrics("suite.yaml", SUITE)
-LENGTH = RUBRICS["length"]
 YES = {"checks": [{"id": name, "satisfied": True} for name in ("year", "cost")]}
 TEXTS = ['{"score": 7}', None, '```json\n{"score": 2}\n```', "It is short.", '{"score": 11}', '{"score": 6}']
 RECORDS = [

@@ -35,8 +35,8 @@ def reckon(shape, entries, output):
                 numbers = [level["level"] for level in entry["levels"]]
                 normal = Fraction(reached - min(numbers), max(numbers) - min(numbers))
                 gate = entry.get("required_min_level")
-            weighted += Fraction(entry["weight"]) * normal
-            weights += Fraction(entry["weight"])
+            weighted += Fraction(entry.get("weight", 1)) * normal
+            weights += Fraction(entry.get("weight", 1))
             gates_met = gates_met and (gate is None or reached >= gate)
         total = weighted / weights
     if not gates_met or total < Fraction("0.6"):

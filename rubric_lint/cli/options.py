@@ -108,6 +108,17 @@ _JUDGE = "score.judge_options"
 _OUT = "results to a .jsonl, .csv (also with .gz or .zst) or .parquet file"
 _SEVERITIES = ("error", "warning", "never")
 
+
+def _by_ending(default: str, *others: str) -> Spec:
+    """Return the option of a format that the name of the output file chooses too."""
+    told = f"Report format.  [default: by the ending of --output, else {default}]"
+    return Spec("Output", told, (default, *others), name="form")
+
+
+_REPORT_FILE = Spec(
+    "Output", "Write the report to FILE: .json or .txt.", "FILE", short="-o", reads="options:read_output"
+)
+
 OPTIONS: dict[str, Spec] = {
     "add-ignores": Spec("Adoption", "Add an ignore comment for every finding; fix nothing."),
     "address": Spec("Cluster", "Cluster to use, or auto.  [default: RAY_ADDRESS, else a local one]", "HOST:PORT"),
@@ -235,12 +246,12 @@ OPTIONS: dict[str, Spec] = {
     "format:results": Spec(
         "Output", "Output format.  [default: table on a terminal, else jsonl]", ("jsonl", "json", "table"), name="form"
     ),
-    "format:assess": Spec(
-        "Output",
-        "Report format.  [default: by the ending of --output, else full]",
-        ("full", "json", "markdown"),
-        name="form",
-    ),
+    "format:assess": _by_ending("full", "json", "markdown"),
+    "format:agree": _by_ending("table", "json"),
+    "format:diff": _by_ending("text", "markdown", "json"),
+    "format:improve": _by_ending("full", "json"),
+    "format:prompt": _by_ending("text", "messages"),
+    "format:show": _by_ending("full", "json"),
     "header": Spec(
         "Model",
         f"HTTP header for every request to the default endpoint. {_REPEAT}",
@@ -333,20 +344,22 @@ OPTIONS: dict[str, Spec] = {
     "output": Spec("Output", "Write to FILE.  [default: stdout]", "FILE", short="-o"),
     "output:export": Spec(
         "Output",
-        "Write to FILE; without --to, the ending .csv, .md or .xlsx chooses the format.  [default: stdout]",
+        "Write to FILE; without --to, the ending .yaml, .csv, .md or .xlsx chooses the format.  [default: stdout]",
         "FILE",
         short="-o",
     ),
     "output:report": Spec(
         "Output",
-        "Write the report to FILE, in the format of its ending (.json, .sarif, .xml for JUnit, or else text); print "
+        "Write the report to FILE, in the format of its ending (.json, .sarif, .xml for JUnit, .txt); print "
         "only the summary to stdout.",
         "FILE",
         short="-o",
         reads="options:read_output",
     ),
-    "output:assess": Spec("Output", "Write the report to FILE: .json, .md, or else text.", "FILE", short="-o"),
-    "output:improve": Spec("Output", "Write the report to FILE: .json, or else text.", "FILE", short="-o"),
+    "output:assess": _REPORT_FILE._replace(help="Write the report to FILE: .json, .md or .txt."),
+    "output:diff": _REPORT_FILE._replace(help="Write the report to FILE: .json, .md or .txt."),
+    "output:prompt": _REPORT_FILE._replace(help="Write to FILE: .json for messages, .txt; with --answers .jsonl."),
+    **{f"output:{name}": _REPORT_FILE for name in ("agree", "improve", "show")},
     "output:settings": Spec("Output", "Settings file to write; - prints tables.", "FILE", short="-o"),
     "output:sheet": Spec(
         "Output",

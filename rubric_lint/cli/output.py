@@ -11,6 +11,7 @@ import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import open_output
+from rubric_lint.messages import join_words
 from rubric_lint.report import Style, Write
 from rubric_lint.run.console import Progress, complain
 
@@ -120,8 +121,21 @@ def escape_what_cannot_be_encoded() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-_ENDINGS = {".json": "json", ".sarif": "sarif", ".xml": "junit"}
+_ENDINGS = {".json": "json", ".sarif": "sarif", ".xml": "junit", ".txt": "full"}
 """The formats that the ending of a file's name asks for."""
+
+
+def choose_by_ending(name: str | None, endings: Mapping[str, str], default: str) -> str:
+    """Return the format that the ending of a file's name asks for, or the default for a name without an ending.
+
+    Raises:
+        click.UsageError: when the ending stands for another format, which names those that there are.
+    """
+    ending = os.path.splitext(name or "")[1].lower()  # noqa: PTH122
+    if ending and ending not in endings:
+        known = join_words([*endings], "or")
+        raise click.UsageError(f"--output: {name}: unknown ending {ending}; expected {known}, or name the format")
+    return endings.get(ending, default)
 
 
 def choose_format(asked: str | None, output_file: str | None) -> str:
@@ -129,7 +143,7 @@ def choose_format(asked: str | None, output_file: str | None) -> str:
     if asked is not None:
         return asked
     if output_file is not None:
-        return _ENDINGS.get(os.path.splitext(output_file)[1].lower(), "full")  # noqa: PTH122
+        return choose_by_ending(output_file, _ENDINGS, "full")
     if os.environ.get("GITHUB_ACTIONS") == "true":
         return "github"
     return "agent" if find_agent(os.environ) and not sys.stdout.isatty() else "full"

@@ -68,11 +68,7 @@ def make_fix(sharing: Sharing, repair: Repair) -> Fix:
 
 
 def _edit(intent: Intent, sharing: Sharing) -> list[Edit]:  # noqa: C901, PLR0911, PLR0912 (one case for each intent)
-    """Return the edits of the text for one intent.
-
-    Raises:
-        ObstacleError: if the notation does not allow it.
-    """
+    """Return the edits of the text for one intent; raise ObstacleError if the notation does not allow it."""
     document = sharing.document
     match intent:
         case RenameKey(path, name):

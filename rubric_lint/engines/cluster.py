@@ -107,7 +107,7 @@ class Plan(NamedTuple):
             return "its results are by another rubric or another meaning of it (`rubric_hash` differs)"
         named = {"extract": "--extract", "map": "--map"}
         differing = [option for field, option in named.items() if mine[field] != other.get(field)]
-        return f"it was made with another {differing[0]}" if differing else "another version of rubric-score made it"
+        return f"it was made with another {differing[0]}" if differing else "another version of rubric-lint made it"
 
 
 def make_plan(
@@ -517,11 +517,7 @@ def connect(address: str | None, jobs: int | None) -> Iterator[None]:
 
 
 def _reach(address: str) -> None:
-    """Look whether a cluster answers; Ray itself would try for minutes.
-
-    Raises:
-        EngineError: if none does.
-    """
+    """Look whether a cluster answers, for which Ray itself would try for minutes; raise EngineError if none does."""
     if address != "auto":
         _open(address)
     program = "import sys, ray; ray.init(address=sys.argv[1], log_to_driver=False, logging_level='ERROR')"
@@ -544,11 +540,7 @@ def _reach(address: str) -> None:
 
 
 def _open(address: str) -> None:
-    """Look whether anything listens at an address.
-
-    Raises:
-        EngineError: if nothing does, or it is not an address.
-    """
+    """Look whether anything listens at an address; raise EngineError if nothing does, or it is not an address."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or "/" in address:
         raise EngineError(f"--address {address}: expected HOST:PORT of the head node, such as 10.0.0.1:6379, or auto")

@@ -24,6 +24,7 @@ from rubric_lint.lint.engine import Examined, examine
 from rubric_lint.lint.mending import find_sharing
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.outputs.decoding import OutputError, decode
+from rubric_lint.outputs.verdict import blank_thoughts
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.grading import OVERALL, ScoringRubric
 from rubric_lint.scoring.loading import Loaded, RubricError, load_examined
@@ -64,12 +65,13 @@ class Refusal(StrEnum):
 
 
 class RefusedError(Exception):
-    """A proposal that is rejected, and why."""
+    """A proposal that is rejected, and why; `said` has its texts and its parts, as far as they can be read."""
 
     def __init__(self, why: Refusal, detail: str = "") -> None:
         super().__init__(detail)
         self.why = why
         self.detail = detail
+        self.said: tuple[Mapping[str, str], tuple[str, ...]] = ({}, ())
 
 
 class Base(NamedTuple):
@@ -207,8 +209,8 @@ class Writer(NamedTuple):
         keys = [each.key for each in self.texts]
         if "outcome" in keys:
             fields["outcome"] = {"type": "string"}
-        if steps := [int(key) for key in keys if key != "outcome"]:
-            item = {"from": {"type": "integer", "enum": steps}, "outcome": {"type": "string"}}
+        if steps := [key for key in keys if key != "outcome"]:
+            item = {"from": {"type": "string", "enum": steps}, "outcome": {"type": "string"}}
             fields["bands"] = {"type": "array", "items": _make_object(item)}
         if self.can_split:
             fields["parts"] = {"type": "array", "items": {"type": "string"}}
@@ -243,13 +245,18 @@ class Writer(NamedTuple):
             f"<answers-{mark}>\n{data[1]}\n</answers-{mark}>",
         )
 
-    def find_obstacle(self) -> str:
-        """Return why no text of the criterion can be written anew; empty if one can."""
-        try:
-            self._write({each.key: f"{each.text}." for each in self.texts}, ())
-        except RefusedError as refused:
-            return refused.detail
-        return ""
+    def find_lasting(self) -> set[str]:
+        """Return the rules that find something in the criterion whatever its texts say.
+
+        Raises:
+            RefusedError: if no text of it can be written anew.
+        """
+        base = self.base
+        fix = self._write({each.key: f"States point {number}" for number, each in enumerate(self.texts, 1)}, ()).fix
+        source = base.examined.result.source
+        examined = examine(source._replace(text=splice(source.text, fix.edits)), base.settings)
+        after = {each.rule for each in find_own(base._replace(examined=examined), self.criterion)}
+        return after & {each.rule for each in find_own(base, self.criterion)}
 
     def read(self, reply: str) -> Proposal:
         """Read the reply of a model and check its form and its words.
@@ -258,18 +265,23 @@ class Writer(NamedTuple):
             RefusedError: if it must not be tried.
         """
         try:
-            value, end = decode(_strip_fence(reply))
+            text = _strip_fence(blank_thoughts(reply))
+            value, end = decode(text)
         except OutputError as fault:
             raise RefusedError(Refusal.INVALID, fault.message) from None
-        if not isinstance(value, dict) or _strip_fence(reply)[end:].strip():
+        if not isinstance(value, dict) or text[end:].strip():
             raise RefusedError(Refusal.INVALID, "not one JSON object")
         asked = self.schema["properties"].keys()
         if more := sorted(name for name in value.keys() - asked if value[name] not in ([], None)):
             raise RefusedError(Refusal.OTHER_FIELDS, f"the reply has {join_words([f'`{each}`' for each in more])}")
         parts = _read_parts(value)
         texts = self._read_texts(value)
-        self._check(texts, parts)
-        return self._write(texts, parts)
+        try:
+            self._check(texts, parts)
+            return self._write(texts, parts)
+        except RefusedError as refused:
+            refused.said = texts, parts
+            raise
 
     def _read_texts(self, value: Mapping[str, Any]) -> dict[str, str]:
         texts = {each.key: each.text for each in self.texts}
@@ -298,7 +310,8 @@ class Writer(NamedTuple):
             allowed = most or _find_most_words(before[key])
             if len(text.split()) > allowed and text in {*written, " ".join(parts)}:
                 raise RefusedError(Refusal.LONG, f"{len(text.split())} words, at most {allowed}")
-        runs = {run for each in self.shown for run in _list_runs(each.case.answer)}
+        own = {run for text in before.values() for run in _list_runs(text)}
+        runs = {run for each in self.shown for run in _list_runs(each.case.answer)} - own
         if copied := next((run for text in written for run in _list_runs(text) if run in runs), None):
             raise RefusedError(Refusal.COPIED, " ".join(copied))
         if not self._find_vocabulary() & _list_content(" ".join(written)):

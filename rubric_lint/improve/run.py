@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
-from rubric_lint.agree.assess import Assessed, Assessment, Standing
+from rubric_lint.agree.assess import Assessed, Assessment, Evidence, Standing
 from rubric_lint.agree.ratings import Judgement, Key, Ratings, combine_people, make_id_key
 from rubric_lint.agree.reading import Reader
 from rubric_lint.edits.intents import Fix
@@ -45,6 +45,10 @@ _SEED = 1
 
 _MOST_SHOWN = 6
 """The most answers that a model is shown."""
+
+
+_MOST_QUOTED = 500
+"""The most characters of a reply that cannot be read."""
 
 
 class Left(StrEnum):
@@ -130,6 +134,11 @@ class Improvement:
     proved_on: int
     outcomes: list[Outcome]
     unasked_tests: int = 0
+
+    @property
+    def whole(self) -> list[Evidence]:
+        """What was found in the rubric as a whole, which no wording of one criterion mends."""
+        return [each for each in self.assessment.evidence if each.is_blocking]
 
 
 class Held(NamedTuple):
@@ -217,8 +226,12 @@ class Improver:
         shown = list(self._choose_shown(place))
         faults = [each.plain for each in outcome.assessed.evidence]
         writer = Writer(base, name, faults, shown)
-        if tries and (obstacle := writer.find_obstacle() if outcome.texts else "it has no text"):
-            outcome.left, outcome.detail = Left.NOT_WRITABLE, obstacle
+        try:
+            if tries and (lasting := writer.find_lasting()):
+                outcome.left, outcome.detail = Left.FIX_FIRST, join_words(sorted(lasting))
+                return
+        except RefusedError as refused:
+            outcome.left, outcome.detail = Left.NOT_WRITABLE, refused.detail
             return
         for number in range(1, tries + 1):
             if self._try_model(outcome, writer, fault, number):
@@ -243,13 +256,17 @@ class Improver:
         name, base = writer.criterion, writer.base
         earlier = [f"{_word_texts(each)}: {each.reason}" for each in outcome.tried]
         reply = self._asker.write(writer.ask(earlier), writer.schema, number)
-        said: tuple[Mapping[str, str], tuple[str, ...]] = ({"reply": reply.strip()[:500]}, ())
         try:
             read = writer.read(reply)
-            said = read.texts, read.parts
+        except RefusedError as refused:
+            texts, parts = refused.said
+            said = texts or {"reply": reply.strip()[:_MOST_QUOTED]}
+            outcome.tried.append(Tried(MODEL, "write it anew", said, parts, refused))
+            return False
+        try:
             made = apply(base, name, read.fix, may_split=bool(read.parts))
         except RefusedError as refused:
-            outcome.tried.append(Tried(MODEL, "write it anew", *said, refused))
+            outcome.tried.append(Tried(MODEL, read.title, read.texts, read.parts, refused))
             return False
         tried = self._describe(MODEL, read.fix, made)._replace(texts=read.texts, parts=read.parts)
         return self._try(outcome, tried, made, fault)

@@ -30,6 +30,9 @@ LEVEL = Fraction(1, 20)
 _LEAST_EACH = 10
 """The fewest answers that people fail, and that they pass, for a statement that neither is judged worse."""
 
+_KEPT = Fraction(4, 5)
+"""The share of answers whose samples agreed before that must be judged as before, if a wording is only steadier."""
+
 _MARGIN = -0.05
 """How much lower the share of bad answers caught may be, and that of good ones passed, to count as not lower."""
 
@@ -242,14 +245,15 @@ class Paired:
     def compare_pairs(self, place: int) -> Figure:
         """Compare how many pairs of answers all samples put in one order, so that chance tells none apart.
 
-        The p value is that of a permutation test, which exchanges before and after within answers at random.
+        The p value is that of a permutation test, which exchanges before and after within answers at random. There is
+        none unless more are told apart.
         """
         column = self.tables[0].columns[place]
         ranges = [[each.range for each in side.observe(place, column)] for side in self._sides]
         counts = self.count_ordered(place)
         changed = counts[1] - counts[0]
         extreme, words = 0, random_words(1)
-        for _ in range(DRAWS):
+        for _ in range(DRAWS if changed > 0 else 0):
             bits = [next(words) for _ in range(len(self.keys) // 64 + 1)]
             drawn: list[list[tuple[int, int]]] = [[], []]
             for number, pair in enumerate(zip(*ranges, strict=True)):
@@ -258,7 +262,7 @@ class Paired:
                 drawn[1].append(pair[1 - swap])
             extreme += abs(_count_ordered(drawn[1]) - _count_ordered(drawn[0])) >= abs(changed)
         total = math.comb(len(self.keys), 2)
-        p = (extreme + 1) / (DRAWS + 1) if changed else None
+        p = (extreme + 1) / (DRAWS + 1) if changed > 0 else None
         shares = [Share(count, total) for count in counts]
         return Figure(Gain.APART, shares[0], shares[1], max(changed, 0), max(-changed, 0), p, column.name)
 
@@ -284,6 +288,15 @@ class Paired:
         t = t_quantile(float(LEVEL), n - 2)
         return correlate(*means), t / math.sqrt(n - 2 + t * t)
 
+    def keeps_meaning(self, place: int) -> bool:
+        """Return whether values go with those before, and hardly differ where samples agreed before."""
+        r, chance = self.correlate(place)
+        column = self.tables[0].columns[place]
+        sides = [side.observe(place, column) for side in self._sides]
+        steady = [(one.sides, two.sides) for one, two in zip(*sides, strict=True) if len(one.sides) == 1]
+        kept = sum(before == after for before, after in steady)
+        return r is not None and r > chance and kept >= _KEPT * len(steady)
+
 
 def _find_meets(column: Column | None) -> tuple[bool, ...] | None:
     return column.measure.meets if column else tuple(verdict is VERDICTS[-1] for verdict in VERDICTS)
@@ -306,7 +319,8 @@ def _count_ordered(ranges: Sequence[tuple[int, int]]) -> int:
 class _Seen(NamedTuple):
     """What the judges gave one answer: the position of their median value, and the sides of all samples.
 
-    `flips` is the share of pairs of samples that differ, a mean over judges; `mean` that of the values of all samples.
+    `flips` is the share of pairs of samples that differ, a mean over judges; `mean` that of the values of all samples,
+    and `sides` are those of the gate, bands or levels that samples are on.
     """
 
     value: int
@@ -314,6 +328,7 @@ class _Seen(NamedTuple):
     is_sampled: bool
     range: tuple[int, int]
     mean: int
+    sides: frozenset[int]
 
 
 @dataclass
@@ -350,7 +365,14 @@ class _Side:
         every = [position for each in samples for position in each]
         # Of several judges the same number of samples is asked for, so sums compare as means do.
         mean = sum(every) * 1000 // len(every)
-        return _Seen(find(self._middle[key].given), flips, bool(sampled), (min(every), max(every)), mean)
+        return _Seen(
+            find(self._middle[key].given),
+            flips,
+            bool(sampled),
+            (min(every), max(every)),
+            mean,
+            frozenset(map(side, every)),
+        )
 
 
 def _count_flips(sides: Sequence[int]) -> Fraction:
@@ -405,18 +427,19 @@ def decide(pairs: Paired, fault: Fault) -> Decided:
     if Gain.APART in gained and not all(pairs.is_not_lower(place, each) for each in (Gain.CAUGHT, Gain.PASSED)):
         gained = tuple(test for test in gained if test is not Gain.APART)
     made = Decided(Reason.BETTER, n, tuple(found.values()), fault.level, gained)
+    nearer = found.get(Gain.NEARER)
+    if any(each.loses(float(LEVEL)) for each in found.values()) or (nearer and nearer.worse > nearer.better):
+        return made._replace(reason=Reason.WORSE)
     if rules := _find_rules(pairs.tables[1], fault):
         return made._replace(reason=Reason.STILL, rules=rules)
     reason = Reason.BETTER if gained else Reason.NO_BETTER
     more: list[Figure] = []
-    if any(each.loses(float(LEVEL)) for test, each in found.items() if test is not Gain.APART):
-        reason = Reason.WORSE
-    elif gained == (Gain.STEADY,):
+    if gained == (Gain.STEADY,):
         # A judge that always says the same is steady too, and so is one that reads something else.
-        apart, (r, chance) = pairs.count_ordered(place), pairs.correlate(place)
+        apart = pairs.count_ordered(place)
         if apart[1] < apart[0]:
             reason, more = Reason.TIES, [pairs.compare_pairs(place)]
-        elif r is None or r <= chance:
+        elif not pairs.keeps_meaning(place):
             reason = Reason.OTHER_MEANING
     if reason is Reason.BETTER and (more := _find_harm(pairs, place)):
         reason = Reason.OTHERS_WORSE

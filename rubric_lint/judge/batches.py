@@ -208,11 +208,7 @@ class BatchResults:
         return sorted(left - {request.name for request in requests}) if left else []
 
     def _index(self, path: str, file: int) -> None:
-        """Note where each result is.
-
-        Raises:
-            OSError: if the file cannot be read a second time.
-        """
+        """Note where each result is; raise OSError if the file cannot be read a second time."""
         stream = self._files[file]
         if not stream.seekable():
             raise OSError(None, "is a pipe; results of a batch need a file that can be read again", path)
@@ -275,11 +271,7 @@ class BatchAsker(AbstractAsyncContextManager[Any]):
 
 
 def _read_exchange(result: Mapping[str, Any]) -> Exchange:
-    """Return the reply of a result without a fault, and when it was written.
-
-    Raises:
-        UnreadableError: if it is not one.
-    """
+    """Return the reply of a result without a fault, and when it was written; raise UnreadableError if it is not one."""
     body = None if "result" in result else result["response"].get("body")
     created = body.get("created") if isinstance(body, dict) else None
     sent = datetime.fromtimestamp(created, UTC) if type(created) is int and 0 < created < 1 << 34 else None

@@ -274,11 +274,7 @@ def _error(place: str, message: str) -> ImportMessage:
 
 
 def _refuse_unused(choices: Choices, rubrics: Collection[TableRubric]) -> None:
-    """Check that a table has each column that an option names.
-
-    Raises:
-        ChoiceError: if none has.
-    """
+    """Check that a table has each column that an option names; raise ChoiceError if none has."""
     used = frozenset[str]().union(*(each.used for each in rubrics))
     if unused := sorted((choices.fields.keys() | choices.ignored) - used):
         option_name = "--map" if unused[0] in choices.fields else "--ignore-column"

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from rubric_lint.messages import find_near, list_names
 from rubric_lint.outputs.blocks import Block, Entry, InputError, join_entries
 from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.text.path import split_pointer
 
 RESERVED = frozenset({
     *("rubric", "rubric_hash", "shape", "score", "verdict", "criteria", "error"),
@@ -72,6 +73,19 @@ def read_mapping(options: Collection[str]) -> dict[str, str]:
             raise MappingError(f"unknown field `{field}`; did you mean `{near[0]}`?")
         found[field] = column
     return found
+
+
+def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
+    """Check that each field of a mapping is one that records have, or a criterion.
+
+    Raises:
+        MappingError: when one is not; it lists the fields.
+    """
+    known = dict.fromkeys((*FIELDS, *sorted(_OF_LABELS - {*FIELDS}), *criteria))
+    folded = {fold_column(each) for each in known}
+    for field in mapping:
+        if fold_column(field) not in folded:
+            raise MappingError(f"unknown field `{field}`; the fields are {list_names(known, len(known))}")
 
 
 class Wanted(NamedTuple):
@@ -156,11 +170,7 @@ def _restore_case(names: list[str], wanted: Wanted) -> list[str]:
 
 
 def _refuse_misspelt(names: Collection[str], judgements: frozenset[str]) -> None:
-    """Refuse a column that may be a misspelt one of a criterion that no column has.
-
-    Raises:
-        InputError: naming both.
-    """
+    """Refuse a column that may be a misspelt one of a criterion that no column has; raise InputError naming both."""
     folded = {fold_column(name): name for name in names}
     for missing in sorted(judgements - folded.keys()):
         others = [name for name in folded if name not in judgements and name not in FIELDS and name]
@@ -236,7 +246,7 @@ def _rename_fields(record: _Object, mapping: Mapping[str, str]) -> _Object:
 def _find_steps(column: str) -> list[str] | None:
     """Return the steps of a place inside a field, a JSON Pointer or names with dots between; None for a plain name."""
     if column.startswith("/"):
-        return [step.replace("~1", "/").replace("~0", "~") for step in column[1:].split("/")]
+        return [*split_pointer(column)]
     return column.split(".") if "." in column else None
 
 

@@ -59,7 +59,7 @@ _MAGIC = {
     b"<!doctype": "an HTML page",
     b"<html": "an HTML page",
     b"<?xml": "XML",
-    b'{"results": [\n': "output of rubric-score --format json, which is for programs (-o FILE.jsonl writes JSON Lines)",
+    b'{"results": [\n': "output of rubric-lint score --format json, for programs (-o FILE.jsonl writes JSON Lines)",
 }
 EXPECTED = "expected JSON Lines, JSON or CSV in UTF-8, or Parquet, each also in gzip or zstd, or an Excel workbook"
 """What is read instead of a file of another kind."""
@@ -136,11 +136,7 @@ class Unpacked:
             self.fault = OutputError("the gzip file is cut off here; the rest is missing")
 
     def _unpack_zstd(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield the content of all frames of a zstd file.
-
-        Raises:
-            InputError: without pyarrow.
-        """
+        """Yield the content of all frames of a zstd file; raise InputError without pyarrow."""
         try:
             import pyarrow as pa  # noqa: PLC0415  (its codec; the standard library has one only from Python 3.14 on)
         except ImportError:
@@ -180,7 +176,6 @@ class _File:
         return taken
 
     def readable(self) -> bool:
-        """Return that it can be read."""
         return True
 
     def close(self) -> None:
@@ -271,11 +266,7 @@ def read_parts(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Part]:
 
 
 def _refuse_results(called: str, asked: Asked) -> None:
-    """Refuse a table from which results are asked.
-
-    Raises:
-        InputError: saying what does.
-    """
+    """Refuse a table from which results are asked; raise InputError saying what does."""
     if asked.holds_results:
         raise InputError(
             f"{called} does not keep results as they are; write them as .jsonl or .parquet, and merge these"

@@ -243,7 +243,6 @@ class _Lines:
         return line
 
     def skip(self) -> bool:
-        """Skip a line; return whether there was one."""
         try:
             self._take()
         except StopIteration:
@@ -260,11 +259,7 @@ class _Lines:
         return line
 
     def _fill(self) -> None:
-        """Read a chunk.
-
-        Raises:
-            StopIteration: at the end.
-        """
+        """Read a chunk; raise StopIteration at the end."""
         chunk = next(self._chunks, None)
         text = self._decode(chunk or b"", final=chunk is None)
         if chunk is None and not text and not self._tail:

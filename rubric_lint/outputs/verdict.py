@@ -333,11 +333,7 @@ def _refuse_other_json(body: str) -> None:
 
 
 def _read_whole(text: str, begin: int, end: int) -> _Object:
-    """Return the object that a part of a text consists of, bare or in a fence.
-
-    Raises:
-        OutputError: if it does not.
-    """
+    """Return the object that a part of a text consists of, bare or in a fence; raise OutputError if it does not."""
     opening = _LANDMARK.match(text, text.rfind("\n", 0, begin) + 1, end)
     fence = _read_fence(text, opening, end) if opening and opening["marks"] else None
     start, stop = (fence.start, fence.stop) if fence else (begin, end)

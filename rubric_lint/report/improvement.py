@@ -43,7 +43,7 @@ def word_headline(found: Improvement) -> str:
     if not found.outcomes:
         judged = counted(found.assessment.review.answers, "answer")
         few = f"; fewer than {NEEDED} show little" if found.assessment.review.answers < NEEDED else ""
-        return f"nothing to mend in {judged}{few}"
+        return f"no criterion to mend in {judged}{few}"
     offered = sum(each.offered is not None for each in found.outcomes)
     return f"a wording that measures better for {offered} of {counted(len(found.outcomes), 'criterion', 'criteria')}"
 
@@ -58,7 +58,7 @@ _TESTS = {
 
 _LEFT = {
     Left.FEW: f"{{detail}} judged answers; {NEEDED} are needed, {LEAST} of them to prove a wording on",
-    Left.FIX_FIRST: "fix {detail} first, which needs no wording: rubric-lint fix --unsafe-fixes",
+    Left.FIX_FIRST: "fix {detail} first, which no wording mends: rubric-lint check says how, and fix does what it can",
     Left.NOT_WRITABLE: "no other wording can be written: {detail}",
     Left.LIMIT: "not tried, or not all of it: stopped at {detail}",
     Left.NO_REPLY: "not tried, or not all of it: {detail}",
@@ -135,6 +135,9 @@ def _write_rubric(found: Improvement, look: Style, room: int) -> Iterator[str]:
     is_good = all(each.offered for each in found.outcomes)
     for line in wrap(visible(word_headline(found)), room):
         yield look.paint("fix" if is_good else "warning", line)
+    if found.whole:
+        rules = join_words(list(dict.fromkeys(each.rule for each in found.whole)))
+        yield from wrap(f"also found in the rubric as a whole, of which no criterion is changed: {rules}", room, "  ")
     if found.unasked_tests:
         what = counted(found.unasked_tests, "rubric test")
         yield from wrap(f"{what} without an answer cannot be judged again", room, "  ")
@@ -164,8 +167,8 @@ def _write_outcome(outcome: Outcome, look: Style, room: int) -> Iterator[str]:
         yield "  nothing offered"
     rejected = [tried for tried in outcome.tried if not tried.is_offered]
     for number, tried in enumerate(rejected, 1):
-        said = shorten(" / ".join(tried.parts or tried.texts.values()), _LONGEST)
-        told = f': "{said}"' if said else ""
+        said = [text for key, text in tried.texts.items() if text != outcome.texts.get(key)]
+        told = f': "{shorten(" / ".join(tried.parts or said), _LONGEST)}"' if tried.parts or said else ""
         yield from wrap(visible(f"rejected {number}: {_word_origin(tried)}{told}"), room, "  ")
         yield from wrap(visible(word_reason(tried)), room, "    ")
         if tried.decided:
@@ -227,6 +230,7 @@ def _describe(found: Improvement) -> dict[str, Any]:
         "proved_on": found.proved_on,
         "tests_not_asked": found.unasked_tests,
         "criteria": [_describe_outcome(each) for each in found.outcomes],
+        "findings": [each.to_json() for each in found.whole],
     }
 
 

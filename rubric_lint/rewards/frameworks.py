@@ -84,11 +84,7 @@ class TrlReward(Rewarder):
         return text_of(value, "a prompt")
 
     def _column(self, name: str, columns: Mapping[str, Any], size: int) -> Sequence[Any]:
-        """Return a column of the dataset.
-
-        Raises:
-            RewardError: if there is none.
-        """
+        """Return a column of the dataset; raise RewardError if there is none."""
         column = columns.get(name)
         if name in _OF_TRAINER or column is None:
             known = [each for each in columns if each not in _OF_TRAINER]
@@ -187,11 +183,7 @@ class VerifiersReward(Rewarder):
 
 
 def _get(holder: Any, name: str, what: str) -> Any:
-    """Return a field of a task, or of a mapping.
-
-    Raises:
-        RewardError: if there is none.
-    """
+    """Return a field of a task, or of a mapping; raise RewardError if there is none."""
     known = holder if isinstance(holder, dict) else vars(holder)
     if name not in known and not hasattr(holder, name):
         near = find_near(name, known)

@@ -281,10 +281,6 @@ def _take_rubrics(rubrics: Rubrics) -> dict[str, ScoringRubric]:
 
 
 def _refuse_dropout_without_effect(rubrics: Mapping[str, ScoringRubric], dropout: float) -> None:
-    """Refuse to drop criteria of rubrics that all have only one.
-
-    Raises:
-        ValueError: if no rubric has two criteria.
-    """
+    """Refuse to drop criteria of rubrics that all have only one; raise ValueError if no rubric has two criteria."""
     if dropout and all(len(rubric.criteria) < 2 for rubric in rubrics.values()):
         raise ValueError(f"dropout is {dropout!r}, but no rubric has two criteria, so none can be dropped; expected 0")

@@ -232,11 +232,7 @@ def _simplify(value: Any, path: Path) -> Any:  # noqa: PLR0911 (one for each typ
 
 
 def _find_checks(checks: list[Any], rubric: ScoringRubric) -> list[int]:
-    """Return the index in `checks` of each criterion.
-
-    Raises:
-        OutputError: if an id is unknown, repeated or missing.
-    """
+    """Return the index in `checks` of each criterion; raise OutputError if an id is unknown, repeated or missing."""
     known = tuple([criterion.id for criterion in rubric.criteria])
     found: dict[str, int] = {}
     for place in _find_wrong_ids(enumerate(checks), known, found):

@@ -327,11 +327,7 @@ def _look_up(found: OtherResult, reader: Reader, *, is_of_table: bool) -> Known:
 
 
 def _compare(found: OtherResult, known: Known) -> None:
-    """Check that a result is the one that its answers come to.
-
-    Raises:
-        OutputError: if it is not.
-    """
+    """Check that a result is the one that its answers come to; raise OutputError if it is not."""
     if float(found.score) != known.score:
         raise OutputError(
             f"`score` is {float(found.score)!r}, but the criteria come to {known.score!r}: {_CHANGED}", "/score"
@@ -396,11 +392,7 @@ def _sort(entry: Mapping[str, Any]) -> list[Verdict]:
 
 
 def _list_verdicts(group: Any) -> list[Verdict]:
-    """Return each verdict as often as `verdicts` says.
-
-    Raises:
-        OutputError: if that is not counts of verdicts.
-    """
+    """Return each verdict as often as `verdicts` says; raise OutputError if that is not counts of verdicts."""
     given = group.get("verdicts") if isinstance(group, dict) else None
     names = {str(verdict): verdict for verdict in Verdict}
     if not isinstance(given, dict) or not all(

@@ -23,11 +23,10 @@ from rubric_lint.shapes.shape import (
     dialect_of,
     expand,
     is_star,
-    split_pointer,
     star_pattern,
 )
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path
+from rubric_lint.text.path import Part, Path, split_pointer
 
 _WIDEST = 1000
 """The widest scale of which each score is a level."""
@@ -132,8 +131,6 @@ def _values(holder: Any) -> Iterable[Any]:
 
 
 class _Reading:
-    """Reads one rubric."""
-
     def __init__(self, document: Document, shape: Shape, path: Path, bound: tuple[str | int, ...]) -> None:
         self.document, self.shape, self.path, self.bound = document, shape, path, bound
         self.draft = Draft(document, path)

@@ -382,11 +382,7 @@ class Runner:
         return self.tested[key]
 
     def _load(self, path: str) -> dict[str, Loaded]:
-        """Return the rubrics of a file by name.
-
-        Raises:
-            RubricError: if it cannot be read or has errors.
-        """
+        """Return the rubrics of a file by name; raise RubricError if it cannot be read or has errors."""
         if path not in self._loaded:
             try:
                 settings = self._finder.for_file(path)

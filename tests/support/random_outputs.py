@@ -1,57 +1,21 @@
 """Random rubrics of all shapes with outputs for them, and outputs that are nearly right, or nearly JSON."""
 
 import json
-from fractions import Fraction
 
+from exports import as_json
 from hypothesis import strategies as st
+from random_rubrics import SHAPES
 
 from rubric_lint.scoring.loading import load_rubrics
-
-WEIGHTS = st.one_of(st.integers(0, 20).map(str), st.decimals(0, 5, places=3).map(str), st.just("1e-7"))
-IDS = st.lists(st.text("abcxyzäß-_.", min_size=1, max_size=8), min_size=1, max_size=5, unique=True)
-
-
-@st.composite
-def bands(draw):
-    """Bands that cover 0..10."""
-    starts = sorted({0, *draw(st.lists(st.integers(1, 10), max_size=3))})
-    ends = [start - 1 for start in starts[1:]] + [10]
-    return [
-        {"score_range": [start, end], "expected_outcome": f"Shows the result number {start}"}
-        for start, end in zip(starts, ends, strict=True)
-    ]
-
-
-@st.composite
-def criteria(draw, shape):
-    """The criteria of a rubric, with weights as text."""
-    found = []
-    for name in draw(IDS):
-        criterion = {"id": name, "weight": draw(WEIGHTS)}
-        if shape == "levels":
-            levels = draw(st.lists(st.integers(-3, 9), min_size=2, max_size=5, unique=True))
-            criterion["levels"] = [{"level": n, "expected_outcome": f"Shows the result number {n}"} for n in levels]
-            gates = st.sampled_from(levels)
-        elif shape == "score_ranges":
-            criterion["score_ranges"], gates = draw(bands()), st.integers(0, 10)
-        else:
-            criterion["expected_outcome"], gates = f"Shows the result {name}", st.integers(0, 10)
-        if draw(st.booleans()):
-            criterion["required_min_level" if shape == "levels" else "required_min_score"] = draw(gates)
-        found.append(criterion)
-    if all(Fraction(criterion["weight"]) == 0 for criterion in found):
-        found[0]["weight"] = "1"
-    return found
 
 
 @st.composite
 def cases(draw):
     """A shape, the entries of a rubric and an output for it."""
-    shape = draw(st.sampled_from(["checklist", "score_ranges", "levels", "holistic"]))
+    shape = draw(st.sampled_from([*SHAPES]))
+    entries, checks = draw(SHAPES[shape]), []
     if shape == "holistic":
-        return shape, draw(bands()), {"score": draw(st.integers(0, 10))}
-    entries = draw(criteria(shape))
-    checks = []
+        return shape, entries, {"score": draw(st.integers(0, 10))}
     for criterion in entries:
         if shape == "levels":
             answer = {"level": draw(st.sampled_from([level["level"] for level in criterion["levels"]]))}
@@ -64,12 +28,8 @@ def cases(draw):
 
 
 def load(entries):
-    """The rubric; weights stand in the file as they are written here."""
-    text = json.dumps({"rubrics": entries}, ensure_ascii=False)
-    for entry in entries:
-        if "weight" in entry:
-            text = text.replace(f'"weight": "{entry["weight"]}"', f'"weight": {entry["weight"]}')
-    (rubric,) = load_rubrics("r.rubric.json", text.encode()).values()
+    """The rubric that some entries make, ready for scoring."""
+    (rubric,) = load_rubrics("r.rubric.json", as_json(entries)).values()
     return rubric
 
 

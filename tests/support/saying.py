@@ -1,5 +1,6 @@
 """What tests hold word for word: `snapshots/said/` has a file for each test file, with a part for each text in it.
 
+Texts of one line from the rows of one test stand below each other in a part `TEST, each`.
 `RENEW_SNAPSHOTS=1 pytest tests/test_it.py` writes them anew. Read the diff; delete the parts of tests that are gone.
 """
 
@@ -11,6 +12,8 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent.parent / "snapshots/said"
 HEAD = re.compile(r"^==== (.+) ====\n", re.MULTILINE)
+EACH = ", each"
+ROW = re.compile(r"(\[.*?\](?: \(\d+\))?): (.*\n)")
 PORT = re.compile(r"(?<=127\.0\.0\.1:)\d+")
 
 
@@ -34,13 +37,28 @@ def flat(text):
 def read(path):
     """Return the parts of a file by their names."""
     pieces = HEAD.split(path.read_text("utf-8"))[1:] if path.exists() else []
-    return dict(zip(pieces[::2], pieces[1::2], strict=True))
+    parts = {}
+    for name, text in zip(pieces[::2], pieces[1::2], strict=True):
+        rows = ROW.findall(text) if name.endswith(EACH) else [("", text)]
+        parts |= {name.removesuffix(EACH) + row: told for row, told in rows}
+    return parts
 
 
 def renew(path, name, text):
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         read.cache_clear()
-        parts = sorted({**read(path), name: text}.items())
-        path.write_text("".join(f"==== {name} ====\n{text}" for name, text in parts), "utf-8")
+        path.write_text(write({**read(path), name: text}), "utf-8")
         read.cache_clear()
+
+
+def write(parts):
+    """Return the text of a file with these parts."""
+    pieces = {}
+    for name, text in sorted(parts.items()):
+        test, bracket, row = name.partition("[")
+        line = f"{bracket}{row}: {text}"
+        fits = ROW.fullmatch(line)
+        head = test + EACH if fits and fits.groups() == (bracket + row, text) else name
+        pieces[head] = pieces.get(head, "") + (text if head == name else line)
+    return "".join(f"==== {head} ====\n{text}" for head, text in sorted(pieces.items()))

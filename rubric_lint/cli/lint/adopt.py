@@ -97,11 +97,7 @@ def adopt(given: Given) -> int:
 
 
 def _read(file: str, stdin_filename: str | None, finder: "SettingsFinder") -> _Given:
-    """Read a file.
-
-    Raises:
-        UserError: when it cannot be read or parsed, or is a program.
-    """
+    """Read a file; raise UserError when it cannot be read or parsed, or is a program."""
     from rubric_lint.dialects.search.home_made import TITLE  # noqa: PLC0415
     from rubric_lint.lint.engine import examine_file  # noqa: PLC0415
     from rubric_lint.run.given import read_given  # noqa: PLC0415
@@ -218,8 +214,7 @@ def _show(given: _Given, tables: "Sequence[Inferred]", color: str, *, err: bool)
 
 def _word_unused(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
     from rubric_lint.shapes.infer import generalize  # noqa: PLC0415
-    from rubric_lint.shapes.shape import split_pointer  # noqa: PLC0415
-    from rubric_lint.text.path import pointer  # noqa: PLC0415
+    from rubric_lint.text.path import pointer, split_pointer  # noqa: PLC0415
 
     for each in tables:
         paths = [(document, path) for document, path in each.unused if document in given.documents]

@@ -3,14 +3,13 @@
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, command, load_given
-from rubric_lint.cli.output import refuse_same_file, write_result
+from rubric_lint.cli.output import choose_by_ending, refuse_same_file, write_result
 from rubric_lint.dialects.export import TARGET_BY_ENDING, TARGETS
 from rubric_lint.messages import join_words
 from rubric_lint.run.console import Progress, complain
@@ -48,7 +47,7 @@ def convert(given: Given) -> int:
 
     refuse_same_file(given.file, given.output)
     if click.get_current_context().get_parameter_source("target") is click.core.ParameterSource.DEFAULT:
-        given.target = TARGET_BY_ENDING.get(Path(given.output or "").suffix.lower(), given.target)
+        given.target = choose_by_ending(given.output, TARGET_BY_ENDING, given.target)
     found = load_given(read_given(given.file, given.stdin_filename), given.finder())
     if given.name is not None:
         found = {given.name: _choose(found, given.name)}
@@ -222,11 +221,7 @@ def import_table(given: Given) -> int:
 
 
 def _read_pairs(mapped: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the pairs of a column and its field.
-
-    Raises:
-        click.UsageError: if an option has a wrong form.
-    """
+    """Return the pairs of a column and its field; raise click.UsageError if an option has a wrong form."""
     pairs = []
     for each in mapped:
         field, mark, column = each.partition("=")

@@ -15,7 +15,7 @@ import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, command, load_given
-from rubric_lint.cli.output import escape_what_cannot_be_encoded, wants_color
+from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, wants_color
 from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import Progress
 from rubric_lint.run.given import Input, InvalidError, UnusableError, read_given
@@ -33,10 +33,12 @@ if TYPE_CHECKING:
 
 _FILE = "examples/summary.rubric.yaml"
 
+_ENDINGS = {".json": "json", ".md": "markdown", ".txt": "text"}
+
 
 @command(
     "old? new?",
-    "rubric outputs format=text,markdown,json output | stdin-filename color config isolated",
+    "rubric outputs format:diff output:diff | stdin-filename color config isolated",
     short="Report changes in meaning of a branch, or between two files.",
     examples={
         "rubric-lint diff": "Report what this branch changes",
@@ -63,15 +65,16 @@ def diff(given: Given) -> int:
     from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
+    form = given.form or choose_by_ending(given.output, _ENDINGS, "text")
     try:
         comparison = _compare_files(given) if given.new else _compare_branch(given)
     except RubricError as wrong:
         raise UnusableError(*wrong.faults) from None
     in_color = wants_color(given.color) and given.output is None
-    if given.form == "json":
+    if form == "json":
         text = as_json(comparison)
     else:
-        lines = as_markdown(comparison) if given.form == "markdown" else as_text(comparison, color=in_color)
+        lines = as_markdown(comparison) if form == "markdown" else as_text(comparison, color=in_color)
         text = "\n".join(lines) + "\n"
     if given.output in {None, STDIN}:
         click.echo(text, nl=False, color=in_color)
@@ -268,7 +271,6 @@ def _score(name: str, pairs: "list[RubricPair]") -> "Effects":
 
 
 def _size(name: str) -> int | None:
-    """Return the size of a file in bytes; None if it is not known."""
     with suppress(OSError, ValueError):
         return os.stat(name).st_size
     return None

@@ -49,7 +49,7 @@ _CALL = "rubric-lint improve examples/summary.rubric.yaml answers.jsonl"
 
 @command(
     "rubric answers",
-    "model! labels tries writer-model write max-requests max-cost prices format=full,json output:improve"
+    "model! labels tries writer-model write max-requests max-cost prices format:improve output:improve"
     f" | results samples:two {JUDGING} map:answers no-cache cache-dir color config isolated",
     short="Propose wordings, and offer those that measure better.",
     examples={
@@ -76,7 +76,9 @@ def improve(given: Given) -> int:
     """
     from rubric_lint.agree.assess import Asked  # noqa: PLC0415
     from rubric_lint.cli.lint.assessing import Linted  # noqa: PLC0415
+    from rubric_lint.cli.output import choose_by_ending  # noqa: PLC0415
 
+    given.form = given.form or choose_by_ending(given.output, {".json": "json", ".txt": "full"}, "full")
     if len(given.results) > 1:
         raise click.UsageError("--results: name one file")
     if STDIN in (given.rubric, given.answers):
@@ -168,7 +170,6 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
     from rubric_lint.project.writing import WriteError, replace_file  # noqa: PLC0415
     from rubric_lint.report import improvement  # noqa: PLC0415
 
-    form = "json" if (given.output or "").lower().endswith(".json") else given.form
     escape_what_cannot_be_encoded()
     style = make_style(given.color, is_file=given.output is not None)
     before, after = linted.examined.result.source, done[-1].base.examined.result.source
@@ -186,7 +187,7 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
         is_stopped=is_stopped,
     )
     with open_report(given.output, Progress(sys.stderr), style) as write:
-        improvement.FORMATS[form](page, style, write)
+        improvement.FORMATS[given.form](page, style, write)
     if given.output is not None:
         for each in page.several:
             click.echo(f"{visible(each.assessment.rubric)}: {visible(improvement.word_headline(each))}")
@@ -194,8 +195,10 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
         raise click.Abort
     outcomes = [each for found in page.several for each in found.outcomes]
     open_ones = [each for each in outcomes if not each.offered]
-    if not outcomes:
+    if not outcomes and not any(each.whole for each in page.several):
         return Exit.CLEAN if page.could_say else _UNDECIDED
+    if not outcomes:
+        return Exit.FOUND
     if not open_ones:
         return Exit.CLEAN
     return _UNDECIDED if all(each.left is Left.FEW for each in open_ones) else Exit.FOUND

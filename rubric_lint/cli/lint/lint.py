@@ -279,11 +279,7 @@ _CLASHES = """
 
 
 def _check_values(given: Given) -> None:
-    """Reject values of options that no run can use.
-
-    Raises:
-        click.UsageError: for the first one.
-    """
+    """Reject values of options that no run can use; raise click.UsageError for the first one."""
     check_names(given.select, given.ignore)
     allowed = {
         "statistics": {None, "full", "concise"},

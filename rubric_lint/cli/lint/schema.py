@@ -49,7 +49,6 @@ def _label(entry: SchemaFile) -> str:
 
 
 def _choose(entry: SchemaFile, form: Form) -> SchemaFile:
-    """Return a form of a schema."""
     for each in entry.forms:
         if each.form == form:
             return each
@@ -97,31 +96,29 @@ for each in (print_schema, print_path):
     exits={Exit.FOUND: "a file is out of date (--check)"},
 )
 def bundle_schemas(given: Given) -> int:
-    """Write every schema as a self-contained file into FOLDER (default: where `schema path` finds them).
+    """Write every schema as a self-contained file into FOLDER.
 
     Also writes catalog.json, the entries for SchemaStore.
     """
-    from rubric_lint.format.bundle import bundle, store_catalogue  # noqa: PLC0415  (imports referencing)
     from rubric_lint.format.schema_files import schemas_root  # noqa: PLC0415
 
-    if given.folder is None and schemas_root().parent == Path(__file__).parents[2]:
+    if given.folder is None:
         raise click.UsageError("name a FOLDER; the installed schemas must not be changed")
-    folder = Path(given.folder) if given.folder else schemas_root() / "bundled"
-    forms = [form for entry in _entries() for form in entry.forms]
-    texts = {form.bundled_name: bundle(form) for form in forms} | {"catalog.json": store_catalogue()}
+    folder = Path(given.folder)
+    texts = {file.name: file.read_bytes() for file in sorted((schemas_root() / "bundled").iterdir())}
     stale = [name for name, text in texts.items() if not _holds(folder / name, text)]
     for name in stale:
         if given.check:
             complain(f"{folder / name} is out of date")
         else:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(texts[name].encode())
+            (folder / name).write_bytes(texts[name])
     return Exit.FOUND if given.check and stale else Exit.CLEAN
 
 
-def _holds(file: Path, text: str) -> bool:
+def _holds(file: Path, data: bytes) -> bool:
     with suppress(OSError):
-        return read_file(str(file), SMALL_LIMIT) == text.encode()
+        return read_file(str(file), SMALL_LIMIT) == data
     return False
 
 
@@ -129,7 +126,6 @@ class _Schemas(Group):
     """Lists the schemas if no command is named."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command that is named, or list the schemas."""
         if ctx._protected_args:
             return super().invoke(ctx)
         rows = [(_label(entry), entry.bundled_id, str(entry.path)) for entry in _entries()]

@@ -13,12 +13,19 @@ import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import Given, command, open_page
-from rubric_lint.cli.output import columns, escape_what_cannot_be_encoded
-from rubric_lint.cli.score.options import load
+from rubric_lint.cli.output import (
+    choose_by_ending,
+    columns,
+    escape_what_cannot_be_encoded,
+    open_report,
+    refuse_same_file,
+)
+from rubric_lint.cli.score.options import check_mapping, load
 from rubric_lint.messages import point_to_known
 from rubric_lint.project.files import STDIN, explain_os_error
 from rubric_lint.project.opening import open_stream
-from rubric_lint.run.console import complain
+from rubric_lint.report.terminal import Style
+from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -136,7 +143,7 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 
 @command(
     "rubric results*",
-    "labels map rater format=table,json report worst fail-below allow-invalid"
+    "labels map rater format:agree output:agree report worst fail-below allow-invalid"
     " | chosen any-version extract bootstrap seed:draw target config isolated",
     examples={
         f"rubric-lint agree {_FILES} --labels labels.jsonl": "Compare a judge with people",
@@ -166,6 +173,7 @@ def agree(given: Given) -> int:
     if not given.results and not given.labels:
         raise click.UsageError("name a file of results or --labels")
     rubrics = load(given.rubric, given)
+    check_mapping(given, rubrics)
     known = dict.fromkeys(
         [
             "verdict",
@@ -175,6 +183,9 @@ def agree(given: Given) -> int:
     )
     conditions = [_read_condition(text, known) for text in given.fail_below]
     escape_what_cannot_be_encoded()
+    for name in (given.rubric, *given.results, *given.labels):
+        refuse_same_file(name, given.output)
+    form = given.form or choose_by_ending(given.output, {".json": "json", ".txt": "table"}, "table")
     # Collect no garbage: everything that is read stays.
     gc.freeze()
     gc.disable()
@@ -188,16 +199,15 @@ def agree(given: Given) -> int:
             complain_of_records(reader)
             complain(str(unusable))
             return Exit.USAGE
-        listed = given.worst if given.worst is not None or given.form == "json" else ON_A_PAGE if page else _IN_A_TABLE
+        listed = given.worst if given.worst is not None or form == "json" else ON_A_PAGE if page else _IN_A_TABLE
         plan = Plan(Draws(given.draws, given.seed), Fraction(str(given.target)), listed)
         warn_of_time(ratings, given.draws)
         agreements = analyse_all(ratings, plan)
         breaches = find_breaches(agreements, conditions)
         findings = Findings(agreements, plan, reader.invalid, reader.left_out, breaches)
-        if given.form == "json":
-            click.echo(as_json(findings), nl=False)
-        else:
-            click.echo("\n".join(as_text(findings, columns(), _IN_A_TABLE if given.worst is None else given.worst)))
+        lines = as_text(findings, columns(), _IN_A_TABLE if given.worst is None else given.worst)
+        with open_report(given.output, Progress(sys.stderr), Style()) as write:
+            write(as_json(findings) if form == "json" else "\n".join(lines) + "\n")
         if page:
             from rubric_lint.report.html import render_agreement  # noqa: PLC0415
 
@@ -206,7 +216,7 @@ def agree(given: Given) -> int:
                     findings, f"{Path(given.rubric).name}: {', '.join(map(_label, [*given.results, *given.labels]))}"
                 )
             )
-    if given.form != "json":
+    if form != "json":
         complain_of_records(reader)
     for breach in breaches:
         complain(str(breach))
@@ -222,11 +232,7 @@ def _label(name: str) -> str:
 
 
 def _read_condition(text: str, known: dict[str, None]) -> "Condition":
-    """Read a limit such as `alpha=0.6` or `accuracy:alpha=0.6`.
-
-    Raises:
-        click.UsageError: when it is not one.
-    """
+    """Read a limit such as `alpha=0.6` or `accuracy:alpha=0.6`; raise click.UsageError when it is not one."""
     from rubric_lint.agree.analysis import STATISTICS, Condition  # noqa: PLC0415
 
     left, _, right = text.rpartition("=")

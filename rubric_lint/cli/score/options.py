@@ -1,7 +1,7 @@
 """Load the RUBRIC argument of commands that score, and read the options of scoring."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
@@ -68,6 +68,22 @@ def read_mapping(_ctx: click.Context, _param: click.Parameter, values: tuple[str
         return mapping.read_mapping(values)
     except mapping.MappingError as fault:
         raise click.BadParameter(str(fault)) from None
+
+
+def check_mapping(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> None:
+    """Check that each field of --map is one that records have, or a criterion of a rubric.
+
+    Raises:
+        click.UsageError: when one is not; it lists the fields.
+    """
+    if not given.mapping:
+        return
+    from rubric_lint.outputs import mapping  # noqa: PLC0415  (few runs need it)
+
+    try:
+        mapping.check_fields(given.mapping, [each.id for rubric in rubrics.values() for each in rubric.criteria])
+    except mapping.MappingError as fault:
+        raise click.UsageError(f"--map: {fault}") from None
 
 
 def find_files(names: tuple[str, ...], left: list[str] | None = None) -> tuple[str, ...]:

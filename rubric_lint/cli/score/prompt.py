@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import nullcontext
+from contextlib import nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, command
+from rubric_lint.cli.options import STDIN, Given, command, open_output
+from rubric_lint.cli.output import choose_by_ending, refuse_same_file
 from rubric_lint.cli.score.judge_options import AnswersFile, check_call, hold, read_models
 from rubric_lint.cli.score.options import load
 from rubric_lint.messages import visible_json
@@ -60,7 +61,7 @@ _EXITS = {Exit.USAGE: "usage error, or a file that cannot be read or has errors"
 
 @command(
     "rubric",
-    "rubric answer answers question reference per-criterion format=text,messages map:answers"
+    "rubric answer answers question reference per-criterion format:prompt output:prompt map:answers"
     " | shuffle id model:order sample:order seed max-tokens extra-body temperature response-format config isolated",
     examples={
         f'{_CALL} --answer "A tower in Paris."': "Print the prompt for one answer",
@@ -82,6 +83,17 @@ def prompt(given: Given) -> int:
     request. --answers reads a file as `judge` does and prints JSON Lines: for each request its `custom_id`, the `id` of
     the answer, and the body that `judge` would send.
     """
+    endings = {".txt": "text", ".json": "messages"} if given.answers is None else {".jsonl": "text"}
+    given.form = given.form or choose_by_ending(given.output, endings, "text")
+    if given.output is None:
+        return _print(given)
+    for name in filter(None, (given.rubric, given.answers)):
+        refuse_same_file(name, given.output)
+    with open_output(given.output, "--output") as stream, redirect_stdout(stream):
+        return _print(given)
+
+
+def _print(given: Given) -> int:
     from rubric_lint.judge.prompt import JudgedCase, as_text, divide, order_criteria, write_prompt  # noqa: PLC0415
 
     if given.answers is not None:

@@ -9,7 +9,7 @@ import click
 
 from rubric_lint.cli.commands import DefaultGroup, Exit, launch
 from rubric_lint.cli.options import Given, command
-from rubric_lint.cli.score.options import find_files, load, require_readable
+from rubric_lint.cli.score.options import check_mapping, find_files, load, require_readable
 from rubric_lint.cli.score.run import (
     assess_outputs,
     check_output,
@@ -72,6 +72,7 @@ def score(given: Given) -> int:
     if not given.engine:
         check_output(given)
     rubrics = load(given.rubric, given, pass_at=given.pass_at, borderline_at=given.borderline_at)
+    check_mapping(given, rubrics)
     given.outputs = find_files(given.outputs)
     require_readable((*given.outputs, *([given.compare] if given.compare else []), *given.labels))
     if given.engine:
@@ -136,11 +137,7 @@ def merge(given: Given) -> int:
 
 
 def _require_complete(names: Sequence[str]) -> None:
-    """Check that all runs that wrote the files were completed.
-
-    Raises:
-        UserError: naming those that were not.
-    """
+    """Check that all runs that wrote the files were completed; raise UserError naming those that were not."""
     faults = [
         f"{name}: not complete, as its run was interrupted; run it again, or delete the file"
         for name in names
@@ -154,8 +151,8 @@ def _require_complete(names: Sequence[str]) -> None:
             faults.append(f"{folder / OF_ENGINE}: cannot be read, so it is unknown whether all parts are there")
         elif found.rows < found.of:
             faults.append(
-                f"{folder}: not complete, {found.rows:,} of {found.of:,} outputs are scored; run rubric-score --engine "
-                "again to score the others"
+                f"{folder}: not complete, {found.rows:,} of {found.of:,} outputs are scored; run "
+                "rubric-lint score --engine again to score the others"
             )
     if faults:
         raise UserError(*faults)

@@ -39,7 +39,7 @@ TARGETS = tuple(_TARGETS)
 """The names of the targets."""
 
 
-TARGET_BY_ENDING = {".csv": "csv", ".md": "markdown", ".xlsx": "xlsx"}
+TARGET_BY_ENDING = {".yaml": "rubric", ".yml": "rubric", ".csv": "csv", ".md": "markdown", ".xlsx": "xlsx"}
 """The target of a file whose ending leaves only one."""
 
 

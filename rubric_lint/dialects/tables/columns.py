@@ -148,11 +148,7 @@ def read_columns(table: Table, choices: Choices) -> Columns:
 
 
 def _columns(table: Table) -> Iterator[int]:
-    """Yield the columns that have a header.
-
-    Raises:
-        TableError: if another column has content.
-    """
+    """Yield the columns that have a header; raise TableError if another column has content."""
     named = [column for column, cell in sorted(table.header.cells.items()) if not cell.is_empty]
     for row in table.rows:
         for column, cell in row.cells.items():
@@ -207,11 +203,7 @@ def find_step(text: str) -> Step | None:
 
 
 def _read_header(cell: Cell, choices: Choices) -> str | Step:
-    """Return the field or the step of a column.
-
-    Raises:
-        TableError: if its word is unknown.
-    """
+    """Return the field or the step of a column; raise TableError if its word is unknown."""
     word = fold(cell.value)
     if asked := choices.fields.get(word):
         if fold(asked) in _FIELDS:

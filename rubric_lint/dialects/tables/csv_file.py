@@ -95,11 +95,7 @@ def _disarm(cell: Cell, notes: list[Note]) -> Cell:
 
 
 def _find_delimiter(source: Source, start: int, mapped: Mapping[str, str]) -> str:
-    """Return what separates the cells of the header.
-
-    Raises:
-        TableError: if there is more than one way to read it.
-    """
+    """Return what separates the cells of the header; raise TableError if there is more than one way to read it."""
     found = {}
     fault: TableError | None = None
     for delimiter in _DELIMITERS:

@@ -557,11 +557,7 @@ class _Outline:
         return Table(_name(section), header, tuple(rows), tuple(notes), tuple(parts))
 
     def _word_unknown(self, cell: Cell) -> str:
-        """Say that a column is not read.
-
-        Raises:
-            TableError: if its header is nearly one that is.
-        """
+        """Say that a column is not read; raise TableError if its header is nearly one that is."""
         name = shorten(cell.text)
         if near := find_near(cell.text, HEADERS):
             raise TableError(cell.place, f"unknown column `{name}`; did you mean `{near[0]}`?")

@@ -445,11 +445,7 @@ def _add(changes: _Changes, reading: Reading, document: Document, intent: _Inten
 
 
 def _rewrite(reading: Reading, documents: dict[int, tuple[Document, list[_Intent]]]) -> tuple[str, list[Edit]]:
-    """Return the new text of a file and its edits, proved.
-
-    Raises:
-        RefusedError: if there is a doubt.
-    """
+    """Return the new text of a file and its edits, proved; raise RefusedError if there is a doubt."""
     edits: list[Edit] = []
     changes: list[DataChange] = []
     for document, intents in documents.values():

@@ -1,4 +1,6 @@
-"""Bundle schemas into self-contained files without our own keywords; those of files that people write in three forms.
+"""Write the schemas as self-contained files without our own keywords: `make schemas`.
+
+Those of files that people write have three forms.
 
 For editors: their language servers complete a field only from a schema in place, not behind a reference; show an
 `errorMessage` for types, patterns, enums and unknown fields, but not for numbers and counts; hide what has
@@ -18,7 +20,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from rubric_lint.format.schema_files import SchemaFile, catalogue, join, load
+from rubric_lint.format.schema_files import SchemaFile, catalogue, join, load, schemas_root
 from rubric_lint.messages import expected_of
 
 Schema = dict[str, Any]
@@ -396,3 +398,14 @@ def _strip(node: Any) -> Any:
     if node == {"not": {}} or ("x-reason" in node and "not" in node):
         return False  # editors have the best message for a plain `false`
     return {key: _strip(value) for key, value in node.items() if not key.startswith("x-")}
+
+
+def main() -> None:
+    """Write all of them, and the catalogue, to the folder where `rubric-lint schema` finds them."""
+    texts = {form.bundled_name: bundle(form) for entry in catalogue() for form in entry.forms}
+    for name, text in {**texts, "catalog.json": store_catalogue()}.items():
+        (schemas_root() / "bundled" / name).write_bytes(text.encode())
+
+
+if __name__ == "__main__":
+    main()
