@@ -109,7 +109,6 @@ class Limit(NamedTuple):
         return spent + spent / used.requests * requests <= self.cost
 
     def __str__(self) -> str:
-        """Return the options that set it."""
         given = [f"--max-requests {self.requests}"] if self.requests is not None else []
         return " and ".join([*given, *([f"--max-cost {write_amount(self.cost)}"] if self.cost is not None else [])])
 

@@ -176,7 +176,6 @@ class _File:
         return taken
 
     def readable(self) -> bool:
-        """Return that it can be read."""
         return True
 
     def close(self) -> None:

@@ -237,7 +237,6 @@ def _tell_other_models(others: Counter[tuple[str, str]]) -> None:
 
 
 def _report(run: JudgeRun, plan: Plan, left: int, prices: Prices | None, *, has_verdicts: bool) -> None:
-    """Print the totals of a run to stderr."""
     tally = run.tally
     parts = [f"{tally.judged} of {left} answers judged"]
     parts += [f"{tally.invalid} with an invalid output"] if tally.invalid else []
@@ -350,7 +349,6 @@ class _Noting:
         self._written = written
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Keep one result."""
         self._journal.append(record, is_costly=False)
         self._written.add(json.dumps(record["id"]))
 

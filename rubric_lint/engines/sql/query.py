@@ -81,7 +81,6 @@ def _read(form: Any, definitions: Any, extra: tuple[str, ...]) -> Fields:
 
 
 def _refer(rule: Any) -> str:
-    """Return the name of the definition that a rule refers to."""
     return str(rule.get("$ref", "")).rsplit("/", 1)[-1]
 
 
@@ -467,7 +466,6 @@ def _shorten(text: str) -> str:
 
 
 def _allows(criterion: ScoringCriterion, number: str) -> str:
-    """Return whether a criterion allows an answer."""
     allowed = [int(grade.answer) for grade in criterion.grades]
     if allowed == [*range(allowed[0], allowed[-1] + 1)]:
         return f"{number} BETWEEN {allowed[0]} AND {allowed[-1]}"
