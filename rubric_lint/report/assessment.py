@@ -190,7 +190,8 @@ def _word_versus(versus: Versus) -> str:
     what = "right" if versus.by == "labels" else "the same in all samples"
     shown = "no answer differs" if versus.p is None else f"p = {versus.p:.2g}"
     only = f"only the first is {what} on {versus.only_first}, only the second on {versus.only_second}"
-    return f"of {counted(versus.common, 'common answer')} {only} ({shown})"
+    blunt = ", but tells fewer pairs of answers apart" if versus.is_blunter else ""
+    return f"of {counted(versus.common, 'common answer')} {only} ({shown}){blunt}"
 
 
 def _share(found: Assessment) -> str:
