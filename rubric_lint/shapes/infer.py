@@ -91,6 +91,13 @@ class Criteria(NamedTuple):
         return not self.fields.keys().isdisjoint(_NUMBERS)
 
     @property
+    def is_told(self) -> bool:
+        """Whether most items have a text of three words: prices, features and risks are called by fewer."""
+        names = (*self.fields.get("outcome", ()), *self.levels)
+        told = sum(any(_is_statement_in(item.get(name)) for name in names) for item in self.entries)
+        return 2 * told > len(self.entries) or NUMBERED in self.levels
+
+    @property
     def has_text(self) -> bool:
         """Whether most items say in words what is judged."""
         return not self.fields.keys().isdisjoint(("outcome", "levels"))
@@ -178,6 +185,12 @@ def find_expected(document: Document) -> list[Criteria]:
 def _is_statement(value: Any) -> bool:
     """Return whether a value is a text of three words, or as much in a script without spaces."""
     return isinstance(value, str) and (len(value.split()) > 2 or (not value.isascii() and len(value) > 4))
+
+
+def _is_statement_in(value: Any) -> bool:
+    """Return whether a value is a text of three words, or holds one at any depth."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return _is_statement(value) or any(map(_is_statement_in, parts))
 
 
 def _as_texts(path: Path, texts: Iterable[tuple[str | int, str]]) -> Criteria:
@@ -530,6 +543,7 @@ def find_signs(document: Document, found: Criteria) -> Signs:
             if named or len(alike) == 1:  # of several, none is the one
                 beside.setdefault(what, (*path, (named or alike)[0]))
     keys = {key for _, mapping in holders for key in mapping}
+    called = re.split(r"[/\\]", document.source.name)[-1].partition(".")[0].lower()
     entries = found.entries
     kinds = ("judged", "described") if "levels" in found.fields else ("judged",)
     is_common = not any(isinstance(step, str) and step not in own.common for step in found.path[-1:])
@@ -538,7 +552,7 @@ def find_signs(document: Document, found: Criteria) -> Signs:
         any(re.search(own.files[kind], name, re.IGNORECASE) for kind in kinds),
         is_common,
         beside,
-        not keys.isdisjoint(own.foreign["beside"])
+        not (keys | {called}).isdisjoint(own.foreign["beside"])
         or any(not set(_split(key)).isdisjoint(own.foreign["words"]) for key in keys)
         or any(2 * sum(key in entry for entry in entries) > len(entries) for key in own.foreign["entry"]),
         is_declared,
@@ -599,10 +613,14 @@ class Inferred(NamedTuple):
             and not any(add_up(entry[name]) for entry in each.entries for name in each.levels if name in entry)
             and not signs.is_foreign
             and (signs.is_named or (signs.is_declared and not signs.is_common))
+            and (each.is_told or (is_own(document) and (bool(signs.beside) or not _TELLING.isdisjoint(each.fields))))
             and (len(each.items) > 1 or (signs.is_named and bool(signs.beside)))
-            for _, each, signs in self.criteria
+            for document, each, signs in self.criteria
         )
 
+
+_TELLING = frozenset({"levels", "gate", "parts", "negative", "positive", "penalty"})
+"""Fields that news, prices and features do not have."""
 
 _LEVEL_TEXT: tuple[str, ...] = Shape("", "").level_text
 

@@ -178,6 +178,8 @@ def _word(found: Criteria) -> tuple[str, tuple[Step, ...]]:
     told = {"outcome": "texts", "levels": "levels", "weight": "weights", "words": "words as weights", "gate": "gates"}
     fields = [f"{told[ours]} (`{shorten(names[0])}`)" for ours, names in found.fields.items() if ours in told]
     lack = "but nothing else shows that a judge reads them" if found.is_scored else "but no weights, levels or gates"
+    if found.is_scored and not found.is_told:
+        lack = "but most of their texts have one or two words, as the names of prices and sections have"
     if any(add_up(entry[name]) for entry in found.entries for name in found.levels if name in entry):
         lack = "but the points in some lists repeat, so they are not levels"
     return f"{start} criteria with {join_words(fields)}, {lack}; if a judge reads them,", (adopt,)
