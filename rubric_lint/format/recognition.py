@@ -34,9 +34,9 @@ def is_ours(value: Any, owner: Path) -> bool:
     if type(value) is list:
         if is_holder(owner) and any(type(entry) is str for entry in value):
             return True  # also if an item is not a string: `- States: it` is a mapping only by accident
-        entries = [entry for entry in value if type(entry) is dict]
-        return any(map(_proves, entries)) or (
-            any(map(_is_first_version, entries)) and (is_holder(owner) or _are_judged(entries, owner))
+        items = [entry for entry in value if type(entry) is dict]
+        return any(map(_proves, items)) or (
+            any(map(_is_first_version, items)) and (is_holder(owner) or _are_judged(items, owner))
         )
     if type(value) is dict:  # a forgotten dash, or criteria by name: wrong, but unmistakably meant as a rubric
         entries = (entry for entry in value.values() if type(entry) is dict)

@@ -203,7 +203,12 @@ def find_texts(document: Document) -> list[Criteria]:
     found = []
     for path, value in _list_places(document, anywhere=True):
         pairs = list(enumerate(value) if isinstance(value, list) else value.items())
-        if len(pairs) >= _LEAST_TEXTS and all(_is_prose(text) for _, text in pairs) and not are_levels(value):
+        is_sure = bool(path) and is_container(str(path[-1])) and is_declared(document, (*path[:-1], ""))
+        if (
+            len(pairs) >= (2 if is_sure else _LEAST_TEXTS)
+            and all(_is_prose(text) for _, text in pairs)
+            and not are_levels(value)
+        ):
             found.append(_as_texts(path, pairs))
     known = [each for each in found if each.path and is_container(str(each.path[-1]))]
     known = known or [each for each in found if is_declared(document, each.path)]
@@ -554,9 +559,17 @@ def find_signs(document: Document, found: Criteria) -> Signs:
         beside,
         not (keys | {called}).isdisjoint(own.foreign["beside"])
         or any(not set(_split(key)).isdisjoint(own.foreign["words"]) for key in keys)
-        or any(2 * sum(key in entry for entry in entries) > len(entries) for key in own.foreign["entry"]),
+        or any(
+            2 * sum(key in entry and not _is_answer(entry[key]) for entry in entries) > len(entries)
+            for key in own.foreign["entry"]
+        ),
         is_declared,
     )
+
+
+def _is_answer(value: Any) -> bool:
+    """Return whether a value is the answer to a question of yes or no."""
+    return isinstance(value, bool) or (isinstance(value, str) and value.strip().lower() in {"yes", "no"})
 
 
 def _is_alike_pass(key: str) -> bool:
