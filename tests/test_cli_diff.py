@@ -264,11 +264,10 @@ tests:
 
 
 @pytest.fixture
-def branch(program, tmp_path, monkeypatch):
+def branch(program, folder):
     """Calls `diff` in a repository on a branch `change` of `main`."""
-    monkeypatch.chdir(tmp_path)
     for name, text in {"old.yaml": OLD, "gone.yaml": OLD, "old.rubric-test.yaml": TESTED, "o.jsonl": OUTPUTS}.items():
-        Path(name).write_text(text, "utf-8")
+        (folder / name).write_text(text, "utf-8")
     git("init", "-qb", "main")
     git("add", ".")
     git("commit", "-qm", "a")
@@ -318,3 +317,37 @@ def test_without_a_base_it_says_what_to_do(branch):
     assert (code, text, errors.count("no base of this branch found"), errors.count("such as HEAD")) == (2, "", 1, 1)
     Path("old.yaml").write_text(NEW, "utf-8")
     assert branch("HEAD")[0] == 1
+
+
+def diff_in(folder, *arguments):
+    """The output of `diff` in a folder, and the last line that it complains with."""
+    done = warm.run([PROGRAM, "diff", *arguments], cwd=folder)
+    return done.stdout.decode(), "".join(done.stderr.decode().splitlines()[-1:])
+
+
+@pytest.mark.usefixtures("branch")
+def test_a_base_of_the_pull_request_that_is_not_here_is_no_other_base(monkeypatch, tmp_path, said):
+    git("commit", "-q", "--allow-empty", "-m", "b")
+    git("clone", "-q", "--depth=1", "--single-branch", f"file://{tmp_path}", "clone")
+    assert diff_in("clone") == ("No change in meaning since origin/HEAD.\n", "")
+    monkeypatch.setenv("GITHUB_BASE_REF", "main")
+    said(*diff_in("clone"))
+
+
+@pytest.mark.usefixtures("branch")
+@pytest.mark.parametrize("is_detached", [False, True], ids=["branch", "detached"])
+def test_renamed_and_deleted_files_in_a_clone_without_tags(is_detached, said):
+    Path("kept.yaml").write_text(OLD.replace("id: length", "id: words"), "utf-8")
+    git("add", ".")
+    git("commit", "-qm", "b")
+    git("tag", "v1")
+    git("branch", "-f", "main")
+    git("mv", "kept.yaml", "moved.yaml")
+    Path("moved.yaml").write_text(NEW.replace("id: brevity", "id: words"), "utf-8")
+    git("rm", "-q", "gone.yaml")
+    git("commit", "-qam", "c")
+    git("clone", "-q", "--no-tags", ".", "clone")
+    if is_detached:
+        git("-C", "clone", "checkout", "-q", "--detach")
+    said(*(diff_in("clone", "origin/main", "--format", form)[0] for form in ("text", "markdown")))
+    assert "v1 is not a commit that git knows here; fetch it first" in diff_in("clone", "v1")[1]

@@ -1,5 +1,6 @@
 """The workflows, the action, the image and the files of a release, each followed step by step here."""
 
+import json
 import os
 import re
 import shlex
@@ -113,6 +114,11 @@ def test_every_workflow_on_a_page_is_whole():
     assert [each.id for each in WRITTEN if "jobs" not in load_text(each.values[0])] == []
 
 
+def test_every_workflow_of_a_guide_runs_on_push_and_on_pull_requests():
+    guides = {each.id: load_text(each.values[0]) for each in WRITTEN if each.id.startswith("docs/")}
+    assert {name for name, each in guides.items() if set(each["on"]) != {"push", "pull_request"}} == set()
+
+
 @pytest.mark.parametrize("text", WRITTEN)
 def test_zizmor_finds_nothing_in_a_workflow_on_a_page(text, tmp_path):
     zizmor = Path(sys.executable).parent / "zizmor"
@@ -153,11 +159,13 @@ class Runner:
         self.folder = folder
         self.temp = folder / "temp"
         self.work = folder / "work"
+        self.may = "may-write"
         self.work.mkdir(parents=True)
         self.temp.mkdir()
 
     def value(self, expression, inputs):
-        known = {"github.action_path": str(ROOT), "runner.temp": str(self.temp)}
+        known = {"github.action_path": str(ROOT), "runner.temp": str(self.temp), "github.token": self.may}
+        known |= {"github.repository": "o/r", "github.event.pull_request.number": "7"}
         defaults = {name: str(given.get("default", "")) for name, given in load(ACTION)["inputs"].items()}
         known |= {f"inputs.{name}": text for name, text in (defaults | inputs).items()}
         return re.sub(r"\$\{\{ (\S+) \}\}", lambda found: known[found[1]], expression)
@@ -166,7 +174,11 @@ class Runner:
         step = next(each for each in load(ACTION)["runs"]["steps"] if each["name"] == step)
         environment = {name: self.value(text, inputs) for name, text in step["env"].items()}
         outputs = self.folder / "outputs"
-        environment |= {"GITHUB_OUTPUT": str(outputs), "GITHUB_ACTIONS": "true", "PATH": os.environ["PATH"]}
+        environment |= {"GITHUB_OUTPUT": str(outputs), "GITHUB_ACTIONS": "true"}
+        environment |= {
+            "PATH": f"{self.folder}:{os.environ['PATH']}",
+            "GITHUB_STEP_SUMMARY": f"{self.folder}/summary.md",
+        }
         done = subprocess.run(
             ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]],
             cwd=self.work, env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
@@ -214,6 +226,76 @@ def test_the_action_installs_itself_and_lints(runner):
         assert (code, hostile in told) == (2, True)
     assert sorted(path.name for path in runner.work.iterdir() if path.is_file()) == ["a file.yaml", "sound.yaml"]
     assert (runner.work / "a file.yaml").read_text("utf-8") == OVERLAP
+
+
+GH = f"""\
+#!{sys.executable}
+import json, os, pathlib, sys
+
+assert sys.argv[1] == "api"
+file = pathlib.Path(__file__).with_name("comments.json")
+comments = json.loads(file.read_text("utf-8")) if file.exists() else []
+if "--jq" in sys.argv:  # what the filter of the action means
+    assert sys.argv[sys.argv.index("--paginate") + 1] == "repos/o/r/issues/7/comments"
+    print(*(each["id"] for each in comments if each["bot"] and each["body"].startswith("<!-- rubric-lint diff -->")))
+    sys.exit()
+if os.environ["GH_TOKEN"] != "may-write":
+    sys.exit("gh: Resource not accessible by integration (HTTP 403)")
+method, path, (name, _, source) = sys.argv[4], sys.argv[5], sys.argv[7].partition("=@")
+body = pathlib.Path(source).read_text("utf-8")
+assert sys.argv[2:4] == ["--silent", "--method"] and name == "body" and len(body) < 65536
+if method == "PATCH":
+    (own,) = (each for each in comments if path == f"repos/o/r/issues/comments/{{each['id']}}")
+    own["body"] = body
+else:
+    assert (method, path) == ("POST", "repos/o/r/issues/7/comments")
+    comments.append({{"id": 100 + len(comments), "bot": True, "body": body}})
+file.write_text(json.dumps(comments), "utf-8")
+"""
+"""The program `gh`, with the comments of pull request 7 in a file."""
+
+
+def test_the_action_keeps_one_comment_and_a_fork_gets_a_notice(runner):
+    said, kept = "Say what the pull request changes", runner.folder / "comments.json"
+    (runner.folder / "gh").write_text(GH, "utf-8")
+    (runner.folder / "gh").chmod(0o755)
+    (runner.temp / "rubric-lint/bin").mkdir(parents=True)
+    (runner.temp / "rubric-lint/bin/rubric-lint").symlink_to(Path(sys.executable).parent / "rubric-lint")
+    file = runner.work / "r.rubric.yaml"
+    file.write_text(SOUND, "utf-8")
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
+    for command in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "x"]):
+        subprocess.run(["git", *identity, *command], cwd=runner.work, check=True)
+    assert runner.run(said)[:2] == (0, "")
+    assert not kept.exists()  # nothing changed, so nothing is said
+
+    (runner.work / "new.rubric.yaml").write_text(SOUND, "utf-8")
+    runner.may = "may-read"
+    code, told, _ = runner.run(said)
+    assert (code, told.startswith("::notice::the comment could not be written"), kept.exists()) == (0, True, False)
+    assert "1 change in meaning" in (runner.folder / "summary.md").read_text("utf-8")
+
+    runner.may = "may-write"
+    heads = []
+    for change in ("", "more.rubric.yaml", "undo"):
+        if change == "undo":
+            for name in ("new.rubric.yaml", "more.rubric.yaml"):
+                (runner.work / name).unlink()
+        elif change:
+            (runner.work / change).write_text(SOUND, "utf-8")
+        assert runner.run(said)[:2] == (0, "")
+        (comment,) = json.loads(kept.read_text("utf-8"))
+        heads.append(comment["body"].splitlines()[1].split(" since")[0])
+    changed = ["### 1 change in meaning in 1 rubric", "### 2 changes in meaning in 2 rubrics"]
+    assert heads == [*changed, "### No change in meaning"]
+
+    entries = "".join(
+        f"  - {{id: c{number}, expected_outcome: Names part {number} of {'it' * 40}}}\n" for number in range(800)
+    )
+    file.write_text(f"rubrics:\n{entries}", "utf-8")
+    assert runner.run(said)[:2] == (0, "")
+    (comment,) = json.loads(kept.read_text("utf-8"))
+    assert comment["body"].endswith("|\n\nThe rest is in the summary of the run.\n")
 
 
 def expand(text, base):
