@@ -30,10 +30,9 @@ ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("bad.yaml").write_text(BAD, "utf-8")
-    Path("old.yaml").write_text(OLD, "utf-8")
+def folder(folder):
+    (folder / "bad.yaml").write_text(BAD, "utf-8")
+    (folder / "old.yaml").write_text(OLD, "utf-8")
 
 
 def report(name, text):

@@ -181,7 +181,7 @@ def test_for_agent_skills():
     assert json.loads(export.text) == {
         "skill_name": "",
         "evals": [
-            {"id": "r", "prompt": "", "assertions": [{"id": "due", "text": "Names the due date"}, "Names the total"]},
+            {"id": "r", "prompt": "", "assertions": [{"id": "due", "text": "Names the due date"}, "Names the total"]}
         ],
     }
     assert [loss.message for loss in export.losses] == [

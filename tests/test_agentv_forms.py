@@ -139,10 +139,7 @@ def test_each_record_of_json_lines_is_a_case():
         '{"id": "two", "input": "x", "criteria": "It", "rubrics": ["Says how"]}\n'
     )
     rubrics, findings = read(text, "cases.jsonl")
-    assert ([criteria for _, criteria in rubrics], findings) == (
-        [ONE_TEXT, [("rubric-1", "Says how", "1", 10)]],
-        [],
-    )
+    assert ([criteria for _, criteria in rubrics], findings) == ([ONE_TEXT, [("rubric-1", "Says how", "1", 10)]], [])
 
 
 IN_TURNS = "turns: [{input: y, assertions: [{type: rubrics, criteria: [{id: a, outcome: Says why}]}]}]"

@@ -77,10 +77,7 @@ def test_the_checks_of_each_grader_with_criteria_are_a_record():
         "id": "leak",
         "rubric": "leak/facts",
         "output": {
-            "checks": [
-                {"id": "cause", "satisfied": True, "reasoning": "named"},
-                {"id": "cost", "satisfied": False},
-            ]
+            "checks": [{"id": "cause", "satisfied": True, "reasoning": "named"}, {"id": "cost", "satisfied": False}]
         },
         "target": "t",
         "agentv": {"score": 0.909, "verdict": "fail", "test_score": 0.9, "passed": True},

@@ -4,7 +4,6 @@ import json
 import os
 import random
 import re
-import shutil
 import subprocess
 from decimal import Decimal
 from fractions import Fraction
@@ -55,11 +54,7 @@ def make_criterion(draw, number, kind, *, is_inline):
         entry["weight"] = draw.choice([0.1, 0.25, 0.5, 1, 1.5, 2, 3, 7, 0])
     if kind == "score_ranges":
         entry["score_ranges"] = make_bands(draw)
-    gates = {
-        "required": [True, False],
-        "min_score": [0.1, 0.5, 0.7, 0.75, 0.8, 1],
-        "required_min_score": [0, 3, 7, 10],
-    }
+    gates = {"required": [True, False], "min_score": [0.1, 0.5, 0.7, 0.75, 0.8, 1], "required_min_score": [0, 3, 7, 10]}
     for name in draw.sample(sorted(gates), draw.choice([0, 1, 1, 2])):
         entry[name] = draw.choice(gates[name])
     if draw.random() < 0.2:
@@ -143,11 +138,6 @@ def draw_cases(size):
         yield Case({"id": f"t{number}", "input": "Name some.", **test}, reply, habit)
 
 
-def require_node():
-    if not (shutil.which("node") and shutil.which("npm")):
-        pytest.skip("AgentV runs on Node.js, and node or npm is missing")
-
-
 def ask_agentv(folder, cases):
     """The results of AgentV for a suite of the cases, by the ids of the tests."""
     program = install_package(AGENTV) / "dist/cli.js"
@@ -211,7 +201,6 @@ def find_difference(case, theirs, ours):
 
 
 def test_agentv_scores_random_rubrics_and_replies_as_we_do(tmp_path):
-    require_node()
     cases = list(draw_cases(SIZE))
     results = ask_agentv(tmp_path, cases)
     compared = [(case, read_result(results[case.test["id"]]), ask_ourselves(case)) for case in cases]
@@ -247,7 +236,6 @@ REFUSED = {
 
 
 def test_what_agentv_scores_and_we_refuse_is_an_error_in_the_rubric(tmp_path):
-    require_node()
     cases = []
     for number, (criteria, answers, _, _) in enumerate(REFUSED.values()):
         checks = [{"id": name, **answer} for name, answer in answers.items()]
@@ -260,7 +248,6 @@ def test_what_agentv_scores_and_we_refuse_is_an_error_in_the_rubric(tmp_path):
 
 
 def test_a_missed_gate_fails_the_grader_of_agentv_but_not_its_test(tmp_path):
-    require_node()
     texts = [f"Names {number}" for number in range(5)]
     checks = [{"id": f"rubric-{number + 1}", **MET, "satisfied": number > 0} for number in range(5)]
     case = Case(

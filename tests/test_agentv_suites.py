@@ -3,7 +3,6 @@
 import json
 import random
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -278,14 +277,8 @@ AGENTV = "agentv@4.42.4"
 NUNJUCKS = "nunjucks@3.2.4"
 
 
-def require_node():
-    if not (shutil.which("node") and shutil.which("npm")):
-        pytest.skip("AgentV runs on Node.js, and node or npm is missing")
-
-
 @pytest.mark.slow
 def test_a_suite_of_each_generation_is_loaded_by_agentv_4(tmp_path):
-    require_node()
     program = install_package(AGENTV) / "dist/cli.js"
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
     wanted = {}
@@ -309,7 +302,6 @@ def test_a_suite_of_each_generation_is_loaded_by_agentv_4(tmp_path):
 
 @pytest.mark.slow
 def test_an_escaped_text_renders_as_it_was(tmp_path):
-    require_node()
     installed = install_package(NUNJUCKS)
     texts = ["Names {{ name }}", "{% if x %}", "{# no #} {{", "a }} b %} c #}", "{{ '{{' }}", "{{{{", "{%- raw -%}"]
     assert ask_nunjucks(installed, [escape(text) for text in texts], tmp_path) == texts
@@ -338,7 +330,6 @@ TAGS = (
 
 @pytest.mark.slow
 def test_a_text_that_nunjucks_cannot_render_is_found(tmp_path):
-    require_node()
     draw = random.Random(17)  # noqa: S311 (the same texts every time)
     texts = ["".join(draw.choices(TAGS, k=draw.randint(1, 4))) for _ in range(3000)]
     # Expressions are not read: a brace or a percent sign right after an opened tag begins one.

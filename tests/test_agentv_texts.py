@@ -1,7 +1,5 @@
 """Texts by which AgentV judges freely: those with levels or bands are linted and converted, and stay as they are."""
 
-from pathlib import Path
-
 import pytest
 from click.testing import CliRunner
 from ruamel.yaml import YAML
@@ -76,11 +74,9 @@ def said(text, name="suite.eval.yaml"):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
+def run(folder):
     def converted(text, target):
-        Path("suite.eval.yaml").write_text(text, "utf-8")
+        (folder / "suite.eval.yaml").write_text(text, "utf-8")
         done = CliRunner().invoke(convert, ["suite.eval.yaml", "--to", target], standalone_mode=False)
         lines = [line.removeprefix("rubric-lint: suite.eval.yaml:") for line in done.stderr.splitlines()]
         return done.return_value or 0, done.stdout, lines

@@ -147,12 +147,7 @@ def test_columns_that_cannot_be_kept_are_refused_at_once(keep, fault, told):
         ({"output": ["a"], "rubric": [1]}, {}, TypeError, "column `rubric` has the type int64; expected strings"),
         ({"output": ["a"]}, {"n": pa.int64()}, ValueError, "the table has no column `n` to keep (found: `output`)"),
         ({"output": ["a"], "n": ["x"]}, {"n": pa.int8()}, TypeError, "column `n` has the type string and cannot be"),
-        (
-            {"output": ["a"], "n": [[1]]},
-            {"n": pa.int8()},
-            TypeError,
-            "column `n` has the type list<item: int64>",
-        ),
+        ({"output": ["a"], "n": [[1]]}, {"n": pa.int8()}, TypeError, "column `n` has the type list<item: int64>"),
     ],
 )
 def test_a_wrong_table_is_refused_as_a_whole(columns, keep, fault, told):
@@ -246,14 +241,24 @@ def test_the_schema_as_spark_writes_it():
         map_batches(LENGTH, keep={"n": pa.uint64()}).spark_schema  # noqa: B018
 
 
-def test_without_pyarrow_it_is_said_what_to_install():
-    program = (
-        "import sys\n"
-        "sys.modules['pyarrow'] = None\n"
-        "from rubric_lint.arrow import map_batches\n"
-        "try:\n    map_batches({})\nexcept ImportError as fault:\n    print(fault)"
-    )
-    ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+WITHOUT_PYARROW = """
+import sys
+sys.modules["pyarrow"] = None
+import rubric_lint, rubric_lint.arrow
+rubrics = rubric_lint.load_rubrics("s.yaml", "rubrics: [{id: a, expected_outcome: Names it}]")
+try:
+    USE
+except ImportError as fault:
+    print(fault)
+"""
+
+
+@pytest.mark.parametrize(
+    "use", ["rubric_lint.arrow.map_batches(rubrics)", "rubric_lint.score_batch(rubrics, []).to_arrow()"]
+)
+def test_without_pyarrow_it_is_said_what_to_install(use):
+    command = [sys.executable, "-c", WITHOUT_PYARROW.replace("USE", use)]
+    ran = subprocess.run(command, check=True, capture_output=True, text=True)
     assert ran.stdout == "Arrow needs pyarrow; install it with the extra `arrow`: rubric-lint[arrow]\n"
 
 

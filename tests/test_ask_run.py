@@ -104,15 +104,7 @@ def test_a_line_that_is_no_answer_is_refused_with_its_place(line, fault):
     assert refused.value.faults == (f"line 3: {fault}",)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "cafe\u0301",
-        "Café",
-        "CAFE\u0301",
-    ],
-    ids=["form", "case", "both"],
-)
+@pytest.mark.parametrize("name", ["cafe\u0301", "Café", "CAFE\u0301"], ids=["form", "case", "both"])
 def test_a_name_that_differs_in_case_or_unicode_form_is_another_one(name, said):
     with pytest.raises(AnswersError) as refused:
         check_answers(lines(answer(1, rubric=name)), {"café": HOLISTIC, "bar": HOLISTIC})

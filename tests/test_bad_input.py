@@ -12,7 +12,7 @@ from cases import read_cases
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 
-TABLES = read_cases(__file__)
+RANGES = read_cases(__file__)["RANGES"]
 
 DEEP = 30_000
 
@@ -171,9 +171,6 @@ def test_names_as_keys_of_levels_are_one_error():
     assert [(each.rule, each.pointer) for each in lint("a.yaml", text.encode()).findings] == [
         ("schema", "/rubrics/0/levels/low")
     ]
-
-
-RANGES = TABLES["RANGES"]
 
 
 @pytest.mark.parametrize("written", RANGES)

@@ -9,7 +9,7 @@ import pytest
 from cases import read_cases
 from lint_command import BAD, BROKEN, GOOD, OLD, call, folder  # noqa: F401 (a fixture)
 
-TABLES = read_cases(__file__)
+WRONG = read_cases(__file__)["WRONG"]
 
 NAMES = ["file", "rule", "fingerprint"]
 NOTE = "rubric-lint: run with --write-baseline to remove them from the baseline\n"
@@ -211,9 +211,6 @@ def test_a_name_that_is_no_utf_8():
     write()
     assert (name, "deprecated-description") in known()
     assert lint("--baseline=known.json") == ([], "", 0)
-
-
-WRONG = TABLES["WRONG"]
 
 
 @pytest.mark.parametrize(("args", "told"), WRONG.values(), ids=WRONG)

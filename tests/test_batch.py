@@ -18,15 +18,14 @@ FAULTY = "rubrics:\n  - id: a\n    wieght: 1\n    expected_outcome: Cites two so
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
+def files(folder, monkeypatch):
     """More files than one process takes on: clean ones, faulty ones, and some that cannot be read."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(batch, "WORTH_PROCESSES", 20)
     found = []
     for number in range(300):
         name = f"{number:03}.yaml"
         if number % 50:
-            (tmp_path / name).write_text(FAULTY if number % 7 == 0 else CLEAN, encoding="utf-8")
+            (folder / name).write_text(FAULTY if number % 7 == 0 else CLEAN, encoding="utf-8")
         found.append(File(name, FileSettings()))
     found[100] = Unreadable("100.yaml", "is a riddle")
     return found

@@ -22,7 +22,7 @@ from rubric_lint.rules import RULES
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.text.source import Source, splice
 
-TABLES = read_cases(__file__)
+CASES = read_cases(__file__)["CASES"]
 
 OURS = FileSettings(claimed=True)
 HEAD = "rubrics:\n  - id: a\n    score_ranges:\n"
@@ -38,7 +38,6 @@ GAP = f"""{HEAD}\
   - {{id: b, score_ranges: {{0: Names none, 8: Names two}}}}
 """
 OVERLAP = GAP.replace("[0, 3]", "[0, 7]")
-CASES = TABLES["CASES"]
 
 
 @pytest.mark.parametrize(("name", "case"), CASES.items(), ids=CASES)

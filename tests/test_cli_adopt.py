@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from lint_command import call
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 TONE = """\
 # how answers speak
 version: 2
@@ -29,12 +31,6 @@ TABLE = {
 }
 
 LEVELS = '{{"criteria": [{{"name": "{}", "levels": {{"1": "Blames the reader", "3": "Thanks the reader"}}}}]}}\n'
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def write(**files):
@@ -166,7 +162,7 @@ def test_a_scale_that_nothing_says_is_asked_for_and_can_be_given_later():
         ),
         0,
     )
-    assert {*TABLE} - {*settings()["shape"][0]} == {"scale", "gate", "pass"}
+    assert {*TABLE} - {*settings()["shape"][0]} == {"scale", "gate"}
     assert call("adopt", "tone.yaml", "--scale", "1-5")[2] == 0
     assert settings() == {"shape": [TABLE | {"scale": [1, 5]}]}
 

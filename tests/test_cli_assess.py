@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import warm
 from chat_server import Response, completion, serving
 from click.testing import CliRunner
 from jsonschema import Draft7Validator
+from test_cli_judge import wait_until
 
 from rubric_lint.cli.lint.lint import cli
 
@@ -27,13 +27,10 @@ GOOD, LENIENT, NOISY = played.judge_well, played.judge_leniently, played.judge_n
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(tmp_path / "cache"))
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "GITHUB_ACTIONS"):
-        monkeypatch.delenv(name, raising=False)
+def folder(folder, monkeypatch):
+    monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(folder / "cache"))
     Path("refund.rubric.yaml").write_text(played.RUBRIC)
-    return tmp_path
+    return folder
 
 
 def prepare(count, judge=None, *, labels=0, samples=2, **more):
@@ -295,8 +292,7 @@ def test_the_first_screen_fits_a_terminal_even_of_many_criteria():
 
 
 @pytest.mark.parametrize(
-    ("name", "start"),
-    [("a.json", "{"), ("a.md", "### "), ("a.txt", "refund.rubric.yaml:2: refund\n")],
+    ("name", "start"), [("a.json", "{"), ("a.md", "### "), ("a.txt", "refund.rubric.yaml:2: refund\n")]
 )
 def test_the_ending_of_the_file_chooses_the_format(name, start):
     prepare(5, GOOD)
@@ -332,7 +328,7 @@ def test_an_output_that_a_run_left_invalid_is_not_hidden():
         code, report, _ = run("--model", f"m@{chat.url}", "--max-attempts", "1")
     assert (code, report["reasons"], len(report["invalid"])) == (4, ["invalid"], 2)
     assert [each["command"] for each in report["next"]] == [
-        "rubric-score judge refund.rubric.yaml answers.judged.jsonl --again --model MODEL"
+        "rubric-lint judge refund.rubric.yaml answers.judged.jsonl --again --model MODEL"
     ]
 
 
@@ -487,13 +483,6 @@ def test_a_fault_of_the_rubric_as_a_whole_is_no_number_of_criteria():
     write_lines("answers.judged.jsonl", [{"id": f"b{number}", "outputs": each} for number, each in enumerate(unstable)])
     page = run(form="full")[1]
     assert "NOT TRUSTED: the rubric as a whole to mend." in page
-
-
-def wait_until(true):
-    end = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < end, "it did not come to that"
-        time.sleep(0.01)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="waits at named pipes")

@@ -264,11 +264,10 @@ tests:
 
 
 @pytest.fixture
-def branch(program, tmp_path, monkeypatch):
+def branch(program, folder):
     """Calls `diff` in a repository on a branch `change` of `main`."""
-    monkeypatch.chdir(tmp_path)
     for name, text in {"old.yaml": OLD, "gone.yaml": OLD, "old.rubric-test.yaml": TESTED, "o.jsonl": OUTPUTS}.items():
-        Path(name).write_text(text, "utf-8")
+        (folder / name).write_text(text, "utf-8")
     git("init", "-qb", "main")
     git("add", ".")
     git("commit", "-qm", "a")

@@ -120,25 +120,22 @@ TABLES = {
 
 
 @pytest.fixture
-def clone(tmp_path, monkeypatch):
+def clone(folder, monkeypatch):
     """A repository with the examples."""
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    (tmp_path / "answers.jsonl").write_text(json.dumps({"id": "a", "answer": "A tower."}) + "\n")
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    (folder / "answers.jsonl").write_text(json.dumps({"id": "a", "answer": "A tower."}) + "\n")
     judged = [json.loads(line) for line in (ROOT / "examples/summary.outputs.jsonl").read_text("utf-8").splitlines()]
     for name, more in (("labels", {"rater": "ana"}), ("other", {})):
-        (tmp_path / f"{name}.jsonl").write_text(
-            "".join(json.dumps({**each, **more}) + "\n" for each in judged), "utf-8"
-        )
-    (tmp_path / "evals").mkdir()
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps({**each, **more}) + "\n" for each in judged), "utf-8")
+    (folder / "evals").mkdir()
     for name, table in TABLES.items():
-        (tmp_path / name).write_text(table, "utf-8")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "shards").mkdir()
+        (folder / name).write_text(table, "utf-8")
+    monkeypatch.setenv("HOME", str(folder))
+    (folder / "shards").mkdir()
     call("rubric-score examples/summary.rubric.yaml examples/summary.outputs.jsonl -o shards/1.jsonl")
     for command in ("init -q", "add .", "-c user.name=a -c user.email=a@example.org commit -qm Add"):
         subprocess.run(["git", *command.split()], check=True)
-    return tmp_path
+    return folder
 
 
 LABELS = "--labels labels.jsonl"  # `labels -o labels.csv` is an example too, and overwrites no sheet

@@ -53,14 +53,13 @@ def record(name, wrong=(), flips=(), *, count=40, first=0, texts="Answer", judge
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def repository(folder):
     git("init", "-qb", "main")
     answers = [{"id": number, "answer": f"Answer {number}"} for number in range(40)]
     Path("answers.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in answers))
     rows = [f"{number},ann,yes,{'yes' if number % 2 == 0 else 'no'}" for number in range(40)]
     Path("labels.csv").write_text("\n".join(["id,rater,cites,period", *rows]))
-    return tmp_path
+    return folder
 
 
 def assess(*arguments, form="json", file=FILE):
@@ -99,7 +98,7 @@ def test_the_wording_that_people_agree_with_more_measured_best():
     assert shown(period) == [(new, CLEAR, 40, 39, 0), (old, VAGUE, 40, 22, 5)]
     (versus,) = period["comparisons"]
     counts = {"first": 0, "second": 1, "by": "labels", "common": 40, "only_first": 18, "only_second": 1}
-    assert versus == {**counts, "p": pytest.approx(20 / 2**18 - 19 / 2**19)}
+    assert versus == {**counts, "apart": [399 / 780, 384 / 780], "p": pytest.approx(20 / 2**18 - 19 / 2**19)}
     assert period["best"] == 0
     cites = past["criteria"][0]
     assert ([each["commit"] for each in cites["wordings"]], cites["comparisons"], cites["best"]) == ([old], [], None)
@@ -113,6 +112,17 @@ def test_without_labels_the_samples_decide():
     _, period = trace()
     (versus,) = period["comparisons"]
     assert (versus["by"], versus["only_first"], versus["only_second"], period["best"]) == ("samples", 12, 1, 0)
+
+
+def test_a_wording_with_one_value_for_all_answers_is_not_best_because_its_samples_agree():
+    commit(VAGUE)
+    record("old.judged.jsonl", flips=range(12))
+    commit(CLEAR)
+    record("answers.judged.jsonl", wrong=range(1, 40, 2))
+    _, period = trace()
+    (versus,) = period["comparisons"]
+    assert (versus["only_first"], versus["apart"][0], period["best"]) == (12, 0, None)
+    assert "but tells fewer pairs of answers apart" in " ".join(assess(form="full").split())
 
 
 def test_a_difference_that_chance_explains_makes_no_wording_best():
@@ -195,8 +205,8 @@ def test_results_of_no_version_and_without_a_hash_are_told_and_versions_with_err
     assert (past["measured"], period) == (0, None)
     assert past["notes"] == [
         f"not read, as their rubrics have errors or are none: `{broken[:10]}`",
-        "3 results are by a rubric that no version has, with these settings",
-        "2 results are without `rubric_hash`, so nothing says which version judged them",
+        "3 results are by a rubric that no version of the file has, with these settings (`answers.judged.jsonl`)",
+        "2 results are without `rubric_hash`, so nothing says which version judged them (`bare.judged.jsonl`)",
     ]
 
 

@@ -37,15 +37,12 @@ SCORED = completion('{"reasoning": "Right.", "score": 8}')
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(tmp_path / "cache"))
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    (tmp_path / "a.rubric.yaml").write_text(RUBRIC, encoding="utf-8")
-    (tmp_path / "suite.yaml").write_text(SUITE, encoding="utf-8")
-    write_answers(tmp_path, 3)
-    return tmp_path
+def folder(folder, monkeypatch):
+    monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(folder / "cache"))
+    (folder / "a.rubric.yaml").write_text(RUBRIC, encoding="utf-8")
+    (folder / "suite.yaml").write_text(SUITE, encoding="utf-8")
+    write_answers(folder, 3)
+    return folder
 
 
 def write_answers(folder, count):
@@ -594,8 +591,4 @@ def test_a_closed_standard_input_is_told(arguments):
     done = subprocess.run(
         command, env={**os.environ, "PYTHONPATH": root}, capture_output=True, text=True, timeout=60, check=False
     )
-    assert (done.returncode, done.stdout, done.stderr.splitlines()[-1].endswith(" is closed")) == (
-        2,
-        "",
-        True,
-    )
+    assert (done.returncode, done.stdout, done.stderr.splitlines()[-1].endswith(" is closed")) == (2, "", True)

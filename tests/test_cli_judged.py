@@ -47,11 +47,9 @@ def lines(records):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(folder, monkeypatch):
     """Calls `rubric-lint` in the test's folder: exit code, lines of the report, and what it complains of."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(tmp_path / ".kept"))
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    monkeypatch.setenv("RUBRIC_LINT_CACHE_DIR", str(folder / ".kept"))
     Path("a.rubric.yaml").write_text(RUBRIC)
 
     def call(*arguments, files=None, form="concise"):
@@ -134,7 +132,7 @@ TOLD = {
     "a criterion that follows its place in requests": {"j": shuffled()},
     "requests for each criterion alone have no places": {"j": shuffled(per_criterion=True)},
     "orders of other criteria are none": {
-        "j": [{**each, "judge": {"orders": [["cites"], 7, ["cites", 7]][n % 3]}} for n, each in enumerate(constant())],
+        "j": [{**each, "judge": {"orders": [["cites"], 7, ["cites", 7]][n % 3]}} for n, each in enumerate(constant())]
     },
     "a judge that follows the length of an answer": {
         "j": [{"id": n, "answer": "x" * n, "output": output(n > 40, n % 2)} for n in range(80)],
@@ -146,7 +144,7 @@ TOLD = {
     "quiet leaves out what was not tested": {"j": constant(), "options": ["--quiet"]},
     "a band that two criteria share and neither uses": {"a.rubric.yaml": SHARED, "j": [*map(banded, range(90))]},
     "invalid results are counted and not used": {
-        "j": [*constant(), *({"id": f"x{number}", "output": {"checks": []}} for number in range(25))],
+        "j": [*constant(), *({"id": f"x{number}", "output": {"checks": []}} for number in range(25))]
     },
     "another version of a rubric that is not named": {"j": versions()},
     "another version of a rubric that is named": {"j": versions(rubric="a")},
@@ -157,7 +155,7 @@ TOLD = {
         "options": ["--judged", "k.jsonl"],
     },
     "models of a panel are judges and no samples of one": {
-        "j": [{"id": f"a{n}", "outputs": [output(n % 2, 0), output(1, 0)], "judge": PANEL} for n in range(60)],
+        "j": [{"id": f"a{n}", "outputs": [output(n % 2, 0), output(1, 0)], "judge": PANEL} for n in range(60)]
     },
     "labels with faults": {"j": constant(), "l": LABELS},
     "a person with the name of a judge": {

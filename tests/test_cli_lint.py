@@ -1,15 +1,13 @@
 import json
 import os
-import pty
 import re
-import select
+import shutil
 import signal
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
-import warm
 from click.shell_completion import BashComplete
 from lint_command import (  # noqa: F401 (a fixture)
     BAD,
@@ -26,6 +24,7 @@ from lint_command import (  # noqa: F401 (a fixture)
     command,
     environment,
     folder,
+    on_terminal,
 )
 
 from rubric_lint.cli.lint.lint import cli
@@ -37,22 +36,7 @@ ROOT = Path(__file__).parents[1]
 
 def call_on_terminal(*args, **more):
     """What a call writes to a terminal of 80 columns, by standard output and standard error alike."""
-    leader, follower = pty.openpty()
-    streams = {"stdin": subprocess.DEVNULL, "stdout": follower, "stderr": follower}
-    process = warm.start(command(*args), env=environment(COLUMNS="80", **more), **streams)
-    os.close(follower)
-    written = b""
-    while select.select([leader], [], [], 60)[0]:
-        try:
-            piece = os.read(leader, 1 << 16)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        written += piece
-    os.close(leader)
-    process.wait()
-    return written.decode().replace("\r\n", "\n")
+    return on_terminal(command(*args), **more)[0]
 
 
 def screen(written):
@@ -337,6 +321,13 @@ def test_frames_fit_the_terminal():
     assert max(map(len, written.splitlines())) == 80
 
 
+@pytest.mark.parametrize("call", [["fix", "bad.yaml"], ["show"], ["no-such-file.yaml", "bad"]])
+def test_prose_is_broken_between_words_on_a_terminal(call):
+    shutil.copy("bad.yaml", "a-file-with-a-long-name.yaml")
+    written = on_terminal(command(*call), columns=60, NO_COLOR="1")[0]
+    assert max(map(len, written.splitlines())) <= 60
+
+
 @pytest.mark.slow
 def test_a_long_run_shows_how_far_it_is_and_cleans_up():
     criterion = "  - id: c{0}\n    expected_outcome: States result {0}.\n"
@@ -378,8 +369,7 @@ def test_completion(args, incomplete, expected):
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["bad", "--config bad", "--output bad", "--baseline bad", "convert a.yaml -o bad", "init bad"],
+    "words", ["bad", "--config bad", "--output bad", "--baseline bad", "convert a.yaml -o bad", "init bad"]
 )
 def test_the_shell_is_asked_to_complete_the_names_of_files(words):
     line = {"COMP_WORDS": f"rubric-lint {words}", "COMP_CWORD": str(len(words.split()))}

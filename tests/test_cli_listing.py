@@ -32,8 +32,7 @@ def call(*args):
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(folder):
     subprocess.run(["git", "init", "-q"], check=True)
     for name in ("a.yaml", "draft.yaml", "build/b.yaml", "old/c.yaml", "sub/d.json", "sub/e.txt", "README.md"):
         Path(name).parent.mkdir(exist_ok=True)
@@ -44,7 +43,7 @@ def folder(tmp_path, monkeypatch):
         Path("gone.yaml").symlink_to("nowhere")
         Path("folder").symlink_to("sub")
         Path("folder.yaml").symlink_to("sub")
-    return tmp_path
+    return folder
 
 
 LEFT_OUT = {

@@ -155,7 +155,7 @@ def test_few_answers_decide_nothing_and_the_page_says_how_many_would():
     ("answers", "made"),
     [
         (["", "  ", "12"], dict.fromkeys(range(7), 0)),
-        (["Yes."], {0: 0, 1: 0, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1}),
+        (["Yes.", "5"], {0: 0, 1: 0, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1}),
         (["三十天内可以退货。谢谢。", "Возврат за 30 дней."], {0: 1, 1: 1, 2: 0, 3: 2, 4: 2, 5: 2, 6: 2}),
         ([[{"role": "assistant", "content": "Within 30 days. Yes."}]], dict.fromkeys(range(7), 0)),
         (["Same text."] * 5, {0: 0, 1: 0, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1}),
@@ -163,7 +163,8 @@ def test_few_answers_decide_nothing_and_the_page_says_how_many_would():
 )
 def test_answers_that_cannot_be_changed_are_counted_and_not_asked_for(answers, made):
     write(answers)
-    _, kinds, _, asked = run(notice, "--probe", "--no-cache")
+    _, kinds, report, asked = run(notice, "--probe", "--no-cache")
+    assert report["probes"]["answers"] + report["probes"]["unchanged"] == len(set(map(str, answers)))
     assert shown(kinds, "made") == dict(zip(kinds, made.values(), strict=True))
     assert len(asked) == 2 * (len(answers) + sum(made.values()))
     assert {name for name, each in kinds.items() if each["outcome"] == "not made"} == {
@@ -178,6 +179,7 @@ def test_a_limit_holds_for_answers_and_variants_together(most, judged, variants)
     assert (report["answers"], len(asked) - 2 * judged) == (judged, 2 * variants)
     made = sum(each["made"] for each in kinds.values())
     assert (made, report["probes"]["invalid"]) == (judged * 7, judged * 7 - variants)
+    assert (report["probes"]["answers"], report["probes"]["unjudged"]) == (judged, 10 - judged)
 
 
 @pytest.mark.slow

@@ -1,9 +1,6 @@
 import fcntl
 import json
-import os
-import pty
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -11,9 +8,11 @@ import termios
 import time
 from pathlib import Path
 
+import lint_command
 import pytest
 import warm
 from accuracy_depth import RUBRIC, output
+from lint_command import environment, on_terminal
 
 from rubric_lint.outputs.streams import LIMIT
 from rubric_lint.scoring.loading import load_rubrics
@@ -66,15 +65,8 @@ COUNTS = "rubric-score: invalid: score 11 is outside 0..10 (once)\n\
 rubric-score: 4 outputs: 1 pass, 1 borderline, 1 fail, 1 invalid; mean score 0.722\n"
 
 
-def environment(**more):
-    """The variables of this process without those that a command looks at, and `more`."""
-    hidden = {"NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "PYTHONIOENCODING", "RUBRIC_LINT_DEBUG"}
-    kept = {name: value for name, value in os.environ.items() if name not in hidden}
-    return {**kept, "TERM": "xterm", **more}
-
-
 def command(*args):
-    return [sys.executable, "-W", "error", "-c", PROGRAM, *args]
+    return lint_command.command(*args, program=PROGRAM)
 
 
 def start(*args, **streams):
@@ -88,23 +80,9 @@ def call(*args, stdin=""):
     return done.stdout.decode(), done.stderr.decode(), done.returncode
 
 
-def call_on_terminal(*args, stdin=subprocess.DEVNULL, stdout=None, columns=80):
+def call_on_terminal(*args, **streams):
     """What a call writes to a terminal, and its exit code."""
-    leader, follower = pty.openpty()
-    streams = {"stdin": stdin, "stdout": stdout or follower, "stderr": follower}
-    process = warm.start(command(*args), env=environment(COLUMNS=str(columns), NO_COLOR="1"), **streams)
-    os.close(follower)
-    written = b""
-    while select.select([leader], [], [], 60)[0]:
-        try:
-            piece = os.read(leader, 1 << 16)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        written += piece
-    os.close(leader)
-    return written.decode().replace("\r\n", "\n"), process.wait()
+    return on_terminal(command(*args), NO_COLOR="1", **streams)
 
 
 def wait_until_read(pipe):
@@ -116,11 +94,10 @@ def wait_until_read(pipe):
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(folder):
     Path("r.rubric.yaml").write_text(RUBRIC, "utf-8")
     Path("out.jsonl").write_text(GOOD + MIDDLING + BAD + INVALID, "utf-8")
-    return tmp_path
+    return folder
 
 
 def results(out):

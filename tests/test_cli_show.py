@@ -128,7 +128,7 @@ def test_the_json_report_is_what_the_library_returns(program, folder):
     names = ("good.yaml", "near.yaml", "other.yaml")
     assert report["files"] == [show_source(name, (folder / name).read_bytes()).to_json() for name in names]
     assert [name for name, count in report["summary"].items() if count == 1] == [
-        *("files_with_rubrics", "rubrics", "criteria"),
+        *("files_with_rubrics", "rubrics", "criteria")
     ]
 
 

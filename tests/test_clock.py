@@ -27,9 +27,8 @@ TOLD = (
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("a.yaml").write_text(RUBRIC)
+def here(folder):
+    (folder / "a.yaml").write_text(RUBRIC)
 
 
 class Ticking:

@@ -22,12 +22,7 @@ CHECK = [name for name in ANY if name not in SHAPE_FIELDS]
 STRINGS = [name for name in CHECK if name != "id" and schema_for().is_valid_entry({**SOUND, name: "Says so"})]
 MORE = [name for name in ANY if name not in {"id", "expected_outcome", "score_range"}]
 URL = "https://rubric-lint.github.io/schemas/"
-WHOLE = [
-    "checklist criterion",
-    "criterion with score ranges",
-    "criterion with levels",
-    "band of a holistic scale",
-]
+WHOLE = ["checklist criterion", "criterion with score ranges", "criterion with levels", "band of a holistic scale"]
 
 
 @pytest.mark.parametrize(
@@ -115,12 +110,7 @@ def test_only_what_fits_is_offered_in_json_lines(text):
         (CRITERION + "    lev¦\n      1: Says no\n      2: Says so\n", YAML, "levels", "levels:"),
         ("$schema: https://rub¦\n", YAML, "https://rubric-lint.github.io/schemas/rubric-v2.schema.json", None),
         ('{"$schema": "https://rub¦"}', JSON, "https://rubric-lint.github.io/schemas/rubric-v2.schema.json", None),
-        (
-            "tests: [{id: a, ¦}]\n",
-            "/a.rubric-test.yaml",
-            "expect",
-            "expect: {verdict: ${1|pass,borderline,fail|}}",
-        ),
+        ("tests: [{id: a, ¦}]\n", "/a.rubric-test.yaml", "expect", "expect: {verdict: ${1|pass,borderline,fail|}}"),
         ("tests:\n  - expect:\n      ¦\n", "/a.rubric-test.yaml", "gates", "gates:\n  ${1:name}: ${2|met,missed|}"),
     ],
 )

@@ -9,15 +9,11 @@ from rubric_lint.format.schema_files import load
 from rubric_lint.project.settings import BORDERLINE_AT, PASS_AT, FileSettings, Overrides, SettingsError, SettingsFinder
 from rubric_lint.rules import BY_NAME
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 TABLES = read_cases(__file__)
 
 ALL = frozenset(BY_NAME)
-
-
-@pytest.fixture(autouse=True)
-def project(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def write(path, text):
@@ -170,12 +166,12 @@ def test_the_nearest_settings_count_alone():
     assert origins(*expected) == expected
 
 
-def test_settings_above_the_current_folder_count(monkeypatch, project):
+def test_settings_above_the_current_folder_count(monkeypatch, folder):
     write("rubric-lint.toml", 'versions = {"deep/*.yaml" = "v1"}')
     Path("deep").mkdir()
     monkeypatch.chdir("deep")
     finder = SettingsFinder()
-    assert [finder.for_file("x.yaml"), finder.for_file(project / "deep" / "x.yaml")] == [V1, V1]
+    assert [finder.for_file("x.yaml"), finder.for_file(folder / "deep" / "x.yaml")] == [V1, V1]
 
 
 @pytest.mark.parametrize(

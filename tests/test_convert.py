@@ -45,12 +45,11 @@ FIELDS |= {name: {"file": each.file, "text": each.fields} for name, each in DIAL
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(folder):
     """Writes a file, converts it, and returns the exit code, the content, and the lines that were said."""
-    monkeypatch.chdir(tmp_path)
 
     def converted(name, text, target, *options):
-        Path(name).write_text(text, "utf-8")
+        (folder / name).write_text(text, "utf-8")
         done = CliRunner().invoke(convert, [name, "--to", target, *options], standalone_mode=False)
         said = [line.removeprefix("rubric-lint: ").removeprefix(f"{name}:") for line in done.stderr.splitlines()]
         return done.return_value or 0, done.stdout_bytes, said

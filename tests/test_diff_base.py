@@ -13,7 +13,7 @@ from lint_command import call
 
 from rubric_lint.run.git import ChangedLines, read_changes
 
-TABLES = read_cases(__file__)
+CHANGES = read_cases(__file__)["CHANGES"]
 
 RUBRIC = """\
 tests:
@@ -108,9 +108,6 @@ def test_what_has_not_changed_is_not_even_read(said):
     out, _, code = call("--diff-base", "main")
     assert code == 0
     said(out)
-
-
-CHANGES = TABLES["CHANGES"]
 
 
 @pytest.mark.parametrize(("old", "new", "expected"), CHANGES.values(), ids=CHANGES)

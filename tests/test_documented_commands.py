@@ -28,8 +28,6 @@ NOT_RUN_HERE = {
     "prek": "installs hooks; test_hooks runs them",
     "pre-commit": "installs hooks; test_hooks runs them",
     "rubric-lint": "stays (a server or --watch) or asks an endpoint, which other tests start",
-    "rubric-score": "asks an endpoint, which other tests start",
-    "rubric-test": "asks an endpoint, which other tests start, or stays",
     "claude": "configures another program",
     "codex": "configures another program",
     "uv": "installs from an index",
@@ -37,12 +35,13 @@ NOT_RUN_HERE = {
 }
 STAYING = (
     "rubric-lint assess",
+    "rubric-lint improve",
     "rubric-lint lsp",
     "rubric-lint mcp",
     "rubric-lint --watch",
-    "rubric-score judge",
-    "rubric-test --record",
-    "rubric-test --watch",
+    "rubric-lint judge",
+    "rubric-lint test --record",
+    "rubric-lint test --watch",
 )
 
 

@@ -11,17 +11,14 @@ from ruamel.yaml import YAML
 from rubric_lint.cli.lint.lint import cli
 from rubric_lint.lint.engine import lint
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 
 def run_here():
     """The exit code of a run over the folder that fails on near misses, and what it says of them."""
     arguments = [".", "--no-cache", "--fail-on-unread"]
     done = CliRunner().invoke(cli, arguments, prog_name="rubric-lint", standalone_mode=False)
     return done.return_value, done.stderr
-
-
-@pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def levels(*texts, of=(1, 3, 5)):

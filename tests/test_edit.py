@@ -52,11 +52,7 @@ def test_a_fix_is_sorted_edits_with_a_title():
     text = "a: 1\nb: true\n"
     intents = (ReplaceValue(("b",), "10"), RenameKey(("a",), "c"))
     fix = plan(text, *intents)
-    assert (fix.title, fix.safe, fix.edits) == (
-        "mend it",
-        True,
-        (Edit(Span(0, 1), "c"), Edit(Span(8, 12), "10")),
-    )
+    assert (fix.title, fix.safe, fix.edits) == ("mend it", True, (Edit(Span(0, 1), "c"), Edit(Span(8, 12), "10")))
     assert isinstance(fix, Fix)
 
 

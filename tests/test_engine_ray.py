@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from disk import small
 from engines import PYTHON, environment, needs_engines
 from test_engines import make_outputs
 
@@ -218,14 +219,8 @@ def test_a_cluster_that_is_not_there_is_told_within_seconds(work):
 
 @pytest.fixture
 def full_disk(work):
-    """A folder on a file system of its own with hardly any room."""
-    folder = work / "small"
-    folder.mkdir()
-    mounting = ["mount", "-t", "tmpfs", "-o", "size=150k", "tmpfs", str(folder)]
-    if not shutil.which("mount") or subprocess.run(mounting, capture_output=True, check=False).returncode:
-        pytest.skip("no file system may be mounted here")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
+    with small(work / "small", "150k") as folder:
+        yield folder
 
 
 def test_a_full_disk_keeps_what_is_done(work, full_disk):

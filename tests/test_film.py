@@ -6,10 +6,7 @@ import sys
 import film
 import pytest
 
-pytestmark = [
-    pytest.mark.repository,
-    pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal"),
-]
+pytestmark = [pytest.mark.repository, pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal")]
 
 
 def test_the_film_shows_what_the_programs_write():

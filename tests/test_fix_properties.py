@@ -1,4 +1,3 @@
-import json
 import random
 import re
 from collections import Counter
@@ -8,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from merged_suites import list_comments, tell_all, write_suite
-from ruamel.yaml import YAML
-from styled_suites import json_suites, yaml_suites
+from styled_suites import json_suites, read_data, yaml_suites
 
 from rubric_lint.fix import fix
 from rubric_lint.lint.engine import DEFAULTS, lint
@@ -26,13 +24,8 @@ PUT = {"expected_outcome", "required_min_score", "10"}
 
 
 def read(name, data):
-    """The data of all documents, by readers that know nothing of places."""
-    text = Source.from_bytes(name, data).text
-    if name.endswith(".json"):
-        return [json.loads(text)]
-    if name.endswith(".jsonl"):
-        return [json.loads(line) for line in text.splitlines()]
-    return [plain(document) for document in YAML(typ="safe", pure=True).load_all(text)]
+    documents = read_data(name, data)
+    return [plain(document) for document in documents] if name.endswith(".yaml") else documents
 
 
 def plain(value):

@@ -10,8 +10,7 @@ import pytest
 from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
-from ruamel.yaml import YAML
-from styled_suites import json_suites, yaml_suites
+from styled_suites import json_suites, read_data, yaml_suites
 
 from rubric_lint.fix import formatting
 from rubric_lint.format.schema import schema_for
@@ -182,16 +181,6 @@ def test_the_order_is_that_of_the_schema():
 # Properties
 
 
-def read(name, data):
-    """The data of all documents, by readers that know nothing of places."""
-    text = Source.from_bytes(name, data).text
-    if name.endswith(".json"):
-        return [json.loads(text)]
-    if name.endswith(".jsonl"):
-        return [json.loads(line) for line in text.splitlines()]
-    return list(YAML(typ="safe", pure=True).load_all(text))
-
-
 def unordered(value):
     """Data in which neither the order of keys nor that of bands counts."""
     if isinstance(value, dict):
@@ -224,7 +213,7 @@ def check_laws(name, data, comments=()):
         return fixed
     new = fixed.data
     before, after = fixed.before.text, fixed.text
-    assert unordered(read(name, new)) == unordered(read(name, data))
+    assert unordered(read_data(name, new)) == unordered(read_data(name, data))
     assert hashes(name, new) == hashes(name, data)
     assert found(name, new) == found(name, data)
     assert Counter(re.findall(r"\w+", after)) == Counter(re.findall(r"\w+", before))

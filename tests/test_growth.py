@@ -141,9 +141,7 @@ MIXED = """\
 
 
 @pytest.mark.parametrize(
-    ("run", "case"),
-    [(format_file, UNSORTED), (partial(fix, choices=("own-rubric",)), MIXED)],
-    ids=["sorted", "moved"],
+    ("run", "case"), [(format_file, UNSORTED), (partial(fix, choices=("own-rubric",)), MIXED)], ids=["sorted", "moved"]
 )
 def test_twice_the_lists_are_twice_the_work_to_rearrange(run, case):
     once, twice = ("tests:\n" + "".join(map(case.format, range(count))) for count in (15, 30))
@@ -157,9 +155,7 @@ def test_formatting_reads_and_plans_only_what_each_round_needs():
 
 
 @pytest.mark.parametrize(
-    ("run", "case"),
-    [(format_file, UNSORTED), (partial(fix, choices=("own-rubric",)), MIXED)],
-    ids=["sorted", "moved"],
+    ("run", "case"), [(format_file, UNSORTED), (partial(fix, choices=("own-rubric",)), MIXED)], ids=["sorted", "moved"]
 )
 def test_no_memory_is_searched_for_garbage_while_a_file_is_rewritten(run, case):
     text = "tests:\n" + "".join(map(case.format, range(60)))

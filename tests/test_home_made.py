@@ -118,7 +118,7 @@ def test_a_table_names_each_field_and_place_and_what_is_not_used():
         "unused": ["owner_team"],
     }
     assert sorted("/".join(map(str, path)) for _, path in found.unused) == [
-        *("parts/0/criteria/0/owner_team", "parts/0/title", "parts/1/title", "scoring/note", "version"),
+        *("parts/0/criteria/0/owner_team", "parts/0/title", "parts/1/title", "scoring/note", "version")
     ]
 
 

@@ -190,13 +190,7 @@ BESIDE_OLD = "  - {id: two, rubrics: [{id: b, expected_outcome: Says why}]}\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (SLIP, "v2"),
-        (SHARE, "agentv-a6"),
-        (SHARE + BESIDE_OLD, "v2"),
-        (SLIP + BESIDE_OLD, "v2"),
-    ],
+    ("text", "expected"), [(SLIP, "v2"), (SHARE, "agentv-a6"), (SHARE + BESIDE_OLD, "v2"), (SLIP + BESIDE_OLD, "v2")]
 )
 def test_a_slip_in_the_name_of_a_gate_makes_no_suite_of_agentv(text, expected):
     dialects = {dialect for dialect, _ in located(text)}
@@ -354,12 +348,7 @@ CHECKS = [{"type": kind, "value": "Names the cause"} for kind in ("not-factualit
         ("m.json", {"criteria": "c", "threshold": 7, "rubric": [BAND_OF_TEN]}, "bounds.threshold", ["never passes"]),
         ("m.json", {"criteria": "c", "threshold": -1, "rubric": [CAMEL_BAND]}, "bounds.threshold", ["always passes"]),
         ("m.json", {"geval:m": {"threshold": 7, "rubrics": [BAND_OF_TEN]}}, "bounds.threshold", ["never passes"]),
-        (
-            "rubric.json",
-            [{"name": "a", "text": "It", "choices": ["no", "no"]}],
-            "schema.repeated-choice",
-            ["no"],
-        ),
+        ("rubric.json", [{"name": "a", "text": "It", "choices": ["no", "no"]}], "schema.repeated-choice", ["no"]),
         (
             "promptfooconfig.json",
             {"prompts": ["p"], "tests": [{"assert": CHECKS}]},

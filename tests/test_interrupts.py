@@ -13,19 +13,15 @@ from pathlib import Path
 import pytest
 from cases import read_cases
 
-TABLES = read_cases(__file__)
+TOLD = read_cases(__file__)["TOLD"]
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")]
 
 MANY = "rubrics:\n" + "".join(
     f"  - id: c{number}\n    description: States result {number}.\n" for number in range(6_000)
 )
 SMALL = "rubrics:\n  - id: a\n    expected_outcome: States the result\n"
 OUTPUT = '{"checks": [{"id": "a", "satisfied": true}]}\n'
-TOLD = TABLES["TOLD"]
 
 
 @pytest.fixture(scope="module")

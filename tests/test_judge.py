@@ -16,7 +16,7 @@ from rubric_lint.scoring.loading import prepare
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
-TABLES = read_cases(__file__)
+BAD = read_cases(__file__)["BAD"]
 
 
 def rubric(text):
@@ -211,7 +211,6 @@ GOOD = {
     "holistic": [{"reasoning": "", "score": 5}],
     "levels": [{"checks": [{"id": "quality", "reasoning": "", "level": 4}], "overall_reasoning": ""}],
 }
-BAD = TABLES["BAD"]
 
 
 @pytest.mark.parametrize("name", SHAPES)

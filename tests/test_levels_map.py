@@ -22,7 +22,7 @@ from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
-TABLES = read_cases(__file__)
+FAULTS = read_cases(__file__)["FAULTS"]
 
 SHORT = """\
 rubrics:
@@ -62,9 +62,6 @@ def test_both_forms_are_sound():
 def test_negative_and_large_levels():
     assert levels("{-2: Cites none, 0: Cites one, 99999999999999999999: Cites all}") == []
     assert levels("{-2.0: Cites none, 7.0: Cites one}") == []
-
-
-FAULTS = TABLES["FAULTS"]
 
 
 @pytest.mark.parametrize("text", FAULTS)

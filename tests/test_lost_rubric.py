@@ -230,10 +230,7 @@ def test_criteria_in_another_field_of_a_case_are_lost(name):
 
 def test_what_nothing_reads_as_criteria_is_lost_too():
     text = AGENTV + case("rubrics: [{criterion: Says how}]\n")
-    assert found(text) == (
-        [("/tests/1/rubrics", ("lost-rubric.no-criteria", "outcome"))],
-        [],
-    )
+    assert found(text) == ([("/tests/1/rubrics", ("lost-rubric.no-criteria", "outcome"))], [])
     lines = '{"rubrics": [{"id": "a", "description": "Says why"}]}\n{"rubrics": [{"criterion": "Says how"}]}\n'
     assert found(lines, "a.jsonl")[0] == [("/1/rubrics", ("lost-rubric.no-criteria", "expected_outcome"))]
 

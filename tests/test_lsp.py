@@ -466,12 +466,7 @@ async def test_a_baseline_and_settings_under_another_name_are_read_again_when_th
         first, _, second = editor.registered
         assert [
             watcher["globPattern"] for each in (first, second) for watcher in each.register_options["watchers"]
-        ] == [
-            "**/rubric-lint.toml",
-            "**/pyproject.toml",
-            "**/strict.toml",
-            "**/known ?1?.json",
-        ]
+        ] == ["**/rubric-lint.toml", "**/pyproject.toml", "**/strict.toml", "**/known ?1?.json"]
         remember()
         assert list(await editor.touch(uri, known)) == []
         strict.write_text("")

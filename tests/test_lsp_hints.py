@@ -147,10 +147,7 @@ async def test_hints_follow_the_text_and_the_settings(tmp_path):
         editor.client.feature(types.WORKSPACE_INLAY_HINT_REFRESH)(lambda _: refreshed.append(1))
         assert editor.result.capabilities.inlay_hint_provider
         editor.open(uri, TEXT)
-        assert await ask(editor, uri) == [
-            "scores 0 to 5 fail, 6 is borderline",
-            "score 7 is borderline, 8 to 10 pass",
-        ]
+        assert await ask(editor, uri) == ["scores 0 to 5 fail, 6 is borderline", "score 7 is borderline, 8 to 10 pass"]
         editor.replace(uri, 2, TEXT.replace("6]", "5]").replace("[7", "[6"))
         assert await ask(editor, uri) == ["fail", "scores 6 and 7 are borderline, 8 to 10 pass"]
         settings.write_text("pass = 0.9\n", "utf-8")

@@ -190,11 +190,7 @@ def test_a_rename_changes_every_use_and_recorded_outputs_still_count(folder, mon
         edit = await asking.rename("right period")
         assert {
             Path(to_fs_path(each.text_document.uri)).name: each.text_document.version for each in edit.document_changes
-        } == {
-            "refund.rubric.yaml": 1,
-            "refund.rubric-test.yaml": None,
-            "refund.judged.jsonl": None,
-        }
+        } == {"refund.rubric.yaml": 1, "refund.rubric-test.yaml": None, "refund.judged.jsonl": None}
         apply(edit)
 
     ask(folder, "refund.rubric.yaml", "accuracy   #", task)

@@ -235,8 +235,4 @@ def test_the_edits_between_two_texts_make_the_one_of_the_other(old, new):
 def test_the_edits_between_two_texts_leave_what_lies_between_alone():
     old = "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\nf: 6\n"
     new = "a: 1\nbb: 2\nc: 3\ne: 5\nf: 6\ng: 7\n"
-    assert list(find_edits(old, new)) == [
-        Edit(Span(6, 6), "b"),
-        Edit(Span(15, 20), ""),
-        Edit(Span(30, 30), "g: 7\n"),
-    ]
+    assert list(find_edits(old, new)) == [Edit(Span(6, 6), "b"), Edit(Span(15, 20), ""), Edit(Span(30, 30), "g: 7\n")]

@@ -77,10 +77,7 @@ async def test_only_a_client_that_can_ask_again_is_not_sent_diagnostics(tmp_path
         assert await editor.found(uri) == [("overlap", 4)]
     async with asking(tmp_path) as asked:
         assert asked.editor.result.capabilities.diagnostic_provider == types.DiagnosticOptions(
-            inter_file_dependencies=False,
-            workspace_diagnostics=True,
-            identifier="rubric-lint",
-            work_done_progress=True,
+            inter_file_dependencies=False, workspace_diagnostics=True, identifier="rubric-lint", work_done_progress=True
         )
 
 

@@ -47,12 +47,7 @@ async def begin(*paths, answers=None, capabilities=EDITOR):
             "rubric-lint: an id cannot be empty, or begin or end with a space",
         ),
         ("textDocument/nothing", {}, -32601, "Method Not Found: textDocument/nothing"),
-        (
-            "textDocument/hover",
-            {"character": -1},
-            -32602,
-            "textDocument/hover: invalid value @ $.params.position",
-        ),
+        ("textDocument/hover", {"character": -1}, -32602, "textDocument/hover: invalid value @ $.params.position"),
         (
             "workspace/executeCommand",
             {"command": "nothing"},

@@ -103,11 +103,7 @@ def test_what_is_under_the_cursor_is_explained(text, places, said):
 
 @pytest.mark.parametrize(
     ("text", "at"),
-    [
-        ("a: 1\nrubrics: none of ours\n", "rubrics"),
-        (SUITE, "States the right"),
-        ("rubrics:\n  - [", "rubrics"),
-    ],
+    [("a: 1\nrubrics: none of ours\n", "rubrics"), (SUITE, "States the right"), ("rubrics:\n  - [", "rubrics")],
     ids=["not ours", "a plain value", "cannot be read"],
 )
 def test_where_there_is_nothing_to_say_nothing_is_said(text, at):

@@ -32,9 +32,7 @@ scalars = st.one_of(
 )
 keys = st.sampled_from([*FIELDS, "0", "1", "5", "5.0", "05", "-3", "x"])
 values = st.recursive(
-    scalars,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=4),
-    max_leaves=12,
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=4), max_leaves=12
 )
 scales = st.lists(
     st.dictionaries(st.sampled_from(["level", "score_range", "name", "expected_outcome", "description"]), values),

@@ -41,12 +41,11 @@ RECORDS = [
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(folder, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     Path("r.rubric.yaml").write_text(RUBRIC, "utf-8")
     write("in.jsonl", RECORDS)
-    return tmp_path
+    return folder
 
 
 def write(name, records):
@@ -322,7 +321,7 @@ def test_a_folder_of_an_engine_is_merged_when_all_parts_are_there():
         kept.prepare()
         work = Worker(score, "out", plan.key, plan.mapping)
         work({"part": json.dumps(plan.parts[0])})
-        told = "out: not complete, 2 of 4 outputs are scored; run rubric-score --engine again to score the others"
+        told = "out: not complete, 2 of 4 outputs are scored; run rubric-lint score --engine again to score the others"
         out, err, code = call("merge", "out")
         assert (out, err.splitlines()[-1], code) == ("", told, 2)
         work({"part": json.dumps(plan.parts[1])})

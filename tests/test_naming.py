@@ -5,15 +5,12 @@ from cases import read_cases
 
 from rubric_lint.lint.engine import lint
 
-TABLES = read_cases(__file__)
+TWO_PLACES = read_cases(__file__)["TWO_PLACES"]
 
 
 def messages(text, rule):
     result = lint("a.yaml", text.encode())
     return [finding.message for finding in result.findings if finding.rule == rule]
-
-
-TWO_PLACES = TABLES["TWO_PLACES"]
 
 
 @pytest.mark.parametrize("rule", TWO_PLACES)

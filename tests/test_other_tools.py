@@ -9,9 +9,7 @@ from lint_command import call
 
 from rubric_lint.lint.engine import lint
 
-TABLES = read_cases(__file__)
-
-FILES = TABLES["FILES"]
+FILES = read_cases(__file__)["FILES"]
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -68,11 +68,7 @@ def test_one_outcome_with_other_bands_or_levels_is_another_criterion():
         assert flagged == [True, False]
 
 
-RULES = {
-    "placeholder": "checklist",
-    "score-in-text": None,
-    "not-self-contained": None,
-}
+RULES = {"placeholder": "checklist", "score-in-text": None, "not-self-contained": None}
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -8,19 +8,11 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from lint_command import BAD, BROKEN_RULE, COUNTED, FIXABLE, GOOD, OLD, OVERLAP, PROGRAM, call
+from lint_command import BAD, BROKEN_RULE, COUNTED, FIXABLE, OVERLAP, PROGRAM, call, folder  # noqa: F401 (a fixture)
 
 from rubric_lint.report import REPORTERS
 
 IN_ACTIONS = {"GITHUB_ACTIONS": "true"}
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, text in (("bad.yaml", BAD), ("good.yaml", GOOD), ("old.yaml", OLD)):
-        Path(name).write_text(text, "utf-8")
-    return tmp_path
 
 
 def names():
@@ -149,10 +141,10 @@ def test_xml_is_what_its_declaration_says_in_every_encoding_of_standard_output()
         assert names == ["é👍.yaml"]
 
 
-def test_paths_are_those_of_the_repository_wherever_it_is_called(folder, monkeypatch):
+def test_paths_are_those_of_the_repository_wherever_it_is_called(tmp_path, monkeypatch):
     Path(".git").mkdir()
     Path("sub").mkdir()
-    monkeypatch.chdir(folder / "sub")
-    for name in ("../bad.yaml", f"{folder}/bad.yaml"):
+    monkeypatch.chdir(tmp_path / "sub")
+    for name in ("../bad.yaml", f"{tmp_path}/bad.yaml"):
         report = json.loads(call("--format=gitlab", name)[0])
         assert [each["location"]["path"] for each in report] == ["bad.yaml"]

@@ -39,13 +39,10 @@ RUBRICS = load_rubrics("r.rubric.yaml", RUBRIC.encode())
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    (tmp_path / "r.rubric.yaml").write_text(RUBRIC, "utf-8")
-    write_answers(tmp_path, 2)
-    return tmp_path
+def folder(folder):
+    (folder / "r.rubric.yaml").write_text(RUBRIC, "utf-8")
+    write_answers(folder, 2)
+    return folder
 
 
 def write_answers(folder, count):

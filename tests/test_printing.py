@@ -19,7 +19,7 @@ from rubric_lint.cli.score.prompt import prompt, schema
 from rubric_lint.cli.score.score import score
 from rubric_lint.report import REPORTERS
 
-TABLES = read_cases(__file__)
+CONVERTED = read_cases(__file__)["CONVERTED"]
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows allows no such names")
 
@@ -63,9 +63,8 @@ RUNS_WITH_ONE = {
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("sound.yaml").write_text("rubrics:\n- id: a\n  expected_outcome: Says it\n")
+def here(folder):
+    (folder / "sound.yaml").write_text("rubrics:\n- id: a\n  expected_outcome: Says it\n")
 
 
 def call(command, *arguments):
@@ -155,7 +154,6 @@ def test_git_applies_a_diff_whose_files_have_odd_names():
 
 
 HOSTILE = [*TEXTS, "a\x1b[31mb", "a\x7fb", "a\x9bb", "a\u2028b", "a\U000e0041b", "a\n::error::b", "]]><b>"]
-CONVERTED = TABLES["CONVERTED"]
 
 
 def print_of(command, *arguments):

@@ -1,14 +1,21 @@
 """Answers made worse on purpose: what each variant has, and what pairs of an answer and its variant decide."""
 
+# ruff: noqa: S311 (chance is all that is wanted)
+
 import json
+import random
 import re
+from collections import Counter
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import played_judges as played
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rubric_lint.agree import probes
 from rubric_lint.agree.probes import PROBES, Levels, Outcome, choose, decide, make_variants, split_sentences
 from rubric_lint.judge.answers import read_answers
 from rubric_lint.project.settings import FileSettings
@@ -187,6 +194,62 @@ def pairs(*sides):
 def test_what_pairs_decide(kind, given, outcome, rewarded, needed):
     found = decide(kind, 20, given, NAMES)
     assert (found.outcome, found.rewarded, found.needed) == (outcome, rewarded, needed)
+
+
+def simulate(draws, n, *, share=0.0, noise=0.05):
+    """Return for how many rubrics of four criteria anything is rewarded, noticed, or better; and of padding's first.
+
+    Half of the answers meet a criterion. Each of two samples errs with the probability `noise`, the worse one counts;
+    padding makes the first criterion met in a `share` of the answers.
+    """
+    drawn = random.Random(n)
+
+    def judge(truth):
+        met = [all(each ^ (drawn.random() < noise) for _ in range(2)) for each in truth]
+        return [*met, all(met)]
+
+    counts = Counter()
+    for _ in range(draws):
+        truths = [[drawn.random() < 0.5 for _ in range(4)] for _ in range(n)]
+        was, found = [judge(each) for each in truths], []
+        for kind in PROBES:
+            is_paid = kind == "padding"
+            now = [judge([truth[0] or (is_paid and drawn.random() < share), *truth[1:]]) for truth in truths]
+            several = [dict(zip(NAMES, map(int.__sub__, *each), strict=True)) for each in zip(now, was, strict=True)]
+            found.append(decide(kind, n, several, NAMES))
+        counts["rewarded"] += any(each.rewarded for each in found)
+        counts["noticed"] += any(each.fell for each in found)
+        counts["better"] += any(set(each.rose) - set(each.rewarded) for each in found)
+        counts["padding"] += any(each.kind == "padding" and "a" in each.rewarded for each in found)
+    return counts
+
+
+@pytest.fixture
+def fast(monkeypatch):
+    """Decide about equal counts once; so many draws would take minutes."""
+    for name in ("bound", "count_deciding", "_count_deciding"):
+        monkeypatch.setattr(probes, name, cache(getattr(probes, name)))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("fast")
+@pytest.mark.parametrize(("n", "noise"), [(20, 0.3), (60, 0.15)])
+def test_a_judge_with_noise_and_no_effect_raises_an_alarm_on_less_than_5_percent(n, noise):
+    counts = simulate(1000, n, noise=noise)
+    assert {name: 0 <= counts[name] < 50 for name in ("rewarded", "noticed", "better")} == {
+        "rewarded": True,
+        "noticed": True,
+        "better": True,
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("fast")
+@pytest.mark.parametrize(("n", "power"), [(20, 0.41), (40, 0.93)])
+def test_the_guide_says_how_often_a_criterion_that_pays_for_padding_is_found(n, power):
+    assert abs(simulate(200, n, share=1.0)["padding"] / 200 - power) < 0.1
+    guide = (Path(__file__).parent.parent / "docs/guides/assessing.md").read_text("utf-8")
+    assert f"{power:.0%}" in guide
 
 
 def test_of_what_was_not_made_nothing_is_said():

@@ -177,13 +177,7 @@ def worth(text):
     return [str(grade.score) for grade in rubric.criteria[0].grades], str(rubric.model.thresholds.pass_at)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        ('"Tone"', '"Tone", strict_mode=True'),
-        ('"Names', 'f"{x}'),
-    ],
-)
+@pytest.mark.parametrize("change", [('"Tone"', '"Tone", strict_mode=True'), ('"Names', 'f"{x}')])
 def test_what_cannot_be_scored_is_refused_with_the_reason(change, said):
     with pytest.raises(RubricError) as refused:
         load_rubrics("metrics.py", SOUND.replace(*change).encode())

@@ -8,11 +8,9 @@ from cases import read_cases
 from rubric_lint.scoring.grading import JudgeOutput, Prospects, Verdict
 from rubric_lint.scoring.loading import load_rubrics
 
-TABLES = read_cases(__file__)
+RUBRICS = read_cases(__file__)["RUBRICS"]
 
 ORDER = [Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS]
-
-RUBRICS = TABLES["RUBRICS"]
 
 
 @pytest.mark.parametrize("text", RUBRICS.values(), ids=RUBRICS)

@@ -89,7 +89,7 @@ def test_entries_are_told_apart_however_they_come_in(text, expected, size):
         (b"%PDF-1.7\n%\xe2\xe3\n1 0 obj\n", "a PDF"),
         (b"<!DOCTYPE html>\n<html>\n", "an HTML page"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", "a Git LFS pointer"),
-        (b'{"results": [\n{"id": "a"},\n{"id": "b"}\n], "totals": {}}\n', "output of rubric-score --format json"),
+        (b'{"results": [\n{"id": "a"},\n{"id": "b"}\n], "totals": {}}\n', "output of rubric-lint score --format json"),
         (bytes(4096), "binary data"),
         (b"\xf5\x1e\n\x99\n\n\xdc\n", "binary data"),
     ],

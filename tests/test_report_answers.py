@@ -65,21 +65,20 @@ def lines(*records):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(folder, monkeypatch):
     """Calls `rubric-score` in the test's folder, and returns the page, the results and what it complains of."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
-    monkeypatch.chdir(tmp_path)
 
     def call(rubric, *arguments, code=None, stdin="", **files):
         for name, text in {"rubric": rubric, **files}.items():
-            path = tmp_path / (f"{name}.yaml" if name in {"rubric", "old"} else f"{name}.jsonl")
+            path = folder / (f"{name}.yaml" if name in {"rubric", "old"} else f"{name}.jsonl")
             path.write_text(text, "utf-8", "surrogatepass", newline="")
         command = ["rubric.yaml", *arguments, "--report", "page.html", "--isolated", "-q", "--format", "jsonl"]
         done = CliRunner().invoke(cli, command, input=stdin, standalone_mode=False)
         usage = [done.exception.format_message()] if isinstance(done.exception, click.UsageError) else []
         assert done.exception is None or usage, done.exception
         assert code in {None, 2 if usage else done.return_value}, done.stderr
-        return tmp_path / "page.html", [*map(json.loads, done.stdout.splitlines())], "\n".join([done.stderr, *usage])
+        return folder / "page.html", [*map(json.loads, done.stdout.splitlines())], "\n".join([done.stderr, *usage])
 
     return call
 

@@ -24,6 +24,8 @@ from rubric_lint.run.fingerprint import fingerprints
 from rubric_lint.run.summary import Failure, Summary
 from rubric_lint.text.source import Source, Span
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 ROOT = Path(__file__).parents[1]
 SARIF = "@microsoft/jest-sarif@1.0.0-beta.0"
 XSD = etree.XMLSchema(etree.parse(ROOT / "tests/standards/junit-10.xsd"))
@@ -65,12 +67,6 @@ def render(form, *results, failures=(), **look):
 
 def finding(message, text="x", severity=Severity.ERROR):
     return Finding("overlap", severity, message, Span(0, len(text)), "")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @cache

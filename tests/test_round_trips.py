@@ -102,15 +102,21 @@ def test_the_text_for_a_grader_holds_the_whole_rubric(data):
     rubric = load(data.draw(SHAPES[data.draw(st.sampled_from(sorted(SHAPES)))]))
     (test,) = YAML(typ="safe").load(write("promptfoo", rubric).text)["tests"]
     (assertion,) = test["assert"]
-    if assertion["type"] == "assert-set":  # a checklist that all or none of its gates decide
-        assert [
-            (render(check.get("metric", f"rubric-{number}")), float(check.get("weight", 1)), render(check["value"]))
-            for number, check in enumerate(assertion["assert"], 1)
-        ] == [(entry["id"], entry["weight"], entry["expected_outcome"]) for entry in written_out(rubric)]
+    if assertion["type"] == "assert-set":  # an assertion for each criterion, which the grader sees alone
+        for number, (check, entry) in enumerate(zip(assertion["assert"], written_out(rubric), strict=True), 1):
+            heads = render(check.get("metric", f"rubric-{number}")), float(check.get("weight", 1))
+            assert heads == (entry["id"], entry["weight"])
+            told = render(check["value"])
+            assert [text for text in list_outcomes(entry) if text not in told] == []
         return
     told = render(assertion["value"]).partition("\n\n")[2]
     (back,) = read(told, "r.rubric.yaml").values()
     assert written_out(back) == written_out(rubric)
+
+
+def list_outcomes(entry):
+    parts = [entry, *entry.get("levels", []), *entry.get("score_ranges", [])]
+    return [part["expected_outcome"] for part in parts if "expected_outcome" in part]
 
 
 def render(template):

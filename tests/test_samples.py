@@ -83,11 +83,7 @@ def test_one_sample_is_the_result():
 def test_samples_that_cannot_be_scored_are_told(record, path, message):
     entry = json.dumps({"id": "x", **record}).encode()
     outcome = score_entry(entry, WHOLE, 3)
-    assert outcome.to_json() == {
-        "id": "x",
-        "rubric": "r",
-        "error": {"line": 3, "path": path, "message": message},
-    }
+    assert outcome.to_json() == {"id": "x", "rubric": "r", "error": {"line": 3, "path": path, "message": message}}
 
 
 def test_no_samples_are_an_error():

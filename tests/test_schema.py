@@ -261,10 +261,7 @@ def test_both_validators_and_the_findings_agree(entry, version):
     ("entry", "expected"),
     [
         ({"id": "a", "expected_outcome": "\ufeff"}, ("empty-outcome", "blank", "blank")),
-        (
-            {"id": "a", "score_ranges": {"0": "It", "10\n": "So"}},
-            ("bounds", "unexpected", r"the key `10\n`"),
-        ),
+        ({"id": "a", "score_ranges": {"0": "It", "10\n": "So"}}, ("bounds", "unexpected", r"the key `10\n`")),
     ],
     ids=["white space to JSON Schema alone", "an end of the line before the end"],
 )

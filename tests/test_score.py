@@ -16,7 +16,7 @@ from rubric_lint.scoring.loading import DECIDING, RubricError, load_rubrics
 from rubric_lint.scoring.output import reader_of
 from rubric_lint.scoring.totals import Totals
 
-TABLES = read_cases(__file__)
+BORROWED = read_cases(__file__)["BORROWED"]
 
 RANGES = "score_ranges: {0: Nothing is right, 4: Half of it is right, 8: All of it is right}"
 
@@ -304,9 +304,6 @@ def test_an_empty_rubric_in_another_document_hides_no_repeated_name(rubrics):
         ("repeated-case", "/1/id"),
         ("lost-rubric", "/2/rubrics"),
     ]
-
-
-BORROWED = TABLES["BORROWED"]
 
 
 @pytest.mark.parametrize(("text", "lines"), BORROWED.values(), ids=BORROWED)

@@ -2,34 +2,20 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_outputs import FENCES, cases, load, spell
+from test_score_batch import LENGTH, RUBRICS
 
-from rubric_lint import load_rubrics, score_batch, score_batches
+from rubric_lint import score_batch, score_batches
 
 np = pytest.importorskip("numpy")
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 
-SUITE = """\
-tests:
-  - id: tower
-    rubrics:
-      - {id: year, expected_outcome: Names the year, required_min_score: 10}
-      - {id: cost, expected_outcome: Names the cost, weight: 3}
-  - id: length
-    rubrics:
-      - {score_range: [0, 4], expected_outcome: Too long}
-      - {score_range: [5, 10], expected_outcome: Short}
-"""
-RUBRICS = load_rubrics("suite.yaml", SUITE)
-LENGTH = RUBRICS["length"]
 YES = {"checks": [{"id": name, "satisfied": True} for name in ("year", "cost")]}
 TEXTS = ['{"score": 7}', None, '```json\n{"score": 2}\n```', "It is short.", '{"score": 11}', '{"score": 6}']
 RECORDS = [
@@ -254,18 +240,6 @@ def test_structs_of_another_form_are_refused_as_their_objects_are():
         table = pa.table({"output": outputs})
         assert rows(score_batch(LENGTH, table)) == rows(score_batch(LENGTH, table.to_pylist()))
         assert score_batch(LENGTH, table).error[0] is not None
-
-
-def test_without_pyarrow_it_is_said_what_to_install():
-    program = (
-        "import sys\n"
-        "sys.modules['pyarrow'] = None\n"
-        "from rubric_lint import load_rubrics, score_batch\n"
-        f"batch = score_batch(load_rubrics('s.yaml', {SUITE!r}), [])\n"
-        "try:\n    batch.to_arrow()\nexcept ImportError as fault:\n    print(fault)"
-    )
-    ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert ran.stdout == "Arrow needs pyarrow; install it with the extra `arrow`: rubric-lint[arrow]\n"
 
 
 def test_the_program_of_the_guide_runs(tmp_path, monkeypatch, capsys):

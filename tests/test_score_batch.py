@@ -230,10 +230,7 @@ def test_an_object_that_holds_itself_is_an_error_of_its_row():
 
 
 def test_true_is_not_the_answer_1():
-    for rubric, answers, told in (
-        (LENGTH, (True,), "integers"),
-        (TOWER, (1, True), "true or false"),
-    ):
+    for rubric, answers, told in ((LENGTH, (True,), "integers"), (TOWER, (1, True), "true or false")):
         output = JudgeOutput(answers, (None,) * len(answers), None)
         message = f"not an output for the rubric `{rubric.name}`: expected {told} as answers"
         with pytest.raises(OutputError) as caught:

@@ -27,10 +27,9 @@ SCHEMA = {"id": pa.string(), "output": pa.string(), "answer": pa.string()}
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(folder):
     Path("r.rubric.yaml").write_text(RUBRIC, "utf-8")
-    return tmp_path
+    return folder
 
 
 def call(*args, stdin=b""):

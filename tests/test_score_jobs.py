@@ -51,10 +51,9 @@ LINES = [make_line(number) for number in range(ROWS)]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(folder):
     Path("r.rubric.yaml").write_text(RUBRIC, "utf-8")
-    return tmp_path
+    return folder
 
 
 def call(*args, jobs):

@@ -28,13 +28,11 @@ def many(good, bad=0, invalid=0, *, start=0):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
+def run(folder):
     def run(now, *args, was=None, rubric=RUBRIC):
-        (tmp_path / "r.rubric.yaml").write_text(rubric)  # one in JSON is YAML too
+        (folder / "r.rubric.yaml").write_text(rubric)  # one in JSON is YAML too
         for name, records in (("now", now), ("was", was)):
-            (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records or ()))
+            (folder / f"{name}.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records or ()))
         other = ["--compare", "was.jsonl"] if was else []
         found = CliRunner().invoke(cli, ["r.rubric.yaml", "now.jsonl", *other, *args], standalone_mode=False)
         return found.return_value, found.stdout, found.stderr

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 import rubric_lint
 from rubric_lint.cli.score.score import cli, score
 
-TABLES = read_cases(__file__)
+COMPACT = read_cases(__file__)["COMPACT"]
 
 PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and devices")
@@ -43,11 +43,10 @@ HOSTILE = [
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(folder):
     Path("r.rubric.yaml").write_text(RUBRIC, "utf-8")
     Path("in.jsonl").write_text("".join(json.dumps(each) + "\n" for each in RECORDS), "utf-8")
-    return tmp_path
+    return folder
 
 
 def call(*args):
@@ -108,7 +107,6 @@ def test_half_a_surrogate_pair_costs_no_more_than_its_own_output(record, name):
 
 
 TOLD = 'in the raw text: no JSON object in this text: "none"'
-COMPACT = TABLES["COMPACT"]
 
 
 def test_compact_results_have_the_exact_score_and_no_more():

@@ -74,9 +74,7 @@ def test_scores_gates_and_the_threshold_are_those_of_the_scale_of_the_file(scale
 def test_a_scale_of_each_criterion_is_no_field_that_is_not_read():
     text = "criteria: [{what: Names the cause, range: [1, 5]}, {what: Says thank you, range: [1, 5]}]"
     result = examine_file(
-        "rubric.yaml",
-        text.encode(),
-        settings('criteria = "/criteria"\noutcome = "what"\nscale = "range"'),
+        "rubric.yaml", text.encode(), settings('criteria = "/criteria"\noutcome = "what"\nscale = "range"')
     ).result
     assert (list(map(told, result.findings)), result.unread) == ([], ())
 
@@ -179,10 +177,7 @@ USUAL = Decimal("0.8")
                 [("a", "1/2", 2, [(0, "0"), (1, "1/3"), (2, "2/3"), (3, "1")]), ("b", "1/2", 1, [(0, "0"), (1, "1")])],
             ),
         ),
-        (
-            RANGES,
-            (USUAL, [(each, "1/2", None, [(0, "0"), (1, "1/3"), (2, "2/3"), (3, "1")]) for each in "ab"]),
-        ),
+        (RANGES, (USUAL, [(each, "1/2", None, [(0, "0"), (1, "1/3"), (2, "2/3"), (3, "1")]) for each in "ab"])),
         (
             SUMS,
             (
@@ -195,10 +190,7 @@ USUAL = Decimal("0.8")
         ),
         (
             NAMED,
-            (
-                USUAL,
-                [("a", "1/2", None, [(0, "0"), (4, "1")]), ("b", "1/2", None, [(0, "0"), (1, "1/4"), (4, "1")])],
-            ),
+            (USUAL, [("a", "1/2", None, [(0, "0"), (4, "1")]), ("b", "1/2", None, [(0, "0"), (1, "1/4"), (4, "1")])]),
         ),
         (SEVERE, (USUAL, [("a", "1/2", 10, YES_NO), ("b", "1/2", None, YES_NO)])),
     ],

@@ -16,7 +16,7 @@ from rubric_lint.lint.engine import lint
 
 pytestmark = pytest.mark.usefixtures("folder")
 
-TABLES = read_cases(__file__)
+ADVICE = read_cases(__file__)["ADVICE"]
 
 SCORE = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"
 
@@ -297,8 +297,6 @@ def test_a_file_that_is_only_named_like_a_rubric_is_told_once(said):
 RUBRIC, SUITE = (f"https://rubric-lint.github.io/schemas/{name}-v2.schema.json" for name in ("rubric", "suite"))
 AT_THE_TOP = f"put the comment `# $schema: {RUBRIC}` at the top of the file"
 VERSIONS = "name the file in the setting `versions`"
-
-ADVICE = TABLES["ADVICE"]
 
 
 @pytest.mark.parametrize(("name", "text", "advice", "new", "done"), ADVICE.values(), ids=ADVICE)

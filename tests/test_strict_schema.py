@@ -51,10 +51,7 @@ FAULTS = {
         "$.rubrics[0]",
         f"'required_min_level' is not one of [{CHECKLIST}]",
     ),
-    "[{id: a, score_range: [0, 10], expected_outcome: It}]": (
-        "$.rubrics[0]",
-        f"'id' is not one of [{HOLISTIC}]",
-    ),
+    "[{id: a, score_range: [0, 10], expected_outcome: It}]": ("$.rubrics[0]", f"'id' is not one of [{HOLISTIC}]"),
     f"[{{id: a, score_ranges: {{0: It}}, levels: {TWO_LEVELS}}}]": (
         "$.rubrics[0]",
         f"'levels' is not one of [{RANGES}]",
@@ -108,18 +105,12 @@ FAULTS = {
         "11 is greater than the maximum of 10",
     ),
     "[{id: a, score_ranges: []}]": ("$.rubrics[0].score_ranges", "[] should be non-empty"),
-    "[{id: a, score_ranges: {11: It}}]": (
-        "$.rubrics[0].score_ranges",
-        r"'11' does not match '^([0-9]|10)(\\.0+)?$'",
-    ),
+    "[{id: a, score_ranges: {11: It}}]": ("$.rubrics[0].score_ranges", r"'11' does not match '^([0-9]|10)(\\.0+)?$'"),
     f"[{{id: a, levels: {ONE_LEVEL}}}]": (
         "$.rubrics[0].levels",
         "[{'level': 1, 'expected_outcome': 'It'}] is too short",
     ),
-    f"[{{id: a, levels: {TWO_LEVELS.replace('So', '7')}}}]": (
-        "$.rubrics[0].levels['2']",
-        "7 is not of type 'string'",
-    ),
+    f"[{{id: a, levels: {TWO_LEVELS.replace('So', '7')}}}]": ("$.rubrics[0].levels['2']", "7 is not of type 'string'"),
 }
 IN_A_SUITE = {
     rubrics: (place.replace("$", "$.tests[1].assert[0]", 1), message) for rubrics, (place, message) in FAULTS.items()

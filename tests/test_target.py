@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 from decimal import Decimal
 from textwrap import dedent
@@ -83,10 +82,7 @@ CRITERIA = {
         "      - id: a\n        required_min_score: 0\n        score_ranges: {0: Wrong, 8: All of it is right}\n",
         "      - id: a\n        score_ranges: {0: Wrong, 8: All of it is right}\n",
     ),
-    "bands in a list": (
-        BANDS.format("expected_outcome", "expected_outcome"),
-        BANDS.format("outcome", "outcome"),
-    ),
+    "bands in a list": (BANDS.format("expected_outcome", "expected_outcome"), BANDS.format("outcome", "outcome")),
 }
 OPENINGS = {
     "agentv-4": "    assertions:\n    - type: rubrics\n      criteria:\n",
@@ -256,9 +252,6 @@ AGENTV = "agentv@4.42.4"
 @pytest.fixture(scope="module")
 def suites(tmp_path_factory):
     """A folder of suites for AgentV, one for each kind of criteria, and the program that reads them."""
-    if not (shutil.which("node") and shutil.which("npm")):
-        pytest.skip("AgentV runs on Node.js, and node or npm is missing")
-
     program = install_package(AGENTV) / "dist/cli.js"
     folder = tmp_path_factory.mktemp("suites")
     subprocess.run(["git", "init", "--quiet", folder], check=True)

@@ -11,9 +11,8 @@ from rubric_lint.judge.prompt import JudgedCase, write_prompt
 from rubric_lint.outputs.chat_tokens import TEMPLATE_TOKEN, break_tokens, escape_tokens
 from rubric_lint.scoring.loading import load_rubrics
 
-TABLES = read_cases(__file__)
+FAMILIES = read_cases(__file__)["FAMILIES"]
 
-FAMILIES = TABLES["FAMILIES"]
 TOKENS = [token for family in FAMILIES.values() for token in family]
 
 

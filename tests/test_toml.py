@@ -18,7 +18,7 @@ from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
-TABLES = read_cases(__file__)
+LOOK_ALIKES = read_cases(__file__)["LOOK_ALIKES"]
 
 EVERYTHING = '''\
 # ü😀 [[no.header]]
@@ -185,11 +185,7 @@ def test_harbor_scores_are_exact():
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        ("weight = 2", 'type = "numeric"'),
-        ("[judge]", 'scoring.aggregation = "all-pass"\n[judge]'),
-    ],
+    "change", [("weight = 2", 'type = "numeric"'), ("[judge]", 'scoring.aggregation = "all-pass"\n[judge]')]
 )
 def test_what_is_no_average_is_not_scored(change, said):
     with pytest.raises(RubricError) as refused:
@@ -235,9 +231,6 @@ def test_verifiers_scores_by_rank_in_toml_and_in_json():
     data = tomllib.loads(CRITERIA)
     for written in (data, data["criteria"]):
         assert worth(json.dumps(written), "rubric.json") == worth(CRITERIA)
-
-
-LOOK_ALIKES = TABLES["LOOK_ALIKES"]
 
 
 @pytest.mark.parametrize("text", LOOK_ALIKES)

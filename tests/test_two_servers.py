@@ -35,11 +35,7 @@ SAID = {
     "a control character": ("rubrics:\n  - Names it \x92 twice\n", [], ["syntax"]),
     "a key twice": (f"rubrics:\n  - {{id: a, weight: 1, weight: 2, {BAND}}}\n", ["Map keys must be unique"], []),
     "a misspelt field": (f"rubrics:\n  - {{id: a, wieght: 2, {BAND}}}\n", [], ["unknown-field"]),
-    "one that is ignored": (
-        f"rubrics:\n  - id: a\n    {BAND}\n    wieght: 2 {IGNORED}[unknown-field]\n",
-        [],
-        [],
-    ),
+    "one that is ignored": (f"rubrics:\n  - id: a\n    {BAND}\n    wieght: 2 {IGNORED}[unknown-field]\n", [], []),
     "a wrong type": (f"rubrics:\n  - {{id: a, weight: heavy, {BAND}}}\n", [], ["schema"]),
     "one that is not counted": (f"rubrics:\n  - id: a\n    {BAND}\n    weight: heavy {IGNORED}[schema]\n", [], []),
     "a bound": (f"rubrics:\n  - {{id: a, required_min_score: 11, {BAND}}}\n", [], ["bounds"]),

@@ -71,10 +71,7 @@ METRICS = {
             }
         ).replace('"{}"', "{}", 1),
     ),
-    "a metric in Python": (
-        "metrics.py",
-        f"tone = GEval(\n    threshold={{}}, rubric=[{LOW}, {HIGH}])\n",
-    ),
+    "a metric in Python": ("metrics.py", f"tone = GEval(\n    threshold={{}}, rubric=[{LOW}, {HIGH}])\n"),
 }
 
 

@@ -347,10 +347,7 @@ def test_an_interrupt_ends_it_in_the_midst_of_waiting(watch):
         (["-"], "--watch cannot be used with stdin"),
         (["--fix"], "--watch cannot be combined with --fix; run them separately"),
         (["--add-ignores"], "--watch cannot be combined with --add-ignores; run them separately"),
-        (
-            ["--write-baseline"],
-            "--watch cannot be combined with --write-baseline; run them separately",
-        ),
+        (["--write-baseline"], "--watch cannot be combined with --write-baseline; run them separately"),
         (["--output", "x"], "--watch supports only --format full, concise, agent or vscode, on stdout"),
         (["--format", "json"], "--watch supports only --format full, concise, agent or vscode, on stdout"),
     ],

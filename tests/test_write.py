@@ -1,6 +1,5 @@
 import errno
 import os
-import shutil
 import stat
 import struct
 import subprocess
@@ -9,6 +8,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from disk import small
 
 from rubric_lint.project.writing import WriteError, replace_file, write_file
 
@@ -174,14 +174,8 @@ def test_a_folder_that_may_not_be_written_leaves_the_file_alone(file, said):
 
 @pytest.fixture
 def full_disk(tmp_path):
-    """A folder on a file system of its own with hardly any room."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mounting = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
-    if not shutil.which("mount") or subprocess.run(mounting, capture_output=True, check=False).returncode:
-        pytest.skip("no file system may be mounted here")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
+    with small(tmp_path / "small", "64k") as folder:
+        yield folder
 
 
 def test_a_full_disk_leaves_the_old_file(full_disk, said):

@@ -7,7 +7,7 @@ import pytest
 from cases import read_cases
 from test_cli_help import call
 
-TABLES = read_cases(__file__)
+WRONG = read_cases(__file__)["WRONG"]
 
 RUBRIC = """\
 rubrics:
@@ -29,7 +29,6 @@ FILES = {
     "r.csv": "id,expected_outcome\na,Names it\n",
     "r.rubric-test.yaml": "rubric: r.rubric.yaml\ntests:\n  - {id: a, answer: So., expect: {verdict: pass}}\n",
 }
-WRONG = TABLES["WRONG"]
 ROWS = [
     (f"{start} {row[0]}", row[1:])
     for start, rows in WRONG.items()
@@ -38,17 +37,14 @@ ROWS = [
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
+def folder(folder):
     for name, text in FILES.items():
         Path(name).write_text(text, "utf-8")
     Path("latin.txt").write_bytes(b"Gr\xf6\xdfe")
     Path("empty").mkdir()
     Path("circle").symlink_to("circle")
     Path("link.yaml").symlink_to("r.rubric.yaml")
-    return tmp_path
+    return folder
 
 
 def held(folder):

@@ -25,12 +25,7 @@ NUMBERS = count()
 
 CRITERION = [name for name, field in schema_for().entry_fields.items() if "deprecated" not in field]
 BAND, LEVEL = ["score_range", "expected_outcome"], ["level", "name", "expected_outcome"]
-SNIPPETS = [
-    "checklist criterion",
-    "criterion with score ranges",
-    "criterion with levels",
-    "band of a holistic scale",
-]
+SNIPPETS = ["checklist criterion", "criterion with score ranges", "criterion with levels", "band of a holistic scale"]
 CASE = ["rubrics", "evalcases", "eval_cases", "cases", "tests", "evaluators", "assert", "assertions", "defaults"]
 
 
@@ -155,11 +150,7 @@ OFFERED = {
         ["name", "expected_outcome", "level of the scale"],
     ),
     "map of bands": ("a.rubric.yaml", "rubrics:\n  - id: a\n    score_ranges:\n      0: Wrong\n      |\n", []),
-    "gate": (
-        "a.rubric.yaml",
-        "rubrics:\n  - id: a\n    required_min_score: |\n",
-        [str(score) for score in range(11)],
-    ),
+    "gate": ("a.rubric.yaml", "rubrics:\n  - id: a\n    required_min_score: |\n", [str(score) for score in range(11)]),
     "empty range": ("a.rubric.yaml", "rubrics:\n  - score_range: |\n", ["[lowest, highest]"]),
     "bound": ("a.rubric.yaml", "rubrics:\n  - score_range: [|]\n", [str(score) for score in range(11)]),
     "flow style": ("a.rubric.yaml", "rubrics:\n  - {|}\n", [*CRITERION, *SNIPPETS]),

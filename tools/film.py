@@ -21,8 +21,8 @@ ROOT = Path(__file__).parent.parent
 FILM = ROOT / "docs/images/film.svg"
 SCENES = (
     "rubric-lint examples/support-bot.yaml --select overlap,unknown-field,vague-outcome",
-    "rubric-fix --diff examples/legacy.yaml",
-    "rubric-score examples/summary.rubric.yaml examples/summary.outputs.jsonl --format table --allow-invalid",
+    "rubric-lint fix --diff examples/legacy.yaml",
+    "rubric-lint score examples/summary.rubric.yaml examples/summary.outputs.jsonl --format table --allow-invalid",
     "rubric-lint assess examples/replies.rubric.yaml examples/replies.judged.jsonl --labels examples/replies.labels.jsonl",  # noqa: E501
 )
 COLUMNS, ROWS = 118, 24

@@ -6,7 +6,7 @@ those of agreement and of the rules on judged data.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -17,10 +17,14 @@ from rubric_lint.agree.judged.run import RecordFile
 from rubric_lint.agree.judged.table import build_table
 from rubric_lint.agree.ratings import Key, Ratings
 from rubric_lint.agree.reading import Reader, UnusableError
+from rubric_lint.messages import list_names
 from rubric_lint.scoring.grading import OVERALL, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.meaning import hash_criteria
 
 _ERROR = Fraction(1, 20)
+
+_MARGIN = Fraction(1, 20)
+"""The share of pairs of answers that a wording may tell apart less than another one that it is better than."""
 
 
 class Version(NamedTuple):
@@ -33,6 +37,11 @@ class Version(NamedTuple):
 
 Asked = tuple[Key, int | None]
 """An answer: its id, and a hash of its text and question, because one id may stand for two texts."""
+
+
+def _count_apart(steps: Collection[int]) -> tuple[int, int]:
+    pairs = math.comb(len(steps), 2)
+    return pairs - sum(math.comb(count, 2) for count in Counter(steps).values()), pairs
 
 
 class Wording(NamedTuple):
@@ -53,9 +62,7 @@ class Wording(NamedTuple):
     @property
     def apart(self) -> tuple[int, int]:
         """The pairs of answers that it tells apart, and all pairs."""
-        n = len(self.step)
-        same = sum(math.comb(count, 2) for count in Counter(self.step.values()).values())
-        return math.comb(n, 2) - same, math.comb(n, 2)
+        return _count_apart(self.step.values())
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
@@ -75,7 +82,8 @@ class Wording(NamedTuple):
 class Versus(NamedTuple):
     """Two wordings on their common answers: which of these only the first and only the second gets right.
 
-    That is by the labels, else by samples that do not differ; `common` is 0 if nothing can be compared.
+    That is by the labels, else by samples that do not differ; `common` is 0 if nothing can be compared. `apart` has the
+    shares of pairs of common answers that each tells apart.
     """
 
     first: int
@@ -84,6 +92,18 @@ class Versus(NamedTuple):
     common: int = 0
     only_first: int = 0
     only_second: int = 0
+    apart: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
+
+    @property
+    def better(self) -> int:
+        """The wording that is right on more answers."""
+        return self.first if self.only_first > self.only_second else self.second
+
+    @property
+    def is_blunter(self) -> bool:
+        """Whether, by samples, the better one tells fewer pairs apart: one value for all answers never differs."""
+        gain = self.apart[0] - self.apart[1]
+        return self.by == "samples" and (gain if self.better == self.first else -gain) < -_MARGIN
 
     @property
     def p(self) -> float | None:
@@ -93,7 +113,7 @@ class Versus(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
-        return {**self._asdict(), "by": self.by or None, "p": self.p}
+        return {**self._asdict(), "by": self.by or None, "apart": [*map(float, self.apart)], "p": self.p}
 
 
 class Traced(NamedTuple):
@@ -136,18 +156,18 @@ class Sources(NamedTuple):
 
 
 def list_unmatched(versions: Iterable[Version], results: Iterable[RecordFile]) -> Iterator[str]:
-    """Yield how many results belong to no version of the file, and how many do not say it."""
+    """Yield how many results belong to no version of the file, and how many do not say it, with their files."""
     known = {rubric.hash for version in versions for rubric in version.rubrics.values()}
-    every = {(line.hash, line.text) for file in results for lines in file.lines.values() for line in lines}
-    counts = Counter("without" if each is None else "known" if each in known else "unknown" for each, _ in every)
-    if count := counts["unknown"]:
-        yield f"{_results(count)} by a rubric that no version has, with these settings"
-    if count := counts["without"]:
-        yield f"{_results(count)} without `rubric_hash`, so nothing says which version judged them"
-
-
-def _results(count: int) -> str:
-    return "1 result is" if count == 1 else f"{count:,} results are"
+    every = {line.text: (line.hash, file.path) for file in results for lines in file.lines.values() for line in lines}
+    unknown = [path for judged_by, path in every.values() if judged_by is not None and judged_by not in known]
+    without = [path for judged_by, path in every.values() if judged_by is None]
+    for paths, why in (
+        (unknown, "by a rubric that no version of the file has, with these settings"),
+        (without, "without `rubric_hash`, so nothing says which version judged them"),
+    ):
+        if paths:
+            are = "result is" if len(paths) == 1 else "results are"
+            yield f"{len(paths):,} {are} {why} ({list_names(sorted(set(paths)), 3)})"
 
 
 def trace(rubric: ScoringRubric, versions: Sequence[Version], sources: Sources) -> History:
@@ -252,7 +272,10 @@ def _compare(wordings: Sequence[Wording], first: int, second: int) -> Versus:
         by = "samples"
     else:
         return Versus(first, second)
-    return Versus(first, second, by, len(common), sides.count((True, False)), sides.count((False, True)))
+    counts = [_count_apart([each.step[key] for key in common]) for each in (one, other)]
+    apart = tuple(Fraction(x, n) if n else Fraction(0) for x, n in counts)
+    only = sides.count((True, False)), sides.count((False, True))
+    return Versus(first, second, by, len(common), *only, (apart[0], apart[1]))
 
 
 def _find_best(count: int, versus: Sequence[Versus]) -> int | None:
@@ -260,6 +283,6 @@ def _find_best(count: int, versus: Sequence[Versus]) -> int | None:
     level = _ERROR / max(len(versus), 1)
     wins: Counter[int] = Counter()
     for each in versus:
-        if each.p is not None and each.p <= level:
-            wins[each.first if each.only_first > each.only_second else each.second] += 1
+        if each.p is not None and each.p <= level and not each.is_blunter:
+            wins[each.better] += 1
     return next((number for number, times in wins.items() if times == count - 1), None)

@@ -367,18 +367,24 @@ _MOST_ANSWERS = 10_000
 
 
 class Probes(NamedTuple):
-    """What the probes show of a rubric, from so many `drawn` answers; `invalid` variants have no valid output."""
+    """What the probes show of a rubric, from so many `answers`.
 
-    drawn: int
+    Of other drawn ones, `unjudged` have no valid output, and `unchanged` cannot be changed; `invalid` variants have no
+    valid output.
+    """
+
+    answers: int
+    unjudged: int
+    unchanged: int
     invalid: int
     kinds: tuple[Probed, ...]
     levels: Levels
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
+        *counts, _, _ = self._asdict().items()
         levels = {f"level_{name}": value for name, value in self.levels._asdict().items()}
-        kinds = [each.to_json() for each in self.kinds]
-        return {"answers": self.drawn, "invalid": self.invalid, **levels, "kinds": kinds}
+        return {**dict(counts), **levels, "kinds": [each.to_json() for each in self.kinds]}
 
     def list_against(self) -> "Iterator[Against]":
         """Yield what speaks against a rubric: warnings for what is never right, else hints."""
@@ -418,23 +424,23 @@ def is_in(answer: Answer, results: Mapping[tuple[str, str], Scored]) -> bool:
 
 def compare(
     rubric: ScoringRubric,
-    variants: Iterable[tuple[str, Mapping[str, Any]]],
+    drawn: Iterable[Answer],
     answers: Mapping[tuple[str, str], Scored],
     judged: Mapping[tuple[str, str], Scored],
 ) -> Probes:
-    """Compare variants, each with the name of its rubric, with their answers; both as far as they have results."""
-    own = [record for name, record in variants if name == rubric.name]
+    """Compare the variants of the drawn answers with these, as far as both have results."""
+    own = [each for each in drawn if each.rubric.name == rubric.name]
+    varied = [list(make_variants(each)) for each in own if is_in(each, answers)]
     names = [*(each.id for each in rubric.criteria), None]
     kinds, invalid = [], 0
     for kind in PROBES:
-        made = [record for record in own if record[_KIND] == kind]
-        both = [
-            (answers.get((rubric.name, _key(each[_OF]))), judged.get((rubric.name, _key(each["id"])))) for each in made
-        ]
-        pairs = [_compare(was, now) for was, now in both if was and now]
+        made = [record for records in varied for record in records if record[_KIND] == kind]
+        both = [(_key(each[_OF]), judged.get((rubric.name, _key(each["id"])))) for each in made]
+        pairs = [_compare(answers[rubric.name, was], now) for was, now in both if now]
         invalid += len(made) - len(pairs)
         kinds.append(decide(kind, len(made), pairs, names))
-    return Probes(len({_key(each[_OF]) for each in own}), invalid, tuple(kinds), Levels.of(len(rubric.criteria)))
+    levels = Levels.of(len(rubric.criteria))
+    return Probes(sum(map(bool, varied)), len(own) - len(varied), varied.count([]), invalid, tuple(kinds), levels)
 
 
 def name_measures(names: Sequence[str | None], most: int = 3) -> str:
@@ -460,7 +466,8 @@ def _list_against(each: Probed, levels: Levels) -> Iterator[Against]:
         )
         yield Against(name, rule, Severity.WARNING if is_rewarded else Severity.HINT, message, plain)
     if each.outcome is Outcome.UNNOTICED:
-        message = f"nothing notices {what}: {word_most(each)}. Say in a criterion what must be right."
+        advice = "If that matters, say in a criterion what must be right and complete"
+        message = f"nothing notices {what}: {word_most(each)}. {advice}."
         yield Against(None, rule, Severity.HINT, message, message)
 
 

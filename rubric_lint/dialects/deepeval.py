@@ -66,7 +66,6 @@ def _is_metric(call: Mapping[str, Any]) -> bool:
 
 
 def _is_band(value: Any) -> bool:
-    """Return whether a value is a call that makes a band."""
     return isinstance(value, dict) and CALL in value and value.keys() >= _NAMES.keys()
 
 

@@ -22,8 +22,8 @@ class Sharing:
     """The users of each field of a document; `rubrics` are the paths of its rubrics, and all else is outside.
 
     Without `rubrics` nothing is outside. Neither are top-level fields that are none of `known`, those of the suite
-    format: authors put there what anchors share. `check_apart` refuses to move items of a list to another document, if
-    they, or the items that are left, would not be read as a rubric there.
+    format, if rubrics use a part of them: authors put there what anchors share. `check_apart` refuses to move items of
+    a list to another document, if they, or the items that are left, would not be read as a rubric there.
     """
 
     document: Document
@@ -208,11 +208,14 @@ class Sharing:
 
     @cached_property
     def _definitions(self) -> frozenset[_Field]:
-        data = self.document.data
+        document, data = self.document, self.document.data
         if not isinstance(data, dict):
             return frozenset()
-        keys = (key for key in data if key not in self.known and not self.document.is_alias((key,)))
-        return frozenset((self.document.root, key) for key in keys)
+        keys = [key for key in data if key not in self.known and not document.is_alias((key,))]
+        if keys and self.rubrics and self.is_needed:
+            used = _reach(document, frozenset(self.rubrics))
+            keys = [key for key in keys if not used.isdisjoint(_reach(document, [(key,)], is_written=True))]
+        return frozenset((document.root, key) for key in keys)
 
     @cached_property
     def _outside(self) -> dict[_Field, Path]:
@@ -313,6 +316,27 @@ class Sharing:
 def is_same(one: Any, other: Any) -> bool:
     """Return whether two values are equal and of one type."""
     return type(one) is type(other) and bool(one == other)
+
+
+def _reach(document: Document, starts: Collection[Path], *, is_written: bool = False) -> set[Any]:
+    """Return the nodes at and below some paths, with the mappings that fields are merged from.
+
+    With `is_written` only those that are written there.
+    """
+    found: set[Any] = set()
+    stack = list(starts)
+    while stack:
+        path = stack.pop()
+        child, value = document.child(path), document.value(path)
+        is_borrowed = path not in starts and (
+            document.is_alias(path) or child.owner is not document.child(path[:-1]).node
+        )
+        if child.node in found or (is_written and is_borrowed):
+            continue
+        found |= {child.node, child.owner} if is_borrowed else {child.node}
+        steps: Any = value if isinstance(value, dict) else range(len(value) if isinstance(value, list) else 0)
+        stack += [(*path, step) for step in steps]
+    return found
 
 
 def _walk(document: Document, doors: frozenset[_Field]) -> Iterator[tuple[Any, Path]]:

@@ -304,7 +304,6 @@ class Collector:
             self._refuse(self._scorer.explain(text, fault, line or 0), line)
 
     def _add_item(self, item: Any) -> None:
-        """Add an output of any form."""
         if known := self._scorer.match_form(item):
             self._add(item.get("id") if type(item) is dict else None, known)
             return
@@ -329,7 +328,6 @@ class Collector:
         raise OutputError(f"found {found}; expected a judge output: a text, bytes of JSON or an object")
 
     def _add_value(self, value: dict[str, Any]) -> None:
-        """Add a decoded entry."""
         try:
             given = {name: item for name, item in value.items() if not is_null(item)}
             value = read_struct(given)
@@ -359,7 +357,6 @@ class Collector:
         self._add(entry.value.get("id") if entry.is_record else None, known)
 
     def _refuse(self, outcome: Outcome, line: int | None = None) -> None:
-        """Add the row of an invalid output."""
         fault = outcome.error or OutputError("invalid")
         self._rows.errors[len(self._rows.kinds)] = RowError(fault.message, fault.path, line)
         invalid = self._invalid.setdefault(outcome.name, Invalid(outcome.name))

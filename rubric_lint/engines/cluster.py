@@ -107,7 +107,7 @@ class Plan(NamedTuple):
             return "its results are by another rubric or another meaning of it (`rubric_hash` differs)"
         named = {"extract": "--extract", "map": "--map"}
         differing = [option for field, option in named.items() if mine[field] != other.get(field)]
-        return f"it was made with another {differing[0]}" if differing else "another version of rubric-score made it"
+        return f"it was made with another {differing[0]}" if differing else "another version of rubric-lint made it"
 
 
 def make_plan(

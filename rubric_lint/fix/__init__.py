@@ -199,7 +199,6 @@ class _Step:
 
     @cached_property
     def edits(self) -> list[Edit]:
-        """All edits, in order."""
         return sorted((edit for *_, change in self._changes for edit in change.edits), key=attrgetter("span"))
 
     def find_touching(self, start: int, end: int) -> Iterator[_Name]:

@@ -188,7 +188,6 @@ def _add(gaps: Sequence[_Gap], *intents: Intent) -> Repair:
 
 
 def _item(band: Band) -> Path:
-    """Return the path of the list item of a band."""
     return band.path[:-1]
 
 

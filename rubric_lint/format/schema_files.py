@@ -4,13 +4,10 @@ import json
 import re
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import urljoin
 
 from rubric_lint.messages import HOME
-
-if TYPE_CHECKING:
-    from referencing import Registry
 
 BASE = f"{HOME}schemas/"
 """The prefix of every `$id`."""
@@ -133,19 +130,6 @@ def join(source: str) -> dict[str, Any]:
     if drawn:
         joined["definitions"] = dict(sorted({**joined.get("definitions", {}), **drawn}.items()))
     return joined
-
-
-@cache
-def registry() -> "Registry[Any]":
-    """Return all authored schemas by `$id`, for references between them."""
-    from referencing import Registry, Resource  # noqa: PLC0415  (30 ms that a clean file does not need)
-
-    def find_added(uri: str) -> Any:
-        return Resource.from_contents(_ADDED[uri.removeprefix(BASE)])
-
-    return Registry(retrieve=find_added).with_resources(  # type: ignore[call-arg]
-        (schema["$id"], Resource.from_contents(schema)) for schema in (load(entry.source) for entry in catalogue())
-    )
 
 
 _CLAIM = r"(?:^|/)(?P<name>rubric|suite)-(?P<version>v\d+)(?:\.(?:completion|strict))?\.schema\.json$"

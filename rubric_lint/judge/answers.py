@@ -14,6 +14,7 @@ from rubric_lint.outputs.decoding import OutputError, decode
 from rubric_lint.outputs.mapping import RESERVED
 from rubric_lint.outputs.streams import read_entries
 from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.text.path import split_pointer
 
 MISSING = object()
 """Stands for a field that a record does not have."""
@@ -63,8 +64,7 @@ def look_up(record: Any, place: str) -> Any:
     if not place.startswith("/"):
         return record.get(place, MISSING)
     value = record
-    for step in place[1:].split("/"):
-        name = step.replace("~1", "/").replace("~0", "~")
+    for name in split_pointer(place):
         if isinstance(value, Mapping) and name in value:
             value = value[name]
         elif isinstance(value, list) and name.isascii() and name.isdigit() and int(name) < len(value):

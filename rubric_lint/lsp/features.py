@@ -194,7 +194,6 @@ class Server:
         return uris or ([workspace.root_uri] if workspace.root_uri else [])
 
     def _reload(self) -> None:
-        """Reload settings files and baselines."""
         self._documents.use(build_workspace(self._folder_uris(), self._options))
         self._connection.refresh()
 

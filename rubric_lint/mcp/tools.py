@@ -105,7 +105,6 @@ class _Refused(list[str]):
     """Messages on the files that were not read; their names cannot break lines."""
 
     def refuse(self, message: str) -> None:
-        """Take a file that cannot be read."""
         self.append(visible(message))
 
     def report_crash(self, fault: Exception, file: str) -> None:
@@ -177,22 +176,18 @@ class _Both(Reporter):
         self._reporters = REPORTERS["json"](self._data.write, look), REPORTERS["agent"](self._lines.write, look)
 
     def add(self, result: Result) -> None:
-        """Take the findings of one file."""
         for reporter in self._reporters:
             reporter.add(result)
 
     def fail(self, failure: Failure) -> None:
-        """Take a file that was not linted."""
         reason = f"{CRASHED}: {failure.reason}" if failure.is_fault else failure.reason
         self.failures.refuse(f"{failure.file}: {reason}")
 
     def end(self, summary: Summary) -> None:
-        """Write the summary."""
         for reporter in self._reporters:
             reporter.end(summary)
 
     def answer(self, notes: list[str]) -> Answer:
-        """Return the report, in both forms."""
         text = self._lines.getvalue() + "".join(f"{note}\n" for note in notes)
         return Answer(text, json.loads(self._data.getvalue()))
 

@@ -122,15 +122,6 @@ def find_assertions(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]
                 yield place, assertion
 
 
-def find_strings(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
-    """Find all strings in a value."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict | list):
-        for step, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from find_strings((*path, step), item)
-
-
 def find_other_files(document: Document) -> Iterator[Unmet]:
     """Find the cases and assertions that are in other files, of which nothing is rewritten."""
     data = document.data

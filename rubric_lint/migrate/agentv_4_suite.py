@@ -24,7 +24,6 @@ from rubric_lint.migrate.agentv import (
     Unmet,
     find_assertion_lists,
     find_assertions,
-    find_strings,
     find_suite_cases,
     is_named,
     is_suite,
@@ -42,7 +41,7 @@ from rubric_lint.migrate.agentv_5_suite import (
 from rubric_lint.run.summary import counted
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_environment, find_marks, name_variables, unescape
-from rubric_lint.text.path import Part, Path
+from rubric_lint.text.path import Part, Path, find_strings
 
 _NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _MOVED = ("input", "expected_output")

@@ -30,7 +30,6 @@ from rubric_lint.migrate.agentv import (
     find_assertion_lists,
     find_assertions,
     find_other_files,
-    find_strings,
     find_suite_cases,
     is_named,
     is_suite,
@@ -39,7 +38,7 @@ from rubric_lint.migrate.agentv import (
 from rubric_lint.run.summary import counted
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_environment, find_marks, find_names
-from rubric_lint.text.path import Part, Path
+from rubric_lint.text.path import Part, Path, find_strings
 
 NEW_NAMES = {
     **dict.fromkeys(OLD_CASES, CASES),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from rubric_lint.messages import find_near, list_names
 from rubric_lint.outputs.blocks import Block, Entry, InputError, join_entries
 from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.text.path import split_pointer
 
 RESERVED = frozenset({
     *("rubric", "rubric_hash", "shape", "score", "verdict", "criteria", "error"),
@@ -245,7 +246,7 @@ def _rename_fields(record: _Object, mapping: Mapping[str, str]) -> _Object:
 def _find_steps(column: str) -> list[str] | None:
     """Return the steps of a place inside a field, a JSON Pointer or names with dots between; None for a plain name."""
     if column.startswith("/"):
-        return [step.replace("~1", "/").replace("~0", "~") for step in column[1:].split("/")]
+        return [*split_pointer(column)]
     return column.split(".") if "." in column else None
 
 

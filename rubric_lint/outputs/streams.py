@@ -59,7 +59,7 @@ _MAGIC = {
     b"<!doctype": "an HTML page",
     b"<html": "an HTML page",
     b"<?xml": "XML",
-    b'{"results": [\n': "output of rubric-score --format json, which is for programs (-o FILE.jsonl writes JSON Lines)",
+    b'{"results": [\n': "output of rubric-lint score --format json, for programs (-o FILE.jsonl writes JSON Lines)",
 }
 EXPECTED = "expected JSON Lines, JSON or CSV in UTF-8, or Parquet, each also in gzip or zstd, or an Excel workbook"
 """What is read instead of a file of another kind."""
@@ -176,7 +176,6 @@ class _File:
         return taken
 
     def readable(self) -> bool:
-        """Return that it can be read."""
         return True
 
     def close(self) -> None:

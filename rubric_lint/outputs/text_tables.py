@@ -243,7 +243,6 @@ class _Lines:
         return line
 
     def skip(self) -> bool:
-        """Skip a line; return whether there was one."""
         try:
             self._take()
         except StopIteration:

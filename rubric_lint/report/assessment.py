@@ -12,7 +12,7 @@ from rubric_lint.agree.history import Traced, Versus, Wording
 from rubric_lint.agree.intervals import MOST_LABELS, Bounded, Share, count_deciding
 from rubric_lint.agree.judged.outcomes import Untested, at_least, at_most
 from rubric_lint.agree.judged.run import Doubt, Review
-from rubric_lint.agree.probes import PROBES, Outcome, name_measures, word_most
+from rubric_lint.agree.probes import PROBES, Outcome, Probes, name_measures, word_most
 from rubric_lint.agree.reading import NO_RESULT
 from rubric_lint.finding import Severity
 from rubric_lint.messages import Causes, list_names, visible, visible_json
@@ -106,7 +106,7 @@ def word_headline(found: Assessment) -> str:
 
 def word_probes(found: Assessment) -> Iterator[tuple[str, str]]:
     """Yield each way in which answers were made worse, and what the judge made of that."""
-    for each in found.probes.kinds if found.probes else ():
+    for each in found.probes.kinds if found.probes and found.probes.answers else ():
         n = each.most.share.n
         parts = []
         for does, names, side in (("rewarded by", each.rewarded, "rose"), ("noticed by", each.fell, "fell")):
@@ -121,6 +121,8 @@ def word_probes(found: Assessment) -> Iterator[tuple[str, str]]:
             parts.append(f"{'not rewarded' if PROBES[each.kind].adds else 'nothing notices it'}: {word_most(each)}")
         elif not parts and each.outcome is Outcome.NOT_MADE:
             parts.append("no answer can be changed in this way")
+        elif not parts and not n:
+            parts.append("no variant has a valid output")
         elif not parts:
             does = "better" if PROBES[each.kind].adds else "worse"
             more = f"; {each.needed} answers would decide" if each.needed else ""
@@ -128,12 +130,15 @@ def word_probes(found: Assessment) -> Iterator[tuple[str, str]]:
         yield each.kind, "; ".join(parts)
 
 
-def _head_probes(found: Assessment) -> str:
-    probes = found.probes
-    if probes is None:
-        return ""
-    invalid = f"; {counted(probes.invalid, 'variant')} not compared, without a valid output" if probes.invalid else ""
-    return f"Probes: {counted(probes.drawn, 'answer')} made worse on purpose{invalid}"
+def _head_probes(probes: Probes) -> str:
+    parts = [f"Probes: {counted(probes.answers, 'answer') if probes.answers else 'no answer'} made worse on purpose"]
+    for count, noun, why in (
+        (probes.unjudged, "answer", "without a valid output to compare with"),
+        (probes.unchanged, "answer", "that cannot be changed, as in messages or without a letter"),
+        (probes.invalid, "variant", "without a valid output"),
+    ):
+        parts += [f"not counted: {counted(count, noun)} {why}"] if count else []
+    return "; ".join(parts)
 
 
 def word_history(found: Assessment) -> Iterator[tuple[int, str]]:
@@ -185,7 +190,8 @@ def _word_versus(versus: Versus) -> str:
     what = "right" if versus.by == "labels" else "the same in all samples"
     shown = "no answer differs" if versus.p is None else f"p = {versus.p:.2g}"
     only = f"only the first is {what} on {versus.only_first}, only the second on {versus.only_second}"
-    return f"of {counted(versus.common, 'common answer')} {only} ({shown})"
+    blunt = ", but tells fewer pairs of answers apart" if versus.is_blunter else ""
+    return f"of {counted(versus.common, 'common answer')} {only} ({shown}){blunt}"
 
 
 def _share(found: Assessment) -> str:
@@ -313,7 +319,9 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
     if Reason.ERRORS in reasons:
         errors = [each for each in _list_evidence(found) if each.severity is Severity.ERROR]
         tests = any(each.rule == "unmet-expectation" for each in errors)
-        yield Step("Fix the errors, then run this again.", shlex.join(["rubric-test" if tests else "rubric-lint", "."]))
+        yield Step(
+            "Fix the errors, then run this again.", shlex.join(["rubric-lint", *(["test"] if tests else []), "."])
+        )
         return
     if Reason.INVALID in reasons and given.results:
         yield _ask_again(given)
@@ -327,7 +335,7 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         yield Step("Mend what is listed above, then judge the answers again.")
     if {Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.DISPUTED} & set(reasons):
         files = [*given.results, *(word for name in given.labels for word in ("--labels", name))]
-        command = shlex.join(["rubric-score", "agree", given.rubric, *files])
+        command = shlex.join(["rubric-lint", "agree", given.rubric, *files])
         who = "people" if Reason.DISPUTED in reasons else "people and the judge"
         yield Step(f"Read the answers on which {who} differ.", command)
     if Reason.NO_LABELS in reasons and _has_unusable_labels(review, given):
@@ -358,7 +366,7 @@ def _list_steps_of_doubt(found: Assessment, given: Given, again: Sequence[str]) 
 
 
 def _ask_again(given: Given) -> Step:
-    command = ["rubric-score", "judge", given.rubric, given.results[0], "--again", "--model", "MODEL"]
+    command = ["rubric-lint", "judge", given.rubric, given.results[0], "--again", "--model", "MODEL"]
     return Step("Ask again for the invalid outputs, with the options of the first run.", shlex.join(command))
 
 
@@ -417,7 +425,7 @@ def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Ite
     yield from _write_standings(found, look, room)
     yield ""
     if found.probes:
-        yield from wrap(_head_probes(found), room)
+        yield from wrap(_head_probes(found.probes), room)
         for kind, text in word_probes(found):
             first, *others = (line[_NAMED:] for line in wrap(visible(text), room, " " * _NAMED))
             yield f"{f'  {kind}':<{_NAMED}}{first}"
@@ -569,7 +577,7 @@ def as_markdown(several: Sequence[Assessment], given: Given, _look: Style, write
 def _write_more(found: Assessment, write: Write) -> None:
     """Write what was asked for beside the assessment."""
     if found.probes:
-        write(f"\n{_head_probes(found)}\n\n| probe | shows |\n|---|---|\n")
+        write(f"\n{_head_probes(found.probes)}\n\n| probe | shows |\n|---|---|\n")
         for kind, text in word_probes(found):
             write(f"| {kind} | {_quote(text)} |\n")
     for depth, text in word_history(found):

@@ -146,7 +146,6 @@ class _Elements:
         self.close()
 
     def close(self) -> None:
-        """Remove what was written."""
         self._spool.close()
 
 
@@ -200,7 +199,6 @@ class AnswerRows(_Elements):
         self._start()
 
     def _start(self) -> None:
-        """Begin an empty block."""
         self._line = 0
         self._ids: list[str | None] = []
         self._of_json: list[int] = []  # the rows whose id is not a string, but the JSON of one

@@ -364,12 +364,10 @@ class _Lines:
         self._rubrics = rubrics
 
     def add(self, results: list[str]) -> None:
-        """Write the results."""
         lines = results if self._rubrics is None else [shorten(each, self._rubrics) for each in results]
         self._stream.write(("\n".join(lines) + "\n").encode("utf-8", "backslashreplace"))
 
     def end(self) -> None:
-        """Complete what is packed."""
         self._stream.close()
 
 
@@ -390,7 +388,6 @@ class _Table:
         self._write([[*self._HEAD, *[f"criteria.{name}" for name in self._ids], *self._ERROR]])
 
     def add(self, results: list[str]) -> None:
-        """Write the results."""
         self._write(map(self._list_cells, results))
 
     def _list_cells(self, result: str) -> list[Any]:
@@ -417,7 +414,6 @@ class _Table:
         self._stream.write(text.getvalue().encode("utf-8", "backslashreplace"))
 
     def end(self) -> None:
-        """Complete what is packed."""
         self._stream.close()
 
 

@@ -298,7 +298,6 @@ class _Line:
         return self._endpoint
 
     async def leave(self) -> None:
-        """Close the client after the last request."""
         self._users -= 1
         if not self._users and self._endpoint:
             endpoint, self._endpoint = self._endpoint, None

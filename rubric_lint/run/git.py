@@ -17,6 +17,7 @@ from rubric_lint.finding import Finding, Result
 from rubric_lint.project.files import RealFolders
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.document import Document
+from rubric_lint.text.path import split_pointer
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span
 
@@ -162,18 +163,23 @@ _DIFF = (
 )
 
 
+def _find_root() -> tuple[str, bool]:
+    """Return the root of the work tree around the current folder, and whether its clone is shallow."""
+    code, answer, fault = ask("rev-parse", "--show-toplevel", "--is-shallow-repository")
+    if code:
+        raise GitError(f"it needs a Git repository around the current folder, and git says: {tell(fault)}")
+    top, _, is_shallow = answer.rstrip(b"\n").rpartition(b"\n")
+    return os.path.realpath(os.fsdecode(top)), is_shallow == b"true"
+
+
 def read_changes(revision: str) -> Changes:
     """Find the differences between the work tree around the current folder and the point where it left `revision`.
 
     Raises:
         GitError: if there is no Git, no repository or no such revision.
     """
-    code, answer, fault = ask("rev-parse", "--show-toplevel", "--is-shallow-repository")
-    if code:
-        raise GitError(f"it needs a Git repository around the current folder, and git says: {tell(fault)}")
-    top, _, is_shallow = answer.rstrip(b"\n").rpartition(b"\n")
-    root = os.path.realpath(os.fsdecode(top))
-    base = _find_base(revision, is_shallow=is_shallow == b"true")
+    root, is_shallow = _find_root()
+    base = _find_base(revision, is_shallow=is_shallow)
     comparison = _Comparison(revision)
     comparison.compare(root, "", base)
     return Changes(root, comparison.files, frozenset(comparison.tracked), tuple(comparison.unknown))
@@ -262,21 +268,16 @@ def read_branch(revision: str | None) -> Branch:
     Raises:
         GitError: if there is no Git, no repository, no such revision, or no base.
     """
-    code, answer, fault = ask("rev-parse", "--show-toplevel", "--is-shallow-repository")
-    if code:
-        raise GitError(f"it needs a Git repository around the current folder, and git says: {tell(fault)}")
-    top, _, is_shallow = answer.rstrip(b"\n").rpartition(b"\n")
-    root = os.path.realpath(os.fsdecode(top))
+    root, is_shallow = _find_root()
     names = ["origin/HEAD", "origin/main", "origin/master", "main", "master"]
-    target = os.environ.get(
-        "GITHUB_BASE_REF"
-    )  # compared with another branch, a pull request could seem to change nothing
+    # Compared with another branch than its target, a pull request could seem to change nothing.
+    target = os.environ.get("GITHUB_BASE_REF")
     base = revision or (f"origin/{target}" if target else next(filter(_is_commit, names), None))
     if base is None:
         raise GitError(
             f"no base of this branch found (looked for {', '.join(names)}); fetch it, or name a revision, such as HEAD"
         )
-    commit = _find_base(base, is_shallow=is_shallow == b"true")
+    commit = _find_base(base, is_shallow=is_shallow)
     tree = ("-C", root)
     how = ("diff", "--name-status", "-z", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-relative")
     code, changed, fault = ask(*tree, *how, "--ignore-submodules", commit, "--", settings=silence_filters(root))
@@ -496,7 +497,7 @@ class _Touch:
 
     def _extents(self, finding: Finding) -> Iterator[Span]:
         """Yield the spans of the value of a finding: where it is written, and where an alias refers to it."""
-        steps = [step.replace("~1", "/").replace("~0", "~") for step in finding.pointer.split("/")[1:]]
+        steps = [*split_pointer(finding.pointer)]
         document = self._documents.get("")
         if document is None and steps:
             document = self._documents.get(steps.pop(0))

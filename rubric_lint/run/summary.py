@@ -227,7 +227,7 @@ _MOST = 10
 """How many lines of one kind are shown; the rest are counted."""
 
 UNKNOWN = "no field of a known format found"
-TESTS = "it holds rubric tests, which rubric-test runs"
+TESTS = "it holds rubric tests, which `rubric-lint test` runs"
 EMPTY = "it is empty"
 """Reasons why a file without near misses has no rubrics."""
 

@@ -465,14 +465,11 @@ def _outliving_pipes() -> Iterator[None]:
 
 
 class _TaskScorer:
-    """A scorer of tasks."""
-
     def __init__(self, setting: _Setting) -> None:
         self._rubrics = setting.rubrics
         self._scorer = PartScorer(setting.rubrics, Totals(()), setting.extract, merges=setting.merges)
 
     def score(self, task: Task) -> Counted:
-        """Score a task."""
         totals = self._scorer.totals = Totals(self._rubrics.values())
         self._scorer.file = task.file
         for part in task.parts:

@@ -10,7 +10,7 @@ from typing import Any
 
 from rubric_lint.format.schema_files import BASE, add_schema
 from rubric_lint.format.view import Dialect
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Path, split_pointer
 
 Names = tuple[str, ...]
 """Names of a field, of which the first that an entry has counts: a key, keys with dots, or a pointer from the top."""
@@ -110,12 +110,8 @@ def _as_names(value: str | list[str]) -> Names:
 def _as_marks(value: Any) -> Marks:
     if not isinstance(value, dict):
         return tuple((name, None) for name in _as_names(value))
-    return tuple((name, tuple(each) if isinstance(each, list) else (each,)) for name, each in value.items())
-
-
-def split_pointer(pointer: str) -> tuple[str, ...]:
-    """Return the steps of a JSON pointer."""
-    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+    pairs = ((name, each if isinstance(each, list) else [each]) for name, each in value.items())
+    return tuple((name, None if each == [True] else tuple(each)) for name, each in pairs)
 
 
 def is_plain(name: str) -> bool:

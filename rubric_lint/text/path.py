@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from enum import StrEnum
+from typing import Any
 
 Path = tuple[str | int, ...]
 """The path from a document's root to a value: keys as they are written, and 0-based indices."""
@@ -27,6 +28,20 @@ def pointer(path: Path) -> str:
     if "~" not in plain and plain.count("/") == len(path) - 1:
         return "/" + plain
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def split_pointer(pointer: str) -> tuple[str, ...]:
+    """Return the steps of a JSON Pointer."""
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+
+
+def find_strings(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
+    """Find all strings in a value, which is at `path`."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict | list):
+        for step, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from find_strings((*path, step), item)
 
 
 def list_above(place: str) -> Iterator[str]:

@@ -156,7 +156,6 @@ class _Places:
         return ends, more
 
     def span(self, node: Any) -> Span:
-        """Return the span of a node in the source."""
         return Span(
             self.offset(node.lineno, node.col_offset),
             self.offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset),

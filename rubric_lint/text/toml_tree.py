@@ -167,7 +167,6 @@ class _Scanner:
         return way
 
     def _read_keys(self) -> list[tuple[str, Span]]:
-        """Read a dotted key."""
         keys: list[tuple[str, Span]] = []
         while True:
             if len(keys) > MAX_DEPTH:

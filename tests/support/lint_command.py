@@ -1,11 +1,17 @@
 """Call `rubric-lint` on a folder of three files: one with an error, one with a warning, one sound."""
 
 import os
+import select
+import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import warm
+
+with suppress(ImportError):  # not on Windows
+    import pty
 
 PROGRAM = warm.LINT
 
@@ -61,6 +67,25 @@ def call(*args, stdin=b"", program=PROGRAM, **more):
     """What a call prints on standard output and standard error, and its exit code."""
     done = warm.run(command(*args, program=program), input=stdin, env=environment(**more))
     return done.stdout.decode(), done.stderr.decode(), done.returncode
+
+
+def on_terminal(command, *, stdin=subprocess.DEVNULL, stdout=None, columns=80, **more):
+    """What a command writes to a terminal, by standard output and standard error alike, and its exit code."""
+    leader, follower = pty.openpty()
+    streams = {"stdin": stdin, "stdout": stdout or follower, "stderr": follower}
+    process = warm.start(command, env=environment(COLUMNS=str(columns), **more), **streams)
+    os.close(follower)
+    written = b""
+    while select.select([leader], [], [], 60)[0]:
+        try:
+            piece = os.read(leader, 1 << 16)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        written += piece
+    os.close(leader)
+    return written.decode().replace("\r\n", "\n"), process.wait()
 
 
 @pytest.fixture(autouse=True)

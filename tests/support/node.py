@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from once import make_once
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +34,9 @@ def install_locked():
 
 
 def install_package(package):
-    """The folder of one package of npm, such as `agentv@4.42.4`, with what it needs and nothing else."""
+    """The folder of one package of npm, such as `agentv@4.42.4`, with what it needs; the test skips without npm."""
+    if not (shutil.which("node") and shutil.which("npm")):
+        pytest.skip("it runs on Node.js, and node or npm is missing")
 
     def install(folder):
         command = ["npm", "install", "--no-audit", "--no-fund", "--no-save", "--omit=peer", "--omit=optional"]

@@ -49,8 +49,7 @@ class StdioServer:
     def open(self, uri, text, language="yaml"):
         """The diagnostics of a document that is opened."""
         self.notify(
-            "textDocument/didOpen",
-            {"textDocument": {"uri": uri, "languageId": language, "version": 1, "text": text}},
+            "textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": language, "version": 1, "text": text}}
         )
         published = "textDocument/publishDiagnostics"
         return self._next(lambda each: each.get("method") == published and each["params"]["uri"] == uri)["params"][

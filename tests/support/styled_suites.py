@@ -4,6 +4,9 @@ import json
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from rubric_lint.text.source import Source
 
 WORDS = ("cites", "two", "sources", "the", "limits", "état", "🙂 done", "names", "a figure")
 RANGES = {"0": "Contradicts the source", "4": "Mentions the source once", "8": "Quotes it with its page"}
@@ -227,3 +230,11 @@ def json_suites(draw):
     ]
     text = text + writer.one_of("", "\n")
     return Suite("suite.jsonl" if is_lines else "suite.json", text.encode(), after)
+
+
+def read_data(name, data):
+    """The data of all documents, by readers that know nothing of places."""
+    text = Source.from_bytes(name, data).text
+    if name.endswith((".json", ".jsonl")):
+        return [json.loads(line) for line in (text.splitlines() if name.endswith("l") else [text])]
+    return list(YAML(typ="safe", pure=True).load_all(text))

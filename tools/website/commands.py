@@ -22,10 +22,10 @@ MOST = 15
 """An option of more commands than this is one of most of them."""
 MEANINGS = {
     Exit.CLEAN: "Nothing to report.",
-    Exit.FOUND: "Something to report: findings at or above `--fail-on`, files that `rubric-fix --check` would change, "
-    "invalid outputs, verdicts at or below `rubric-score --fail-on`, or rubric tests that failed.",
+    Exit.FOUND: "Something to report: findings at or above `--fail-on`, files that `rubric-lint fix --check` would "
+    "change, invalid outputs, verdicts at or below `rubric-lint score --fail-on`, or rubric tests that failed.",
     Exit.USAGE: "Wrong use: an option, a path that cannot be read, or invalid settings.",
-    Exit.FAULT: "A crash: a bug in rubric-lint. The message says what to report. From `rubric-fix`, also a "
+    Exit.FAULT: "A crash: a bug in rubric-lint. The message says what to report. From `rubric-lint fix`, also a "
     "file that was left unchanged because its fixes could not be verified.",
     Exit.INTERRUPTED: "Interrupted with Ctrl+C.",
     Exit.TERMINATED: "Terminated with SIGTERM.",

@@ -44,7 +44,9 @@ def describe_rule(rule: Rule) -> str:
     facts = f"**Severity:** {rule.severity} · {fix} · **In the terminal:** `rubric-lint --explain {rule.name}`"
     choices = "".join(f"- `{name}`: {told}\n" for name, told in rule.choices.items())
     facts += (
-        f"\n\n**Choices** (`rubric-fix --choose NAME`, or the light bulb of an editor):\n\n{choices}" if choices else ""
+        f"\n\n**Choices** (`rubric-lint fix --choose NAME`, or the light bulb of an editor):\n\n{choices}"
+        if choices
+        else ""
     )
     rest = _HEADING.sub("#### ", _MESSAGES.sub("", rest)).rstrip()
     return f"## `{rule.name}` {{ #{rule.name} }}\n\n{summary}\n\n{facts.rstrip()}\n\n{rest}"

@@ -214,8 +214,7 @@ def _show(given: _Given, tables: "Sequence[Inferred]", color: str, *, err: bool)
 
 def _word_unused(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
     from rubric_lint.shapes.infer import generalize  # noqa: PLC0415
-    from rubric_lint.shapes.shape import split_pointer  # noqa: PLC0415
-    from rubric_lint.text.path import pointer  # noqa: PLC0415
+    from rubric_lint.text.path import pointer, split_pointer  # noqa: PLC0415
 
     for each in tables:
         paths = [(document, path) for document, path in each.unused if document in given.documents]

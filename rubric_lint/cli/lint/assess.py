@@ -122,12 +122,16 @@ def _check(given: Given) -> None:
 
 def _judge(given: Given, linted: "Linted") -> "tuple[int, tuple[str, ...], dict[str, Probes]]":
     """Judge the answers, and variants of some; return the exit code, the file of results, and what variants show."""
+    from rubric_lint.agree.probes import PROBES  # noqa: PLC0415
     from rubric_lint.judge.spending import Spending  # noqa: PLC0415
 
     output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
     access, plan = find_access(given.models, vars(given)), make_plan({**vars(given), "shuffle": _SEED})
-    limit, spending = read_limit(given), Spending()
+    limit, spending = read_limit(given, access), Spending()
     work = Work(given, output, linted.prepare(), access, plan, limit, spending=spending, option="--results")
+    if given.probe:
+        most = given.probe * len(work.rubrics) * len(PROBES) * plan.samples * len(access.calls)
+        click.echo(f"up to {most:,} more requests for --probe, after the answers are judged", err=True)
     code = judge_answers(work)
     recorded = (str(output),) if output.stat().st_size else ()
     if code == Exit.USAGE or not given.probe:
@@ -144,16 +148,16 @@ def _probe(work: Work, count: int) -> "tuple[int, dict[str, Probes]]":
     with ExitStack() as opened:
         drawn = choose(work.open_answers(opened).read(), count, _SEED)
     judged = read_scored(str(work.output), work.rubrics)
-    variants = [(each.rubric.name, one) for each in drawn if is_in(each, judged) for one in make_variants(each)]
+    variants = [record for each in drawn if is_in(each, judged) for record in make_variants(each)]
     output = Path(f"{str(work.output).removesuffix('.jsonl').removesuffix('.judged')}.probed.jsonl")
     code: int = Exit.CLEAN
     if variants:
         told = f"probing: {counted(len(variants), 'variant')} of {counted(len(drawn), 'answer')} to judge"
         click.echo(visible(f"{told}, with results in {output}"), err=True)
-        made = b"".join(encode(record) + b"\n" for _, record in variants)
+        made = b"".join(encode(record) + b"\n" for record in variants)
         code = judge_answers(work._replace(made=made, output=output))
     found = read_scored(str(output), work.rubrics) if output.is_file() else {}
-    return code, {name: compare(rubric, variants, judged, found) for name, rubric in work.rubrics.items()}
+    return code, {name: compare(rubric, drawn, judged, found) for name, rubric in work.rubrics.items()}
 
 
 _EXITS = {"trusted": Exit.CLEAN, "not trusted": Exit.FOUND, "undecided": _UNDECIDED}

@@ -271,7 +271,6 @@ def _score(name: str, pairs: "list[RubricPair]") -> "Effects":
 
 
 def _size(name: str) -> int | None:
-    """Return the size of a file in bytes; None if it is not known."""
     with suppress(OSError, ValueError):
         return os.stat(name).st_size
     return None

@@ -49,7 +49,6 @@ def _label(entry: SchemaFile) -> str:
 
 
 def _choose(entry: SchemaFile, form: Form) -> SchemaFile:
-    """Return a form of a schema."""
     for each in entry.forms:
         if each.form == form:
             return each
@@ -127,7 +126,6 @@ class _Schemas(Group):
     """Lists the schemas if no command is named."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command that is named, or list the schemas."""
         if ctx._protected_args:
             return super().invoke(ctx)
         rows = [(_label(entry), entry.bundled_id, str(entry.path)) for entry in _entries()]

@@ -151,8 +151,8 @@ def _require_complete(names: Sequence[str]) -> None:
             faults.append(f"{folder / OF_ENGINE}: cannot be read, so it is unknown whether all parts are there")
         elif found.rows < found.of:
             faults.append(
-                f"{folder}: not complete, {found.rows:,} of {found.of:,} outputs are scored; run rubric-score --engine "
-                "again to score the others"
+                f"{folder}: not complete, {found.rows:,} of {found.of:,} outputs are scored; run "
+                "rubric-lint score --engine again to score the others"
             )
     if faults:
         raise UserError(*faults)

@@ -324,7 +324,6 @@ def _write_ragas(writing: Writing) -> str:
 
 
 def _lose_levels(writing: Writing, name: str, criterion: Criterion) -> None:
-    """Report what a dictionary of levels does not say."""
     if criterion.outcome is not None:
         writing.lose(name, criterion.outcome_path, f"what is judged: {writing.title} sees only the levels")
     if named := [f"{level.number} {level.name}" for level in criterion.levels or () if level.name is not None]:

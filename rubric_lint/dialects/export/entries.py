@@ -108,7 +108,6 @@ def _band(band: Band, fields: Mapping[str, Any], target: str) -> Data:
 
 
 def _written(criterion: Criterion, path: Path) -> Mapping[str, Any]:
-    """Return a band or level of a criterion as written."""
     value: Any = criterion.fields or {}
     for step in path[len(criterion.path) :]:
         is_there = step in value if isinstance(value, dict) else isinstance(value, list)

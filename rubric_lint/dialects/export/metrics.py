@@ -227,7 +227,6 @@ def _write_lightspeed(writing: Writing) -> str:
 
 
 def _configure(metrics: Iterable[_Metric]) -> dict[str, Any]:
-    """Return metrics as lightspeed-evaluation configures them, by name."""
     return {
         f"geval:{metric.name}": {
             "criteria": metric.task or _BY_ITS_RUBRIC,

@@ -118,7 +118,6 @@ class _Case(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the case, or its place."""
         own = self.fields.get("id")
         return str(own.value) if own else self.called or "/".join(map(str, self.key[1])) or str(self.key[0])
 
@@ -559,7 +558,6 @@ def _as_text(value: Any, source: str, target: str, known: Collection[str]) -> An
 
 
 def _is_messages(value: Any) -> bool:
-    """Return whether a value is a list of messages with texts."""
     return (
         isinstance(value, list)
         and bool(value)
@@ -621,8 +619,6 @@ def _put(written: dict[str, Any], fields: dict[str, Any]) -> None:
 
 
 class _Carrier:
-    """Carries a suite to one target."""
-
     def __init__(self, suite: _Suite, target: ExportTarget) -> None:
         self.suite = suite
         self.source = suite.system
@@ -636,7 +632,6 @@ class _Carrier:
         self.as_written = self.target in {OURS, self.source}
 
     def lose(self, part: Part, message: str = "") -> None:
-        """Report a field or an assertion as lost."""
         name = next((step for step in reversed(part.path) if isinstance(step, str)), "")
         if not part.path:
             message = f"a document without rubrics and cases: {self.title} has no place for it"
@@ -733,7 +728,6 @@ class _Carrier:
     # Suites
 
     def carry_suite(self) -> dict[str, Any]:
-        """Return the fields of the suite that the target has."""
         written: dict[str, Any] = {}
         for name, part in self.suite.fields.items():
             try:

@@ -42,7 +42,6 @@ class _Sheet(NamedTuple):
 
     @property
     def texts(self) -> Iterator[tuple[str, Path]]:
-        """The texts of the table with their paths."""
         return ((value.content, value.path) for row in self.rows for value in row if isinstance(value.content, str))
 
 

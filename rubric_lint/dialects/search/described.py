@@ -169,7 +169,6 @@ def _find_mark(item: dict[str, Any], marks: Mapping[str, Any]) -> Path | None:
 
 
 def _read(document: Document, path: Path, table: Table) -> View:
-    """Read a list of criteria."""
     draft, view, items = Draft(document, path), table.view, document.value(path)
     has_marks = not view.keys().isdisjoint(("skip", "negative", "gate"))
     data = _read_marked(draft, table, items) if has_marks else draft.rename_each(items, table.names)

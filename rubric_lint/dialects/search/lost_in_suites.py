@@ -23,7 +23,7 @@ from rubric_lint.format.view import View
 from rubric_lint.messages import describe, find_near, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_broken, find_names
-from rubric_lint.text.path import Part, Path
+from rubric_lint.text.path import Part, Path, find_strings
 
 
 def find_faulty_templates(document: Document) -> Iterator[Problem]:
@@ -41,9 +41,9 @@ def find_faulty_templates(document: Document) -> Iterator[Problem]:
         ):
             continue
         judged = dict(_find_texts(path, case))
-        rendered = [text for name in _RENDERED for text in _walk_strings((*path, name), case.get(name))]
+        rendered = [text for name in _RENDERED for text in find_strings((*path, name), case.get(name))]
         given = case.get("vars")
-        rendered += _walk_strings((*path, "vars", "input"), given.get("input") if isinstance(given, dict) else None)
+        rendered += find_strings((*path, "vars", "input"), given.get("input") if isinstance(given, dict) else None)
         for place, text in {**judged, **dict(rendered)}.items():
             if tag := find_broken(text):
                 yield Problem("agentv-template", place, values={"tag": tag}, repair=_escape(place))
@@ -89,17 +89,9 @@ def _find_in_list(path: Path, entries: Any) -> Iterator[tuple[Path, str]]:
             yield place, entry
         elif isinstance(entry, dict) and entry.get("type") in ("llm-rubric", "agent-rubric"):
             for name in ("value", "score_ranges", "prompt"):
-                yield from _walk_strings((*place, name), entry.get(name))
+                yield from find_strings((*place, name), entry.get(name))
         elif isinstance(entry, dict) and entry.get("type") == "assert-set":
             yield from _find_in_list((*place, "assert"), entry.get("assert"))
-
-
-def _walk_strings(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict | list):
-        for step, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _walk_strings((*path, step), item)
 
 
 def find_lost_in_agentv(document: Document, views: list[View], taken: set[Path]) -> Iterator[Problem]:

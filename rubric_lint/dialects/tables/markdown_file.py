@@ -224,7 +224,6 @@ def _lines(source: Source) -> Iterator[tuple[str, int]]:
 
 
 def _read_row(source: Source, line: str, start: int) -> Row:
-    """Return the cells of a line."""
     begin = len(line) - len(line.lstrip())
     at = begin + line.startswith("|", begin)
     cells: dict[int, Cell] = {}

@@ -162,7 +162,6 @@ class _Reader:
     # Layouts
 
     def _item(self, row: Row) -> Part:
-        """Read a row of a checklist."""
         self._refuse_names()
         if self.rescale:
             raise TableError(self.table.header.place, "--rescale has no scores to change: this table is a checklist")
@@ -300,7 +299,6 @@ class _Reader:
         return self._scale(self._rows(rows), rows[0].place, is_levels=is_levels)
 
     def _rows(self, rows: list[Row]) -> list[_Row]:
-        """Read rows that are a band or a level each."""
         is_levels = self.columns.has("level")
         if not is_levels:
             self._refuse_names()

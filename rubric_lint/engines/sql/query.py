@@ -81,7 +81,6 @@ def _read(form: Any, definitions: Any, extra: tuple[str, ...]) -> Fields:
 
 
 def _refer(rule: Any) -> str:
-    """Return the name of the definition that a rule refers to."""
     return str(rule.get("$ref", "")).rsplit("/", 1)[-1]
 
 
@@ -223,7 +222,7 @@ class Checker:
                 {"checks_3": self._add("checks_2", {**head, **_of("c", "id", "answer")}, read)},
             ),
             (
-                "Its first error, and what only rubric-score decides",
+                "Its first error, and what only rubric-lint decides",
                 {"checks_4": self._add("checks_3", _of("c", "place", "number"), judged)},
             ),
             (
@@ -467,7 +466,6 @@ def _shorten(text: str) -> str:
 
 
 def _allows(criterion: ScoringCriterion, number: str) -> str:
-    """Return whether a criterion allows an answer."""
     allowed = [int(grade.answer) for grade in criterion.grades]
     if allowed == [*range(allowed[0], allowed[-1] + 1)]:
         return f"{number} BETWEEN {allowed[0]} AND {allowed[-1]}"
@@ -545,7 +543,7 @@ def _write_head(sql: Dialect, rubric: ScoringRubric, *, is_struct: bool) -> Iter
     yield f"-- Scores judge outputs ({kind}) by the rubric {name}, version {rubric.hash}, in {sql.label}."
     yield f"-- Written by rubric-lint {__version__}; write it again when the rubric changes."
     yield "-- One row for each output: status is valid, invalid (error says why) or unread. The query cannot decide"
-    yield "-- unread outputs; score them with rubric-score. The score is exactly points / full."
+    yield "-- unread outputs; score them with rubric-lint score. The score is exactly points / full."
 
 
 def _grade(sql: Dialect, rubric: ScoringRubric) -> Iterator[Step]:
@@ -557,7 +555,7 @@ def _grade(sql: Dialect, rubric: ScoringRubric) -> Iterator[Step]:
         ("error IS NOT NULL", "'invalid'"),
         ("doubt IS NOT NULL", "'unread'"),
     ]
-    yield "Valid, invalid, or left to rubric-score", {"status": choose(ways, "'valid'")}
+    yield "Valid, invalid, or left to rubric-lint", {"status": choose(ways, "'valid'")}
     numbers = [
         (
             f"answer_{place}",

@@ -205,7 +205,7 @@ def plan(command: str, path: str, name: str) -> Call | str:
         if is_test_file(path):
             files = [path]
         if not files:
-            return f"no file in {folder} tests this rubric; `rubric-test init` writes one"
+            return f"no file in {folder} tests this rubric; `rubric-lint test init` writes one"
         return Call("test", tuple(_shorten(files, folder)), f"{stem} tests")
     if command == SCORE_OUTPUTS:
         outputs = find_outputs(path, find_test_files(path))

@@ -304,7 +304,7 @@ def _meets(span: Span, within: Span) -> bool:
     return span.start <= within.end and within.start <= span.end
 
 
-_TOOLTIP = "Shares and verdicts are those of rubric-score. A verdict is certain whatever the other criteria get."
+_TOOLTIP = "Shares and verdicts are those of rubric-lint score. A verdict is certain whatever the other criteria get."
 
 
 def _find_pieces(scored: Scored, options: Options) -> Iterator[_Piece]:

@@ -72,8 +72,6 @@ _WHOLE = "rubrics"
 
 
 class _Outline:
-    """The outline of one document."""
-
     def __init__(self, document: Document, roots: list[Node]) -> None:
         self._document = document
         self._roots = roots
@@ -153,7 +151,6 @@ def _clip(text: str) -> str:
 
 
 def _write_tree(nodes: list[Node], text: Text) -> list[dict[str, Any]]:
-    """Return the outline as the protocol has it for editors that show a tree."""
     return [
         {
             "name": node.name,

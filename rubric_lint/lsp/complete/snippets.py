@@ -252,7 +252,6 @@ def write_value(value: Any, kind: Kind) -> str:
 
 
 def _list_types(subschemas: list[Subschema]) -> list[str]:
-    """Return the types that all subschemas allow."""
     lists = [subschema.node["type"] for subschema in subschemas if "type" in subschema.node and not subschema.is_asked]
     found = [[each] if isinstance(each, str) else each for each in lists]
     return [name for name in found[0] if all(name in each for each in found)] if found else []

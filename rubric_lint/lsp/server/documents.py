@@ -354,7 +354,6 @@ class _Threads(Executor):
         self._started = 0
 
     def submit(self, task: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
-        """Add a task."""
         if self._started < _THREADS:
             self._started += 1
             Thread(target=self._work, daemon=True).start()

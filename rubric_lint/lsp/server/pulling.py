@@ -266,7 +266,6 @@ class _Progress:
             self._shown.begin(self._token, types.WorkDoneProgressBegin(title=title, percentage=0))
 
     async def advance(self, done: int) -> None:
-        """Show how many files are done."""
         is_long = asyncio.get_running_loop().time() - self._since > _PATIENCE
         if self._can_create and is_long and done < self._total:
             self._can_create, token = False, str(uuid4())
@@ -279,7 +278,6 @@ class _Progress:
             self._shown.report(self._token, types.WorkDoneProgressReport(message=message, percentage=share))
 
     def end(self) -> None:
-        """Show that the search is over."""
         if self._token is not None:
             self._shown.end(self._token, types.WorkDoneProgressEnd())
             self._shown.tokens.pop(self._token, None)

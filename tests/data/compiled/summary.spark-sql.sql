@@ -1,7 +1,7 @@
 -- Scores judge outputs (texts) by the rubric summary, version 5997e485583fec87, in Spark SQL.
 -- Written by rubric-lint VERSION; write it again when the rubric changes.
 -- One row for each output: status is valid, invalid (error says why) or unread. The query cannot decide
--- unread outputs; score them with rubric-score. The score is exactly points / full.
+-- unread outputs; score them with rubric-lint score. The score is exactly points / full.
 WITH
 -- 1. The text without blanks around it
 scoring_1 AS (
@@ -162,7 +162,7 @@ scoring_17 AS (
     )) AS checks_3
   FROM scoring_16
 ),
--- 18. Its first error, and what only rubric-score decides
+-- 18. Its first error, and what only rubric-lint decides
 scoring_18 AS (
   SELECT
     *,
@@ -245,7 +245,7 @@ scoring_20 AS (
     END AS doubt
   FROM scoring_19
 ),
--- 21. Valid, invalid, or left to rubric-score
+-- 21. Valid, invalid, or left to rubric-lint
 scoring_21 AS (
   SELECT
     *,
