@@ -162,7 +162,7 @@ def test_a_scale_that_nothing_says_is_asked_for_and_can_be_given_later():
         ),
         0,
     )
-    assert {*TABLE} - {*settings()["shape"][0]} == {"scale", "gate", "pass"}
+    assert {*TABLE} - {*settings()["shape"][0]} == {"scale", "gate"}
     assert call("adopt", "tone.yaml", "--scale", "1-5")[2] == 0
     assert settings() == {"shape": [TABLE | {"scale": [1, 5]}]}
 

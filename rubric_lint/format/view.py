@@ -61,7 +61,8 @@ class View:
     that of the dialect; `beside_at` is the mapping that follows it, if that is not the one around the list.
     `definition` is that of the value at `path`, if it is not a list of criteria. With `is_text`, the rubric is written
     into one string. `problems` are those that only the dialect knows, with the names of their rules and their places in
-    the document. `place` maps a path in `data` to the document.
+    the document. `unread` are the places of keys that are not read though they may matter, each with what to say of it.
+    `place` maps a path in `data` to the document.
     """
 
     dialect: Dialect
@@ -82,6 +83,7 @@ class View:
     beside_at: Path | None = None
     is_text: bool = False
     problems: tuple[tuple[str, Problem], ...] = ()
+    unread: tuple[tuple[Path, str], ...] = ()
     _places: Mapping[Path, tuple[Path, bool]] = field(default_factory=dict)
 
     @property

@@ -119,7 +119,11 @@ _OF_SCHEMAS = (
     Rule(
         "empty-outcome",
         _ERROR,
-        {**of_schema("unexpected"), "blank": "{subject} {found}; say what an observer sees"},
+        {
+            **of_schema("unexpected"),
+            "blank": "{subject} {found}; say what an observer sees",
+            "no-text": "no {fields}, so nothing says what is judged",
+        },
         choices={PLACEHOLDER: "write a placeholder, which is reported until you replace it"},
     ),
 )

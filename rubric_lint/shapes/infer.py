@@ -12,6 +12,17 @@ from pathlib import Path as File
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import is_number, read_key
+from rubric_lint.shapes.doubts import PENALTY as PENALTIES
+from rubric_lint.shapes.doubts import (
+    find_doubts,
+    holds_mappings,
+    is_gate,
+    is_pass_mark,
+    is_total,
+    is_way,
+    says_penalty,
+    split_words,
+)
 from rubric_lint.shapes.reading import is_range, read_ends, read_percent, read_share
 from rubric_lint.shapes.shape import Shape
 from rubric_lint.text.document import Document
@@ -244,7 +255,9 @@ def _read_worth(path: Path, value: Any) -> Mapping[str | int, Entry]:
     The key must be one of criteria alone, outside other lists, and the points no row of scores such as 1, 2, 3.
     """
     last = re.split(r"[\W_]+", str(path[-1]).lower())[-1] if path else ""
-    if not isinstance(value, list) or last in words().fields["levels"] or any(isinstance(step, int) for step in path):
+    is_inside = any(isinstance(step, int) for step in path)
+    is_section = is_inside and len(path) > 2 and path[-3] in words().sections
+    if not isinstance(value, list) or last in words().fields["levels"] or is_inside != is_section:
         return {}
     is_worth = last in words().containers and all(
         isinstance(each, dict) and {"name", "description"} <= each.keys() and is_number(each.get("points"))
@@ -270,6 +283,11 @@ def _read_fields(
             has = (lambda value: suits(value) or value == "") if ours == "outcome" else suits  # noqa: B023
             if names and (ours in _ANY or any(_is_most(each, names, has) for each in (outer, entries))):
                 fields[ours] = names
+    fields |= _find_penalties(entries, fields)
+    taken = {name for names in fields.values() for name in names}
+    keys = dict.fromkeys(key for entry in entries for key in entry if key not in taken and is_gate(key))
+    if flags := [key for key in keys if all(_is_flag(entry[key]) for entry in entries if key in entry)]:
+        fields["gate"] = (*fields.get("gate", ()), *flags)
     if gates := fields.get("gate"):  # `blocker: false` turns off the threshold beside it
         others = [name for name in words().fields["gate"] if any(entry.get(name) is False for entry in entries)]
         fields["gate"] = tuple(dict.fromkeys((*gates, *others)))
@@ -283,6 +301,19 @@ def _read_fields(
     return {ours: names for ours, names in fields.items() if names} if is_any else {}
 
 
+def _find_penalties(entries: Sequence[Entry], fields: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+    """Return the fields that say in a word that a criterion is a penalty, or that hold its points in their place."""
+    weights = fields.get("weight", ())
+    keys = dict.fromkeys(key for entry in entries for key, value in entry.items() if says_penalty(key, value))
+    found = {"penalty": tuple(keys)} if keys else {}
+    for key in dict.fromkeys(key for entry in entries for key in entry if not split_words(key).isdisjoint(PENALTIES)):
+        having = [entry for entry in entries if key in entry]
+        are_numbers = all(is_number(entry[key]) for entry in having)
+        if weights and are_numbers and all(entry.keys().isdisjoint(weights) for entry in having):
+            found |= {"weight": (*weights, key), "negative": (*fields.get("negative", ()), key)}
+    return found
+
+
 def _guess_fields(
     entries: Sequence[Entry], fields: Mapping[str, tuple[str, ...]], *, is_map: bool
 ) -> dict[str, tuple[str, ...]]:
@@ -290,7 +321,8 @@ def _guess_fields(
     found: dict[str, tuple[str, ...]] = {}
     if "levels" not in fields:
         keys = dict.fromkeys(key for entry in entries for key in entry)
-        described = [key for key in keys if _is_most(entries, (key,), are_levels)]
+        no_levels = {*words().containers} - {*words().fields["levels"]}
+        described = [key for key in keys if key not in no_levels and _is_most(entries, (key,), are_levels)]
         found |= {"levels": (described[0],)} if described else {}
     named = fields.get("outcome", ())
     if _NAMES.issuperset(named):
@@ -447,7 +479,7 @@ _SUITS: Mapping[str, Callable[[Any], bool]] = {
 _AS = {"words": "weight", "most": "scale"}
 """What is written in the same fields: words for weights, and the highest score for the scale."""
 
-_ANY = frozenset({"gate", "negative", "positive", "id"})
+_ANY = frozenset({"gate", "negative", "positive", "penalty", "id"})
 """Fields that a few of the criteria may have."""
 
 _PERCENT = 100
@@ -460,7 +492,8 @@ _BESIDE: Mapping[str, Callable[[Any], bool]] = {
     "scale": lambda value: read_ends(value) is not None and not _BESIDE["levels"](value),
     "lowest": lambda value: type(value) is int,
     "highest": lambda value: type(value) is int,
-    "total": is_number,
+    "total": lambda value: is_number(value) or read_percent(value) is not None,
+    "combine": lambda value: isinstance(value, str),
     "percent": lambda value: type(value) is int and value == _PERCENT,
     "version": lambda value: isinstance(value, str | int | float),
 }
@@ -470,13 +503,15 @@ class Signs(NamedTuple):
     """What shows that a judge reads criteria, besides their structure, or that something else does.
 
     `is_named`: the name of the file says so, or that of its folder if the key of the criteria is not common.
-    `is_common`: that key holds other things more often. `beside`: the places of a threshold, a scale and others.
+    `is_common`: that key holds other things more often. `beside`: the places of a threshold, a scale and others;
+    `is_declared`, one of them is under a known word.
     """
 
     is_named: bool
     is_common: bool
     beside: Mapping[str, Path]
     is_foreign: bool
+    is_declared: bool = False
 
 
 def find_signs(document: Document, found: Criteria) -> Signs:
@@ -484,21 +519,16 @@ def find_signs(document: Document, found: Criteria) -> Signs:
     own = words()
     holders = _find_holders(document, found)
     beside: dict[str, Path] = {}
+    is_declared = False
     for path, mapping in reversed(holders):
         for what, suits in _BESIDE.items():
-            named = next(
-                (
-                    key
-                    for key in (
-                        *own.beside["scale" if what == "percent" else what],
-                        *(("pass",) if what == "pass" and path[-1:] == ("thresholds",) else ()),
-                    )
-                    if key in mapping and suits(mapping[key])
-                ),
-                None,
-            )
-            if named is not None:
-                beside.setdefault(what, (*path, named))
+            known = own.beside.get("scale" if what == "percent" else what, ())
+            is_alike = _ALIKE.get(what)
+            alike = [key for key in mapping if is_alike and key not in known and is_alike(key) and suits(mapping[key])]
+            named = [key for key in known if key in mapping and suits(mapping[key])]
+            is_declared = is_declared or bool(named) or (what == "pass" and alike == ["pass"] and path != ())
+            if named or len(alike) == 1:  # of several, none is the one
+                beside.setdefault(what, (*path, (named or alike)[0]))
     keys = {key for _, mapping in holders for key in mapping}
     entries = found.entries
     kinds = ("judged", "described") if "levels" in found.fields else ("judged",)
@@ -511,7 +541,16 @@ def find_signs(document: Document, found: Criteria) -> Signs:
         not keys.isdisjoint(own.foreign["beside"])
         or any(not set(_split(key)).isdisjoint(own.foreign["words"]) for key in keys)
         or any(2 * sum(key in entry for entry in entries) > len(entries) for key in own.foreign["entry"]),
+        is_declared,
     )
+
+
+def _is_alike_pass(key: str) -> bool:
+    return is_pass_mark(key) and key not in words().beside["lowest"]
+
+
+_ALIKE: Mapping[str, Callable[[str], bool]] = {"pass": _is_alike_pass, "total": is_total, "combine": is_way}
+"""What tells by its words that a key beside criteria is one of theirs, though it is not a known one."""
 
 
 def _split(key: str) -> list[str]:
@@ -526,10 +565,17 @@ def _find_holders(document: Document, found: Criteria) -> list[tuple[Path, Entry
     settings = [
         ((*path, key), part)
         for path, mapping in holders
-        for key in words().beside["settings"]
-        if isinstance(part := mapping.get(key), dict) and (*path, key) != found.path[: len(path) + 1]
+        for key, part in mapping.items()
+        if isinstance(part, dict) and (*path, key) != found.path[: len(path) + 1]
+        if key in words().beside["settings"] or _are_settings(part)
     ]
     return [*holders, *settings]
+
+
+def _are_settings(part: Entry) -> bool:
+    """Return whether a mapping holds the pass mark of all criteria, and no criteria."""
+    marks = [key for key, value in part.items() if is_pass_mark(key) and _BESIDE["pass"](value)]
+    return len(marks) == 1 and not any(map(holds_mappings, part.values()))
 
 
 class Inferred(NamedTuple):
@@ -552,7 +598,7 @@ class Inferred(NamedTuple):
             and (each.is_scored or "levels" in signs.beside)
             and not any(add_up(entry[name]) for entry in each.entries for name in each.levels if name in entry)
             and not signs.is_foreign
-            and (signs.is_named or (bool(signs.beside) and not signs.is_common))
+            and (signs.is_named or (signs.is_declared and not signs.is_common))
             and (len(each.items) > 1 or (signs.is_named and bool(signs.beside)))
             for _, each, signs in self.criteria
         )
@@ -611,20 +657,22 @@ def _infer(
         )
     }
     table: dict[str, Any] = {"name": name, "files": [], "criteria": pointer(at)}
-    if told := _find_scale(fields, beside, scale):
+    if told := _find_scale(fields, beside, entries, scale):
         table["scale"] = told
     is_shared = "levels" in beside and "levels" not in fields
     is_scaled = bool(told) or "levels" in fields or is_shared
     if not is_scaled:  # a gate of 3 says nothing
         gates = fields.get("gate", ())
         fields["gate"] = tuple(name for name in gates if not any(is_number(entry.get(name)) for entry in entries))
+    few = () if is_shared else _find_few_levels(fields, entries)
     names = {ours: fields[ours] for ours in ("id", "outcome", "weight", "levels", "gate", "parts") if fields.get(ours)}
+    names |= {"levels": few} if few else {}
     table |= {ours: each[0] if len(each) == 1 else list(each) for ours, each in names.items()}
     if is_shared:
         table["levels"] = pointer(beside["levels"][0])
-    if marks := {name: ours == "negative" for ours in ("negative", "positive") for name in fields.get(ours, ())}:
+    if marks := _list_marks(fields, entries):
         table["negative"] = marks
-    if "pass" in beside and is_scaled:
+    if "pass" in beside:
         table["pass"] = pointer(beside["pass"][0])
     holders = [entry[name] for entry in entries for name in fields.get("levels", ()) if name in entry]
     cases = [document.value(each.path[:-1]) for document, each, _ in found if at[-2:-1] == ("*",)]
@@ -635,10 +683,11 @@ def _infer(
         "level-text": _find_level_text([beside["levels"][1]] if is_shared else holders),
         "sums": _find_sums(entries, fields.get("levels", ())),
         "task": pointer(task),
-        "combine": "share" if _are_points(fields, entries) else "",
+        "combine": "all" if _are_all(beside) else "share" if _are_points(fields, entries) else "",
     }
     table |= {key: value for key, value in more.items() if value}
-    own = {name for ours in fields if ours not in _AS for name in fields[ours]} | {*table.get("sums", ())}
+    own = {name for ours in fields if ours not in _AS for name in fields[ours]} | {*table.get("sums", ()), *few}
+    own |= {*_list_strings({"scale": table.get("scale", "")})}
     used = {at, task, *(place for place, _ in beside.values() if pointer(place) in _list_strings(table))}
     known = {place[:length] for place in used for length in range(len(place) + 1)}
     others = {(document, each.path[:length]) for document, each in every for length in range(len(each.path) + 1)}
@@ -649,9 +698,32 @@ def _infer(
         if generalize(path, at) not in known and (document, path) not in others
     )
     inside = {each.path for _, each, _ in found}
-    if left := dict.fromkeys(path[-1] for _, path in unused if path[:-2] in inside):
+    shape = Shape.from_table(table)
+    doubted = {  # what may decide is left to the user
+        (document, doubt.place)
+        for document, each, _ in found
+        for doubt in find_doubts(document, shape, each.path, ())
+        if doubt.setting
+    }
+    names_in_doubt = {place[-1] for _, place in doubted}
+    if left := dict.fromkeys(path[-1] for _, path in unused if path[:-2] in inside and path[-1] not in names_in_doubt):
         table["unused"] = list(left)
     return Inferred({key: table[key] for key in _KEYS if key in table}, found, tuple(unused))
+
+
+def _list_marks(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry]) -> dict[str, Any]:
+    """Return the fields that mark penalties, with the values that do."""
+    marks: dict[str, Any] = dict.fromkeys(fields.get("negative", ()), True)
+    marks |= dict.fromkeys(fields.get("positive", ()), False)
+    for name in fields.get("penalty", ()):
+        said = dict.fromkeys(entry[name] for entry in entries if says_penalty(name, entry.get(name)))
+        marks[name] = next(iter(said)) if len(said) == 1 else list(said)
+    return marks
+
+
+def _are_all(beside: Mapping[str, tuple[Path, Any]]) -> bool:
+    """Return whether the file says that all criteria must be met."""
+    return "combine" in beside and split_words(str(beside["combine"][1])) in ({"all"}, {"all", "of"}, {"and"})
 
 
 _KEYS = (
@@ -674,11 +746,25 @@ _KEYS = (
 """The keys of a table in the order in which they are written."""
 
 
+def _find_few_levels(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry]) -> tuple[str, ...]:
+    """Return the fields with the levels of some criteria, where most have none."""
+    if "levels" in fields:
+        return ()
+    taken = {name for names in fields.values() for name in names}
+    return _choose(entries, [name for name in words().fields["levels"] if name not in taken], _SUITS["levels"])
+
+
 def _find_scale(
-    fields: Mapping[str, tuple[str, ...]], beside: Mapping[str, tuple[Path, Any]], scale: Scale | None
+    fields: Mapping[str, tuple[str, ...]],
+    beside: Mapping[str, tuple[Path, Any]],
+    entries: Sequence[Entry],
+    scale: Scale | None,
 ) -> Scale | list[Any] | None:
-    """Return what says the scale: a field of the criteria, a place in the file, or the user."""
+    """Return what says the scale: a field of the criteria, a place in the file that holds without it, or the user."""
     most = [name for name in fields.get("weight", ()) if name in words().most]
+    own = fields.get("scale") or _choose(entries, words().fields["scale"], _is_scale)
+    if own and "scale" in beside and not all(entry.keys() & set(own) for entry in entries):
+        return [own[0], pointer(beside["scale"][0])]
     if "scale" in fields:
         return fields["scale"][0]
     if "scale" in beside:
@@ -712,6 +798,8 @@ def _find_total(
         return _PERCENT if is_off and is_one and "parts" not in fields else ""
     if not weights or not all(map(is_number, weights)):
         return ""
+    if "total" not in beside and "highest" in beside and "lowest" not in beside and _are_points(fields, entries):
+        return pointer(beside["highest"][0])
     if "total" in beside and ("weight" in str(beside["total"][0][-1]) or _are_points(fields, entries)):
         return pointer(beside["total"][0])
     return pointer(beside["percent"][0]) if "percent" in beside and all(weight >= 1 for weight in weights) else ""

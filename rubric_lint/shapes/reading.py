@@ -10,9 +10,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import Place, Problem
-from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels, read_number, to_fraction
+from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels, is_number, read_number, to_fraction
 from rubric_lint.format.view import Dialect, Draft, View
 from rubric_lint.messages import describe, join_words, name_scores, shorten
+from rubric_lint.shapes.doubts import find_doubts
 from rubric_lint.shapes.shape import (
     SHARE,
     YES_NO,
@@ -41,6 +42,8 @@ _NO_SCALE = (
     "neither its file nor its table says on which scale a criterion is scored; "
     "to say it, run `rubric-lint adopt FILE --scale yes-no`, or `--scale 1-5`"
 )
+
+_HIGHEST = ("max_score", "score_max", "scale_max")
 
 _WHOLES = frozenset({10, 100})
 """Sums of weights of which a threshold may be a part."""
@@ -106,7 +109,7 @@ def read_shape(document: Document, shape: Shape, dialect: Dialect | None = None)
         if isinstance(value, list | dict) and any(isinstance(each, str | dict) for each in _values(value)):
             reading = _Reading(document, shape, path, bound)
             view = reading.read(value, dialect or dialect_of(shape))
-            yield view if dialect else replace(view, problems=(*view.problems, *reading.find_unused_names(value)))
+            yield view if dialect else reading.add_doubts(view, value)
 
 
 def find_lack(document: Document, shape: Shape) -> Problem:
@@ -134,6 +137,8 @@ class _Reading:
         self.problems: list[tuple[str, Problem]] = []
         self.refusal = ""
         self.data: list[Any] = []
+        self.places: set[Path] = set()
+        """What pointers from the top lead to."""
         self.used: set[str] = set()
         """The names of fields that some criterion has."""
         self.ends: list[Ends | None] = []
@@ -141,6 +146,7 @@ class _Reading:
         self.points = Fraction(0)
         self.is_pass_part = False
         self.passes = self._read_setting("pass", shape.passes)
+        self.is_unsaid = False  # whether nothing says on which scale a criterion is scored
         self.is_unscaled = False  # whether the scale is written, but is none that can be scored
         scale = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
         for name, written in [*(("scale", each) for each in scale), *(("levels", each) for each in shape.levels)]:
@@ -172,6 +178,31 @@ class _Reading:
             problems=tuple(self.problems),
         )
 
+    def add_doubts(self, view: View, value: Any) -> View:
+        """Return a rubric with what is not read of it; it is not scored if some of that may decide."""
+        found = find_doubts(self.document, self.shape, self.path, self.places)
+        doubts = [doubt for doubt in found if doubt.setting]
+        for doubt in doubts:
+            self._refuse(doubt.reason)
+            if doubt.setting == "pass":
+                self._check_doubt(doubt.place)
+        return replace(
+            view,
+            unscorable=self.refusal,
+            unread=tuple((doubt.place, doubt.reason) for doubt in doubts),
+            problems=(*self.problems, *self.find_unused_names(value)),
+        )
+
+    def _check_doubt(self, place: Path) -> None:
+        """Report what may be a pass mark if no score of the scale reaches it."""
+        found = self._read_number(Written(self.document.value(place), place))
+        scales = {ends for ends in self.ends if ends}
+        if found is None or len(scales) != 1 or self.shape.combine == "share":
+            return
+        low, high = next(iter(scales))
+        if found > high and not (found <= self.points and self.points in _WHOLES):
+            self._report_threshold(place, found, (low, high), "threshold is never met")
+
     # Places and values.
 
     def _refuse(self, reason: str) -> None:
@@ -190,6 +221,7 @@ class _Reading:
             if not is_there:
                 return None
             value, place = value[key], (*place, key)
+        self.places.add(place)
         return Written(value, place)
 
     def _find(self, leaf: _Leaf, names: Iterable[str]) -> Written | None:
@@ -303,12 +335,14 @@ class _Reading:
             self._add_levels(index, entry, levels, ends if isinstance(ends, tuple) else None, leaf)
         else:
             self.ends.append(None)
+        if not levels:
             if not told and not self._is_empty(leaf, (*self.shape.outcome, *self.shape.levels)):
                 wanted = [f"`{each}`" for each in (*self.shape.outcome, *self.shape.levels)]
                 self.problems.append(
                     ("schema", Problem("no-text", leaf.place, Part.HEAD, {"fields": join_words(wanted, "or")}))
                 )
-            if ends != YES_NO:
+            if not isinstance(ends, tuple) and ends != YES_NO:
+                self.is_unsaid = True
                 self._refuse(_NO_SCALE)
         self._add_gate(index, entry, leaf)
         return entry
@@ -318,6 +352,9 @@ class _Reading:
     def _read_scale(self, leaf: _Leaf) -> Ends | str | None:
         """Return the ends of the scale of an entry, YES_NO, or None if nothing says it."""
         scale = YES_NO if leaf.is_level else self.shape.scale
+        if isinstance(scale, tuple) and all(isinstance(part, str) for part in scale):  # two places that may say it
+            said = ((str(part), self._find(leaf, (str(part),))) for part in scale)
+            scale = next((part for part, each in said if each and read_ends(each.value)), scale)
         if isinstance(scale, tuple):
             low, high = (self._read_part(part, leaf) for part in scale)
             if low is None or high is None:
@@ -714,7 +751,9 @@ class _Reading:
         """Return the threshold as a share, and its place."""
         if self.shape.combine == "all":
             return Decimal(0), None
-        if self.passes is None or self.is_unscaled:
+        if self.passes is not None and self.is_unsaid and self.shape.combine != "share":
+            self._check_most(*self.passes)
+        if self.passes is None or self.is_unscaled or (self.is_unsaid and self.shape.combine != "share"):
             return None, None
         passes, place = self.passes
         scales = {ends or (Fraction(0), Fraction(1)) for ends in self.ends}
@@ -731,12 +770,20 @@ class _Reading:
         if scored is None or high <= low:
             return None, place
         passes = scored
-        if not low <= passes <= high:
+        if not low < passes <= high:
             effect = "is never met" if passes > high else "is always met"
             self._report_threshold(place, passes, (low, high), f"threshold {effect}")
             return None, place
         share = (passes - low) / (high - low)
         return _decimal(share), place
+
+    def _check_most(self, passes: Fraction, place: Path | None) -> None:
+        """Report a threshold above the highest score that the file says beside it, where nothing says the lowest."""
+        beside = self.document.value(place[:-1]) if place else None
+        said = [beside[name] for name in _HIGHEST if name in beside] if isinstance(beside, dict) else []
+        if said and is_number(said[0]) and passes > to_fraction(Decimal(str(said[0]))):
+            ends = (Fraction(0), to_fraction(Decimal(str(said[0]))))
+            self._report_threshold(place, passes, ends, "threshold is never met")
 
     def _read_score(self, number: Fraction, low: Fraction, high: Fraction, *, is_part: bool = False) -> Fraction | None:
         """Return the score that a threshold or a gate means; below 1, it is a part of a scale that starts at 0.

@@ -110,7 +110,8 @@ def _as_names(value: str | list[str]) -> Names:
 def _as_marks(value: Any) -> Marks:
     if not isinstance(value, dict):
         return tuple((name, None) for name in _as_names(value))
-    return tuple((name, tuple(each) if isinstance(each, list) else (each,)) for name, each in value.items())
+    pairs = ((name, each if isinstance(each, list) else [each]) for name, each in value.items())
+    return tuple((name, None if each == [True] else tuple(each)) for name, each in pairs)
 
 
 def is_plain(name: str) -> bool:

@@ -13,6 +13,7 @@ from rubric_lint.format.view import View, is_named_for_judges
 from rubric_lint.messages import find_near as find_similar
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.rules import RULES
+from rubric_lint.shapes.doubts import find_doubts
 from rubric_lint.shapes.infer import (
     Criteria,
     Inferred,
@@ -26,7 +27,7 @@ from rubric_lint.shapes.infer import (
     is_own,
 )
 from rubric_lint.shapes.reading import read_shape
-from rubric_lint.shapes.shape import YES_NO
+from rubric_lint.shapes.shape import YES_NO, Shape
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 from rubric_lint.text.source import Kind
@@ -49,6 +50,9 @@ _HOLD_FOR_ANSWERS = _HOLD | frozenset({"negated-penalty", "two-actions", "bundle
 _MISSING = frozenset({"lacking"})
 """Problems of those rules that are none where a table does not ask for the field."""
 
+_NO_TEXT_RULE = "empty-outcome"
+"""The rule that reports a criterion that says nothing among others that do."""
+
 _MEANT = frozenset({"minimum"})
 """Problems that are none where nobody says how scores combine: a weight below 0 may be that of what is bad."""
 
@@ -61,7 +65,7 @@ def read_home(document: Document) -> list[View]:
         every = infer([document], TITLE, partial(find_criteria, anywhere=True))
         found = [each for each in every if each.is_certain and _count_marks(each) > 1]
     return [
-        _relax(view, _HOLD_FOR_ANSWERS if each.shape.scale == YES_NO else _HOLD)
+        _tell_others(_relax(view, _HOLD_FOR_ANSWERS if each.shape.scale == YES_NO else _HOLD), each.shape)
         for each in found
         for view in read_shape(document, each.shape)
     ]
@@ -79,9 +83,24 @@ def _count_marks(inferred: Inferred) -> int:
 def _relax(view: View, rules: frozenset[str]) -> View:
     """Return a rubric to which only some rules apply."""
     without = frozenset({"schema", "unknown-field", *(rule.name for rule in RULES)}) - rules
-    held = [each for each in view.problems if each[0] in rules and each[1].code not in _MEANT]
+    held = [
+        (rule if rule != "schema" else _NO_TEXT_RULE, problem)
+        for rule, problem in view.problems
+        if (rule in rules and problem.code not in _MEANT) or problem.code == "no-text"
+    ]
     problems = tuple(each for each in held if each[1].code not in _MISSING or _is_slip(view, each[1]))
     return replace(view, dialect=replace(view.dialect, without=without, tells_others=False), problems=problems)
+
+
+def _tell_others(view: View, shape: Shape) -> View:
+    """Return a rubric that tells of the numbers and flags of its criteria that are not read."""
+    doubts = find_doubts(view.document, replace(shape, unused=()), view.path, ())
+    plain = [doubt.place for doubt in doubts if not doubt.setting]
+    places = [place for place in plain if not find_similar(str(place[-1]), shape.weight)]  # a slip, which is found
+    if not places:
+        return view
+    names = join_words([f"`{shorten(str(place[-1]))}`" for place in places])
+    return replace(view, unread=(*view.unread, (places[0], f"fields of its criteria are not read: {names}")))
 
 
 def _is_slip(view: View, problem: Problem) -> bool:

@@ -119,6 +119,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     for location in found.rubrics:
         if location.view:
             noticed += _find_others(document, location.view)
+            noticed += [(path, Part.KEY, reason, True) for path, reason in location.view.unread]
     told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
     home = [] if found.is_claimed or document.kind.is_program else _find_home(document, taken)
     around = {path[:length] for near in home for path in near.places for length in range(len(path) + 1)}
@@ -137,6 +138,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     if not taken and not noticed and not lost and not found.is_claimed:
         noticed += _find_outside(document) if document.kind in DATA else _find_in_other_kinds(document)
         noticed += _find_empty(document)
+    noticed = list({(path, str(reason)): each for each in noticed for path, _, reason, _ in (each,)}.values())
     unread = [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
     return unread or ([] if taken or lost or found.is_claimed else list(_find_prompts(document)))
 
@@ -208,7 +210,8 @@ def _find_others(document: Document, view: View) -> Iterator[tuple[Path, Part, s
         entry = document.value(place)
         is_criterion = parts.issuperset(step for step in place[len(view.path) + 1 : -1] if isinstance(step, str))
         for name in entry if isinstance(entry, dict) and is_criterion else ():
-            if name not in known and not re.search(patterns, name) and not find_near(name, known):
+            is_told = any(path == (*place, name) for path, _ in view.unread)
+            if name not in known and not is_told and not re.search(patterns, name) and not find_near(name, known):
                 firsts.setdefault(name, (*place, name))
     if firsts:
         names = join_words([f"`{shorten(name)}`" for name in firsts])

@@ -1,0 +1,154 @@
+"""What may decide a verdict in a home-made rubric is read, or told with the rubric not scored; never dropped."""
+
+from decimal import Decimal
+
+import pytest
+from found import codes
+from lint_command import call
+
+from rubric_lint.lint.engine import examine_file
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.shapes.shape import Shape
+
+TWO = "criteria:\n- {id: a, weight: 2, text: Names it}\n- {id: b, weight: 1, text: Dates it"
+ITEMS = "criteria: [{id: a, weight: 5, text: Names the year}, {id: b, weight: 3, text: Names the day}]"
+TABLE = {"name": "ours", "files": ["x"], "criteria": "/criteria", "id": "id", "outcome": "text", "weight": "weight"}
+
+
+def examine(text, settings=None):
+    """The one rubric of a text with the result of the file."""
+    examined = examine_file("evals/rubric.yaml", text.encode(), *([settings] if settings else []))
+    ((_, rubric),) = examined.rubrics
+    return rubric, examined.result
+
+
+def table(**more):
+    return FileSettings(shapes=(Shape.from_table({**TABLE, **more}),))
+
+
+PASS_MARKS = [
+    *("pass: 7", "pass_mark: 7", "passMark: 7", "passThreshold: 7", "min_pass: 7", "minimum_score: 7", "pass_at: 7"),
+    *("cutoff: 7", "pass_grade: 7", "required_score: 7", "acceptance_threshold: 7", "pass_mark: 70%"),
+    *("verdict: {pass_threshold: 7}", "aggregate: {method: mean, passing_mark: 7}", "thresholds: {pass: 7}"),
+]
+
+
+@pytest.mark.parametrize("mark", PASS_MARKS)
+def test_a_pass_mark_is_read_by_the_words_of_its_key_and_its_value(mark):
+    rubric, result = examine(f"scale: 0-10\n{mark}\n{ITEMS}")
+    assert (rubric.view.threshold, rubric.view.unscorable, result.unread) == (Decimal("0.7"), "", ())
+
+
+# By what is not read: the line and the words that name it, all of which keep the rubric from being scored.
+DOUBTS = {
+    f"scale: 0-10\npass_score: 6\npass_mark: 7\n{ITEMS}": [(3, "`pass_mark` may be a pass mark")],
+    f"scale: 0-10\ncutoff: 6\npass_mark: 7\n{ITEMS}": [
+        (2, "`cutoff` may be a pass mark"),
+        (3, "`pass_mark` may be a pass mark"),
+    ],
+    f"scale: 0-10\nfail_threshold: 5\n{ITEMS}": [(2, "`fail_threshold` may be a pass mark")],
+    f"scale: 0-10\nthresholds: {{pass: 7, borderline: 5}}\n{ITEMS}": [(2, "`borderline` may be a pass mark")],
+    f"scale: 0-10\npass: {{overall: 7}}\n{ITEMS}": [(2, "`overall` may be a pass mark")],
+    f"scale: 0-10\npass_thresholds: {{a: 7, b: 6}}\n{ITEMS}": [(2, "`pass_thresholds` may hold pass marks")],
+    f"scale: 0-10\ngate: {{a: 6}}\n{ITEMS}": [(2, "`gate` may hold gates")],
+    f"scale: 0-10\ncritical_dimensions: [a]\n{ITEMS}": [(2, "`critical_dimensions` may hold gates")],
+    f"scale: yes-no\npenalties:\n- {{id: c, weight: 2, text: Is rude}}\n{ITEMS}": [
+        (2, "`penalties` may hold penalties")
+    ],
+    f"scale: 0-10\naggregation: min\n{ITEMS}": [(2, "`aggregation: min` may be how scores combine")],
+    f"scale: yes-no\n{TWO}, negate: true}}": [(4, "`negate` may be a penalty")],
+    f"scale: 0-5\n{TWO}, penalty: 2}}": [(4, "`penalty` may be a penalty")],
+    f"scale: 0-5\n{TWO}, floor_gate: 2}}": [(4, "`floor_gate` may be a gate")],
+    f"scale: 0-5\n{TWO}, severity: veto}}": [(4, "`severity: veto` may be a gate")],
+}
+
+
+@pytest.mark.parametrize("text", DOUBTS)
+def test_what_may_decide_and_is_not_read_is_told_and_nothing_is_scored(text):
+    rubric, result = examine(text)
+    assert [(each.line, each.reason.partition(", and is not read")[0]) for each in result.unread] == DOUBTS[text]
+    assert rubric.view.unscorable == result.unread[0].reason
+
+
+def test_a_table_says_that_a_field_and_a_place_do_not_count():
+    text = f"pass_mark: 7\nlimits: {{cutoff: 3}}\n{ITEMS.replace('id: b', 'id: b, gate: 2')}"
+    said = [
+        examine(text, table(scale=[0, 10], unused=unused)) for unused in ([], ["gate", "/pass_mark", "/limits/cutoff"])
+    ]
+    assert [len(result.unread) for _, result in said] == [3, 0]
+    assert [bool(rubric.view.unscorable) for rubric, _ in said] == [True, False]
+
+
+def test_numbers_and_flags_of_criteria_that_are_not_read_are_told_without_a_count_of_them():
+    items = (
+        "{id: a, order: 1, weight: 5, text: Names the year, max: 5}, {id: b, order: 2, weight: 3, text: Names the day}"
+    )
+    rubric, result = examine(f"scale: 0-5\ncriteria: [{items}]")
+    assert [each.reason for each in result.unread] == ["fields of its criteria are not read: `max`"]
+    assert rubric.view.unscorable == ""
+
+
+PENALTIES = ["points: 2, type: penalty", "penalty: 2", "points: 2, kind: negative", "points: -2, is_penalty: true"]
+
+
+@pytest.mark.parametrize("mark", PENALTIES)
+def test_a_criterion_that_says_that_it_is_a_penalty_costs_its_points(mark):
+    items = f"{{id: a, points: 4, text: Names it}}, {{id: b, points: 4, text: Dates it}}, {{id: c, {mark}, text: Lies}}"
+    rubric, result = examine(f"scale: yes-no\ncriteria: [{items}]")
+    assert ([each.weight for each in rubric.criteria], result.unread) == ([4, 4, -2], ())
+
+
+FLAGS = ["gate", "is_gate", "hard_fail", "gating", "veto", "knockout", "isBlocking", "must_pass"]
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+def test_a_flag_is_a_gate_by_the_words_of_its_key(flag):
+    rubric, result = examine(f"scale: yes-no\n{ITEMS.replace('id: b', f'id: b, {flag}: true')}")
+    assert ([each.gate for each in rubric.criteria], result.unread) == ([None, 10], ())
+
+
+def test_all_criteria_must_be_met_where_the_file_says_that_all_combine():
+    rubric, result = examine(f"scale: yes-no\ncombine: all\n{ITEMS}")
+    assert ([each.gate for each in rubric.criteria], result.unread) == ([10, 10], ())
+
+
+# By what the file says: the codes of its findings.
+WRONG = {
+    f"total_score: 10\n{ITEMS.replace('weight', 'points')}": ["weight.total"],
+    "total_score: 10\ncriteria: [{id: a, max_score: 5, text: Names it}, {id: b, max_score: 3, text: Dates it}]": [
+        "weight.total"
+    ],
+    f"scale: 0-5\ntotal_weight: 100%\n{ITEMS}": ["weight.total"],
+    f"weights_sum: 8.5\n{ITEMS}": ["weight.total"],
+    f"scale: 0-5\nfail_threshold: 7\n{ITEMS}": ["bounds.threshold"],
+    f"max_score: 10\npass_mark: 12\n{ITEMS}": ["bounds.threshold"],
+    f"scale: 1-5\npass_threshold: 1\n{ITEMS}": ["bounds.threshold"],
+    f"scale: 1-5\n{ITEMS.replace('}]', '}, {id: c, weight: 1}]')}": ["empty-outcome.no-text"],
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_totals_thresholds_and_texts_that_cannot_be_are_found(text):
+    assert codes(examine(text)[1].findings) == WRONG[text]
+
+
+def test_levels_of_few_criteria_and_a_scale_of_most_leave_the_rest_to_the_scale_of_the_file():
+    own = "{id: a, weight: 2, text: Names it, levels: {1: No name, 5: A name}}, {id: b, weight: 1, text: Dates it}"
+    own += ", {id: c, weight: 1, text: Says why}"
+    rubric, result = examine(f"scale: 1-5\npass_threshold: 4\ncriteria: [{own}]")
+    texts = [[level.outcome for level in each.levels if level.outcome] for each in rubric.criteria]
+    assert (texts, codes(result.findings)) == ([["No name", "A name"], [], []], ["undescribed-scale.undescribed"])
+    own = "{id: a, text: Names it}, {id: b, text: Dates it, scale: 0-10}, {id: c, text: Says why, scale: 0-10}"
+    rubric, _ = examine(f"scale: 0-5\npass_threshold: 80%\ncriteria: [{own}]")
+    assert [each.levels[-1].number for each in rubric.criteria] == [5, 10, 10]
+    assert (rubric.view.threshold, rubric.view.unscorable) == (Decimal("0.8"), "")
+
+
+def test_a_changed_pass_mark_is_a_change_of_the_rubric(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, mark in (("old.yaml", 6), ("new.yaml", 7)):
+        (tmp_path / name).write_text(
+            f"version: 1\nscale: 0-10\npass_mark: {mark}\n{ITEMS}\n".replace("criteria", "dimensions")
+        )
+    report, _, code = call("diff", "old.yaml", "new.yaml")
+    assert ("0.6" in report and "0.7" in report, code) == (True, 1)
