@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import chain, permutations, product
 from pathlib import Path
 
 import pytest
@@ -222,6 +222,27 @@ def test_what_cannot_be_told_says_why():
     constant = figures("A", CHECK, [1] * 6 + [0] * 6, [1] * 12)
     assert (constant.figures["kappa"].value, constant.figures["kappa"].reason) == (0, "one rater never varies")
     assert constant.pair.gate.bad_caught == Share(0, 6)
+
+
+@pytest.mark.parametrize("samples", [1, 2, 3, 4])
+@pytest.mark.parametrize("is_judge", [True, False])
+def test_errors_that_are_as_often_up_as_down_show_no_direction(samples, is_judge):
+    """Each combination of errors once, in the samples of a judge or among people."""
+    noisy = list(product([4, 5, 6], repeat=samples))
+    true = records("B", "one", [5] * len(noisy))
+    if is_judge:
+        several = [
+            {"id": each["id"], "outputs": [{"checks": [{"id": "c", "score": value}]} for value in values]}
+            for each, values in zip(true, noisy, strict=True)
+        ]
+        agreement = measure(SCORES, several, true)
+    else:
+        people = [records("B", f"p{number}", values) for number, values in enumerate(zip(*noisy, strict=True))]
+        agreement = measure(SCORES, true, list(chain(*people)))
+    compared = agreement.comparisons[0].measures[0]
+    sides = compared.pair.second_higher
+    assert (compared.figures["bias"].value, sides.first) == (0, sides.second)
+    assert sides.first > 0
 
 
 def test_levels_are_compared_by_their_values():

@@ -241,14 +241,24 @@ def test_the_schema_as_spark_writes_it():
         map_batches(LENGTH, keep={"n": pa.uint64()}).spark_schema  # noqa: B018
 
 
-def test_without_pyarrow_it_is_said_what_to_install():
-    program = (
-        "import sys\n"
-        "sys.modules['pyarrow'] = None\n"
-        "from rubric_lint.arrow import map_batches\n"
-        "try:\n    map_batches({})\nexcept ImportError as fault:\n    print(fault)"
-    )
-    ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+WITHOUT_PYARROW = """
+import sys
+sys.modules["pyarrow"] = None
+import rubric_lint, rubric_lint.arrow
+rubrics = rubric_lint.load_rubrics("s.yaml", "rubrics: [{id: a, expected_outcome: Names it}]")
+try:
+    USE
+except ImportError as fault:
+    print(fault)
+"""
+
+
+@pytest.mark.parametrize(
+    "use", ["rubric_lint.arrow.map_batches(rubrics)", "rubric_lint.score_batch(rubrics, []).to_arrow()"]
+)
+def test_without_pyarrow_it_is_said_what_to_install(use):
+    command = [sys.executable, "-c", WITHOUT_PYARROW.replace("USE", use)]
+    ran = subprocess.run(command, check=True, capture_output=True, text=True)
     assert ran.stdout == "Arrow needs pyarrow; install it with the extra `arrow`: rubric-lint[arrow]\n"
 
 

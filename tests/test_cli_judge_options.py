@@ -7,7 +7,7 @@ import sys
 import threading
 
 import pytest
-from chat_server import Response, completion, serving
+from chat_server import Response, completion, serving, without_scores
 from test_cli_judge import KEY, RUBRIC, SCORED, SUITE, folder, ids, judge, run, start, wait_until, write_answers
 
 __all__ = ["folder"]
@@ -474,12 +474,46 @@ def test_a_limit_of_requests_ends_the_run_and_a_higher_one_goes_on(folder):
 
 def test_a_limit_of_the_cost_ends_the_run_and_the_cost_of_what_is_sent_is_said_before(folder):
     write_answers(folder, 10)
-    (folder / "prices.toml").write_text("[models.judge-1]\ninput = 1000\noutput = 10000\n", encoding="utf-8")
-    with serving(SCORED) as server:  # each reply costs 0.1 + 0.1
-        given = ("--samples", "2", "--prices", "prices.toml", "--max-cost", "1.3")
+    (folder / "prices.toml").write_text("[models.judge-1]\ninput = 10\noutput = 10000\n", encoding="utf-8")
+    with serving(SCORED) as server:  # each reply costs 0.1
+        given = ("--samples", "2", "--prices", "prices.toml", "--max-cost", "0.7")
         _, _, err = judge(server, *given)
     assert len(server.asked) == 6
-    assert err.index("what is sent will cost ") < err.index("stopped at --max-cost 1.3; ")
+    assert err.index("what is sent will cost ") < err.index("stopped at --max-cost 0.7; ")
+
+
+PRICES = "[models.judge-1]\ninput = 1000\noutput = 1000\n"
+
+
+def used(output):
+    """A reply of so many tokens; None: it does not say it."""
+    usage = (
+        None if output is None else {"prompt_tokens": 100, "completion_tokens": output, "total_tokens": output + 100}
+    )
+    return Response({**SCORED.body, "usage": usage})
+
+
+@pytest.mark.parametrize(
+    ("options", "outputs", "asked"),
+    [
+        (("--max-cost", "0"), [10], 0),
+        (("--max-cost", "0.01"), [10], 0),  # what is sent costs more
+        (("--max-cost", "1000", "--prices", "zip.toml"), [10], 0),
+        (("--max-cost", "1000"), [None], 1),
+        (("--max-cost", "10", "--concurrency", "1"), [10, 10, 4000], 4),
+        (("--max-cost", "10", "--max-tokens", "4000"), [10, 10, 4000], 4),
+        (("--max-cost", "4", "--max-tokens", "4000"), [10], 0),
+    ],
+)
+def test_no_answer_is_begun_that_may_cost_too_much_or_an_unknown_sum(folder, options, outputs, asked, said):
+    write_answers(folder, 20)
+    (folder / "prices.toml").write_text(PRICES, encoding="utf-8")
+    (folder / "zip.toml").write_text(PRICES.replace("judge-1", "zip"), encoding="utf-8")
+    waiting = iter([*outputs, *outputs[-1:] * 20])
+    with serving(lambda _: used(next(waiting))) as server:
+        code, _, err = judge(server, "--prices", "prices.toml", *options)
+    assert (code, len(server.asked)) == (2 if "zip.toml" in options else 1, asked)
+    said(without_scores(err))
 
 
 @pytest.mark.parametrize(

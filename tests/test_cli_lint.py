@@ -1,6 +1,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -318,6 +319,13 @@ def test_frames_fit_the_terminal():
     row = "   3 |     description: States the result and result and result and result an..."
     assert (row, 80) == (written.splitlines()[3], len(row))
     assert max(map(len, written.splitlines())) == 80
+
+
+@pytest.mark.parametrize("call", [["fix", "bad.yaml"], ["show"], ["no-such-file.yaml", "bad"]])
+def test_prose_is_broken_between_words_on_a_terminal(call):
+    shutil.copy("bad.yaml", "a-file-with-a-long-name.yaml")
+    written = on_terminal(command(*call), columns=60, NO_COLOR="1")[0]
+    assert max(map(len, written.splitlines())) <= 60
 
 
 @pytest.mark.slow

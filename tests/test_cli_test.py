@@ -708,33 +708,27 @@ def test_init_of_one_rubric_of_a_suite():
 # the linter
 
 
+def call_linter(*arguments):
+    return CliRunner().invoke(lint_cli, arguments, standalone_mode=False, prog_name="rubric-lint")
+
+
 def test_the_linter_checks_the_form_of_test_files_and_counts_the_tests(said):
-    done = CliRunner().invoke(lint_cli, ["--isolated", "--no-cache"], standalone_mode=False, prog_name="rubric-lint")
-    said(done.stdout)
+    said(call_linter("--isolated", "--no-cache").stdout)
     write(TESTS, HEAD + RIGHT.replace("verdict", "verdct"))
-    done = CliRunner().invoke(lint_cli, ["--no-cache", TESTS], standalone_mode=False, prog_name="rubric-lint")
-    said(done.stdout, done.stdout)
+    said(call_linter("--no-cache", TESTS).stdout)
 
 
 def test_a_cached_result_still_counts_the_tests(said):
-    outputs = [
-        CliRunner().invoke(lint_cli, [], standalone_mode=False, prog_name="rubric-lint").stdout for _ in range(2)
-    ]
-    said(outputs)
+    said([call_linter().stdout for _ in range(2)])
 
 
 def test_a_test_file_without_findings_is_not_called_empty(said):
-    done = CliRunner().invoke(lint_cli, ["--no-cache", TESTS], standalone_mode=False, prog_name="rubric-lint")
+    done = call_linter("--no-cache", TESTS)
     assert done.stderr == ""
     said(done.stdout)
 
 
-def test_comments_on_rules_of_tests_are_not_unused_for_the_linter():
+def test_the_linter_neither_takes_rules_that_it_never_reports_nor_calls_comments_on_them_unused():
+    assert call_linter("--no-cache", "--select", "untested,overlap").return_value == 0
     write("refund.rubric.yaml", RUBRIC.replace("score: 7", "score: 7  # rubric-lint: ignore[unnoticed-change]"))
-    done = CliRunner().invoke(lint_cli, ["--no-cache"], standalone_mode=False, prog_name="rubric-lint")
-    assert "unused-ignore" not in done.stdout
-
-
-def test_the_linter_does_not_take_rules_that_it_never_reports():
-    done = CliRunner().invoke(lint_cli, ["--no-cache", "--select", "untested,overlap"], standalone_mode=False)
-    assert done.return_value == 0
+    assert "unused-ignore" not in call_linter("--no-cache").stdout

@@ -125,19 +125,9 @@ def test_required_min_score_gates_the_verdict(given, verdict):
     assert judge(CORRECTNESS, checks("score", correctness=given)) == (Fraction(given, 10), verdict)
 
 
-@pytest.mark.parametrize("given", [8, 9, 10])
-def test_pass_verdict(given):
-    assert judge(ANALYTIC, checks("score", correctness=given))[1] == "pass"
-
-
-@pytest.mark.parametrize("given", [0, 5])
-def test_fail_verdict(given):
-    assert judge(ANALYTIC, checks("score", correctness=given))[1] == "fail"
-
-
-@pytest.mark.parametrize("given", [6, 7])
-def test_borderline_verdict(given):
-    assert judge(ANALYTIC, checks("score", correctness=given))[1] == "borderline"
+@pytest.mark.parametrize(("verdict", "scores"), [("pass", (8, 9, 10)), ("fail", (0, 5)), ("borderline", (6, 7))])
+def test_pass_fail_and_borderline_verdicts(verdict, scores):
+    assert {judge(ANALYTIC, checks("score", correctness=given))[1] for given in scores} == {verdict}
 
 
 def test_the_eiffel_tower_is_good():

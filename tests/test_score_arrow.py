@@ -2,15 +2,13 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_outputs import FENCES, cases, load, spell
-from test_score_batch import LENGTH, RUBRICS, SUITE
+from test_score_batch import LENGTH, RUBRICS
 
 from rubric_lint import score_batch, score_batches
 
@@ -242,18 +240,6 @@ def test_structs_of_another_form_are_refused_as_their_objects_are():
         table = pa.table({"output": outputs})
         assert rows(score_batch(LENGTH, table)) == rows(score_batch(LENGTH, table.to_pylist()))
         assert score_batch(LENGTH, table).error[0] is not None
-
-
-def test_without_pyarrow_it_is_said_what_to_install():
-    program = (
-        "import sys\n"
-        "sys.modules['pyarrow'] = None\n"
-        "from rubric_lint import load_rubrics, score_batch\n"
-        f"batch = score_batch(load_rubrics('s.yaml', {SUITE!r}), [])\n"
-        "try:\n    batch.to_arrow()\nexcept ImportError as fault:\n    print(fault)"
-    )
-    ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert ran.stdout == "Arrow needs pyarrow; install it with the extra `arrow`: rubric-lint[arrow]\n"
 
 
 def test_the_program_of_the_guide_runs(tmp_path, monkeypatch, capsys):

@@ -208,6 +208,20 @@ def draw_disagreeing(random: Random, n: int, effect: bool) -> Table:
     return _draw_people(random, n, (0.6, 0.2) if effect else (0.2, 0.2))
 
 
+def draw_two_samples(random: Random, n: int, effect: bool) -> Table:
+    """Two samples of each answer, each off by a point in 40%, as often up as down; on the first criterion only up."""
+    labels = [[random.choice((1, 5, 8, 9)) for _ in range(n)] for _ in range(CRITERIA)]
+    given: Values = []
+    higher: Values = []
+    for place, column in enumerate(labels):
+        errors = (0, 0, 0, 1, 1) if effect and not place else (-1, 0, 0, 0, 1)
+        pairs = [sorted(label + random.choice(errors) for _ in range(2)) for label in column]
+        given.append([low for low, _ in pairs])
+        higher.append([high for _, high in pairs])
+    table = _tabulate(given, labels)
+    return table._replace(columns=make_columns(BANDS, given, labels=labels, higher=higher))
+
+
 def draw_all(random: Random, n: int, effect: bool) -> Table:
     """The worst cases of all rules in one rubric with four bands and a gate."""
     del effect  # this case has none
@@ -259,6 +273,7 @@ CASES = (
     Case("judged-redundant", draw_redundant, "pairs share 80%", "one pair shares 97%", ("c1",)),
     Case("judged-inverse", draw_inverse, "independent", "one runs against the others (r = -.4)"),
     Case("judged-disagrees", draw_disagreeing, "80% caught, alpha .6", "40% caught on one"),
+    Case("judged-disagrees, 2 samples", draw_two_samples, "40% off by a point, up or down", "on one only up"),
     Case("judged-order", draw_order, "scores of sd 2, one order an answer", "one loses 2 points from first to last"),
     Case("judged-order, 3 samples", draw_samples, "sd 2, 3 samples of sd 1", "one loses 1 point from first to last"),
     Case("judged-length", draw_lengths, "errors of sd 2, no matter how long", "on one they follow length (r = .4)"),

@@ -26,12 +26,23 @@ def _sum_up(counts: Sequence[int], parts: Sequence[int]) -> int:
     return sum(map(mul, counts, parts))
 
 
-def mean_difference(rows: Sequence[Row], scale: Scale, *, absolute: bool = False) -> Statistic:
+def find_distances(rows: Sequence[Row], higher: Sequence[Row], scale: Scale) -> list[int]:
+    """Return twice the second rating minus the first, each the mean of the two in the middle; 0 if one is missing.
+
+    `rows` has the worse of the two and `higher` the better. Their mean is not lower for an even number of outputs.
+    """
+    return [
+        0 if None in row else sum(_value(scale, each[1]) - _value(scale, each[0]) for each in (row, better))
+        for row, better in zip(rows, higher, strict=True)
+    ]
+
+
+def mean_difference(rows: Sequence[Row], higher: Sequence[Row], scale: Scale, *, absolute: bool = False) -> Statistic:
     """Return the mean of second minus first rating, in the units of the scale; or of its absolute value."""
-    both = [int(None not in row) for row in rows]
-    apart = [0 if None in row else _value(scale, row[1]) - _value(scale, row[0]) for row in rows]
+    twice = [2 * int(None not in row) for row in rows]
+    apart = find_distances(rows, higher, scale)
     parts = list(map(abs, apart)) if absolute else apart
-    return lambda counts: (_sum_up(counts, parts), _sum_up(counts, both))
+    return lambda counts: (_sum_up(counts, parts), _sum_up(counts, twice))
 
 
 def kappa(rows: Sequence[Row], scale: Scale, *, quadratic: bool = False) -> Statistic:

@@ -43,7 +43,9 @@ class Chart(NamedTuple):
     bare: frozenset[str] = frozenset()
 
 
-def choose_statistics(measure: Measure, rows: Sequence[Row], *, is_pair: bool) -> tuple[dict[str, Statistic], set[str]]:
+def choose_statistics(
+    measure: Measure, rows: Sequence[Row], higher: Sequence[Row], *, is_pair: bool
+) -> tuple[dict[str, Statistic], set[str]]:
     """Return the statistics for a scale by name, and the names of those that only complete the picture.
 
     Of scores 0 to 10 only the weighted statistics are given: equal scores are rare, and their bands are a scale of
@@ -65,8 +67,8 @@ def choose_statistics(measure: Measure, rows: Sequence[Row], *, is_pair: bool) -
         plain["alpha_nominal"] = coefficients.alpha_nominal(rows, scale)
         plain["ac1"] = coefficients.gwet(rows, scale)
     if is_pair and scale.kind not in {Kind.BAND, Kind.VERDICT}:
-        found["bias"] = coefficients.mean_difference(rows, scale)
-        found["mean_error"] = coefficients.mean_difference(rows, scale, absolute=True)
+        found["bias"] = coefficients.mean_difference(rows, higher, scale)
+        found["mean_error"] = coefficients.mean_difference(rows, higher, scale, absolute=True)
     return {**found, **more}, set(more)
 
 
@@ -203,7 +205,10 @@ class Gate(NamedTuple):
 
 
 class PairCounts(NamedTuple):
-    """What two raters gave: the table of both (rows the first), the share of equal ratings, and who rates higher."""
+    """What two raters gave: the table of both (rows the first), the share of equal ratings, and who rates higher.
+
+    Who rates higher is counted by the mean of the two in the middle, so that even numbers of samples do not bias it.
+    """
 
     confusion: list[list[int]]
     exact: Share
@@ -280,7 +285,7 @@ def compare(
     charts = []
     for measure in measures:
         projection = joined.project(measure)
-        statistics, bare = choose_statistics(measure, projection.rows, is_pair=is_pair)
+        statistics, bare = choose_statistics(measure, projection.rows, projection.higher, is_pair=is_pair)
         charts.append(Chart(measure, projection, statistics, frozenset(bare)))
     found = []
     for chart, figures in zip(charts, compute(joined, charts, draws), strict=True):
@@ -288,22 +293,26 @@ def compare(
         main = tuple(name for name in chart.statistics if name not in chart.bare)
         pair = None
         if is_pair:
-            pair = _count_pair(chart.measure, rows, counts, target if between is Between.LABEL else None)
+            pair = _count_pair(chart, counts, target if between is Between.LABEL else None)
         found.append(Compared(chart.measure, _count_rated(rows, counts), figures, main, pair))
     return Comparison(between, tuple(raters), tuple(found))
 
 
-def _count_pair(measure: Measure, rows: Sequence[Row], counts: Sequence[int], target: Fraction | None) -> PairCounts:
+def _count_pair(chart: Chart, counts: Sequence[int], target: Fraction | None) -> PairCounts:
+    measure, rows, higher = chart.measure, chart.projection.rows, chart.projection.higher
     size = len(measure.scale.values)
     confusion = [[0] * size for _ in range(size)]
-    for (first, second), count in zip(rows, counts, strict=True):
+    above = below = 0
+    for (first, second), apart, count in zip(
+        rows, coefficients.find_distances(rows, higher, measure.scale), counts, strict=True
+    ):
         if first is not None and second is not None:
             confusion[first][second] += count
+            above += count if apart > 0 else 0
+            below += count if apart < 0 else 0
     exact = Share(sum(confusion[place][place] for place in range(size)), sum(map(sum, confusion)))
-    higher = sum(sum(row[place + 1 :]) for place, row in enumerate(confusion))
-    lower = sum(sum(row[:place]) for place, row in enumerate(confusion))
     gate = None if target is None or measure.meets is None else _decide(confusion, measure.meets, target)
-    return PairCounts(confusion, exact, Sides(higher, lower), gate)
+    return PairCounts(confusion, exact, Sides(above, below), gate)
 
 
 def _decide(confusion: list[list[int]], meets: Sequence[bool], target: Fraction) -> Gate:
@@ -402,7 +411,7 @@ def contend(labels: Judgements, two: Sequence[Judgements], measures: Sequence[Me
 
 
 def _alpha(rows: Sequence[Row], measure: Measure) -> coefficients.Statistic:
-    statistics, _ = choose_statistics(measure, rows, is_pair=False)
+    statistics, _ = choose_statistics(measure, rows, rows, is_pair=False)
     return next(statistic for name, statistic in statistics.items() if name.startswith("alpha"))
 
 
@@ -469,13 +478,15 @@ def compare_samples(judgements: Judgements, measures: Sequence[Measure], draws: 
     )
     charts = []
     for measure in _own_scales(measures):
-        rows, row_of = joined.project(measure)
+        rows, row_of, _ = joined.project(measure)
         scale = measure.scale
         if meets := measure.meets:
             rows = [tuple(None if each is None else int(meets[each]) for each in row) for row in rows]
             scale = Scale(Kind.CHECK, (0, 1), ("no", "yes"))
         shown = Measure(measure.name, scale, measure.place, {})
-        charts.append((measure, Chart(shown, Projection(rows, row_of), {"flip_rate": coefficients.flip_rate(rows)})))
+        charts.append(
+            (measure, Chart(shown, Projection(rows, row_of, rows), {"flip_rate": coefficients.flip_rate(rows)}))
+        )
     found = compute(joined, [chart for _, chart in charts], draws)
     return [
         Measured(measure, len(sampled), "flips", figures["flip_rate"])

@@ -25,7 +25,8 @@ class Judgement(NamedTuple):
 
     `reasons` has the reason for each criterion, None if the rater gives none at all. `orders` has for each output the
     place at which each criterion was asked for, where the record says it; `length` is that of the answer in characters.
-    `text` is a hash of the question and the answer, None if the record does not have them.
+    `text` is a hash of the question and the answer, None if the record does not have them. `higher` has the better of
+    two in the middle where `given` has the worse; None if they are the same.
     """
 
     given: Signature
@@ -34,6 +35,12 @@ class Judgement(NamedTuple):
     orders: tuple[tuple[int, ...], ...] = ()
     length: int | None = None
     text: int | None = None
+    higher: Signature | None = None
+
+    @property
+    def ends(self) -> tuple[Signature, Signature]:
+        """The two in the middle, the worse first; equal ones for an odd number of outputs or people."""
+        return self.given, self.higher or self.given
 
     def reason(self, place: int) -> str | None:
         """Return the reason for a criterion."""
@@ -86,7 +93,8 @@ def pool(several: Sequence[Ratings]) -> Ratings:
 
 
 def _keep_verdict(judgement: Judgement) -> Judgement:
-    return Judgement(((), judgement.given[1]), None, tuple(((), verdict) for _, verdict in judgement.samples))
+    (_, verdict), (_, higher) = judgement.ends
+    return Judgement(((), verdict), None, tuple(((), each) for _, each in judgement.samples), higher=((), higher))
 
 
 def make_id_key(name: object) -> Key:
@@ -120,21 +128,34 @@ def combine_people(people: Mapping[str, Judgements]) -> Judgements:
 
 
 def _combine(several: Sequence[tuple[str, Judgement]]) -> Judgement:
-    verdicts = [each.given[1] for _, each in several if each.given[1]]
     answers: list[AnswerValue | None] = []
     reasons = []
     for place, values in enumerate(zip(*(each.given[0] for _, each in several), strict=True)):
-        answers.append(_find_median([value for value in values if value is not None]))
+        answers.append(_find_middle(values))
         rater, chosen = several[values.index(answers[-1])]
         reason = chosen.reason(place)
         reasons.append(reason and f"{rater}: {reason}")
-    verdict = _find_median(list(map(VERDICTS.index, verdicts)))
-    given = tuple(answers), None if verdict is None else VERDICTS[verdict]
-    return Judgement(given, tuple(reasons) if any(reasons) else None)
+    given = tuple(answers), _find_middle_verdict(each.given[1] for _, each in several)
+    higher = find_higher([each.ends[1] for _, each in several])
+    return Judgement(given, tuple(reasons) if any(reasons) else None, higher=higher)
 
 
-def _find_median(values: Sequence[AnswerValue]) -> AnswerValue | None:
-    return sorted(values)[(len(values) - 1) // 2] if values else None
+def find_higher(signatures: Sequence[Signature]) -> Signature:
+    """Return for each criterion and the verdict the better of two in the middle."""
+    columns = zip(*(answers for answers, _ in signatures), strict=True)
+    verdict = _find_middle_verdict((verdict for _, verdict in signatures), better=True)
+    return tuple(_find_middle(values, better=True) for values in columns), verdict
+
+
+def _find_middle(values: Iterable[AnswerValue | None], *, better: bool = False) -> AnswerValue | None:
+    """Return the median; of two in the middle the worse, or the better."""
+    known = sorted(value for value in values if value is not None)
+    return known[(len(known) - (not better)) // 2] if known else None
+
+
+def _find_middle_verdict(verdicts: Iterable[Verdict | None], *, better: bool = False) -> Verdict | None:
+    middle = _find_middle((VERDICTS.index(verdict) for verdict in verdicts if verdict), better=better)
+    return None if middle is None else VERDICTS[middle]
 
 
 class Joined:
@@ -145,10 +166,10 @@ class Joined:
 
     def __init__(self, raters: Sequence[Judgements]) -> None:
         self.keys = sort_keys(set().union(*raters))
-        numbers: dict[tuple[Signature | None, ...], int] = {}
+        numbers: dict[tuple[tuple[Signature, Signature] | None, ...], int] = {}
         self.kinds: list[int] = []
         for key in self.keys:
-            row = tuple([found.given if (found := rater.get(key)) else None for rater in raters])
+            row = tuple([found.ends if (found := rater.get(key)) else None for rater in raters])
             self.kinds.append(numbers.setdefault(row, len(numbers)))
         self.combinations = list(numbers)
         self.counts = [0] * len(numbers)
@@ -158,22 +179,29 @@ class Joined:
     def project(self, measure: Measure) -> "Projection":
         """Return the ratings on one scale."""
         place, find = measure.place, measure.find
-        rows: dict[Row, int] = {}
+        rows: dict[tuple[Row, Row], int] = {}
         row_of = []
         for combination in self.combinations:
-            row = tuple([
-                None if each is None else find(each[1] if place is None else each[0][place])
-                for each in combination
-            ])  # fmt: skip
-            row_of.append(rows.setdefault(row, len(rows)))
-        return Projection(list(rows), row_of)
+            row, higher = (
+                tuple([
+                    None if each is None else find(each[end][1] if place is None else each[end][0][place])
+                    for each in combination
+                ])
+                for end in (0, 1)
+            )  # fmt: skip
+            row_of.append(rows.setdefault((row, higher), len(rows)))
+        return Projection([row for row, _ in rows], row_of, [higher for _, higher in rows])
 
 
 class Projection(NamedTuple):
-    """The different rows of ratings on one scale, and the number of the row of each kind of answer."""
+    """The rows of ratings on one scale, and the number of the row of each kind of answer.
+
+    `higher` has each row with the better of two in the middle; rows that differ only in that are listed one by one.
+    """
 
     rows: list[Row]
     row_of: list[int]
+    higher: list[Row]
 
     def tally(self, kinds: Iterable[int]) -> list[int]:
         """Return the number of answers with each row, from that of each kind."""

@@ -314,12 +314,12 @@ OPTIONS: dict[str, Spec] = {
     "max-attempts": Spec("Requests", "Attempts to get a valid output.", (1, 10), 3),
     "max-cost": Spec(
         "Requests",
-        "Begin no answer that would cost more than AMOUNT in all, by --prices.",
+        "Begin no answer that may make this run cost more than AMOUNT, by --prices.",
         "AMOUNT",
         reads=f"{_JUDGE}:read_amount",
     ),
     "max-invalid-share": Spec("Verdicts", "Exit with 1 if more outputs are invalid, instead of for each.", _SHARE),
-    "max-requests": Spec("Requests", "Begin no answer that needs more requests than N in all.", (0, None)),
+    "max-requests": Spec("Requests", "Begin no answer that needs more than N requests in this run.", (0, None)),
     "max-tokens": Spec("Model", "Most tokens of a reply.  [default: the endpoint's]", (1, None)),
     "min-pass-share": Spec(
         "Verdicts",

@@ -10,6 +10,7 @@ from rubric_lint.judge.call import Call, hash_json
 from rubric_lint.judge.endpoint import Exchange, Place
 from rubric_lint.judge.pace import Pace
 from rubric_lint.judge.prompt import Message, divide, join_outputs, order_criteria, output_schema, say, write_prompt
+from rubric_lint.judge.spending import Need, guess_tokens
 from rubric_lint.judge.store import ReplyStore, make_key
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.reply import Reply
@@ -183,6 +184,14 @@ class Request(NamedTuple):
     def name(self) -> str:
         """The `custom_id`, which joins it with its result: a hash of the endpoint, the body and the place."""
         return "r-" + hash_json([self.call.endpoint, self.body, *self.place])[:40]
+
+
+def list_needs(answer: Answer, calls: Sequence[Call], plan: Plan) -> list[Need]:
+    """Return what the requests for an answer may use, if each gets a valid output."""
+    return [
+        Need(each.call.model, guess_tokens(text for _, text in each.messages), each.call.max_tokens)
+        for each in list_requests(answer, calls, plan)
+    ]
 
 
 def list_requests(answer: Answer, calls: Sequence[Call], plan: Plan) -> Iterator[Request]:

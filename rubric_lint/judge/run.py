@@ -9,10 +9,10 @@ from typing import Any, Protocol, Self
 
 from rubric_lint.format.criterion import Shape
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Asker, Plan, Sample, Sampler
+from rubric_lint.judge.asking import Asker, Plan, Sample, Sampler, list_needs
 from rubric_lint.judge.endpoint import Exchange, UnansweredError
 from rubric_lint.judge.journal import make_fingerprint
-from rubric_lint.judge.spending import NO_LIMIT, Limit, Spending
+from rubric_lint.judge.spending import NO_LIMIT, Limit, Need, Spending
 from rubric_lint.judge.store import ReplyStore
 from rubric_lint.outputs.reply import Tokens, is_other_model
 from rubric_lint.scoring.form import form_of
@@ -247,7 +247,7 @@ class JudgeRun:
         self._watch = watch
         self._lost_in_a_row = 0
         self._limit = limit
-        self._promised = 0
+        self._promised: list[Need] = []
         self._room = asyncio.Condition()
         self._sampler = Sampler(plan, self._count, store)
 
@@ -275,7 +275,8 @@ class JudgeRun:
 
     async def _work(self, waiting: Iterator[Answer]) -> None:
         for answer in waiting:
-            promised = len(self.panel.endpoints) * self._plan.count_requests(len(answer.rubric.criteria))
+            calls = [endpoint.call for endpoint in self.panel.endpoints]
+            promised = list_needs(answer, calls, self._plan) if self._limit.is_set else []
             if not await self._admit(promised):
                 self.tally.is_limited = True
                 return
@@ -287,7 +288,8 @@ class JudgeRun:
             finally:
                 if self._limit.is_set:
                     async with self._room:
-                        self._promised -= promised
+                        for need in promised:
+                            self._promised.remove(need)
                         self._room.notify_all()
             self._lost_in_a_row = 0
             record = make_record(answer, self.panel, self._plan, taken)
@@ -301,23 +303,24 @@ class JudgeRun:
             self.tally.stable += invalid is None and len(outputs) > 1 and len(verdicts) == 1
             self._watch(answer.key, invalid and f"invalid after {self._plan.max_attempts} attempts: {invalid}")
 
-    async def _admit(self, requests: int) -> bool:
-        """Return whether so many requests may be sent; wait while those of other answers may leave room for them.
+    async def _admit(self, needs: Sequence[Need]) -> bool:
+        """Return whether requests may be sent; wait while those of other answers may leave room for them.
 
-        Before the first reply nobody knows what a request costs, so the first answer goes alone.
+        Before the first reply of each model nobody knows what a request costs, so the first answer goes alone.
         """
         if not self._limit.is_set:
             return True
         limit, used = self._limit, self.tally.spending
 
         def has_room() -> bool:
-            return bool(used.requests or limit.cost is None) and limit.allows(used, self._promised + requests)
+            is_known = limit.cost is None or all(used.knows(need.model) for need in needs)
+            return is_known and limit.allows(used, [*self._promised, *needs])
 
         async with self._room:
             await self._room.wait_for(lambda: has_room() or not self._promised)
-            if not limit.allows(used, requests):
+            if not limit.allows(used, needs):
                 return False
-            self._promised += requests
+            self._promised += needs
         return True
 
     def _take_loss(self, answer: Answer, fault: UnansweredError) -> None:

@@ -3,7 +3,7 @@
 import json
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation, localcontext
 from typing import Any, NamedTuple
 
@@ -48,12 +48,30 @@ class Cost(NamedTuple):
     without_tokens: int
 
 
+CHARACTERS = 4
+"""The usual rough number of characters of a token."""
+
+
+def guess_tokens(texts: Iterable[str]) -> int:
+    """Return roughly how many tokens texts have."""
+    return sum(map(len, texts)) // CHARACTERS
+
+
+class Need(NamedTuple):
+    """A request to a model: roughly the tokens that it sends, and the most that the reply may have (None: not set)."""
+
+    model: str
+    input: int
+    output: int | None = None
+
+
 class Spending:
     """The tokens of requests by the model that was asked and the model that answered."""
 
     def __init__(self) -> None:
         self._tokens: dict[tuple[str, str | None], Tokens] = {}
         self._requests: Counter[tuple[str, str | None]] = Counter()
+        self._most: dict[str, tuple[int, int]] = {}
         self._uncounted = 0
 
     def add(self, asked: str, reply: Reply) -> None:
@@ -65,6 +83,31 @@ class Spending:
         cached = min(reply.tokens.cached or 0, reply.tokens.input)
         self._tokens[key] = self._tokens.get(key, Tokens()).plus(reply.tokens._replace(cached=cached))
         self._requests[key] += 1
+        most = self._most.get(asked, (0, 0))
+        self._most[asked] = max(most[0], reply.tokens.input), max(most[1], reply.tokens.output)
+
+    @property
+    def uncounted(self) -> int:
+        """The number of replies without token counts."""
+        return self._uncounted
+
+    def knows(self, model: str) -> bool:
+        """Return whether a reply of the model was counted."""
+        return model in self._most
+
+    def find_worst(self, needs: Iterable[Need], prices: Prices) -> Decimal:
+        """Return what requests may cost: each sends and gets as much as the largest so far, or as it may.
+
+        Of a model without a counted reply and without a limit of tokens, only what is sent is known.
+        """
+        amount = Decimal(0)
+        with localcontext(prec=_DIGITS):
+            for need in needs:
+                price = prices.models[need.model]
+                sent, replied = self._most.get(need.model, (0, 0))
+                output = replied if need.output is None else need.output
+                amount += (max(sent, need.input) * price.input + output * price.output) / _MILLION
+        return amount
 
     @property
     def requests(self) -> int:
@@ -99,14 +142,15 @@ class Limit(NamedTuple):
         """Whether anything is limited."""
         return self.requests is not None or self.cost is not None
 
-    def allows(self, used: Spending, requests: int) -> bool:
-        """Return whether so many more requests may be sent; each is taken to cost as much as those so far."""
-        if self.requests is not None and used.requests + requests > self.requests:
+    def allows(self, used: Spending, needs: Sequence[Need]) -> bool:
+        """Return whether more requests may be sent, by what they may cost; none may if what was spent is unknown."""
+        if self.requests is not None and used.requests + len(needs) > self.requests:
             return False
-        if self.cost is None or self.prices is None or not used.requests:
+        if self.cost is None or self.prices is None:
             return True
-        spent = used.find_cost(self.prices).amount
-        return spent + spent / used.requests * requests <= self.cost
+        return (
+            not used.uncounted and used.find_cost(self.prices).amount + used.find_worst(needs, self.prices) <= self.cost
+        )
 
     def __str__(self) -> str:
         given = [f"--max-requests {self.requests}"] if self.requests is not None else []

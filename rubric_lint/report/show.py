@@ -56,7 +56,8 @@ class ShowText:
 
     def end(self, summary: Summary) -> None:
         """Write the summary."""
-        self._write(f"{self._gap}{word_summary(summary)}\n")
+        lines = [row for line in word_summary(summary).split("\n") for row in self._look.wrap(line)]
+        self._write(self._gap + "\n".join(lines) + "\n")
 
     def _draw(self, file: str, rubric: ShownRubric) -> Iterator[str]:
         place = self._look.paint("place", f"{visible(file)}:{rubric.line}:{rubric.column}")
@@ -123,23 +124,24 @@ class ShowText:
         file = visible(shown.file)
         start = f"{self._look.paint('place', file)}:"
         if shown.reason:
-            yield f"{start} no rubrics: {shown.reason}"
+            yield from self._look.wrap(f"{start} no rubrics: {shown.reason}")
         reasons: dict[str, list[Unread]] = {}
         for each in shown.unread:
             reasons.setdefault(each.reason, []).append(each)
         for reason, places in reasons.items():
             more = f" ({len(places) - 1} more like it)" if len(places) > 1 else ""
             place = self._look.paint("place", f"{file}:{places[0].line}:{places[0].column}")
-            yield f"{place}: not read: {visible(reason)}{more}"
+            yield from self._look.wrap(f"{place}: not read: {visible(reason)}{more}")
         if faults := self._count(shown.errors, shown.warnings):
-            yield f"{start} {faults}; for details, run: {_command(shown.file)}"
+            yield from self._look.wrap(f"{start} {faults}; for details, run: {_command(shown.file)}")
         for release in shown.releases:
             yield from self._wrap("", f"{file}: {_word_release(release)}")
         if shown.unscorable:
             until = " until the errors are fixed" if shown.errors else ""
-            yield f"{start} no example scores: rubric-lint score refuses this file{until}"
+            yield from self._look.wrap(f"{start} no example scores: rubric-lint score refuses this file{until}")
             if not shown.errors:
-                yield from (f"  {visible(reason)}" for reason in shown.unscorable[:_MOST_REASONS])
+                for reason in shown.unscorable[:_MOST_REASONS]:
+                    yield from self._look.wrap(visible(reason), "  ")
 
     def _count(self, errors: int, warnings: int) -> str:
         counts = ((errors, "error"), (warnings, "warning"))

@@ -23,7 +23,19 @@ def complain(message: str) -> None:
     """Write a message to stderr, prefixed with the name of the running command."""
     context = click.get_current_context(silent=True)
     name = (context.find_root().info_name if context else None) or os.path.basename(sys.argv[0])
-    click.echo(f"{name if name.startswith('rubric-') else 'rubric-lint'}: {visible(message)}", err=True)
+    text = f"{name if name.startswith('rubric-') else 'rubric-lint'}: {visible(message)}"
+    click.echo(_wrap(text) if sys.stderr is not None and sys.stderr.isatty() else text, err=True)
+
+
+def _wrap(text: str) -> str:
+    """Return a message for a terminal, broken between words."""
+    import shutil  # noqa: PLC0415  (only terminals need them)
+    import textwrap  # noqa: PLC0415
+
+    room = shutil.get_terminal_size().columns
+    if len(text) <= room:
+        return text
+    return textwrap.fill(text, room, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def report_crash(fault: Exception, file: str = "") -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import chain, combinations
 from typing import NamedTuple
 
-from rubric_lint.agree.coefficients import Row, Statistic, alpha_nominal, as_fraction, correlate
+from rubric_lint.agree.coefficients import Row, Statistic, alpha_nominal, as_fraction, correlate, find_distances
 from rubric_lint.agree.intervals import Sides, lower_bound, lower_tail, t_quantile, upper_bound, upper_tail
 from rubric_lint.agree.judged.influence import find_length, find_order, name_lengthened
 from rubric_lint.agree.judged.outcomes import (
@@ -339,11 +339,16 @@ def correlate_with_rest(columns: Sequence[Column]) -> list[float | None]:
 
 
 class _Pair(NamedTuple):
-    """One answer that a judge and people judged: its number, and the positions of the label and of the judge."""
+    """One answer that a judge and people judged: its number, and the positions of the label and of the judge.
+
+    `apart` is the judge's value less the label, each the mean of the two in the middle: the worse of two would make an
+    even number of outputs, or of people, look lower than they are.
+    """
 
     number: int
     label: int
     judge: int
+    apart: int
 
 
 class _Gap(NamedTuple):
@@ -373,8 +378,7 @@ def find_disagreement(table: Table) -> Outcomes:
     tests = 3 * len(table.columns)
     lacking: dict[_Lacking, list[str]] = {}
     for column in table.columns:
-        given = enumerate(zip(column.labels, column.given, strict=True))
-        pairs = [_Pair(number, label, judge) for number, (label, judge) in given if label is not None]
+        pairs = list(_pair(column))
         gaps = []
         for test in (_count_caught, _compare_directions, _compare_sides):
             found = test(column, pairs, level_of(tests))
@@ -390,6 +394,16 @@ def find_disagreement(table: Table) -> Outcomes:
             yield Decision(rule, target, "gaps", {**values, "advice": gaps[0].advice, "look": shown})
     for why, names in lacking.items():
         yield Untested(rule, tuple(names), *why)
+
+
+def _pair(column: Column) -> Iterator[_Pair]:
+    """Yield the answers with a label."""
+    lower = list(zip(column.labels, column.given, strict=True))
+    higher = list(zip(column.higher_labels, column.higher, strict=True))
+    distances = find_distances(lower, higher, column.measure.scale)
+    for number, (label, judge, apart) in enumerate(zip(column.labels, column.given, distances, strict=True)):
+        if label is not None:
+            yield _Pair(number, label, judge, apart)
 
 
 def _count_caught(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | _Lacking | None:
@@ -416,8 +430,8 @@ def _compare_directions(_column: Column, pairs: Sequence[_Pair], level: float) -
     needed = math.ceil(math.log2(2 / level))
     if len(pairs) < needed:
         return _Lacking(f"direction of the differences: fewer than {needed} labelled answers", needed)
-    higher = [pair.number for pair in pairs if pair.judge > pair.label]
-    lower = [pair.number for pair in pairs if pair.judge < pair.label]
+    higher = [pair.number for pair in pairs if pair.apart > 0]
+    lower = [pair.number for pair in pairs if pair.apart < 0]
     p = Sides(len(higher), len(lower)).exact
     if p is None or p > level:
         return None

@@ -20,7 +20,7 @@ class Column(NamedTuple):
     """One criterion: its scale, its bands (None if it has none), and each value's worth, from 0 to 1 and in points.
 
     `given` has the position on the scale of each answer's value, `labels` that of its label (None: it has none), and
-    `used` the positions of all outputs.
+    `used` the positions of all outputs. `higher` and `higher_labels` have the better of two in the middle.
     """
 
     measure: Measure
@@ -31,6 +31,8 @@ class Column(NamedTuple):
     given: Sequence[int]
     used: frozenset[int]
     labels: Sequence[int | None] = ()
+    higher: Sequence[int] = ()
+    higher_labels: Sequence[int | None] = ()
 
     @property
     def name(self) -> str:
@@ -114,8 +116,14 @@ def make_columns(
     given: Sequence[Sequence[int]],
     used: Sequence[frozenset[int]] | None = None,
     labels: Sequence[Sequence[int | None]] | None = None,
+    *,
+    higher: Sequence[Sequence[int]] | None = None,
+    higher_labels: Sequence[Sequence[int | None]] | None = None,
 ) -> tuple[Column, ...]:
-    """Return the columns of a rubric, from the positions of values on the scales of its criteria."""
+    """Return the columns of a rubric, from the positions of values on the scales of its criteria.
+
+    Without `higher` and `higher_labels`, no value is one of two in the middle.
+    """
     return tuple(
         Column(
             measure,
@@ -125,7 +133,9 @@ def make_columns(
             tuple(grade.points for grade in criterion.grades),
             given[place],
             used[place] if used is not None else frozenset(given[place]),
-            labels[place] if labels is not None else (),
+            () if labels is None else labels[place],
+            (higher or given)[place],
+            () if labels is None else (higher_labels or labels)[place],
         )
         for place, (criterion, (measure, *bands)) in enumerate(zip(rubric.criteria, _list_scales(rubric), strict=True))
     )
@@ -146,13 +156,16 @@ def build_table(ratings: Ratings, rubric: ScoringRubric) -> Table:
             outputs.update(judgement.samples or (judgement.given,))
             if len(judgement.samples) > 1:
                 sampled.setdefault(key, []).append(judgement.samples)
-    given, used, labels = list[list[int]](), list[frozenset[int]](), list[list[int | None]]()
+    used = list[frozenset[int]]()
+    given, labels = (list[list[int]](), list[list[int]]()), (list[list[int | None]](), list[list[int | None]]())
     for place, (measure, *_) in enumerate(_list_scales(rubric)):
         positions = measure.positions
-        given.append([positions[middle[key].given[0][place]] for key in keys])
+        for end in (0, 1):
+            given[end].append([positions[middle[key].ends[end][0][place]] for key in keys])
+            of_people = [measure.find(people[key].ends[end][0][place]) if key in people else None for key in keys]
+            labels[end].append(of_people)
         used.append(frozenset(positions[answers[place]] for answers, _ in outputs))
-        labels.append([measure.find(people[key].given[0][place]) if key in people else None for key in keys])
-    columns = make_columns(rubric, given, used, labels)
+    columns = make_columns(rubric, given[0], used, labels[0], higher=given[1], higher_labels=labels[1])
     gates = {place: column.measure for place, column in enumerate(columns) if column.is_gated}
     flips: dict[int | None, Flips] = {place: _count_flips(sampled, measure) for place, measure in gates.items()}
     flips[None] = _count_flips(sampled, None)

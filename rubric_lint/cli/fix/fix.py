@@ -7,13 +7,16 @@ import click
 
 from rubric_lint.cli.commands import Exit, launch
 from rubric_lint.cli.options import Given, check_names, command, rewrite_all
-from rubric_lint.cli.output import escape_what_cannot_be_encoded, wants_color
+from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
 from rubric_lint.run.console import Progress
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rubric_lint.fix import Fixed
     from rubric_lint.fix.run import FixOutcome, FixTotals
     from rubric_lint.project.settings import FileSettings
+    from rubric_lint.report.terminal import Style
 
 
 _EXAMPLES = {
@@ -56,7 +59,8 @@ def fix(given: Given) -> int:
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "fixing")
-    in_color = wants_color(given.color)
+    look = make_style(given.color)
+    in_color = look.color
     # Stdout carries only the diff or the fixed text; the report goes to stderr.
     aside = given.diff or "-" in given.paths
     files: list[dict[str, Any]] = []
@@ -69,8 +73,7 @@ def fix(given: Given) -> int:
         if given.diff:
             click.echo(write_diff(outcome, color=in_color), nl=False, color=in_color)
         told = word_troubles(outcome) if given.quiet or given.diff else word_outcome(outcome, is_dry=is_dry)
-        for line in told:
-            click.echo(line, err=aside)
+        _say(told, look, err=aside)
 
     def rewrite_file(name: str, data: bytes, settings: "FileSettings") -> "Fixed":
         from rubric_lint.migrate.target import rewrite  # noqa: PLC0415  (few runs have a target)
@@ -90,9 +93,15 @@ def fix(given: Given) -> int:
     if given.form == "json":
         click.echo(as_report(files, totals), nl=False)
     elif not given.quiet:
-        click.echo(totals.word(is_dry=is_dry), err=aside)
+        _say(totals.word(is_dry=is_dry).split("\n"), look, err=aside)
     code = exit_code(totals, check=given.check)
     return Exit.FOUND if given.target and totals.left and code is Exit.CLEAN else code
+
+
+def _say(lines: "Iterable[str]", look: "Style", *, err: bool) -> None:
+    for line in lines:
+        for row in look.wrap(line):
+            click.echo(row, err=err)
 
 
 def exit_code(totals: "FixTotals", *, check: bool = False) -> Exit:

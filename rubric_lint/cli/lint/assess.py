@@ -127,7 +127,7 @@ def _judge(given: Given, linted: "Linted") -> "tuple[int, tuple[str, ...], dict[
 
     output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
     access, plan = find_access(given.models, vars(given)), make_plan({**vars(given), "shuffle": _SEED})
-    limit, spending = read_limit(given), Spending()
+    limit, spending = read_limit(given, access), Spending()
     work = Work(given, output, linted.prepare(), access, plan, limit, spending=spending, option="--results")
     if given.probe:
         most = given.probe * len(work.rubrics) * len(PROBES) * plan.samples * len(access.calls)

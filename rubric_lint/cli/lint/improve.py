@@ -21,7 +21,7 @@ from rubric_lint.cli.score.judge_options import AnswersFile, find_access, hold, 
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.spending import Spending
 from rubric_lint.messages import UserError, visible
-from rubric_lint.project.files import explain_os_error
+from rubric_lint.project.files import File, explain_os_error, read
 from rubric_lint.run.console import Progress
 from rubric_lint.run.summary import counted
 
@@ -89,13 +89,14 @@ def improve(given: Given) -> int:
     if linted.has_errors:
         raise UserError(f"{given.rubric}: has errors; fix them first: rubric-lint check {given.rubric}")
     source = linted.examined.result.source
-    if source.to_bytes(source.text) != Path(given.rubric).read_bytes():
+    if source.to_bytes(source.text) != read(File(given.rubric, linted.file.settings._replace(claimed=True))):
         raise UserError(f"{given.rubric}: its bytes cannot be reproduced exactly, so nothing could be written")
     output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
-    rubrics, limit, plan = linted.prepare(), read_limit(given), make_plan({**vars(given), "shuffle": _SEED})
+    rubrics, plan = linted.prepare(), make_plan({**vars(given), "shuffle": _SEED})
     judges = len(given.models)
     is_own = not given.writers or given.writers[0] in given.models
     access = find_access((*given.models, *(() if is_own else given.writers)), vars(given))
+    limit = read_limit(given, access)
     writer = given.models.index(given.writers[0]) if is_own and given.writers else 0 if is_own else judges
     answers = _read_answers(given.answers, rubrics, given.fields)
     judged = {each.key for each in _read_answers(str(output), rubrics)} if output.exists() else set()
@@ -298,6 +299,7 @@ class _Asking:
         """Return the records of answers; see `Asker`."""
         from rubric_lint.cli.score.judging import run_judge  # noqa: PLC0415
         from rubric_lint.improve.run import EndedError, Left  # noqa: PLC0415
+        from rubric_lint.judge.asking import list_needs  # noqa: PLC0415
 
         click.echo(visible(f"{what}: judging {counted(len(answers), 'answer')}"), err=True)
         records = _Records()
@@ -308,7 +310,7 @@ class _Asking:
         )
         if code == Exit.USAGE:
             raise EndedError(Left.NO_REPLY, "the endpoint gives no replies")
-        needed = len(self.access.calls) * self._plan.count_requests(len(answers[0].rubric.criteria))
+        needed = list_needs(answers[0], self.access.calls, self._plan)
         if len(records.all) < len(answers) and not self.limit.allows(self.spending, needed):
             raise EndedError(Left.LIMIT, str(self.limit))
         return records.all
@@ -317,13 +319,15 @@ class _Asking:
         """Return the reply of the model that proposes; see `Asker`."""
         from rubric_lint.improve.run import EndedError, Left  # noqa: PLC0415
         from rubric_lint.judge.endpoint import UnansweredError  # noqa: PLC0415
+        from rubric_lint.judge.spending import Need, guess_tokens  # noqa: PLC0415
         from rubric_lint.judge.store import make_key  # noqa: PLC0415
 
         call = self._writer.calls[0]
         key = make_key(call, call.make_body(messages, schema), number)
         if self._store and (kept := self._store.get(key)):
             return kept.reply.text
-        if not self.limit.allows(self.spending, 1):
+        need = Need(call.model, guess_tokens(text for _, text in messages), call.max_tokens)
+        if not self.limit.allows(self.spending, [need]):
             raise EndedError(Left.LIMIT, str(self.limit))
         try:
             exchange = asyncio.run(self._complete(partial(self._writer.connect, *self._pace), messages, schema))

@@ -71,7 +71,7 @@ def judge(given: Given) -> int:
     access = find_access(given.models, vars(given), sends=batch is None)
     if batch:
         check_batch(batch, access.calls)
-    limit = read_limit(given)
+    limit = read_limit(given, access)
     if batch and limit.is_set:
         raise click.UsageError(f"{limit}: a batch is not limited; its size is what is written")
     rubrics = load(given.rubric, given)
@@ -127,16 +127,24 @@ class Work(NamedTuple):
         return AnswersFile(opened.enter_context(hold(self.given.answers)), self.rubrics, self.given.fields)
 
 
-def read_limit(given: Given) -> Limit:
+def read_limit(given: Given, access: Access) -> Limit:
     """Return what a run may spend, and by which prices.
 
     Raises:
-        click.UsageError: if the prices cannot be read, or are missing for a limit of the cost.
+        click.UsageError: if the prices cannot be read, or a limit of the cost lacks that of a model.
     """
     from rubric_lint.cli.score.judging import load_prices  # noqa: PLC0415
     from rubric_lint.judge.spending import Limit  # noqa: PLC0415
 
-    return Limit(given.max_requests, given.max_cost, load_prices(given.prices))
+    limit = Limit(given.max_requests, given.max_cost, load_prices(given.prices))
+    if limit.cost is not None and limit.prices:
+        models = dict.fromkeys(call.model for call in access.calls)
+        if missing := [model for model in models if model not in limit.prices.models]:
+            raise click.UsageError(
+                f"--prices: {given.prices}: no price for {join_words([f'`{name}`' for name in missing])}, so "
+                f"--max-cost cannot be kept; add [models.{json.dumps(missing[0])}] with `input` and `output`"
+            )
+    return limit
 
 
 def judge_answers(work: Work, batch: Batch | None = None) -> int:

@@ -24,7 +24,17 @@ from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, chec
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.journal import Journal
 from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, Results, StoppedError
-from rubric_lint.judge.spending import NO_LIMIT, Limit, Prices, PricesError, Spending, read_prices, word_cost
+from rubric_lint.judge.spending import (
+    CHARACTERS,
+    NO_LIMIT,
+    Limit,
+    Prices,
+    PricesError,
+    Spending,
+    guess_tokens,
+    read_prices,
+    word_cost,
+)
 from rubric_lint.judge.store import ReplyStore
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.reply import Reply, Tokens
@@ -100,19 +110,15 @@ def load_prices(path: str | None) -> Prices | None:
         raise click.UsageError(f"--prices: {path}: {fault.strerror}") from None
 
 
-_CHARACTERS = 4
-"""The usual rough number of characters of a token."""
-
-
 def estimate_cost(answers: Iterable[Answer], calls: Sequence[Call], plan: Plan, prices: Prices) -> str:
     """Say roughly what the texts to send will cost; what replies add is not known before."""
     spending = Spending()
     for answer in answers:
         for request in list_requests(answer, calls, plan):
-            tokens = sum(len(text) for _, text in request.messages) // _CHARACTERS
+            tokens = guess_tokens(text for _, text in request.messages)
             spending.add(request.call.model, Reply("", None, Tokens(tokens, 0), None))
     cost, *others = word_cost(spending.find_cost(prices), prices.currency)
-    about = f"what is sent will {cost} or so, at {_CHARACTERS} characters a token; the replies come on top"
+    about = f"what is sent will {cost} or so, at {CHARACTERS} characters a token; the replies come on top"
     return "; ".join([about, *others])
 
 
@@ -285,6 +291,12 @@ def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str, limit: Limi
         complain(f"{stopped}; the results so far are saved. Run the same command{given} to resume")
         if command := _same_command(context):
             click.echo(f"  {visible(command)}", err=True)
+    elif tally.is_limited and limit.cost is not None and (uncounted := tally.spending.uncounted):
+        replies = f"{counted(uncounted, 'reply', 'replies')} without token counts"
+        complain(
+            f"stopped: {replies}, so what was spent is unknown and --max-cost cannot be kept; the results so far are "
+            "saved. Use --max-requests instead to judge the other answers"
+        )
     elif tally.is_limited:
         complain(f"stopped at {limit}; the results so far are saved. Raise the limit to judge the other answers")
     elif tally.unanswered and advice:

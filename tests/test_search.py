@@ -1,0 +1,31 @@
+"""The pages that answer what people search for have the words they type; the search knows no other words."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.repository
+
+DOCS = Path(__file__).parent.parent / "docs"
+CODE = re.compile(r"(?ms)^```.*?^```")
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("labels csv", "guides/agreement.md"),
+        ("jupyter", "guides/deepeval.md"),
+        ("likert", "format.md"),
+        ("langsmith", "guides/scoring.md"),
+        ("checklist", "format.md"),
+        ("weights", "explanation/scoring.md"),
+        ("overlap", "rules/index.md"),
+        ("promptfoo", "guides/promptfoo.md"),
+        ("github actions", "guides/ci.md"),
+        ("agreement", "guides/agreement.md"),
+    ],
+)
+def test_the_page_that_answers_a_search_has_its_words(words, page):
+    text = CODE.sub("", (DOCS / page).read_text("utf-8")).casefold()
+    assert [word for word in words.split() if word not in text] == []
