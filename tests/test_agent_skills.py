@@ -69,7 +69,7 @@ def test_the_folder_says_that_other_lists_hold_cases_too(name, data, count):
     assert lint(name, json.dumps(data).encode()).rubrics == count
 
 
-ONLY = "list what a judge checks in `assertions`, as `expected_output` is not graded"
+ONLY = "list what a judge checks in `assertions`; an `expected_output` is not graded"
 UNREAD = {
     "no case": ([case(1), case(2, assertions=[])], [f"no criteria in any case; {ONLY}"]),
     "one of two": ([case(1, assertions=["Names it"]), case(2)], [f"no criteria in 1 of 2 cases; {ONLY}"]),
@@ -81,6 +81,10 @@ UNREAD = {
     "all code": (
         [case(1, assertions=[{"type": "contains", "value": "EUR"}, {"type": "regex", "value": "x"}])],
         ["no text for a judge in 2 assertions; write it in `text`, unless code is to check it"],
+    ),
+    "a misspelt list": (
+        [case(1, expectaions=["Names it"]), case(2, assertion=["Says why"]), case(3, assertions=["Names it"])],
+        ["`expectaions` is not read (2 times); rename it to `expectations`"],
     ),
     "another field": (
         [case(1, assertions=[{"text": "Names it", "severity": "high"}])],

@@ -387,3 +387,18 @@ def test_choose_without_a_name_lists_the_choices_and_picks_none(tmp_path, progra
     ]
     code, _, errors = program("fix", "--choose", "a.yaml")
     assert (code, "write the path before --choose" in errors) == (2, True)
+
+
+def test_no_fix_moves_scores_into_a_band_without_an_outcome():
+    bands = "{score_range: [0, 6], expected_outcome: Names one}, {score_range: [7, 10], expected_outcome: %s}"
+    other = "{id: b, score_ranges: [{score_range: [0, 10], expected_outcome: Names two}]}"
+    text = f"rubrics:\n- {{id: a, required_min_score: 5, score_ranges: [{bands}]}}\n- {other}\n"
+    fixes = {
+        outcome: [
+            each.fix is not None
+            for each in lint("a.yaml", (text % outcome).encode()).findings
+            if each.rule == "split-band"
+        ]
+        for outcome in ("Names all", '""')
+    }
+    assert fixes == {"Names all": [True], '""': [False]}

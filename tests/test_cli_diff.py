@@ -351,3 +351,10 @@ def test_renamed_and_deleted_files_in_a_clone_without_tags(is_detached, said):
         git("-C", "clone", "checkout", "-q", "--detach")
     said(*(diff_in("clone", "origin/main", "--format", form)[0] for form in ("text", "markdown")))
     assert "v1 is not a commit that git knows here; fetch it first" in diff_in("clone", "v1")[1]
+
+
+def test_where_nothing_could_be_compared_it_does_not_say_that_nothing_changes(branch):
+    Path("old.yaml").write_text(OLD.replace("{0: Wrong", "{7: Wrong"), "utf-8")
+    Path("old.rubric-test.yaml").unlink()
+    code, text, _ = branch()
+    assert (code, text.splitlines()[0]) == (1, "Unknown what changes in meaning since main (1 file not compared).")

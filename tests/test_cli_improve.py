@@ -17,6 +17,10 @@ from jsonschema import Draft7Validator
 
 from rubric_lint.cli.lint import improve as improving
 from rubric_lint.cli.lint.lint import cli
+from rubric_lint.improve.proposals import Base, Refusal, RefusedError, Writer
+from rubric_lint.lint.engine import examine_file
+from rubric_lint.project.settings import FileSettings
+from rubric_lint.scoring.loading import load_examined
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = json.loads((ROOT / "schemas/bundled/improvement-v1.schema.json").read_text("utf-8"))
@@ -532,6 +536,25 @@ def test_bands_are_reworded_and_the_scale_stays():
         f"      7: {GOOD}",
         f"      8: {GOOD} exactly",
     ]
+
+
+@pytest.mark.parametrize(
+    "band",
+    [
+        {"from": "5", "outcome": "Names the refund"},
+        {"from": "8", "outcome": "Names the refund", "to": 9},
+        {"from": "8", "outcome": "Names the refund", "score_range": [0, 10]},
+    ],
+)
+def test_a_reply_that_changes_the_scale_is_rejected(band):
+    settings = FileSettings(claimed=True)
+    text = b"rubrics:\n  - id: period\n    score_ranges: {0: Says little, 8: Treats the refund}\n"
+    examined = examine_file("r.yaml", text, settings)
+    loaded = load_examined("r.yaml", examined)["r"]
+    writer = Writer(Base("r.yaml", settings, examined, loaded, loaded.prepare()), "period", [], [])
+    with pytest.raises(RefusedError) as refused:
+        writer.read(json.dumps({"bands": [band]}))
+    assert refused.value.why is Refusal.OTHER_FIELDS
 
 
 def test_the_bands_of_a_holistic_rubric_are_reworded():

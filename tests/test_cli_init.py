@@ -81,6 +81,12 @@ def test_init_prints(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["a.toml", "a.py", "a.ipynb", "a.jsonl", "a.md"])
+def test_init_writes_only_what_it_can_write(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert (init(name)[2], list(tmp_path.iterdir())) == (2, [])
+
+
 def test_init_says_that_a_name_is_empty():
     _, errors, code = init("")
     assert ("Error: FILE is empty; name a file", 2) == (errors.splitlines()[-1], code)

@@ -36,6 +36,7 @@ NOT_RUN_HERE = {
 STAYING = (
     "rubric-lint assess",
     "rubric-lint improve",
+    "rubric-lint improve",
     "rubric-lint lsp",
     "rubric-lint mcp",
     "rubric-lint --watch",

@@ -83,6 +83,15 @@ def test_what_is_nearly_a_home_made_rubric_is_told_with_the_way_on(name, text, l
     assert [(each.line, each.reason.endswith(end), each.is_known) for each in result.unread] == [(line, True, False)]
 
 
+NOT_READ = TABLES["NOT_READ"]
+
+
+@pytest.mark.parametrize(("name", "text"), NOT_READ.values(), ids=NOT_READ)
+def test_names_of_prices_sections_and_risks_are_never_read_as_criteria(name, text):
+    result, rubrics = see(name, text)
+    assert (rubrics, result.findings) == ([], ())
+
+
 LEFT_ALONE = TABLES["LEFT_ALONE"]
 
 

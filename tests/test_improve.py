@@ -134,6 +134,12 @@ def test_a_split_is_met_if_all_its_parts_are():
     assert (folded.given[0], [each[0] for each in folded.samples]) == ((False, True), [(False, True), (True, True)])
 
 
+def test_the_order_of_criteria_is_kept_unless_one_is_split():
+    judges = {"m": {"k": Judgement(((True, False), None), None, (), ((1, 0),))}}
+    assert fold(judges, ((0,), (1,)))["m"]["k"].orders == ((1, 0),)
+    assert fold(judges, ((0, 1),))["m"]["k"].orders == ()
+
+
 @given(st.integers(0, 200), st.integers(1, 7))
 def test_answers_are_divided_by_their_ids_and_no_text_is_on_both_sides(count, several):
     keys = [f"a{number}" for number in range(count)]

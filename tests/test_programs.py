@@ -37,6 +37,11 @@ def test_a_finding_is_at_its_place_behind_characters_of_several_bytes():
     assert found(text) == ["empty-outcome 8:66"]
 
 
+def test_a_strict_metric_passes_at_one_and_its_bands_decide_nothing():
+    text = SOUND.replace('name="Tone",', 'name="Tone", threshold=0.7,')
+    assert (found(text), found(text.replace("0.7", "0.7, strict_mode=True"))) == (["split-band 8:28"], [])
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_ends_and_a_mark_do_not_move_places(end):
     text = "\ufeff# ü\n" + METRIC

@@ -243,7 +243,7 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
             or b"LabelGrader(" in data
             or b"ModelGrader(" in data
             or any(family.may_be_in_program(data) for family in FAMILIES)
-            or (_NAMED.search(name) is not None and may_hold_scale(data.decode("utf-8", "replace")))
+            or (_NAMED.search(name) is not None and _could_be_judged(data))
         )
     if kind is Kind.TOML:
         return any(all(map(data.__contains__, words)) for words in _SIGNS_OF_TOML) or (
@@ -262,6 +262,12 @@ _SCORED = (b"weight", b"points", b"score", b"levels", b"anchors", b"scale", b"th
 _EXPECTED = re.compile(rb"""\bexpect(?:ed|ations)\w*["']?[ \t]*:""")
 _OWN_NAME = re.compile(r"(?:rubric|judge|criteria|dimension)[^/\\]*\Z", re.IGNORECASE)
 _NAMED = re.compile(r"(?:rubric|judge|eval)[^/\\]*(?:[/\\][^/\\]*)?\Z", re.IGNORECASE)
+
+
+def _could_be_judged(data: bytes) -> bool:
+    """Return whether a program has literals of home-made criteria, or a prompt with a scale."""
+    is_held = any(word in data for word in _CONTAINERS) and _CONTAINER.search(data) is not None
+    return (is_held and any(mark in data for mark in _SCORED)) or may_hold_scale(data.decode("utf-8", "replace"))
 
 
 def _could_be_home_made(data: bytes, name: str) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 
 from rubric_lint.format.criterion import Asked
 from rubric_lint.format.view import Dialect, Draft, View, is_named_for_judges, read_text
+from rubric_lint.messages import find_near
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
@@ -52,12 +53,22 @@ def find_unread(document: Document) -> Iterator[tuple[Path, str, str]]:
     judged = {path[:-1] for path, _, has_list in every if has_list}
     cases = [each for each in every if each[0][-2:-1] == (_EVALS,) or each[0][:-1] in judged]
     bare = [path for path, case, has_list in cases if not has_list and _OF_RUNS.isdisjoint(case)]
-    if bare:
+    misspelt = [
+        (*path, key, near[0])
+        for path in bare
+        for key, value in document.value(path).items()
+        if isinstance(value, list) and key not in _LISTS and (near := find_near(key, _LISTS[:2]))
+    ]
+    if misspelt:
+        *place, key, name = misspelt[0]
+        many = f" ({len(misspelt)} times)" if len(misspelt) > 1 else ""
+        yield (*place, key), f"`{key}` is not read{many}", f"rename it to `{name}`"
+    elif bare:
         some = f"{len(bare)} of {len(cases)} cases" if len(bare) < len(cases) else "any case"
         yield (
             bare[0],
             f"no criteria in {some}",
-            "list what a judge checks in `assertions`, as `expected_output` is not graded",
+            "list what a judge checks in `assertions`; an `expected_output` is not graded",
         )
     coded = [
         (*path, name, at)

@@ -128,7 +128,7 @@ def _view(document: Document, path: Path, items: list[Any], metrics: Mapping[str
     metric = document.value(holder)
     is_stretched = metric[CALL] != _CONVERSATIONAL
     is_strict = metric.get("strict_mode") is True
-    threshold = read_threshold(document, (*holder, "threshold"), _PASSES_AT)
+    threshold = Decimal(1) if is_strict else read_threshold(document, (*holder, "threshold"), _PASSES_AT)
     problems = tuple(find_idle_threshold(metric, holder))
     is_known = not problems and not any(isinstance(metric.get(name), dict) for name in ("threshold", "strict_mode"))
     return draft.finish(

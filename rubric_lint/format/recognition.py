@@ -34,7 +34,10 @@ def is_ours(value: Any, owner: Path) -> bool:
     if type(value) is list:
         if is_holder(owner) and any(type(entry) is str for entry in value):
             return True  # also if an item is not a string: `- States: it` is a mapping only by accident
-        return any(type(entry) is dict and (_proves(entry) or _is_first_version(entry)) for entry in value)
+        items = [entry for entry in value if type(entry) is dict]
+        return any(map(_proves, items)) or (
+            any(map(_is_first_version, items)) and (is_holder(owner) or _are_judged(items, owner))
+        )
     if type(value) is dict:  # a forgotten dash, or criteria by name: wrong, but unmistakably meant as a rubric
         entries = (entry for entry in value.values() if type(entry) is dict)
         return _proves(value) or any(map(_has_own_field, entries))  # other formats have levels by name
@@ -49,6 +52,23 @@ def _proves(entry: Mapping[str, Any]) -> bool:
     if _has_own_field(entry):
         return True
     return tells(entry) and all(_may_be_ours(field) or _OUTCOME in field for field in entry)
+
+
+def _are_judged(entries: Iterable[Mapping[str, Any]], owner: Path) -> bool:
+    """Return whether the descriptions of entries may say what is judged: some have more than one word.
+
+    The sections of a newspaper and the categories of a shop have the same fields. Of the rubrics of a course, people
+    judge by each.
+    """
+    texts = [entry["description"] for entry in entries if "description" in entry]
+    are_words = all(
+        isinstance(text, str) and len(text.split()) == 1 and text.lower() != text.upper() and not text.isupper()
+        for text in texts
+    )
+    return not are_words and _OF_TEACHING.isdisjoint(owner)
+
+
+_OF_TEACHING = frozenset({"assignments", "courses", "exams", "homeworks", "students"})
 
 
 def _has_own_field(entry: Mapping[str, Any]) -> bool:

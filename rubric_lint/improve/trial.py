@@ -143,19 +143,23 @@ def keep(ratings: Ratings, keys: Collection[Key]) -> Ratings:
 
 
 def fold(judges: Mapping[str, Mapping[Key, Judgement]], places: Fold) -> dict[str, dict[Key, Judgement]]:
-    """Return judgements in terms of the first rubric: what was split is met if all its parts are."""
+    """Return judgements in terms of the first rubric: what was split is met if all its parts are.
+
+    Parts have no place of their own in a request, so after a split nothing can be said of the order of criteria.
+    """
+    is_split = any(len(parts) > 1 for parts in places)
 
     def join(signature: Signature) -> Signature:
         answers, verdict = signature
         return tuple(_join_parts([answers[place] for place in parts]) for parts in places), verdict
 
-    return {
-        rater: {
-            key: each._replace(given=join(each.given), samples=tuple(map(join, each.samples)), reasons=None, orders=())
-            for key, each in given.items()
-        }
-        for rater, given in judges.items()
-    }
+    def change(each: Judgement) -> Judgement:
+        orders = () if is_split else tuple(tuple(order[place] for (place,) in places) for order in each.orders)
+        return each._replace(
+            given=join(each.given), samples=tuple(map(join, each.samples)), reasons=None, orders=orders
+        )
+
+    return {rater: {key: change(each) for key, each in given.items()} for rater, given in judges.items()}
 
 
 def _join_parts(answers: Sequence[AnswerValue | None]) -> AnswerValue | None:

@@ -204,6 +204,8 @@ def _count(comparison: Comparison) -> str:
         several = counted(len({change.rubric for change in comparison.changes}), "rubric")
         what = f"{counted(len(comparison.changes), 'change')} in meaning in {several}" if comparison.changes else ""
         left = f" ({counted(len(comparison.skipped), 'file')} not compared)" if comparison.skipped else ""
+        if left and not what:  # "no change" would be read as the answer
+            return f"Unknown what changes in meaning since {old}{left}."
         return f"{what or 'No change in meaning'} since {old}{left}."
     if not comparison.changes:
         return f"No change in meaning from {old} to {new}."

@@ -16,6 +16,8 @@ from rubric_lint.text.path import Part
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find gates inside bands, and thresholds inside bands if a single scale decides the verdict."""
+    if rubric.view and rubric.view.unscorable:  # no score in a band decides anything
+        return
     is_alone = len(rubric.scales) == 1 and len(rubric.criteria) <= 1 and not rubric.is_mixed
     bottom, top = rubric.span
     cuts = _Cuts(*(ceil(each * (top - bottom)) + bottom for each in rubric.thresholds)) if is_alone else None
@@ -74,9 +76,9 @@ def _group(scores: Iterable[int], scale: Scale, cuts: _Cuts | None) -> dict[str,
 
 
 def _repair(scale: Scale, band: Band, start: int, cuts: _Cuts | None) -> Repair | None:
-    """Start the next band at `start`; None if there is no next band, or if this would split it."""
+    """Start the next band at `start`; None if there is none with an outcome, or if this would split it."""
     following = next((each for each in scale.bands if each.is_sound and each.scores[0] == band.scores[-1] + 1), None)
-    if following is None:
+    if following is None or not (following.outcome or "").strip():  # the scores would get an outcome that says nothing
         return None
     is_whole = len(_group(following.scores, scale, cuts)) == 1
     if is_whole and len(_group([start, *following.scores], scale, cuts)) > 1:

@@ -71,6 +71,7 @@ class Doubt(NamedTuple):
 
 
 _NAMES = {
+    "weight": ("a weight", "weights"),
     "negative": ("a penalty", "penalties"),
     "gate": ("a gate", "gates"),
     "pass": ("a pass mark", "pass marks"),
@@ -125,6 +126,7 @@ def find_doubts(document: Document, shape: Shape, path: Path, read: Collection[P
                 firsts[key] = doubt
     yield from (each for each in firsts.values() if each.setting or not _is_count(document, path, each))
     above = {path[:length] for length in range(len(path) + 1)}
+    ids = _list_ids(document.value(path), shape)
     for length in range(len(path)):
         holder = document.value(path[:length])
         for key, value in holder.items() if isinstance(holder, dict) else ():
@@ -135,7 +137,21 @@ def find_doubts(document: Document, shape: Shape, path: Path, read: Collection[P
                 yield Doubt(place, setting, value)
             elif isinstance(value, dict) and not any(map(holds_mappings, value.values())):
                 found = list(_find_in_settings(place, value, shape, read))
-                yield from found if len(found) < 2 else [Doubt(place, found[0].setting, value)]
+                setting = found[0].setting if len(found) > 1 else "" if found else _read_weights(value, ids)
+                yield from [Doubt(place, setting, value)] if setting else found
+
+
+def _list_ids(holder: Any, shape: Shape) -> set[str]:
+    if isinstance(holder, dict):
+        return set(holder)
+    entries = [entry for entry in holder if isinstance(entry, dict)] if isinstance(holder, list) else []
+    return {str(entry[name]) for entry in entries for name in shape.id if name in entry}
+
+
+def _read_weights(value: Any, ids: set[str]) -> str:
+    """Return the setting of a mapping from criteria to numbers, empty if it is none."""
+    is_held = isinstance(value, dict) and len(value) > 1 and ids >= value.keys()
+    return "weight" if is_held and all(map(is_number, value.values())) else ""
 
 
 def _list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
@@ -168,7 +184,7 @@ def _find_of_entry(place: Path, entry: Mapping[str, Any], shape: Shape) -> Itera
             is_scale = key.replace("min", "max") in entry and "min" in words
             setting = "negative" if words & PENALTY else _read_gate(words) if not is_scale else ""
         if setting == "gate" and shape.combine == "all":
-            setting = ""  # each criterion must be met
+            continue  # each criterion must be met
         if setting or isinstance(value, bool | int | float):
             yield Doubt((*place, key), setting, value)
 

@@ -91,6 +91,13 @@ class Criteria(NamedTuple):
         return not self.fields.keys().isdisjoint(_NUMBERS)
 
     @property
+    def is_told(self) -> bool:
+        """Whether most items have a text of three words: prices, features and risks are called by fewer."""
+        names = (*self.fields.get("outcome", ()), *self.levels)
+        told = sum(any(_is_statement_in(item.get(name)) for name in names) for item in self.entries)
+        return 2 * told > len(self.entries) or NUMBERED in self.levels
+
+    @property
     def has_text(self) -> bool:
         """Whether most items say in words what is judged."""
         return not self.fields.keys().isdisjoint(("outcome", "levels"))
@@ -180,6 +187,12 @@ def _is_statement(value: Any) -> bool:
     return isinstance(value, str) and (len(value.split()) > 2 or (not value.isascii() and len(value) > 4))
 
 
+def _is_statement_in(value: Any) -> bool:
+    """Return whether a value is a text of three words, or holds one at any depth."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return _is_statement(value) or any(map(_is_statement_in, parts))
+
+
 def _as_texts(path: Path, texts: Iterable[tuple[str | int, str]]) -> Criteria:
     items = {step: {"description": text} for step, text in texts}
     return Criteria(path, items, {"outcome": ("description",)}, are_texts=True)
@@ -190,7 +203,12 @@ def find_texts(document: Document) -> list[Criteria]:
     found = []
     for path, value in _list_places(document, anywhere=True):
         pairs = list(enumerate(value) if isinstance(value, list) else value.items())
-        if len(pairs) >= _LEAST_TEXTS and all(_is_prose(text) for _, text in pairs) and not are_levels(value):
+        is_sure = bool(path) and is_container(str(path[-1])) and is_declared(document, (*path[:-1], ""))
+        if (
+            len(pairs) >= (2 if is_sure else _LEAST_TEXTS)
+            and all(_is_prose(text) for _, text in pairs)
+            and not are_levels(value)
+        ):
             found.append(_as_texts(path, pairs))
     known = [each for each in found if each.path and is_container(str(each.path[-1]))]
     known = known or [each for each in found if is_declared(document, each.path)]
@@ -530,6 +548,7 @@ def find_signs(document: Document, found: Criteria) -> Signs:
             if named or len(alike) == 1:  # of several, none is the one
                 beside.setdefault(what, (*path, (named or alike)[0]))
     keys = {key for _, mapping in holders for key in mapping}
+    called = re.split(r"[/\\]", document.source.name)[-1].partition(".")[0].lower()
     entries = found.entries
     kinds = ("judged", "described") if "levels" in found.fields else ("judged",)
     is_common = not any(isinstance(step, str) and step not in own.common for step in found.path[-1:])
@@ -538,11 +557,19 @@ def find_signs(document: Document, found: Criteria) -> Signs:
         any(re.search(own.files[kind], name, re.IGNORECASE) for kind in kinds),
         is_common,
         beside,
-        not keys.isdisjoint(own.foreign["beside"])
+        not (keys | {called}).isdisjoint(own.foreign["beside"])
         or any(not set(_split(key)).isdisjoint(own.foreign["words"]) for key in keys)
-        or any(2 * sum(key in entry for entry in entries) > len(entries) for key in own.foreign["entry"]),
+        or any(
+            2 * sum(key in entry and not _is_answer(entry[key]) for entry in entries) > len(entries)
+            for key in own.foreign["entry"]
+        ),
         is_declared,
     )
+
+
+def _is_answer(value: Any) -> bool:
+    """Return whether a value is the answer to a question of yes or no."""
+    return isinstance(value, bool) or (isinstance(value, str) and value.strip().lower() in {"yes", "no"})
 
 
 def _is_alike_pass(key: str) -> bool:
@@ -599,10 +626,14 @@ class Inferred(NamedTuple):
             and not any(add_up(entry[name]) for entry in each.entries for name in each.levels if name in entry)
             and not signs.is_foreign
             and (signs.is_named or (signs.is_declared and not signs.is_common))
+            and (each.is_told or (is_own(document) and (bool(signs.beside) or not _TELLING.isdisjoint(each.fields))))
             and (len(each.items) > 1 or (signs.is_named and bool(signs.beside)))
-            for _, each, signs in self.criteria
+            for document, each, signs in self.criteria
         )
 
+
+_TELLING = frozenset({"levels", "gate", "parts", "negative", "positive", "penalty"})
+"""Fields that news, prices and features do not have."""
 
 _LEVEL_TEXT: tuple[str, ...] = Shape("", "").level_text
 

@@ -21,7 +21,7 @@ from rubric_lint.cli.score.judge_options import AnswersFile, find_access, hold, 
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.spending import Spending
 from rubric_lint.messages import UserError, visible
-from rubric_lint.project.files import explain_os_error
+from rubric_lint.project.files import File, explain_os_error, read
 from rubric_lint.run.console import Progress
 from rubric_lint.run.summary import counted
 
@@ -89,7 +89,7 @@ def improve(given: Given) -> int:
     if linted.has_errors:
         raise UserError(f"{given.rubric}: has errors; fix them first: rubric-lint check {given.rubric}")
     source = linted.examined.result.source
-    if source.to_bytes(source.text) != Path(given.rubric).read_bytes():
+    if source.to_bytes(source.text) != read(File(given.rubric, linted.file.settings._replace(claimed=True))):
         raise UserError(f"{given.rubric}: its bytes cannot be reproduced exactly, so nothing could be written")
     output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
     rubrics, plan = linted.prepare(), make_plan({**vars(given), "shuffle": _SEED})

@@ -23,6 +23,7 @@ from rubric_lint.shapes.infer import (
     find_expected,
     find_texts,
     infer,
+    is_container,
     is_declared,
     is_own,
 )
@@ -127,16 +128,36 @@ def find_near(document: Document) -> Iterator[Near]:
     if is_named and not any(map(_is_marked, tables)):
         tables = [*filter(_is_marked, infer([document], TITLE, partial(find_criteria, anywhere=True)))] or tables
     if is_named and not tables:
+        every = infer([document], TITLE, partial(find_criteria, anywhere=True))
+        tables = [each for each in every if _is_listed(document, each.criteria[0][1])]
+    if not tables and (is_named or is_named_for_judges(document)):
+        every = infer([document], TITLE, find_texts)
+        paths = [each.criteria[0][1].path for each in every]
         tables = [
-            each for each in infer([document], TITLE, find_texts) if is_declared(document, each.criteria[0][1].path)
+            each
+            for each, path in zip(every, paths, strict=True)
+            if is_declared(document, path) and (is_named or is_container(str(path[-1])))
         ]
     if not tables and is_named_for_judges(document):
         for each in infer([document], TITLE, find_expected):
-            yield Near([criteria.path for _, criteria, _ in each.criteria], *_word(each.criteria[0][1]))
+            yield Near([criteria.path for _, criteria, _ in each.criteria], *_word(*each.criteria[0][1:]))
     for each in tables:
         _, found, signs = each.criteria[0]
-        if not is_read and _is_near(found, signs, is_own=is_named):
-            yield Near([criteria.path for _, criteria, _ in each.criteria], *_word(found))
+        if not is_read and _is_near(found, signs, is_own=is_named or found.are_texts):
+            yield Near([criteria.path for _, criteria, _ in each.criteria], *_word(found, signs))
+
+
+def find_in_program(document: Document) -> Iterator[tuple[Path, str]]:
+    """Find home-made criteria in the literals of a program, with what to do about them."""
+    for each in infer([document], TITLE):
+        _, found, signs = each.criteria[0]
+        if found.has_text and found.is_scored and found.is_told and not signs.is_foreign and len(found.items) > 1:
+            name = shorten(str(next((step for step in reversed(found.path) if isinstance(step, str)), "")))
+            reason = (
+                f"`{name}` holds criteria with weights, levels or gates, and home-made rubrics are read from YAML, "
+                "JSON and TOML only; if a judge reads them, write them to such a file and run `rubric-lint adopt` on it"
+            )
+            yield found.path, reason
 
 
 def find_beside(document: Document, taken: set[Path]) -> Iterator[Near]:
@@ -149,6 +170,12 @@ def find_beside(document: Document, taken: set[Path]) -> Iterator[Near]:
                 f"`{shorten(str(found.path[0]))}` holds criteria beside rubrics of another format, so it is not read;"
             )
             yield Near([found.path], reason, (Step("move", "to a file of its own"),))
+
+
+def _is_listed(document: Document, found: Criteria) -> bool:
+    """Return whether a list at the top of a document holds several texts that a judge could check."""
+    is_list = len(found.path) == 1 and isinstance(document.value(found.path), list)
+    return is_list and found.has_text and len(found.items) > 1
 
 
 def _is_marked(inferred: Inferred) -> bool:
@@ -166,7 +193,7 @@ def _is_near(found: Criteria, signs: Signs, *, is_own: bool) -> bool:
 _TELLING = ("pass", "scale", "lowest", "highest")
 
 
-def _word(found: Criteria) -> tuple[str, tuple[Step, ...]]:
+def _word(found: Criteria, signs: Signs) -> tuple[str, tuple[Step, ...]]:
     """Return why criteria are not read, and the steps to have them read."""
     key = shorten(str(next((step for step in reversed(found.path) if isinstance(step, str)), "")))
     start, adopt = f"`{key}` holds" if key else "this file holds", Step("run", "adopt")
@@ -178,6 +205,8 @@ def _word(found: Criteria) -> tuple[str, tuple[Step, ...]]:
     told = {"outcome": "texts", "levels": "levels", "weight": "weights", "words": "words as weights", "gate": "gates"}
     fields = [f"{told[ours]} (`{shorten(names[0])}`)" for ours, names in found.fields.items() if ours in told]
     lack = "but nothing else shows that a judge reads them" if found.is_scored else "but no weights, levels or gates"
+    if found.is_scored and not found.is_told and signs.is_declared and not signs.is_foreign:
+        lack = "but most of their texts have one or two words, as the names of prices and sections have"
     if any(add_up(entry[name]) for entry in found.entries for name in found.levels if name in entry):
         lack = "but the points in some lists repeat, so they are not levels"
     return f"{start} criteria with {join_words(fields)}, {lack}; if a judge reads them,", (adopt,)

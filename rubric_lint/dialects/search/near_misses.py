@@ -426,6 +426,11 @@ def _find_in_other_kinds(document: Document) -> Iterator[tuple[Path, Part, str, 
             )
             yield path, Part.HEAD, reason, False
             return
+    if document.kind.is_program and is_named_for_judges(document) and has_signs_of_home(document):
+        from rubric_lint.dialects.search import home_made  # noqa: PLC0415  (few programs are named for judges)
+
+        for path, reason in home_made.find_in_program(document):
+            yield path, Part.HEAD, reason, False
 
 
 def _find_unread_forms(document: Document, taken: set[Path], *, of_agentv: bool) -> list[tuple[Path, Part, str]]:
