@@ -132,9 +132,7 @@ def note_thresholds(source: Source, thresholds: Thresholds) -> Iterator[Note]:
     for line, start in _lines(source):
         mark = _PASS_MARK.search(line)
         if mark and "|" not in line and not _VERDICT.search(line):
-            message = (
-                f"not imported: `{shorten(mark[0])}`, which is not part of a rubric: set `pass` in the settings, "
-            )
+            message = f"not imported: `{shorten(mark[0])}`, which is not part of a rubric: set `pass` in the settings, "
             yield Note(place_in(source, start + mark.start()), f"{message}as a part of the scale from 0 to 1")
 
 
