@@ -180,7 +180,8 @@ criteria:
 """
 OURS = "rubrics: [{id: owner, expected_outcome: Names the owner}]\n"
 CASES = "tests: [{vars: {q: Why?}, assert: [{type: llm-rubric, value: Names the owner of the shop}]}]\n"
-AXES = "scale: [1, 5]\naxes: {owner: {weight: 2, description: Names the owner}, tone: {weight: 1, description: It is kind}}\n"
+OWNER, TONE = "owner: {weight: 2, description: Names the owner}", "tone: {weight: 1, description: It is kind}"
+AXES = f"scale: [1, 5]\naxes: {{{OWNER}, {TONE}}}\n"
 SHAPES = {
     "ours beside criteria": ("a.yaml", f"{OURS}{HOME_MADE}", 1, ["move"]),
     "ours beside criteria in a folder of judges": ("evals/a.yaml", f"version: 1\n{OURS}{HOME_MADE}", 1, ["move"]),

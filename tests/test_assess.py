@@ -18,7 +18,10 @@ def gate(caught, passed):
 @pytest.mark.parametrize(
     ("caught", "passed", "look", "needed"),
     [
-        ((0, 0), (0, 0), 1, 17),  # nothing is labelled: 17 of one class, if all are right, at the very least
+        ((0, 0), (0, 0), 1, 34),  # nothing is labelled: 17 of each class, if all are right, at the very least
+        ((0, 0), (5, 5), 1, 34),  # nobody knows how rare bad ones are
+        ((1, 1), (0, 0), 1, 34),
+        ((0, 0), (5, 5), 2, 40),
         ((9, 9), (11, 11), 1, 38),  # 17 of the bad ones, 9 of 20 labels
         ((9, 9), (11, 11), 2, 45),  # the second look: 20 of the bad ones
         ((18, 20), (20, 20), 1, 138),  # 69 of the bad ones, 20 of 40 labels

@@ -1,5 +1,6 @@
 """`rubric-lint assess`: what it says of good, lenient and noisy judges, what it asks for, and what it refuses."""
 
+import csv
 import json
 import os
 import shlex
@@ -71,6 +72,7 @@ def fired(report):
 
 
 LABELS = ("--labels", "labels.jsonl")
+FILES = ("refund.rubric.yaml", "answers.jsonl")
 KEEP, MEND, UNKNOWN = "keep", "mend", "cannot say yet"
 
 
@@ -591,3 +593,68 @@ tests:
         "form": 1,
     }
     assert [(each["rubric"], each["records"]) for each in report["unmatched"]] == [("leak/said", 1), ("form/none", 1)]
+
+
+def follow(report, number):
+    """Run the command of a step of what to do next, as it is printed."""
+    words = shlex.split(report["next"][number]["command"])[1:]
+    done = CliRunner().invoke(cli, words, standalone_mode=False, prog_name="rubric-lint")
+    assert not done.exception, done.exception
+    return words
+
+
+def fill_in(sheet, cases):
+    """Label the answers of a sheet as people would."""
+    with Path(sheet).open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    for row in rows:
+        met = cases[int(row["id"][1:])]
+        row.update(
+            {name: "yes" if met[name.partition(" ")[0]] else "no" for name in row if name.endswith("[yes or no]")}
+        )
+    with Path(sheet).open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return [row["id"] for row in rows]
+
+
+def test_following_the_advice_to_label_more_labels_others_that_are_judged_and_decides():
+    cases = prepare(60, GOOD)
+    records = [json.loads(line) for line in Path("answers.judged.jsonl").read_text("utf-8").splitlines()]
+    write_lines("named.jsonl", records[:50])  # the last 10 have no result
+    results = ("--results", "named.jsonl")
+    code, report, _ = run(*results)
+    assert code == 4
+    drawn = CliRunner().invoke(cli, ["labels", *FILES, *results, "--sample", "20", "-o", "labels.csv"])
+    assert drawn.exit_code == 0, drawn.output
+    first = fill_in("labels.csv", cases)
+    code, report, _ = run(*results, "--labels", "labels.csv")
+    assert (code, report["reasons"], report["labelled"]) == (4, ["few-labels"], 20)
+    follow(report, 0)
+    second = fill_in("labels-2.csv", cases)
+    assert {*first}.isdisjoint(second)
+    assert {*first, *second} <= {each["id"] for each in records[:50]}
+    words = shlex.split(report["next"][-1]["command"])[4:]
+    code, report, _ = run(*words)
+    assert (report["labelled"], report["look"]) == (20 + len(second), 2)
+
+
+def test_with_few_judged_answers_left_these_are_labelled_before_more_are_collected(said):
+    prepare(30, GOOD, labels=5)
+    code, report, _ = run("--labels", "labels.jsonl")
+    said(*(f"{each['text']}\n{each['command']}" for each in report["next"]))
+    assert (code, report["labels_needed"] > 30) == (4, True)
+
+
+def test_two_judges_are_assessed_by_themselves_and_the_worst_decides(said):
+    cases = prepare(200, GOOD, labels=200)
+    Path("lenient.jsonl").write_text(played.record(cases, LENIENT, 2))
+    results = ("--results", "answers.judged.jsonl", "--results", "lenient.jsonl", "--labels", "labels.jsonl")
+    code, report, _ = run(*results)
+    assert (code, report["answer"]) == (1, "not trusted")
+    assert [each["judge"] for each in report["each_judge"]] == ["lenient", "answers"]
+    assert report["bad_caught"] == report["each_judge"][0]["bad_caught"]
+    assert report["each_judge"][1]["bad_caught"]["low"] > 0.8
+    code, page, _ = run(*results, form="full")
+    said(*(line for line in page.splitlines() if "judge" in line))

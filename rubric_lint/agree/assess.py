@@ -70,15 +70,19 @@ class Reason(StrEnum):
 
 
 class Asked(NamedTuple):
-    """What is asked: the share of bad answers to catch and of good ones to pass, and which look at the data this is."""
+    """What is asked: the share of bad answers to catch and of good ones to pass, and which look at the data this is.
+
+    `judges` are compared with the labels, each by itself.
+    """
 
     target: Fraction = Fraction(4, 5)
     look: int = 1
+    judges: int = 1
 
     @property
     def level(self) -> float:
-        """The probability with which each bound may be wrong; several looks share it (Bonferroni)."""
-        return float(_ERROR / self.look)
+        """The probability with which each bound may be wrong; several looks and judges share it (Bonferroni)."""
+        return float(_ERROR / self.look / self.judges)
 
 
 class Evidence(NamedTuple):
@@ -141,11 +145,28 @@ class Assessed(NamedTuple):
         }
 
 
+class Treated(NamedTuple):
+    """How a judge treats the answers that people fail and those that they pass."""
+
+    judge: str
+    caught: Bounded
+    passed: Bounded
+
+    def is_below(self, target: Fraction) -> bool:
+        """Return whether one of the shares is surely below a target."""
+        return min(self.caught.high, self.passed.high) < target
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        return {"judge": self.judge, "bad_caught": self.caught.to_json(), "good_passed": self.passed.to_json()}
+
+
 class Assessment(NamedTuple):
     """What is known of a rubric. `needed` is the least number of labels that would decide, if any can be said.
 
     `alike` answers were given one and the same value on every criterion; 0 if the values differ. `evidence` is what is
-    about no single criterion, `probes` what answers made worse show (None: none were made), and
+    about no single criterion, `judges` how each judge treats bad and good answers, the worst one first, `probes` what
+    answers made worse show (None: none were made), and
     `history` how earlier wordings measured (None: nobody asked).
     """
 
@@ -158,12 +179,21 @@ class Assessment(NamedTuple):
     review: Review
     criteria: tuple[Assessed, ...]
     evidence: tuple[Evidence, ...] = ()
-    caught: Bounded | None = None
-    passed: Bounded | None = None
+    judges: tuple[Treated, ...] = ()
     needed: int | None = None
     alike: int = 0
     probes: "Probes | None" = None
     history: "History | None" = None
+
+    @property
+    def caught(self) -> Bounded | None:
+        """The share of bad answers that the worst judge caught; None without labels."""
+        return self.judges[0].caught if self.judges else None
+
+    @property
+    def passed(self) -> Bounded | None:
+        """The share of good answers that the worst judge passed; None without labels."""
+        return self.judges[0].passed if self.judges else None
 
     def list(self, standing: Standing) -> list[Assessed]:
         """Return the criteria of one standing."""
@@ -188,6 +218,7 @@ class Assessment(NamedTuple):
             "look": self.asked.look,
             "bad_caught": self.caught and self.caught.to_json(),
             "good_passed": self.passed and self.passed.to_json(),
+            "each_judge": [each.to_json() for each in self.judges],
             "labels_needed": self.needed,
             "repeated": sum(review.doubt.repeated),
             "unscored": sum(review.doubt.invalid),
@@ -277,14 +308,19 @@ def assess(loaded: Loaded, evidence: Sequence[Evidence], review: Review, asked: 
     table = review.table
     if table and all(len(column.used) == 1 for column in table.columns):
         head = head._replace(alike=table.answers)
-    caught = passed = None
-    if review.gate:
-        caught, passed = (bound(share, asked.level) for share in (review.gate.bad_caught, review.gate.good_passed))
-    trust, reasons = _decide(evidence, review, caught, passed, asked)
+    asked = asked._replace(judges=max(len(review.gates), 1))
+    judges = [
+        Treated(name, bound(gate.bad_caught, asked.level), bound(gate.good_passed, asked.level))
+        for name, gate in review.gates.items()
+    ]
+    # A rubric is as good as the worst of its judges: the combined verdict of several runs is nobody's.
+    judges.sort(key=lambda each: (not each.is_below(asked.target), min(each.caught.low, each.passed.low)))
+    head = head._replace(asked=asked, judges=tuple(judges))
+    trust, reasons = _decide(evidence, review, head.caught, head.passed, asked)
     needed = None
-    if trust is Trust.UNDECIDED and Reason.FEW_LABELS in reasons and review.gate:
-        needed = count_labels(review.gate, asked)
-    return head._replace(trust=trust, reasons=reasons, caught=caught, passed=passed, needed=needed)
+    if trust is Trust.UNDECIDED and Reason.FEW_LABELS in reasons:
+        needed = count_labels(review.gates[judges[0].judge], asked._replace(look=asked.look + 1))
+    return head._replace(trust=trust, reasons=reasons, needed=needed)
 
 
 def _assess_criteria(loaded: Loaded, evidence: Sequence[Evidence], review: Review) -> Iterator[Assessed]:
@@ -346,7 +382,8 @@ def count_labels(gate: Gate, asked: Asked) -> int | None:
     """Return the least number of labels in all that would decide, at the shares seen so far; None if none would.
 
     A share below the one that is asked for decides as soon as its upper bound is below it; else both lower bounds must
-    reach it. Of a class without any answer, the fewest count that would do if all were right.
+    reach it. Of a class without any answer, nobody knows how rare it is: then it is what both classes need at the very
+    least, the missing one if all were right.
     """
     shares = gate.bad_caught, gate.good_passed
     total = sum(share.n for share in shares)
@@ -360,6 +397,8 @@ def count_labels(gate: Gate, asked: Asked) -> int | None:
         if count is None:
             if not below:
                 return None
-        else:
-            found.append(math.ceil(Fraction(count * total, share.n)) if share.n else total + count)
+        elif share.n:
+            found.append(math.ceil(Fraction(count * total, share.n)))
+    if not below and not all(share.n for share in shares):
+        return sum(count or 0 for count in least)
     return (min(found) if below else max(found)) if found else None

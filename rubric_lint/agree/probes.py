@@ -28,7 +28,7 @@ from rubric_lint.project.opening import open_stream
 from rubric_lint.scoring.grading import Scored, ScoringRubric, Verdict
 from rubric_lint.scoring.scorer import Scorer
 
-_END = re.compile(r"""[.!?…؟।]+["'”’»)\]]*(?=\s|\Z)|[。！？]+[”’」』）]*|\n""")  # noqa: RUF001
+_END = re.compile(r"""(?<![.!?…؟।])[.!?…؟।]++["'”’»)\]]*+(?=\s|\Z)|[。！？]+[”’」』）]*|\n""")  # noqa: RUF001
 """Matches where a sentence ends: marks before white space, marks of scripts without spaces, and line ends."""
 
 
@@ -57,7 +57,7 @@ def _hash(text: str) -> bytes:
 
 
 _NUMBER = re.compile(r"(?<![A-Za-z_\d.,#\[\-])\d+(?:[.,:]\d+)*(?!\])")
-_ITEM = re.compile(r"^\s*\d+[.)]\s", re.MULTILINE)
+_ITEM = re.compile(r"^[^\S\n]*\d+[.)]\s", re.MULTILINE)
 
 
 def _list_numbers(text: str) -> list[str]:

@@ -4,11 +4,12 @@ import codecs
 import csv
 import hashlib
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.reading import LABEL_FIELDS
+from rubric_lint.agree.ratings import make_id_key, name_key
+from rubric_lint.agree.reading import LABEL_FIELDS, Reader
 from rubric_lint.dialects.export.tables import fill, settle
 from rubric_lint.dialects.tables.csv_file import armed
 from rubric_lint.dialects.tables.excel_file import LONGEST, encode_text
@@ -32,6 +33,42 @@ def draw(answers: Iterable[Answer], sample: int, seed: int) -> tuple[list[Answer
     ranked = [(hashlib.sha256(f"{seed}:{each.key}".encode()).digest(), each) for each in answers]
     ranked.sort(key=lambda each: each[0])
     return [answer for _, answer in ranked[:sample]], len(ranked)
+
+
+def find_open(
+    rubrics: Mapping[str, ScoringRubric], results: Mapping[str, Iterable[bytes]], labels: Mapping[str, Iterable[bytes]]
+) -> Callable[[Answer], bool]:
+    """Return a test for answers that no one has labelled yet, and that have a valid result if there are results.
+
+    Ids are compared as they are shown, because spreadsheets do not tell `7` from `"7"`.
+
+    Raises:
+        UnusableError: if raters or judges have names that cannot be told apart.
+    """
+    judged, labelled = (
+        _list_rated(rubrics, files, labels=is_of) for files, is_of in ((results, False), (labels, True))
+    )
+
+    def is_open(answer: Answer) -> bool:
+        at = answer.rubric.name, name_key(make_id_key(answer.record["id"]))
+        return at not in labelled and (at in judged or not results)
+
+    return is_open
+
+
+def _list_rated(
+    rubrics: Mapping[str, ScoringRubric], files: Mapping[str, Iterable[bytes]], *, labels: bool
+) -> set[tuple[str, str]]:
+    reader = Reader(rubrics)
+    for name, chunks in files.items():
+        reader.read(name, chunks, labels=labels)
+    return {
+        (ratings.rubric.name, name_key(key))
+        for ratings in reader.gather()
+        if ratings.rubric
+        for given in (*ratings.judges.values(), *ratings.people.values(), *ratings.panels.values())
+        for key in given
+    }
 
 
 def lay_out(answers: Sequence[Answer], rubrics: Mapping[str, ScoringRubric]) -> list[list[Any]]:

@@ -286,6 +286,13 @@ OPTIONS: dict[str, Spec] = {
         "Judge outputs", f"Also report what these judge outputs show about the rubrics. {_REPEAT}", "FILE", is_many=True
     ),
     "labels": Spec("Input", f"Labels of people for the same answers. {_REPEAT}", "FILE", is_many=True),
+    "labels:done": Spec(
+        "Input",
+        f"Labels that there are: these answers are not drawn again. {_REPEAT}",
+        "FILE",
+        name="labels",
+        is_many=True,
+    ),
     "look": Spec("Decision", "How often you have looked at these data as they grew, this time included.", (1, 1000), 1),
     "map": Spec(
         "Input",
@@ -418,6 +425,9 @@ OPTIONS: dict[str, Spec] = {
         ("json_schema", "json_object", "text"),
         "json_schema",
         "FORMAT",
+    ),
+    "results:valid": Spec(
+        "Input", f"Draw only answers with a valid result in FILE. {_REPEAT}", "FILE", name="results", is_many=True
     ),
     "results": Spec(
         "Input",

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from rubric_lint.agree.assess import Assessed as Criterion
 from rubric_lint.agree.assess import Assessment, Evidence, Reason, Standing, Trust
 from rubric_lint.agree.history import Traced, Versus, Wording
-from rubric_lint.agree.intervals import MOST_LABELS, Bounded, Share, count_deciding
+from rubric_lint.agree.intervals import MOST_LABELS, Share, count_deciding
 from rubric_lint.agree.judged.outcomes import Untested, at_least, at_most
 from rubric_lint.agree.judged.run import Doubt, Review
 from rubric_lint.agree.probes import PROBES, Outcome, Probes, name_measures, word_most
@@ -220,10 +220,17 @@ def word_shares(found: Assessment) -> Iterator[str]:
     """Yield a sentence on bad answers caught, and one on good answers passed, if there are labels."""
     if found.caught is None or found.passed is None:
         return
-    rows: tuple[tuple[Bounded, str, str], ...] = (
-        (found.caught, "fail", "failed"),
-        (found.passed, "pass", "passed"),
-    )
+    several = len(found.judges) > 1
+    if several:
+        yield f"Each of {counted(len(found.judges), 'judge')} is assessed by itself, and the worst one decides."
+    rows = [
+        row
+        for name, caught, passed in found.judges
+        for row in (
+            (caught, "fail", f"judge {f'`{name}` ' * several}failed"),
+            (passed, "pass", f"judge {f'`{name}` ' * several}passed"),
+        )
+    ]
     target = _share(found)
     for (share, low, high), people, judge in rows:
         if not share.n:
@@ -231,7 +238,7 @@ def word_shares(found: Assessment) -> Iterator[str]:
             continue
         bound = at_most(high) if high < found.asked.target else at_least(low)
         answers = counted(share.n, "answer")
-        yield f"Of {answers} that people {people}, the judge {judge} {share.x}: {bound} of all ({target} asked)."
+        yield f"Of {answers} that people {people}, the {judge} {share.x}: {bound} of all ({target} asked)."
 
 
 def word_notes(found: Assessment, given: Given) -> Iterator[str]:
@@ -314,8 +321,9 @@ _UNITS = {
 def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
     """Yield what to do next."""
     review, reasons = found.review, found.reasons
-    again = ["rubric-lint", "assess", given.rubric, given.answers]
-    labelled = [*again, *(word for name in given.labels or ("labels.csv",) for word in ("--labels", name))]
+    again = ["rubric-lint", "assess", given.rubric, given.answers, *_name_results(given)]
+    sheets = given.labels or (_name_sheet(given),)
+    labelled = [*again, *(word for name in sheets for word in ("--labels", name))]
     if Reason.ERRORS in reasons:
         errors = [each for each in _list_evidence(found) if each.severity is Severity.ERROR]
         tests = any(each.rule == "unmet-expectation" for each in errors)
@@ -344,25 +352,54 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         least = count_deciding(Share(0, 0), found.asked.target, found.asked.level) or 0
         count = min(max(_USUAL_SAMPLE, 2 * least), review.answers)
         yield _draw(found, given, count, "answer")
-        yield Step("Run this again with the labels.", shlex.join(labelled))
+        yield Step("Run this again with the labels.", shlex.join([*again, "--labels", _name_sheet(given)]))
     elif Reason.FEW_LABELS in reasons and found.needed is not None:
-        more, spare = _count_more(found), review.answers - _count_labelled(found)
-        if more <= spare:
-            yield _draw(found, given, more, "more answer")
-        else:
-            yield Step(f"Collect {more - spare} more answers, and have all of them judged and labelled.")
-        yield Step(f"Run this again with all labels and --look {found.asked.look + 1}, as these data were seen before.")
+        yield from _list_steps_to_more(found, given, labelled)
+
+
+def _list_steps_to_more(found: Assessment, given: Given, labelled: Sequence[str]) -> Iterator[Step]:
+    """Yield the steps to the labels that decide: those of answers that are judged first."""
+    more, spare = _count_more(found), found.review.answers - _count_labelled(found)
+    command = ""
+    if spare > 0:
+        yield _draw(found, given, min(more, spare), "more answer")
+        look = ["--labels", _name_sheet(given), "--look", str(found.asked.look + 1)]
+        command = shlex.join([*labelled, *look])
+    if more > spare:
+        also = " besides" if spare > 0 else ""
+        yield Step(f"Collect {counted(more - spare, 'more answer')}{also}, and have all of them judged and labelled.")
+    text = f"Run this again with all labels and --look {found.asked.look + 1}, as these data were seen before."
+    yield Step(text, command)
 
 
 def _list_steps_of_doubt(found: Assessment, given: Given, again: Sequence[str]) -> Iterator[Step]:
     if Reason.REPEATED in found.reasons:
         yield Step("Have answers judged and labelled that differ from each other.")
+    if _has_invalid_results(found, given):
+        yield _ask_again(given)
     if Reason.UNSCORED not in found.reasons:
         return
-    if found.review.invalid:
-        yield _ask_again(given)
     if any(each.reason == NO_RESULT for each in found.review.left_out):
         yield Step("Have the labelled answers judged that have no result.", shlex.join([*again, "--model", "MODEL"]))
+
+
+def _name_results(given: Given) -> list[str]:
+    """Return the options that name the results, if the answers do not."""
+    beside = f"{given.answers.removesuffix('.jsonl')}.judged.jsonl"
+    if tuple(given.results) in {(), (beside,), (given.answers,)}:
+        return []
+    return [word for name in given.results for word in ("--results", name)]
+
+
+def _name_sheet(given: Given) -> str:
+    """Return a name for a sheet to draw that no sheet of labels has."""
+    taken = set(given.labels)
+    names = ("labels.csv", *(f"labels-{number}.csv" for number in range(2, len(taken) + 3)))
+    return next(name for name in names if name not in taken)
+
+
+def _has_invalid_results(found: Assessment, given: Given) -> bool:
+    return any(each.file in given.results for each in found.review.invalid)
 
 
 def _ask_again(given: Given) -> Step:
@@ -381,8 +418,19 @@ def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:
     table = found.review.table
     if given.answers in given.results and table and None in table.lengths:
         return Step(f"{text}. `{given.answers}` has no text in `answer`: `rubric-lint labels` needs a file with them.")
-    command = ["rubric-lint", "labels", given.rubric, given.answers, "--sample", str(count), "-o", "labels.csv"]
-    return Step(f"{text}.", shlex.join(command))
+    labels = given.labels if Reason.FEW_LABELS in found.reasons else ()  # others are of no use, or not random
+    known = [("--results", name) for name in given.results] + [("--labels", name) for name in labels]
+    options = [*(word for pair in known for word in pair), "--sample", str(count), "-o", _name_sheet(given)]
+    command = shlex.join(["rubric-lint", "labels", given.rubric, given.answers, *options])
+    return Step(f"{text}.{_warn_of_rare(found)}", command)
+
+
+def _warn_of_rare(found: Assessment) -> str:
+    """Return what to say if no labelled answer is one that people fail, or pass."""
+    if found.caught is None or found.passed is None or not _count_labelled(found):
+        return ""
+    rare = "" if found.caught.share.n and found.passed.share.n else "pass" if found.caught.share.n else "fail"
+    return f" Of those labelled so far people {rare} none, so the draw may hold none either." if rare else ""
 
 
 def _group_unknown(found: Assessment) -> dict[str, list[str]]:

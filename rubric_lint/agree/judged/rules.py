@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import chain, combinations
 from typing import NamedTuple
 
-from rubric_lint.agree.coefficients import Row, Statistic, alpha_nominal, as_fraction, correlate, find_distances
+from rubric_lint.agree.coefficients import Row, Statistic, alpha_nominal, as_fraction, correlate
 from rubric_lint.agree.intervals import Sides, lower_bound, lower_tail, t_quantile, upper_bound, upper_tail
 from rubric_lint.agree.judged.influence import find_length, find_order, name_lengthened
 from rubric_lint.agree.judged.outcomes import (
@@ -341,8 +341,8 @@ def correlate_with_rest(columns: Sequence[Column]) -> list[float | None]:
 class _Pair(NamedTuple):
     """One answer that a judge and people judged: its number, and the positions of the label and of the judge.
 
-    `apart` is the judge's value less the label, each the mean of the two in the middle: the worse of two would make an
-    even number of outputs, or of people, look lower than they are.
+    `apart` is twice by how much the judge is higher than people, or lower: 0 if it is between two people in the middle.
+    It is the mean of two outputs in the middle: the worse one would make even numbers of outputs look lower.
     """
 
     number: int
@@ -398,11 +398,13 @@ def find_disagreement(table: Table) -> Outcomes:
 
 def _pair(column: Column) -> Iterator[_Pair]:
     """Yield the answers with a label."""
-    lower = list(zip(column.labels, column.given, strict=True))
-    higher = list(zip(column.higher_labels, column.higher, strict=True))
-    distances = find_distances(lower, higher, column.measure.scale)
-    for number, (label, judge, apart) in enumerate(zip(column.labels, column.given, distances, strict=True)):
-        if label is not None:
+    values = column.measure.scale.values
+    labels = zip(column.labels, column.higher_labels, strict=True)
+    judged = zip(column.given, column.higher, strict=True)
+    for number, ((label, most), (judge, higher)) in enumerate(zip(labels, judged, strict=True)):
+        if label is not None and most is not None:
+            twice = values[judge] + values[higher]
+            apart = max(twice - 2 * values[most], 0) or min(twice - 2 * values[label], 0)
             yield _Pair(number, label, judge, apart)
 
 

@@ -3,11 +3,12 @@
 import math
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from io import BytesIO
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.comparison import Between, Draws, Gate, compare
@@ -171,9 +172,9 @@ class Review(NamedTuple):
     """What the results of one rubric show.
 
     `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has the
-    decisions and what is untested once more, by criterion. `gate` says how the judges' verdicts decide what the labels
-    do, which were `chosen` in one way (None: unknown), and `doubt` what of it is less than it seems. `joined` has
-    records under another name that can only be its own, each with its file. `ratings` are what was read.
+    decisions and what is untested once more, by criterion. `gates` say how the verdicts of each judge decide what the
+    labels do, which were `chosen` in one way (None: unknown), and `doubt` what of it is less than it seems. `joined`
+    has records under another name that can only be its own, each with its file. `ratings` are what was read.
     """
 
     rubric: str
@@ -189,7 +190,7 @@ class Review(NamedTuple):
     fault: str = ""
     criteria: tuple[CriterionOutcome, ...] = ()
     table: Table | None = None
-    gate: Gate | None = None
+    gates: Mapping[str, Gate] = MappingProxyType({})
     doubt: Doubt = Doubt()
     chosen: Chosen | None = None
     joined: frozenset[tuple[str, bytes]] = frozenset()
@@ -280,21 +281,24 @@ def _review(
         untested=tuple(each for each in outcomes if isinstance(each, Untested)),
         criteria=sort_by_criterion(table, outcomes),
         table=table,
-        gate=_compare_verdicts(ratings),
+        gates=_compare_verdicts(ratings),
         doubt=_find_doubt(ratings),
         chosen=ratings.chosen,
         ratings=ratings,
     )
 
 
-def _compare_verdicts(ratings: Ratings) -> Gate | None:
-    """Compare the verdicts of the judges with the labels, as `rubric-score agree` does; several judges are combined."""
+def _compare_verdicts(ratings: Ratings) -> dict[str, Gate]:
+    """Compare the verdicts of each judge with the labels, as `rubric-score agree` does; a panel is one judge."""
     if not ratings.has_joined_labels:
-        return None
-    sides = {"people": combine_people(ratings.people), "judges": combine_people(ratings.judges)}
-    compared = compare(Between.LABEL, sides, [measure_verdicts("verdict")], Draws(0, 1), Fraction(4, 5))
-    pair = compared.measures[0].pair
-    return pair.gate if pair else None
+        return {}
+    people, measures = combine_people(ratings.people), [measure_verdicts("verdict")]
+    found = {}
+    for name, judge in (ratings.panels or ratings.judges).items():
+        compared = compare(Between.LABEL, {"": people, name: judge}, measures, Draws(0, 1), Fraction(4, 5))
+        if (pair := compared.measures[0].pair) and pair.gate:
+            found[name] = pair.gate
+    return found
 
 
 def _find_doubt(ratings: Ratings) -> Doubt:

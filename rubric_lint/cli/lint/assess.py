@@ -91,7 +91,7 @@ def assess(given: Given) -> int:
         if given.history and not linted.has_errors:
             past = linted.trace(recorded, labels, given.answers)
             found = [each._replace(history=past.get(each.rubric)) for each in found]
-    files = given.rubric, given.answers, recorded, given.labels
+    files = given.rubric, given.answers, recorded, labels
     basis = assessment.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
     style = make_style(given.color, is_file=given.output is not None)
     with open_report(given.output, Progress(sys.stderr), style) as write:

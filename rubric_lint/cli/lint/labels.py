@@ -1,5 +1,6 @@
 """Define `rubric-lint labels`, which draws answers and writes the sheet in which people judge them."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -8,17 +9,19 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import Given, command, require_file_name
 from rubric_lint.cli.score.options import load
 from rubric_lint.messages import UserError, visible
+from rubric_lint.project.files import explain_os_error
 
 _CALL = "rubric-lint labels examples/summary.rubric.yaml answers.jsonl"
 
 
 @command(
     "rubric answers",
-    "output:sheet! sample seed:draw | config isolated",
+    "output:sheet! sample labels:done results:valid seed:draw | config isolated",
     short="Write the sheet in which people judge answers.",
     examples={
         f"{_CALL} -o labels.xlsx": "Write a sheet for 60 answers, drawn at random",
         f"{_CALL} -o labels.csv --sample 100": "Write 100 of them as CSV",
+        f"{_CALL} -o labels-2.csv --labels labels.csv": "Write others, without those that are labelled",
     },
     exits={Exit.USAGE: "usage error, or a file that cannot be read, has errors or exists already"},
 )
@@ -29,7 +32,8 @@ def labels(given: Given) -> None:
     and an empty column for each criterion. Give each person a copy, named after the person, then pass the copies as
     --labels.
     """
-    from rubric_lint.agree.sheets import SheetError, draw, lay_out, write_csv, write_excel  # noqa: PLC0415
+    from rubric_lint.agree.reading import UnusableError  # noqa: PLC0415
+    from rubric_lint.agree.sheets import SheetError, draw, find_open, lay_out, write_csv, write_excel  # noqa: PLC0415
     from rubric_lint.cli.score.agree import read_chunks  # noqa: PLC0415
     from rubric_lint.dialects.tables.excel_file import NEEDS, has_openpyxl  # noqa: PLC0415
     from rubric_lint.judge.answers import AnswersError, check_answers, read_answers  # noqa: PLC0415
@@ -44,9 +48,14 @@ def labels(given: Given) -> None:
     chunks = [*read_chunks(given.answers)]
     try:
         check_answers(chunks, rubrics, taken=frozenset())  # results have the answers too
-        drawn, total = draw(read_answers(chunks, rubrics), given.sample, given.seed)
+        allowed = find_open(rubrics, _read(given.results), _read(given.labels))
+        drawn, total = draw(filter(allowed, read_answers(chunks, rubrics)), given.sample, given.seed)
+        if not drawn:
+            raise UserError(f"{given.answers}: no answer is left to label")
         rows = lay_out(drawn, rubrics)
         data = write_excel(rows, rubrics.values()) if is_excel else write_csv(rows)
+    except UnusableError as wrong:
+        raise UserError(str(wrong)) from None
     except AnswersError as wrong:
         raise UserError(*(f"{given.answers}: {fault}" for fault in wrong.faults)) from None
     except SheetError as wrong:
@@ -61,7 +70,22 @@ def labels(given: Given) -> None:
     chosen = (
         f"{len(drawn):,} of {total:,} answers, drawn at random (seed {given.seed})"
         if len(drawn) < total
+        else f"all {total:,} that are open"
+        if given.labels or given.results
         else "all answers"
     )
     click.echo(f"Wrote {visible(given.output)}: {chosen}. Fill it in, then run:", err=True)
     click.echo(f"  rubric-lint agree {visible(given.rubric)} RESULTS --labels {visible(given.output)}", err=True)
+
+
+def _read(names: Sequence[str]) -> dict[str, Iterator[bytes]]:
+    """Return the bytes of each file.
+
+    Raises:
+        UserError: if one does not exist.
+    """
+    from rubric_lint.cli.score.agree import read_chunks  # noqa: PLC0415
+
+    if missing := [name for name in names if not Path(name).exists()]:
+        raise UserError(*(f"{name}: {explain_os_error(name, FileNotFoundError())}" for name in missing))
+    return {name: read_chunks(name) for name in names}
