@@ -269,12 +269,35 @@ def test_check_names_what_the_settings_do_not_describe():
     assert call("adopt", "--check", "tone.yaml", "new.yaml", "known.yaml") == (
         "",
         (
-            "rubric-lint: tone.yaml: the table does not use `blocker` of the criteria at `/dimensions`\n"
+            "rubric-lint: tone.yaml: `blocker` may be a gate, and is not read; in a table of the settings, which "
+            "`rubric-lint adopt FILE` writes, name it under `gate`, or under `unused` if it does not count\n"
             "rubric-lint: tone.yaml: no table reads the criteria at `/extra_criteria`\n"
             "rubric-lint: new.yaml: no table of the settings describes it; run `rubric-lint adopt` with this file\n"
         ),
         1,
     )
+
+
+def test_texts_of_scores_are_levels_of_what_their_criterion_is_called():
+    axes = (
+        "{axis: Format, score_1: Ignores the format, score_5: Right format}",
+        "{axis: Harm, score_1: A, score_5: B c}",
+    )
+    write(axes_yaml=f"axes: [{', '.join(axes)}]\n")
+    assert call("adopt", "axes.yaml")[2] == 0
+    table = settings()["shape"][0]
+    assert (table["id"], table["levels"], table.get("outcome")) == ("axis", "score_*", None)
+
+
+def test_sections_with_lists_of_described_criteria_have_parts_and_no_levels():
+    items = ("{name: a, points: 30, description: It compiles}", "{name: b, points: 40, description: All tests pass}")
+    more = "{name: c, points: 10, description: It is linted}, {name: d, points: 20, description: Names are long}"
+    sections = f"{{name: x, weight: 60, criteria: [{', '.join(items)}]}}, {{name: y, weight: 30, criteria: [{more}]}}"
+    write(tone_yaml=f"sections: [{sections}]\ntotal: 100\n")
+    assert call("adopt", "tone.yaml", "--scale", "yes-no")[2] == 0
+    table = settings()["shape"][0]
+    assert [table.get(key) for key in ("parts", "total", "levels")] == ["criteria", "/total", None]
+    assert "the weights add up to 90, not to 100" in call("tone.yaml")[0]
 
 
 KNOWN = "rubrics:\n  - {id: a, expected_outcome: Names it}\n"

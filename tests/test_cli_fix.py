@@ -143,8 +143,10 @@ def test_standard_input_is_fixed_to_standard_output(program):
     told = f"<stdin>: fixed 4 findings\n{KINDS}Fixed {TOTAL}"
     assert program("-", text=OLD) == (0, NEW, told)
     assert program("-", text="other: 1\n")[:2] == (0, "other: 1\n")
-    code, out, _ = program("-", "--stdin-filename", "a.json", text='{"rubrics": [{"id": "a", "description": "It"}]}')
-    assert (code, out) == (0, '{"rubrics": [{"id": "a", "expected_outcome": "It"}]}')
+    code, out, _ = program(
+        "-", "--stdin-filename", "a.json", text='{"rubrics": [{"id": "a", "description": "Says it"}]}'
+    )
+    assert (code, out) == (0, '{"rubrics": [{"id": "a", "expected_outcome": "Says it"}]}')
 
 
 def test_standard_input_keeps_its_bytes(program):

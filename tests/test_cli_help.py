@@ -270,6 +270,7 @@ def test_a_path_that_exists_always_wins(name, tmp_path, monkeypatch):
         ("rubric-fix nosuch", "rubric-fix: nosuch: does not exist"),
         ("rubric-lint q*.yaml", "rubric-lint: q*.yaml: no file matches"),
         ("rubric-lint nosuch", "Error: `nosuch` is neither a command nor an existing path"),
+        ("rubric-lint overlap", "Error: `overlap` is a rule; did you mean `rubric-lint explain overlap`?"),
         ("rubric-lint nosuch a b", "Error: `nosuch` is neither a command nor an existing path"),
         ("rubric-lint help nosuch", "Error: `nosuch` is neither a command nor an existing path"),
         ("rubric-score a.yaml b.jsonl", "rubric-score: a.yaml: does not exist"),

@@ -80,7 +80,7 @@ def test_json_and_json_lines():
 
 
 def test_a_line_that_is_no_json_does_not_keep_the_others_from_their_fixes():
-    text = '{"rubrics": [{"id": "a", "description": "It"}]}\n{"oops\n{"rubrics": [{"id": "b", "description": "It"}]}\n'
+    text = '{"rubrics": [{"id": "a", "description": "Says it"}]}\n{"oops\n{"rubrics": [{"id": "b", "description": "Says it"}]}\n'
     fixed = fix("suite.jsonl", text.encode())
     assert (fixed.text, fixed.doubt) == (text.replace("description", "expected_outcome"), "")
     assert [fixed.result.source.position(fault.span.start).line for fault in fixed.faults()] == [2]
@@ -411,7 +411,7 @@ SCHEMA = "https://rubric-lint.github.io/schemas/"
         ),
         pytest.param(
             "suite.json",
-            f'{{"$schema": "{SCHEMA}suite-v1.schema.json", "tests": [{{"rubrics": [{{"id": "a", "description": "It"}}]}}]}}',
+            f'{{"$schema": "{SCHEMA}suite-v1.schema.json", "tests": [{{"rubrics": [{{"id": "a", "description": "Says it"}}]}}]}}',
             id="key",
         ),
     ],

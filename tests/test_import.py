@@ -244,6 +244,25 @@ def test_a_table_inside_a_quote_or_a_list_is_told_as_not_read(more, place):
     assert import_file("r.md", more) == (1, "", f"r.md:{line - 4}:{column}: {UNREAD}")
 
 
+def test_a_criterion_beside_an_id_says_what_is_judged():
+    rows = "| a | Says it | 5 | yes |\n| b | Dates it | 3 | no |\n"
+    text = f"| ID | Criterion | Points | Required |\n|---|---|---|---|\n{rows}"
+    code, written, _ = import_file("r.md", text)
+    entries = [
+        "  - id: a\n    expected_outcome: Says it\n    weight: 5\n    required_min_score: 10\n",
+        "  - id: b\n    expected_outcome: Dates it\n    weight: 3\n",
+    ]
+    assert (code, written) == (0, "".join(entries))
+
+
+def test_a_pass_mark_above_a_table_and_weights_of_more_than_the_whole_are_told():
+    table = "| Dimension | Weight | 1 | 5 |\n|---|---|---|---|\n| a | 60% | No | Yes |\n| b | 50% | Bad | Fine |\n"
+    code, _, told = import_file("r.md", f"# Notes\n\nScale: 1-5. Pass: 4.\n\n{table}")
+    places = [line.split(": ")[0] for line in told.splitlines()]
+    assert (code, places[:3]) == (0, ["r.md:3:13", "r.md:5:24", "r.md:7:7"])
+    assert ("`Pass: 4`" in told, "110%" in told) == (True, True)
+
+
 def test_a_table_in_html_is_told_as_not_read():
     said = "r.md:1:1: not read: a table in HTML; write it with `|`, or save it as .csv\n"
     assert import_file("r.md", "<table><tr><th>id</th></tr></table>\n") == (1, "", said)

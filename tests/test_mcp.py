@@ -239,7 +239,7 @@ def test_a_name_cannot_break_a_line(tool):
 
 
 def _crash(rubric):
-    if rubric.criteria[0].outcome == "crash":
+    if rubric.criteria[0].outcome == "crash now":
         raise ZeroDivisionError("no rule is perfect")
     return iter(())
 
@@ -248,7 +248,7 @@ def _crash(rubric):
 def test_a_crash_names_its_file_and_is_never_a_clean_answer(tool, monkeypatch):
     known = engine.checks_for
     monkeypatch.setattr(engine, "checks_for", lambda signs: (*known(signs), ("broken", _crash)))
-    Path("crash.yaml").write_text(OLD.replace("States the result.", "crash"), "utf-8")
+    Path("crash.yaml").write_text(OLD.replace("States the result.", "crash now"), "utf-8")
     why = "rubric-lint crashed, which is a bug, please report it: "
     why += "RuleError: rule broken: ZeroDivisionError: no rule is perfect"
     assert refusal(tool, paths=["crash.yaml"]) == f"crash.yaml: {why}"

@@ -66,7 +66,7 @@ def test_a_rubric_is_read_from_stdin_or_refused_with_a_reason(line, expected, ru
 
 
 @pytest.mark.parametrize(
-    ("name", "target"), [("r.csv", "csv"), ("r.MD", "markdown"), ("r.yaml", "rubric"), ("r", "rubric")]
+    ("name", "target"), [("r.csv", "csv"), ("r.MD", "markdown"), ("s.yml", "rubric"), ("r", "rubric")]
 )
 def test_the_ending_of_the_output_chooses_the_format(name, target, run, tmp_path):
     assert run("convert", "r.yaml", "-o", name) == (0, "", "")

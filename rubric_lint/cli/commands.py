@@ -261,6 +261,10 @@ def reject_unknown_word(ctx: click.Context, commands: Iterable[str], args: list[
     """
     if not _is_word(ctx, args):
         return
+    from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (loads the rules)
+
+    if args[0] in BY_NAME:
+        raise click.UsageError(f"`{args[0]}` is a rule; did you mean `rubric-lint explain {args[0]}`?", ctx)
     hint = suggest_command(ctx, commands, args)
     if hint or (commands and not any(map(os.path.lexists, args[1:]))):
         raise click.UsageError(f"`{args[0]}` is neither a command nor an existing path{hint}", ctx)

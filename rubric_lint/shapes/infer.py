@@ -361,7 +361,7 @@ def _find_longest(entries: Sequence[Entry], taken: set[str]) -> str:
     lengths: dict[str, int] = {}
     apart = taken | words().inputs
     keys = dict.fromkeys(key for entry in entries for key in entry if words().against.isdisjoint(_split(key)))
-    for key in (key for key in keys if key not in apart):
+    for key in (key for key in keys if key not in apart and not _NUMBERED.fullmatch(key)):
         texts = [entry[key] for entry in entries if _is_prose(entry.get(key))]
         if 2 * len(texts) > len(entries):
             lengths[key] = sum(map(len, texts))

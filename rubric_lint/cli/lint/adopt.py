@@ -289,6 +289,9 @@ def _find_lacks(given: _Given) -> Iterator[str]:
         yield f"the table `{shapes[0].name}` finds no criteria at `{shapes[0].criteria}`"
     read = {(view.document, view.path) for view in views}
     used = {name for shape in shapes for name in _list_names(shape)}
+    told = dict.fromkeys((str(path[-1]), reason) for view in views for path, reason in view.unread)
+    yield from (reason for name, reason in told)
+    used |= {name for name, _ in told}
     for each in infer(given.documents, "", find_likeliest):
         for document, criteria, _ in each.criteria:
             if (document, criteria.path) not in read:

@@ -114,6 +114,14 @@ def _attach(table: Table, found: Found, *, is_chosen: bool) -> Table:
     return table._replace(parts=(*table.parts, (found.heading, part)))
 
 
+_PASS_MARK = re.compile(
+    r"\b(?:pass(?:ing)?(?:[ -](?:mark|score|threshold|grade))?|threshold|cut-?off)\b"
+    r"[ \t*]{0,4}(?:[:=\u2265]|>=)[ \t*]{0,4}\d{1,6}(?:\.\d{1,6})?%?",
+    re.IGNORECASE,
+)
+"""A sentence that names a pass mark: `Pass: 4`, `**Passing score**: 70%`."""
+
+
 def note_thresholds(source: Source, thresholds: Thresholds) -> Iterator[Note]:
     """Find the thresholds that a document of ours names and the settings do not have."""
     for found in _VERDICT.finditer(source.text):
@@ -121,6 +129,11 @@ def note_thresholds(source: Source, thresholds: Thresholds) -> Iterator[Note]:
             asked = f"`pass = {found[1]}`" + (f" and `borderline = {found[2]}`" if found[2] else "")
             message = f"not imported: the thresholds, which are not part of a rubric: set {asked} in the settings"
             yield Note(place_in(source, found.start()), message)
+    for line, start in _lines(source):
+        mark = _PASS_MARK.search(line)
+        if mark and "|" not in line and not _VERDICT.search(line):
+            message = f"not imported: `{shorten(mark[0])}`, which is not part of a rubric: set `pass` in the settings, "
+            yield Note(place_in(source, start + mark.start()), f"{message}as a part of the scale from 0 to 1")
 
 
 def find_tables(source: Source) -> Iterator[Found]:

@@ -262,6 +262,11 @@ def _read_columns(table: Found, mapped: Mapping[str, str]) -> _Columns:
             found.steps[column] = step
         elif word and word not in mapped:
             found.unknown.append(column)
+    if found.fields.keys().isdisjoint(("expected_outcome", "what_is_judged")):  # beside an id, a criterion is a text
+        told = [column for column in found.unknown if fold(table.header.cell(column).text) == "criterion"]
+        for column in told[:1]:
+            found.unknown.remove(column)
+            found.fields["what_is_judged"] = column
     return found
 
 

@@ -141,6 +141,7 @@ class _Reader:
                 told = "this row looks like the header of another table; put that on a sheet or in a file of its own"
                 raise TableError(row.place, told)
         self._refuse_mixed_weights(rows)
+        self._note_sum(rows)
         has_scale = self.columns.has("score_range", "level")
         if self.columns.has("score_range") and self.columns.has("level"):
             message = "a table has a column for score ranges or one for levels, not both"
@@ -368,6 +369,15 @@ class _Reader:
         if other:
             message = f"`{shorten(other.value)}` is a weight of another kind than `{shorten(cells[0].value)}`"
             raise TableError(other.place, f"{message} ({cells[0].place.short}); write all with % or none")
+
+    def _note_sum(self, rows: list[Row]) -> None:
+        """Note that weights in percent add up to another whole; rounding explains up to 1 % a row."""
+        cells = [cell for row in rows if (cell := self.columns.cell(row, "weight"))]
+        if not cells or self.columns.has("score_range", "level") or not all("%" in cell.value for cell in cells):
+            return
+        total = sum((Decimal(read_number(cell)) for cell in cells), Decimal(0)) * 100
+        if abs(total - 100) > len(cells):
+            self.notes.append(Note(cells[0].place, f"the weights add up to {total.normalize():f}%, not to 100%"))
 
     def _refuse_names(self) -> None:
         if self.columns.has("name"):
