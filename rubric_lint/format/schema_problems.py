@@ -284,7 +284,9 @@ def _describe_value(  # noqa: PLR0911 (one return a message)
         case "pattern" if fault.wanted == r"\S" and not is_key:
             return "blank", {"subject": subject, "found": "blank" if subject.endswith(" is") else "a blank string"}
         case "minItems" | "minProperties" if not fault.value:
-            expected = schema.get("x-expected") or f"at least {fault.wanted} items"
+            expected = (
+                schema.get("x-expected") or f"at least {'1 item' if fault.wanted == 1 else f'{fault.wanted} items'}"
+            )
             kind = "mapping" if fault.keyword == "minProperties" else "list"
             return "empty", {"field": path[-1], "kind": kind, "expected": expected}
         case "minItems" | "minProperties" | "maxItems":

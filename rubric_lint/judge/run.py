@@ -301,7 +301,8 @@ class JudgeRun:
             outputs = [sample.output for samples in taken for sample in samples if sample.output]
             verdicts = {answer.rubric.grade(output).verdict for output in outputs}
             self.tally.stable += invalid is None and len(outputs) > 1 and len(verdicts) == 1
-            self._watch(answer.key, invalid and f"invalid after {self._plan.max_attempts} attempts: {invalid}")
+            attempts = "1 attempt" if self._plan.max_attempts == 1 else f"{self._plan.max_attempts} attempts"
+            self._watch(answer.key, invalid and f"invalid after {attempts}: {invalid}")
 
     async def _admit(self, needs: Sequence[Need]) -> bool:
         """Return whether requests may be sent; wait while those of other answers may leave room for them.

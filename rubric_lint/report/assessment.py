@@ -544,7 +544,8 @@ def _write_details(found: Assessment, room: int) -> Iterator[str]:
     for criterion in found.criteria:
         for lack in criterion.untested:
             text = f"{lack.reason}; {_word_untested(lack, found)} ({lack.rule})"
-            lacks.setdefault(text, []).append(criterion.id)
+            names = lacks.setdefault(text, [])
+            names += [] if criterion.id in names else [criterion.id]
         for rule in criterion.quiet:
             quiet.setdefault(rule, []).append(criterion.id)
     for text, names in lacks.items():
