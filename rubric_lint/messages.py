@@ -58,6 +58,7 @@ class Causes:
     def __init__(self, messages: Iterable[str] = ()) -> None:
         self.counts: Counter[str] = Counter()
         self.firsts: dict[str, str] = {}
+        self._varying: set[str] = set()
         for message in messages:
             self.add(message)
 
@@ -66,13 +67,17 @@ class Causes:
         message = _OTHERS.sub("", message)
         cause = _VARYING.sub("#", message)
         self.counts[cause] += 1
-        self.firsts.setdefault(cause, message)
+        if self.firsts.setdefault(cause, message) != message:
+            self._varying.add(cause)
         return cause, message
 
     def word(self, most: int = 3) -> str:
         """Return the commonest causes, each with its number and its first message, and how many errors are left."""
-        named = [(self.firsts[cause], count) for cause, count in self.counts.most_common(most)]
-        told = [f"{first} ({f'{count:,} times' if count > 1 else 'once'})" for first, count in named]
+        named = self.counts.most_common(most)
+        told = []
+        for cause, count in named:
+            times = f"{count:,} times{', with different values' * (cause in self._varying)}" if count > 1 else "once"
+            told.append(f"{self.firsts[cause]} ({times})")
         others = self.counts.total() - sum(count for _, count in named)
         return join_words([*told, *([f"{others:,} with other errors"] if others else [])])
 

@@ -20,6 +20,7 @@ from jsonschema import Draft7Validator
 from test_cli_judge import wait_until
 
 from rubric_lint.cli.lint.lint import cli
+from rubric_lint.messages import Causes
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = json.loads((ROOT / "schemas/bundled/assessment-v1.schema.json").read_text("utf-8"))
@@ -658,3 +659,44 @@ def test_two_judges_are_assessed_by_themselves_and_the_worst_decides(said):
     assert report["each_judge"][1]["bad_caught"]["low"] > 0.8
     code, page, _ = run(*results, form="full")
     said(*(line for line in page.splitlines() if "judge" in line))
+
+
+def test_results_of_answers_that_are_not_given_are_left_out_and_told():
+    prepare(60, GOOD)
+    lines = Path("answers.jsonl").read_text("utf-8").splitlines(keepends=True)
+    Path("answers.jsonl").write_text("".join(lines[:20]))
+    _, report, _ = run()
+    assert report["answers"] == 20
+    assert [(each["reason"], each["count"]) for each in report["left_out"]] == [
+        ("ANSWERS has no answer with the id of the result", 40)
+    ]
+
+
+@pytest.mark.parametrize("name", ["answers.csv", "people.csv"])
+def test_a_sheet_that_is_named_as_the_results_or_as_all_people_is_read(name):
+    cases = prepare(20, GOOD)
+    columns = "id,cites,period,polite,short,chosen\n"
+    rows = (
+        f"a{number:03},{','.join('yes' if met else 'no' for met in case.values())},random\n"
+        for number, case in enumerate(cases)
+    )
+    Path(name).write_text(columns + "".join(rows))
+    code, report, _ = run("--labels", name)
+    assert (code, report["labelled"], report["people"]) == (4, 20, [name])
+
+
+def test_a_criterion_without_a_label_is_named_as_the_reason_for_no_verdict(said):
+    cases = prepare(20, GOOD)
+    rows = (
+        f"a{number:03},{','.join('yes' if case[name] else 'no' for name in ('cites', 'period', 'polite'))},random\n"
+        for number, case in enumerate(cases)
+    )
+    Path("labels.csv").write_text("id,cites,period,polite,chosen\n" + "".join(rows))
+    code, page, _ = run("--labels", "labels.csv", form="full")
+    assert code == 4
+    said(page.partition("cannot say")[0], page[page.index("Next") :].partition("\n\n")[0])
+
+
+def test_causes_with_different_values_are_said_to_have_them():
+    causes = Causes(["score 11 is outside 0..10", "score 12 is outside 0..10", "no JSON", "no JSON"])
+    assert causes.word() == "score 11 is outside 0..10 (2 times, with different values) and no JSON (2 times)"

@@ -1,7 +1,7 @@
 """Read results and labels, and sort out what cannot be compared, each with its reason."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -340,8 +340,8 @@ class Reader:
         Raises:
             UnusableError: if a rater is unknown or two have one name.
         """
-        self._settle_labels()
         names = name_raters([record.source for record in self._judges])
+        self._settle_labels({*names.values(), LABEL})
         panels = {name for source, name in names.items() if source.is_panel}
         judges = self._collect(self._judges, names)
         people = self._collect(self._people, name_raters([record.source for record in self._people]))
@@ -374,10 +374,11 @@ class Reader:
                 self._list_labels_without_result(ratings)
         return found
 
-    def _settle_labels(self) -> None:
+    def _settle_labels(self, taken: Collection[str]) -> None:
         """Give labels of sheets what their cells do not say: a rater, and the type of an id.
 
-        A sheet in which no row names a rater is of one person, named as the file. An id is that of a result, as `7` is
+        A sheet in which no row names a rater is of one person, named as the file, with its ending if the name is
+        `taken`. An id is that of a result, as `7` is
         if no result has "7". Labels of another text than the one that was judged under their id are left out.
         """
         named = {record.file for record in self._people if record.source.rater is not None}
@@ -393,7 +394,9 @@ class Reader:
                 if record.file in named:
                     self._leave_out(NO_RATER, record.place)
                     continue
-                record = record._replace(source=Source(stem_of(record.file) or record.file))  # noqa: PLW2901
+                name = stem_of(record.file)
+                rater = name if name and name not in taken else record.file
+                record = record._replace(source=Source(rater))  # noqa: PLW2901
             if record.is_of_sheet and isinstance(record.key, str) and record.key not in keys:
                 record = record._replace(key=others.get(record.key, record.key))  # noqa: PLW2901
             judged = texts.get((record.rubric.name, record.key))

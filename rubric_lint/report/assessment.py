@@ -254,6 +254,8 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         yield f"{counted(len(review.invalid), 'record')} not counted: {_word_causes(review)}."
     for each in review.left_out:
         yield f"{counted(each.count, each.noun)} left out: {each.reason}."
+    if missing := _list_unlabelled(found):
+        yield f"No label has a value for {list_names(missing)}, so the labels come to no verdict."
     yield from _word_doubt(review.doubt)
     if found.caught and review.chosen is None and (skew := review.doubt.chosen):
         told = "The labels do not say how they were chosen, but people labelled {} of {} answers that the judge fails"
@@ -262,6 +264,14 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         yield "The labels do not all say how they were chosen; the shares hold only if they were drawn at random."
     if found.asked.look > 1:
         yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.asked.level:.2g}."
+
+
+def _list_unlabelled(found: Assessment) -> list[str]:
+    """Return the criteria without any label, if no label comes to a verdict for that."""
+    table = found.review.table
+    if table is None or not table.labelled or _count_labelled(found):
+        return []
+    return [column.name for column in table.columns if not any(label is not None for label in column.labels)]
 
 
 def _word_unseen(given: Given) -> Iterator[str]:
@@ -359,6 +369,10 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
 
 def _list_steps_to_more(found: Assessment, given: Given, labelled: Sequence[str]) -> Iterator[Step]:
     """Yield the steps to the labels that decide: those of answers that are judged first."""
+    if missing := _list_unlabelled(found):
+        text = f"Add {list_names(missing)} to the labels, or a column `verdict`, then run this again."
+        yield Step(text, shlex.join(labelled))
+        return
     more, spare = _count_more(found), found.review.answers - _count_labelled(found)
     command = ""
     if spare > 0:

@@ -60,7 +60,7 @@ def assess(given: Given) -> int:
     verdicts with labels of people. ANSWERS are as for `judge`.
     """
     from rubric_lint.agree.assess import Asked  # noqa: PLC0415
-    from rubric_lint.cli.lint.assessing import Linted, refuse_other_texts  # noqa: PLC0415
+    from rubric_lint.cli.lint.assessing import Linted, list_ids, refuse_other_texts  # noqa: PLC0415
     from rubric_lint.cli.output import (  # noqa: PLC0415
         choose_by_ending,
         escape_what_cannot_be_encoded,
@@ -87,7 +87,9 @@ def assess(given: Given) -> int:
     saved = f"; {recorded[0]} has what was judged" if given.models and recorded else ""
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
         labels = given.labels or linted.labels
-        found = linted.assess(recorded, labels, asked, probes)
+        is_apart = given.answers != STDIN and given.answers not in recorded
+        among = list_ids(given.answers, given.fields) if recorded and is_apart else ()
+        found = linted.assess(recorded, labels, asked, probes, among)
         if given.history and not linted.has_errors:
             past = linted.trace(recorded, labels, given.answers)
             found = [each._replace(history=past.get(each.rubric)) for each in found]

@@ -4,18 +4,29 @@
 # ruff: noqa: PTH118, PTH120, PTH208
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from rubric_lint.agree import history
 from rubric_lint.agree.assess import Asked, Assessment, Evidence, assess, of_probes, of_test, refuse, sort_findings
 from rubric_lint.agree.history import History, Version, list_unmatched, trace
-from rubric_lint.agree.judged.run import NO_RESULTS, JudgedRun, RecordCache, RecordFile, Review, Reviewer, read_records
+from rubric_lint.agree.judged.run import (
+    NO_RESULTS,
+    JudgedRun,
+    Line,
+    RecordCache,
+    RecordFile,
+    Review,
+    Reviewer,
+    Sources,
+    read_records,
+)
 from rubric_lint.agree.probes import Probes
 from rubric_lint.agree.ratings import Key, make_id_key, name_key
-from rubric_lint.agree.reading import bare_text
+from rubric_lint.agree.reading import LeftOut, bare_text
 from rubric_lint.judge.answers import Fields
 from rubric_lint.lint.engine import Examined, examine_file
 from rubric_lint.messages import UserError, list_names
@@ -95,16 +106,24 @@ class Linted:
             raise UserError(*fault.faults) from None
 
     def assess(
-        self, results: Sequence[str], labels: Sequence[str], asked: Asked, probes: Mapping[str, Probes] = NO_PROBES
+        self,
+        results: Sequence[str],
+        labels: Sequence[str],
+        asked: Asked,
+        probes: Mapping[str, Probes] = NO_PROBES,
+        among: Collection[str] = (),
     ) -> list[Assessment]:
         """Assess each rubric of the file; `probes` has what answers made worse show, by the rubric.
+
+        Only results of the answers with the ids `among` count; without any, all do.
 
         Raises:
             UserError: if a file of records cannot be read.
         """
         result, reviews = self._examined.result, list[Review]()
         if results and not self.has_errors:
-            run = JudgedRun(self._finder, (tuple(results), tuple(labels)), RecordCache(), Reviewer())
+            cache = _AmongAnswers(among) if among else RecordCache()
+            run = JudgedRun(self._finder, (tuple(results), tuple(labels)), cache, Reviewer())
             if run.unreadable:
                 raise UserError(*(f"{name}: {reason}" for name, reason in run.unreadable.items()))
             ((_, outcome),) = run.judge_all([(self.file, result)])
@@ -113,6 +132,12 @@ class Linted:
             if isinstance(outcome, Exception):
                 raise outcome
             result, reviews = outcome, [each.review for each in run.reviewed]
+            others = cache.left_out if isinstance(cache, _AmongAnswers) else {}
+            for name, left_out in others.items():
+                reviews = [
+                    each._replace(left_out=(*each.left_out, left_out)) if name in {None, each.rubric} else each
+                    for each in reviews
+                ]
             told = {invalid for review in reviews for invalid in review.invalid}
             self.unread = [each.message for each in run.invalid if each not in told]
             self.records, self.unmatched = list(word_records(run)), [each._asdict() for each in run.unmatched]
@@ -198,6 +223,61 @@ class Linted:
                 else:
                     line = result.source.position(finding.span.start).line
                     self.records.append(f"{path}:{line}: {finding.message}")
+
+
+OTHER_ANSWER = "ANSWERS has no answer with the id of the result"
+
+
+class _AmongAnswers(RecordCache):
+    """Reads only the results of answers with certain ids; `left_out` has the others, by the rubric that they name.
+
+    Of a file without a result of any of them all results count: its ids are then of another kind, as in runs of AgentV.
+    """
+
+    def __init__(self, ids: Collection[str]) -> None:
+        super().__init__()
+        self._ids = ids
+        self.left_out: dict[str | None, LeftOut] = {}
+
+    def load(self, paths: tuple[tuple[str, ...], tuple[str, ...]]) -> Sources:
+        """Load files of results and labels, and leave out other results."""
+        found = super().load(paths)
+        return found._replace(results=tuple(map(self._narrow, found.results)))
+
+    def _narrow(self, file: RecordFile) -> RecordFile:
+        lines: dict[str | None, list[Line]] = {}
+        others: list[tuple[str | None, str]] = []
+        for name, every in file.lines.items():
+            kept = lines.setdefault(name, [])
+            for line in every:
+                given = decode_entry(line.text).get("id") if line.text else None
+                if line.agentv or given is None or name_key(make_id_key(given)) in self._ids:
+                    kept.append(line)
+                else:
+                    others.append((name, f"{file.path}:{line.number} ({name_key(make_id_key(given))})"))
+        if not any(lines.values()):
+            return file
+        for name, place in others:
+            self.left_out.setdefault(name, LeftOut(OTHER_ANSWER)).add(place)
+        return replace(file, lines=lines)
+
+
+def list_ids(answers: str, fields: Fields) -> set[str]:
+    """Return the ids of the answers of a file, as they are shown.
+
+    Raises:
+        UserError: if the file cannot be read.
+    """
+    found = set()
+    try:
+        lines = [line for several in read_records(answers).lines.values() for line in several]
+    except OSError as fault:
+        raise UserError(f"{answers}: {fault.strerror or fault}") from None
+    for line in lines:
+        with suppress(OutputError):
+            name = fields.rename(decode_entry(line.text)).get("id")
+            found.update([] if name is None else [name_key(make_id_key(name))])
+    return found
 
 
 _MOST_COMMITS = 200
