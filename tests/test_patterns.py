@@ -30,6 +30,7 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "dialects/search/locate.py": "one of many words, after a run of one class at the start of a line",
     "dialects/search/described.py": "the patterns of built-in tables, at the start of a text",
     "dialects/search/scales_in_text.py": "a run of blanks as long as that of a bullet, then one mark",
+    "shapes/doubts.py": "names of a table, with up to four digits for each star, and the pattern of a share",
     "shapes/infer.py": "the patterns of words.toml, on the names of files",
     "shapes/reading.py": "names of a table, with up to four digits for each star, and the pattern of a share",
     "dialects/tables/csv_file.py": "a run of characters that are none of three",

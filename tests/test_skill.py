@@ -12,18 +12,15 @@ from click.testing import CliRunner
 from lint_command import call
 
 import rubric_lint
-from rubric_lint.cli.fix.fix import fix
 from rubric_lint.cli.lint.lint import cli
 from rubric_lint.cli.output import AGENTS
-from rubric_lint.cli.score.score import cli as score
 from rubric_lint.rules import BY_NAME
 
 pytestmark = pytest.mark.usefixtures("folder")
 
 SKILL = Path(__file__).parent.parent / "skills/rubric-lint/SKILL.md"
 TEXT = SKILL.read_text("utf-8")
-PROGRAMS = {"rubric-lint": cli, "rubric-fix": fix, "rubric-score": score}
-COMMANDS = [line for line in re.findall(r"`([^`\n]+)`", TEXT) if line.split()[0] in PROGRAMS and " " in line]
+COMMANDS = [line for line in re.findall(r"`([^`\n]+)`", TEXT) if line.startswith("rubric-lint ")]
 YAML = re.findall(r"^```yaml\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 INSTALLED = "rubric-lint/SKILL.md"
 
@@ -50,7 +47,7 @@ def test_it_is_short():
 
 def find_command(words):
     """The command that words call, and what is left of them."""
-    command, words = PROGRAMS[words[0]], words[1:]
+    command, words = cli, words[1:]
     while isinstance(command, click.Group) and words:
         context = click.Context(command, **command.context_settings)
         found = command.get_command(context, words[0])
@@ -75,7 +72,7 @@ def test_each_command_and_flag_is_in_the_help(line):
 
 
 def test_all_commands_are_looked_at():
-    assert {shlex.split(line)[0] for line in COMMANDS} == PROGRAMS.keys()
+    assert len(COMMANDS) > 5
     assert {line.split()[0] for line in re.findall(r"^\s*\$? ?(rubric-\S+ .*)$", TEXT, re.MULTILINE)} == set()
 
 
