@@ -30,6 +30,7 @@ OURS = {  # what is opened elsewhere, none of it a user's file to read
     "cli/commands.py: os.open": "the null device",
     "cli/lint/labels.py: open": "a new file, to be written",
     "cli/lint/setup.py: open": "a new file, to be written",
+    "cli/lint/schema.py: read_bytes": "schemas of the package",
     "cli/lint/schema.py: read_text": "schemas of the package",
     "cli/lint/setup.py: read_bytes": "the skill of the package",
     "cli/lint/setup.py: read_text": "the skill of the package",
