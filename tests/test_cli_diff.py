@@ -233,7 +233,7 @@ def test_an_old_file_with_errors_says_how_to_compare_all_the_same(run, tmp_path,
     broken = OLD.replace("{0: Wrong", "{5: Nearly, 0: Wrong").replace("weight: 3", "weight: -3")
     (tmp_path / "broken.yaml").write_text(broken, "utf-8")
     fault = "3:13: weight: criterion `accuracy`: `weight` is -3, expected at least 0"
-    told = "rubric-lint: OLD has errors, so its scores are undefined: {} (`rubric-lint fix --unsafe-fixes`), then "
+    told = "rubric-lint: OLD has errors, so its scores are undefined: {} (`rubric-lint` says how), then "
     told += "compare again"
     code, text, said = run("broken.yaml", "new.yaml")
     assert (code, text) == (2, "")

@@ -59,7 +59,7 @@ def show(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Shown:
         unscorable=unscorable,
         releases=() if result.is_stopped else tuple(_list_releases(name, data, rubrics)),
         errors=errors,
-        warnings=len(result.findings) - errors,
+        warnings=sum(each.severity is Severity.WARNING for each in result.findings),
         ignored=result.ignored,
     )
 

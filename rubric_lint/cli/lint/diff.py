@@ -235,7 +235,7 @@ def _load_old(given: Input, finder: "SettingsFinder") -> "dict[str, Loaded]":
         mend = f"fix {given.label}"
         if given.path not in (given.label, STDIN):  # a revision
             mend = f"save it with `git show {shlex.quote(given.label)} > FILE`, fix FILE"
-        advice = f"{mend} (`rubric-lint fix --unsafe-fixes`), then compare again"
+        advice = f"{mend} (`rubric-lint` says how), then compare again"
         raise UnusableError(*wrong.lines, f"OLD has errors, so its scores are undefined: {advice}") from None
 
 
