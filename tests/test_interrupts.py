@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -105,6 +106,7 @@ def test_a_stopped_command_says_what_it_did_and_leaves_nothing_half_done(folder,
     before = {file.name: file.read_bytes() for file in folder.iterdir() if file.stat().st_size < 1_000_000}
     program, *args = line.split()
     leader, follower = pty.openpty()
+    termios.tcsetwinsize(follower, (24, 200))  # messages are wrapped at its width
     process = subprocess.Popen(
         [sys.executable, "-c", BEHIND_TERMINAL, Path(sys.executable).with_name(program), *args],
         stdin=follower, stdout=subprocess.DEVNULL, stderr=follower, cwd=folder, start_new_session=True,

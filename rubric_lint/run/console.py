@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TextIO, TypeVar
 
 import click
@@ -28,12 +28,14 @@ def complain(message: str) -> None:
 
 
 def _wrap(text: str) -> str:
-    """Return a message for a terminal, broken between words."""
-    import shutil  # noqa: PLC0415  (only terminals need them)
-    import textwrap  # noqa: PLC0415
+    """Return a message for the terminal of stderr, broken between words; stdout may be another one, or a file."""
+    import textwrap  # noqa: PLC0415  (only terminals need it)
 
-    room = shutil.get_terminal_size().columns
-    if len(text) <= room:
+    given = os.environ.get("COLUMNS", "")
+    room = 0
+    with suppress(OSError, ValueError):
+        room = int(given) if given.isdecimal() else os.get_terminal_size(sys.stderr.fileno()).columns
+    if not 0 < room < len(text):  # some terminals do not know their width
         return text
     return textwrap.fill(text, room, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
