@@ -25,6 +25,7 @@ from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import suite_lists
 from rubric_lint.messages import join_words, name_scores
 from rubric_lint.text.path import Part, Path
+from rubric_lint.text.scalar import write_numbered
 
 MESSAGES = {
     "left-out": "`{field}: {value}` is deprecated; leave it out",
@@ -213,6 +214,36 @@ def start_at(scale: Scale, band: Band, following: Band, start: int) -> Repair:
     if scale.is_map:
         return _repair(title, RenameKey(following.path, str(start)))
     return _repair(title, _write_upper(band, start - 1), _write_lower(following, start))
+
+
+SPLIT = "split"
+"""The choice that makes a criterion of each part of an outcome."""
+
+
+def split_outcome(rubric: Rubric, criterion: Criterion, parts: Sequence[str]) -> Iterator[Repair]:
+    """Yield the repair that makes a criterion of each part; a weight that is written is shared, if that has an end."""
+    if rubric.view is not None or criterion.weight is None or criterion.borrows_id:
+        return
+    outcome, own = criterion.outcome_path, criterion.outcome_path[len(criterion.path) :]
+    first, *others = (json.dumps(part[:1].upper() + part[1:], ensure_ascii=False) for part in parts)
+    intents: list[Intent] = [ReplaceValue(outcome, first)]
+    copies: list[list[tuple[Path, str]]] = [[(own, text)] for text in others]
+    count = "two" if len(parts) == 2 else str(len(parts))
+    shared = f"{count} criteria of the weight 1"
+    if criterion.fields is not None and "weight" in criterion.fields:
+        share = criterion.weight / len(parts)
+        if share * len(parts) != criterion.weight:
+            return
+        written = f"{share.normalize():f}"
+        shared = f"{count} criteria of {'half' if len(parts) == 2 else f'1/{len(parts)} of'} the weight, {written}"
+        intents.append(ReplaceValue(criterion.path_of("weight"), written))
+        for copy in copies:
+            copy.append((("weight",), written))
+    if criterion.has_own_id:
+        for number, copy in enumerate(copies, 2):
+            copy.append((("id",), write_numbered(criterion.id, number)))
+    intents.append(InsertItems(criterion.path, tuple(tuple(sorted(copy)) for copy in copies)))
+    yield Repair(f"split it into {shared}", tuple(intents), safe=False, choice=SPLIT)
 
 
 def split(scale: Scale, band: Band, starts: Sequence[int]) -> Repair | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.criterion import Shape
+from rubric_lint.format.repairs import SPLIT, split_outcome
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 
@@ -30,7 +31,31 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             is_ban = found["said"].lower().startswith("any") and _NEGATED.search(text, 0, found.start())
             if not is_ban and len([item for item in _ITEMS.split(listed) if item and item.strip(" :.")]) >= _FEWEST:
                 said = " ".join(found["said"].split())
-                yield Problem("list", criterion.outcome_path, values={"said": said})
+                parts = () if criterion.weight and criterion.weight < 0 else tuple(_part(text, found))
+                choices = tuple(split_outcome(rubric, criterion, parts)) if len(parts) > 1 else ()
+                yield Problem("list", criterion.outcome_path, values={"said": said}, choices=choices)
+
+
+def _part(text: str, found: re.Match[str]) -> Iterator[str]:
+    """Yield what each item of "all of the following" asks for; nothing unless the items are unmistakable."""
+    lead, (_, opens, listed) = (
+        text[: found.start()].rstrip(),
+        re.split(r"([:\n])", text[found.end() :] + ":", maxsplit=1),
+    )
+    listed = listed.removesuffix(":").strip().removesuffix(".")
+    is_whole = found["said"].split()[0].lower() in {"all", "each", "both"} and not _NEGATED.search(lead)
+    if not is_whole or not opens or re.search(r"[.:!?()]", listed):
+        return
+    for separator in (r"\n\s*(?:[-*•]\s*)?", r";\s+(?:and\s+)?", r",\s+(?:and\s+)?|\s+and\s+"):
+        items = [item.strip(" -*•,;") for item in re.split(separator, listed)]
+        if len(items) > 1 and not any("\n" in item for item in items):
+            # With commas alone, an "and" may join two items, or stand in one.
+            if separator[0] == "," and (
+                listed.count(" and ") != 1 or " and " not in listed[listed.rindex(items[-2]) :]
+            ):
+                return
+            yield from (f"{lead} {item}".strip() for item in items if item)
+            return
 
 
 RULE = Rule(
@@ -38,4 +63,5 @@ RULE = Rule(
     Severity.WARNING,
     {"list": '"{said}" makes one answer out of several; write a criterion for each item, so that each counts'},
     check,
+    choices={SPLIT: "make a criterion of each item of a list that is to be met as a whole; a weight is shared"},
 )

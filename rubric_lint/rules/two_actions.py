@@ -1,16 +1,15 @@
 """One yes-or-no criterion that asks for two actions."""
 
-import json
 import re
 from collections.abc import Iterator
 
-from rubric_lint.edits.intents import InsertItems, Intent, Repair, ReplaceValue
+from rubric_lint.edits.intents import Repair
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import Shape
+from rubric_lint.format.repairs import SPLIT, split_outcome
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.signs import SUBJECT
 from rubric_lint.rules.rule import Rule
-from rubric_lint.text.scalar import write_numbered
 
 # What an answer does, as a criterion says it. The words of the second set are nouns as well.
 _VERBS = frozenset(
@@ -50,7 +49,6 @@ _TO_READERS = frozenset(
 )
 _ALONE = frozenset({"apologizes", "apologises", "responds", "refuses"})
 """Verbs that need no object."""
-SPLIT = "split"
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
@@ -70,7 +68,9 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 values = {"first": first["verb"], "second": second["verb"]}
                 choices: tuple[Repair, ...] = ()
                 if second.start() > first.end("verb") or first["verb"].lower() in _ALONE:  # else they share an object
-                    choices = tuple(_split(rubric, criterion, text[: second.start()], text[second.start("rest") :]))
+                    choices = tuple(
+                        split_outcome(rubric, criterion, (text[: second.start()], text[second.start("rest") :]))
+                    )
                 yield Problem("both", criterion.outcome_path, values=values, choices=choices)
                 break
 
@@ -84,25 +84,6 @@ def _follows_clause(text: str, end: int, start: int, second: re.Match[str]) -> b
 
 def _is_verb(word: str, following: str = "the") -> bool:
     return word in _VERBS or (word in _NOUNS_TOO and following in _OBJECTS)
-
-
-def _split(rubric: Rubric, criterion: Criterion, first: str, second: str) -> Iterator[Repair]:
-    """Yield the repair that makes a criterion of each part; a weight that is written is shared."""
-    if rubric.view is not None or criterion.weight is None or criterion.borrows_id:
-        return
-    outcome, own = criterion.outcome_path, criterion.outcome_path[len(criterion.path) :]
-    intents: list[Intent] = [ReplaceValue(outcome, json.dumps(first, ensure_ascii=False))]
-    copy = [(own, json.dumps(second[:1].upper() + second[1:], ensure_ascii=False))]
-    shared = "two criteria of the weight 1"
-    if criterion.fields is not None and "weight" in criterion.fields:
-        half = f"{(criterion.weight / 2).normalize():f}"
-        shared = f"two criteria of half the weight, {half}"
-        intents.append(ReplaceValue(criterion.path_of("weight"), half))
-        copy.append((("weight",), half))
-    if criterion.has_own_id:
-        copy.append((("id",), write_numbered(criterion.id, 2)))
-    intents.append(InsertItems(criterion.path, (tuple(sorted(copy)),)))
-    yield Repair(f"split it into {shared}", tuple(intents), safe=False, choice=SPLIT)
 
 
 RULE = Rule(
