@@ -221,29 +221,39 @@ SPLIT = "split"
 
 
 def split_outcome(rubric: Rubric, criterion: Criterion, parts: Sequence[str]) -> Iterator[Repair]:
-    """Yield the repair that makes a criterion of each part; a weight that is written is shared, if that has an end."""
+    """Yield the repair that makes a criterion of each part, if a weight that is written has such parts."""
     if rubric.view is not None or criterion.weight is None or criterion.borrows_id:
         return
-    outcome, own = criterion.outcome_path, criterion.outcome_path[len(criterion.path) :]
-    first, *others = (json.dumps(part[:1].upper() + part[1:], ensure_ascii=False) for part in parts)
-    intents: list[Intent] = [ReplaceValue(outcome, first)]
-    copies: list[list[tuple[Path, str]]] = [[(own, text)] for text in others]
-    count = "two" if len(parts) == 2 else str(len(parts))
-    shared = f"{count} criteria of the weight 1"
-    if criterion.fields is not None and "weight" in criterion.fields:
+    texts = [part[:1].upper() + part[1:] for part in parts]
+    adding = divide(criterion, texts)
+    if adding is None:
+        return
+    count, share = ("two", "half") if len(texts) == 2 else (str(len(texts)), f"1/{len(texts)} of")
+    shared = f"{share} the weight, {adding[0].text}" if isinstance(adding[0], ReplaceValue) else "the weight 1"
+    first = ReplaceValue(criterion.outcome_path, json.dumps(texts[0], ensure_ascii=False))
+    yield Repair(f"split it into {count} criteria of {shared}", (first, *adding), safe=False, choice=SPLIT)
+
+
+def divide(criterion: Criterion, parts: Sequence[str]) -> list[Intent] | None:
+    """Return what adds a criterion for each part behind the first one; a weight that is written is shared.
+
+    None if that weight has no exact part for each.
+    """
+    own = criterion.outcome_path[len(criterion.path) :]
+    adding: list[Intent] = []
+    more: list[tuple[Path, str]] = []
+    if criterion.fields is not None and "weight" in criterion.fields and criterion.weight is not None:
         share = criterion.weight / len(parts)
         if share * len(parts) != criterion.weight:
-            return
-        written = f"{share.normalize():f}"
-        shared = f"{count} criteria of {'half' if len(parts) == 2 else f'1/{len(parts)} of'} the weight, {written}"
-        intents.append(ReplaceValue(criterion.path_of("weight"), written))
-        for copy in copies:
-            copy.append((("weight",), written))
-    if criterion.has_own_id:
-        for number, copy in enumerate(copies, 2):
-            copy.append((("id",), write_numbered(criterion.id, number)))
-    intents.append(InsertItems(criterion.path, tuple(tuple(sorted(copy)) for copy in copies)))
-    yield Repair(f"split it into {shared}", tuple(intents), safe=False, choice=SPLIT)
+            return None
+        more = [(("weight",), f"{share.normalize():f}")]
+        adding.append(ReplaceValue(criterion.path_of("weight"), more[0][1]))
+    copies = []
+    for number, text in enumerate(parts[1:], 2):
+        changes = [(own, json.dumps(text, ensure_ascii=False)), *more]
+        changes += [(("id",), write_numbered(criterion.id, number))] if criterion.has_own_id else []
+        copies.append(tuple(sorted(changes)))
+    return [*adding, InsertItems(criterion.path, tuple(copies))]
 
 
 def split(scale: Scale, band: Band, starts: Sequence[int]) -> Repair | None:

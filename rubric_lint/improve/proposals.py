@@ -12,13 +12,14 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.assess import Evidence, sort_findings
-from rubric_lint.edits.intents import Fix, InsertItems, Intent, Repair, ReplaceValue
+from rubric_lint.edits.intents import Fix, Intent, Repair, ReplaceValue
 from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.making import make_fix
 from rubric_lint.finding import Finding
 from rubric_lint.fix.following import DataChange
 from rubric_lint.fix.proof import find_doubt
 from rubric_lint.format.criterion import Shape
+from rubric_lint.format.repairs import divide
 from rubric_lint.judge.prompt import JudgedCase, Message, make_mark, say
 from rubric_lint.lint.engine import Examined, examine
 from rubric_lint.lint.mending import find_sharing
@@ -29,7 +30,7 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.grading import OVERALL, ScoringRubric
 from rubric_lint.scoring.loading import Loaded, RubricError, load_examined
 from rubric_lint.text.path import Path
-from rubric_lint.text.scalar import read_scalar, write_numbered
+from rubric_lint.text.scalar import read_scalar
 from rubric_lint.text.source import splice
 
 MODEL = "model"
@@ -341,35 +342,18 @@ class Writer(NamedTuple):
         title = f"split it into {len(parts)} criteria" if parts else "write it anew"
         try:
             if parts:
-                intents += self._divide(parts)
+                entry = next(each for each in self.base.loaded.rubric.entries if each.id == self.criterion)
+                adding = divide(entry, parts)
+                if adding is None:
+                    told = f"the weight {entry.weight} has no exact part for each of {len(parts)} criteria"
+                    raise RefusedError(Refusal.NOT_WRITABLE, told)
+                intents += adding
             paths = [each.path for found, each in self.base.examined.rubrics if found is document]
             sharing = find_sharing(document, paths, is_claimed=self.base.settings.claimed)
             fix = make_fix(sharing, Repair(title, tuple(intents), safe=False, is_local=True))
         except ObstacleError as fault:
             raise RefusedError(Refusal.NOT_WRITABLE, str(fault)) from None
         return Proposal(MODEL, title, texts, parts, fix)
-
-    def _divide(self, parts: Sequence[str]) -> Iterator[Intent]:
-        """Yield what adds the further parts of a split; a weight that is written is shared.
-
-        Raises:
-            ObstacleError: if that weight has no such part.
-        """
-        entry = next(each for each in self.base.loaded.rubric.entries if each.id == self.criterion)
-        own = entry.outcome_path[len(entry.path) :]
-        more: list[tuple[Path, str]] = []
-        if entry.fields is not None and "weight" in entry.fields and entry.weight is not None:
-            share = entry.weight / len(parts)
-            if share * len(parts) != entry.weight:
-                raise ObstacleError(f"the weight {entry.weight} has no exact part for each of {len(parts)} criteria")
-            more = [(("weight",), f"{share.normalize():f}")]
-            yield ReplaceValue(entry.path_of("weight"), more[0][1])
-        copies = []
-        for number, text in enumerate(parts[1:], 2):
-            changes = [(own, json.dumps(text, ensure_ascii=False)), *more]
-            changes += [(("id",), write_numbered(entry.id, number))] if entry.has_own_id else []
-            copies.append(tuple(sorted(changes)))
-        yield InsertItems(entry.path, tuple(copies))
 
 
 def _read_parts(value: Mapping[str, Any]) -> tuple[str, ...]:
