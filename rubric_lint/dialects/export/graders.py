@@ -7,6 +7,7 @@ formula of OpenAI holds the average. Sources: `model_graded_qa` of inspect_ai 0.
 
 from collections.abc import Iterator
 from decimal import Decimal
+from keyword import kwlist
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.export.criteria import BY_ITS_ANSWERS, as_weight, make_ids, refuse_template
@@ -62,8 +63,8 @@ def _list_scores(scale: Scale) -> tuple[tuple[tuple[str, str, Path], ...], dict[
 
 
 _VARIABLE = {
-    "pattern": r"(?!(?:abs|ceil|exp|floor|log|max|min|sqrt)$)[A-Za-z_][A-Za-z0-9_]*",
-    "x-expected": "a letter, then letters, digits or underscores, and no function",
+    "pattern": rf"(?!(?:abs|ceil|exp|floor|log|max|min|sqrt|{'|'.join(kwlist)})$)[A-Za-z_][A-Za-z0-9_]*",
+    "x-expected": "a letter, then letters, digits or underscores, and no function or keyword",
 }
 
 
@@ -76,7 +77,7 @@ def _write_openai(writing: Writing) -> str:
     for called, asked in zip(make_ids(writing, _VARIABLE, "_") or ["score"], questions, strict=True):
         for path, text in [(asked.path, asked.task), *((path, text) for _, text, path in asked.steps)]:
             refuse_template(writing, path, text)
-        lines = [f"Score {head}: {text}" for head, text, _ in asked.steps]
+        lines = [f"Score {head}: {' '.join(text.split())}" for head, text, _ in asked.steps]  # one line each
         prompt = [
             asked.task or BY_ITS_ANSWERS,
             "\n".join(lines or ["met: The output meets this.", "unmet: It does not."]),
