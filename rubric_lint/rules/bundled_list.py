@@ -38,24 +38,26 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 
 def _part(text: str, found: re.Match[str]) -> Iterator[str]:
     """Yield what each item of "all of the following" asks for; nothing unless the items are unmistakable."""
-    lead, (_, opens, listed) = (
-        text[: found.start()].rstrip(),
-        re.split(r"([:\n])", text[found.end() :] + ":", maxsplit=1),
-    )
-    listed = listed.removesuffix(":").strip().removesuffix(".")
+    lead, behind = text[: found.start()].rstrip(), text[found.end() :]
+    opens = min((at for at in (behind.find(":"), behind.find("\n")) if at >= 0), default=-1)
+    listed = behind[opens + 1 :].strip().removesuffix(".")
     is_whole = found["said"].split()[0].lower() in {"all", "each", "both"} and not _NEGATED.search(lead)
-    if not is_whole or not opens or re.search(r"[.:!?()]", listed):
+    if not is_whole or opens < 0 or not set(".:!?()").isdisjoint(listed):
         return
-    for separator in (r"\n\s*(?:[-*•]\s*)?", r";\s+(?:and\s+)?", r",\s+(?:and\s+)?|\s+and\s+"):
-        items = [item.strip(" -*•,;") for item in re.split(separator, listed)]
-        if len(items) > 1 and not any("\n" in item for item in items):
-            # With commas alone, an "and" may join two items, or stand in one.
-            if separator[0] == "," and (
-                listed.count(" and ") != 1 or " and " not in listed[listed.rindex(items[-2]) :]
-            ):
-                return
-            yield from (f"{lead} {item}".strip() for item in items if item)
+    if "\n" in listed:
+        items = listed.split("\n")
+    elif ";" in listed:
+        items = [item.strip().removeprefix("and ") for item in listed.split(";")]
+    else:  # an "and" that is not before the last item joins two items, or stands in one
+        *first, last = listed.split(",")
+        items = [*first, *last.strip().removeprefix("and ").split(" and ")]
+        if (
+            " and " in "".join(first)
+            or ("and " not in last)
+            or len(items) != len(first) + (not last.strip().startswith("and ")) + 1
+        ):
             return
+    yield from (f"{lead} {item.strip(' -*•,')}".strip() for item in items if item.strip(" -*•,"))
 
 
 RULE = Rule(
