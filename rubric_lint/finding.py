@@ -9,7 +9,7 @@ from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import Source, Span
 
 LIST_CHOICES = "?"
-"""What stands for the name of a choice where the answers are to be listed."""
+"""The name of a choice that asks to list the answers instead of applying one."""
 
 
 class Severity(StrEnum):

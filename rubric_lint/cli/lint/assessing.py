@@ -268,16 +268,26 @@ def list_ids(answers: str, fields: Fields) -> set[str]:
     Raises:
         UserError: if the file cannot be read.
     """
-    found = set()
+    names = (record.get("id") for record in _decode_records(answers, fields))
+    return {name_key(make_id_key(name)) for name in names if name is not None}
+
+
+def _decode_records(name: str, fields: Fields) -> Iterator[dict[str, Any]]:
+    """Yield the records of a file that can be decoded, each with its fields named as ours.
+
+    Raises:
+        UserError: if the file cannot be read.
+    """
     try:
-        lines = [line for several in read_records(answers).lines.values() for line in several]
+        lines = [line for several in read_records(name).lines.values() for line in several]
     except OSError as fault:
-        raise UserError(f"{answers}: {fault.strerror or fault}") from None
+        raise UserError(f"{name}: {fault.strerror or fault}") from None
     for line in lines:
+        record = None
         with suppress(OutputError):
-            name = fields.rename(decode_entry(line.text)).get("id")
-            found.update([] if name is None else [name_key(make_id_key(name))])
-    return found
+            record = fields.rename(decode_entry(line.text))
+        if record is not None:
+            yield record
 
 
 _MOST_COMMITS = 200
@@ -325,13 +335,7 @@ def _read_texts(name: str, fields: Fields) -> dict[tuple[Any, Key], str]:
         UserError: if the file cannot be read.
     """
     found: dict[tuple[Any, Key], str] = {}
-    try:
-        lines = [line for several in read_records(name).lines.values() for line in several]
-    except OSError as fault:
-        raise UserError(f"{name}: {fault.strerror or fault}") from None
-    for line in lines:
-        with suppress(OutputError):
-            record = fields.rename(decode_entry(line.text))
-            if (text := bare_text(record.get("answer"))) is not None:
-                found[record.get("rubric"), make_id_key(record.get("id"))] = text
+    for record in _decode_records(name, fields):
+        if (text := bare_text(record.get("answer"))) is not None:
+            found[record.get("rubric"), make_id_key(record.get("id"))] = text
     return found
