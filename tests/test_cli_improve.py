@@ -13,7 +13,7 @@ import click
 import pytest
 from chat_server import completion, serving
 from click.testing import CliRunner
-from jsonschema import Draft7Validator
+from played_judges import call
 
 from rubric_lint.cli.lint import improve as improving
 from rubric_lint.cli.lint.lint import cli
@@ -116,17 +116,7 @@ def play(noise, replies=()):
 
 def run(*arguments, form="json", name="refund.rubric.yaml"):
     """Return the exit code, the report (of JSON as an object), and what is said beside it."""
-    given = ["improve", name, "answers.jsonl", *arguments, "--format", form]
-    done = CliRunner().invoke(cli, given, standalone_mode=False, prog_name="rubric-lint")
-    if done.exception:
-        if not hasattr(done.exception, "format_message"):
-            raise done.exception
-        return done.exception.exit_code, None, done.exception.format_message()
-    if form != "json" or not done.stdout:
-        return done.return_value, done.stdout, done.stderr
-    report = json.loads(done.stdout)
-    assert [error.message for error in Draft7Validator(SCHEMA).iter_errors(report)] == []
-    return done.return_value, report, done.stderr
+    return call("improve", SCHEMA, name, "answers.jsonl", *arguments, form=form)
 
 
 def criterion(report, number=0):

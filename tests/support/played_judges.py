@@ -7,6 +7,26 @@ import random
 import re
 
 from chat_server import Asked, completion
+from click.testing import CliRunner
+from jsonschema import Draft7Validator
+
+from rubric_lint.cli.lint.lint import cli
+
+
+def call(command, schema, *arguments, form="json"):
+    """Return the exit code, the report of a command (of JSON as a valid object), and what is said beside it."""
+    given = [command, *arguments, "--format", form]
+    done = CliRunner().invoke(cli, given, standalone_mode=False, prog_name="rubric-lint")
+    if done.exception:
+        if not hasattr(done.exception, "format_message"):
+            raise done.exception
+        return done.exception.exit_code, None, done.exception.format_message()
+    if form != "json" or not done.stdout:
+        return done.return_value, done.stdout, done.stderr
+    report = json.loads(done.stdout)
+    assert [error.message for error in Draft7Validator(schema).iter_errors(report)] == []
+    return done.return_value, report, done.stderr
+
 
 CRITERIA = ("cites", "period", "polite", "short")
 
