@@ -6,13 +6,14 @@ effect, it is its power. The table goes into docs/guides/judged-data.md. Takes a
 
 import argparse
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
+
+from pages import renew_marked
 
 from rubric_lint.agree.judged.outcomes import Decision
 from rubric_lint.agree.judged.rules import FINDERS
@@ -316,11 +317,7 @@ def main() -> None:
     if options.print:
         print(table)
         return
-    marked = f"<!-- false alarms: {options.draws} draws -->\n\n{table}\n\n<!-- /false alarms -->"
-    page = PAGE.read_text("utf-8")
-    PAGE.write_text(
-        re.sub(r"<!-- false alarms.*<!-- /false alarms -->", lambda _: marked, page, flags=re.DOTALL), "utf-8"
-    )
+    renew_marked(PAGE, f"false alarms: {options.draws} draws", table)
 
 
 if __name__ == "__main__":

@@ -6,13 +6,14 @@ table goes into docs/guides/assessing.md. Takes some minutes.
 """
 
 import argparse
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
+
+from pages import renew_marked
 
 from rubric_lint.agree.judged.outcomes import Decision
 from rubric_lint.agree.judged.rules import FINDERS
@@ -272,11 +273,7 @@ def main() -> None:
     if options.print:
         print(table)
         return
-    marked = f"<!-- improvements -->\n\n{table}\n\n<!-- /improvements -->"
-    page = PAGE.read_text("utf-8")
-    PAGE.write_text(
-        re.sub(r"<!-- improvements -->.*<!-- /improvements -->", lambda _: marked, page, flags=re.DOTALL), "utf-8"
-    )
+    renew_marked(PAGE, "improvements", table)
 
 
 if __name__ == "__main__":

@@ -208,6 +208,14 @@ def write_page(path: Path) -> None:
     read_page(path)
 
 
+def renew_marked(page: Path, mark: str, text: str) -> None:
+    """Replace what a page has between `<!-- MARK -->` and `<!-- /MARK -->`; behind a colon in `mark` is a remark."""
+    name = mark.partition(":")[0]
+    new = f"<!-- {mark} -->\n\n{text}\n\n<!-- /{name} -->"
+    old = page.read_text("utf-8")
+    page.write_text(re.sub(rf"<!-- {name}.*<!-- /{name} -->", lambda _: new, old, flags=re.DOTALL), "utf-8")
+
+
 def list_messages(rule: Rule) -> str:
     """The section of a page with the codes and texts of the rule's messages; braces hold what a text leaves open."""
     texts = {code: text.replace("{{", "{").replace("}}", "}") for code, text in rule.messages.items()}

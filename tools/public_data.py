@@ -9,7 +9,6 @@ import argparse
 import csv
 import json
 import os
-import re
 import statistics
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from click.testing import CliRunner
+from pages import renew_marked
 
 from rubric_lint.cli.lint.lint import cli
 from rubric_lint.rules.rows import find_row
@@ -153,9 +153,7 @@ def main() -> None:
     if options.print:
         print(figures)
         return
-    marked = f"<!-- figures -->\n\n{figures}\n\n<!-- /figures -->"
-    page = PAGE.read_text("utf-8")
-    PAGE.write_text(re.sub(r"<!-- figures.*<!-- /figures -->", lambda _: marked, page, flags=re.DOTALL), "utf-8")
+    renew_marked(PAGE, "figures", figures)
 
 
 if __name__ == "__main__":
