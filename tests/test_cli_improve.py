@@ -154,6 +154,7 @@ def test_a_wording_that_measures_better_is_offered_as_a_diff_with_its_evidence()
     assert (Path("refund.rubric.yaml").read_text(), report["written"]) == (RUBRIC, False)
 
 
+@pytest.mark.slow
 def test_writing_changes_only_the_text_and_asks_nothing_again():
     prepare(80)
     behave = play({OLD: 0.25}, [BETTER])
@@ -165,6 +166,7 @@ def test_writing_changes_only_the_text_and_asks_nothing_again():
     assert Path("refund.rubric.yaml").read_text() == RUBRIC.replace(OLD, GOOD)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
@@ -192,6 +194,7 @@ def test_a_reply_that_cannot_be_offered_is_rejected_before_anything_is_judged(re
     assert (code, codes(found), found["offered"], asked) == (1, [reason], None, 161)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("noise", "reason"),
     [
@@ -209,6 +212,7 @@ def test_a_wording_that_measures_no_better_is_rejected_with_its_figures(noise, r
     assert found["rejected"][0]["trial"]["figures"][0]["test"] == "steadier"
 
 
+@pytest.mark.slow
 def test_a_wording_that_judges_something_else_is_rejected():
     prepare(80)
 
@@ -228,6 +232,7 @@ def test_a_wording_that_judges_something_else_is_rejected():
     assert (code, codes(criterion(report))) == (1, ["other-meaning"])
 
 
+@pytest.mark.slow
 def test_a_wording_that_makes_another_criterion_worse_is_rejected():
     prepare(80)
 
@@ -257,6 +262,7 @@ def test_too_few_answers_decide_nothing_and_nothing_is_proposed():
     assert re.findall(r"at most (\d+) requests", told) == ["76"]
 
 
+@pytest.mark.slow
 def test_where_nothing_is_wrong_nothing_is_asked_of_the_writer():
     prepare(60)
     code, report, _, asked = mend([BETTER], noise={OLD: 0})
@@ -266,6 +272,7 @@ def test_where_nothing_is_wrong_nothing_is_asked_of_the_writer():
     assert mend([BETTER], noise={OLD: 0})[0] == 4
 
 
+@pytest.mark.slow
 def test_labels_that_contradict_each_other_are_counted_and_left_out():
     cases = prepare(80)
     other = [{**case, "period": not case["period"]} for case in cases]
@@ -316,6 +323,7 @@ def test_a_budget_of_three_requests_ends_the_run_and_says_so():
     assert report["rubrics"][0]["criteria"] == []
 
 
+@pytest.mark.slow
 def test_a_budget_that_ends_in_a_trial_keeps_what_was_asked_for_the_next_run():
     prepare(80)
     behave = play({OLD: 0.25}, [BETTER])
@@ -459,6 +467,7 @@ tests:
 """
 
 
+@pytest.mark.slow
 def test_a_suite_of_agentv_is_improved_at_its_place():
     Path("suite.eval.yaml").write_text(SUITE)
     prepare(80)
@@ -496,6 +505,7 @@ def test_what_a_plain_fix_mends_is_left_to_the_fixer():
     )
 
 
+@pytest.mark.slow
 def test_bands_are_reworded_and_the_scale_stays():
     Path("refund.rubric.yaml").write_text(
         "rubrics:\n  - id: period\n    required_min_score: 7\n    score_ranges:\n"
@@ -528,6 +538,7 @@ def test_bands_are_reworded_and_the_scale_stays():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "band",
     [
@@ -547,6 +558,7 @@ def test_a_reply_that_changes_the_scale_is_rejected(band):
     assert refused.value.why is Refusal.OTHER_FIELDS
 
 
+@pytest.mark.slow
 def test_the_bands_of_a_holistic_rubric_are_reworded():
     Path("refund.rubric.yaml").write_text(
         "rubrics:\n  - score_range: [0, 5]\n    expected_outcome: Says little of the refund\n"
@@ -610,6 +622,7 @@ def test_each_rubric_of_a_suite_is_improved_with_its_own_answers():
     assert written == SUITE.replace(OLD, GOOD) + second.replace("Treats the refund quite well", GOOD)
 
 
+@pytest.mark.slow
 def test_the_page_shows_the_offer_the_evidence_and_what_was_rejected():
     prepare(80)
     replies = [{"outcome": OLD, "parts": []}, {"outcome": "Mentions the refund", "parts": []}, BETTER]
@@ -627,6 +640,7 @@ def test_the_page_shows_the_offer_the_evidence_and_what_was_rejected():
     assert code == 0
 
 
+@pytest.mark.slow
 def test_another_model_can_propose():
     prepare(80)
     with serving(play({OLD: 0.25}, [BETTER])) as chat:

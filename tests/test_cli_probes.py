@@ -77,6 +77,7 @@ def mended(report):
     return [each["id"] for each in report["criteria"] if each["standing"] == "mend"]
 
 
+@pytest.mark.slow
 def test_a_judge_that_looks_notices_what_is_wrong_and_pays_for_nothing():
     write_usual()
     code, kinds, report, _ = run(notice, "--probe", "10")
@@ -119,6 +120,7 @@ def test_a_judge_that_rewards_padding_makes_the_criteria_ones_to_mend():
     }
 
 
+@pytest.mark.slow
 def test_a_judge_that_ignores_the_answer_notices_nothing_which_is_a_hint():
     write_usual()
     code, kinds, report, _ = run(ignore, "--probe", "10")
@@ -151,6 +153,7 @@ def test_few_answers_decide_nothing_and_the_page_says_how_many_would():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answers", "made"),
     [
@@ -172,6 +175,7 @@ def test_answers_that_cannot_be_changed_are_counted_and_not_asked_for(answers, m
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("most", "judged", "variants"), [(0, 0, 0), (3, 1, 0), (20, 10, 0), (23, 10, 1), (25, 10, 2)])
 def test_a_limit_holds_for_answers_and_variants_together(most, judged, variants):
     write_usual()
