@@ -223,13 +223,6 @@ After `name=` the value follows.
 """
 
 
-def load_command(place: str) -> click.Command:
-    """Load the command at `module:function`."""
-    module, _, function = place.partition(":")
-    command: click.Command = getattr(import_module(f"rubric_lint.cli.{module}"), function)
-    return command
-
-
 def suggest_command(ctx: click.Context, commands: Iterable[str], args: list[str]) -> str:
     """Return a hint with the command to type when `args` start with an unknown word; empty if there is none near."""
     from rubric_lint.messages import find_near  # noqa: PLC0415  (few calls need it)
@@ -516,7 +509,8 @@ class DefaultGroup(Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command with this name."""
         if cmd_name in self._late and cmd_name not in self.commands:
-            self.commands[cmd_name] = load_command(self._late[cmd_name])
+            module, _, function = self._late[cmd_name].partition(":")
+            self.commands[cmd_name] = getattr(import_module(f"rubric_lint.cli.{module}"), function)
         return super().get_command(ctx, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

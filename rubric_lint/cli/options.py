@@ -556,7 +556,7 @@ def _make_option(text: str, *, is_first: bool) -> Option:
     key, _, choices = text.rstrip("!").partition("=")
     name, is_required = key.partition(":")[0], text.endswith("!")
     spec = OPTIONS[key]
-    takes = tuple(choices.split(",")) if choices else spec.takes
+    takes: Any = tuple(choices.split(",")) if choices else spec.takes
     default = takes[0] if choices and isinstance(takes, tuple) and not is_required else spec.default
     settings: dict[str, Any] = {"required": is_required, "metavar": spec.metavar}
     if takes is None:

@@ -212,26 +212,28 @@ def print_settings(paths: Iterable[str], finder: "SettingsFinder", *, as_json: b
             complain(f"{path}: does not exist")
             code = Exit.USAGE
     if as_json:
-        click.echo(json.dumps([*map(_as_data, reports)], indent=1, default=float))
+        data = [
+            {
+                "path": report.path,
+                "settings_file": report.file,
+                "settings": {each.name: {"value": each.value, "sources": each.sources} for each in report.settings},
+                "rules": {"on": report.rules_on, "off": report.rules_off},
+                "version": report.version,
+            }
+            for report in reports
+        ]
+        click.echo(json.dumps(data, indent=1, default=float))
     else:
-        click.echo("\n\n".join("\n".join(_as_lines(report)) for report in reports))
+        click.echo("\n\n".join("\n".join(_word_settings(report)) for report in reports))
     return code
 
 
-def _as_data(report: "SettingsReport") -> dict[str, Any]:
-    settings = {each.name: {"value": each.value, "sources": each.sources} for each in report.settings}
-    return {
-        "path": report.path,
-        "settings_file": report.file,
-        "settings": settings,
-        "rules": {"on": report.rules_on, "off": report.rules_off},
-        "version": report.version,
-    }
-
-
-def _as_lines(report: "SettingsReport") -> Iterable[str]:
+def _word_settings(report: "SettingsReport") -> Iterable[str]:
     yield f"{visible(report.path)}: " + (f"settings of {visible(report.file)}" if report.file else "no settings file")
-    rows = [(each.name, _write(each.value), ", ".join(each.sources)) for each in report.settings]
+    rows = []
+    for each in report.settings:
+        value = "not set" if each.value is None else json.dumps(each.value, ensure_ascii=False, default=float)
+        rows.append((each.name, value, ", ".join(each.sources)))
     names, values = (max(len(row[column]) for row in rows) for column in (0, 1))
     for name, value, source in rows:
         yield f"  {name:<{names}}  {visible(value):<{values}}  {visible(source)}"
@@ -240,10 +242,6 @@ def _as_lines(report: "SettingsReport") -> Iterable[str]:
     yield f"  {count} of {count + len(report.rules_off)} rules run{off}"
     if report.version:
         yield f"  read as format version {report.version}"
-
-
-def _write(value: Any) -> str:
-    return "not set" if value is None else json.dumps(value, ensure_ascii=False, default=float)
 
 
 _WITH_SUMMARY = (Statistics, *(REPORTERS[name] for name in TEXT_FORMATS))
