@@ -1,15 +1,13 @@
 """Define `rubric-lint labels`, which draws answers and writes the sheet in which people judge them."""
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import Given, command, require_file_name
-from rubric_lint.cli.score.options import load
+from rubric_lint.cli.score.options import load, require_existing
 from rubric_lint.messages import UserError, visible
-from rubric_lint.project.files import explain_os_error
 
 _CALL = "rubric-lint labels examples/summary.rubric.yaml answers.jsonl"
 
@@ -48,7 +46,10 @@ def labels(given: Given) -> None:
     chunks = [*read_chunks(given.answers)]
     try:
         check_answers(chunks, rubrics, taken=frozenset())  # results have the answers too
-        allowed = find_open(rubrics, _read(given.results), _read(given.labels))
+        for names in (given.results, given.labels):
+            require_existing(names)
+        results, done = ({name: read_chunks(name) for name in names} for names in (given.results, given.labels))
+        allowed = find_open(rubrics, results, done)
         drawn, total = draw(filter(allowed, read_answers(chunks, rubrics)), given.sample, given.seed)
         if not drawn:
             raise UserError(f"{given.answers}: no answer is left to label")
@@ -76,16 +77,3 @@ def labels(given: Given) -> None:
     )
     click.echo(f"Wrote {visible(given.output)}: {chosen}. Fill it in, then run:", err=True)
     click.echo(f"  rubric-lint agree {visible(given.rubric)} RESULTS --labels {visible(given.output)}", err=True)
-
-
-def _read(names: Sequence[str]) -> dict[str, Iterator[bytes]]:
-    """Return the bytes of each file.
-
-    Raises:
-        UserError: if one does not exist.
-    """
-    from rubric_lint.cli.score.agree import read_chunks  # noqa: PLC0415
-
-    if missing := [name for name in names if not Path(name).exists()]:
-        raise UserError(*(f"{name}: {explain_os_error(name, FileNotFoundError())}" for name in missing))
-    return {name: read_chunks(name) for name in names}

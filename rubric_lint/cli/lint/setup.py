@@ -2,7 +2,6 @@
 
 import os
 import shlex
-from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -10,9 +9,8 @@ from click.shell_completion import get_completion_class
 
 from rubric_lint.cli.commands import ALIASES, COMMANDS, Exit, Group
 from rubric_lint.cli.options import Choice, Given, command, complete_name, print_page, print_rules
-from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent
+from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent, has_content
 from rubric_lint.messages import visible
-from rubric_lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.run.cache import FOLDER, cache_folder, clear
 
 
@@ -119,7 +117,7 @@ def install(given: Given) -> None:
     target = Path(skills, NAME, FILE)
     text = find_skill().read_bytes()
     try:
-        if _holds(target, text):
+        if has_content(target, text):
             click.echo(f"{visible(str(target))} is up to date.", err=True)
             return
         if os.path.lexists(target) and not given.force:
@@ -132,12 +130,6 @@ def install(given: Given) -> None:
     except OSError as fault:
         raise click.UsageError(f"cannot write {target}: {fault.strerror}") from fault
     click.echo(f"Wrote {visible(str(target))}.", err=True)
-
-
-def _holds(file: Path, data: bytes) -> bool:
-    with suppress(OSError):  # also what is not a regular file, or too large to be the skill
-        return read_file(str(file), SMALL_LIMIT) == data
-    return False
 
 
 skill = Group(

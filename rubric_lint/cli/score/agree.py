@@ -211,11 +211,8 @@ def agree(given: Given) -> int:
         if page:
             from rubric_lint.report.html import render_agreement  # noqa: PLC0415
 
-            page.write(
-                render_agreement(
-                    findings, f"{Path(given.rubric).name}: {', '.join(map(_label, [*given.results, *given.labels]))}"
-                )
-            )
+            names = ("stdin" if name == STDIN else Path(name).name for name in (*given.results, *given.labels))
+            page.write(render_agreement(findings, f"{Path(given.rubric).name}: {', '.join(names)}"))
     if form != "json":
         complain_of_records(reader)
     for breach in breaches:
@@ -225,10 +222,6 @@ def agree(given: Given) -> int:
 
 _IN_A_TABLE = 10
 """The disagreements to list in a table, unless --worst says it."""
-
-
-def _label(name: str) -> str:
-    return "stdin" if name == STDIN else Path(name).name
 
 
 def _read_condition(text: str, known: dict[str, None]) -> "Condition":

@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from rubric_lint.cli.options import STDIN, Given
 from rubric_lint.messages import UserError
+from rubric_lint.project.files import explain_os_error
 from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import complain
 
@@ -104,14 +106,22 @@ def find_files(names: tuple[str, ...], left: list[str] | None = None) -> tuple[s
     return tuple(found.files)
 
 
+def require_existing(names: Sequence[str]) -> None:
+    """Check that the files exist.
+
+    Raises:
+        UserError: naming those that do not.
+    """
+    if missing := [name for name in names if not Path(name).exists()]:
+        raise UserError(*(f"{name}: {explain_os_error(name, FileNotFoundError())}" for name in missing))
+
+
 def require_readable(outputs: Sequence[str]) -> None:
     """Check that every file can be opened, before the first result, so that no long run fails late.
 
     Raises:
         UserError: naming those that cannot.
     """
-    from rubric_lint.project.files import explain_os_error  # noqa: PLC0415
-
     faults = []
     for name in outputs:
         if name == STDIN:
