@@ -490,11 +490,7 @@ class Given(SimpleNamespace):
     """The values of the arguments and options of a call, by their names."""
 
     def finder(self, overrides: Overrides | None = None) -> SettingsFinder:
-        """Return a finder for the settings of files.
-
-        Raises:
-            SettingsError: if the named settings file cannot be used.
-        """
+        """Return a finder for the settings of files; raise SettingsError if the named settings file cannot be used."""
         from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415  (not needed by --help)
 
         return SettingsFinder(overrides or Overrides(), file=self.config, isolated=self.isolated)
@@ -645,11 +641,7 @@ def _rules() -> Mapping[str, Rule]:
 
 
 def read_name(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
-    """Return the name of a rule.
-
-    Raises:
-        click.BadParameter: when no rule has this name; it suggests the nearest one.
-    """
+    """Return the name of a rule; raise click.BadParameter when no rule has this name; it suggests the nearest one."""
     if value is None or value in _rules():
         return value
     hint = word_unknown(value, _rules()) or "; `rubric-lint --rules` lists them"

@@ -194,11 +194,7 @@ def spare(name: str | None, lint: "Lint") -> "Lint":
 
 
 def refuse_same_file(file: str, output: str | None) -> None:
-    """Check that --output is not the input file.
-
-    Raises:
-        click.UsageError: if it is.
-    """
+    """Check that --output is not the input file; raise click.UsageError if it is."""
     if output and "-" not in {output, file} and os.path.realpath(output) == os.path.realpath(file):
         raise click.UsageError("--output is the input file; name another file, or use `fix`")
 

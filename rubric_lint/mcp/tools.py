@@ -66,11 +66,7 @@ class Tool(NamedTuple):
 
 
 def check_arguments(given: Arguments, schema: Schema) -> None:
-    """Check the arguments of a call.
-
-    Raises:
-        ToolError: when one is unknown, missing or wrong; the message names it.
-    """
+    """Check the arguments of a call; raise ToolError when one is unknown, missing or wrong; the message names it."""
     known = schema["properties"]
     if unknown := [name for name in given if name not in known]:
         hint = point_to_known(unknown[0], known) if known else "this tool takes none"

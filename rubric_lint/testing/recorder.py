@@ -48,11 +48,7 @@ class Recorder:
                 yield Answer(need.test.key, rubric, case, {"id": need.test.id, **named, **shown})
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Write one record in the place of that before it.
-
-        Raises:
-            OSError: when the file cannot be written.
-        """
+        """Write one record in the place of that before it; raise OSError when the file cannot be written."""
         need = self._needed[json.dumps(record["id"])]
         before = need.recording.record if need.recording else None
         if len(need.stale) < len(self._tested.rubric.criteria) and before is not None:

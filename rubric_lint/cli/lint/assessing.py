@@ -260,11 +260,7 @@ class _AmongAnswers(RecordCache):
 
 
 def list_ids(answers: str, fields: Fields) -> set[str]:
-    """Return the ids of the answers of a file, as they are shown.
-
-    Raises:
-        UserError: if the file cannot be read.
-    """
+    """Return the ids of the answers of a file, as they are shown; raise UserError if the file cannot be read."""
     names = (record.get("id") for record in _decode_records(answers, fields))
     return {name_key(make_id_key(name)) for name in names if name is not None}
 

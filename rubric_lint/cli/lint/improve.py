@@ -203,11 +203,7 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
 
 
 def _read_answers(name: str, rubrics: Mapping[str, ScoringRubric], fields: Fields | None = None) -> list[Answer]:
-    """Return the answers of a file, or those of its results.
-
-    Raises:
-        UserError: if they cannot be used.
-    """
+    """Return the answers of a file, or those of its results; raise UserError if they cannot be used."""
     from rubric_lint.judge.answers import AnswersError, Fields  # noqa: PLC0415
 
     require_existing([name])

@@ -130,11 +130,7 @@ class Judges:
         self.run: JudgedRun | None = None
 
     def open(self, finder: "SettingsFinder") -> "JudgedRun":
-        """Open a run.
-
-        Raises:
-            UserError: if a file that an option names cannot be read.
-        """
+        """Open a run; raise UserError if a file that an option names cannot be read."""
         from rubric_lint.agree.judged.run import JudgedRun, RecordCache, Reviewer  # noqa: PLC0415
 
         if self._kept is None:

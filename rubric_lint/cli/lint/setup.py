@@ -91,11 +91,7 @@ def print_path(_given: Given) -> None:
 
 
 def read_agent(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
-    """Return the name of an agent.
-
-    Raises:
-        click.BadParameter: for an unknown one.
-    """
+    """Return the name of an agent; raise click.BadParameter for an unknown one."""
     return value and Choice(sorted(FOLDERS)).convert(value, _param, _ctx)
 
 

@@ -97,11 +97,7 @@ class Faults:
 
 
 def load_prices(path: str | None) -> Prices | None:
-    """Read the table of prices before the first request.
-
-    Raises:
-        click.UsageError: if it cannot be read.
-    """
+    """Read the table of prices before the first request; raise click.UsageError if it cannot be read."""
     try:
         return None if path is None else read_prices(path)
     except PricesError as wrong:
@@ -351,11 +347,7 @@ class _Noting:
 
 
 def check_batch(batch: Batch, calls: Iterable[Call]) -> None:
-    """Refuse requests that cannot be written as a batch.
-
-    Raises:
-        click.UsageError: naming the option.
-    """
+    """Refuse requests that cannot be written as a batch; raise click.UsageError naming the option."""
     try:
         check_form(batch.form, calls)
     except BatchError as fault:

@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 def load(
     path: str, given: Given, *, pass_at: Decimal | None = None, borderline_at: Decimal | None = None
 ) -> "dict[str, ScoringRubric]":
-    """Return the rubrics of a file by name.
-
-    Raises:
-        UserError: if they cannot be used for scoring.
-    """
+    """Return the rubrics of a file by name; raise UserError if they cannot be used for scoring."""
     from rubric_lint.project.files import File, Unreadable, read  # noqa: PLC0415
     from rubric_lint.scoring.loading import RubricError, load_rubrics  # noqa: PLC0415
 
@@ -107,11 +103,7 @@ def find_files(names: tuple[str, ...], left: list[str] | None = None) -> tuple[s
 
 
 def require_existing(names: Sequence[str]) -> None:
-    """Check that the files exist.
-
-    Raises:
-        UserError: naming those that do not.
-    """
+    """Check that the files exist; raise UserError naming those that do not."""
     if missing := [name for name in names if not Path(name).exists()]:
         raise UserError(*(f"{name}: {explain_os_error(name, FileNotFoundError())}" for name in missing))
 

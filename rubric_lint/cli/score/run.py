@@ -222,11 +222,7 @@ class ResultOutput:
     def __init__(
         self, name: str, rubrics: "Mapping[str, ScoringRubric]", read: Sequence[str], *, compact: bool
     ) -> None:
-        """Open the file.
-
-        Raises:
-            click.UsageError: when it cannot be written, or is one of the files `read`.
-        """
+        """Open the file; raise click.UsageError when it cannot be written, or is one of the files `read`."""
         from rubric_lint.project.writing import PartFile, WriteError  # noqa: PLC0415
         from rubric_lint.report.scores import count_errors, open_results  # noqa: PLC0415
 
