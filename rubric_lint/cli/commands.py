@@ -37,6 +37,11 @@ class Exit(IntEnum):
     INTERRUPTED = 130
     TERMINATED = 143
 
+    @classmethod
+    def of(cls, *, crashed: object, failed: object, found: object) -> "Exit":
+        """Return the code of a run: whether rubric-lint crashed in it, something could not be read, or was found."""
+        return cls.FAULT if crashed else cls.USAGE if failed else cls.FOUND if found else cls.CLEAN
+
 
 class Termination:
     """Makes SIGTERM, with which other programs end this one, do what Ctrl+C does: say what was done, and clean up."""
@@ -123,7 +128,7 @@ def launch(command: click.Command, name: str) -> NoReturn:
 COMMANDS = {
     "check": "lint.lint:check",
     "fix": "fix.fix:fix",
-    "format": "lint.format_files:format_files",
+    "format": "fix.fix:format_files",
     "show": "lint.show:show",
     "init": "lint.setup:init",
     "adopt": "lint.adopt:adopt",

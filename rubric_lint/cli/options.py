@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-    from rubric_lint.fix.run import FixRun, FixTotals
     from rubric_lint.project.settings import Overrides, SettingsFinder
     from rubric_lint.rules.rule import Rule
     from rubric_lint.run.given import Input
@@ -863,11 +862,3 @@ def load_given(given: Input, finder: SettingsFinder) -> dict[str, Loaded]:
         raise InvalidError(*wrong.faults) from None
     except RubricError as wrong:
         raise UnusableError(*wrong.faults) from None
-
-
-def rewrite_all(run: FixRun, given: Given, overrides: Overrides) -> FixTotals:
-    """Rewrite files, by default those of the current folder, and say what is not read."""
-    totals = run.fix_all(given.paths or (".",), given.stdin_filename or "<stdin>", given.finder(overrides))
-    for line in run.explaining.word():
-        complain(line)
-    return totals

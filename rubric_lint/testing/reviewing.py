@@ -62,14 +62,6 @@ def _list_answers(tested: Tested, criterion: ScoringCriterion, given: set[Answer
 _NOUNS = {"band": "bands", "level": "levels", "answer": "answers to checks", "gate": "sides of gates"}
 
 
-def summarize_coverage(targets: Sequence[Target]) -> str:
-    """Return the sentence on the targets of all rubrics."""
-    total = Counter(target.kind for target in targets)
-    reached = Counter(target.kind for target in targets if target.is_reached)
-    parts = [f"{reached[kind]} of {total[kind]} {noun}" for kind, noun in _NOUNS.items() if total[kind]]
-    return f"Coverage: the tests reach {join_words(parts)}."
-
-
 class Catch(NamedTuple):
     """How many bad answers were `planted` for a criterion, or for the verdict, and how many of them it caught.
 
@@ -192,7 +184,13 @@ def find_mutation(tested: Tested) -> Mutation:
 def word_coverage(runner: Runner) -> Iterator[str]:
     """Yield the sentence on coverage."""
     targets = [target for tested in _list_ran(runner) for target in list_targets(tested)]
-    yield summarize_coverage(targets) if targets else "Coverage: no test has a result."
+    if not targets:
+        yield "Coverage: no test has a result."
+        return
+    total = Counter(target.kind for target in targets)
+    reached = Counter(target.kind for target in targets if target.is_reached)
+    parts = [f"{reached[kind]} of {total[kind]} {noun}" for kind, noun in _NOUNS.items() if total[kind]]
+    yield f"Coverage: the tests reach {join_words(parts)}."
 
 
 def word_mutation(runner: Runner) -> Iterator[str]:

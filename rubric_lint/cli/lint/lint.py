@@ -57,13 +57,9 @@ def _silence(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit
     totals = SilenceRun(progress, (given.reason or "").strip(), report).silence_all(given.paths, finder)
     if not given.quiet:
         click.echo(totals.word())
-    if totals.crashes:
-        return Exit.FAULT
-    if totals.refused:
-        return Exit.USAGE
     severe = {Severity.ERROR, Severity.WARNING}
     failing = {"error": {Severity.ERROR}, "warning": severe, "never": set[Severity]()}[given.fail_on]
-    return Exit.FOUND if totals.severities_left & failing else Exit.CLEAN
+    return Exit.of(crashed=totals.crashes, failed=totals.refused, found=totals.severities_left & failing)
 
 
 def _find_sieves(given: Given, finder: "SettingsFinder") -> "list[Filter]":

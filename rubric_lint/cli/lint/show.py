@@ -56,8 +56,4 @@ def show(given: Given) -> int:
     if form == "json" and not summary.rubrics:
         for line in word_summary(summary).splitlines():
             complain(line)
-    if summary.faults:
-        return Exit.FAULT
-    if summary.unreadable:
-        return Exit.USAGE
-    return Exit.CLEAN if summary.rubrics else Exit.FOUND
+    return Exit.of(crashed=summary.faults, failed=summary.unreadable, found=not summary.rubrics)
