@@ -34,14 +34,8 @@ class Answering:
         self._reading = reading
         self._writing = writing
 
-    @property
-    def last_context(self) -> Any:
-        """The context variables of the sender, which the MCP package looks for."""
-        return self._reading.last_context
-
-    async def aclose(self) -> None:
-        """Close the stream."""
-        await self._reading.aclose()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reading, name)
 
     async def __aenter__(self) -> Self:
         await self._reading.__aenter__()

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words
+from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import (
     AnswerValue,
     CriterionResult,
@@ -419,7 +420,7 @@ def mutate(tested: Tested) -> Mutation:
             elif all(_find_met(mutant.rubric, cases)):
                 answer = _word_answer(witness.answers, mutant)
                 values = {"change": mutant.change, "answer": answer, "before": witness.before, "after": witness.after}
-                more = {"failing": _count_failing(failing)} if failing else {}
+                more = {"failing": counted(failing, "failing test")} if failing else {}
                 code = "survives-passing" if failing else "survives"
                 survivors.append(places.problem(mutant.spot, code, {**values, **more}))
     except TooManySumsError:
@@ -456,22 +457,3 @@ def _word_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
         is_best = all(answers[name] == highest[name] for name in rest)
         named.append("the best for the others" if is_best else f"fitting values for {len(rest)} others")
     return f"an answer with {join_words(named)}"
-
-
-def _count_failing(failing: int) -> str:
-    return f"{failing} failing test{'' if failing == 1 else 's'}"
-
-
-def summarize(mutations: Sequence[Mutation]) -> str:
-    """Return the sentence on all changes."""
-    made, equivalent, failing = (
-        sum(getattr(each, name) for each in mutations) for name in ("made", "equivalent", "failing")
-    )
-    noticed = sum(each.noticed for each in mutations)
-    counted = made - equivalent
-    if not counted:
-        return f"Mutation: {made} changes made, and none of them can alter a verdict."
-    share = f"{100 * noticed / counted:.0f}%"
-    others = f"; {equivalent} more cannot alter a verdict" if equivalent else ""
-    left_out = f"; {_count_failing(failing)} left out" if failing else ""
-    return f"Mutation: the tests notice {noticed} of {counted} changes ({share}){others}{left_out}."

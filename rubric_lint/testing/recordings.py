@@ -18,6 +18,8 @@ from rubric_lint.scoring.scorer import Scorer, read_judged_by
 HASHES = "criteria_hashes"
 """The field of a record's `judge` with the hashes of what the judge was told about each criterion."""
 
+_TEXTS = ("question", "answer", "reference")
+
 
 class Recording(NamedTuple):
     """A record of an output, the line where it begins, and its text, if it was read from one."""
@@ -97,8 +99,11 @@ class Verifier:
 
     def verify(self, recording: Recording, texts: Mapping[str, str] | None = None) -> Verified:
         """Score a record, unless its judge was told something else or saw other texts than those of its test."""
-        record = recording.record
-        if changed := _find_changed(record, texts or {}):
+        record, texts = recording.record, texts or {}
+        # A record that has a judge and the answer has all that the judge saw: a text that only one of both has differs.
+        is_whole = "answer" in texts and "answer" in record and "judge" in record
+        known = [name for name in _TEXTS if is_whole or (name in texts and name in record)]
+        if changed := [name for name in known if record.get(name) != texts.get(name)]:
             fault = f"its recorded output is for another {join_words(changed)}"
             return Verified(None, fault, tuple(self.told))
         fresh, stale = self.sift(record)
@@ -160,19 +165,6 @@ def read_checks(record: Mapping[str, Any]) -> list[list[Any]] | None:
     given = [output.get("checks") if isinstance(output, dict) else None for output in read_outputs(record)]
     lists = [checks for checks in given if isinstance(checks, list)]
     return lists if len(lists) == len(given) else None
-
-
-def _find_changed(record: Mapping[str, Any], texts: Mapping[str, str]) -> list[str]:
-    """Return which texts of a test differ from those that the judge saw, as far as the record has them.
-
-    A record that has a judge and the answer has all that the judge saw, so a text that only one of both has differs.
-    """
-    is_whole = "answer" in texts and "answer" in record and "judge" in record
-    return [
-        name
-        for name in ("question", "answer", "reference")
-        if (is_whole or (name in texts and name in record)) and record.get(name) != texts.get(name)
-    ]
 
 
 def _word_stale(stale: tuple[str, ...], told: Mapping[str, str], before: Mapping[str, Any]) -> str:

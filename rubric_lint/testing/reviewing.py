@@ -11,6 +11,7 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.lint.engine import Finder, Found, examine
 from rubric_lint.messages import join_words, name_scores
 from rubric_lint.project.files import File
+from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, Verdict
 from rubric_lint.scoring.loading import RubricPart
 from rubric_lint.testing import mutation
@@ -199,7 +200,16 @@ def word_mutation(runner: Runner) -> Iterator[str]:
     if not found:
         yield "Mutation: no test has a result."
     if changed := [each for _, each in found if not each.refused]:
-        yield mutation.summarize(changed)
+        made, equivalent, failing, noticed = (
+            sum(getattr(each, name) for each in changed) for name in ("made", "equivalent", "failing", "noticed")
+        )
+        if can_matter := made - equivalent:
+            others = f"; {equivalent} more cannot alter a verdict" if equivalent else ""
+            left_out = f"; {counted(failing, 'failing test')} left out" if failing else ""
+            share = f"{noticed} of {can_matter} changes ({100 * noticed / can_matter:.0f}%)"
+            yield f"Mutation: the tests notice {share}{others}{left_out}."
+        else:
+            yield f"Mutation: {made} changes made, and none of them can alter a verdict."
     for name, each in found:
         if each.refused:
             yield f"Mutation: `{name}` was not changed: {each.refused}."
@@ -215,7 +225,7 @@ def word_catches(runner: Runner) -> Iterator[str]:
         yield f"  {head + each.name:<{width}}  {each}"
     others = sum(tested.tests - len(tested.ran) for tested in runner.tested.values())
     if others:
-        yield f"  not counted: {others} test{'' if others == 1 else 's'} without a result"
+        yield f"  not counted: {counted(others, 'test')} without a result"
 
 
 def list_figures(

@@ -37,10 +37,6 @@ def _find_file(given: Given) -> Path:
     return file
 
 
-def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in map(_label, _entries()) if name.startswith(incomplete)]
-
-
 def _entries() -> tuple[SchemaFile, ...]:
     from rubric_lint.format.schema_files import catalogue  # noqa: PLC0415  (reads the schema folder)
 
@@ -80,7 +76,9 @@ def print_path(given: Given) -> None:
 
 
 for each in (print_schema, print_path):
-    each.params[0]._custom_shell_complete = _complete
+    each.params[0]._custom_shell_complete = lambda _ctx, _param, incomplete: [
+        name for name in map(_label, _entries()) if name.startswith(incomplete)
+    ]
 
 
 @command(

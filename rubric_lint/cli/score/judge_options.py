@@ -190,11 +190,9 @@ class Model(NamedTuple):
 
 def check_url(_ctx: click.Context, _param: click.Parameter, url: str | None) -> str | None:
     """Validate the base URL. The error never repeats it, because it may contain a key."""
-    if not url:
-        return None
-    if not _is_sound(url):
+    if url and not _is_sound(url):
         raise click.UsageError("--base-url must have the form http://HOST:PORT/PATH or https://HOST/PATH")
-    return url
+    return url or None
 
 
 def _is_sound(url: str) -> bool:
