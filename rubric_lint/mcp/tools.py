@@ -36,7 +36,7 @@ from rubric_lint.run.summary import Failure, Reporter, Summary
 from rubric_lint.scoring.loading import Loaded, load_models
 from rubric_lint.scoring.run import Scoring
 from rubric_lint.show import Shown
-from rubric_lint.show.run import ShowRun
+from rubric_lint.show.source import ShowRun
 from rubric_lint.text.path import Path as Place
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, as_bytes

@@ -32,7 +32,7 @@ def show(given: Given) -> int:
     from rubric_lint.cli.output import open_report  # noqa: PLC0415
     from rubric_lint.project.settings import Overrides  # noqa: PLC0415
     from rubric_lint.report.show import SHOW_FORMATS, word_summary  # noqa: PLC0415
-    from rubric_lint.show.run import ShowRun  # noqa: PLC0415
+    from rubric_lint.show.source import ShowRun  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "reading")
