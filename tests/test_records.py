@@ -4,8 +4,9 @@ import json
 import pytest
 from cases import read_cases
 
+from rubric_lint.outputs.blocks import CHUNK, LIMIT
 from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.streams import CHUNK, LIMIT, read_entries
+from rubric_lint.outputs.streams import read_entries
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.scorer import Scorer, score_entry

@@ -18,7 +18,7 @@ from report_pictures import CHROMIUM
 
 from rubric_lint.cli.score.score import cli
 from rubric_lint.messages import visible
-from rubric_lint.outputs.streams import Block
+from rubric_lint.outputs.blocks import Block
 from rubric_lint.report.html import Extras, HtmlReport
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.scorer import Scorer, score_entry

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_outputs import FENCES, cases, load, spell
 
+from rubric_lint.outputs.blocks import Block
 from rubric_lint.outputs.decoding import IS_INSTALLED
-from rubric_lint.outputs.streams import Block
 from rubric_lint.scoring import OutputError, score
 from rubric_lint.scoring.scorer import Run, Scorer, score_entry
 

@@ -264,7 +264,10 @@ class JudgeRun:
                 for _ in range(self._plan.concurrency):
                     workers.create_task(self._work(waiting))
         except BaseExceptionGroup as group:
-            raise _first(group) from None
+            fault = group
+            while isinstance(fault, BaseExceptionGroup):
+                fault = fault.exceptions[0]
+            raise fault from None
 
     def _skip_judged(self, answers: Iterable[Answer]) -> Iterator[Answer]:
         for answer in answers:
@@ -360,9 +363,3 @@ class JudgeRun:
             return
         self.tally.tokens = self.tally.tokens.plus(exchange.reply.tokens)
         self.tally.spending.add(model, exchange.reply)
-
-
-def _first(fault: BaseException) -> BaseException:
-    while isinstance(fault, BaseExceptionGroup):
-        fault = fault.exceptions[0]
-    return fault

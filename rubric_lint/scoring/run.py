@@ -16,10 +16,10 @@ from types import FrameType
 from typing import Any, NamedTuple, Protocol, Self
 
 from rubric_lint.outputs.agentv_runs import Compared, compare_there, word_compared
-from rubric_lint.outputs.blocks import Block, Part
+from rubric_lint.outputs.blocks import CHUNK, Block, Part
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.mapping import Wanted
-from rubric_lint.outputs.streams import CHUNK, Asked, read_parts
+from rubric_lint.outputs.streams import Asked, read_parts
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.project.writing import STOPS, holding
 from rubric_lint.run.console import Progress
@@ -321,22 +321,17 @@ class Task(NamedTuple):
     file: str | None
 
 
-class _Setting(NamedTuple):
-    """How tasks are scored: by these rubrics, in raw texts as `extract` says; with `merges`, they hold results."""
-
-    rubrics: Mapping[str, ScoringRubric]
-    extract: Extract
-    merges: bool
+_Setting = tuple[Mapping[str, ScoringRubric], Extract, bool]
+"""How tasks are scored: by these rubrics, in raw texts as `extract` says; with `merges`, they hold results."""
 
 
-class _Worker:
+class _Worker(NamedTuple):
     """A process, the ends of the pipes to it and from it, and its tasks, of which the first one comes next."""
 
-    def __init__(self, process: Any, tasks: Any, results: Any) -> None:
-        self.process = process
-        self.tasks = tasks
-        self.results = results
-        self.given: deque[int] = deque()
+    process: Any
+    tasks: Any
+    results: Any
+    given: deque[int]
 
 
 class WorkerPool:
@@ -348,7 +343,7 @@ class WorkerPool:
     def __init__(
         self, rubrics: Mapping[str, ScoringRubric], extract: Extract, jobs: int, *, merges: bool = False
     ) -> None:
-        self._setting = _Setting(dict(rubrics), extract, merges)
+        self._setting: _Setting = dict(rubrics), extract, merges
         self._scorer = _TaskScorer(self._setting)
         self._workers: list[_Worker] = []
         self._tasks: dict[int, Task] = {}
@@ -378,12 +373,21 @@ class WorkerPool:
                 process.start()
                 given.close()
                 found.close()
-                self._workers.append(_Worker(process, tasks, results))
+                self._workers.append(_Worker(process, tasks, results, deque()))
 
     def give(self, task: Task) -> Iterator[Counted]:
         """Give a task; yield the results that come next and are there, and wait for some if too many are not."""
         self._tasks[self._last] = task
-        self._hand_out(self._last)
+        while self._workers:  # the one that has the fewest gets it; if there is none, it stays here
+            worker = min(self._workers, key=lambda each: len(each.given))
+            try:
+                with _outliving_pipes():
+                    worker.tasks.send(task)
+            except OSError:
+                self._lose(worker)
+            else:
+                worker.given.append(self._last)
+                break
         self._last += 1
         yield from self._take(self._most)
 
@@ -399,19 +403,6 @@ class WorkerPool:
             worker.tasks.close()
             worker.results.close()
         self._workers = []
-
-    def _hand_out(self, number: int) -> None:
-        """Give a task to the process that has the fewest; if there is none, it stays here."""
-        while self._workers:
-            worker = min(self._workers, key=lambda each: len(each.given))
-            try:
-                with _outliving_pipes():
-                    worker.tasks.send(self._tasks[number])
-            except OSError:
-                self._lose(worker)
-            else:
-                worker.given.append(number)
-                return
 
     def _lose(self, worker: _Worker) -> None:
         """Go on without a process that died."""
@@ -466,8 +457,8 @@ def _outliving_pipes() -> Iterator[None]:
 
 class _TaskScorer:
     def __init__(self, setting: _Setting) -> None:
-        self._rubrics = setting.rubrics
-        self._scorer = PartScorer(setting.rubrics, Totals(()), setting.extract, merges=setting.merges)
+        self._rubrics, extract, merges = setting
+        self._scorer = PartScorer(self._rubrics, Totals(()), extract, merges=merges)
 
     def score(self, task: Task) -> Counted:
         totals = self._scorer.totals = Totals(self._rubrics.values())
