@@ -6,7 +6,6 @@ The decision rules are those of `rubric_lint.agree`; paired differences are test
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
@@ -323,20 +322,17 @@ class _Seen(NamedTuple):
     sides: frozenset[int]
 
 
-@dataclass
 class _Side:
     """The outputs before, or after."""
 
-    ratings: Ratings
-    keys: Sequence[Key]
-
-    def __post_init__(self) -> None:
-        self._middle = combine_people(self.ratings.judges)
+    def __init__(self, ratings: Ratings, keys: Sequence[Key]) -> None:
+        self._judges, self._keys = ratings.judges, keys
+        self._middle = combine_people(ratings.judges)
         self._kept: dict[int | None, list[_Seen]] = {}
 
     def observe(self, place: int | None, column: Column | None) -> list[_Seen]:
         if place not in self._kept:
-            self._kept[place] = [self._observe(key, place, column) for key in self.keys]
+            self._kept[place] = [self._observe(key, place, column) for key in self._keys]
         return self._kept[place]
 
     def _observe(self, key: Key, place: int | None, column: Column | None) -> _Seen:
@@ -349,7 +345,7 @@ class _Side:
         side: Callable[[int], int] = column.side if column else int
         samples = [
             list(map(find, each.samples or (each.given,)))
-            for judge in self.ratings.judges.values()
+            for judge in self._judges.values()
             if (each := judge.get(key))
         ]
         sampled = [sides for each in samples if len(sides := list(map(side, each))) > 1]
@@ -357,14 +353,8 @@ class _Side:
         every = [position for each in samples for position in each]
         # Of several judges the same number of samples is asked for, so sums compare as means do.
         mean = sum(every) * 1000 // len(every)
-        return _Seen(
-            find(self._middle[key].given),
-            flips,
-            bool(sampled),
-            (min(every), max(every)),
-            mean,
-            frozenset(map(side, every)),
-        )
+        ends, all_sides = (min(every), max(every)), frozenset(map(side, every))
+        return _Seen(find(self._middle[key].given), flips, bool(sampled), ends, mean, all_sides)
 
 
 def _count_flips(sides: Sequence[int]) -> Fraction:

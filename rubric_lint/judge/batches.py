@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack
 from datetime import UTC, datetime
 from functools import partial
@@ -286,11 +286,3 @@ def _hash_reply(result: Mapping[str, Any]) -> bytes:
     except UnreadableError as fault:
         held = ["", str(fault)]
     return hashlib.sha256(json.dumps(held).encode()).digest()
-
-
-def list_names(names: Iterable[str], most: int = 3) -> Iterator[str]:
-    """Yield the first ids and how many more there are."""
-    ordered = sorted(names)
-    yield from ordered[:most]
-    if len(ordered) > most:
-        yield f"{len(ordered) - most:,} more"

@@ -45,15 +45,7 @@ class Comparison(NamedTuple):
         return not (self.changes or self.findings or self.tests or self.skipped)
 
 
-class Words(NamedTuple):
-    """A change in words: its subject and both sides."""
-
-    subject: str
-    old: str
-    new: str
-
-
-def word(change: Change) -> Words:
+def word(change: Change) -> tuple[str, str, str]:
     """Return the subject of a change and both sides in words; a missing side is empty."""
     subject, describe = _WORDS[change.what]
     if change.what is What.SCORES:
@@ -64,7 +56,8 @@ def word(change: Change) -> Words:
         subject = (change.new or change.old or {})["field"]
     elif change.what is What.LEVEL:
         subject = f"level {change.scores[0]}"
-    return Words(subject, *("" if side is None else describe(side) for side in (change.old, change.new)))
+    old, new = ("" if side is None else describe(side) for side in (change.old, change.new))
+    return subject, old, new
 
 
 def _outcome(side: Value) -> str:

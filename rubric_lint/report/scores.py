@@ -5,7 +5,7 @@ import gzip
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 from rubric_lint.dialects.tables.csv_file import armed, is_formula
 from rubric_lint.messages import Causes, join_words, visible, visible_json
@@ -41,18 +41,6 @@ def shorten(result: str, rubrics: Mapping[str, ScoringRubric]) -> str:
     return json.dumps({name: row[name] for name in _COMPACT if row[name] is not None}, ensure_ascii=False)
 
 
-class ScoreFormat(Protocol):
-    """A writer of results as they arrive, and of the totals at the end; it counts the causes of invalid outputs."""
-
-    causes: Causes
-
-    def add(self, results: list[str]) -> None:
-        """Write some results, each a line of JSON."""
-
-    def end(self, totals: Totals, more: Mapping[str, Any]) -> None:
-        """Write the part after the last result; `more` is what the JSON report says besides."""
-
-
 def _join(results: list[str], between: str) -> str:
     """Join lines of JSON, escaped for printing."""
     joined = between.join(results)
@@ -61,19 +49,19 @@ def _join(results: list[str], between: str) -> str:
 
 
 class Lines:
-    """A writer of one result per line."""
+    """A writer of one result per line; as every format it counts the causes of invalid outputs in `causes`."""
 
     def __init__(self, write: Write, _look: Style | None = None) -> None:
         self._write = write
         self.causes = Causes()
 
     def add(self, results: list[str]) -> None:
-        """Write the results."""
+        """Write some results, each a line of JSON."""
         self._write(_join(results, "\n") + "\n")
         count_errors(results, self.causes)
 
     def end(self, totals: Totals, more: Mapping[str, Any]) -> None:
-        """Write nothing: the totals are not a result."""
+        """Write nothing: the totals are not a result. `more` is what the JSON report says besides."""
 
 
 class Compact(Lines):
@@ -88,13 +76,10 @@ class Compact(Lines):
         super().add([shorten(result, self._rubrics) for result in results])
 
 
-class Whole:
+class Whole(Lines):
     """A writer of one object with the results, the totals, and the causes of invalid outputs."""
 
-    def __init__(self, write: Write, _look: Style) -> None:
-        self._write = write
-        self.causes = Causes()
-        self._before = '{"results": [\n'
+    _before = '{"results": [\n'
 
     def add(self, results: list[str]) -> None:
         """Write the results as items of the list."""
@@ -244,7 +229,7 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     )
 
 
-FORMS: dict[str, Callable[[Write, Style], ScoreFormat]] = {"jsonl": Lines, "json": Whole, "table": Table}
+FORMS: dict[str, Callable[[Write, Style], Lines | Whole | Table]] = {"jsonl": Lines, "json": Whole, "table": Table}
 """The formats by name: each takes where to write, and the look of tables."""
 
 
@@ -256,21 +241,13 @@ class UnknownSuffixError(ValueError):
     """A file name that does not say which kind of file to write."""
 
 
-class ResultFile(Protocol):
-    """A writer of results as they arrive."""
-
-    def add(self, results: list[str]) -> None:
-        """Write some results, each a line of JSON."""
-
-    formulas: int
-    """How many ids a spreadsheet could take for formulas."""
-
-    def end(self) -> None:
-        """Write what is not written yet; the stream stays open."""
-
-
-def open_results(name: str, stream: BinaryIO, rubrics: Mapping[str, ScoringRubric], *, compact: bool) -> ResultFile:
+def open_results(
+    name: str, stream: BinaryIO, rubrics: Mapping[str, ScoringRubric], *, compact: bool
+) -> "_Lines | _Table | _Parquet":
     """Return a writer of the kind that the suffixes of `name` say.
+
+    Its `add` takes results, each a line of JSON; `end` writes what is not written yet, and leaves the stream open.
+    `formulas` counts the ids that a spreadsheet could take for formulas.
 
     Raises:
         UnknownSuffixError: if they say none.

@@ -148,16 +148,12 @@ def frame(source: Source, finding: Finding, style: Style) -> Iterator[str]:
                     line = ("^" if mark.primary else "-") * max(width(marked), 1)
                     yield from look.mark(indent, line, visible(mark.label), role)
     if finding.fix:
-        kind, command = (
-            ("fix", "rubric-lint fix") if finding.fix.safe else ("unsafe fix", "rubric-lint fix --unsafe-fixes")
-        )
-        note = f"= {kind}: {visible(finding.fix.title)} ({command})"
-        yield from look.note(note)
+        kind, option = ("fix", "") if finding.fix.safe else ("unsafe fix", " --unsafe-fixes")
+        yield from look.note(f"= {kind}: {visible(finding.fix.title)} (rubric-lint fix{option})")
     if finding.choices:
         commands = ("rubric-lint fix --choose", *["--choose"] * len(finding.choices))
         answers = [f"{visible(each.title)} ({name} {each.choice})" for each, name in zip(finding.choices, commands)]  # noqa: B905
-        note = f"= choose: {join_words(answers, 'or')}"
-        yield from look.note(note)
+        yield from look.note(f"= choose: {join_words(answers, 'or')}")
 
 
 class _Gutter(NamedTuple):

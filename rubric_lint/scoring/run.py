@@ -8,6 +8,7 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from json.encoder import encode_basestring as quote
 from queue import SimpleQueue
@@ -119,6 +120,9 @@ class Others(NamedTuple):
         return self._replace(times=self.times + later.times, first=self.first or later.first)
 
 
+_NONE = Others()
+
+
 def warn_of_repeated(ids: Ids, name: Callable[[RecordPlace], str]) -> Iterator[str]:
     """Yield a warning if ids are repeated; `name` names a place."""
     repeated, firsts = ids.repeated(_MOST_PLACES)
@@ -173,7 +177,8 @@ class Observer(Protocol):
         """
 
 
-class Results(NamedTuple):
+@dataclass(slots=True)
+class Results:
     """The results of some entries of one file, in order.
 
     `keys` has the keys of ids on consecutive lines, each list with its first line. `line` is the last entry's line, 0
@@ -181,16 +186,16 @@ class Results(NamedTuple):
     another version of the rubric. `compared` says how AgentV took outputs of its runs otherwise.
     """
 
-    lines: list[str]
-    keys: list[tuple[int, Sequence[int]]]
-    line: int
-    judged: Others
-    scored: Others
-    compared: list[Compared]
+    lines: list[str] = field(default_factory=list)
+    keys: list[tuple[int, Sequence[int]]] = field(default_factory=list)
+    line: int = 0
+    judged: Others = _NONE
+    scored: Others = _NONE
+    compared: list[Compared] = field(default_factory=list)
 
 
 class PartScorer:
-    """A scorer of parts, which counts in `totals`; `file` is the file that errors name, `pending` what is not taken.
+    """A scorer of parts, which counts in `totals`; `file` is the file that errors name, `found` what is not taken.
 
     With `merges`, the entries are results, which it checks and takes over.
     """
@@ -205,14 +210,10 @@ class PartScorer:
         merges: bool = False,
     ) -> None:
         self.file: str | None = None
-        self.pending: list[str] = []
+        self.found = Results()
         self.totals = totals
         self._scorer = ResultScorer(rubrics) if merges else Scorer(rubrics, extract)
         self._observer = observer
-        self._line = 0
-        self._keys: list[tuple[int, Sequence[int]]] = []
-        self._judged = self._scored = Others()
-        self._compared: list[Compared] = []
 
     def score(self, part: Part, is_stopped: Callable[[], bool] = lambda: False) -> bool:
         """Score a part; return False if it was stopped after an entry."""
@@ -229,10 +230,7 @@ class PartScorer:
         """Return the results since the last call."""
         if self._scorer.is_full:
             self.count()
-        taken = Results(self.pending, self._keys, self._line, self._judged, self._scored, self._compared)
-        self.pending, self._keys, self._compared = [], [], []
-        self._line = 0
-        self._judged = self._scored = Others()
+        taken, self.found = self.found, Results()
         return taken
 
     def count(self) -> None:
@@ -246,11 +244,11 @@ class PartScorer:
         """Count a run of records in the expected form."""
         found, line = run.found, run.line
         rubric = found[0][1].rubric.name
-        self._line = line + len(found) - 1
+        self.found.line = line + len(found) - 1
         if self._observer:
             self._observer.list(found, line, self.file, b"\n".join(run.lines))
-        self._keys.append((line, array("q", [hash((rubric, name)) for name, _ in found])))  # as make_key
-        self.pending += [f'{{"id": {quote(name)}, {known.text}}}' for name, known in found]
+        self.found.keys.append((line, array("q", [hash((rubric, name)) for name, _ in found])))  # as make_key
+        self.found.lines += [f'{{"id": {quote(name)}, {known.text}}}' for name, known in found]
         for _, known in found:
             known.count += 1
         if self._observer:
@@ -264,7 +262,7 @@ class PartScorer:
 
     def _score(self, text: bytes | OutputError, line: int) -> None:
         """Score and count an entry."""
-        self._line = line
+        self.found.line = line
         try:
             entry = self._scorer.score(text)
         except OutputError as fault:
@@ -278,7 +276,7 @@ class PartScorer:
         known.count += 1
         if "agentv" in entry.value and entry.is_record:
             missed = [each.criterion.id for each in entry.result.criteria if not each.grade.gate_met]
-            self._compared += compare_there(entry.value, float(entry.result.score), missed)
+            self.found.compared += compare_there(entry.value, float(entry.result.score), missed)
         if self._observer and isinstance(text, bytes):
             value = entry.value if entry.is_record else {}
             self._observer.list([(value.get("id"), known)], line, self.file, text, value.get("judge"))
@@ -287,17 +285,17 @@ class PartScorer:
 
     def _remember(self, key: int | None, result: str) -> None:
         if key is not None:
-            self._keys.append((self._line, (key,)))
-        self.pending.append(result)
+            self.found.keys.append((self.found.line, (key,)))
+        self.found.lines.append(result)
 
     def _take(self, outcome: Outcome, text: bytes | OutputError) -> None:
         """Count an outcome."""
         named = outcome.name if "id" in outcome.head else None
         self._remember(None if named is None else make_key(named, outcome.head["id"]), outcome.render())
         if outcome.has_other_meaning:
-            self._judged = self._judged.count_at(outcome.line)
+            self.found.judged = self.found.judged.count_at(outcome.line)
         if isinstance(outcome.error, OtherVersionError):
-            self._scored = self._scored.count_at(outcome.line)
+            self.found.scored = self.found.scored.count_at(outcome.line)
         if outcome.result:
             self.totals.take(outcome.result)
         else:
@@ -641,7 +639,7 @@ class Scoring:
         self._alone += size
         if not self._scorer.score(part, lambda: interruption.asked):
             raise KeyboardInterrupt
-        if len(self._scorer.pending) >= _MOST_PENDING:
+        if len(self._scorer.found.lines) >= _MOST_PENDING:
             self._flush()
 
     def _give(self, interruption: "Interruption") -> None:
@@ -715,7 +713,7 @@ class Scoring:
         self.line = results.line or self.line
         for counted, more in ((self._judged, results.judged), (self._scored, results.scored)):
             if more.times:
-                counted[file] = counted.get(file, Others()).add(more)
+                counted[file] = counted.get(file, _NONE).add(more)
         self._compared += results.compared
         self._progress.done += len(results.lines)
         self._entries += len(results.lines)

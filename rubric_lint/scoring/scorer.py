@@ -291,11 +291,7 @@ class Unclear(NamedTuple):
 
 
 def _score_flat(value: dict[str, Any], reader: Reader) -> Entry | None:
-    """Score a record or an object with a field for each criterion; None if it has none.
-
-    Raises:
-        OutputError: if a value is missing or not allowed.
-    """
+    """Score a record or an object with a field for each criterion; None if it has none."""
     flat = read_flat(value, reader.rubric)
     if flat is None:
         return None
@@ -529,14 +525,3 @@ def _find_fault(record: Mapping[str, Any]) -> str | None:
     about = record.get("judge")
     fault = about.get("fault") if isinstance(about, dict) else None
     return fault if isinstance(fault, str) else None
-
-
-def score_entry(
-    text: bytes | OutputError,
-    rubrics: Mapping[str, ScoringRubric],
-    line: int,
-    file: str | None = None,
-    extract: Extract = Extract.LAST,
-) -> Outcome:
-    """Score one entry: a judge output, or a record that holds one."""
-    return Scorer(rubrics, extract).tell(text, line, file)
