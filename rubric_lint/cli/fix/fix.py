@@ -144,8 +144,8 @@ def format_files(given: Given) -> int:
     from rubric_lint.report.fixes import (  # noqa: PLC0415
         count_foreign,
         word_formatted,
+        word_refusals,
         word_totals,
-        word_unformatted,
         write_diff,
     )
 
@@ -164,7 +164,7 @@ def format_files(given: Given) -> int:
             click.echo(write_diff(outcome, color=in_color), nl=False, color=in_color)
         for line in word_formatted(outcome, is_dry=is_dry) if not (given.quiet or given.diff) else ():
             click.echo(line, err=aside)
-        for line in word_unformatted(outcome):
+        for line in word_refusals(outcome, "not formatted"):
             complain(line)
 
     run = FixRun(report, progress, is_dry=is_dry, rewrite=format_file)

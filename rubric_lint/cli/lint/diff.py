@@ -256,7 +256,7 @@ def _score(name: str, pairs: "list[RubricPair]") -> "Effects":
 
 
 def _chunks(name: str, progress: Progress) -> Iterator[bytes]:
-    from rubric_lint.outputs.streams import CHUNK  # noqa: PLC0415
+    from rubric_lint.outputs.blocks import CHUNK  # noqa: PLC0415
 
     if name == STDIN and sys.stdin is None:
         raise UnusableError("stdin is closed")

@@ -20,7 +20,7 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, holds_secret
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Plan, Request, list_requests
-from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, check_form, list_names, write_batch
+from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, check_form, write_batch
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.journal import Journal
 from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, Results, StoppedError
@@ -192,7 +192,7 @@ def run_judge(
 async def _judge(run: JudgeRun, answers: Iterator[Answer], progress: Progress) -> None:
     async def tick() -> None:
         while True:
-            waiting = run.panel.left
+            waiting = max(pace.left for pace in run.panel.paces)
             progress.show(f"waiting {waiting:.0f} s for the rate limit" if waiting >= 1 else "")
             await asyncio.sleep(_TICK)
 
@@ -203,7 +203,8 @@ async def _judge(run: JudgeRun, answers: Iterator[Answer], progress: Progress) -
             await asyncio.shield(judging)
         except asyncio.CancelledError:
             # Send no more requests, and wait some time for the replies to those sent, because they are paid for.
-            run.panel.send_no_more()
+            for pace in run.panel.paces:
+                pace.close()
             if waiting := run.panel.under_way:
                 progress.clear()
                 replies = counted(waiting, "reply", "replies")
@@ -255,7 +256,7 @@ def _report(run: JudgeRun, plan: Plan, left: int, prices: Prices | None, *, has_
         counts += [f"{tokens.output:,} output tokens"] if tokens.output is not None else []
         parts.append(", ".join(counts))
     parts += word_cost(tally.spending.find_cost(prices), prices.currency) if prices else []
-    paused = run.panel.paused
+    paused = sum(pace.paused for pace in run.panel.paces)
     parts += [f"paused {_write_seconds(paused)} for the rate limit"] if paused else []
     click.echo(visible("; ".join(parts)), err=True)
 
@@ -394,7 +395,8 @@ def _read_results(results: BatchResults, work: BatchWork, left: int, prices: Pri
         (results.contradicting, "request", "has", "have", "several results, which differ: not used"),
     ):
         if names:
-            ids = join_words(list(list_names(names)))
+            first, more = sorted(names)[:3], len(names) - 3
+            ids = join_words([*first, f"{more:,} more"] if more > 0 else first)
             complain(f"{counted(len(names), noun)} {one if len(names) == 1 else several} {what} ({ids})")
     is_clean = not (results.unreadable or foreign or results.doubled or results.contradicting)
     return code if is_clean else max(code, Exit.FOUND)
