@@ -31,12 +31,12 @@ class _Given(NamedTuple):
     title: str
 
 
-def read_scale(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | list[int] | None:
+def read_scale(value: str) -> str | list[int]:
     """Read a scale: two scores, or `yes-no`."""
-    found = re.fullmatch(r"(-?\d{1,4})-(\d{1,4})", value or "")
+    found = re.fullmatch(r"(-?\d{1,4})-(\d{1,4})", value)
     if found and int(found[1]) < int(found[2]):
         return [int(found[1]), int(found[2])]
-    if value in {None, "yes-no"}:
+    if value == "yes-no":
         return value
     raise click.BadParameter(f"{value!r} is not a scale; write the lowest and the highest score, 1-5, or yes-no")
 

@@ -93,9 +93,9 @@ def print_path(_given: Given) -> None:
     click.echo(find_skill())
 
 
-def read_agent(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+def read_agent(value: str) -> str:
     """Return the name of an agent; raise click.BadParameter for an unknown one."""
-    return value and Choice(sorted(FOLDERS)).convert(value, _param, _ctx)
+    return str(Choice(sorted(FOLDERS)).convert(value, None, None))
 
 
 @command(
@@ -181,8 +181,7 @@ def explain(given: Given) -> None:
     if given.rule is None:
         print_rules(None if given.form == "text" else given.form)
     else:
-        context = click.get_current_context()
-        print_page(context, context.command.params[0], given.rule)
+        print_page(given.rule)
 
 
 explain.params[0]._custom_shell_complete = complete_name
