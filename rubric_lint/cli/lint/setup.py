@@ -1,4 +1,4 @@
-"""Define the small commands: `init`, `explain`, `cache`, `skill`, `completion`, and `lsp` and `mcp`, which serve."""
+"""Define the small commands: `init`, `adopt`, `explain`, `cache`, `skill`, `completion`, and two servers."""
 
 import os
 import shlex
@@ -65,6 +65,34 @@ def init(given: Given) -> None:
     line = f"rubric-lint {shlex.quote(name if is_plain else f'./{name}')}"
     # A shell would not take escapes for the characters that cannot be shown.
     click.echo(f"  {line}" if visible(line) == line else "  rubric-lint .", err=True)
+
+
+@command(
+    "files+",
+    "check output:settings name scale | color stdin-filename config isolated",
+    short="Describe a format of your own in the settings.",
+    examples={
+        "rubric-lint adopt evals/rubric.yaml": "Describe the format of a file in the settings",
+        "rubric-lint adopt --output - evals/rubric.yaml": "Print the table instead",
+        "rubric-lint adopt --check evals/rubric.yaml": "Fail in CI if the settings do not describe it whole",
+    },
+    exits={
+        Exit.CLEAN: "the settings describe the files",
+        Exit.FOUND: "no criteria found; or with --check, the settings do not describe a file whole",
+    },
+    clashes="""
+        --check excludes --output; it writes nothing
+    """,
+)
+def adopt(given: Given) -> int:
+    """Describe the format of files in the settings, so that all commands and editors read them.
+
+    FILE is YAML, JSON or TOML with criteria in a format of your own; several files may share one. Shows what is
+    understood, names each key that is not used, and adds a table to the nearest settings file.
+    """
+    from rubric_lint.cli.lint.adopt import describe_format  # noqa: PLC0415
+
+    return describe_format(given)
 
 
 NAME = "rubric-lint"

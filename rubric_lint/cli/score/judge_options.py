@@ -315,6 +315,10 @@ def find_access(models: Sequence[Model], asking: Mapping[str, Any], *, sends: bo
     return Access(calls, keys, are_default, [secret if takes else {} for takes in takes_headers])
 
 
+SEED = 1
+"""The seed of the orders in which assessments ask for criteria: only shuffled ones show whether the place matters."""
+
+
 def make_plan(asking: Mapping[str, Any], **more: Any) -> Plan:
     """Return how each model judges each answer."""
     from rubric_lint.judge.asking import Plan  # noqa: PLC0415
