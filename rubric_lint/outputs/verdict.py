@@ -390,11 +390,7 @@ def _find_objects(text: str, begin: int, end: int) -> Iterator[_Object]:
 
 
 def _find_fenced(text: str, fence: _Fence, *, is_last: bool) -> Iterator[_Object]:
-    """Yield the outermost objects in a fence, up to one that is broken.
-
-    Raises:
-        OutputError: if one is broken, and the fence is the last thing in the text.
-    """
+    """Yield the outermost objects in a fence, up to one that is broken; raise its error if the fence is the last."""
     # A part of the text: an error counts the lines before it, which would be all of the text for each fence.
     first = 0 if is_last else fence.start
     content = text[first : fence.stop]
@@ -431,11 +427,7 @@ def _key(field: str) -> re.Pattern[str]:
 
 
 def _find_only(text: str, begin: int, end: int, field: str, is_quote: Callable[[_Object], bool]) -> _Object:
-    """Return the only object with the answer field that is not a quote.
-
-    Raises:
-        OutputError: if there is none or another one, or a token of a chat template.
-    """
+    """Return the only object with the answer field that is not a quote; a token of a chat template is an error too."""
     key, found, looks = _key(field), None, 0
     spans: list[tuple[int, int]] = []
     for each in _find_objects(text, begin, end):

@@ -405,7 +405,7 @@ class HtmlReport:
         self._other = other
         self._rows = AnswerRows([*rubrics.values()], other)
         self._records = Records("records", text)
-        self._other_records = other_records
+        self._packed = [self._records, *([other_records] if other_records else [])]
 
     def add(self, outcome: Outcome, text: bytes) -> None:
         """Add the outcome of one entry."""
@@ -432,8 +432,7 @@ class HtmlReport:
         """List results that `count` counts."""
         self._rows.add_known(found, line, file)
         self._records.add([text] if len(found) == 1 else text.split(b"\n"))
-        if about is not None:
-            self._origin.add(about)
+        self._origin.add(about)
         for place, (name, known) in enumerate(found[: max(_MOST_FIRST - len(self._first), 0)]):
             graded = [
                 (criterion.id, criterion.grade(answer))
@@ -476,22 +475,20 @@ class HtmlReport:
 
     def close(self) -> None:
         """Remove the rows; a page that is written has removed them already."""
-        self._rows.close()
-        for records in (self._records, *([self._other_records] if self._other_records else [])):
-            records.close()
+        for each in (self._rows, *self._packed):
+            each.close()
 
     def write(self, write: Callable[[str], object], totals: Totals, title: str, extras: Extras) -> None:
         """Write the page; `totals` are those of the same outcomes. Call it once, after the last outcome."""
         only_there = self._rows.finish()
-        packed = [self._records, *([self._other_records] if self._other_records else [])]
-        for records in packed:
+        for records in self._packed:
             records.finish()
         if self._other:
             self._other.settle()
         note = f"{totals}. Spread is the standard deviation of the scores, each from 0 to 1."
         values = self._describe_run(totals, extras) | self._describe_comparison(extras, only_there)
         write(render_page("scores.html", has_script=True, kind="Scores by rubric", title=title, note=note, **values))
-        for part in chain(self._rows.read(), *(records.read() for records in packed)):
+        for part in chain(self._rows.read(), *(records.read() for records in self._packed)):
             write(part)
         write(self._rows.describe_others())
         write(f'<script type="application/json" id="about">{as_data(self._describe_rows(extras))}</script>\n')

@@ -44,10 +44,7 @@ def _define(name: str, *fields: Any) -> Any:
     return defstruct(name, fields, forbid_unknown_fields=True, gc=False)
 
 
-@cache
-def _types_of(shape: Shape) -> _Types | None:
-    """Return the types of the outputs of a shape; None without msgspec, where the schema checks each output."""
-    return _Types(shape) if IS_INSTALLED else None
+_types_of = cache(_Types)
 
 
 MOST_KNOWN = 20_000
@@ -153,7 +150,8 @@ class Reader:
 
     def __init__(self, rubric: ScoringRubric) -> None:
         self.rubric = rubric
-        self._types = _types_of(rubric.shape)
+        # Without msgspec the schema checks each output.
+        self._types = _types_of(rubric.shape) if IS_INSTALLED else None
         self._ids = [criterion.id for criterion in rubric.criteria]
         results = [[CriterionResult(each, grade) for grade in each.grades] for each in rubric.criteria]
         self._pieces: list[dict[AnswerValue, Piece]] = [
@@ -293,13 +291,10 @@ class Reader:
         """
         found = self.known.get(answers)
         if found is None:
-            found = self.known[answers] = self._learn(answers)
+            pieces = tuple([graded[answer] for graded, answer in zip(self._pieces, answers, strict=True)])
+            points, verdict = self.rubric.weigh([piece.result.grade for piece in pieces])
+            found = self.known[answers] = Known(self.rubric, points, self.rubric.full, verdict, pieces)
         return found
-
-    def _learn(self, answers: Answers) -> Known:
-        pieces = tuple([graded[answer] for graded, answer in zip(self._pieces, answers, strict=True)])
-        points, verdict = self.rubric.weigh([piece.result.grade for piece in pieces])
-        return Known(self.rubric, points, self.rubric.full, verdict, pieces)
 
 
 @lru_cache(maxsize=50)
