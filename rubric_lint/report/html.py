@@ -29,7 +29,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from rubric_lint.agree.reading import LABEL_FIELDS
-from rubric_lint.agree.runs import NOWHERE, CriterionPair, OtherRun, read_answers, read_score
+from rubric_lint.agree.runs import NOWHERE, OtherRun, read_answers, read_score
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.mapping import CRITERION, fold_column
@@ -563,7 +563,7 @@ class HtmlReport:
             ]
         criteria = [*_compare_criteria(other, rubrics)]
         if len(criteria) > _MOST_CRITERIA:
-            criteria.sort(key=lambda row: -row.pair.lower - row.pair.higher)
+            criteria.sort(key=lambda row: -row["pair"].lower - row["pair"].higher)
         ours = {each.id for rubric in rubrics for each in rubric.criteria}
         theirs = {each.id for rubric in other.known.rubrics for each in rubric.criteria}
         lonely = [  # criteria that only one of the runs has: which one, the first of them, and the number of the others
@@ -792,38 +792,27 @@ def _word_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:
     return f"{text} Both were scored by the same version of the rubric."
 
 
-class _ComparedCriterion(NamedTuple):
-    """A criterion of both runs: the numbers of its rubric and its own, and what differs between the versions."""
-
-    pair: CriterionPair
-    at: str
-    name: str
-    versions: str
-    is_gated: bool
-
-
-def _compare_criteria(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> Iterator[_ComparedCriterion]:
-    """Yield how the answers to each criterion differ."""
+def _compare_criteria(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> Iterator[dict[str, Any]]:
+    """Yield how the answers to each criterion differ, and its weight and gate between the versions of the rubric."""
     for place, rubric in enumerate(rubrics):
         for number, criterion in enumerate(rubric.criteria):
-            if pair := other.criteria.get((rubric.name, criterion.id)):
-                label = label_criterion(rubric, criterion)
-                name = f"{rubric.name}: {label}" if len(rubrics) > 1 else label
-                is_gated = bool(criterion.gate is not None or pair.missed_was)
-                versions = ", ".join(_list_changes(other, rubric, criterion))
-                yield _ComparedCriterion(pair, f"{place}.{number}", name, versions, is_gated)
-
-
-def _list_changes(other: OtherRun, rubric: ScoringRubric, criterion: ScoringCriterion) -> Iterator[str]:
-    """Yield what differs in weight and gate between the versions of the rubric."""
-    theirs = [each for each in other.find_criteria(rubric.name, criterion.id) if each.weight is not None]
-    if len({(each.weight, each.gate) for each in theirs}) == 1:
-        was = theirs[0]
-        if was.weight != float(criterion.weight):
-            yield f"weight {was.weight:g} to {float(criterion.weight):g}"
-        if was.gate != criterion.gate:
-            before, now = ("none" if gate is None else f"{gate}" for gate in (was.gate, criterion.gate))
-            yield f"gate {before} to {now}"
+            pair = other.criteria.get((rubric.name, criterion.id))
+            if pair is None:
+                continue
+            changes = []
+            theirs = [each for each in other.find_criteria(rubric.name, criterion.id) if each.weight is not None]
+            if len({(each.weight, each.gate) for each in theirs}) == 1:
+                weight, gate = theirs[0].weight, theirs[0].gate
+                if weight != float(criterion.weight):
+                    changes.append(f"weight {weight:g} to {float(criterion.weight):g}")
+                if gate != criterion.gate:
+                    before, now = ("none" if each is None else f"{each}" for each in (gate, criterion.gate))
+                    changes.append(f"gate {before} to {now}")
+            label = label_criterion(rubric, criterion)
+            name = f"{rubric.name}: {label}" if len(rubrics) > 1 else label
+            is_gated = bool(criterion.gate is not None or pair.missed_was)
+            shown = {"pair": pair, "at": f"{place}.{number}", "name": name}
+            yield {**shown, "versions": ", ".join(changes), "is_gated": is_gated}
 
 
 def _list_not_compared(other: OtherRun, only_there: int) -> Iterator[str]:

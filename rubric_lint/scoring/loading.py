@@ -203,9 +203,13 @@ class Loaded(NamedTuple):
     def position(self, path: Path) -> Position:
         """Return the line and column of a part of the rubric, or of its parent if the part is not written."""
         place = self.rubric.view.place(path) if self.rubric.view else path
-        while not _is_there(self.document, place):
-            place = place[:-1]
-        return self.document.source.position(self.document.span(place).start)
+        while True:
+            try:
+                self.document.value(place)
+            except (KeyError, IndexError, TypeError):
+                place = place[:-1]
+            else:
+                return self.document.source.position(self.document.span(place).start)
 
     def prepare(self) -> ScoringRubric:
         """Prepare the rubric for scoring.
@@ -219,14 +223,6 @@ class Loaded(NamedTuple):
             return prepare(self.rubric, self.name)
         except UnscorableError as fault:
             raise RubricError(f"{self.place(self.rubric.path)}: the rubric {fault}") from None
-
-
-def _is_there(document: Document, path: Path) -> bool:
-    try:
-        document.value(path)
-    except (KeyError, IndexError, TypeError):
-        return False
-    return True
 
 
 def load_rubrics(name: str, data: bytes | str, settings: FileSettings = DEFAULTS) -> dict[str, ScoringRubric]:

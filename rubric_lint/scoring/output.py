@@ -169,7 +169,7 @@ class Reader:
         Raises:
             OutputError: if the text has no verdict, or it is not valid for this rubric.
         """
-        if found := self._match_text(unwrap(output)):
+        if found := self._match(unwrap(output)):
             return found
         field = "score" if self._is_holistic else "checks"
         shown = answer() if callable(answer) else answer
@@ -206,31 +206,21 @@ class Reader:
                 others.append(place)
         return given, others
 
-    def _match_text(self, held: str) -> Judged | None:
-        """Read a text that is just an output of the expected form; return None for any other."""
+    def _match(self, held: Any) -> Judged | None:
+        """Read a text or an object that is just an output of the expected form; return None for any other."""
         if self._types is None:
             return None
+        is_text = type(held) is str
         try:
-            plain = self._types.decode(held)
+            plain = self._types.decode(held) if is_text else convert(held, self._types.output)
         except REFUSALS:
             return None
         found = self._look_up(plain)
-        return Judged(found[0], plain) if found and count_quotes(held) == 2 * found[1] else None
-
-    def _convert(self, value: Any) -> Judged | None:
-        """Read an object of exactly the expected form; return None for any other."""
-        if self._types is None:
-            return None
-        try:
-            plain = convert(value, self._types.output)
-        except REFUSALS:
-            return None
-        found = self._look_up(plain)
-        return Judged(found[0], plain) if found else None
+        return Judged(found[0], plain) if found and (not is_text or count_quotes(held) == 2 * found[1]) else None
 
     def match_output(self, output: Any) -> Known | None:
         """Return the result of a raw text or an object that is just an output of the expected form, or None."""
-        found = self._match_text(unwrap(output)) if type(output) is str else self._convert(output)
+        found = self._match(unwrap(output) if type(output) is str else output)
         return found.known if found else None
 
     def read_object(self, value: Any) -> Judged:
@@ -239,7 +229,7 @@ class Reader:
         Raises:
             OutputError: when it is not valid for this rubric.
         """
-        if found := self._convert(value):
+        if found := self._match(value):
             return found
         output = read_object(value, self.rubric)
         return Judged(self.find(output.answers), output)
