@@ -53,7 +53,7 @@ def test_a_fix_is_sorted_edits_with_a_title():
     intents = (ReplaceValue(("b",), "10"), RenameKey(("a",), "c"))
     fix = plan(text, *intents)
     assert (fix.title, fix.safe, fix.edits) == ("mend it", True, (Edit(Span(0, 1), "c"), Edit(Span(8, 12), "10")))
-    assert isinstance(fix, Fix)
+    assert (isinstance(fix, Fix), fix.intents) == (True, intents)
 
 
 INTENTS = {
@@ -93,7 +93,6 @@ def test_a_string_replaces_a_quoted_one(before, new, after):
     assert apply(before, ReplaceValue(("a",), new)) == after
 
 
-TWICE = "`x` is written twice in this mapping; remove one"
 OBSTACLES = {
     "a repeated key, its value": ("x: 1\nx: 2\n", ReplaceValue(("x",), "3")),
     "a repeated key, its name": ("x: 1\nx: 2\n", RenameKey(("x",), "y")),
