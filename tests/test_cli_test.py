@@ -88,37 +88,13 @@ def findings(*arguments):
     return [f"{each['start']['line']} {each['code']}" for each in found], "\n".join(each["message"] for each in found)
 
 
-UNHASHED = (
-    "rubric-test: refund.judged.jsonl: 2 recorded outputs do not say which meaning of the rubric the judge saw "
-    "(`rubric_hash`), so changes of the rubric cannot be found\n"
-)
-
-
 # running
 
 
-def test_tests_pass_on_recorded_outputs():
-    assert run() == (0, "2 tests passed.\n", UNHASHED)
-
-
-FAILED = """\
-error unmet-expectation: test `wrong`: expected the gate of `accuracy` to be missed, but the judge gave 2
-    --> refund.rubric-test.yaml:5:47
-   5 |     expect: {verdict: fail, gates: {accuracy: missed}, criteria: {accuracy: [0, 6]}}
-     |                                               ^^^^^^
-    ::: refund.rubric.yaml:4:25
-   4 |     required_min_score: 1
-     |                         - the gate
-   6 |       - {score_range: [0, 6], expected_outcome: States a period that the policy does not have}
-     |                       ------ given 2
-
-1 of 2 tests passed; found 1 error.
-"""
-
-
-def test_a_rubric_weakened_by_hand_makes_a_test_fail():
+def test_tests_pass_on_recorded_outputs_until_a_rubric_is_weakened_by_hand(said):
+    said(run())
     write("refund.rubric.yaml", RUBRIC.replace("required_min_score: 7", "required_min_score: 1"))
-    assert run()[:2] == (1, FAILED)
+    said(run()[:2])
 
 
 def test_every_kind_of_expectation(said):
@@ -236,6 +212,7 @@ def judged(**records):
         ("Blames the customer", "Scolds the customer", "`tone` has changed"),
         ("id: tone", "id: manner", "`manner` is new"),
         ("States the", "Names the", "`accuracy` has changed"),
+        (RUBRIC[RUBRIC.index("  - id: tone") :], "", None),
     ],
 )
 def test_only_what_a_judge_is_told_makes_a_recording_stale(before, after, told):
@@ -244,12 +221,7 @@ def test_only_what_a_judge_is_told_makes_a_recording_stale(before, after, told):
     codes, said = findings()
     assert codes == (["3 unrecorded-test.invalid", "6 unrecorded-test.invalid"] if told else [])
     assert said.count(told or "its recorded") == len(codes)
-
-
-def test_a_removed_criterion_leaves_the_others_as_they_were():
-    judged(wrong=output(2), right=output(10))
-    write("refund.rubric.yaml", RUBRIC.partition("  - id: tone")[0])
-    assert run() == (0, "2 tests passed.\n", "")
+    assert told or run() == (0, "2 tests passed.\n", "")
 
 
 @pytest.mark.parametrize("check", ["text", 3, None, {}, {"id": []}, {"id": {"a": 1}, "score": 3}])
@@ -713,19 +685,11 @@ def call_linter(*arguments):
 
 
 def test_the_linter_checks_the_form_of_test_files_and_counts_the_tests(said):
-    said(call_linter("--isolated", "--no-cache").stdout)
+    sound = call_linter("--no-cache", TESTS)
+    said(call_linter("--isolated", "--no-cache").stdout, sound.stdout, [call_linter().stdout for _ in range(2)])
+    assert sound.stderr == ""
     write(TESTS, HEAD + RIGHT.replace("verdict", "verdct"))
     said(call_linter("--no-cache", TESTS).stdout)
-
-
-def test_a_cached_result_still_counts_the_tests(said):
-    said([call_linter().stdout for _ in range(2)])
-
-
-def test_a_test_file_without_findings_is_not_called_empty(said):
-    done = call_linter("--no-cache", TESTS)
-    assert done.stderr == ""
-    said(done.stdout)
 
 
 def test_the_linter_neither_takes_rules_that_it_never_reports_nor_calls_comments_on_them_unused():

@@ -74,16 +74,12 @@ def test_a_table_says_what_the_mapping_with_the_threshold_follows_however_near_t
     assert (found.beside, found.beside_at, found.threshold_path) == (view["beside"], (), ("pass_threshold",))
 
 
-def test_the_threshold_of_a_lightspeed_metric_splits_bands():
-    text = SAMPLES["lightspeed"].text.replace("threshold: 0.7", "threshold: 0.9")
+def test_the_bands_and_the_threshold_of_a_lightspeed_metric_are_told_at_their_places():
+    text = SAMPLES["lightspeed"].text
     pointer = "/metrics_metadata/turn_level/geval:accuracy/rubrics/1/score_range"
-    assert findings(text) == [("split-band.thresholds", pointer)]
-
-
-def test_a_finding_stands_where_its_field_stands():
-    text = SAMPLES["lightspeed"].text.replace("[7, 10]", "[6, 10]").replace("0.7", "0.6")
-    (found,) = placed(lint("a.yaml", dedent(text).encode()))
-    assert found[:2] == ("overlap.shared-scores", 8)
+    assert findings(text.replace("threshold: 0.7", "threshold: 0.9")) == [("split-band.thresholds", pointer)]
+    overlapping = dedent(text.replace("[7, 10]", "[6, 10]").replace("0.7", "0.6"))
+    assert [each[:2] for each in placed(lint("a.yaml", overlapping.encode()))] == [("overlap.shared-scores", 8)]
 
 
 def test_there_is_a_sample_of_every_dialect():

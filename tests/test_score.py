@@ -130,12 +130,9 @@ evaluators:
 """
 
 
-def test_rubrics_go_by_case_and_evaluator():
+def test_rubrics_go_by_case_and_evaluator_and_each_line_of_json_lines_is_a_case():
     names = "suite defaults one two three three/tone three/evaluators/1 tests/3 style"
     assert [*load(SUITE, FileSettings(claimed=True))] == names.split()
-
-
-def test_each_line_of_json_lines_is_a_case():
     lines = '{"id": "a", "rubrics": [{"expected_outcome": "x y"}]}\n{"rubrics": [{"expected_outcome": "x y"}]}\n'
     assert [*load(lines, name="cases.jsonl")] == ["a", "1"]
 
