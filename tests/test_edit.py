@@ -144,17 +144,6 @@ def test_a_list_that_is_the_whole_document_may_share_values():
         make_fix(find_sharing(document, [(0,), (1,)]), repair)
 
 
-BLOCKED = {
-    "a key that is an alias": ("&k old: 1\nb: {*k : 2}\n", RenameKey(("b", "old"), "new")),
-    "a value that another field repeats": ("a: &a true\nb: *a\n", ReplaceValue(("a",), "10")),
-}
-
-
-@pytest.mark.parametrize(("text", "intent"), BLOCKED.values(), ids=BLOCKED)
-def test_what_would_change_more_than_is_meant_is_not_done(text, intent):
-    assert apply(text, intent) is None
-
-
 FLOW_TEXT = st.sampled_from(["plain", "'single # no'", '"dou\\"ble"', "7", "👍 é", "[1, 2]", "{p: q}"])
 TEXT = st.one_of(FLOW_TEXT, st.sampled_from(["~", ""]))
 COMMENT = st.sampled_from(["", " # c", "  # d: 1"])

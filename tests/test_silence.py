@@ -39,7 +39,6 @@ def test_a_reason_stands_behind_new_comments():
     assert (text, left) == (expected, [])
 
 
-JSON = "JSON has no comments; list it in a baseline, or under `per-file-ignores`"
 LEFT = TABLES["LEFT"]
 
 
