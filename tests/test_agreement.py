@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 from exports import load, write
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -30,25 +31,14 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
 from rubric_lint.scoring.loading import RubricError, load_rubrics, prepare
 
+TABLES = read_cases(__file__)
+
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
 CACHE = ROOT / ".cache"
-QUIET = {
-    "AGENTV_NO_UPDATE_CHECK": "1",
-    "DEEPEVAL_DISABLE_DOTENV": "1",
-    "DEEPEVAL_TELEMETRY_OPT_OUT": "1",
-    "DEEPEVAL_UPDATE_WARNING_OPT_IN": "0",
-    "ERROR_REPORTING": "0",
-    "HF_HUB_OFFLINE": "1",
-    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-    "NO_COLOR": "1",
-    "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
-    "PROMPTFOO_DISABLE_TELEMETRY": "1",
-    "PROMPTFOO_DISABLE_UPDATE": "1",
-    "PROMPTFOO_SELF_HOSTED": "1",
-    "RAGAS_DO_NOT_TRACK": "true",
-}
+QUIET = TABLES["QUIET"]
 
 
 def installed(folder, program):
@@ -360,17 +350,7 @@ def raw_of(criterion, rank):
 
 # Lists of criteria
 
-ADK_ENTRIES = [
-    {"rubric_id": "a", "rubric_content": {"text_property": "Says why"}},
-    {"rubricId": "a", "rubricContent": {"textProperty": "Says why"}},
-    {"rubric_id": "a", "rubric_content": {"text_property": "Says why"}, "description": "x", "type": "y"},
-    {"rubric_id": "a", "rubric_content": {"text_property": "Says why"}, "weight": 1},
-    {"rubric_id": 1, "rubric_content": {"text_property": "Says why"}},
-    {"rubric_content": {"text_property": "Says why"}},
-    {"rubric_id": "a", "rubric_content": {"text_property": 1}},
-    {"rubric_id": "a", "rubric_content": {"text": "Says why"}},
-    {"rubric_id": "a"},
-]
+ADK_ENTRIES = TABLES["ADK_ENTRIES"]
 
 
 @pytest.mark.parametrize("entry", ADK_ENTRIES)
@@ -381,14 +361,7 @@ def test_what_adk_refuses_we_refuse(ask_readers, entry):
     assert ask_readers("adk", entry) == (not found)
 
 
-DATA_SETS = {
-    "LLMJudge: Says why": True,
-    "LLMJudge: {rubric: Says why, include_input: true, score: false}": True,
-    "LLMJudge: {rubric: Says why, inclde_input: true}": False,
-    "{name: LLMJudge, arguments: {rubric: Says why}}": True,
-    "{name: LLMJudge, arguments: [Says why]}": True,
-    "{name: LLMJudge, arguments: {rubric: Says why, inclde_input: true}}": False,
-}
+DATA_SETS = TABLES["DATA_SETS"]
 
 
 @pytest.mark.parametrize(("judge", "is_sound"), DATA_SETS.items())
@@ -571,15 +544,7 @@ def test_harbor_scores_our_judge_file_as_we_do(ask, entries, chance):
     assert theirs == {"score": pytest.approx(float(ours.score), abs=1e-12)}
 
 
-RESTATED = {
-    "adk": "adk_score",
-    "autoevals": "autoevals_score",
-    "harbor": "judged",
-    "pydantic-evals": "pydantic_evals_score",
-    "requirement": "requirement_score",
-    "tolokaforge": "tolokaforge_score",
-    "verifiers": "reward",
-}
+RESTATED = TABLES["RESTATED"]
 """The dialects whose scores `restated_scores.py` restates, and the question that gives that of the original."""
 
 

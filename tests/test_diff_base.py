@@ -13,7 +13,10 @@ from lint_command import call
 
 from rubric_lint.run.git import ChangedLines, read_changes
 
-CHANGES = read_cases(__file__)["CHANGES"]
+TABLES = read_cases(__file__)
+
+
+CHANGES = TABLES["CHANGES"]
 
 RUBRIC = """\
 tests:
@@ -220,23 +223,7 @@ def test_utf_16_is_reported_as_a_whole():
     assert len(lint("--diff-base=HEAD")[0]) == len(OLD)
 
 
-@pytest.mark.parametrize(
-    "setting",
-    [
-        "diff.noprefix=true",
-        "diff.mnemonicPrefix=true",
-        "diff.context=5",
-        "diff.interHunkContext=9",
-        "diff.relative=true",
-        "diff.renames=false",
-        "diff.external=true",
-        "color.ui=always",
-        "core.quotePath=false",
-        "diff.algorithm=patience",
-        "diff.submodule=log",
-        "diff.orderFile=/dev/null",
-    ],
-)
+@pytest.mark.parametrize("setting", TABLES["no setting of the user"])
 def test_no_setting_of_the_user_changes_what_is_found(setting, monkeypatch):
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", "true")
     monkeypatch.setenv("GIT_DIFF_OPTS", "-u7")

@@ -315,22 +315,7 @@ SCHEMA = "https://rubric-lint.github.io/schemas/"
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        pytest.param(
-            "suite.yaml",
-            (
-                f"# yaml-language-server: $schema={SCHEMA}rubric-v1.schema.json\nrubrics:\n"
-                f"- {{id: a, description: Cites it}}\n"
-            ),
-            id="modeline",
-        ),
-        pytest.param(
-            "suite.json",
-            f'{{"$schema": "{SCHEMA}suite-v1.schema.json", "tests": [{{"rubrics": [{{"id": "a", "description": "Says it"}}]}}]}}',
-            id="key",
-        ),
-    ],
+    ("name", "text"), TABLES["a file that names the"].values(), ids=TABLES["a file that names the"]
 )
 def test_a_file_that_names_the_old_schema_names_the_new_one(name, text):
     assert fixed_text(text, name) == text.replace("-v1.", "-v2.").replace("description", "expected_outcome")
@@ -442,13 +427,7 @@ def test_the_proof_lets_no_edit_of_a_field_take_a_comment_along(said):
 
 
 @pytest.mark.parametrize(
-    ("shape", "gate", "doubt"),
-    [
-        ("levels: {0: Says nothing, 1: Says it}", "required_min_level", "a rubric would be scored differently"),
-        ("score_ranges: {0: Says nothing, 5: Says it}", "required_min_score", ""),
-        ("expected_outcome: Says it", "required_min_score", ""),
-    ],
-    ids=["levels", "bands", "checklist"],
+    ("shape", "gate", "doubt"), TABLES["a gate at zero decides"].values(), ids=TABLES["a gate at zero decides"]
 )
 def test_a_gate_at_zero_decides_something_among_levels_alone(shape, gate, doubt):
     new = f"rubrics: [{{id: a, {shape}}}]\n"

@@ -102,19 +102,7 @@ def test_criteria_below_an_assertion_are_checked_wherever_they_are():
     assert "expected_outcome" not in "".join(finding.message for finding in result.findings)
 
 
-FINE = {
-    "the name of a file": "rubrics: shared/greeting.yaml\n",
-    "an address": "rubrics: file://greeting.yaml#x y\n",
-    "a template": "rubrics: '{{ the rubrics }}'\n",
-    "a variable": "rubrics: $greeting\n",
-    "a name with a suffix": "rubrics: greeting.yaml\n",
-    "another field": "rubric: strict\n",
-    "another tool's rubric": "rubric: [{criterion: Structure, points: 10}]\n",
-    "something with a longer name": "rubric_id: 7\n",
-    "two levels below a case": "meta: {rubrics: []}\n",
-    "an empty rubric": "rubric: []\n",
-    "settings": "rubrics: {enabled: true}\n",
-}
+FINE = TABLES["FINE"]
 
 
 @pytest.mark.parametrize("fields", FINE.values(), ids=FINE)
@@ -133,14 +121,7 @@ def test_one_fault_of_a_file_is_one_finding(name, text, said):
     said([f"{place}: {', '.join(values)}" for place, values in lost] or "nothing lost", others or "nothing else")
 
 
-FIXED = {
-    "singular": ("rubric: # here\n  - Says how\n", "rubrics: # here\n  - Says how\n"),
-    "all of them": (
-        "rubrics: [{id: a, expected_outcomes: Says how}, {id: b, expectedOutcome: Says when}]\n",
-        "rubrics: [{id: a, expected_outcome: Says how}, {id: b, expected_outcome: Says when}]\n",
-    ),
-    "nothing to rename": ("rubrics: []\n", "rubrics: []\n"),
-}
+FIXED = TABLES["FIXED"]
 
 
 @pytest.mark.parametrize(("before", "after"), FIXED.values(), ids=FIXED)

@@ -16,7 +16,10 @@ from rubric_lint.scoring.loading import DECIDING, RubricError, load_rubrics
 from rubric_lint.scoring.output import reader_of
 from rubric_lint.scoring.totals import Totals
 
-BORROWED = read_cases(__file__)["BORROWED"]
+TABLES = read_cases(__file__)
+
+
+BORROWED = TABLES["BORROWED"]
 
 RANGES = "score_ranges: {0: Nothing is right, 4: Half of it is right, 8: All of it is right}"
 
@@ -161,18 +164,7 @@ def test_a_rubric_that_cannot_be_scored_is_refused(silenced, text, fault):
     assert told[: len(fault)] == fault
 
 
-BANDS = "rubrics: [{{score_range: [0, 5], expected_outcome: Bad}}, {{score_range: [{}], expected_outcome: Good}}]"
-
-
-@pytest.mark.parametrize(
-    ("text", "rule"),
-    [
-        (analytic(0), "weight"),
-        (BANDS.format("5, 10"), "overlap"),
-        (BANDS.format("6, 11"), "bounds"),
-        ("rubrics: [{id: a, expected_outcome: Is short}, {id: a, expected_outcome: Is polite}]", "duplicate-id"),
-    ],
-)
+@pytest.mark.parametrize(("text", "rule"), TABLES["what decides a score holds"])
 def test_what_decides_a_score_holds_also_where_the_settings_leave_it_out(text, rule):
     with pytest.raises(RubricError, match=f": {rule}: "):
         load(text, FileSettings(enabled=frozenset()))
