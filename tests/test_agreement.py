@@ -773,21 +773,7 @@ def test_promptfoo_scores_ranges_and_levels_that_we_write_as_we_do(promptfoo):
     assert len(back) == sum(len(answers) for _, answers in drawn)  # each scale comes back as a rubric of its own
 
 
-TEXTS = """\
-tests:
-  - vars: {q: x}
-    assert: [{type: llm-rubric, value: Yes it is}, {type: not-llm-rubric, value: Yes it is not, weight: 3}]
-  - vars: {q: x}
-    assert: [{type: llm-rubric, value: It is}, {type: llm-rubric, value: It is not, weight: 3}]
-  - vars: {q: x}
-    threshold: 0.25
-    assert: [{type: llm-rubric, value: It is}, {type: llm-rubric, value: It is not, weight: 3}]
-  - vars: {q: x}
-    assert: [{type: assert-set, threshold: 0.75, assert: [{type: not-llm-rubric, value: It is not, weight: 3}, \
-{type: llm-rubric, value: It is not}]}]
-  - vars: {q: x}
-    assert: [{type: llm-rubric, value: It is, threshold: 7}]
-"""
+TEXTS = TABLES["TEXTS"]
 SAYS = """\
 module.exports = class {
   id() { return 'grader'; }
@@ -876,21 +862,7 @@ def test_promptfoo_tells_its_grader_every_text_as_it_is_written(promptfoo, tmp_p
         assert any(json.dumps(written, ensure_ascii=False)[1:-1] in prompt for prompt in told), text
 
 
-SUITE = """\
-tests:
-  - id: one
-    vars: {back: now}
-    input: "Can I {{ back }} have {{ other }} {% if x %} #} it?"
-    assertions:
-      - {type: contains, value: "Can I now have {{ other }} {% if x %} #}"}
-      - {type: regex, value: ^Can}
-      - {type: icontains-any, value: [CAN I, zzz]}
-      - {type: contains-all, value: ["a,b", zzz], negate: true}
-      - {type: rubrics, criteria: [{id: a, outcome: Is short}]}
-  - id: two
-    input: [{role: user, content: 'Hi "you" {{ x }}'}]
-    assertions: [{type: contains, value: '"you\\" {{ x }}'}]
-"""
+SUITE = TABLES["SUITE"]
 
 
 def convert_file(name, target, folder):

@@ -18,24 +18,7 @@ TABLES = read_cases(__file__)
 
 CHANGES = TABLES["CHANGES"]
 
-RUBRIC = """\
-tests:
-  - id: one
-    rubrics:
-      - id: accuracy
-        score_ranges:
-          - score_range: [0, 5]
-            expected_outcome: States a wrong result.
-          - score_range: [6, 10]
-            expected_outcome: States the right result.
-
-  - id: two
-    rubrics:
-      - id: style
-        expected_outcome: Good
-      - id: tone
-        expected_outcome: Excellent
-"""
+RUBRIC = TABLES["RUBRIC"]
 # Faults that are there from the start, so that there is something to leave out.
 OLD = [("split-band", 8), ("vague-outcome", 14), ("vague-outcome", 16)]
 

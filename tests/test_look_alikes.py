@@ -67,20 +67,7 @@ def test_a_file_as_the_only_value_is_said_to_be_unread():
     ]
 
 
-GUIDED = """\
-[[criteria]]
-name = "tests"
-description = "The tests fail without the change"
-guidance = "PASS if each fails on the old code."
-severity = "high"
-scope = "code"
-
-[[criteria]]
-name = "tests"
-description = "The change is small"
-guidence = "PASS if it is."
-scope = "code"
-"""
+GUIDED = TABLES["GUIDED"]
 
 
 @pytest.mark.parametrize(("name", "text", "rules", "told"), TABLES["a rubric with one more"])

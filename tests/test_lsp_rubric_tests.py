@@ -50,27 +50,7 @@ def test_fields_are_explained(said):
         said(make_hover(analysis, TESTS.index(at)).contents.value)
 
 
-SUITE = """\
-tests:
-  - id: refund
-    rubrics:
-      - id: accuracy
-        required_min_score: 7
-        score_ranges: {0: States another period, 7: States most, 10: States the whole period}
-      - id: next-step
-        score_ranges: {0: Names none, 5: Names one}
-  - id: tone of voice
-    rubrics:
-      - {id: quality, required_min_level: 3, levels: {1: Rude, 3: Neutral, 5: Kind}}
-  - id: checks
-    rubrics:
-      - {id: "yes", expected_outcome: Says yes, required_min_score: 10}
-      - Names the day
-  - id: whole
-    rubrics:
-      - {score_range: [0, 4], expected_outcome: Leaves it out}
-      - {score_range: [5, 10], expected_outcome: Names it}
-"""
+SUITE = TABLES["SUITE"]
 
 
 @pytest.fixture

@@ -19,38 +19,7 @@ from rubric_lint.rules import RULES
 TABLES = read_cases(__file__)
 
 
-SUITE = """\
-tests:
-  - id: refund | window
-    rubrics:
-      - id: accuracy
-        weight: 2.0
-        required_min_score: 7
-        score_ranges:
-          - score_range: [0, 6]
-            expected_outcome: States | a <wrong> period
-          - score_range: [7, 10]
-            expected_outcome: States the right period
-      - id: short
-        score_ranges: {0: Longer, 6: Short}
-  - id: holistic
-    evaluators:
-      - name: judge
-        rubrics:
-          - score_range: [0, 4]
-            expected_outcome: Wrong
-          - score_range: [5, 10]
-            expected_outcome: Right
-defaults:
-  rubrics:
-    - id: quality
-      required_min_level: 3
-      levels:
-        - {level: 1, name: Poor, expected_outcome: Wrong in the main}
-        - {level: 3, name: Good, expected_outcome: Right in the main}
-    - id: pivot
-      description: Mentions the pivot
-"""
+SUITE = TABLES["SUITE"]
 
 
 PROMPTFOO = """\

@@ -112,25 +112,7 @@ def test_the_library_refuses_what_is_no_output_for_the_rubric():
             score(only(analytic(1)), JudgeOutput(answers, (None,) * len(answers)))
 
 
-SUITE = """\
-rubrics: [Names a source]
-defaults:
-  rubrics: [Is polite]
-tests:
-  - id: one
-    rubrics: [Mentions the pivot]
-  - id: two
-    assertions:
-      - {name: tone, rubrics: [Is polite]}
-  - id: three
-    rubrics: [Mentions the pivot]
-    evaluators:
-      - {name: tone, rubrics: [Is polite]}
-      - {type: llm_judge, rubrics: [Is short]}
-  - rubrics: [Mentions the pivot]
-evaluators:
-  - {name: style, rubrics: [Is short]}
-"""
+SUITE = TABLES["SUITE"]
 
 
 def test_rubrics_go_by_case_and_evaluator_and_each_line_of_json_lines_is_a_case():
