@@ -14,7 +14,7 @@ import warm
 from accuracy_depth import RUBRIC, output
 from lint_command import environment, on_terminal
 
-from rubric_lint.outputs.streams import LIMIT
+from rubric_lint.outputs.blocks import LIMIT
 from rubric_lint.scoring.loading import load_rubrics
 
 PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"

@@ -22,7 +22,7 @@ from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.output import reader_of
 from rubric_lint.scoring.run import Scoring
-from rubric_lint.scoring.scorer import Entry, score_entry
+from rubric_lint.scoring.scorer import Entry, Scorer
 from rubric_lint.scoring.totals import Totals
 from rubric_lint.version import __version__
 
@@ -67,7 +67,7 @@ def report(*records, title="answers by suite", worst=10):
     page, totals = HtmlReport(RUBRICS, worst=worst), Totals(RUBRICS.values())
     for line, record in enumerate(records, 1):
         text = json.dumps(record).encode()
-        outcome = score_entry(text, RUBRICS, line)
+        outcome = Scorer(RUBRICS).tell(text, line)
         page.add(outcome, text)
         if outcome.result:
             totals.take(outcome.result)
@@ -283,7 +283,7 @@ def test_nothing_that_others_wrote_is_markup():
         EVIL,
     ):
         text = json.dumps({**names, "output": output}).encode()
-        page.add(score_entry(text, evil, 1, EVIL), text)
+        page.add(Scorer(evil).tell(text, 1, EVIL), text)
     count_outputs(totals, evil["a"], (False,))
     read = Reader(draw(page, totals, EVIL))
     assert "img" not in read.tags
@@ -322,7 +322,7 @@ def figures(count):
     totals.invalid = count // 20
     page = HtmlReport(RUBRICS)
     text = json.dumps(tower("a1", 0, 1, "Because. " * 500, answer="So. " * 500)).encode()
-    page.add(score_entry(text, RUBRICS, 1), text)
+    page.add(Scorer(RUBRICS).tell(text, 1), text)
     return draw(page, totals, "answers by suite")
 
 
@@ -389,7 +389,7 @@ def test_the_report_keeps_no_more_of_many_outcomes_than_of_few():
     def add(count):
         for number in range(count):
             text = json.dumps(tower(f"a{number}", number % 11, number % 7, "x" * 1000)).encode()
-            page.add(score_entry(text, RUBRICS, number + 1), text)
+            page.add(Scorer(RUBRICS).tell(text, number + 1), text)
 
     add(300)
     tracemalloc.start()

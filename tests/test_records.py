@@ -4,11 +4,12 @@ import json
 import pytest
 from cases import read_cases
 
+from rubric_lint.outputs.blocks import CHUNK, LIMIT
 from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.streams import CHUNK, LIMIT, read_entries
+from rubric_lint.outputs.streams import read_entries
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.scorer import Scorer, score_entry
+from rubric_lint.scoring.scorer import Scorer
 
 TABLES = read_cases(__file__)
 
@@ -124,7 +125,7 @@ def test_a_long_list_is_read_piece_by_piece():
 def results(entry, rubrics=SEVERAL):
     """The line of results of an entry; the command writes the same one without an outcome."""
     text = entry if isinstance(entry, bytes) else json.dumps(entry).encode()
-    outcome = score_entry(text, rubrics, 3)
+    outcome = Scorer(rubrics).tell(text, 3)
     if outcome.result:
         assert Scorer(rubrics).score(text).render() == outcome.render()
     return outcome.render()
@@ -164,7 +165,7 @@ def test_an_entry_that_is_refused_says_where_and_why_and_carries_the_rest(said):
 def test_a_record_may_say_by_which_meaning_it_was_judged(place, is_same):
     told = {"rubric_hash": ONE["one"].hash if is_same else "0" * 16}
     entry = json.dumps({"output": {"score": 7}, **(told if place == "record" else {"judge": told})}).encode()
-    outcome = score_entry(entry, ONE, 1)
+    outcome = Scorer(ONE).tell(entry, 1)
     assert (outcome.has_other_meaning, outcome.to_json()["rubric_hash"]) == (not is_same, ONE["one"].hash)
     assert Scorer(ONE).score(entry).has_other_meaning is not is_same
 
@@ -187,7 +188,7 @@ def test_a_conversation_that_may_have_ended_the_thoughts_is_told_where_the_whole
     said = [{"role": "assistant", "content": 'So.</think>\n{"score": 10}'}]
     entry = {"answer": said, "output": '<think>It says:\nSo.</think>\n{"score": 10}'}
     for extract in Extract:
-        outcome = score_entry(json.dumps(entry).encode(), ONE, 1, extract=extract)
+        outcome = Scorer(ONE, extract).tell(json.dumps(entry).encode(), 1)
         assert "word for word" in outcome.error.message
 
 

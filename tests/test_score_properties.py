@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_outputs import FENCES, cases, load, spell
 
+from rubric_lint.outputs.blocks import Block
 from rubric_lint.outputs.decoding import IS_INSTALLED
-from rubric_lint.outputs.streams import Block
 from rubric_lint.scoring import OutputError, score
-from rubric_lint.scoring.scorer import Run, Scorer, score_entry
+from rubric_lint.scoring.scorer import Run, Scorer
 
 TABLES = read_cases(__file__)
 
@@ -151,7 +151,7 @@ def test_an_output_with_a_fault_never_gets_a_score(case, fault, place):
         score(rubric, output)
     text = json.dumps({"id": "a", "output": output})
     assert match_form(Scorer({"r": rubric}), text) == []
-    assert score_entry(text.encode(), {"r": rubric}, 1).result is None
+    assert Scorer({"r": rubric}).tell(text.encode(), 1).result is None
 
 
 def spoil(checks, place, fault):

@@ -8,8 +8,9 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rubric_lint.engines.rows import Invalid, Items, Kind, RowError, Rows, gather, is_null, read_column, refuse_repeated
+from rubric_lint.outputs.blocks import CHUNK, Block
 from rubric_lint.outputs.decoding import OutputError, read_struct
-from rubric_lint.outputs.streams import CHUNK, Block, read_blocks
+from rubric_lint.outputs.streams import read_blocks
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.grading import CriterionResult, JudgeOutput, ScoringRubric, Verdict
 from rubric_lint.scoring.loading import RubricError

@@ -10,9 +10,27 @@ from functools import cached_property
 DEPTH = 4
 """How many containers may be in each other: the output, its checks, a check, and a list in it."""
 
+FENCE = r"\A```(?:json)?\n((?s:.*))```\z"
+"""A whole text that is a Markdown fence of JSON or without a label; the content is captured."""
+
+MARK = r"[\x60~<>&\x{25c1}\x{ff1c}]|THINK\]|\A(?:assistant)?(?:analysis|commentary)"
+"""What begins or ends thoughts, a fence or a turn, each of which may have an object behind it."""
+
+LINE_OR_MARK = rf"[\n\x0b\x0c\r\x1c-\x1e\x{{85}}\x{{2028}}\x{{2029}}]|{MARK}"
+"""The end of a line, or a mark."""
+
+HUGE = r"[0-9]{100}|[0-9][eE][-+]?[0-9]{3}"
+"""A number that may have too many digits for a judge output, or be too large for a double."""
+
+CONSTANT = "NaN|Infinity"
+"""What Python's JSON reader takes for a number but JSON does not allow."""
+
+INTEGER = r"\A(-?(?:0|[1-9][0-9]{0,17}))(?:\.0+)?\z"
+"""An integer of at most 18 digits, which may end in .0, as a whole text; the digits are captured."""
+
 
 class Patterns:
-    """The patterns, for an engine that runs them in linear time, or one that tries alternatives (`backtracks`)."""
+    """The patterns that repeat, for an engine that runs them in linear time, or one that tries ways (`backtracks`)."""
 
     def __init__(self, *, backtracks: bool) -> None:
         # A possessive repetition never gives back what it took, so Java neither tries again nor nests calls.
@@ -55,39 +73,9 @@ class Patterns:
         return self._value(DEPTH - 2)
 
     @cached_property
-    def fence(self) -> str:
-        """A whole text that is a Markdown fence of JSON or without a label; the content is captured."""
-        return r"\A```(?:json)?\n((?s:.*))```\z"
-
-    @cached_property
-    def mark(self) -> str:
-        """What begins or ends thoughts, a fence or a turn, each of which may have an object behind it."""
-        return r"[\x60~<>&\x{25c1}\x{ff1c}]|THINK\]|\A(?:assistant)?(?:analysis|commentary)"
-
-    @cached_property
-    def line_or_mark(self) -> str:
-        """The end of a line, or a mark."""
-        return rf"[\n\x0b\x0c\r\x1c-\x1e\x{{85}}\x{{2028}}\x{{2029}}]|{self.mark}"
-
-    @cached_property
-    def huge(self) -> str:
-        """A number that may have too many digits for a judge output, or be too large for a double."""
-        return r"[0-9]{100}|[0-9][eE][-+]?[0-9]{3}"
-
-    @cached_property
-    def constant(self) -> str:
-        """What Python's JSON reader takes for a number but JSON does not allow."""
-        return "NaN|Infinity"
-
-    @cached_property
     def flat_list(self) -> str:
         """A list without an object in it, as a whole text; sound JSON is expected."""
         return rf"\A\[(?:[^\x22{{}}]{self._some}|{self._quoted}){self._any}\]\z"
-
-    @cached_property
-    def integer(self) -> str:
-        """An integer of at most 18 digits, which may end in .0, as a whole text; the digits are captured."""
-        return r"\A(-?(?:0|[1-9][0-9]{0,17}))(?:\.0+)?\z"
 
     @cached_property
     def _quoted(self) -> str:
@@ -131,14 +119,10 @@ def _match_character(char: str) -> str:
     if is_plain(char):
         return char if char.isalnum() or char in "_ " else rf"\x{ord(char):02x}"
     units = char.encode("utf-16-be", "surrogatepass").hex()
-    escaped = "".join(rf"\\u{_ignore_case(units[at : at + 4])}" for at in range(0, len(units), 4))
-    ways = [escaped]
+    either_case = [f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in units]
+    ways = ["".join(rf"\\u{''.join(either_case[at : at + 4])}" for at in range(0, len(units), 4))]
     if char not in '"\\' and char >= " ":
         ways.append(rf"\x{{{ord(char):x}}}")
     if char in _SHORT:
         ways.append(rf"\\{_SHORT[char]}".replace('"', r"\x22"))
     return f"(?:{'|'.join(ways)})"
-
-
-def _ignore_case(digits: str) -> str:
-    return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits)
