@@ -1,14 +1,19 @@
-"""Gather what an assessment rests on: the findings of a file of rubrics, its tests, and what recorded outputs show."""
+"""Assess rubrics by the findings of their file, its tests, and what recorded outputs show."""
 
 # Paths are str, see project/settings.py.
 # ruff: noqa: PTH118, PTH120, PTH208
 
 import os
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+import click
 
 from rubric_lint.agree import history
 from rubric_lint.agree.assess import Asked, Assessment, Evidence, assess, of_probes, of_test, refuse, sort_findings
@@ -24,18 +29,29 @@ from rubric_lint.agree.judged.run import (
     Sources,
     read_records,
 )
-from rubric_lint.agree.probes import Probes
+from rubric_lint.agree.probes import PROBES, Probes, choose, compare, is_in, make_variants, read_scored
 from rubric_lint.agree.ratings import Key, make_id_key, name_key
 from rubric_lint.agree.reading import LeftOut, bare_text
+from rubric_lint.cli.commands import Exit
+from rubric_lint.cli.options import Given
+from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
+from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
+from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
+from rubric_lint.cli.score.options import require_existing
 from rubric_lint.judge.answers import Fields
+from rubric_lint.judge.journal import encode
+from rubric_lint.judge.spending import Spending
 from rubric_lint.lint.engine import examine_file
-from rubric_lint.messages import UserError, list_names
+from rubric_lint.messages import UserError, list_names, visible
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.project.files import STDIN, File, Unreadable, read
 from rubric_lint.project.settings import SettingsFinder, claim_by_name, shorten
+from rubric_lint.report import assessment
 from rubric_lint.report.judged import word_records
 from rubric_lint.rules import BY_NAME
+from rubric_lint.run.console import Progress
 from rubric_lint.run.git import GitError, read_past, read_version
+from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.loading import (
     InvalidRubricError,
@@ -323,3 +339,111 @@ def _read_texts(name: str, fields: Fields) -> dict[tuple[Any, Key], str]:
         if (text := bare_text(record.get("answer"))) is not None:
             found[record.get("rubric"), make_id_key(record.get("id"))] = text
     return found
+
+
+_FORMS = {".json": "json", ".md": "markdown", ".markdown": "markdown", ".txt": "full"}
+
+
+def run_assess(given: Given) -> int:
+    """Assess the rubrics of a file, and return the exit code; see `assess`."""
+    _check(given)
+    given.form = given.form or choose_by_ending(given.output, _FORMS, "full")
+    escape_what_cannot_be_encoded()
+    linted = Linted(given.rubric, given.finder())
+    recorded: tuple[str, ...] = ()
+    probes: dict[str, Probes] = {}
+    if not linted.has_errors and given.models:
+        code, recorded, probes = _judge(given, linted)
+        if code == Exit.USAGE:
+            return code
+    elif not linted.has_errors:
+        recorded = given.results or _find_results(given.answers) or linted.judged
+        if given.answers != STDIN and given.answers not in recorded:
+            refuse_other_texts(given.answers, given.fields, recorded)
+    asked = Asked(Fraction(str(given.target)), given.look)
+    saved = f"; {recorded[0]} has what was judged" if given.models and recorded else ""
+    with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
+        labels = given.labels or linted.labels
+        is_apart = given.answers != STDIN and given.answers not in recorded
+        among = list_ids(given.answers, given.fields) if recorded and is_apart else ()
+        found = linted.assess(recorded, labels, asked, probes, among)
+        if given.history and not linted.has_errors:
+            past = linted.trace(recorded, labels, given.answers)
+            found = [each._replace(history=past.get(each.rubric)) for each in found]
+    files = given.rubric, given.answers, recorded, labels
+    basis = assessment.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
+    style = make_style(given.color, is_file=given.output is not None)
+    with open_report(given.output, Progress(sys.stderr), style) as write:
+        assessment.FORMATS[given.form](found, basis, style, write)
+    if given.output is not None:
+        for each in found:
+            click.echo(f"{visible(each.rubric)}: {visible(assessment.word_headline(each))}")
+    return max((_EXITS[each.trust] for each in found), key=_ORDER.index)
+
+
+def _check(given: Given) -> None:
+    """Refuse what cannot be read.
+
+    Raises:
+        click.UsageError: if stdin cannot be used, or --results names several files to write.
+        UserError: if a file does not exist.
+    """
+    if given.probe and given.answers == STDIN:
+        raise click.UsageError("--probe reads ANSWERS twice, so they cannot come from stdin; name a file")
+    if given.models and len(given.results) > 1:
+        raise click.UsageError("--results: with --model, name one file")
+    if given.rubric == STDIN:
+        raise click.UsageError("RUBRIC cannot be read from stdin, as its tests and results are beside it; name a file")
+    named = given.labels if given.models else (*given.labels, *given.results)
+    require_existing([name for name in named if name != STDIN])
+
+
+def _judge(given: Given, linted: Linted) -> tuple[int, tuple[str, ...], dict[str, Probes]]:
+    """Judge the answers, and variants of some; return the exit code, the file of results, and what variants show."""
+    output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
+    access, plan = find_access(given.models, vars(given)), make_plan({**vars(given), "shuffle": SEED})
+    limit, spending = read_limit(given, access), Spending()
+    work = Work(given, output, linted.prepare(), access, plan, limit, spending=spending, option="--results")
+    if given.probe:
+        most = given.probe * len(work.rubrics) * len(PROBES) * plan.samples * len(access.calls)
+        click.echo(f"up to {most:,} more requests for --probe, after the answers are judged", err=True)
+    code = judge_answers(work)
+    recorded = (str(output),) if output.stat().st_size else ()
+    if code == Exit.USAGE or not given.probe:
+        return code, recorded, {}
+    code, probes = _probe(work, given.probe)
+    return code, recorded, probes
+
+
+def _probe(work: Work, count: int) -> tuple[int, dict[str, Probes]]:
+    """Have variants of some answers judged, and return the exit code and what they show, by the rubric."""
+    with ExitStack() as opened:
+        drawn = choose(work.open_answers(opened).read(), count, SEED)
+    judged = read_scored(str(work.output), work.rubrics)
+    variants = [record for each in drawn if is_in(each, judged) for record in make_variants(each)]
+    output = Path(f"{str(work.output).removesuffix('.jsonl').removesuffix('.judged')}.probed.jsonl")
+    code: int = Exit.CLEAN
+    if variants:
+        told = f"probing: {counted(len(variants), 'variant')} of {counted(len(drawn), 'answer')} to judge"
+        click.echo(visible(f"{told}, with results in {output}"), err=True)
+        made = b"".join(encode(record) + b"\n" for record in variants)
+        code = judge_answers(work._replace(made=made, output=output))
+    found = read_scored(str(output), work.rubrics) if output.is_file() else {}
+    return code, {name: compare(rubric, drawn, judged, found) for name, rubric in work.rubrics.items()}
+
+
+_EXITS = {"trusted": Exit.CLEAN, "not trusted": Exit.FOUND, "undecided": Exit.UNDECIDED}
+_ORDER = (Exit.CLEAN, Exit.UNDECIDED, Exit.FOUND)
+"""The exit codes; of several rubrics the one that is last here counts."""
+
+
+def _find_results(answers: str) -> tuple[str, ...]:
+    """Return the results beside the answers, or the file of answers itself if it has outputs; none if neither is."""
+    if answers == STDIN:
+        return ()
+    beside = name_results(answers, None, "--results")
+    if beside.is_file():
+        return (str(beside),)
+
+    firsts = [lines[0].text for lines in read_records(answers).lines.values()]
+    return (answers,) if any(b'"output' in text for text in firsts) else ()
