@@ -72,18 +72,17 @@ class _Found(NamedTuple):
 
 def find(document: Document) -> Iterator[View]:
     """Find the lists of criteria; a single `min_score` or `operator` makes the whole file AgentV 4."""
-    lists = _find_lists(document)
-    signs = lists.signs
-    is_old = _OLD_LISTS in signs  # in version 2, `min_score` is a typo
-    has_weak, has_told = _WEAK_LISTS in signs and not is_old, not signs.isdisjoint({_LISTS, _CASES})
-    has_texts = not is_old and (has_weak or has_told)  # beside these dialects, strings are criteria of the same release
-    has_any = _LISTS in signs or has_weak or (has_texts and _TEXT_LISTS in signs)
-    is_late = _LATE in signs or (has_weak and _WEAK_LATE in signs)
-    found = [*lists.sure, *(lists.weak if has_weak else ()), *(lists.texts if has_texts else ())]
-    found += lists.placed if _LISTS in signs and not is_old else ()
+    sure, weak, texts, placed, is_old, is_told = _find_lists(document)
+    if is_old:  # in version 2, `min_score` is a typo
+        weak, texts, placed = [], [], []
+    elif not (sure or weak or is_told):
+        texts = []  # beside these dialects, strings are criteria of the same release
+    has_any = bool(sure or weak or texts)
+    is_late = any(map(_is_late, [*sure, *weak]))
+    found = [*sure, *weak, *texts, *(placed if sure else ())]
     for path, value, dialect, definition in found:
         yield _view(document, path, value, A6 if is_late and dialect is not A7 else dialect, definition)
-    is_last = _LAST in signs or is_current(document)
+    is_last = any(each.dialect is A7 for each in sure) or is_current(document)
     for place in find_text_lists(document, is_told=has_any):
         is_current_list = is_last or (not has_any and place.path[-1] == "assert")
         dialect = A7 if is_current_list else A6 if is_late else A4
@@ -117,46 +116,36 @@ def _find_scales(document: Document, before: Dialect) -> Iterator[View]:
 class _Lists(NamedTuple):
     """The lists of criteria: those that are `sure`, `weak` ones that count unless the file has old ones, and `texts`.
 
-    `placed` ones have fields of other tools too, and count only beside sure ones. `signs` say what the lists show of
-    the file.
+    `placed` ones have fields of other tools too, and count only beside sure ones. `is_old`: the document has rubrics in
+    the words of version 2; `is_told`: it has a whole case of AgentV in a file of its own.
     """
 
     sure: list[_Found]
     weak: list[_Found]
     texts: list[_Found]
     placed: list[_Found]
-    signs: frozenset[str]
-
-
-_LISTS, _WEAK_LISTS, _TEXT_LISTS, _OLD_LISTS = "lists", "weak lists", "lists of texts", "old lists"
-_CASES, _LATE, _WEAK_LATE, _LAST = "loose cases", "late", "weak late", "last"
+    is_old: bool
+    is_told: bool
 
 
 def _find_lists(document: Document) -> _Lists:
-    sure: list[_Found] = []
-    weak: list[_Found] = []
-    texts: list[_Found] = []
-    placed: list[_Found] = []
+    sure, weak, texts, placed = list[_Found](), list[_Found](), list[_Found](), list[_Found]()
     loose = {path for path, _ in find_cases(document) if len(path) <= 1}  # cases in a file of their own
-    is_old = False  # whether the document has rubrics in the words of version 2
+    is_old = False
     is_told = any(map(is_whole_case, (case for path, case in find_cases(document) if path in loose)))
     for path, mapping in document.mappings:
         holder = path[-2] if len(path) > 1 else ""
         kind = mapping.get("type") if holder in EVALUATORS else None
         value = mapping.get("rubrics")
-        found: Iterator[_Found] = iter(())
         if isinstance(kind, str) and CONTAINERS.get(kind) == "value":
-            found = _find_judged(document, path, mapping)
+            sure += _find_judged(document, path, mapping)
         elif kind == "rubrics" and "criteria" in mapping:
-            found = iter([_Found((*path, "criteria"), mapping["criteria"], A4)])
+            sure.append(_Found((*path, "criteria"), mapping["criteria"], A4))
         elif not isinstance(value, list):
             continue
         elif speaks(value, is_free=holder in case_lists() or path in loose, has_criteria=kind in _GRADERS):
             each = _Found((*path, "rubrics"), value, A4 if kind == "rubrics" else A3)
-            if any(map(has_outcome, value)):
-                found = iter([each])
-            else:
-                weak.append(each)
+            (sure if any(map(has_outcome, value)) else weak).append(each)
         elif value and (holder in case_lists() or path in loose) and all(isinstance(entry, str) for entry in value):
             texts.append(_Found((*path, "rubrics"), value, A3))
         elif (holder in case_lists() or path in loose) and any(map(has_outcome, value)) and not speaks_old(value):
@@ -164,18 +153,7 @@ def _find_lists(document: Document) -> _Lists:
             told.append(_Found((*path, "rubrics"), value, A3))
         else:
             is_old = is_old or speaks_old(value)
-        sure.extend(found)
-    signs = {
-        _LISTS: bool(sure),
-        _WEAK_LISTS: bool(weak),
-        _TEXT_LISTS: bool(texts),
-        _OLD_LISTS: is_old,
-        _CASES: is_told,
-        _LATE: any(map(_is_late, sure)),
-        _WEAK_LATE: any(map(_is_late, weak)),
-        _LAST: any(each.dialect is A7 for each in sure),
-    }
-    return _Lists(sure, weak, texts, placed, frozenset(sign for sign, is_shown in signs.items() if is_shown))
+    return _Lists(sure, weak, texts, placed, is_old, is_told)
 
 
 def _is_weighted(entry: Any) -> bool:
@@ -273,12 +251,6 @@ _OF_ASSERTIONS = ("id", "required")
 """The fields that an assertion has for itself, and its criterion does not."""
 
 
-def _is_by_agent(document: Document, path: Path) -> bool:
-    """Return whether an agent judges by an assertion; AgentV shows it no bands, and no gate holds on them."""
-    owner = document.value(path)
-    return isinstance(owner, dict) and owner.get("type") == "agent-rubric"
-
-
 def _read_bands(draft: Draft, bands: list[Any], own: Path, source: Path) -> list[Any]:
     """Read bands in the words of version 2; `own` is the path of the list in the data, `source` is its place."""
     found: list[Any] = []
@@ -302,8 +274,9 @@ def _read_gate(
         return
     if dialect is A7:
         found.pop("required", None)
-    if any(_is_by_agent(draft.document, source[: len(source) - up]) for up in range(3)):
-        return
+    owners = [draft.document.value(source[: len(source) - up]) for up in range(3)]
+    if any(isinstance(owner, dict) and owner.get("type") == "agent-rubric" for owner in owners):
+        return  # AgentV shows an agent no bands, and no gate holds on them
     gate = read_threshold(draft.document, (*source, "min_score"))
     if gate:
         # Scores are integers, so the gates 0.75 and 0.8 are the same.

@@ -44,9 +44,15 @@ def find(document: Document) -> Iterator[View]:
             name = str(path[-1]) if is_openai and path else "" if is_openai else read_text(spec, "name")
             dialect = OPENAI_EVALS if is_openai else AUTOEVALS
             draft = Draft(document, (*path, "choice_scores"))
-            data = [{"levels": _make_levels(draft, choices, prompt)}]
+            worth: dict[Decimal, list[str]] = {}  # a level for each score: choices with equal scores share one
+            for choice, score in choices.items():
+                if read_number(score) is not None:
+                    worth.setdefault(document.decimal((*draft.path, choice)), []).append(choice)
+            numbers = as_levels(list(worth))
+            draft.put((0,), draft.path)
+            levels = make_choices(draft, prompt, [(numbers[score], names) for score, names in sorted(worth.items())])
             problems = tuple(_find_hidden(spec, path)) if is_openai else ()
-            yield draft.finish(dialect, data, name=name, task=prompt, problems=problems)
+            yield draft.finish(dialect, [{"levels": levels}], name=name, task=prompt, problems=problems)
 
 
 _MOST_CHOICES = 100
@@ -61,26 +67,11 @@ def _find_hidden(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Pro
     names = listed[:_MOST_CHOICES] if isinstance(listed, list) else []
     for number, name in enumerate(names):
         for earlier in names[:number] if isinstance(name, str) else ():
-            if (
-                isinstance(earlier, str)
-                and earlier
-                and earlier != name
-                and name.startswith(earlier) | name.endswith(earlier)
-            ):
+            is_told = isinstance(earlier, str) and earlier not in ("", name)
+            if is_told and (name.startswith(earlier) or name.endswith(earlier)):
                 values = {"choice": name, "earlier": earlier}
                 yield "option-in-option", Problem("hidden", (*path, "choice_strings", number), values=values)
                 break
-
-
-def _make_levels(draft: Draft, choices: Mapping[str, Any], prompt: str) -> list[Mapping[str, Any]]:
-    """Return the levels of one criterion, one for each score; choices with equal scores share a level."""
-    worth: dict[Decimal, list[str]] = {}
-    for choice, score in choices.items():
-        if read_number(score) is not None:
-            worth.setdefault(draft.document.decimal((*draft.path, choice)), []).append(choice)
-    numbers = as_levels(list(worth))
-    draft.put((0,), draft.path)
-    return make_choices(draft, prompt, [(numbers[score], names) for score, names in sorted(worth.items())])
 
 
 def make_choices(
@@ -94,21 +85,12 @@ def make_choices(
     `find_step` returns where a choice is in them.
     """
     told = _describe_choices(prompt, [name for _, names in choices for name in names])
-    return draft.make_levels(
-        (0,),
-        draft.path,
-        (
-            (
-                {
-                    "level": number,
-                    "name": ", ".join(names),
-                    "expected_outcome": " Or: ".join(told[name] for name in names),
-                },
-                (*draft.path, find_step(names[0])),
-            )
-            for number, names in choices
-        ),
-    )
+    levels = []
+    for number, names in choices:
+        outcome = " Or: ".join(told[name] for name in names)
+        level = {"level": number, "name": ", ".join(names), "expected_outcome": outcome}
+        levels.append((level, (*draft.path, find_step(names[0]))))
+    return draft.make_levels((0,), draft.path, levels)
 
 
 def _describe_choices(prompt: str, choices: Collection[str]) -> dict[str, str]:

@@ -4,7 +4,6 @@ Labels of a `label_model` pass or fail; the prompt of a `score_model` may descri
 """
 
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from math import inf
 from typing import Any
 
@@ -107,17 +106,14 @@ def _view_scores(document: Document, path: Path, grader: dict[str, Any], prompt:
         data,
         name=read_text(grader, "name"),
         task=scale.task if scale else "",
-        threshold=_read_threshold(document, path, grader),
+        # That of another range is no share of it.
+        threshold=read_threshold(document, (*path, "pass_threshold"))
+        if grader.get("range", [0, 1]) == [0, 1]
+        else None,
         definition="openai-graders/v1.json#/definitions/prompt",
         beside="openai-graders/v1.json#/definitions/score",
         problems=tuple(_find_idle(path, grader)),
     )
-
-
-def _read_threshold(document: Document, path: Path, grader: dict[str, Any]) -> Decimal | None:
-    """Return the passing score for the range from 0 to 1; that of another range is not a share of it."""
-    is_plain = grader.get("range", [0, 1]) == [0, 1] and "pass_threshold" in grader
-    return read_threshold(document, (*path, "pass_threshold")) if is_plain else None
 
 
 def _find_idle(path: Path, grader: dict[str, Any]) -> Iterator[tuple[str, Problem]]:

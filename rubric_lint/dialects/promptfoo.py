@@ -121,11 +121,12 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
     for index, assertion in enumerate(assertions):
         asked = _read_judge(assertion)
         value = assertion.get("value") if asked else None
-        if asked is None or _is_read_as_list(value, asked) or (value is None and has_prompt):
-            continue
+        is_text = not isinstance(value, list | dict)
         text = value if isinstance(value, str) else ""
-        if is_filled_in(text):
+        if asked is None or (value is None and has_prompt) or is_filled_in(text):
             continue
+        if not is_text and (value or (value == [] and asked.highest == HIGHEST)):
+            continue  # read as a list, which `g-eval` may have empty; other empty ones tell a judge nothing
         scale = find_scale(text)
         if scale and asked.highest:
             yield _view_scale(document, (*path, index), scale, asked)
@@ -135,16 +136,15 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
         for name, field in {"expected_outcome": "value", "weight": "weight"}.items():
             if field in assertion:
                 draft.put((own, name), (*place, field))
-        entry = {"expected_outcome": _say(value, asked), ASKED: asked}
+        is_facts = text != "" and asked.words == _JUDGES[_FACTS].words
+        told = f"Agrees with these facts: {text}" if is_facts else value if is_text else None
+        entry = {"expected_outcome": told, ASKED: asked}
         entry |= {"weight": assertion["weight"]} if "weight" in assertion else {}
         is_gate = passes is None and assertion.get("weight") != 0  # what weighs 0 always passes
         data.append(entry | ({"required_min_score": HIGHEST} if is_gate else {}))
-        if isinstance(value, list | dict):
-            values = {
-                "field": "value",
-                "kind": "list" if isinstance(value, list) else "mapping",
-                "expected": "a string",
-            }
+        if not is_text:
+            kind = "list" if isinstance(value, list) else "mapping"
+            values = {"field": "value", "kind": kind, "expected": "a string"}
             problems.append(("schema", Problem("empty", (*place, "value"), values=values)))
         kind = assertion["type"]
         if kind.startswith(_NOT) and not asked.is_negated:
@@ -155,18 +155,6 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
         yield draft.finish(
             _TEXTS, data, threshold=passes, around=around, beside=f"{_SCHEMA}holder", problems=tuple(problems)
         )
-
-
-def _say(value: Any, asked: Asked) -> Any:
-    """Return what a judge is told by a value; nothing by an empty list or mapping."""
-    if isinstance(value, str) and value and asked.words == _JUDGES[_FACTS].words:
-        return f"Agrees with these facts: {value}"
-    return None if isinstance(value, list | dict) else value
-
-
-def _is_read_as_list(value: Any, asked: Asked) -> bool:
-    """Return whether a value is not one text; an empty one, of which `g-eval` has a list, tells a judge nothing."""
-    return isinstance(value, list | dict) and (bool(value) or (isinstance(value, list) and asked.highest == HIGHEST))
 
 
 def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Asked) -> View:
@@ -206,8 +194,5 @@ def _is_ours(value: list[Any]) -> bool:
     """Return whether the list has entries in our format, or only strings."""
     if value and all(isinstance(entry, str) for entry in value):
         return True
-    return any(isinstance(entry, dict) and tells(entry) and not _is_other_band(entry) for entry in value)
-
-
-def _is_other_band(entry: dict[str, Any]) -> bool:
-    return "score_range" in entry and "outcome" in entry
+    other = {"score_range", "outcome"}  # a band of AgentV
+    return any(isinstance(entry, dict) and tells(entry) and not entry.keys() >= other for entry in value)
