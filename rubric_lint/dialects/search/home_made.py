@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from rubric_lint.finding import Problem, Step
+from rubric_lint.finding import Step
 from rubric_lint.format.view import View, is_named_for_judges
 from rubric_lint.messages import find_near as find_similar
 from rubric_lint.messages import join_words, shorten
@@ -64,7 +64,12 @@ def read_home(document: Document) -> list[View]:
     found = [each for each in tables if each.is_certain]
     if not tables and is_own(document):  # its name and two marks do without a word for the container
         every = infer([document], TITLE, partial(find_criteria, anywhere=True))
-        found = [each for each in every if each.is_certain and _count_marks(each) > 1]
+        marks = {"weight", "levels", "gate"}
+        found = [
+            each
+            for each in every
+            if each.is_certain and all(len(marks & criteria.fields.keys()) > 1 for _, criteria, _ in each.criteria)
+        ]
     return [
         _tell_others(_relax(view, _HOLD_FOR_ANSWERS if each.shape.scale == YES_NO else _HOLD), each.shape)
         for each in found
@@ -77,20 +82,21 @@ def _find_tables(document: Document) -> list[Inferred]:
     return [] if document.kind is Kind.JSON_LINES else infer([document], TITLE)
 
 
-def _count_marks(inferred: Inferred) -> int:
-    return min(len({"weight", "levels", "gate"} & each.fields.keys()) for _, each, _ in inferred.criteria)
-
-
 def _relax(view: View, rules: frozenset[str]) -> View:
     """Return a rubric to which only some rules apply."""
     without = frozenset({"schema", "unknown-field", *(rule.name for rule in RULES)}) - rules
-    held = [
-        (rule if rule != "schema" else _NO_TEXT_RULE, problem)
-        for rule, problem in view.problems
-        if (rule in rules and problem.code not in _MEANT) or problem.code == "no-text"
-    ]
-    problems = tuple(each for each in held if each[1].code not in _MISSING or _is_slip(view, each[1]))
-    return replace(view, dialect=replace(view.dialect, without=without, tells_others=False), problems=problems)
+    problems = []
+    for rule, problem in view.problems:
+        if not ((rule in rules and problem.code not in _MEANT) or problem.code == "no-text"):
+            continue
+        if problem.code in _MISSING:  # a slip if the criterion has the field under a misspelt name, else none
+            entry = view.document.value(problem.path)
+            names = entry if isinstance(entry, dict) else ()
+            if not any(find_similar(key, [str(problem.values["field"])]) for key in names):
+                continue
+        problems.append((rule if rule != "schema" else _NO_TEXT_RULE, problem))
+    dialect = replace(view.dialect, without=without, tells_others=False)
+    return replace(view, dialect=dialect, problems=tuple(problems))
 
 
 def _tell_others(view: View, shape: Shape) -> View:
@@ -102,12 +108,6 @@ def _tell_others(view: View, shape: Shape) -> View:
         return view
     names = join_words([f"`{shorten(str(place[-1]))}`" for place in places])
     return replace(view, unread=(*view.unread, (places[0], f"fields of its criteria are not read: {names}")))
-
-
-def _is_slip(view: View, problem: Problem) -> bool:
-    """Return whether a criterion has the field that it lacks under a misspelt name."""
-    entry = view.document.value(problem.path)
-    return isinstance(entry, dict) and any(find_similar(key, [str(problem.values["field"])]) for key in entry)
 
 
 class Near(NamedTuple):

@@ -68,7 +68,9 @@ def _find_leftover(document: Document, path: Path, *, of_agentv: bool) -> Iterat
     key = str(path[-1])
     if key != FIELD:
         is_case = document.number is not None or is_listed(path[:-1])
-        is_read = _could_be_read(value, path[:-1]) or (is_case and holds_texts(value))
+        entries = value if isinstance(value, list) else []
+        is_read = is_ours(value, path[:-1]) or any(isinstance(entry, dict) and "outcome" in entry for entry in entries)
+        is_read = is_read or (is_case and holds_texts(value))
         if FIELD not in owner and (key.lower() == FIELD or is_read):
             values = {"key": key, "wanted": FIELD}
             yield Problem("misnamed", path, Part.KEY, values, repair=rename_fields([(path, FIELD)]))
@@ -89,13 +91,6 @@ def word_empty(value: Any) -> str:
     if value is None:
         return "has no value"
     return f"is an empty {'list' if isinstance(value, list) else 'mapping' if isinstance(value, dict) else 'string'}"
-
-
-def _could_be_read(value: Any, owner: Path) -> bool:
-    """Return whether a value would be a rubric under the right name."""
-    if is_ours(value, owner):
-        return True
-    return isinstance(value, list) and any(isinstance(entry, dict) and "outcome" in entry for entry in value)
 
 
 def describe_misspelt(found: tuple[Path, str]) -> Problem:
@@ -303,17 +298,15 @@ def _find_by_dialects(
 
 def _make_unread(document: Document, path: Path, part: Part, reason: str | _Advice, *, is_known: bool) -> Unread:
     line, column, _ = document.source.position(document.span(path, part).start)
-    signs = 0 if is_known else count_signs(document.source.name) + 2 * _has_criteria(document.value(path))
+    # Parts like criteria; those of a judge's output have its reasons too.
+    value = document.value(path)
+    parts = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
+    has_criteria = any(isinstance(part, dict) and part.keys().isdisjoint(_OF_OUTPUTS) for part in parts)
+    if any(isinstance(part, str) for part in parts):
+        has_criteria = isinstance(value, list)
+    signs = 0 if is_known else count_signs(document.source.name) + 2 * has_criteria
     steps = reason.steps if isinstance(reason, _Advice) else ()
     return Unread(str(reason), line, column, is_known, signs, steps)
-
-
-def _has_criteria(value: Any) -> bool:
-    """Return whether a value has parts like criteria; those of a judge's output have its reasons too."""
-    parts = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
-    if any(isinstance(part, str) for part in parts):
-        return isinstance(value, list)
-    return any(isinstance(part, dict) and part.keys().isdisjoint(_OF_OUTPUTS) for part in parts)
 
 
 _OF_OUTPUTS = ("reasoning", "reason", "satisfied")

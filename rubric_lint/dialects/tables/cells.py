@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from rubric_lint.format.criterion import HIGHEST, SCORES
 from rubric_lint.messages import shorten
+from rubric_lint.text.source import Source
 
 
 class Place(NamedTuple):
@@ -16,6 +17,12 @@ class Place(NamedTuple):
 
     full: str
     short: str
+
+
+def place_in(source: Source, offset: int) -> Place:
+    """Return the place of an offset in a text."""
+    line, column, _ = source.position(offset)
+    return Place(f"{source.name}:{line}:{column}", f"line {line}")
 
 
 class TableError(Exception):
@@ -172,19 +179,17 @@ def read_range(cell: Cell) -> Range:
         TableError: if there is none, or it is open at one end.
     """
     text = cell.value
-    if found := find_range(text):
-        return found
+    if whole := find_range(text):
+        return whole
     if re.fullmatch(_PLAIN, text):
         return Range(to_number(text), to_number(text))
-    raise TableError(cell.place, f"`{shorten(text)}` is not a range of scores; {_advise(text)}")
-
-
-def _advise(text: str) -> str:
+    advice = "expected a form such as `0 to 3`, `0-3` or `10`"
     if found := _OPEN.fullmatch(text):
-        return f"it does not say where it ends; write `{found['number'] or found['least']} to 10` or the end you mean"
-    if _DATE.fullmatch(text):
-        return f"it looks like a date: {DATE_ADVICE}"
-    return "expected a form such as `0 to 3`, `0-3` or `10`"
+        end = f"`{found['number'] or found['least']} to 10` or the end you mean"
+        advice = f"it does not say where it ends; write {end}"
+    elif _DATE.fullmatch(text):
+        advice = f"it looks like a date: {DATE_ADVICE}"
+    raise TableError(cell.place, f"`{shorten(text)}` is not a range of scores; {advice}")
 
 
 def read_gate(cell: Cell, top: int | None) -> tuple[Number, bool]:

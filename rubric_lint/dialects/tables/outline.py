@@ -13,9 +13,20 @@ from textwrap import dedent
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.scales_in_text import count_steps, find_scale
-from rubric_lint.dialects.tables.cells import Cell, Note, Place, Range, Row, Table, TableError, find_range, to_number
+from rubric_lint.dialects.tables.cells import (
+    Cell,
+    Note,
+    Place,
+    Range,
+    Row,
+    Table,
+    TableError,
+    find_range,
+    place_in,
+    to_number,
+)
 from rubric_lint.dialects.tables.columns import EITHER, HEADERS, Step, find_step, fold, is_known
-from rubric_lint.dialects.tables.markdown_file import Found, find_tables, find_unread, hide, place_in, read_headings
+from rubric_lint.dialects.tables.markdown_file import Found, find_tables, find_unread, hide, read_headings
 from rubric_lint.format.criterion import HIGHEST, LOWEST
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known, shorten
 from rubric_lint.text.document import Document
@@ -231,19 +242,16 @@ def _is_ours(sections: list[_Section]) -> bool:
                 return False
             if table.scale and "level" not in fields and (table.scale.is_numbers or _span(table.scale.scores)):
                 return False
-            if table.has_points and any(
-                map(_is_beyond, table.found.rows, [fields["score_range"]] * len(table.found.rows))
-            ):
+            points = (
+                [find_range(row.cell(fields["score_range"]).text.strip()) for row in table.found.rows]
+                if table.has_points
+                else []
+            )
+            if any(each and each.upper > HIGHEST for each in points):
                 return False
         ours += not unknown
         alone += table.scale is not None and section.title not in ids
     return ours > 0 and alone < 2
-
-
-def _is_beyond(row: Row, column: int) -> bool:
-    """Return whether a score is not on a scale from 0 to 10."""
-    found = find_range(row.cell(column).text.strip())
-    return found is not None and found.upper > HIGHEST
 
 
 def _read_columns(table: Found, mapped: Mapping[str, str]) -> _Columns:
@@ -329,10 +337,12 @@ class _Outline:
             each for each in shared if each not in groups and not _OF_RESULTS.search(each.criteria[0].section.title)
         ]
         users = len(bare) + len(bare_lists)
-        if len(of_scales) == 1 and (users == 1 or (users and self._is_of_all(of_scales[0]))):
-            scale = of_scales[0].criteria[0].scale
-            self._use(of_scales[0])
-            self._notes.append(Note(of_scales[0].criteria[0].section.place, "this scale is read for each criterion"))
+        if len(of_scales) == 1:
+            section = of_scales[0].criteria[0].section
+            if users == 1 or (users and _OF_ALL.search(f"{section.title} {section.text}")):
+                scale = of_scales[0].criteria[0].scale
+                self._use(of_scales[0])
+                self._notes.append(Note(section.place, "this scale is read for each criterion"))
         made = [(group.criteria[0].section.at, self._make_group(group, scale)) for group in groups]
         made += [(table.found.at, self._make_list(section, table, scale)) for section, table in lists]
         tables = [table for _, table in sorted(made, key=lambda each: each[0])]
@@ -373,9 +383,8 @@ class _Outline:
         for step in found.steps:
             at = section.at + step.at - len(before)
             cell = self._cell(f"{step.low}", at)
-            steps.append(
-                (Range(to_number(str(step.low)), to_number(str(step.high))), "", cell, self._cell(step.said, at))
-            )
+            scores = Range(to_number(str(step.low)), to_number(str(step.high)))
+            steps.append((scores, "", cell, self._cell(step.said, at)))
         start = min(step.at for step in found.steps) - len(before)
         end = max(step.end for step in found.steps) - len(before)
         return _Scale(steps, section.at + start, section.at + end)
@@ -407,13 +416,8 @@ class _Outline:
             start = section.text.index(rest[:20], scale.end - section.at)
             place = place_in(self._source, section.at + start)
             self._notes.append(Note(place, f"not read: the text below the scale of `{shorten(name.text)}`"))
-        return _Criterion(
-            name,
-            self._cell(text, named.at)._replace(place=named.place) if text.strip() else told,
-            weight,
-            scale,
-            section,
-        )
+        told = self._cell(text, named.at)._replace(place=named.place) if text.strip() else told
+        return _Criterion(name, told, weight, scale, section)
 
     def _group_sections(self, scales: Mapping[int, _Scale]) -> Iterator[_Group]:
         """Yield the sections that are a criterion each, by the section around them."""
@@ -489,11 +493,6 @@ class _Outline:
                 self._notes.append(Note(cell.place, f"not read: this row, as no section describes `{shorten(name)}`"))
         return True
 
-    @staticmethod
-    def _is_of_all(group: _Group) -> bool:
-        section = group.criteria[0].section
-        return _OF_ALL.search(f"{section.title} {section.text}") is not None
-
     # Rubrics as tables
 
     def _use(self, group: _Group) -> None:
@@ -522,7 +521,7 @@ class _Outline:
         self._read.update((id(table), id(section)))
         fields, steps, unknown, named = table.columns
         head = table.found.header
-        notes = [Note(head.cell(column).place, self._word_unknown(head.cell(column))) for column in unknown]
+        notes = [_note_unknown(head.cell(column)) for column in unknown]
         fields = dict(fields)
         if table.has_points:
             fields["weight"] = fields.pop("score_range")
@@ -561,13 +560,6 @@ class _Outline:
             parts = [(each, _Spread([shared]).write(each, shared)) for each in ids]
         return Table(_name(section), header, tuple(rows), tuple(notes), tuple(parts))
 
-    def _word_unknown(self, cell: Cell) -> str:
-        """Say that a column is not read; raise TableError if its header is nearly one that is."""
-        name = shorten(cell.text)
-        if near := find_near(cell.text, HEADERS):
-            raise TableError(cell.place, f"unknown column `{name}`; did you mean `{near[0]}`?")
-        return f"column `{name}` is not read; say what it holds with --map 'FIELD={name}'"
-
     def _note_unread(self) -> Iterator[Note]:
         """Say which tables, rows of scales and sections are not read."""
         for section in self._sections:
@@ -601,17 +593,11 @@ class _Spread:
         self._is_levels = all(scale.is_numbers for scale in scales)
         scores = [score for scale in scales for score in scale.scores]
         self.span = _span(scores) if scores and not self._is_levels else None
-        self.notes = list(self._note_gaps(scales[0])) if scales and self._is_levels else []
-
-    @staticmethod
-    def _note_gaps(scale: _Scale) -> Iterator[Note]:
-        """Say of levels with gaps that no score between them can be given."""
-        numbers = [lower for lower, _ in scale.scores]
-        if any(later - earlier > 1 for earlier, later in pairwise(numbers)):
-            named = join_words([str(number) for number in numbers])
-            yield Note(
-                scale.steps[0][2].place, f"read as the levels {named}: a judge picks one of them, and none between"
-            )
+        self.notes: list[Note] = []
+        numbers = [lower for lower, _ in scales[0].scores] if scales and self._is_levels else []
+        if any(later - earlier > 1 for earlier, later in pairwise(numbers)):  # no score between them can be given
+            told = f"read as the levels {join_words([*map(str, numbers)])}"
+            self.notes.append(Note(scales[0].steps[0][2].place, f"{told}: a judge picks one of them, and none between"))
 
     def _make_whole(self, scale: _Scale) -> _Scale:
         steps = [(Range(*(int(bound * self._factor) for bound in step[0])), *step[1:]) for step in scale.steps]
@@ -630,6 +616,14 @@ class _Spread:
             rows.append(Row(dict(enumerate(cells)), cell.place))
         header = ("level", "name", "outcome") if self._is_levels else ("score", "outcome")
         return Table(name, _make_row(header, place), tuple(rows))
+
+
+def _note_unknown(cell: Cell) -> Note:
+    """Say that a column is not read; raise TableError if its header is nearly one that is."""
+    name = shorten(cell.text)
+    if near := find_near(cell.text, HEADERS):
+        raise TableError(cell.place, f"unknown column `{name}`; did you mean `{near[0]}`?")
+    return Note(cell.place, f"column `{name}` is not read; say what it holds with --map 'FIELD={name}'")
 
 
 def _read_weight(cell: Cell) -> Cell:
