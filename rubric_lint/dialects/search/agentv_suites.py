@@ -10,8 +10,11 @@ from rubric_lint.messages import describe, find_near
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
-EVALUATORS = ("assert", "assertions", "evaluators")
-"""The names of lists of assertions."""
+EVALUATORS = ("assertions", "assert", "evaluators")
+"""The names of lists of assertions, which may also be below `execution`."""
+
+OLD_FIELDS = {"expected_outcome": "criteria", "input_messages": "input", "expected_messages": "expected_output"}
+"""The fields of cases before AgentV 3, and their names since then."""
 
 EVAL_FILES = (".eval.yaml", ".eval.yml")
 """How the names of files end that AgentV looks for."""
