@@ -59,7 +59,21 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
         yield from _check_variables(document, path, case)
     yield from find_misshapen(document)
     for path, assertion in find_assertions(document):
-        yield from _check_assertion(path, assertion)
+        kind = assertion["type"]
+        if kind in _SCRIPTS and not has_command(assertion):
+            yield Unmet(f"AgentV 4 has `code-grader` with `command` for `{kind}`; write one", (*path, "type"))
+        elif kind == _SET and not _read_tools(assertion):
+            yield from _check_set(path, assertion)
+        elif kind == "agent-rubric" and any(
+            "score_ranges" in each for _, each in find_mappings((), assertion.get("value"))
+        ):
+            yield Unmet(
+                "the agent of AgentV 5 sees no bands, and the judge of AgentV 4 would; write an `outcome`",
+                (*path, "value"),
+            )
+        elif _is_free(assertion) and find_marks(unescape(assertion.get("value", "")), has_escapes=False):
+            told = "AgentV 4 has a `prompt` for this and fills in templates there; write the text"
+            yield Unmet(told, (*path, "value"), Part.VALUE)
         yield from find_two_labels(path, assertion, _LABELS)
 
 
@@ -84,26 +98,20 @@ def _check_suite(document: Document) -> Iterator[Unmet]:
 
 
 def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
-    """Check what the variables of a test hold, and that no text is a template of AgentV 5."""
+    """Check what the variables of a test hold, and that no text is one that only AgentV 5 fills in."""
     given = case.get("vars")
-    if isinstance(given, dict) and is_of_five(document, case):
-        yield from find_lists_of_tests(path, given)
-    if not isinstance(given, dict) or not ("input" in given or "input" not in case):
+    if not isinstance(given, dict):
         return
-    for name in _MOVED:
-        if name in given and name in case:
-            yield Unmet(f"`{name}` is there too; remove one", (*path, "vars", name))
-    yield from (Unmet(_FILLED, place, Part.VALUE) for place in _find_filled(path, case, given))
-
-
-def _find_filled(path: Path, case: dict[str, Any], given: dict[str, Any]) -> Iterator[Path]:
-    """Find the strings of a test that only one release fills in."""
+    yield from find_lists_of_tests(path, given) if is_of_five(document, case) else ()
+    if "input" in case and "input" not in given:
+        return
+    both = [name for name in _MOVED if name in given and name in case]
+    yield from (Unmet(f"`{name}` is there too; remove one", (*path, "vars", name)) for name in both)
     known = {name for name, value in given.items() if name not in _MOVED and isinstance(value, str)}
     for place, text in find_strings((*path, "vars"), {name: given[name] for name in given if name != "input"}):
-        named = (
-            known & {*_NAME.findall(text)} if place[len(path) + 1] in _MOVED else find_marks(text, has_escapes=False)
-        )
-        yield from [place] if named else []
+        is_moved = place[len(path) + 1] in _MOVED
+        if known & {*_NAME.findall(text)} if is_moved else find_marks(text, has_escapes=False):
+            yield Unmet(_FILLED, place, Part.VALUE)
     for place, text in _find_rendered(path, case):
         if place[len(path)] == "description":  # AgentV 4 does not read it
             continue
@@ -111,7 +119,8 @@ def _find_filled(path: Path, case: dict[str, Any], given: dict[str, Any]) -> Ite
         if place[len(path)] in ("vars", "criteria"):  # both fill in other variables here, and AgentV 4 escapes none
             rest = _NAME.sub(lambda found: "" if found[1] in known else found[0], rest)
             rest = unescape(rest) if known & {*_NAME.findall(unescape(rest))} else rest
-        yield from [place] if find_marks(rest) or find_environment(text) & given.keys() else []
+        if find_marks(rest) or find_environment(text) & given.keys():
+            yield Unmet(_FILLED, place, Part.VALUE)
 
 
 _FILLED = "AgentV 5 fills in this template, and AgentV 4 does not; write the text"
@@ -122,23 +131,6 @@ def _find_rendered(path: Path, case: dict[str, Any]) -> Iterator[tuple[Path, str
     for name in ("id", "description", "criteria", "turns", *LISTS):
         yield from find_strings((*path, name), case.get(name))
     yield from find_strings((*path, "vars", "input"), case["vars"].get("input"))
-
-
-def _check_assertion(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
-    kind = assertion["type"]
-    if kind in _SCRIPTS and not has_command(assertion):
-        yield Unmet(f"AgentV 4 has `code-grader` with `command` for `{kind}`; write one", (*path, "type"))
-    elif kind == _SET and not _read_tools(assertion):
-        yield from _check_set(path, assertion)
-    elif kind == "agent-rubric" and any(
-        "score_ranges" in each for _, each in find_mappings((), assertion.get("value"))
-    ):
-        yield Unmet(
-            "the agent of AgentV 5 sees no bands, and the judge of AgentV 4 would; write an `outcome`", (*path, "value")
-        )
-    elif _is_free(assertion) and find_marks(unescape(assertion.get("value", "")), has_escapes=False):
-        told = "AgentV 4 has a `prompt` for this and fills in templates there; write the text"
-        yield Unmet(told, (*path, "value"), Part.VALUE)
 
 
 def _is_free(assertion: dict[str, Any]) -> bool:
@@ -153,9 +145,7 @@ def _read_tools(assertion: dict[str, Any]) -> dict[str, int]:
     members, found = assertion.get("assert"), dict[str, int]()
     for member in members if isinstance(members, list) and assertion["type"] == _SET else ():
         value = member.get("value") if isinstance(member, dict) and member.keys() == {"type", "value"} else None
-        if not (
-            isinstance(value, dict) and member["type"] == "trajectory:tool-used" and value.keys() == {"name", "min"}
-        ):
+        if not isinstance(value, dict) or value.keys() != {"name", "min"} or member["type"] != "trajectory:tool-used":
             return {}
         name, least = value["name"], value["min"]
         if not isinstance(name, str) or {*"*?"} & {*name} or type(least) is not int or name in found:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from rubric_lint.dialects.search.agentv_suites import find_read, load_tables
+from rubric_lint.dialects.search.agentv_suites import OLD_FIELDS, find_read, load_tables
 from rubric_lint.dialects.search.lost_in_suites import find_faulty_templates
 from rubric_lint.edits.intents import (
     Dissolve,
@@ -40,12 +40,7 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_environment, find_marks, find_names
 from rubric_lint.text.path import Part, Path, find_strings
 
-NEW_NAMES = {
-    **dict.fromkeys(OLD_CASES, CASES),
-    "input_messages": "input",
-    "expected_messages": "expected_output",
-    "expected_outcome": "criteria",
-}
+NEW_NAMES = {**dict.fromkeys(OLD_CASES, CASES), **OLD_FIELDS}
 SCRIPTS = frozenset({"code", "code-grader", "code_grader", "code-judge", "code_judge", "script-grader"})
 JUDGES = {
     **dict.fromkeys(("llm-grader", "llm_grader", "llm-judge", "llm_judge"), "llm-rubric"),
@@ -68,7 +63,13 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
         yield from _check_prompts(document)
     yield from _check_shared(document)
     for path, case in find_suite_cases(document):
-        yield from _check_case(document, path, case)
+        for key in case.keys() & NEW_NAMES.keys():
+            if NEW_NAMES[key] in case:
+                yield Unmet(f"`{NEW_NAMES[key]}` is there too; remove one", (*path, key))
+        if "description" in case and (name := name_criteria(case)) and is_judged(case) and is_suite(document):
+            yield Unmet(f"AgentV 5 refuses `{name}` beside `assert`, and `description` is there already", (*path, name))
+        yield from _check_variables(document, path, case)
+        yield from _check_templates(document, path, case)
         if "rubrics" in case and not isinstance(case["rubrics"], list):
             yield Unmet("`rubrics` is not a list of criteria", (*path, "rubrics"))
     yield from find_misshapen(document)
@@ -188,16 +189,6 @@ def _check_prompts(document: Document) -> Iterator[Unmet]:
                 yield from (Unmet(told, (*path, each)) for each in (name,) if each in case)
 
 
-def _check_case(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
-    for key in case.keys() & NEW_NAMES.keys():
-        if NEW_NAMES[key] in case:
-            yield Unmet(f"`{NEW_NAMES[key]}` is there too; remove one", (*path, key))
-    if "description" in case and (name := name_criteria(case)) and is_judged(case) and is_suite(document):
-        yield Unmet(f"AgentV 5 refuses `{name}` beside `assert`, and `description` is there already", (*path, name))
-    yield from _check_variables(document, path, case)
-    yield from _check_templates(document, path, case)
-
-
 def name_criteria(case: dict[str, Any]) -> str:
     """Return the name under which a test has its `criteria`; empty if it has none."""
     return next((name for name in _CRITERIA if name in case), "")
@@ -311,16 +302,12 @@ def _check_assertion(document: Document, path: Path, assertion: dict[str, Any]) 
         isinstance(assertion.get("skill"), str) and isinstance(assertion.get("should_trigger", True), bool)
     ):
         yield Unmet("AgentV 5 has `skill-used` with `value` for `skill-trigger`; write the name of one `skill`", place)
-    yield from _check_new_fields(path, assertion)
-
-
-def _check_new_fields(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
-    """Find the fields that AgentV 4 ignores in a grader and AgentV 5 reads in its successor."""
-    kind = assertion["type"].replace("_", "-")
+    # AgentV 4 ignores these in a grader, and AgentV 5 reads them in its successor.
+    plain = assertion["type"].replace("_", "-")
     before, after = (table["types"] for table in load_tables())
-    new = [schema for schema in after.values() if kind in before and kind in schema.get("x-written-for", ())]
-    for key in assertion.keys() & find_read(*new[:1]) - find_read(before.get(kind, {})) - {*LABELS.values()}:
-        yield Unmet(f"AgentV 4 ignores `{key}` of `{kind}`, and AgentV 5 would read it; remove it", (*path, key))
+    new = [schema for schema in after.values() if plain in before and plain in schema.get("x-written-for", ())]
+    for key in assertion.keys() & find_read(*new[:1]) - find_read(before.get(plain, {})) - {*LABELS.values()}:
+        yield Unmet(f"AgentV 4 ignores `{key}` of `{plain}`, and AgentV 5 would read it; remove it", (*path, key))
 
 
 def needs_value(assertion: dict[str, Any]) -> bool:

@@ -273,9 +273,8 @@ class _Rewriting:
         if other := next(iter(Counter(each.rubric for each in now if not each.is_plain) - known), None):
             at = next(each.at for each in now if each.rubric == other)
             return Trouble("a rubric would be scored differently", at)
-        read = [
-            rubric for document in read_documents(source)[0] for rubric in read_suite(document.data, self.target.name)
-        ]
+        documents = read_documents(source)[0]
+        read = [rubric for document in documents for rubric in read_suite(document.data, self.target.name)]
         for place, (rubric, *_) in enumerate(meant):
             if rubric not in read:
                 told = f"{self.target.title} would not read `{rubric[0].id}` and the criteria beside it as intended"
@@ -303,13 +302,10 @@ class _Rewriting:
     def _read(self, source: Source) -> Iterator["_Meant"]:
         """Yield the meaning of all rubrics, each with its offset; a checklist criterion must be met or not."""
         for document, rubric in self._rubrics(source):
-            is_scale = rubric.shape is Shape.HOLISTIC
-            read = (
-                (Read(SCALE, None, 1.0, rubric.scales[0].gate or None, _read_bands(rubric.scales[0])),)
-                if is_scale
-                else None
-            )
-            meant = read or tuple(map(_as_read, rubric.entries))
+            meant = tuple(map(_as_read, rubric.entries))
+            if rubric.shape is Shape.HOLISTIC:
+                scale = rubric.scales[0]
+                meant = (Read(SCALE, None, 1.0, scale.gate or None, _read_bands(scale)),)
             view = rubric.view
             places = [view.place(entry.path) if view else entry.path for entry in rubric.entries]
             is_plain = all(isinstance(document.value(place), str) for place in places)
@@ -317,40 +313,32 @@ class _Rewriting:
 
     def _tell(self, source: Source, documents: list[Document]) -> Iterator[Note]:
         """Yield what the target reads otherwise, and what is in other files, which stay as they are."""
-        yield from map(Note, self._tell_unsaid(source))
-        for document in documents:
-            yield from map(Note, _SUITES[self.target.name].list_assumptions(document))
-            for outside in (*find_other_files(document), *find_custom(document)):
-                yield Note(outside.reason, document.span(outside.path, outside.part).start)
-
-    def _tell_unsaid(self, source: Source) -> Iterator[str]:
         rubrics = [rubric for _, rubric in self._rubrics(source)]
         if scales := sum(rubric.shape is Shape.HOLISTIC for rubric in rubrics):
-            yield (
+            yield Note(
                 f"{counted(scales, 'holistic scale is', 'holistic scales are')} now the bands of one criterion, "
                 f"`{SCALE}`: scores stay the same, judges answer in `checks`"
             )
-        checks = [
-            each.fields or {}
-            for rubric in rubrics
-            if not rubric.dialect
-            for each in rubric.criteria
-            if each.shapes == (Shape.CHECKLIST,)
-        ]
+        entries = [each for rubric in rubrics if not rubric.dialect for each in rubric.criteria]
+        checks = [each.fields or {} for each in entries if each.shapes == (Shape.CHECKLIST,)]
         count = sum(not fields.keys() & {"required", "required_min_score"} for fields in checks)
         if count and self.settings.implicit_required:
             them = "it" if count == 1 else "them"
-            yield (
+            yield Note(
                 f"{counted(count, 'criterion has', 'criteria have')} no gate and no `required`: {self.target.title} "
                 f"requires {them}, so nothing is written; to make {them} optional, run this on the original suite with "
                 "--unsaid optional"
             )
         if idle := sum(fields.get("required_min_score") == 0 for fields in checks):
-            yield (
+            yield Note(
                 f"{counted(idle, 'criterion has', 'criteria have')} `required_min_score: 0`, which is no gate here, so "
                 "`required: false` is written: AgentV before February 2026 required them all; if that is meant, remove "
                 "it"
             )
+        for document in documents:
+            yield from map(Note, _SUITES[self.target.name].list_assumptions(document))
+            for outside in (*find_other_files(document), *find_custom(document)):
+                yield Note(outside.reason, document.span(outside.path, outside.part).start)
 
     def _plan(
         self, step: _Step, source: Source, numbers: Container[int | None] | None = None
@@ -367,8 +355,16 @@ class _Rewriting:
             sharing = find_sharing(document, [rubric.path for rubric in rubrics] if step is _convert else ())
             for intent in dict.fromkeys(step(document, rubrics, self.target)):
                 yield self._make(sharing, intent)
-            if step is _move:
-                yield from self._claim(document)
+            if step is _move and (span := find_claim_span(document)):
+                # A document that names one of our schemas is to name that of the target.
+                written = document.source.slice(span)
+                quote = written[0] if written[0] in "\"'" else ""
+                address = written.strip("\"'")
+                folder = address[: address.rfind("/") + 1] if address.endswith(".schema.json") else BASE
+                url = folder + self.target.schema
+                intents = () if span.end <= document.preamble.end else (ReplaceValue(("$schema",), url),)
+                edits = (Edit(span, f"{quote}{url}{quote}"),)
+                yield DataChange(f"/{document.number or 0}", intents, edits, safe=False)
 
     def _make(self, sharing: Sharing, intent: Intent | Unmet) -> DataChange | Left:
         document = sharing.document
@@ -379,19 +375,6 @@ class _Rewriting:
         except ObstacleError as obstacle:
             return self._leave(document, Unmet(str(obstacle), intent.place or (), Part.VALUE))
         return DataChange(f"/{document.number or 0}", made.intents, made.edits, safe=False)
-
-    def _claim(self, document: Document) -> Iterator[DataChange]:
-        """Make a document that names one of our schemas name that of the target."""
-        span = find_claim_span(document)
-        if span is None:
-            return
-        written = document.source.slice(span)
-        quote = written[0] if written[0] in "\"'" else ""
-        address = written.strip("\"'")
-        folder = address[: address.rfind("/") + 1] if address.endswith(".schema.json") else BASE
-        url = folder + self.target.schema
-        intents = () if span.end <= document.preamble.end else (ReplaceValue(("$schema",), url),)
-        yield DataChange(f"/{document.number or 0}", intents, (Edit(span, f"{quote}{url}{quote}"),), safe=False)
 
     def _leave(self, document: Document, unmet: Unmet) -> Left:
         span, place = document.span(unmet.path, unmet.part), document.pointer(unmet.path)
