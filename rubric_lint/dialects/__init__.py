@@ -63,11 +63,6 @@ class Family(NamedTuple):
             return bool(self.programs_have)
         return self.in_data and (self.in_yaml or kind is Kind.JSON)
 
-    def may_be_in_program(self, data: bytes) -> bool:
-        """Return whether the bytes of a program show that it may hold one of the dialects."""
-        words = self.programs_have
-        return bool(words) and all(map(data.__contains__, words)) and re.search(self.programs_match, data) is not None
-
     def shows_otherwise(self, text: str) -> bool:
         """Return whether the text has one of the endings, or matches the pattern."""
         return any(text.count(word) > text.count(longer) for word, longer in self.endings) or (
@@ -109,13 +104,7 @@ FAMILIES = (
     Family(
         "agentv",
         ("agentv-a3", "agentv-a4", "agentv-a6", "agentv-a7"),
-        (
-            ("llm-rubric",),
-            ("agent-rubric",),
-            ("assert",),
-            ("criteria", "evaluators"),
-            ("criteria", "input"),
-        ),
+        (("llm-rubric",), ("agent-rubric",), ("assert",), ("criteria", "evaluators"), ("criteria", "input")),
         endings=(("outcome", "expected_outcome"), ("min_score", "required_min_score")),
         files_have=(  # criteria as plain texts among assertions
             (b"assert", b"tests"),
@@ -242,7 +231,12 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
             b"GEval(" in data
             or b"LabelGrader(" in data
             or b"ModelGrader(" in data
-            or any(family.may_be_in_program(data) for family in FAMILIES)
+            or any(
+                family.programs_have
+                and all(map(data.__contains__, family.programs_have))
+                and re.search(family.programs_match, data)
+                for family in FAMILIES
+            )
             or (_NAMED.search(name) is not None and _could_be_judged(data))
         )
     if kind is Kind.TOML:

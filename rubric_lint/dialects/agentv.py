@@ -113,22 +113,14 @@ def _find_scales(document: Document, before: Dialect) -> Iterator[View]:
             yield view_scale(document, (*path, field), scale, SHARE, dialect, name=name, more={"definition": _TEXT})
 
 
-class _Lists(NamedTuple):
-    """The lists of criteria: those that are `sure`, `weak` ones that count unless the file has old ones, and `texts`.
+def _find_lists(
+    document: Document,
+) -> tuple[list[_Found], list[_Found], list[_Found], list[_Found], bool, bool]:
+    """Return the lists of criteria: sure ones, weak ones, those of texts and placed ones.
 
-    `placed` ones have fields of other tools too, and count only beside sure ones. `is_old`: the document has rubrics in
-    the words of version 2; `is_told`: it has a whole case of AgentV in a file of its own.
+    Weak ones count unless the file has old ones; placed ones have fields of other tools too, and count only beside sure
+    ones. Also return whether there are rubrics in the words of version 2, and a whole case in a file of cases.
     """
-
-    sure: list[_Found]
-    weak: list[_Found]
-    texts: list[_Found]
-    placed: list[_Found]
-    is_old: bool
-    is_told: bool
-
-
-def _find_lists(document: Document) -> _Lists:
     sure, weak, texts, placed = list[_Found](), list[_Found](), list[_Found](), list[_Found]()
     loose = {path for path, _ in find_cases(document) if len(path) <= 1}  # cases in a file of their own
     is_old = False
@@ -153,7 +145,7 @@ def _find_lists(document: Document) -> _Lists:
             told.append(_Found((*path, "rubrics"), value, A3))
         else:
             is_old = is_old or speaks_old(value)
-    return _Lists(sure, weak, texts, placed, is_old, is_told)
+    return sure, weak, texts, placed, is_old, is_told
 
 
 def _is_weighted(entry: Any) -> bool:

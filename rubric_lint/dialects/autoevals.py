@@ -1,7 +1,7 @@
 """Read rubrics of Braintrust autoevals and OpenAI evals: a `prompt` that offers choices, and `choice_scores`."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -75,28 +75,14 @@ def _find_hidden(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Pro
 
 
 def make_choices(
-    draft: Draft,
-    prompt: str,
-    choices: Sequence[tuple[int, list[str]]],
-    find_step: Callable[[str], str | int] = str,
+    draft: Draft, prompt: str, choices: Sequence[tuple[int, list[str]]], find_step: Callable[[str], str | int] = str
 ) -> list[Mapping[str, Any]]:
     """Return a level for each number, with the choices that have it as a prompt describes them.
 
-    `find_step` returns where a choice is in them.
+    A description is one as in `(A) The answer is a subset ...`, else the name. `find_step` returns where a choice is.
     """
-    told = _describe_choices(prompt, [name for _, names in choices for name in names])
-    levels = []
-    for number, names in choices:
-        outcome = " Or: ".join(told[name] for name in names)
-        level = {"level": number, "name": ", ".join(names), "expected_outcome": outcome}
-        levels.append((level, (*draft.path, find_step(names[0]))))
-    return draft.make_levels((0,), draft.path, levels)
-
-
-def _describe_choices(prompt: str, choices: Collection[str]) -> dict[str, str]:
-    """Return the description of each choice from the prompt, as in `(A) The answer is a subset ...`; else its name."""
-    described = {choice: choice for choice in choices}
-    missing = set(choices)
+    told = {name: name for _, names in choices for name in names}
+    missing = set(told)
     longest = max(map(len, missing), default=0)
     for line in _LINE.finditer(prompt):
         for end in _CHOICE_END.finditer(prompt, line.start(1), line.end(1)):
@@ -104,9 +90,14 @@ def _describe_choices(prompt: str, choices: Collection[str]) -> dict[str, str]:
             for start in (line.start(1), line.start(1) + is_bracketed):
                 choice = prompt[start : end.start()] if end.start() - start <= longest else ""
                 if choice in missing:
-                    described[choice] = prompt[end.end() : line.end(1)].strip()
+                    told[choice] = prompt[end.end() : line.end(1)].strip()
                     missing.remove(choice)
-    return described
+    levels = []
+    for number, names in choices:
+        outcome = " Or: ".join(told[name] for name in names)
+        level = {"level": number, "name": ", ".join(names), "expected_outcome": outcome}
+        levels.append((level, (*draft.path, find_step(names[0]))))
+    return draft.make_levels((0,), draft.path, levels)
 
 
 _LINE = re.compile(r"^[ \t]*+(\S.*)$", re.MULTILINE)

@@ -16,12 +16,7 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
 # promptfoo passes any `value` to the judge as text, so in a list, our format is the only one that it can follow.
-PROMPTFOO = Dialect(
-    "promptfoo",
-    "promptfoo",
-    "v2/rubric.json",
-    without=frozenset({"missing-id"}),
-)
+PROMPTFOO = Dialect("promptfoo", "promptfoo", "v2/rubric.json", without=frozenset({"missing-id"}))
 DIALECTS = (PROMPTFOO,)
 
 # A text passes or fails; without a threshold, the judge says itself which.
@@ -168,11 +163,7 @@ def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Aske
         _TEXTS if threshold is not None else _OWN_VERDICT,
         name=read_text(document.value(path), "metric"),
         threshold=threshold,
-        more={
-            "around": f"{_SCHEMA}text",
-            "beside": _ASSERTION,
-            "unscorable": _TURNED if asked.is_negated else "",
-        },
+        more={"around": f"{_SCHEMA}text", "beside": _ASSERTION, "unscorable": _TURNED if asked.is_negated else ""},
     )
 
 

@@ -326,11 +326,7 @@ ADK = ExportTarget(
     gates=_NO_GATES,
 )
 TRPC_AGENT = replace(
-    ADK,
-    name="trpc-agent",
-    title="tRPC-Agent",
-    summary="a rubric metric of an agent, as JSON",
-    writer=_write_trpc_agent,
+    ADK, name="trpc-agent", title="tRPC-Agent", summary="a rubric metric of an agent, as JSON", writer=_write_trpc_agent
 )
 PYDANTIC_EVALS = ExportTarget(
     "pydantic-evals",

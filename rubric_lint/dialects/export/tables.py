@@ -281,12 +281,7 @@ def _list_bands(bands: Iterable[Band]) -> Iterator[tuple[str, str]]:
 _BOTH = {"pass", "borderline"}
 CSV = ExportTarget("csv", "CSV", "a table for spreadsheets, as CSV", _write_csv, is_single=True, keeps=_BOTH)
 EXCEL = ExportTarget(
-    "xlsx",
-    "Excel",
-    "a sheet for each rubric, as an Excel workbook",
-    _write_excel,
-    shows=frozenset({"id"}),
-    keeps=_BOTH,
+    "xlsx", "Excel", "a sheet for each rubric, as an Excel workbook", _write_excel, shows=frozenset({"id"}), keeps=_BOTH
 )
 MARKDOWN = ExportTarget(
     "markdown",

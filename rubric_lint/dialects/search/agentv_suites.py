@@ -36,19 +36,6 @@ _OF_PROMPTFOO = "defaultTest"
 _OF_A7 = ("default_test", "evaluate_options")
 
 
-class Unread(NamedTuple):
-    """What a release does not read of a part of a suite: the beginning of a message, the reason, and its path there.
-
-    With `is_note`, it is read, but seldom as it is meant.
-    """
-
-    name: str
-    reason: str
-    path: Path
-    part: Part
-    is_note: bool = False
-
-
 class ListPlace(NamedTuple):
     """A list of assertions. `is_turn`: it belongs to one turn of a conversation."""
 
@@ -190,8 +177,11 @@ def find_read(*parts: Mapping[str, Any]) -> frozenset[str]:
 
 def find_unread(
     value: dict[str, Any], schema: Mapping[str, Any], title: str, lost: frozenset[str] = frozenset()
-) -> Iterator[Unread]:
-    """Find what a release refuses, skips or never reads in one part of a suite, besides the fields that are `lost`."""
+) -> Iterator[tuple[str, str, Path, Part, bool]]:
+    """Find what a release refuses, skips or never reads in one part of a suite, besides the fields that are `lost`.
+
+    Yield the beginning of a message, the reason, the place, and whether it is read, but seldom as it is meant.
+    """
     from rubric_lint.format.schema import is_valid, python_validator, read_slow_faults  # noqa: PLC0415
 
     told = set(find_read(schema))
@@ -199,7 +189,7 @@ def find_unread(
     for fault in faults:
         reason = fault.schema.get("x-reason", "")
         if not fault.path:
-            yield Unread("", reason, ("type",), Part.KEY)
+            yield "", reason, ("type",), Part.KEY, False
             continue
         told.add(str(fault.path[0]))
         name = ".".join(step for step in fault.path if isinstance(step, str))
@@ -207,10 +197,10 @@ def find_unread(
         if not reason:
             reason = f"{title} does not read {describe(fault.value, '')}; expected {fault.schema['x-expected']}"
         is_note = fault.schema.get("x-is-note", False)
-        yield Unread(f"`{name}` of ", reason, fault.path, Part.KEY if is_key else Part.VALUE, is_note)
+        yield f"`{name}` of ", reason, fault.path, Part.KEY if is_key else Part.VALUE, is_note
     for key in value:
         if key in lost - told:
-            yield Unread(f"`{key}` of ", f"{title} does not read it; remove it or change it by hand", (key,), Part.KEY)
+            yield f"`{key}` of ", f"{title} does not read it; remove it or change it by hand", (key,), Part.KEY, False
 
 
 _OLD = frozenset({"expected_outcome", "description"})

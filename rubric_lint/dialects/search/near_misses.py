@@ -328,26 +328,19 @@ def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> 
     `is_alone`: nothing else of the document is read, or else it can have no table.
     """
     value = document.value(path)
-    if is_alone and _can_be_adopted(document, path):
-        return _Advice(f"{problem}; if it is a rubric,", (Step("run", "adopt"),))
+    entries = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
+    keys = [key for entry in entries if isinstance(entry, dict) for key in entry]
+    if is_alone and keys and sum(map(schema_for().knows, keys)) * 2 <= len(keys):  # most fields are their own
+        from rubric_lint.shapes.infer import find_likeliest  # noqa: PLC0415  (only near misses ask)
+
+        if any(each.path == path and each.is_marked and each.has_text for each in find_likeliest(document)):
+            return _Advice(f"{problem}; if it is a rubric,", (Step("run", "adopt"),))
     steps = [] if path[-1] == FIELD else [Step("rename", FIELD)]
     if form := word_list_form(value):
         steps.append(Step("rewrite", form))
     if not (is_scored(value) or are_levels(value)):  # otherwise the new fields show that it is ours
         steps.append(_declare(document, path))
     return _Advice(f"{problem}; if it is a rubric,", tuple(steps))
-
-
-def _can_be_adopted(document: Document, path: Path) -> bool:
-    """Return whether a value holds criteria with fields of their own, so that `adopt` describes them."""
-    value = document.value(path)
-    entries = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
-    keys = [key for entry in entries if isinstance(entry, dict) for key in entry]
-    if not keys or sum(map(schema_for().knows, keys)) * 2 > len(keys):
-        return False
-    from rubric_lint.shapes.infer import find_likeliest  # noqa: PLC0415  (only near misses ask)
-
-    return any(each.path == path and each.is_marked and each.has_text for each in find_likeliest(document))
 
 
 def _word_foreign(document: Document) -> _Advice:

@@ -31,11 +31,6 @@ def encode_text(text: str) -> str:
     return _HELD_BACK.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
 
 
-def decode_text(text: str) -> str:
-    """Return the text that a cell holds."""
-    return _WRITTEN.sub(lambda found: chr(int(found[1], 16)), text)
-
-
 def has_openpyxl() -> bool:
     """Return whether the package is installed that reads and writes Excel files."""
     return find_spec("openpyxl") is not None
@@ -229,7 +224,7 @@ class _Sheet:
         elif isinstance(value, float):
             text = _write_float(value)
         elif value is not None:
-            text = decode_text(str(value))
+            text = _WRITTEN.sub(lambda found: chr(int(found[1], 16)), str(value))
         return Cell(text, self._place(row, column), fault)
 
     def _is_formula(self, row: int, column: int) -> bool:

@@ -122,11 +122,6 @@ class _Scale(NamedTuple):
         """The scores of the steps, in ascending order."""
         return sorted(step[0] for step in self.steps)
 
-    @property
-    def is_numbers(self) -> bool:
-        """Whether the scores are numbers that do not cover 0 to 10, so that they are levels."""
-        return _are_numbers(self.scores)
-
 
 class _Criterion(NamedTuple):
     """A criterion that a section or an item of a list describes."""
@@ -240,7 +235,11 @@ def _is_ours(sections: list[_Section]) -> bool:
             is_told = steps or fields.keys() & {"expected_outcome", "what_is_judged", "score_range", "level"}
             if unknown or is_numbered or not is_told or not all(map(is_known, heads)):
                 return False
-            if table.scale and "level" not in fields and (table.scale.is_numbers or _span(table.scale.scores)):
+            if (
+                table.scale
+                and "level" not in fields
+                and (_are_numbers(table.scale.scores) or _span(table.scale.scores))
+            ):
                 return False
             points = (
                 [find_range(row.cell(fields["score_range"]).text.strip()) for row in table.found.rows]
@@ -573,8 +572,7 @@ class _Outline:
                     head = table.found.header
                     heads = list_names([cell.text for cell in head.cells.values()], most=5)
                     yield Note(
-                        head.place,
-                        f"not read: the table with the columns {heads}, under `{shorten(section.title)}`",
+                        head.place, f"not read: the table with the columns {heads}, under `{shorten(section.title)}`"
                     )
         left = [each for each in self._sections if id(each) not in self._read and each.depth and each.text.strip()]
         if left:
@@ -590,7 +588,7 @@ class _Spread:
         digits = max((len(each.partition(".")[2].rstrip("0")) for each in written), default=0)
         self._factor = 10**digits  # the smallest that makes integers of the scores, as of 0.5 and 1.0
         scales = [self._make_whole(scale) for scale in scales]
-        self._is_levels = all(scale.is_numbers for scale in scales)
+        self._is_levels = all(_are_numbers(scale.scores) for scale in scales)
         scores = [score for scale in scales for score in scale.scores]
         self.span = _span(scores) if scores and not self._is_levels else None
         self.notes: list[Note] = []

@@ -59,11 +59,6 @@ class Asked(NamedTuple):
     thresholds: Thresholds
 
 
-def find_kind(name: str) -> str:
-    """Return the kind of a file by its name; empty if it has no tables that are read."""
-    return next((kind for suffix, kind in KINDS.items() if name.lower().endswith(suffix)), "")
-
-
 def read_tables(name: str, path: str, data: bytes, asked: Asked) -> list[Table]:
     """Return the tables of a file with at least one; `name` is what messages call it, `path` selects its kind.
 
@@ -113,7 +108,8 @@ def _identify(path: str, data: bytes, whole: Place) -> str:
     Raises:
         UnreadableError: if they do not, or if it cannot be read here.
     """
-    kind, found = find_kind(path), _look(data)
+    kind = next((kind for suffix, kind in KINDS.items() if path.lower().endswith(suffix)), "")
+    found = _look(data)
     if kind == "Excel" and not has_openpyxl():
         raise UnreadableError(whole, f"reading an Excel file {NEEDS}")
     holds_markup = kind == "Markdown" and not path.lower().endswith(".txt")
