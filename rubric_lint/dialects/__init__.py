@@ -65,9 +65,8 @@ class Family(NamedTuple):
 
     def shows_otherwise(self, text: str) -> bool:
         """Return whether the text has one of the endings, or matches the pattern."""
-        return any(text.count(word) > text.count(longer) for word, longer in self.endings) or (
-            self.pattern != "" and re.search(self.pattern, text) is not None
-        )
+        has_ending = any(text.count(word) > text.count(longer) for word, longer in self.endings)
+        return has_ending or (self.pattern != "" and re.search(self.pattern, text) is not None)
 
 
 # Words are only a reason to load the module: the shape decides whether there is a rubric. Each list of criteria belongs
@@ -221,10 +220,8 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
     if name.endswith(DOCUMENTS) and is_document(name):
         return could_hold_criteria(data, name)
     kind = kind_of(name)
-    is_in_other_bytes = data.startswith(_OTHER_UNICODE)
-    if is_in_other_bytes or (
-        kind not in DATA and (b"ubric" in data or b"UBRIC" in data) and _OURS_ELSEWHERE.search(data)
-    ):
+    may_be_ours = kind not in DATA and (b"ubric" in data or b"UBRIC" in data)
+    if data.startswith(_OTHER_UNICODE) or (may_be_ours and _OURS_ELSEWHERE.search(data)):
         return True
     if kind.is_program:
         return (
@@ -240,9 +237,8 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
             or (_NAMED.search(name) is not None and _could_be_judged(data))
         )
     if kind is Kind.TOML:
-        return any(all(map(data.__contains__, words)) for words in _SIGNS_OF_TOML) or (
-            _IN_TOML.search(data) is not None and any(mark in data for mark in _SCORED)
-        )
+        is_told = any(all(map(data.__contains__, words)) for words in _SIGNS_OF_TOML)
+        return is_told or (_IN_TOML.search(data) is not None and any(mark in data for mark in _SCORED))
     if any(core in data and any(all(map(data.__contains__, words)) for words in signs) for core, signs in _SIGNS):
         return True
     return kind is not Kind.JSON_LINES and _could_be_home_made(data, name)

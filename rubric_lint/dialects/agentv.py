@@ -37,9 +37,7 @@ A4 = Dialect("agentv-a4", "AgentV, March 2026", "agentv/a3.json", _WORDS, implic
 A6 = Dialect(
     "agentv-a6", "AgentV 4", "agentv/a6.json", _WORDS_SINCE_A6, implicit_required=True, top=1, has_borderline=False
 )
-A7 = Dialect(
-    "agentv-a7", "AgentV 5", "agentv/a7.json", _WORDS_SINCE_A6, implicit_required=True, top=1, has_borderline=False
-)
+A7 = replace(A6, name="agentv-a7", title="AgentV 5", schema="agentv/a7.json")
 DIALECTS = (A3, A4, A6, A7)
 
 CONTAINERS = {"rubrics": "criteria", "llm-rubric": "value", "agent-rubric": "value"}

@@ -12,15 +12,17 @@ from rubric_lint.format.view import Dialect, Draft, View, read_text
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
+IN_PROMPT = frozenset(
+    {"missing-id", "vague-outcome", "duplicate-outcome", "placeholder", "score-in-text", "not-self-contained"}
+)
+"""The rules that do not hold of choices: they are one unnamed criterion, and a prompt describes them in its own way."""
+
 AUTOEVALS = Dialect(
     "autoevals",
     "Braintrust autoevals",
     "autoevals/v1.json",
     {"levels": "choice_scores", "expected_outcome": "prompt"},
-    # The choices are one unnamed criterion, and the prompt describes them in a format of its own.
-    without=frozenset(
-        {"missing-id", "vague-outcome", "duplicate-outcome", "placeholder", "score-in-text", "not-self-contained"}
-    ),
+    without=IN_PROMPT,
 )
 OPENAI_EVALS = replace(AUTOEVALS, name="openai-evals", title="OpenAI evals", schema="openai-evals/v1.json")
 DIALECTS = (AUTOEVALS, OPENAI_EVALS)

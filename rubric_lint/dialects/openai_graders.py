@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any
 
-from rubric_lint.dialects.autoevals import make_choices
+from rubric_lint.dialects.autoevals import IN_PROMPT, make_choices
 from rubric_lint.dialects.search.scales_in_text import find_scale
 from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import is_number
@@ -22,9 +22,7 @@ OPENAI_GRADERS = Dialect(
     "OpenAI graders",
     "openai-graders/v1.json",
     {"levels": "labels", "expected_outcome": "input"},
-    without=frozenset(
-        {"missing-id", "vague-outcome", "duplicate-outcome", "placeholder", "score-in-text", "not-self-contained"}
-    ),
+    without=IN_PROMPT,
 )
 DIALECTS = (OPENAI_GRADERS,)
 
@@ -84,13 +82,8 @@ def _view(document: Document, path: Path, labels: list[Any], passing: list[Any],
     choices = [(_FAILS, failing), (_PASSES, [label for label in texts if label in winners])]
     draft.put((0,), path)
     levels = make_choices(draft, prompt, [(number, each) for number, each in choices if each], labels.index)
-    return draft.finish(
-        OPENAI_GRADERS,
-        [{"levels": levels}],
-        name=read_text(grader, "name"),
-        task=prompt,
-        beside="openai-graders/v1.json#/definitions/entry",
-    )
+    name, beside = read_text(grader, "name"), "openai-graders/v1.json#/definitions/entry"
+    return draft.finish(OPENAI_GRADERS, [{"levels": levels}], name=name, task=prompt, beside=beside)
 
 
 def _view_scores(document: Document, path: Path, grader: dict[str, Any], prompt: str) -> View:
@@ -101,15 +94,14 @@ def _view_scores(document: Document, path: Path, grader: dict[str, Any], prompt:
     data = scale.as_data(scale.task) if scale else [{"expected_outcome": prompt}]
     for index in range(len(data)):
         draft.put((index,), place)
+    is_share = grader.get("range", [0, 1]) == [0, 1]
+    threshold = read_threshold(document, (*path, "pass_threshold")) if is_share else None
     return draft.finish(
         OPENAI_GRADERS,
         data,
         name=read_text(grader, "name"),
         task=scale.task if scale else "",
-        # That of another range is no share of it.
-        threshold=read_threshold(document, (*path, "pass_threshold"))
-        if grader.get("range", [0, 1]) == [0, 1]
-        else None,
+        threshold=threshold,
         definition="openai-graders/v1.json#/definitions/prompt",
         beside="openai-graders/v1.json#/definitions/score",
         problems=tuple(_find_idle(path, grader)),

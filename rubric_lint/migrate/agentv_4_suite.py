@@ -59,18 +59,14 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
         yield from _check_variables(document, path, case)
     yield from find_misshapen(document)
     for path, assertion in find_assertions(document):
-        kind = assertion["type"]
+        kind, criteria = assertion["type"], find_mappings((), assertion.get("value"))
         if kind in _SCRIPTS and not has_command(assertion):
             yield Unmet(f"AgentV 4 has `code-grader` with `command` for `{kind}`; write one", (*path, "type"))
         elif kind == _SET and not _read_tools(assertion):
             yield from _check_set(path, assertion)
-        elif kind == "agent-rubric" and any(
-            "score_ranges" in each for _, each in find_mappings((), assertion.get("value"))
-        ):
-            yield Unmet(
-                "the agent of AgentV 5 sees no bands, and the judge of AgentV 4 would; write an `outcome`",
-                (*path, "value"),
-            )
+        elif kind == "agent-rubric" and any("score_ranges" in each for _, each in criteria):
+            told = "the agent of AgentV 5 sees no bands, and the judge of AgentV 4 would; write an `outcome`"
+            yield Unmet(told, (*path, "value"))
         elif _is_free(assertion) and find_marks(unescape(assertion.get("value", "")), has_escapes=False):
             told = "AgentV 4 has a `prompt` for this and fills in templates there; write the text"
             yield Unmet(told, (*path, "value"), Part.VALUE)
@@ -80,10 +76,8 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
 def _check_suite(document: Document) -> Iterator[Unmet]:
     suite = document.data
     if "prompts" in suite and not is_input(suite["prompts"]):
-        yield Unmet(
-            "AgentV 4 has no `prompts`; each test has its own `input`, so only the prompt `{{ input }}` can go",
-            ("prompts",),
-        )
+        told = "AgentV 4 has no `prompts`; each test has its own `input`, so only the prompt `{{ input }}` can go"
+        yield Unmet(told, ("prompts",))
     providers = suite.get("providers")
     only = providers[0] if isinstance(providers, list) and len(providers) == 1 else providers
     if providers is not None and ("target" in suite or not isinstance(only, str) or ":" in only):
@@ -169,11 +163,11 @@ def _check_set(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
         if not isinstance(name, str):
             yield Unmet("AgentV 4 skips what has no `name` in a `composite`; give it a `metric`", place, Part.HEAD)
         elif "weight" in member and named.count(name) > 1:
-            yield Unmet(
-                "AgentV 4 finds the `weight` of a member by its name, which another has too", (*place, "weight")
-            )
+            told = "AgentV 4 finds the `weight` of a member by its name, which another has too"
+            yield Unmet(told, (*place, "weight"))
 
 
+_JUDGED = {"criteria", "expected_output", "assertions", "assert", "turns"}
 _SKILLS = ("skill-used", "not-skill-used")
 _SET = "assert-set"
 _RUBRICS = ("llm-rubric", "agent-rubric")
@@ -193,10 +187,9 @@ def write_texts(document: Document) -> Iterator[Intent]:
     """Write texts without their escapes, as they are after AgentV 5 has rendered them."""
     for path, case in find_suite_cases(document) if is_suite(document) else ():
         if is_of_five(document, case) and isinstance(case.get("vars"), dict) and case["vars"]:
-            texts = _find_rendered(path, case)
-            yield from (
-                EscapeText(place, has_escapes=False, marks="escapes") for place, text in texts if unescape(text) != text
-            )
+            for place, text in _find_rendered(path, case):
+                if unescape(text) != text:
+                    yield EscapeText(place, has_escapes=False, marks="escapes")
 
 
 def rename_suite(document: Document) -> Iterator[Intent]:
@@ -300,8 +293,7 @@ def find_gaps(document: Document) -> Iterator[Unmet]:
             "an `input` that is a string or messages": is_read,
             "an `input` that is one string beside `input_files`": given is None
             or gather_input(suite, case) is not None,
-            "`criteria` and `assertions` of its own": case.keys()
-            & {"criteria", "expected_output", "assertions", "assert", "turns"},
+            "`criteria` and `assertions` of its own": case.keys() & _JUDGED,
         }
         missing = next((name for name, is_there in needed.items() if not is_there), "")
         if missing:

@@ -105,9 +105,8 @@ def _check_suite(document: Document) -> Iterator[Unmet]:
     for key in execution.keys() & _OPTIONS.keys():
         if not isinstance(options, dict) or _OPTIONS[key] in options or (key == "trials" and options):
             yield Unmet(f"write it as `{_OPTIONS[key]}` in `evaluate_options`, which is there", ("execution", key))
-    named = [
-        (*place, key) for place in ((), ("execution",)) for key in ("target", "targets") if key in look_up(suite, place)
-    ]
+    named: list[Path] = [(key,) for key in ("target", "targets") if key in suite]
+    named += [("execution", key) for key in ("target", "targets") if key in execution]
     for path in named:
         value = look_up(suite, path)
         items = value if isinstance(value, list) and path[-1] == "targets" else [value]
@@ -285,7 +284,7 @@ def has_escapes(case: dict[str, Any]) -> bool:
 
 def _check_assertion(document: Document, path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
     kind, place = assertion["type"], (*path, "type")
-    prompt = assertion.get("prompt")
+    prompt, skill = assertion.get("prompt"), assertion.get("skill")
     if kind in JUDGES and isinstance(prompt, str) and (slot := _EMPTY_SLOT.search(prompt)):
         told = f"AgentV 5 puts nothing in place of `{slot[0]}` in the prompt of its judge; write what it should read"
         yield Unmet(told, (*path, "prompt"), Part.VALUE)
@@ -293,14 +292,11 @@ def _check_assertion(document: Document, path: Path, assertion: dict[str, Any]) 
         yield Unmet(f"AgentV 5 has `script` with `command` for `{kind}`; write one", place)
     elif kind in JUDGES and not isinstance(assertion.get("rubrics"), list):
         if needs_value(assertion) and not isinstance(find_task(document, path), str):
-            yield Unmet(
-                f"AgentV 5 has `{JUDGES[kind]}` with `value` for `{kind}`, and the test has no `criteria`", place
-            )
+            told = f"AgentV 5 has `{JUDGES[kind]}` with `value` for `{kind}`, and the test has no `criteria`"
+            yield Unmet(told, place)
     elif kind == COMPOSITE:
         yield from _check_composite(path, assertion)
-    elif kind == SKILL and not (
-        isinstance(assertion.get("skill"), str) and isinstance(assertion.get("should_trigger", True), bool)
-    ):
+    elif kind == SKILL and not (isinstance(skill, str) and isinstance(assertion.get("should_trigger", True), bool)):
         yield Unmet("AgentV 5 has `skill-used` with `value` for `skill-trigger`; write the name of one `skill`", place)
     # AgentV 4 ignores these in a grader, and AgentV 5 reads them in its successor.
     plain = assertion["type"].replace("_", "-")
@@ -339,9 +335,8 @@ def _check_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
         yield Unmet(f"{told}; change it by hand", (*path, "aggregator" if "aggregator" in assertion else "type"))
     lists = [name for name in LISTS if name in assertion]
     if len(lists) != 1 or not isinstance(assertion[lists[0]], list):
-        yield Unmet(
-            "AgentV 5 has `assert-set` for `composite`, with one list of assertions; write one", (*path, "type")
-        )
+        told = "AgentV 5 has `assert-set` for `composite`, with one list of assertions; write one"
+        yield Unmet(told, (*path, "type"))
         return
     for at, member in enumerate(assertion[lists[0]]):
         place = (*path, lists[0], at)

@@ -243,9 +243,8 @@ def _read_suite(pairs: Iterable[tuple[Document, list[Use]]], system: str) -> _Su
     if system == PROMPTFOO:  # cases are named by `metadata.id`, else by their descriptions, if these tell them apart
         read = [_read_name(case) for case in cases]
         names = [name for name, _ in read if name]
-        cases = [
-            named if name and names.count(name) == 1 else case for case, (name, named) in zip(cases, read, strict=True)
-        ]
+        pairs_of_cases = zip(cases, read, strict=True)
+        cases = [named if names.count(name) == 1 else case for case, (name, named) in pairs_of_cases]
     return _Suite(system, fields, tuple(others), tuple(cases), tuple(sorted(shared, key=str)))
 
 
@@ -697,9 +696,8 @@ class _Carrier:
     def _lose_sets(self, case: _Case) -> None:
         """Report what changes in the score without the sets of assertions."""
         for part in case.sets:
-            self.lose(
-                part, f"the set of assertions: {self.title} counts each of them by itself, so the score may change"
-            )
+            told = f"{self.title} counts each of them by itself, so the score may change"
+            self.lose(part, f"the set of assertions: {told}")
             for inner in part.items():
                 name, value = inner.path[-1], inner.value
                 if name not in {"type", *EVALUATORS}:

@@ -101,10 +101,10 @@ def _is_rubric(document: Document, path: Path, found: Mapping[str, Any], *, is_n
     is_only = "only" not in found or keys <= set(found["only"])
     name = document.source.name
     is_file = path or "file" not in found or re.search(found["file"], name, re.IGNORECASE) is not None
+    if not (is_only and is_file and (is_beside or is_told)) or has_never:
+        return False
     patterns = found.get("matches", {}).items()
-    return bool(is_only and is_file and (is_beside or is_told) and not has_never) and all(
-        any(re.match(pattern, str(_look(item, key)[0])) for item in mappings) for key, pattern in patterns
-    )
+    return all(any(re.match(like, str(_look(item, key)[0])) for item in mappings) for key, like in patterns)
 
 
 def _is_criterion(item: dict[str, Any], found: Mapping[str, Any], *, is_named: bool) -> bool:
@@ -142,9 +142,8 @@ def _look(item: Any, written: str) -> tuple[Any, Path]:
 def _are_like(steps: Sequence[Any], patterns: Sequence[str]) -> bool:
     """Return whether each of some values is a text like its pattern, in which `*` stands for anything."""
     pairs = zip(steps, patterns, strict=False)
-    return len(steps) == len(patterns) and all(
-        isinstance(step, str) and fnmatchcase(step, like) for step, like in pairs
-    )
+    are_like = all(isinstance(step, str) and fnmatchcase(step, like) for step, like in pairs)
+    return are_like and len(steps) == len(patterns)
 
 
 def _find_mark(item: dict[str, Any], marks: Mapping[str, Any]) -> Path | None:

@@ -65,11 +65,8 @@ def read_home(document: Document) -> list[View]:
     if not tables and is_own(document):  # its name and two marks do without a word for the container
         every = infer([document], TITLE, partial(find_criteria, anywhere=True))
         marks = {"weight", "levels", "gate"}
-        found = [
-            each
-            for each in every
-            if each.is_certain and all(len(marks & criteria.fields.keys()) > 1 for _, criteria, _ in each.criteria)
-        ]
+        certain = [each for each in every if each.is_certain]
+        found = [each for each in certain if all(len(marks & held.fields.keys()) > 1 for _, held, _ in each.criteria)]
     return [
         _tell_others(_relax(view, _HOLD_FOR_ANSWERS if each.shape.scale == YES_NO else _HOLD), each.shape)
         for each in found
@@ -131,13 +128,9 @@ def find_near(document: Document) -> Iterator[Near]:
         every = infer([document], TITLE, partial(find_criteria, anywhere=True))
         tables = [each for each in every if _is_listed(document, each.criteria[0][1])]
     if not tables and (is_named or is_named_for_judges(document)):
-        every = infer([document], TITLE, find_texts)
-        paths = [each.criteria[0][1].path for each in every]
-        tables = [
-            each
-            for each, path in zip(every, paths, strict=True)
-            if is_declared(document, path) and (is_named or is_container(str(path[-1])))
-        ]
+        placed = [(each, each.criteria[0][1].path) for each in infer([document], TITLE, find_texts)]
+        placed = [(each, path) for each, path in placed if is_named or is_container(str(path[-1]))]
+        tables = [each for each, path in placed if is_declared(document, path)]
     if not tables and is_named_for_judges(document):
         for each in infer([document], TITLE, find_expected):
             yield Near([criteria.path for _, criteria, _ in each.criteria], *_word(*each.criteria[0][1:]))
@@ -166,10 +159,9 @@ def find_beside(document: Document, taken: set[Path]) -> Iterator[Near]:
         _, found, signs = each.criteria[0]
         is_other = len(found.path) == 1 and not any(path[:1] == found.path for path in taken)
         if is_other and found.has_text and found.is_scored and not signs.is_foreign:
-            reason = (
-                f"`{shorten(str(found.path[0]))}` holds criteria beside rubrics of another format, so it is not read;"
-            )
-            yield Near([found.path], reason, (Step("move", "to a file of its own"),))
+            reason = "holds criteria beside rubrics of another format, so it is not read;"
+            steps = (Step("move", "to a file of its own"),)
+            yield Near([found.path], f"`{shorten(str(found.path[0]))}` {reason}", steps)
 
 
 def _is_listed(document: Document, found: Criteria) -> bool:

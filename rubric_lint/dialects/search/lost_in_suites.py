@@ -276,10 +276,9 @@ def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Ite
     """
     for path, mapping in document.mappings:
         if mapping.get("type") == "multi" and any(place[: len(path) + 1] == (*path, "graders") for place in taken):
-            message = (
-                "each grader is a rubric of its own here, and `calculate_output`, which joins their scores, is not"
-            )
-            yield (*path, "calculate_output"), f"{message} read"
+            message = "each grader is a rubric of its own here"
+            place = (*path, "calculate_output")
+            yield place, f"{message}, and `calculate_output`, which joins their scores, is not read"
         if len(path) > 1 and path[-2] in (*EVALUATORS, _TEMPLATES):
             yield from _find_value(path, mapping, taken, of_agentv=is_of_agentv(document, path))
         for name in _LISTS:

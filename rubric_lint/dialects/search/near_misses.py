@@ -239,9 +239,8 @@ def _is_another_tools(document: Document, path: Path) -> bool:
         texts = value if isinstance(value, dict) and len(value) != 1 else document.value(path[:-1])
         plain = {key: text for key, text in texts.items() if isinstance(text, str)}
         return len(texts) > 1 and _are_texts(texts) and not tells(plain)
-    return isinstance(value, list) and any(
-        isinstance(item, dict) and len(item.keys() & OF_COURSES) > 1 for item in value
-    )
+    items = value if isinstance(value, list) else ()
+    return any(isinstance(item, dict) and len(item.keys() & OF_COURSES) > 1 for item in items)
 
 
 def _are_texts(texts: dict[str, Any]) -> bool:

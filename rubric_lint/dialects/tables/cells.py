@@ -212,10 +212,8 @@ def read_gate(cell: Cell, top: int | None) -> tuple[Number, bool]:
             raise TableError(cell.place, f"`{shorten(text)}` counts to {over}, and the scores here to {top}")
         return to_number(found["number"] or found["short"]), False
     if not re.fullmatch(_PLAIN, text):
-        advice = (
-            "expected the number of a level" if top is None else f"expected a number, `7 of {top}` or `{MUST_BE_MET}`"
-        )
-        raise TableError(cell.place, f"`{shorten(text)}` is not a minimum; {advice}")
+        expected = "the number of a level" if top is None else f"a number, `7 of {top}` or `{MUST_BE_MET}`"
+        raise TableError(cell.place, f"`{shorten(text)}` is not a minimum; expected {expected}")
     return to_number(text), False
 
 

@@ -202,9 +202,8 @@ def _read_header(cell: Cell, choices: Choices) -> str | Step:
             return _FIELDS[fold(asked)]
         step = find_step(asked)
         if step is None:
-            raise TableError(
-                cell.place, f"--map: `{asked}` is not a field; expected {_list_fields()}, `level 4` or `score 0-3`"
-            )
+            expected = f"{_list_fields()}, `level 4` or `score 0-3`"
+            raise TableError(cell.place, f"--map: `{asked}` is not a field; expected {expected}")
         is_named = step.kind == LEVEL and not step.name and find_step(cell.value) is None
         return step._replace(name=" ".join(cell.value.split())) if is_named else step
     if word in _FIELDS:

@@ -60,9 +60,7 @@ def read_csv(source: Source, mapped: Mapping[str, str], header_row: int | None =
     rows = list(dropwhile(lambda row: row.is_empty, _read_rows(source, start, delimiter)))
     if not rows:
         raise TableError(place_in(source, start), "nothing to read; expected a header and rows")
-    header, *others = [
-        row._replace(cells={number: _disarm(cell, notes) for number, cell in row.cells.items()}) for row in rows
-    ]
+    header, *others = [row._replace(cells={at: _disarm(cell, notes) for at, cell in row.cells.items()}) for row in rows]
     return [Table(stem_of(source.name), header, tuple(others), tuple(notes))]
 
 
@@ -120,9 +118,8 @@ def _read_rows(source: Source, start: int, delimiter: str) -> Iterator[Row]:
                 content, end = found[1].replace('""', '"'), found.end()
                 content = content.replace("\r\n", "\n") if ends_in_crlf else content
                 if plain.match(text, end)[0].strip(" "):  # type: ignore[index]
-                    raise TableError(
-                        place_in(source, end), "text after the closing quote of a cell; double inner quotes"
-                    )
+                    told = "text after the closing quote of a cell; double inner quotes"
+                    raise TableError(place_in(source, end), told)
                 end = plain.match(text, end).end()  # type: ignore[union-attr]
             elif text.startswith('"', at):
                 raise TableError(place_in(source, at), "this quote is never closed")
@@ -130,9 +127,8 @@ def _read_rows(source: Source, start: int, delimiter: str) -> Iterator[Row]:
                 whole = plain.match(text, at)
                 content, end = whole[0], whole.end()  # type: ignore[index,union-attr]
                 if content.lstrip(" ").startswith('"'):
-                    raise TableError(
-                        place_in(source, at), "white space before a quote; remove it, or quote the whole cell"
-                    )
+                    told = "white space before a quote; remove it, or quote the whole cell"
+                    raise TableError(place_in(source, at), told)
             cells[len(cells)] = Cell(content, place_in(source, at))
             at = end
             if at < length and text[at] == delimiter:

@@ -196,15 +196,12 @@ class _Sheet:
                 for row, column in merged.cells:
                     found[row, column] = Cell(top.text, self._place(row, column), message)
                 continue
-            if merged.min_col != merged.max_col and merged.min_row > min(
-                row for (row, _), cell in found.items() if not cell.is_empty
-            ):
-                message = f"{merged.coord} is merged across columns, so its content has no single column; unmerge it"
-                found[merged.min_row, merged.min_col] = top._replace(fault=message)
-                continue
             if merged.min_col == merged.max_col:
                 for row in range(merged.min_row, merged.max_row + 1):
                     found[row, merged.min_col] = top
+            elif merged.min_row > min(row for (row, _), cell in found.items() if not cell.is_empty):
+                message = f"{merged.coord} is merged across columns, so its content has no single column; unmerge it"
+                found[merged.min_row, merged.min_col] = top._replace(fault=message)
         return found
 
     def _read(self, value: Any, row: int, column: int) -> Cell:
@@ -237,12 +234,8 @@ class _Sheet:
         if numbers:
             named = [str(number) if what == "row" else get_column_letter(number) for number in numbers[:20]]
             told = f"{what if len(numbers) == 1 else what + 's'} {join_words(named)}"
-            is_are = "it is" if len(numbers) == 1 else "they are"
-            self._notes.append(
-                Note(
-                    self._whole, f"not read: {told}, as {is_are} hidden; show what belongs to the rubric", is_loss=True
-                )
-            )
+            told += f", as {'it is' if len(numbers) == 1 else 'they are'} hidden; show what belongs to the rubric"
+            self._notes.append(Note(self._whole, f"not read: {told}", is_loss=True))
 
     def _place(self, row: int, column: int) -> Place:
         from openpyxl.utils import get_column_letter  # noqa: PLC0415

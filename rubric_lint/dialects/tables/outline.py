@@ -332,9 +332,8 @@ class _Outline:
         bare = [each for each in groups if not each.criteria[0].scale]
         bare_lists = [each for each in lists if each[1].is_plain]
         scale = None
-        of_scales = [
-            each for each in shared if each not in groups and not _OF_RESULTS.search(each.criteria[0].section.title)
-        ]
+        of_scales = [each for each in shared if each not in groups]
+        of_scales = [each for each in of_scales if not _OF_RESULTS.search(each.criteria[0].section.title)]
         users = len(bare) + len(bare_lists)
         if len(of_scales) == 1:
             section = of_scales[0].criteria[0].section
@@ -483,9 +482,8 @@ class _Outline:
         weights = {fold(row.cell(fields["id"]).text): row.cell(fields["weight"]) for row in rows}
         if not all(fold(each.name.text) in weights for each in group.criteria):
             return False
-        group.criteria[:] = [
-            each._replace(weight=_read_weight(weights.pop(fold(each.name.text)))) for each in group.criteria
-        ]
+        for at, each in enumerate(group.criteria):
+            group.criteria[at] = each._replace(weight=_read_weight(weights.pop(fold(each.name.text))))
         self._read.update((id(table), id(section)))
         for name, cell in weights.items():
             if not _TOTALS.fullmatch(name.replace("_", " ")):
@@ -544,11 +542,8 @@ class _Outline:
             if _TOTALS.fullmatch(name.text.strip()):
                 notes.append(Note(row.place, f"not read: the row `{shorten(name.text.strip())}`"))
                 continue
-            cells = {
-                column: row.cells.get(column, name)
-                for column in titles
-                if column in row.cells or column not in head.cells
-            }
+            held = [column for column in titles if column in row.cells or column not in head.cells]
+            cells = {column: row.cells.get(column, name) for column in held}
             if (column := fields.get("weight", -1)) in cells:
                 cells[column] = _read_weight(cells[column])
             rows.append(Row(cells, row.place))
@@ -571,9 +566,8 @@ class _Outline:
                 if id(table) not in self._read and not (table is section.tables[0] and id(section) in self._read):
                     head = table.found.header
                     heads = list_names([cell.text for cell in head.cells.values()], most=5)
-                    yield Note(
-                        head.place, f"not read: the table with the columns {heads}, under `{shorten(section.title)}`"
-                    )
+                    told = f"the table with the columns {heads}, under `{shorten(section.title)}`"
+                    yield Note(head.place, f"not read: {told}")
         left = [each for each in self._sections if id(each) not in self._read and each.depth and each.text.strip()]
         if left:
             told = list_names([each.title for each in left], most=20)
