@@ -50,7 +50,10 @@ _FILLED_IN = re.compile(r"\s*(?:file://.*|\{\{[^{}]*\}\}\s*)")
 
 def find(document: Document) -> Iterator[View]:
     """Find the assertions with a structured value, and in the suites of promptfoo those with a text."""
-    is_suite = _is_suite(document.data)
+    data = document.data
+    is_suite = isinstance(data, dict) and not data.keys().isdisjoint(_OF_SUITES)
+    if isinstance(data, list):
+        is_suite = any(isinstance(test, dict) and "vars" in test for test in data)
     for path, mapping in document.mappings:
         if len(path) > 1 and path[-2] in _LISTS:
             yield from _find_structured(document, path, mapping)
@@ -62,12 +65,6 @@ def find(document: Document) -> Iterator[View]:
 def is_filled_in(value: str) -> bool:
     """Return whether promptfoo puts another text in the place of a whole value: that of a file or of a variable."""
     return _FILLED_IN.fullmatch(value) is not None
-
-
-def _is_suite(data: Any) -> bool:
-    if isinstance(data, list):
-        return any(isinstance(test, dict) and "vars" in test for test in data)
-    return isinstance(data, dict) and not data.keys().isdisjoint(_OF_SUITES)
 
 
 def _read_judge(assertion: Any) -> Asked | None:

@@ -216,9 +216,16 @@ class _AgentV:
 
     def _assertion(self, writing: Writing, case: _Case, member: _Member) -> dict[str, Any]:
         rubric, view = member.rubric, member.rubric.view
-        if not member.source.place:  # what is in a suite is judged by AgentV already
-            for criterion, best in _find_open_gates(rubric):
-                told = f"{writing.title} passes a test by its score, which reaches {best:.3g} with the gate missed"
+        weights = [Fraction(1) if each.weight is None else to_fraction(each.weight) for each in rubric.criteria]
+        total = sum(weights)
+        for criterion, weight in zip(rubric.criteria, weights, strict=True):
+            missed = Fraction(criterion.gate - 1, HIGHEST) if criterion.gate and criterion.scale else Fraction(0)
+            best = 1 - weight * (1 - missed) / total if total else Fraction(0)
+            is_open = criterion.gate and best >= to_fraction(rubric.thresholds.pass_at)
+            if is_open and not member.source.place:  # what is in a suite is judged by AgentV already
+                told = (
+                    f"{writing.title} passes a test by its score, which reaches {float(best):.3g} with the gate missed"
+                )
                 writing.lose(member.name, criterion.gate_path, f"the gate {criterion.gate} of `{criterion.id}`: {told}")
         extras = writing.extras(member.name)
         if member.label and self.label not in extras:
@@ -236,17 +243,6 @@ class _AgentV:
 
 
 _PROMPTS = ["{{ input }}"]
-
-
-def _find_open_gates(rubric: Rubric) -> Iterator[tuple[Criterion, float]]:
-    """Yield the criteria with a gate whose miss leaves a score that passes, with the highest such score."""
-    weights = [Fraction(1) if each.weight is None else to_fraction(each.weight) for each in rubric.criteria]
-    total = sum(weights)
-    for criterion, weight in zip(rubric.criteria, weights, strict=True):
-        missed = Fraction(criterion.gate - 1, HIGHEST) if criterion.gate and criterion.scale else Fraction(0)
-        best = 1 - weight * (1 - missed) / total if total else Fraction(0)
-        if criterion.gate and best >= to_fraction(rubric.thresholds.pass_at):
-            yield criterion, float(best)
 
 
 def _refuse_variables(writing: Writing, members: Iterable[_Member]) -> None:

@@ -109,7 +109,9 @@ def _identify(path: str, data: bytes, whole: Place) -> str:
         UnreadableError: if they do not, or if it cannot be read here.
     """
     kind = next((kind for suffix, kind in KINDS.items() if path.lower().endswith(suffix)), "")
-    found = _look(data)
+    head = data[:200].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    found = next((kind for start, kind in _STARTS.items() if head.startswith(start.lower())), "")
+    found = look_inside(data) if data.startswith(b"PK\x03\x04") else found
     if kind == "Excel" and not has_openpyxl():
         raise UnreadableError(whole, f"reading an Excel file {NEEDS}")
     holds_markup = kind == "Markdown" and not path.lower().endswith(".txt")
@@ -124,14 +126,6 @@ def _identify(path: str, data: bytes, whole: Place) -> str:
     if kind == "Excel" and not found:
         raise UnreadableError(whole, "cannot be read: it is not an Excel file, whatever its name says")
     return kind
-
-
-def _look(data: bytes) -> str:
-    """Return the kind of a file by its content; empty if it may be text."""
-    if not data.startswith(b"PK\x03\x04"):
-        head = data[:200].removeprefix(b"\xef\xbb\xbf").lstrip()
-        return next((kind for start, kind in _STARTS.items() if head.lower().startswith(start.lower())), "")
-    return look_inside(data)
 
 
 def look_inside(data: bytes) -> str:
