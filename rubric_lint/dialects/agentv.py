@@ -220,7 +220,7 @@ def _read_criterion(
     is_scored, is_unnamed = definition == _SCORED, definition == _ONE and "criteria" in entry
     outcome = "value" if is_scored else "outcome" if "outcome" in entry and not is_unnamed else "criteria"
     names = {**_NAMES, outcome: "expected_outcome"}
-    unread = _OF_ASSERTIONS if is_scored else ("id",) if is_unnamed else ()
+    unread = ("id", "required") if is_scored else ("id",) if is_unnamed else ()  # which the assertion has for itself
     names = {name: own for name, own in names.items() if name not in unread}
     found: dict[str, Any] = {"id": "rubric-1"} if "id" in unread else {}
     draft.put((index,), source)
@@ -235,10 +235,6 @@ def _read_criterion(
     elif "score_ranges" not in entry and (gate := entry.get("required_min_score")) == 0 and gate is not False:
         del found["required_min_score"]  # a gate of 0 makes no checklist criterion optional in AgentV
     return found
-
-
-_OF_ASSERTIONS = ("id", "required")
-"""The fields that an assertion has for itself, and its criterion does not."""
 
 
 def _read_bands(draft: Draft, bands: list[Any], own: Path, source: Path) -> list[Any]:

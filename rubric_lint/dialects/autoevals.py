@@ -57,16 +57,13 @@ def find(document: Document) -> Iterator[View]:
             yield draft.finish(dialect, [{"levels": levels}], name=name, task=prompt, problems=problems)
 
 
-_MOST_CHOICES = 100
-
-
 def _find_hidden(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Problem]]:
     """Find answers that are never chosen: OpenAI evals take the first with which a line of the reply begins or ends.
 
     As `get_choice` in evals/elsuite/modelgraded/classify_utils.py does with its default `match_fn`.
     """
     listed = spec["choice_strings"]
-    names = listed[:_MOST_CHOICES] if isinstance(listed, list) else []
+    names = listed[:100] if isinstance(listed, list) else []
     for number, name in enumerate(names):
         for earlier in names[:number] if isinstance(name, str) else ():
             is_told = isinstance(earlier, str) and earlier not in ("", name)

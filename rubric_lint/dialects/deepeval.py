@@ -188,6 +188,7 @@ def _view_words(
         draft.put((index, "expected_outcome"), place)
     settings = [call.get(name) for name in ("threshold", "strict_mode", *([] if field == _STEPS else [_STEPS]))]
     is_known = not has_unpacked(call) and not any(map(_is_dict, [*settings, *steps]))
+    unscorable = "" if is_known else "a part of its call is computed, so its meaning is not known"
     return draft.finish(
         _IN_WORDS,
         data,
@@ -196,11 +197,8 @@ def _view_words(
         threshold=read_threshold(document, (*path, "threshold"), _PASSES_AT),
         definition="deepeval/v1.json#/definitions/metric",
         problems=problems,
-        unscorable=STRICT if call.get("strict_mode") is True else "" if is_known else _COMPUTED_WORDS,
+        unscorable=STRICT if call.get("strict_mode") is True else unscorable,
     )
-
-
-_COMPUTED_WORDS = "a part of its call is computed, so its meaning is not known"
 
 
 def _find_faulty_steps(call: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Problem]]:

@@ -114,7 +114,8 @@ def _levels(draft: Draft, index: int, item: dict[str, Any], kind: _Kind) -> list
     answers: list[Any] = ["no", "yes"]
     if kind.type == "likert":
         points = written if isinstance(written, int) and not isinstance(written, bool) else 5
-        answers = [f"{point} of {points}" for point in range(1, min(max(points, 2), _MOST) + 1)]
+        most = min(max(points, 2), 1000)  # a judge tells fewer than ten apart
+        answers = [f"{point} of {points}" for point in range(1, most + 1)]
     elif kind.type == "rubric" and isinstance(written, list):
         answers = written
     is_written = answers is written
@@ -124,10 +125,6 @@ def _levels(draft: Draft, index: int, item: dict[str, Any], kind: _Kind) -> list
         named = {"level": level, "expected_outcome" if is_written else "name": answer}
         levels.append((named, (*place, rank) if is_written else place))
     return draft.make_levels((index,), place, levels)
-
-
-_MOST = 1000
-"""The most points of a scale whose answers are listed; a judge tells fewer than ten apart."""
 
 
 def _find_problems(

@@ -58,10 +58,8 @@ _CLASSES = {"ScoreModelGrader": "score_model", "LabelModelGrader": "label_model"
 
 def _has_computed(grader: Mapping[str, Any]) -> bool:
     """Return whether something in a program that decides what a grader means is not a literal."""
-    return has_unpacked(grader) or _is_computed([grader.get(name) for name in _MEANING])
-
-
-_MEANING = ("input", "labels", "passing_labels", "range", "pass_threshold")
+    names = ("input", "labels", "passing_labels", "range", "pass_threshold")
+    return has_unpacked(grader) or _is_computed([grader.get(name) for name in names])
 
 
 def _is_computed(value: Any) -> bool:

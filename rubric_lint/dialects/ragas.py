@@ -76,7 +76,7 @@ def _holds_levels(document: Document, path: Path, mapping: dict[str, Any]) -> bo
     variables, are_all_levels = _find_uses(document)
     if document.kind.is_program:
         return len(path) == 1 and str(path[0]).partition("#")[0].rpartition(".")[2] in variables
-    is_told = not path or len(mapping) > _SIDES or (are_all_levels and len(path) == 1)
+    is_told = not path or len(mapping) > 2 or (are_all_levels and len(path) == 1)
     return is_told and _has_only_levels(mapping)
 
 
@@ -85,7 +85,6 @@ def _has_only_levels(value: Any) -> bool:
 
 
 _WORD = "rubric"
-_SIDES = 2
 
 
 def _is_plain_rubric(path: Path, mapping: dict[str, Any], keys: Iterable[str]) -> bool:

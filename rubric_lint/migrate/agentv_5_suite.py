@@ -359,9 +359,6 @@ def find_task(document: Document, path: Path) -> Any:
     return next((case.get(name_criteria(case)) for _, case in owners), None)
 
 
-_PROMPTS = '["{{ input }}"]'
-
-
 def lift_execution(document: Document) -> Iterator[Intent]:
     """Put the fields of `execution` one level up, where AgentV 5 has them; of a test, only its assertions."""
     if is_suite(document) and isinstance(execution := document.data.get("execution"), dict):
@@ -524,7 +521,7 @@ def write_prompts(document: Document) -> Iterator[Intent]:
     """Write the prompt that the input of each test is."""
     has_input = any("input" in look_up(case, ("vars",)) for _, case in find_suite_cases(document))
     if is_suite(document) and "prompts" not in document.data and has_input:
-        yield InsertField((CASES,), "prompts", _PROMPTS)
+        yield InsertField((CASES,), "prompts", '["{{ input }}"]')
 
 
 def find_gaps(document: Document) -> Iterator[Unmet]:

@@ -323,10 +323,8 @@ def _word_scale(criterion: Criterion) -> str | None:
     else:
         return criterion.outcome or ""
     lines = "\n".join(f"Score {worth}: {outcome}" for worth, outcome in steps)
-    return "\n\n".join([_BY_SCALE, *([criterion.outcome] if criterion.outcome else []), lines])
-
-
-_BY_SCALE = "Judge the output by this scale, and give the score that describes it best."
+    told = "Judge the output by this scale, and give the score that describes it best."
+    return "\n\n".join([told, *([criterion.outcome] if criterion.outcome else []), lines])
 
 
 def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str, Any]:

@@ -177,12 +177,10 @@ def _is_marked(inferred: Inferred) -> bool:
 def _is_near(found: Criteria, signs: Signs, *, is_own: bool) -> bool:
     """Return whether criteria that are not read are worth a note; `is_own`: the file is named for a rubric."""
     if signs.is_foreign:
-        return found.is_scored and found.has_text and signs.is_named and not signs.beside.keys().isdisjoint(_TELLING)
+        is_told = not signs.beside.keys().isdisjoint(("pass", "scale", "lowest", "highest"))
+        return found.is_scored and found.has_text and signs.is_named and is_told
     is_plain = found.is_scored and found.has_text and len(found.items) > 1 and not signs.is_common
     return is_plain or (is_own and bool(found.path))
-
-
-_TELLING = ("pass", "scale", "lowest", "highest")
 
 
 def _word(found: Criteria, signs: Signs) -> tuple[str, tuple[Step, ...]]:

@@ -182,9 +182,6 @@ def count_signs(name: str) -> int:
     return int(FIELD.removesuffix("s") in name.lower())
 
 
-_OF_AGENTV = "agentv-"
-
-
 class Meant(NamedTuple):
     """Whom a file is meant for: `in_suite`, it has rubrics of our format or of AgentV; `of_agentv`, of AgentV."""
 
@@ -202,20 +199,17 @@ def find_meant(documents: Mapping[Document, Iterable[Location]]) -> Meant:
 
 def is_agentv(location: Location) -> bool:
     """Return whether a rubric is written for AgentV since February 2026."""
-    return location.view is not None and location.view.dialect.name.startswith(_OF_AGENTV)
+    return location.view is not None and location.view.dialect.name.startswith("agentv-")
 
 
 def is_agentv_suite(document: Document) -> bool:
     """Return whether a document is a suite for AgentV 5 that may have a rubric, whatever its rubrics look like."""
     text = document.quick_text
-    if "assert" not in text or not any(sign in text for sign in _OF_CURRENT):
+    if "assert" not in text or not any(sign in text for sign in ("prompts", "default_test", "evaluate_options")):
         return False
     from rubric_lint.dialects.search.agentv_suites import is_current  # noqa: PLC0415  (few files have the words)
 
     return is_current(document)
-
-
-_OF_CURRENT = ("prompts", "default_test", "evaluate_options")
 
 
 def locate(
@@ -348,7 +342,7 @@ def _find(
         if path[: len(last)] == last:
             continue
         for key in mapping:
-            if key[:1] in _INITIALS and _resembles(key):
+            if key[:1] in ("r", "R") and _resembles(key):
                 if key == FIELD and not is_claimed:
                     like = (id(mapping[FIELD]), is_holder(path))
                     if like not in ours:
@@ -368,9 +362,6 @@ def _find(
                 if type(value) is list and holds_only_ours(value) and key not in case_lists() and not _resembles(key)
             ]
     return leftovers
-
-
-_INITIALS = ("r", "R")
 
 
 @lru_cache(maxsize=1 << 10)

@@ -155,12 +155,10 @@ def _find_ignored(document: Document) -> Iterator[Problem]:
                 yield Problem("agentv-criteria-alone", names[0], Part.KEY, repair=repair)
             if "score_ranges" in assertion:
                 yield Problem("agentv-score-ranges", (*path, "score_ranges"), Part.KEY)
-        elif isinstance(value, dict) and "id" in value and (other := [name for name in _TAKEN if name in value]):
-            values = {"taken": other[0], "dropped": "`id` and `outcome`" if "outcome" in value else "`id`"}
-            yield Problem("agentv-one-criterion", (*place, other[0]), Part.KEY, values)
-
-
-_TAKEN = ("criteria", "rubrics")
+        elif isinstance(value, dict) and "id" in value and value.keys() & {"criteria", "rubrics"}:
+            taken = "criteria" if "criteria" in value else "rubrics"
+            values = {"taken": taken, "dropped": "`id` and `outcome`" if "outcome" in value else "`id`"}
+            yield Problem("agentv-one-criterion", (*place, taken), Part.KEY, values)
 
 
 def _find_refused(document: Document) -> Iterator[Problem]:

@@ -165,11 +165,8 @@ def _is_of_other_purpose(data: Any) -> bool:
         return False
     jobs = data.get("jobs")
     is_workflow = isinstance(jobs, dict) and any(isinstance(job, dict) and "runs-on" in job for job in jobs.values())
-    return _SCHEMAS in str(data.get("$schema", "")) or not _OPEN_APIS.isdisjoint(data) or is_workflow
-
-
-_SCHEMAS = "json-schema.org"
-_OPEN_APIS = frozenset({"openapi", "swagger"})
+    is_schema = "json-schema.org" in str(data.get("$schema", ""))
+    return is_schema or "openapi" in data or "swagger" in data or is_workflow
 
 
 def _find_leftovers_to_tell(document: Document, found: Search, taken: set[Path], told: set[Path]) -> Iterator[Path]:
@@ -226,8 +223,6 @@ def word_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Ite
 
 
 _LOST = BY_NAME["lost-rubric"]
-_GUIDED = "guidance"
-_EVALS = "evals"
 
 
 def _is_another_tools(document: Document, path: Path) -> bool:
@@ -272,27 +267,22 @@ class _Advice(NamedTuple):
         return f"{self.problem} {', '.join(others)}{joint if others else ''}{last}"
 
 
-_NOT_NAMED = _Advice(
-    "these criteria have the fields of harbor check and others; if a judge reads them,",
-    (Step("file-name", "rubric.toml"),),
-)
-
-
 def _find_by_dialects(
     document: Document, found: Search, *, is_told: bool
 ) -> Iterator[tuple[Path, Part, str | _Advice, bool]]:
     """Find what only a dialect knows as a near miss; with `is_told`, something else of the file is read or told."""
     is_of_skill = any(each.view and each.view.dialect.title == "Agent Skills" for each in found.rubrics)
-    if is_of_skill or _EVALS in document.quick_text:
+    if is_of_skill or "evals" in document.quick_text:
         from rubric_lint.dialects import agent_skills  # noqa: PLC0415  (few files have the word)
 
         for path, problem, step in agent_skills.find_unread(document):
             yield path, Part.HEAD, _Advice(f"{problem};", (Step("rewrite", step),)), False
-    if not is_told and _GUIDED in document.quick_text:
+    if not is_told and "guidance" in document.quick_text:
         from rubric_lint.dialects.search import described  # noqa: PLC0415  (few files have the word)
 
         for view in described.find(document, "harbor_check", is_named=True):
-            yield view.path, Part.KEY, _NOT_NAMED, False
+            told = "these criteria have the fields of harbor check and others; if a judge reads them,"
+            yield view.path, Part.KEY, _Advice(told, (Step("file-name", "rubric.toml"),)), False
 
 
 def _make_unread(document: Document, path: Path, part: Part, reason: str | _Advice, *, is_known: bool) -> Unread:
@@ -300,15 +290,13 @@ def _make_unread(document: Document, path: Path, part: Part, reason: str | _Advi
     # Parts like criteria; those of a judge's output have its reasons too.
     value = document.value(path)
     parts = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
-    has_criteria = any(isinstance(part, dict) and part.keys().isdisjoint(_OF_OUTPUTS) for part in parts)
+    reasons = ("reasoning", "reason", "satisfied")
+    has_criteria = any(isinstance(part, dict) and part.keys().isdisjoint(reasons) for part in parts)
     if any(isinstance(part, str) for part in parts):
         has_criteria = isinstance(value, list)
     signs = 0 if is_known else count_signs(document.source.name) + 2 * has_criteria
     steps = reason.steps if isinstance(reason, _Advice) else ()
     return Unread(str(reason), line, column, is_known, signs, steps)
-
-
-_OF_OUTPUTS = ("reasoning", "reason", "satisfied")
 
 
 def _declare(document: Document, path: Path) -> Step:
@@ -350,15 +338,12 @@ def _word_foreign(document: Document) -> _Advice:
     return _Advice(f"{named} ({content}); if it is for rubric-lint,", (_declare(document, (FIELD,)),))
 
 
-_BANDS = ({"score_range", "expected_outcome"}, {"scoreRange", "expectedOutcome"})
-"""The fields of a band in DeepEval and Confident AI."""
-
-
 def _word_leftover(  # noqa: PLR0911 (one return a reason)
     document: Document, path: Path, *, is_claimed: bool, is_alone: bool, of_agentv: bool
 ) -> str | _Advice:
     value, key = document.value(path), str(path[-1])
-    if isinstance(value, dict) and any(band <= value.keys() for band in _BANDS):
+    bands = ({"score_range", "expected_outcome"}, {"scoreRange", "expectedOutcome"})  # of DeepEval and Confident AI
+    if isinstance(value, dict) and any(band <= value.keys() for band in bands):
         return _Advice(f"`{key}` is one band, not a list of bands;", (Step("rewrite", "put it in a list"),))
     if key != FIELD:
         if not (isinstance(value, list | dict) and value):

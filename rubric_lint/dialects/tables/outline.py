@@ -286,7 +286,7 @@ def _find_scale_in(table: Found, fields: Mapping[str, int]) -> _Scale | None:
     steps = []
     for row in table.rows:
         cell, told = row.cell(columns[0]), row.cell(texts[0])
-        if fold(cell.text) in _NOT_APPLICABLE:
+        if fold(cell.text) in {"n/a", "na", "not_applicable", ""}:
             continue
         step = find_step(re.sub(r"[*`]|(?<!\s)\s*+(?:points?|pts?)\b\.?", "", cell.text))
         if step is None:
@@ -294,9 +294,6 @@ def _find_scale_in(table: Found, fields: Mapping[str, int]) -> _Scale | None:
         name = row.cell(fields["name"]).text if "name" in fields else step.name
         steps.append((step.range, name, cell, told))
     return _Scale(steps, table.at, table.end) if len(steps) > 1 else None
-
-
-_NOT_APPLICABLE = frozenset({"n/a", "na", "not_applicable", ""})
 
 
 def _are_numbers(scores: Sequence[Range]) -> bool:
@@ -633,8 +630,6 @@ def _name(section: _Section) -> str:
 
 
 # Rubrics in the strings of YAML, JSON and Python: prompts with a scale of scores.
-_FEWEST = 3
-"""The fewest steps of a scale in a prompt: two numbered lines may be anything."""
 
 
 class Prompt(NamedTuple):
@@ -674,7 +669,7 @@ def find_prompts(document: Document) -> Iterator[Prompt]:
 
 def _read_strings(source: Source, strings: Iterator[tuple[str, str, int]]) -> Iterator[Prompt]:
     for name, text, start in strings:
-        if "\n" not in text or count_steps(text) < _FEWEST:
+        if "\n" not in text or count_steps(text) < 3:  # two numbered lines may be anything
             continue
         told = dedent(text)
         inner = _Text(source.name, told)
