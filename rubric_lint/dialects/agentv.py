@@ -47,6 +47,7 @@ _GRADERS = frozenset({"rubric", "llm-grader", "llm_grader"})  # AgentV's alone, 
 _MISPLACED = ("rubrics", "criteria")  # where authors put criteria that belong in the `value` of the assertion
 _OF_CASES = frozenset({"criteria", "input", "expected_output"})
 _NAMES = {name: name for name in ("id", "weight", "required", "required_min_score", "score_ranges")}
+_OF_BANDS = {"score_range": "score_range", "outcome": "expected_outcome"}
 
 _ALL_OF_THEM = "agentv/a3.json#/definitions/assertions"
 _ONE = "agentv/a7.json#/definitions/entry"
@@ -78,8 +79,16 @@ def find(document: Document) -> Iterator[View]:
     has_any = bool(sure or weak or texts)
     is_late = any(map(_is_late, [*sure, *weak]))
     found = [*sure, *weak, *texts, *(placed if sure else ())]
-    for path, value, dialect, definition in found:
-        yield _view(document, path, value, A6 if is_late and dialect is not A7 else dialect, definition)
+    for path, value, suggested, definition in found:
+        dialect = A6 if is_late and suggested is not A7 else suggested
+        draft = Draft(document, path)
+        entries = value if isinstance(value, list) else []
+        sources = [path] if definition else [(*path, index) for index in range(len(entries))]
+        data = [
+            _read_criterion(draft, (index, source), entry, dialect, definition) if isinstance(entry, dict) else entry
+            for index, (source, entry) in enumerate(zip(sources, entries, strict=True))
+        ]
+        yield draft.finish(dialect, data, definition=definition)
     is_last = any(each.dialect is A7 for each in sure) or is_current(document)
     for place in find_text_lists(document, is_told=has_any):
         is_current_list = is_last or (not has_any and place.path[-1] == "assert")
@@ -179,17 +188,6 @@ def _is_old_list(document: Document, path: Path, value: Any) -> bool:
     return any(map(has_outcome, value)) or is_current(document) or is_agentv_case(owner)
 
 
-def _view(document: Document, path: Path, value: Any, dialect: Dialect, definition: str) -> View:
-    draft = Draft(document, path)
-    entries = value if isinstance(value, list) else []
-    sources = [path] if definition else [(*path, index) for index in range(len(entries))]
-    data = [
-        _read_criterion(draft, (index, source), entry, dialect, definition) if isinstance(entry, dict) else entry
-        for index, (source, entry) in enumerate(zip(sources, entries, strict=True))
-    ]
-    return draft.finish(dialect, data, definition=definition)
-
-
 def _view_texts(document: Document, path: Path, assertions: list[Any], dialect: Dialect, *, is_turn: bool) -> View:
     """Return one rubric of all strings in a list of assertions; other assertions are not criteria of it.
 
@@ -229,24 +227,16 @@ def _read_criterion(
             found[name] = value
             draft.put((index, name), (*source, key))
     if isinstance(bands := entry.get("score_ranges"), list):
-        found["score_ranges"] = _read_bands(draft, bands, (index, "score_ranges"), (*source, "score_ranges"))
+        found["score_ranges"] = []
+        for at_band, band in enumerate(bands):
+            own, place = (index, "score_ranges", at_band), (*source, "score_ranges", at_band)
+            draft.put(own, place)
+            renamed = draft.rename(band, _OF_BANDS, own, place) if isinstance(band, dict) else band
+            found["score_ranges"].append(renamed)
     if dialect in (A6, A7):
         _read_gate(draft, at, entry, found, dialect)
     elif "score_ranges" not in entry and (gate := entry.get("required_min_score")) == 0 and gate is not False:
         del found["required_min_score"]  # a gate of 0 makes no checklist criterion optional in AgentV
-    return found
-
-
-def _read_bands(draft: Draft, bands: list[Any], own: Path, source: Path) -> list[Any]:
-    """Read bands in the words of version 2; `own` is the path of the list in the data, `source` is its place."""
-    found: list[Any] = []
-    for index, band in enumerate(bands):
-        names = {"score_range": "score_range", "outcome": "expected_outcome"}
-        kept = {key: name for key, name in names.items() if isinstance(band, dict) and key in band}
-        for key, name in kept.items():
-            draft.put((*own, index, name), (*source, index, key))
-        draft.put((*own, index), (*source, index))
-        found.append({name: band[key] for key, name in kept.items()} if isinstance(band, dict) else band)
     return found
 
 

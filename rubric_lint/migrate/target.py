@@ -12,7 +12,6 @@ from rubric_lint.dialects.search.locate import find_claim_span
 from rubric_lint.edits.intents import Intent, NestField, Repair, ReplaceValue
 from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.making import make_fix
-from rubric_lint.edits.sharing import Sharing
 from rubric_lint.finding import Finding, Result, Severity
 from rubric_lint.fix import DEPRECATIONS, Applied, Fixed, Left, Note, fix
 from rubric_lint.fix.following import DataChange, find_old
@@ -354,7 +353,15 @@ class _Rewriting:
             # Only the fields of criteria must not be shared with anything else; the structure around them may be.
             sharing = find_sharing(document, [rubric.path for rubric in rubrics] if step is _convert else ())
             for intent in dict.fromkeys(step(document, rubrics, self.target)):
-                yield self._make(sharing, intent)
+                if isinstance(intent, Unmet):
+                    yield self._leave(document, intent)
+                    continue
+                try:
+                    made = make_fix(sharing, Repair(intent.describe(), (intent,), safe=False))
+                except ObstacleError as obstacle:
+                    yield self._leave(document, Unmet(str(obstacle), intent.place or (), Part.VALUE))
+                else:
+                    yield DataChange(f"/{document.number or 0}", made.intents, made.edits, safe=False)
             if step is _move and (span := find_claim_span(document)):
                 # A document that names one of our schemas is to name that of the target.
                 written = document.source.slice(span)
@@ -365,16 +372,6 @@ class _Rewriting:
                 intents = () if span.end <= document.preamble.end else (ReplaceValue(("$schema",), url),)
                 edits = (Edit(span, f"{quote}{url}{quote}"),)
                 yield DataChange(f"/{document.number or 0}", intents, edits, safe=False)
-
-    def _make(self, sharing: Sharing, intent: Intent | Unmet) -> DataChange | Left:
-        document = sharing.document
-        if isinstance(intent, Unmet):
-            return self._leave(document, intent)
-        try:
-            made = make_fix(sharing, Repair(intent.describe(), (intent,), safe=False))
-        except ObstacleError as obstacle:
-            return self._leave(document, Unmet(str(obstacle), intent.place or (), Part.VALUE))
-        return DataChange(f"/{document.number or 0}", made.intents, made.edits, safe=False)
 
     def _leave(self, document: Document, unmet: Unmet) -> Left:
         span, place = document.span(unmet.path, unmet.part), document.pointer(unmet.path)

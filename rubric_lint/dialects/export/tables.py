@@ -55,31 +55,27 @@ def _make_sheet(rubric: Rubric) -> _Sheet:
 
     The header names the fields as `rubric-lint import` reads them.
     """
-    if rubric.shape is Shape.HOLISTIC:
-        rows = [_lay_out_band(band) for band in rubric.scales[0].bands]
-    else:
-        rows = [row for criterion in rubric.criteria for row in _lay_out(criterion)]
+    bands = rubric.scales[0].bands if rubric.shape is Shape.HOLISTIC else ()
+    rows = [_lay_out_band(band) for band in bands]
+    for criterion in rubric.criteria:
+        scale = [_lay_out_band(band) for band in criterion.scale.bands] if criterion.scale else []
+        for level in criterion.levels or ():
+            number, name = _Value(level.number, level.number_path), _Value(level.name, level.path)
+            outcome = _Value(level.outcome, level.outcome_path)
+            scale.append({"level": number, "name": name, "expected_outcome": outcome})
+        own = {"id": _Value(criterion.id, criterion.path_of("id"))}
+        if criterion.outcome is not None:
+            judged = "what is judged" if scale else "expected_outcome"
+            own[judged] = _Value(criterion.outcome, criterion.outcome_path)
+        if "weight" in (criterion.fields or {}) and criterion.weight is not None:
+            own["weight"] = _Value(as_number(criterion.weight), criterion.path_of("weight"))
+        if criterion.gate is not None:
+            gate = "required_min_level" if criterion.levels else "required_min_score"
+            own[gate] = _Value(criterion.gate, criterion.gate_path)
+        rows += [{**own, **row} for row in scale or [{}]]
     heads = tuple(head for head in _HEADS if any(head in row and row[head].content not in {None, ""} for row in rows))
     empty = _Value(None, ())
     return _Sheet(heads, tuple(tuple(row.get(head, empty) for head in heads) for row in rows))
-
-
-def _lay_out(criterion: Criterion) -> Iterator[dict[str, _Value]]:
-    scale = [_lay_out_band(band) for band in criterion.scale.bands] if criterion.scale else []
-    for level in criterion.levels or ():
-        number, name = _Value(level.number, level.number_path), _Value(level.name, level.path)
-        outcome = _Value(level.outcome, level.outcome_path)
-        scale.append({"level": number, "name": name, "expected_outcome": outcome})
-    judged = "what is judged" if scale else "expected_outcome"
-    gate = "required_min_level" if criterion.levels else "required_min_score"
-    own = {"id": _Value(criterion.id, criterion.path_of("id"))}
-    if criterion.outcome is not None:
-        own[judged] = _Value(criterion.outcome, criterion.outcome_path)
-    if "weight" in (criterion.fields or {}) and criterion.weight is not None:
-        own["weight"] = _Value(as_number(criterion.weight), criterion.path_of("weight"))
-    if criterion.gate is not None:
-        own[gate] = _Value(criterion.gate, criterion.gate_path)
-    yield from ({**own, **row} for row in scale or [{}])
 
 
 def _lay_out_band(band: Band) -> dict[str, _Value]:

@@ -192,34 +192,29 @@ def read_outline(source: Source, only: str | None, mapped: Mapping[str, str], ti
     Raises:
         TableError: if `only` names none of them, or a header is nearly a known one.
     """
-    sections = _read_sections(source, mapped, title or stem_of(source.name))
+    text = _FRONT.sub(_blank, hide(source))
+    tables = list(find_tables(source))
+    text = splice(text, [Edit(Span(each.at, each.end), _blank(text[each.at : each.end])) for each in tables])
+    heads = [each for each in read_headings(source) if text[each.at : each.end].strip()]
+    ends = [*(head.at for head in heads), len(text)]
+    sections = [_Section(title or stem_of(source.name), place_in(source, 0), 0, None, 0, text[: ends[0]])]
+    for head, end in zip(heads, ends[1:], strict=True):
+        parent: _Section | None = sections[-1]
+        while parent and parent.depth >= head.depth:
+            parent = parent.parent
+        place = place_in(source, head.at)
+        sections.append(_Section(head.title, place, head.depth, parent, head.end, text[head.end : end]))
+    starts = [each.at for each in sections]
+    for table in tables:
+        columns = _read_columns(table, mapped)
+        section = sections[bisect_right(starts, table.at) - 1]
+        section.tables.append(_Tabled(table, columns, _find_scale_in(table, columns.fields)))
     return None if _is_ours(sections) else _Outline(source, sections).read(only)
 
 
 def _blank(text: str | re.Match[str]) -> str:
     """Return blanks in the place of a text, and its line ends."""
     return re.sub(r"[^\r\n]", " ", text if isinstance(text, str) else text[0])
-
-
-def _read_sections(source: Source, mapped: Mapping[str, str], title: str) -> list[_Section]:
-    text = _FRONT.sub(_blank, hide(source))
-    tables = list(find_tables(source))
-    text = splice(text, [Edit(Span(each.at, each.end), _blank(text[each.at : each.end])) for each in tables])
-    heads = [each for each in read_headings(source) if text[each.at : each.end].strip()]
-    ends = [*(head.at for head in heads), len(text)]
-    found = [_Section(title, place_in(source, 0), 0, None, 0, text[: ends[0]])]
-    for head, end in zip(heads, ends[1:], strict=True):
-        parent: _Section | None = found[-1]
-        while parent and parent.depth >= head.depth:
-            parent = parent.parent
-        place = place_in(source, head.at)
-        found.append(_Section(head.title, place, head.depth, parent, head.end, text[head.end : end]))
-    starts = [each.at for each in found]
-    for table in tables:
-        columns = _read_columns(table, mapped)
-        section = found[bisect_right(starts, table.at) - 1]
-        section.tables.append(_Tabled(table, columns, _find_scale_in(table, columns.fields)))
-    return found
 
 
 def _is_ours(sections: list[_Section]) -> bool:
@@ -444,22 +439,21 @@ class _Outline:
             if len(items) < 2:
                 continue
             ends = [*(each.start() for each in items[1:]), len(section.text)]
-            criteria = [self._read_item(section, each, end) for each, end in zip(items, ends, strict=True)]
+            criteria = []
+            for item, end in zip(items, ends, strict=True):
+                rest = section.text[item.end() : end].partition("\n\n")[0]
+                part = "name" if item["name"] else "code"
+                name, weight = item[part].strip(" :."), None
+                if found := _IN_TITLE.search(name):
+                    name, weight = name[: found.start()], found[1] or found[2]
+                elif found := re.match(rf"\s*[(\[]\s*{_AMOUNT}\s*[)\]]", rest, re.IGNORECASE):
+                    rest, weight = rest[found.end() :], found[1]
+                at = section.at + item.start(part)
+                told = self._cell(rest.lstrip(" \t:.–—-"), at)  # noqa: RUF001
+                weighed = self._cell(weight, at) if weight else None
+                criteria.append(_Criterion(self._cell(name, at), told, weighed, None, section))
             if all(each.weight for each in criteria) or (_OF_CRITERIA.search(section.title) and section.depth):
                 yield _Group(section, criteria)
-
-    def _read_item(self, section: _Section, item: re.Match[str], end: int) -> _Criterion:
-        rest = section.text[item.end() : end].partition("\n\n")[0]
-        part = "name" if item["name"] else "code"
-        name, weight = item[part].strip(" :."), None
-        if found := _IN_TITLE.search(name):
-            name, weight = name[: found.start()], found[1] or found[2]
-        elif found := re.match(rf"\s*[(\[]\s*{_AMOUNT}\s*[)\]]", rest, re.IGNORECASE):
-            rest, weight = rest[found.end() :], found[1]
-        at = section.at + item.start(part)
-        told = self._cell(rest.lstrip(" \t:.–—-"), at)  # noqa: RUF001
-        weighed = self._cell(weight, at) if weight else None
-        return _Criterion(self._cell(name, at), told, weighed, None, section)
 
     @staticmethod
     def _is_shared(group: _Group) -> bool:
