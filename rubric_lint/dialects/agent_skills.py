@@ -27,7 +27,6 @@ _LISTS = ("assertions", "expectations", "expected_behavior", "criteria", "checks
 _OF_RUNS = frozenset({"should_trigger", "trials", "runs", "results"})
 """Fields of cases that say whether a skill is used, and of results."""
 _TEXTS = ("text", "description", "check", "assertion", "expectation", "criterion", "statement")
-_NAMES = ("id", "name")
 _ALL_OF_THEM = "agent-skills/v1.json#/definitions/rubrics"
 _BOTH = "agent-skills/v1.json#/definitions/case"
 
@@ -48,7 +47,7 @@ def find(document: Document) -> Iterator[View]:
                 if not isinstance(item, dict):
                     data.append(item)
                     continue
-                named = next((name for name in _NAMES if isinstance(item.get(name), str | int)), "")
+                named = next((name for name in ("id", "name") if isinstance(item.get(name), str | int)), "")
                 entry = draft.rename(item, {named: "id", _find_text(item): "expected_outcome"}, (index,), place)
                 data.append({**entry, "id": str(entry["id"])} if named else entry)
             # The criteria may be in two lists: the view has the place of the first one.

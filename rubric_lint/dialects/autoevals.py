@@ -27,9 +27,6 @@ AUTOEVALS = Dialect(
 OPENAI_EVALS = replace(AUTOEVALS, name="openai-evals", title="OpenAI evals", schema="openai-evals/v1.json")
 DIALECTS = (AUTOEVALS, OPENAI_EVALS)
 
-_PLACE = "{{"  # of the output
-_OF_JUDGES = "use_cot"
-
 
 def find(document: Document) -> Iterator[View]:
     """Find the mappings with a `prompt` and numbers as `choice_scores`; those of OpenAI have `choice_strings` too.
@@ -41,7 +38,7 @@ def find(document: Document) -> Iterator[View]:
         is_openai = "choice_strings" in spec
         if not isinstance(choices, dict) or not isinstance(prompt, str):
             continue
-        is_judge = is_openai or _PLACE in prompt or _OF_JUDGES in spec
+        is_judge = is_openai or "{{" in prompt or "use_cot" in spec
         if is_judge and any(isinstance(score, int | float) for score in choices.values()):
             name = str(path[-1]) if is_openai and path else "" if is_openai else read_text(spec, "name")
             dialect = OPENAI_EVALS if is_openai else AUTOEVALS

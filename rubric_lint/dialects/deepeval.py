@@ -29,7 +29,6 @@ _STEPS = "evaluation_steps"
 
 _NAMES = {"score_range": "score_range", "expected_outcome": "expected_outcome"}
 _METRIC = "GEval"
-_BAND = "Band"
 _WORDS = (_METRIC, "Rubric", "RUBRIC", "deepeval")
 _CONVERSATIONAL = "ConversationalGEval"  # always divides by 10
 _PASSES_AT = Decimal("0.5")
@@ -97,7 +96,7 @@ def _is_likely_band(value: Any, *, is_told: bool) -> bool:
     literal = [bound for bound in bounds if not isinstance(bound, dict)] if isinstance(bounds, list) else []
     if not all(as_integer(bound) in SCORES for bound in literal) or not isinstance(outcome, str | dict):
         return False
-    return is_told or _BAND in name
+    return is_told or "Band" in name
 
 
 def _find_lists(document: Document) -> Iterator[tuple[Path, list[Any]]]:

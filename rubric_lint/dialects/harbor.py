@@ -27,7 +27,6 @@ HARBOR = Dialect(
 DIALECTS = (HARBOR,)
 
 _LIST = "criterion"
-_TABLES = ("judge", "criterion", "scoring")
 _FOREIGN = ("statement", "status", "check", "rationale")
 _OF_JUDGES = frozenset({"judge", "model", "files", "mode", "prompt_template", "reference", "atif-trajectory"})
 _SUM = "weighted-sum"
@@ -49,7 +48,7 @@ def find(document: Document) -> Iterator[View]:
     # Judges of programming contests have other fields, and task trackers some that are no near miss of Harbor's.
     has_judge = isinstance(judge, dict) and (not judge or not judge.keys().isdisjoint(_OF_JUDGES))
     is_foreign = any(key in _FOREIGN or not schema.knows(key) for item in items for key in item)
-    if has_judge or (not is_foreign and all(find_near(key, _TABLES) for key in data)):
+    if has_judge or (not is_foreign and all(find_near(key, ("judge", "criterion", "scoring")) for key in data)):
         yield _view(document, data, items)
 
 

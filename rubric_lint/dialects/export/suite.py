@@ -79,7 +79,6 @@ _FIELD_NAMES = {
     AGENTV_5: {"label": "metric", "budget": "budget"},
     PROMPTFOO: {"label": "metric", "budget": "threshold"},
 }
-_USUAL_THRESHOLD = 0.8  # the average from which AgentV passes a test that says nothing else
 
 
 class Use(NamedTuple):
@@ -881,7 +880,7 @@ class _Carrier:
         if "threshold" in case.fields or "threshold" in self.suite.fields:
             return {}
         if self.target == PROMPTFOO and (self.source == AGENTV_5 or (self.source == AGENTV_4 and case.checks)):
-            return {"threshold": _USUAL_THRESHOLD}
+            return {"threshold": 0.8}  # the average from which AgentV passes a test that says nothing else
         if self.source == PROMPTFOO and self.target in {AGENTV_4, AGENTV_5} and case.checks:
             message = f"that every assertion of `{case.name}` must pass: {self.title} takes their average"
             self.losses.append((*case.key, message))

@@ -48,15 +48,6 @@ _HOLD = frozenset(
 _HOLD_FOR_ANSWERS = _HOLD | frozenset({"negated-penalty", "two-actions", "bundled-list"})
 """The rules that hold as well where the file says that criteria are met or not."""
 
-_MISSING = frozenset({"lacking"})
-"""Problems of those rules that are none where a table does not ask for the field."""
-
-_NO_TEXT_RULE = "empty-outcome"
-"""The rule that reports a criterion that says nothing among others that do."""
-
-_MEANT = frozenset({"minimum"})
-"""Problems that are none where nobody says how scores combine: a weight below 0 may be that of what is bad."""
-
 
 def read_home(document: Document) -> list[View]:
     """Return the home-made rubrics of a document."""
@@ -84,14 +75,17 @@ def _relax(view: View, rules: frozenset[str]) -> View:
     without = frozenset({"schema", "unknown-field", *(rule.name for rule in RULES)}) - rules
     problems = []
     for rule, problem in view.problems:
-        if not ((rule in rules and problem.code not in _MEANT) or problem.code == "no-text"):
+        # Nobody says how scores combine, so a weight below 0 may be that of what is bad.
+        is_told = (rule in rules and problem.code != "minimum") or problem.code == "no-text"
+        if not is_told:
             continue
-        if problem.code in _MISSING:  # a slip if the criterion has the field under a misspelt name, else none
+        if problem.code == "lacking":  # a slip if the criterion has the field under a misspelt name, else none
             entry = view.document.value(problem.path)
             names = entry if isinstance(entry, dict) else ()
             if not any(find_similar(key, [str(problem.values["field"])]) for key in names):
                 continue
-        problems.append((rule if rule != "schema" else _NO_TEXT_RULE, problem))
+        # The other rule reports a criterion that says nothing among others that do.
+        problems.append((rule if rule != "schema" else "empty-outcome", problem))
     dialect = replace(view.dialect, without=without, tells_others=False)
     return replace(view, dialect=dialect, problems=tuple(problems))
 

@@ -263,7 +263,6 @@ _LISTS = ("assertions", "assert")
 _JUDGED = ("llm-rubric", "agent-rubric", "g-eval", "model-graded-closedqa", "factuality")
 _JUDGES = frozenset({*_JUDGED, *(f"not-{kind}" for kind in _JUDGED)})
 _MOVE = "put it in the `assert` of an entry of `tests`"
-_TEMPLATES = "assertionTemplates"  # promptfoo puts them where a `$ref` names them
 _ENTRY_FIELDS = frozenset({"outcome", "expected_outcome", "criteria", "score_ranges"})
 
 
@@ -277,7 +276,8 @@ def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Ite
             message = "each grader is a rubric of its own here"
             place = (*path, "calculate_output")
             yield place, f"{message}, and `calculate_output`, which joins their scores, is not read"
-        if len(path) > 1 and path[-2] in (*EVALUATORS, _TEMPLATES):
+        # promptfoo puts templates where a `$ref` names them.
+        if len(path) > 1 and path[-2] in (*EVALUATORS, "assertionTemplates"):
             yield from _find_value(path, mapping, taken, of_agentv=is_of_agentv(document, path))
         for name in _LISTS:
             value = mapping.get(name)

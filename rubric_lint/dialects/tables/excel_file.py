@@ -45,7 +45,6 @@ LIMIT = 50_000_000
 XML_LIMIT = 10_000_000
 """The size limit in bytes of the XML in a workbook: openpyxl needs up to 50 times that in memory."""
 
-_MOST_CELLS = 1_000_000
 _MOST_TOLD = 20
 
 
@@ -155,7 +154,7 @@ class _Sheet:
             self._notes.append(Note(self._place(above[0], 1), f"not read: {told}, above the header"))
         columns = sorted({column for _, column in shown})
         numbers = sorted({row for row, _ in shown if row >= first} | {first})
-        if len(columns) * len(numbers) > _MOST_CELLS:
+        if len(columns) * len(numbers) > 1_000_000:
             message = f"the table has {len(numbers):,} rows and {len(columns):,} columns, far more than a rubric"
             raise TableError(self._whole, message)
         places = [at for at in sorted(shown) if at[0] >= first]

@@ -27,7 +27,6 @@ KINDS: Mapping[str, str] = {
 }
 """The kinds of files with tables, by suffix."""
 
-_ADVICE = "save it as .xlsx or .csv"
 _STARTS: Mapping[bytes, str] = {
     b"\xd0\xcf\x11\xe0": "an Excel file of before 2007 (.xls), or one with a password",
     b"%PDF": "a PDF",
@@ -117,7 +116,8 @@ def _identify(path: str, data: bytes, whole: Place) -> str:
     holds_markup = kind == "Markdown" and not path.lower().endswith(".txt")
     if found and found != kind and not (holds_markup and found in {"HTML", "XML"}):
         is_excel = found == "Excel"
-        told = "an Excel file, whatever its name says; rename it to .xlsx" if is_excel else f"{found}; {_ADVICE}"
+        told = f"{found}; save it as .xlsx or .csv"
+        told = "an Excel file, whatever its name says; rename it to .xlsx" if is_excel else told
         raise UnreadableError(whole, f"cannot be read: it is {told}")
     if not kind:
         hint = "; say what it is with --stdin-filename" if path.startswith("<") else ""
