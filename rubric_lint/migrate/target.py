@@ -200,29 +200,30 @@ class _Rewriting:
         rewritten = self._rewrite(source, plans)
         if isinstance(rewritten, Fixed):
             return rewritten
-        source = rewritten.source
+        source, applied, history = rewritten
         documents = [document for document in read_documents(source)[0] if document.number in numbers]
         found = [(each, unmet) for each in documents for unmet in find_unloaded(each, self.target)]
-        unread = [trace_left(self._leave(*each), rewritten.history) for each in found if not each[1].is_note]
+        unread = [trace_left(self._leave(*each), history) for each in found if not each[1].is_note]
         if unread:
             return replace(self.fixed, unmet=_sort(unread), notes=(Note(_WHOLE),))
         told = tuple(
-            Note(unmet.reason, trace_back(each.span(unmet.path, unmet.part).start, rewritten.history))
-            for each, unmet in found
+            Note(unmet.reason, trace_back(each.span(unmet.path, unmet.part).start, history)) for each, unmet in found
         )
         gaps = tuple(self._leave(document, gap) for document in documents for gap in suite.find_gaps(document))
-        if not rewritten.applied:
+        if not applied:
             return replace(self.fixed, unmet=gaps, notes=told)
         result = lint(source.name, source.to_bytes(source.text), self.settings)._replace(source=source)
         trouble = self._find_fault(result) or self._find_misreading(source, meant)
         if trouble:
-            return self._doubt(trouble._replace(at=trace_back(trouble.at, rewritten.history)))
-        return replace(
-            self.fixed, result=result, applied=(*self.fixed.applied, *rewritten.applied), unmet=gaps, notes=notes + told
-        )
+            return self._doubt(trouble._replace(at=trace_back(trouble.at, history)))
+        applied = [*self.fixed.applied, *applied]
+        return replace(self.fixed, result=result, applied=tuple(applied), unmet=gaps, notes=notes + told)
 
-    def _rewrite(self, source: Source, plans: Iterable[_Plan]) -> "_Rewritten | Fixed":
-        """Follow the plans one after the other, and prove each; return the file as it was if one cannot be followed."""
+    def _rewrite(self, source: Source, plans: Iterable[_Plan]) -> tuple[Source, list[Applied], Steps] | Fixed:
+        """Follow the plans one after the other, and prove each; return the file as it was if one cannot be followed.
+
+        Else return the text after all of them, what was done, and the edits of each.
+        """
         applied: list[Applied] = []
         history: list[tuple[str, list[Edit]]] = []
         for plan in plans:
@@ -244,7 +245,7 @@ class _Rewriting:
             ]
             history.append((source.text, edits))
             source = new
-        return _Rewritten(source, tuple(applied), history)
+        return source, applied, history
 
     def _doubt(self, trouble: Trouble) -> Fixed:
         return replace(self.fixed, doubt=trouble.doubt, doubt_at=trouble.at, applied=())
@@ -382,14 +383,6 @@ def _sort(found: Iterable[Left]) -> tuple[Left, ...]:
     """Return what is left in the order of the text, one reason for each place."""
     places = {each.finding.span: each for each in reversed([*found])}
     return tuple(places[span] for span in sorted(places))
-
-
-class _Rewritten(NamedTuple):
-    """A text after all steps, what was done, and the edits of each step."""
-
-    source: Source
-    applied: tuple[Applied, ...]
-    history: list[tuple[str, list[Edit]]]
 
 
 class _Meant(NamedTuple):

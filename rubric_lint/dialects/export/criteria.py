@@ -95,7 +95,9 @@ def _write_trpc_agent(writing: Writing) -> str:
     _, rubric = writing.only
     items = [{"id": criterion.id, "content": {"text": criterion.outcome or ""}} for criterion in rubric.criteria]
     about = {"metricName": "llm_rubric_response", "threshold": as_number(rubric.thresholds.pass_at)}
-    writing.need("name the model that judges: `judgeModel` with `providerName` and `modelName`, beside `rubrics`")
+    writing.gaps.append(
+        "name the model that judges: `judgeModel` with `providerName` and `modelName`, beside `rubrics`"
+    )
     return to_json([{**about, "criterion": {"llmJudge": {"rubrics": items}}}])
 
 
@@ -114,10 +116,10 @@ def _write_pydantic_evals(writing: Writing) -> str:
             judges.append({"LLMJudge": judge})
         cases.append({"name": name, "inputs": question, "evaluators": judges})
     if len(cases) == 1 and lacks_inputs:
-        writing.need("add `cases`; the judges look at the output of each one")
+        writing.gaps.append("add `cases`; the judges look at the output of each one")
         return to_yaml({"name": cases[0]["name"], "cases": [], "evaluators": cases[0]["evaluators"]})
     if lacks_inputs:
-        writing.need("write the `inputs` of each case")
+        writing.gaps.append("write the `inputs` of each case")
     return to_yaml({"name": "rubrics", "cases": cases})
 
 
@@ -141,12 +143,12 @@ def _write_agent_skills(writing: Writing) -> str:
             has_ids = has_ids or not is_plain_text
         called = int(case.name) if case.name.isdecimal() else case.name
         evals.append({"id": called, "prompt": texts.pop("input", ""), **texts, "assertions": items})
-    writing.need("`skill_name`: write the name of the skill, as in its `SKILL.md`")
+    writing.gaps.append("`skill_name`: write the name of the skill, as in its `SKILL.md`")
     if asks_nothing:
-        writing.need(f"`prompt` of {', '.join(asks_nothing)}: it is not one plain text, so it is left empty")
+        writing.gaps.append(f"`prompt` of {', '.join(asks_nothing)}: it is not one plain text, so it is left empty")
     if has_ids:
         reason = "AgentV and promptfoo read only assertions that are plain texts"
-        writing.need(f"{reason}: remove the ids if one of them is to run this")
+        writing.gaps.append(f"{reason}: remove the ids if one of them is to run this")
     return to_json({"skill_name": "", "evals": evals})
 
 
@@ -192,7 +194,7 @@ def _write_harbor(writing: Writing) -> str:
             table |= {"type": "rubric", "levels": [level.outcome for level in sort_levels(criterion)]}
         tables.append(("[[criterion]]", table))
     judge = 'judge = "claude-code" and files = ["/app/answer.md"]'
-    writing.need(f"name the judge and what it reads in `[judge]`, such as {judge}")
+    writing.gaps.append(f"name the judge and what it reads in `[judge]`, such as {judge}")
     return to_toml([*tables, ("[scoring]", {"aggregation": "weighted-mean"})])
 
 

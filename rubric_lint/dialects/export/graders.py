@@ -99,7 +99,9 @@ def _write_openai(writing: Writing) -> str:
         terms.append(f"{Decimal(asked.weight):f} * {share}")
     total = sum(Decimal(asked.weight) for asked in questions)
     formula = f"({' + '.join(terms)}) / {total:f}" if len(terms) > 1 or total != 1 else share
-    writing.need("name the judge in `model`, and the field of your data with the question in place of `item.input`")
+    writing.gaps.append(
+        "name the judge in `model`, and the field of your data with the question in place of `item.input`"
+    )
     return to_json({"type": "multi", "name": name, "graders": graders, "calculate_output": formula})
 
 
@@ -235,7 +237,7 @@ def rubric(input, output, expected=None, **others):
 
 def _write_program(template: str, advice: str, writing: Writing) -> str:
     """Write a scorer with a question for each criterion; its texts are values, so no template reads them."""
-    writing.need(advice)
+    writing.gaps.append(advice)
     name, rubric = writing.only
     criteria: list[dict[str, Any]] = []
     for asked in _ask(writing):

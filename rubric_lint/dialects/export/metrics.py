@@ -201,7 +201,7 @@ def _write_lightspeed(writing: Writing) -> str:
         conversations.append({"conversation_group_id": case.name, "turns": [turn]})
     if asks_nothing:
         told = "it is not one plain text, so it is left empty"
-        writing.need(f"`query`, the question, of {', '.join(asks_nothing)}: {told}")
+        writing.gaps.append(f"`query`, the question, of {', '.join(asks_nothing)}: {told}")
     return to_yaml(conversations)
 
 

@@ -188,10 +188,12 @@ class _AgentV:
             unknown = [name for name, source in given.items() if not source.question]
             unread = [name for name, source in given.items() if source.question and not self._question(source)]
         if unknown:
-            writing.need(f"`input`, the question, of {', '.join(unknown)}: the file has none, so it is left empty")
+            writing.gaps.append(
+                f"`input`, the question, of {', '.join(unknown)}: the file has none, so it is left empty"
+            )
         if not writing.suite and unread:
             told = "not plain text, so it is left empty; copy it from the case"
-            writing.need(f"`input`, the question, of {', '.join(unread)}: {told}")
+            writing.gaps.append(f"`input`, the question, of {', '.join(unread)}: {told}")
         return to_yaml({**about, "tests": tests})
 
     def _question(self, source: ExportSource) -> str:

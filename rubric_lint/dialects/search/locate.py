@@ -182,19 +182,15 @@ def count_signs(name: str) -> int:
     return int(FIELD.removesuffix("s") in name.lower())
 
 
-class Meant(NamedTuple):
-    """Whom a file is meant for: `in_suite`, it has rubrics of our format or of AgentV; `of_agentv`, of AgentV."""
+def find_meant(documents: Mapping[Document, Iterable[Location]]) -> tuple[bool, bool]:
+    """Return whether a file with these documents, each with its rubrics, has some of our format or AgentV's.
 
-    in_suite: bool
-    of_agentv: bool
-
-
-def find_meant(documents: Mapping[Document, Iterable[Location]]) -> Meant:
-    """Return whom a file with these documents, each with its rubrics, is meant for."""
+    Also return whether it is for AgentV.
+    """
     located = [(document, location) for document, locations in documents.items() for location in locations]
     of_agentv = any(is_agentv(location) for _, location in located) or any(map(is_agentv_suite, documents))
     plain = ((document.value(each.path), each.path[:-1]) for document, each in located if each.view is None)
-    return Meant(of_agentv or any(is_ours(*each) for each in plain), of_agentv)
+    return of_agentv or any(is_ours(*each) for each in plain), of_agentv
 
 
 def is_agentv(location: Location) -> bool:

@@ -285,12 +285,15 @@ class Rescale(NamedTuple):
     def word(self, source: Range, scores: range) -> str:
         """Say what becomes of a band, and what its scores are worth on this scale."""
         new = word_range(scores[0], scores[-1])
-        worth = word_range(_word(self.worth(scores[0])), _word(self.worth(scores[-1])))
+        worth = word_range(self.word_worth(scores[0]), self.word_worth(scores[-1]))
         return f"{word_range(*source)} becomes {new} (worth {worth})"
 
     def word_worth(self, score: int) -> str:
         """Write what a score from 0 to 10 is on this scale."""
-        return _word(self.worth(score))
+        number = self.worth(score)
+        return (
+            str(number.numerator) if number.denominator == 1 else f"{Decimal(number.numerator) / number.denominator:f}"
+        )
 
     def _has(self, score: Number) -> bool:
         return isinstance(score, int) and self.lowest <= score <= self.highest
@@ -299,10 +302,6 @@ class Rescale(NamedTuple):
 def word_range(lower: Number | str, upper: Number | str) -> str:
     """Write a range: `3`, `0 to 3`."""
     return str(lower) if lower == upper else f"{lower} to {upper}"
-
-
-def _word(number: Fraction) -> str:
-    return str(number.numerator) if number.denominator == 1 else f"{Decimal(number.numerator) / number.denominator:f}"
 
 
 def parse_rescale(text: str) -> Rescale | None:
