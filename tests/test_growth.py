@@ -140,15 +140,6 @@ MIXED = """\
 """
 
 
-@pytest.mark.parametrize(
-    ("run", "case"), [(format_file, UNSORTED), (partial(fix, choices=("own-rubric",)), MIXED)], ids=["sorted", "moved"]
-)
-def test_twice_the_lists_are_twice_the_work_to_rearrange(run, case):
-    once, twice = ("tests:\n" + "".join(map(case.format, range(count))) for count in (15, 30))
-    assert run("a.yaml", twice.encode()).applied
-    assert work(run, "a.yaml", twice) < 2.2 * work(run, "a.yaml", once)
-
-
 def test_formatting_reads_and_plans_only_what_each_round_needs():
     text = "tests:\n" + "".join(map(UNSORTED.format, range(60)))
     assert work(format_file, "a.yaml", text) < 8 * work(lint, "a.yaml", text)
@@ -157,8 +148,10 @@ def test_formatting_reads_and_plans_only_what_each_round_needs():
 @pytest.mark.parametrize(
     ("run", "case"), [(format_file, UNSORTED), (partial(fix, choices=("own-rubric",)), MIXED)], ids=["sorted", "moved"]
 )
-def test_no_memory_is_searched_for_garbage_while_a_file_is_rewritten(run, case):
-    text = "tests:\n" + "".join(map(case.format, range(60)))
+def test_twice_the_lists_are_twice_the_work_to_rearrange_and_no_memory_is_searched_for_garbage(run, case):
+    once, twice, text = ("tests:\n" + "".join(map(case.format, range(count))) for count in (15, 30, 60))
+    assert run("a.yaml", twice.encode()).applied
+    assert work(run, "a.yaml", twice) < 2.2 * work(run, "a.yaml", once)
     generations = []
 
     def note(phase, about):
