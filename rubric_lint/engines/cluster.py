@@ -137,8 +137,18 @@ def make_plan(
             score.check(pa.schema([each.with_name(fields[each.name]) for each in columns]))
         except (InputError, PlanError, TypeError, ValueError) as fault:
             raise PlanError(f"{file}: {fault}") from None
-        inputs.append({"file": file, **_identify(file), "rows": footer.num_rows})
-        parts += _divide(file, [footer.row_group(number).num_rows for number in range(footer.num_row_groups)], parts)
+        status = Path(file).stat()
+        with open_stream(file) as stream:
+            stream.seek(max(0, status.st_size - _FOOTER))
+            end = sha256(stream.read(_FOOTER)).hexdigest()[:16]
+        known = {"size": status.st_size, "changed": status.st_mtime_ns, "end": end}
+        inputs.append({"file": file, **known, "rows": footer.num_rows})
+        first_group = first_row = rows = 0
+        for group in range(1, footer.num_row_groups + 1):
+            rows += footer.row_group(group - 1).num_rows
+            if rows and (rows >= ROWS or group == footer.num_row_groups):
+                parts.append(Part(len(parts), file, first_group, group - first_group, first_row, rows))
+                first_group, first_row, rows = group, first_row + rows, 0
     if not parts:
         raise PlanError("no outputs found: the input has no rows")
     return Plan(inputs, parts, {name: rubric.hash for name, rubric in rubrics.items()}, extract, mapping)
@@ -158,28 +168,6 @@ def name_fields(columns: Sequence[str], mapping: Mapping[str, str]) -> dict[str,
         if name in COVERING:
             raise PlanError(f"the column `{name}` would overwrite that of the result; rename it with --map NAME={name}")
     return dict(zip(columns, names, strict=True))
-
-
-def _identify(file: str) -> dict[str, Any]:
-    """Return what tells the content of a file from that of another: its size, its time and a hash of its end."""
-    status = Path(file).stat()
-    with open_stream(file) as stream:
-        stream.seek(max(0, status.st_size - _FOOTER))
-        end = stream.read(_FOOTER)
-    return {"size": status.st_size, "changed": status.st_mtime_ns, "end": sha256(end).hexdigest()[:16]}
-
-
-def _divide(file: str, groups: Sequence[int], before: Sequence[Part]) -> list[Part]:
-    """Return the parts of a file: row groups, together until they have enough rows."""
-    parts: list[Part] = []
-    first_group = first_row = rows = 0
-    for group, size in enumerate(groups):
-        rows += size
-        if rows and (rows >= ROWS or group == len(groups) - 1):
-            number = len(before) + len(parts)
-            parts.append(Part(number, file, first_group, group + 1 - first_group, first_row, rows))
-            first_group, first_row, rows = group + 1, first_row + rows, 0
-    return parts
 
 
 KEY = b"rubric-score"
@@ -203,15 +191,8 @@ class Done(NamedTuple):
     first_otherwise: int = 0
 
 
-class Progress(NamedTuple):
-    """How many rows of a folder's inputs are scored, and how many there are."""
-
-    rows: int
-    of: int
-
-
-def find_progress(folder: Path) -> Progress | None:
-    """Return how far the run of a folder has come, or None if it cannot be told."""
+def find_progress(folder: Path) -> tuple[int, int] | None:
+    """Return how many rows of a folder's inputs are scored and how many there are, or None if it cannot be told."""
     rows = 0
     try:
         of = sum(int(each["rows"]) for each in json.loads(read_file(str(folder / OF_ENGINE), LIMIT))["inputs"])
@@ -220,7 +201,7 @@ def find_progress(folder: Path) -> Progress | None:
                 rows += pq.read_metadata(part).num_rows
     except (OSError, ValueError, TypeError, KeyError):
         return None
-    return Progress(rows, of)
+    return rows, of
 
 
 class Folder:
@@ -418,7 +399,19 @@ class Review:
                 f"most {_MOST_IDS:,} are compared"
             )
         else:
-            yield from warn_of_repeated(self._collect_ids(), self._name)
+            ids = Ids()
+            for part in self._plan.parts:
+                table = self._folder.read(part, ["id", "rubric"])
+                file, line = self._files.index(part.file), part.first_row + 1
+                named = zip(table["rubric"].to_pylist(), table["id"].to_pylist(), strict=True)
+                keys = [None if None in each else make_key(*each) for each in named]
+                known = [(number, key) for number, key in enumerate(keys, line) if key is not None]
+                if len(known) == len(keys):
+                    ids.add(file, line, [key for _, key in known])
+                else:
+                    for number, key in known:
+                        ids.add(file, number, [key])
+            yield from warn_of_repeated(ids, self._name)
         others = [(part, done) for part in self._plan.parts if (done := self._done[part.number]).judged_otherwise]
         if others:
             part, done = others[0]
@@ -428,47 +421,26 @@ class Review:
     def _name(self, place: RecordPlace) -> str:
         return f"{self._files[place.file]}:{place.line}" if len(self._files) > 1 else f"line {place.line}"
 
-    def _collect_ids(self) -> Ids:
-        ids = Ids()
-        for part in self._plan.parts:
-            table = self._folder.read(part, ["id", "rubric"])
-            keys = [
-                None if name is None or rubric is None else make_key(rubric, name)
-                for name, rubric in zip(table["id"].to_pylist(), table["rubric"].to_pylist(), strict=True)
-            ]
-            file, line = self._files.index(part.file), part.first_row + 1
-            if None not in keys:
-                ids.add(file, line, [key for key in keys if key is not None])
-                continue
-            for number, key in enumerate(keys, line):
-                if key is not None:
-                    ids.add(file, number, [key])
-        return ids
-
     def results(self) -> Iterator[list[str]]:
         """Yield results as lines of JSON for a table: all if there are few, otherwise those of invalid outputs."""
         shown = 0
-        has_several = len(self._files) > 1
+        are_few = self._plan.rows <= _FEW
+        columns = ["id", "rubric", "error", *(["score", "verdict", "criteria"] if are_few else [])]
         for part in self._plan.parts:
-            if self._plan.rows > _FEW and not self._done[part.number].totals["invalid"]:
+            if not are_few and not self._done[part.number].totals["invalid"]:
                 continue
-            columns = ["id", "rubric", "error", *(["score", "verdict", "criteria"] if self._plan.rows <= _FEW else [])]
             table = self._folder.read(part, columns)
-            rows = table if self._plan.rows <= _FEW else table.filter(table["error"].is_valid())
-            lines = [json.dumps(_write(row, part, has_several=has_several)) for row in rows.to_pylist()]
+            lines = []
+            for row in (table if are_few else table.filter(table["error"].is_valid())).to_pylist():
+                error = row.pop("error")
+                written = {name: value for name, value in row.items() if value is not None}
+                if error is not None:
+                    written["error"] = {"file": part.file, **error} if len(self._files) > 1 else error
+                lines.append(json.dumps(written))
             yield lines[: _MOST_ERRORS - shown]
             shown += len(lines)
             if shown >= _MOST_ERRORS:
                 return
-
-
-def _write(row: dict[str, object], part: Part, *, has_several: bool) -> dict[str, object]:
-    """Return a row as the command writes it."""
-    error = row.pop("error")
-    row = {name: value for name, value in row.items() if value is not None}
-    if isinstance(error, dict):
-        row["error"] = {"file": part.file, **error} if has_several else error
-    return row
 
 
 _REACHING = 3.0
@@ -519,7 +491,16 @@ def connect(address: str | None, jobs: int | None) -> Iterator[None]:
 def _reach(address: str) -> None:
     """Look whether a cluster answers, for which Ray itself would try for minutes; raise EngineError if none does."""
     if address != "auto":
-        _open(address)
+        host, _, port = address.rpartition(":")
+        if not host or not port.isdecimal() or "/" in address:
+            raise EngineError(
+                f"--address {address}: expected HOST:PORT of the head node, such as 10.0.0.1:6379, or auto"
+            )
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), _REACHING).close()
+        except (OSError, OverflowError) as fault:
+            reason = getattr(fault, "strerror", None) or fault
+            raise EngineError(f"no cluster answers at {address} ({reason}); {_ADVICE}") from None
     program = "import sys, ray; ray.init(address=sys.argv[1], log_to_driver=False, logging_level='ERROR')"
     try:
         done = subprocess.run(  # noqa: S603
@@ -537,18 +518,6 @@ def _reach(address: str) -> None:
     if done.returncode:
         last = told.decode("utf-8", "replace").strip().rpartition("\n")[2]
         raise EngineError(f"the cluster at {address} cannot be used: {last}")
-
-
-def _open(address: str) -> None:
-    """Look whether anything listens at an address; raise EngineError if nothing does, or it is not an address."""
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal() or "/" in address:
-        raise EngineError(f"--address {address}: expected HOST:PORT of the head node, such as 10.0.0.1:6379, or auto")
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), _REACHING).close()
-    except (OSError, OverflowError) as fault:
-        told = getattr(fault, "strerror", None) or fault
-        raise EngineError(f"no cluster answers at {address} ({told}); {_ADVICE}") from None
 
 
 def run_parts(parts: Sequence[Part], work: Worker) -> Iterator[Done | str]:

@@ -149,9 +149,9 @@ def _require_complete(names: Sequence[str]) -> None:
         found = find_progress(folder)
         if found is None:
             faults.append(f"{folder / OF_ENGINE}: cannot be read, so it is unknown whether all parts are there")
-        elif found.rows < found.of:
+        elif found[0] < found[1]:
             faults.append(
-                f"{folder}: not complete, {found.rows:,} of {found.of:,} outputs are scored; run "
+                f"{folder}: not complete, {found[0]:,} of {found[1]:,} outputs are scored; run "
                 "rubric-lint score --engine again to score the others"
             )
     if faults:
