@@ -101,7 +101,10 @@ class Asker:
         self.is_async = is_async(judge)
         self._judge = judge
         self._options = options
-        self._takes_schema = _has_parameter(judge, "schema")
+        try:
+            self._takes_schema = "schema" in inspect.signature(judge).parameters
+        except (TypeError, ValueError):  # some functions of C do not say
+            self._takes_schema = False
         self._gates: PerLoop[asyncio.Semaphore] = PerLoop()
 
     def ask(self, items: Sequence[Item]) -> list[Read]:
@@ -194,13 +197,6 @@ def _finish(running: Coroutine[Any, Any, Any]) -> Any:
     except StopIteration as end:
         return end.value
     raise AssertionError("a coroutine that waits")
-
-
-def _has_parameter(function: Callable[..., Any], name: str) -> bool:
-    try:
-        return name in inspect.signature(function).parameters
-    except (TypeError, ValueError):  # some functions of C do not say
-        return False
 
 
 def _write(output: Any) -> str:

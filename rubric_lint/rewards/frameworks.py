@@ -8,7 +8,7 @@ from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.messages import find_near, point_to_known
 from rubric_lint.rewards.asking import Item, Judge
 from rubric_lint.rewards.options import Options, RewardError
-from rubric_lint.rewards.rewarding import Rewarded, Rewarder, Rubrics, Settled, name_group, text_of
+from rubric_lint.rewards.rewarding import Rewarder, Rubrics, Settled, name_group, text_of
 
 _OF_TRAINER = frozenset({"trainer_state", "log_extra", "log_metric", "environments"})
 """The arguments that are not columns."""
@@ -35,24 +35,23 @@ class TrlReward(Rewarder):
         return self._finish(self._settle(items, self._take(items, given), _find_step(columns)), columns)
 
     def _finish(self, settled: Settled, columns: Mapping[str, Any]) -> list[float | None]:
-        """Log to the trainer, and return the rewards."""
+        """Log to the trainer, and return the rewards.
+
+        Metrics are the shares of invalid and skipped completions, and the mean score of each criterion if all have it.
+        """
         if callable(log := columns.get("log_metric")):
-            for name, value in self._list_metrics(settled).items():
+            valid = [each for each in settled.found if each]
+            size = max(len(settled.rewards), 1)
+            metrics = {"invalid": (len(settled.rewards) - len(valid)) / size, "skipped": settled.skipped / size}
+            if valid and len(self.rubrics) == 1:
+                for place, criterion in enumerate(valid[0].whole.rubric.criteria):
+                    scores = [each.whole.criteria[place].grade.score for each in valid]
+                    metrics[f"criteria/{criterion.id}"] = float(sum(scores, Fraction(0)) / len(scores))
+            for name, value in metrics.items():
                 log(f"{self.__name__}/{name}", value)
         if callable(log := columns.get("log_extra")):
             log(f"{self.__name__}/invalid", settled.reasons)
         return settled.rewards
-
-    def _list_metrics(self, settled: Settled) -> dict[str, float]:
-        """Return the shares of invalid and skipped completions, and the mean score of each criterion if all have it."""
-        valid = [each for each in settled.found if each]
-        size = max(len(settled.rewards), 1)
-        metrics = {"invalid": (len(settled.rewards) - len(valid)) / size, "skipped": settled.skipped / size}
-        if valid and len(self.rubrics) == 1:
-            for place, criterion in enumerate(valid[0].whole.rubric.criteria):
-                scores = [each.whole.criteria[place].grade.score for each in valid]
-                metrics[f"criteria/{criterion.id}"] = float(sum(scores, Fraction(0)) / len(scores))
-        return metrics
 
     def _list_items(self, prompts: Sequence[Any], completions: Sequence[Any], columns: Mapping[str, Any]) -> list[Item]:
         size = len(completions)
@@ -69,19 +68,15 @@ class TrlReward(Rewarder):
             prompts, completions, questions, references, names, strict=True
         ):
             rubric = self._find_rubric(name, "the column")
+            asked = question if isinstance(question, str) else None
             case = JudgedCase(
                 text_of(completion, "a completion"),
-                self._read_question(question),
+                # Without a judge, the question only tells quotes of it apart, so it may be something else.
+                asked if self._outputs else text_of(question, "a prompt"),
                 None if reference is None else text_of(reference, f"a value of `{self.options.reference}`"),
             )
             items.append(Item(rubric, case, name_group(rubric.name, prompt, question, reference)))
         return items
-
-    def _read_question(self, value: Any) -> str | None:
-        """Return the question; without a judge, it only tells quotes of it apart, so it may be something else."""
-        if self._outputs:
-            return value if isinstance(value, str) else None
-        return text_of(value, "a prompt")
 
     def _column(self, name: str, columns: Mapping[str, Any], size: int) -> Sequence[Any]:
         """Return a column of the dataset; raise RewardError if there is none."""
@@ -154,22 +149,6 @@ class VerifiersReward(Rewarder):
         Raises:
             RewardError: if a field is missing or the output is invalid. verifiers then fails the rollout.
         """
-        item = self._make_item(task, trace)
-        given = [_get(trace.info, self._outputs, "trace.info")] if self._outputs else []
-        settled = self._settle([item], await self._take_async([item], given), None)
-        (found,) = settled.found
-        if found is None:
-            raise RewardError(f"{self.__name__}: invalid judge output: {settled.reasons[0]}")
-        self._record(found, trace)
-        return found.reward
-
-    def _record(self, found: Rewarded, trace: Any) -> None:
-        for each in found.whole.criteria:
-            trace.record_metric(f"{self.__name__}/{each.criterion.id}", float(each.grade.score))
-        about = {**found.whole.to_json(), "reward": found.reward, "dropped": [*found.kept.dropped]}
-        trace.info.setdefault("rubric_lint", {})[self.__name__] = about
-
-    def _make_item(self, task: Any, trace: Any) -> Item:
         name = getattr(task, self.options.rubric_field, None) if len(self.rubrics) > 1 else None
         rubric = self._find_rubric(name, "the field of the task")
         question = task.prompt_text if self.options.question is None else _get(task, self.options.question, "the task")
@@ -179,7 +158,17 @@ class VerifiersReward(Rewarder):
             text_of(question, f"`{self.options.question}` of the task"),
             None if reference is None else text_of(reference, f"`{self.options.reference}` of the task"),
         )
-        return Item(rubric, case, name_group(rubric.name, question, reference))
+        item = Item(rubric, case, name_group(rubric.name, question, reference))
+        given = [_get(trace.info, self._outputs, "trace.info")] if self._outputs else []
+        settled = self._settle([item], await self._take_async([item], given), None)
+        (found,) = settled.found
+        if found is None:
+            raise RewardError(f"{self.__name__}: invalid judge output: {settled.reasons[0]}")
+        for each in found.whole.criteria:
+            trace.record_metric(f"{self.__name__}/{each.criterion.id}", float(each.grade.score))
+        about = {**found.whole.to_json(), "reward": found.reward, "dropped": [*found.kept.dropped]}
+        trace.info.setdefault("rubric_lint", {})[self.__name__] = about
+        return found.reward
 
 
 def _get(holder: Any, name: str, what: str) -> Any:

@@ -33,9 +33,11 @@ class Options:
     name: str | None = None
 
     def __post_init__(self) -> None:
-        _refuse_other("reward", self.reward, get_args(Worth))
-        _refuse_other("on_invalid", self.on_invalid, get_args(OnInvalid))
-        if not (_is_number(self.dropout) and 0 <= self.dropout < 1):
+        for name, ways in (("reward", get_args(Worth)), ("on_invalid", get_args(OnInvalid))):
+            if (value := getattr(self, name)) not in ways:
+                raise ValueError(f"{name} is {value!r}; expected {join_words([repr(each) for each in ways], 'or')}")
+        is_number = isinstance(self.dropout, int | float) and not isinstance(self.dropout, bool)
+        if not (is_number and 0 <= self.dropout < 1):
             raise ValueError(f"dropout is {self.dropout!r}; expected a number of at least 0 and below 1")
         if type(self.seed) is not int:
             raise ValueError(f"seed is {self.seed!r}; expected an integer")
@@ -43,15 +45,6 @@ class Options:
             value = getattr(self, name)
             if not (name == "patience" and value is None) and (type(value) is not int or value < 1):
                 raise ValueError(f"{name} is {value!r}; expected an integer of at least 1")
-
-
-def _refuse_other(name: str, value: Any, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ValueError(f"{name} is {value!r}; expected {join_words([repr(each) for each in known], 'or')}")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 _log = logging.getLogger("rubric_lint.rewards")

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from statistics import median
 from typing import Any, NamedTuple
 
 from rubric_lint.judge.answers import is_conversation, write_conversation
@@ -75,25 +76,18 @@ def drop_criteria(rubric: ScoringRubric, dropout: float, seed: int, step: int | 
     everything = tuple(range(len(rubric.criteria)))
     if not dropout:
         return KeptCriteria(rubric, everything, ())
-    numbers = [_draw(seed, step, group, criterion.id) for criterion in rubric.criteria]
+    told = [json.dumps([seed, step, group, criterion.id]).encode() for criterion in rubric.criteria]
+    numbers = [int.from_bytes(hashlib.sha256(each).digest()[:8]) for each in told]
     earning = [place for place in everything if rubric.criteria[place].share > 0]
     rescued = max(earning, key=numbers.__getitem__)
     kept = tuple(place for place in everything if place == rescued or numbers[place] >= dropout * _RANGE)
     dropped = tuple(rubric.criteria[place].id for place in everything if place not in kept)
-    return KeptCriteria(_keep(rubric, kept) if dropped else rubric, kept, dropped)
-
-
-def _draw(seed: int, step: int | None, group: str, name: str) -> int:
-    told = json.dumps([seed, step, group, name]).encode()
-    return int.from_bytes(hashlib.sha256(told).digest()[:8])
-
-
-def _keep(rubric: ScoringRubric, places: Sequence[int]) -> ScoringRubric:
-    """Return a rubric of some criteria: the score is their weighted average, and the thresholds are the same parts."""
-    criteria = tuple(rubric.criteria[place] for place in places)
-    full = int(rubric.full * sum((each.share for each in criteria if each.share > 0), Fraction(0)))
-    pass_from, borderline_from = (math.ceil(Fraction(threshold) * full) for threshold in rubric.model.thresholds)
-    return replace(rubric, criteria=criteria, full=full, pass_from=pass_from, borderline_from=borderline_from)
+    if dropped:  # the score is the weighted average of the others, and the thresholds are the same parts of it
+        criteria = tuple(rubric.criteria[place] for place in kept)
+        full = int(rubric.full * sum((each.share for each in criteria if each.share > 0), Fraction(0)))
+        pass_from, borderline_from = (math.ceil(Fraction(threshold) * full) for threshold in rubric.model.thresholds)
+        rubric = replace(rubric, criteria=criteria, full=full, pass_from=pass_from, borderline_from=borderline_from)
+    return KeptCriteria(rubric, kept, dropped)
 
 
 Rubrics = ScoringRubric | Mapping[str, ScoringRubric] | str | os.PathLike[str]
@@ -141,7 +135,10 @@ class Rewarder:
         if outputs is not None and options.samples > 1:
             raise ValueError("`samples` needs a judge; the field `outputs` has as many outputs as it lists")
         self.rubrics = _take_rubrics(rubrics)
-        _refuse_dropout_without_effect(self.rubrics, options.dropout)
+        if options.dropout and all(len(rubric.criteria) < 2 for rubric in self.rubrics.values()):
+            raise ValueError(
+                f"dropout is {options.dropout!r}, but no rubric has two criteria, so none can be dropped; expected 0"
+            )
         self.options = options
         self.__name__ = options.name or (next(iter(self.rubrics)) if len(self.rubrics) == 1 else "rubric")
         self._asker = None if judge is None else Asker(judge, options)
@@ -201,14 +198,13 @@ class Rewarder:
 
     def _read(self, item: Item, given: Any) -> list[Read]:
         """Read the outputs of a field: one, or a list of several."""
-        outputs = given if isinstance(given, list | tuple) and given else [given]
-        return [self._read_one(item, output) for output in outputs]
-
-    def _read_one(self, item: Item, output: Any) -> Read:
-        try:
-            return read_output(item, output)
-        except OutputError as fault:
-            return fault
+        found: list[Read] = []
+        for output in given if isinstance(given, list | tuple) and given else [given]:
+            try:
+                found.append(read_output(item, output))
+            except OutputError as fault:
+                found.append(fault)
+        return found
 
     def _settle(self, items: Sequence[Item], read: Sequence[Sequence[Read]], step: int | None) -> Settled:
         """Make rewards of the outputs of each item, count them, and warn.
@@ -246,19 +242,15 @@ class Rewarder:
         valid = [output for output in outputs if not isinstance(output, OutputError)]
         whole = combine_samples([item.rubric.grade(output) for output in valid])
         graded = combine_samples([kept.grade(output) for output in valid]) if kept.dropped else whole
-        return Rewarded(float(self._worth(graded)), whole, kept)
-
-    def _worth(self, scored: Scored) -> Fraction:
+        worth = graded.score
         if self.options.reward == "verdict":
-            return _OF_VERDICT[scored.verdict]
-        if self.options.reward == "score":
-            return scored.score
-        gated = sorted(_gate(sample) for sample in scored.samples or (scored,))
-        return (gated[(len(gated) - 1) // 2] + gated[len(gated) // 2]) / 2
-
-
-def _gate(scored: Scored) -> Fraction:
-    return scored.score if all(each.grade.gate_met for each in scored.criteria) else Fraction(0)
+            worth = _OF_VERDICT[graded.verdict]
+        elif self.options.reward == "gated":
+            worth = median(
+                sample.score if all(each.grade.gate_met for each in sample.criteria) else Fraction(0)
+                for sample in graded.samples or (graded,)
+            )
+        return Rewarded(float(worth), whole, kept)
 
 
 def _word(fault: OutputError | None) -> str:
@@ -278,9 +270,3 @@ def _take_rubrics(rubrics: Rubrics) -> dict[str, ScoringRubric]:
         f"rubrics is a value of the type {type(rubrics).__name__}; expected a rubric, the rubrics that load_rubrics "
         "returns, or the path of a file"
     )
-
-
-def _refuse_dropout_without_effect(rubrics: Mapping[str, ScoringRubric], dropout: float) -> None:
-    """Refuse to drop criteria of rubrics that all have only one; raise ValueError if no rubric has two criteria."""
-    if dropout and all(len(rubric.criteria) < 2 for rubric in rubrics.values()):
-        raise ValueError(f"dropout is {dropout!r}, but no rubric has two criteria, so none can be dropped; expected 0")
