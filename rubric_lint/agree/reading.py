@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.agree.analysis import LABEL
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, find_higher, make_id_key, name_key
+from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, find_middle, make_id_key, name_key
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, point_to_known
 from rubric_lint.outputs.blocks import SkippedSheet
@@ -547,7 +547,7 @@ def _judge_samples(result: Scored) -> Judgement:
     own, *samples = (
         (tuple(each.grade.answer for each in scored.criteria), scored.verdict) for scored in (result, *result.samples)
     )
-    higher = find_higher(samples) if samples else None
+    higher = find_middle(samples, better=True) if samples else None
     return Judgement(own, reasons if any(reasons) else None, tuple(samples), higher=higher)
 
 
