@@ -90,11 +90,8 @@ def name_column(criterion: ScoringCriterion, shape: Shape) -> str:
     """Return the name of the column of a criterion, with what may be entered."""
     folded = fold_column(criterion.id)
     name = f"{CRITERION}{criterion.id}" if folded in LABEL_FIELDS else criterion.id
-    return f"{name} [{_word(criterion, shape)}]" if folded == criterion.id.strip().casefold() else name
-
-
-def _word(criterion: ScoringCriterion, shape: Shape) -> str:
-    return "yes or no" if shape is Shape.CHECKLIST else list_scores(int(grade.answer) for grade in criterion.grades)
+    allowed = "yes or no" if shape is Shape.CHECKLIST else list_scores(int(grade.answer) for grade in criterion.grades)
+    return f"{name} [{allowed}]" if folded == criterion.id.strip().casefold() else name
 
 
 def write_csv(rows: Sequence[Sequence[Any]]) -> bytes:
