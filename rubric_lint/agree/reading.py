@@ -295,7 +295,12 @@ class Reader:
             self._leave_out(NO_ID, f"{file}:{line}")
             return
         answer = value.get("answer")
-        judgement = _judge(entry)._replace(
+        if entry.judged is None:
+            judgement = _judge_samples(entry.result)
+        else:
+            reasons, known = entry.judged.output.reasons, entry.judged.known
+            judgement = Judgement((known.answers, known.verdict), reasons if any(reasons) else None)
+        judgement = judgement._replace(
             orders=_read_orders(value.get("judge"), value.get("judge"), entry.rubric),
             length=len(answer) if isinstance(answer, str) else None,
             text=hash((repr(value.get("question")), " ".join(answer.split()))) if isinstance(answer, str) else None,
@@ -331,8 +336,32 @@ class Reader:
             UnusableError: if a rater is unknown, two have one name, or nothing can be compared.
         """
         found = self.gather(raters, chosen)
-        self._refuse_what_cannot_be_compared(found, raters)
-        return found
+        names: dict[str, None] = {}
+        comparable = False
+        for ratings in found:
+            seen: set[Key] = set()
+            for name, given in (*ratings.judges.items(), *ratings.people.items(), *ratings.panels.items()):
+                names[name] = None
+                comparable = comparable or not seen.isdisjoint(given)
+                comparable = comparable or any(len(judgement.samples) > 1 for judgement in given.values())
+                seen |= given.keys()
+        if comparable:
+            return found
+        if not names:
+            raise UnusableError("nothing to compare: no record is usable")
+        if len(names) > 1:
+            raise UnusableError(
+                f"no answer has ratings of two of the raters {join_words([f'`{name}`' for name in names])}; they are "
+                "joined by `rubric` and `id`"
+            )
+        only = f"only one rater, `{next(iter(names))}`; agreement needs two"
+        if raters:
+            raise UnusableError(f"{only}: name another with --rater, or leave --rater out")
+        if self._labels and not self._people:
+            raise UnusableError(f"{only}, and no label is usable: correct the labels")
+        raise UnusableError(
+            f"{only}: add --labels, results of another judge, or samples (`rubric-lint judge --samples 3`)"
+        )
 
     def gather(self, raters: Sequence[str] = (), chosen: Chosen | None = None) -> list[Ratings]:
         """Return the judgements as `join` does, also if nothing can be compared; count labels without a result.
@@ -429,39 +458,6 @@ class Reader:
             self._leave_out(TWICE, place)
         return {at: given for at, given in found.items() if given}
 
-    def _refuse_what_cannot_be_compared(self, found: Sequence[Ratings], raters: Sequence[str]) -> None:
-        """Raise an error if no answer has two ratings.
-
-        Raises:
-            UnusableError: saying what is missing.
-        """
-        comparable = False
-        for ratings in found:
-            sides = [*ratings.judges.values(), *ratings.people.values(), *ratings.panels.values()]
-            seen: set[Key] = set()
-            for given in sides:
-                comparable = comparable or not seen.isdisjoint(given)
-                comparable = comparable or any(len(judgement.samples) > 1 for judgement in given.values())
-                seen |= given.keys()
-        if comparable:
-            return
-        names = dict.fromkeys(name for ratings in found for name in (*ratings.judges, *ratings.people, *ratings.panels))
-        if not names:
-            raise UnusableError("nothing to compare: no record is usable")
-        if len(names) > 1:
-            raise UnusableError(
-                f"no answer has ratings of two of the raters {join_words([f'`{name}`' for name in names])}; they are "
-                "joined by `rubric` and `id`"
-            )
-        only = f"only one rater, `{next(iter(names))}`; agreement needs two"
-        if raters:
-            raise UnusableError(f"{only}: name another with --rater, or leave --rater out")
-        if self._labels and not self._people:
-            raise UnusableError(f"{only}, and no label is usable: correct the labels")
-        raise UnusableError(
-            f"{only}: add --labels, results of another judge, or samples (`rubric-lint judge --samples 3`)"
-        )
-
     def _list_labels_without_result(self, ratings: Ratings) -> None:
         judged = ratings.judged
         names = {name_key(key) for key in judged}
@@ -533,13 +529,6 @@ def _read_orders(about: Any, judge: Any, rubric: ScoringRubric) -> tuple[tuple[i
         places = {name: place for place, name in enumerate(order)}
         found.append(tuple(places[criterion.id] for criterion in rubric.criteria))
     return tuple(found)
-
-
-def _judge(entry: Entry) -> Judgement:
-    if entry.judged is None:
-        return _judge_samples(entry.result)
-    reasons, known = entry.judged.output.reasons, entry.judged.known
-    return Judgement((known.answers, known.verdict), reasons if any(reasons) else None)
 
 
 def _judge_samples(result: Scored) -> Judgement:

@@ -65,27 +65,23 @@ def find_constant(table: Table) -> Outcomes:
             yield Untested("judged-constant", names_of(constant), reason, needed)
         return
     for column in constant:
-        value, other = _word_constant(column)
+        position = min(column.used)
+        meets = column.measure.meets
+        if meets and (column.is_gated or column.is_check):
+            what = "" if column.is_check else "the gate was "
+            value, other = (f"{what}met", "miss it") if meets[position] else (f"{what}missed", "meet it")
+        else:
+            kind = "level" if column.measure.scale.kind is Kind.LEVEL else "band" if column.bands else "score"
+            name = (column.bands or column.measure).scale.names[column.step(position)]
+            value, other = f"{kind} {name} was given", "earn another one"
         code, values = "alike", {"value": value, "n": n, "missing": other}
         values |= {"bound": at_most(bound_absent(n, tests)), "budget": corrected(tests)}
-        given = column.side(min(column.used))
+        given = column.side(position)
         labels = [(number, label) for number, label in enumerate(column.labels) if label is not None]
         if differing := [number for number, label in labels if column.side(label) != given]:
             code, look = "labels-differ", name_answers(table, differing)
             values |= {"differing": len(differing), "labelled": len(labels), "look": look}
         yield Decision("judged-constant", Target(column.name), code, values)
-
-
-def _word_constant(column: Column) -> tuple[str, str]:
-    """Return in words what all outputs gave, and what other answers would do."""
-    position = min(column.used)
-    meets = column.measure.meets
-    if meets and (column.is_gated or column.is_check):
-        what = "" if column.is_check else "the gate was "
-        return (f"{what}met", "miss it") if meets[position] else (f"{what}missed", "meet it")
-    kind = "level" if column.measure.scale.kind is Kind.LEVEL else "band" if column.bands else "score"
-    name = (column.bands or column.measure).scale.names[column.step(position)]
-    return f"{kind} {name} was given", "earn another one"
 
 
 def _few(n: int) -> str:
@@ -218,22 +214,15 @@ def find_cut(positions: Sequence[int], size: int) -> int | None:
     return min(cuts)[1] if cuts else None
 
 
-class _Halves(NamedTuple):
-    """The answers below a cut and from it on, each as the bits of a number, and the sides in words."""
-
-    sides: tuple[int, int]
-    words: tuple[str, str]
-
-
-def _halve(column: Column) -> _Halves | None:
+def _halve(column: Column) -> tuple[tuple[int, int], tuple[str, str]] | None:
+    """Return the answers below a cut and from it on, each as the bits of a number, and the sides in words."""
     names = column.measure.scale.names
     cut = find_cut(column.given, len(names))
     if cut is None:
         return None
     above = int("".join("1" if position >= cut else "0" for position in column.given), 2)
     below = above ^ ((1 << len(column.given)) - 1)
-    words = ("missed", "met") if column.is_check else (f"below {names[cut]}", f"{names[cut]} or more")
-    return _Halves((below, above), words)
+    return (below, above), ("missed", "met") if column.is_check else (f"below {names[cut]}", f"{names[cut]} or more")
 
 
 def find_redundant(table: Table) -> Outcomes:
@@ -257,19 +246,20 @@ def find_redundant(table: Table) -> Outcomes:
     for (first, one), (second, two) in combinations(halves, 2):
         if one is None or two is None:
             continue
-        either, side = min(((one.sides[side] | two.sides[side]).bit_count(), side) for side in (0, 1))
+        (sides, words), (other_sides, other_words) = one, two
+        either, side = min(((sides[side] | other_sides[side]).bit_count(), side) for side in (0, 1))
         if either < needed:
             most = max(most, either)
             small.append((first, second))
             continue
-        both = (one.sides[side] & two.sides[side]).bit_count()
+        both = (sides[side] & other_sides[side]).bit_count()
         if second in repeated or upper_tail(both, either, float(_OVERLAP)) >= level_of(tests):
             continue
         repeated.add(second)
         bound = at_least(lower_bound(both, either, level_of(tests)))
         share = f"all {both}" if both == either else f"{both} of them"
-        values = {"either": either, "n": table.answers, "side": two.words[side], "other": first}
-        values |= {"other_side": one.words[side], "share": share, "bound": bound, "budget": corrected(tests)}
+        values = {"either": either, "n": table.answers, "side": other_words[side], "other": first}
+        values |= {"other_side": words[side], "share": share, "bound": bound, "budget": corrected(tests)}
         yield Decision("judged-redundant", Target(second), "same-answers", values, Target(first))
     if small:
         reason = f"one of two criteria is on the rarer side in at most {most} answers"

@@ -122,25 +122,25 @@ class RecordCache:
     def load(self, paths: Paths) -> Sources:
         """Load files of results and labels; a file that cannot be read, or has no record, is listed with the reason."""
         unreadable = list[tuple[str, str]]()
-        results, labels = (tuple(self._load_all(names, unreadable)) for names in paths)
+        kinds: tuple[list[RecordFile], ...] = ([], [])
+        for files, names in zip(kinds, paths, strict=True):
+            for path in dict.fromkeys(names):
+                try:
+                    status = stat_path(path)
+                    stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+                    if path not in self._kept or self._kept[path][0] != stamp:
+                        self._kept[path] = stamp, read_records(path)
+                except OSError as fault:
+                    unreadable.append((path, fault.strerror or str(fault)))
+                    continue
+                _, file = self._kept[path]
+                if file.lines:
+                    files.append(file)
+                else:
+                    first = (f"line {each.line}: {each.message}" for each in file.invalid[:1])
+                    unreadable.append((path, "; ".join(["no records found", *first])))
+        results, labels = map(tuple, kinds)
         return Sources(results, labels, tuple(unreadable))
-
-    def _load_all(self, paths: Iterable[str], unreadable: list[tuple[str, str]]) -> Iterator[RecordFile]:
-        for path in dict.fromkeys(paths):
-            try:
-                status = stat_path(path)
-                stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-                if path not in self._kept or self._kept[path][0] != stamp:
-                    self._kept[path] = stamp, read_records(path)
-            except OSError as fault:
-                unreadable.append((path, fault.strerror or str(fault)))
-                continue
-            _, file = self._kept[path]
-            if file.lines:
-                yield file
-            else:
-                first = (f"line {each.line}: {each.message}" for each in file.invalid[:1])
-                unreadable.append((path, "; ".join(["no records found", *first])))
 
 
 class Doubt(NamedTuple):
