@@ -113,11 +113,16 @@ class Sources(NamedTuple):
         return (*self.results, *self.labels)
 
 
+Among = tuple[tuple[str, frozenset[str]], ...]
+"""The rubrics of a file: the name of each, and the ids of its criteria."""
+
+
 class RecordCache:
-    """Keeps files of records, and reads each again only when it has changed."""
+    """Keeps files of records and reviews while the files, and the meanings of the rubrics, do not change."""
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[tuple[int, ...], RecordFile]] = {}
+        self._reviews: dict[object, tuple[Sources, Review]] = {}
 
     def load(self, paths: Paths) -> Sources:
         """Load files of results and labels; a file that cannot be read, or has no record, is listed with the reason."""
@@ -141,6 +146,19 @@ class RecordCache:
                     unreadable.append((path, "; ".join(["no records found", *first])))
         results, labels = map(tuple, kinds)
         return Sources(results, labels, tuple(unreadable))
+
+    def review(self, rubric: ScoringRubric, sources: Sources, among: Among, *, takes_unnamed: bool) -> "Review":
+        """Review a rubric; with `takes_unnamed` records without a name and a hash are its own.
+
+        They are as well if their file is named as the rubric is, such as `refund.judged.jsonl`. `among` are the rubrics
+        of the file, which decide whose the records of a run of AgentV are.
+        """
+        key = (rubric.name, rubric.hash, rubric.pass_from, rubric.borderline_from, rubric.full, takes_unnamed, among)
+        if key not in self._reviews or self._reviews[key][0] != sources:
+            if len(self._reviews) >= _MOST_KEPT:
+                self._reviews.clear()
+            self._reviews[key] = sources, _review(rubric, sources, dict(among), takes_unnamed=takes_unnamed)
+        return self._reviews[key][1]
 
 
 class Doubt(NamedTuple):
@@ -210,30 +228,6 @@ class Review(NamedTuple):
             "left_out": [each.to_json() for each in self.left_out],
             "fault": self.fault or None,
         }
-
-
-class Reviewer:
-    """Reviews rubrics, and keeps the reviews while neither the meaning of a rubric nor its records change."""
-
-    def __init__(self) -> None:
-        self._kept: dict[object, tuple[Sources, Review]] = {}
-
-    def review(self, rubric: ScoringRubric, sources: Sources, among: "Among", *, takes_unnamed: bool) -> Review:
-        """Review a rubric; with `takes_unnamed` records without a name and a hash are its own.
-
-        They are as well if their file is named as the rubric is, such as `refund.judged.jsonl`. `among` are the rubrics
-        of the file, which decide whose the records of a run of AgentV are.
-        """
-        key = (rubric.name, rubric.hash, rubric.pass_from, rubric.borderline_from, rubric.full, takes_unnamed, among)
-        if key not in self._kept or self._kept[key][0] != sources:
-            if len(self._kept) >= _MOST_KEPT:
-                self._kept.clear()
-            self._kept[key] = sources, _review(rubric, sources, dict(among), takes_unnamed=takes_unnamed)
-        return self._kept[key][1]
-
-
-Among = tuple[tuple[str, frozenset[str]], ...]
-"""The rubrics of a file: the name of each, and the ids of its criteria."""
 
 
 def _review(
@@ -352,8 +346,8 @@ class JudgedFinder:
     `is_only`: no other rubric is meant by records that name none.
     """
 
-    def __init__(self, reviewer: Reviewer, sources: Sources, name: str, *, is_only: bool) -> None:
-        self._reviewer = reviewer
+    def __init__(self, cache: RecordCache, sources: Sources, name: str, *, is_only: bool) -> None:
+        self._cache = cache
         self._sources = sources
         self._name = name
         self._is_only = is_only
@@ -386,7 +380,7 @@ class JudgedFinder:
             rubric = loaded.prepare()
         except RubricError as fault:
             return Review(loaded.name, fault=str(fault))
-        return self._reviewer.review(rubric, self._sources, among, takes_unnamed=self._is_only)
+        return self._cache.review(rubric, self._sources, among, takes_unnamed=self._is_only)
 
 
 def _place(decision: Decision, places: RubricPlaces) -> Problem:
@@ -429,11 +423,10 @@ class JudgedRun:
     `reviewed` has the rubrics in order, `unreadable` the files of records that could not be read, with the reasons.
     """
 
-    def __init__(self, finder: SettingsFinder, given: Paths, cache: RecordCache, reviewer: Reviewer) -> None:
+    def __init__(self, finder: SettingsFinder, given: Paths, cache: RecordCache) -> None:
         self._finder = finder
         self._given = given
         self._cache = cache
-        self._reviewer = reviewer
         self._sources: dict[Paths, Sources] = {}
         self.reviewed: list[Reviewed] = []
         self.unreadable: dict[str, str] = {}
@@ -477,7 +470,7 @@ class JudgedRun:
         data = read(file)
         if isinstance(data, Unreadable):
             return data
-        finder = JudgedFinder(self._reviewer, sources, file.name, is_only=is_only)
+        finder = JudgedFinder(self._cache, sources, file.name, is_only=is_only)
         try:
             result = examine(Source.from_bytes(file.name, data), file.settings, also=finder).result
         except UndecodableError as fault:  # it has changed since it was linted

@@ -20,7 +20,6 @@ from rubric_lint.agree.judged.run import (
     RecordCache,
     RecordFile,
     Review,
-    Reviewer,
     Sources,
     read_records,
 )
@@ -123,7 +122,7 @@ class Linted:
         result, reviews = self._examined.result, list[Review]()
         if results and not self.has_errors:
             cache = _AmongAnswers(among) if among else RecordCache()
-            run = JudgedRun(self._finder, (tuple(results), tuple(labels)), cache, Reviewer())
+            run = JudgedRun(self._finder, (tuple(results), tuple(labels)), cache)
             if run.unreadable:
                 raise UserError(*(f"{name}: {reason}" for name, reason in run.unreadable.items()))
             ((_, outcome),) = run.judge_all([(self.file, result)])
