@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.agree.changes import list_judged, pair_rubrics, pair_up
 from rubric_lint.agree.intervals import Share, Sides
-from rubric_lint.agree.judged.run import RecordFile
+from rubric_lint.agree.judged.run import RecordFile, Sources
 from rubric_lint.agree.judged.table import build_table
 from rubric_lint.agree.ratings import Key, Ratings
 from rubric_lint.agree.reading import Reader, UnusableError
@@ -146,13 +146,6 @@ class History(NamedTuple):
         """Return it as in the JSON report."""
         criteria = [each.to_json() for each in self.criteria]
         return {"versions": self.versions, "measured": self.measured, "criteria": criteria, "notes": list(self.notes)}
-
-
-class Sources(NamedTuple):
-    """The files of results and of labels."""
-
-    results: Sequence[RecordFile]
-    labels: Sequence[RecordFile]
 
 
 def list_unmatched(versions: Iterable[Version], results: Iterable[RecordFile]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from rubric_lint.agree.intervals import Bounded, Share, Sides, bound, count_deciding, find_least
 from rubric_lint.agree.judged.outcomes import at_most, corrected
 from rubric_lint.agree.runs import find_direction
+from rubric_lint.agree.scales import VERDICTS
 from rubric_lint.agree.sheets import draw
 from rubric_lint.finding import Severity
 from rubric_lint.judge.answers import Answer
@@ -25,7 +26,7 @@ from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.streams import CHUNK, read_entries
 from rubric_lint.project.opening import open_stream
-from rubric_lint.scoring.grading import Scored, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.scorer import Scorer
 
 _END = re.compile(r"""(?<![.!?…؟।])[.!?…؟।]++["'”’»)\]]*+(?=\s|\Z)|[。！？]+[”’」』）]*|\n""")  # noqa: RUF001
@@ -309,16 +310,13 @@ class Levels(NamedTuple):
         return cls(*(float(_ERROR / tests) for tests in (never, len(PROBES) * (criteria + 1), len(PROBES))))
 
 
-_ORDER = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
-
-
 def _compare(was: Scored, now: Scored) -> dict[str | None, int]:
     """Return for each criterion, and for the verdict, whether the variant is worse (-1), the same or better (1)."""
     found: dict[str | None, int] = {
         old.criterion.id: find_direction(old.criterion, old.grade, new.grade)
         for old, new in zip(was.criteria, now.criteria, strict=True)
     }
-    change = _ORDER.index(now.verdict) - _ORDER.index(was.verdict)
+    change = VERDICTS.index(now.verdict) - VERDICTS.index(was.verdict)
     return {**found, None: (change > 0) - (change < 0)}
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.agree.intervals import Sides
 from rubric_lint.agree.ratings import Key, make_id_key, name_key
+from rubric_lint.agree.scales import VERDICTS
 from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws
 from rubric_lint.outputs.mapping import Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_blocks
@@ -45,7 +46,6 @@ MOST_FLIPS = 1000
 
 _MOST_PAIRS = 20_000
 _MOST_FAULTS = 20
-_ORDER = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 
 
 class Flip(NamedTuple):
@@ -158,8 +158,8 @@ class Counts:
         worse = better = 0
         for (was, now), count in self.verdicts.items():
             if was is not None and now is not None:
-                worse += count * (_ORDER.index(now) < _ORDER.index(was))
-                better += count * (_ORDER.index(now) > _ORDER.index(was))
+                worse += count * (VERDICTS.index(now) < VERDICTS.index(was))
+                better += count * (VERDICTS.index(now) > VERDICTS.index(was))
         return worse, better
 
     def passes(self) -> Sides:
@@ -313,7 +313,7 @@ class OtherRun:
 
     def _keep_flip(self, name: Any, was: OtherKind, given: Known | Scored) -> None:
         """Keep an answer if its verdict or, of equal verdicts, its score differs, as printed."""
-        steps = _ORDER.index(given.verdict) - _ORDER.index(was.verdict)
+        steps = VERDICTS.index(given.verdict) - VERDICTS.index(was.verdict)
         change = read_float(given) - float(was.score)
         if (steps, change) < (0, 0):
             self.worse.add(-steps, -change, name, was, given)

@@ -1,7 +1,7 @@
 """Read outputs from Arrow, write results as a table of Arrow, and score batches of Arrow data in any engine."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rubric_lint.engines.batch import (
@@ -348,7 +348,7 @@ class MapBatches:
             ValueError: if it has no column `output`, or lacks one of `keep`.
         """
         if isinstance(batch, Iterator | pa.RecordBatchReader):
-            return self._score_each(batch)
+            return (part for each in batch for part in self.score(pa.table(each))[0].to_batches())
         if isinstance(batch, pa.Table):
             return self.score(batch)[0]
         if isinstance(batch, pa.RecordBatch):
@@ -363,10 +363,6 @@ class MapBatches:
             "record batch of Arrow, an iterator of these, an array of structs without nulls, or a data frame of Polars"
             f"{advice if isinstance(batch, Mapping) else ''}"
         )
-
-    def _score_each(self, batches: Iterable[Any]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield from self.score(pa.table(batch))[0].to_batches()
 
     def _score_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         found = self.score(pa.table(batch))[0].to_batches()

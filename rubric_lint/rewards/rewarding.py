@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from statistics import median
@@ -180,20 +180,16 @@ class Rewarder:
         """Return the outputs of each item: from the judge in threads, or without one those that are given."""
         if self._asker is None:
             return [*map(self._read, items, given)]
-        return self._group(self._asker.ask(self._repeat(items)))
+        return self._group(self._asker.ask([item for item in items for _ in range(self.options.samples)]))
 
     async def _take_async(self, items: Sequence[Item], given: Sequence[Any]) -> list[list[Read]]:
         """Return the outputs of each item as `_take`, without blocking the event loop."""
         if self._asker is None:
             return [*map(self._read, items, given)]
-        return self._group(await self._asker.ask_async(self._repeat(items)))
-
-    def _repeat(self, items: Iterable[Item]) -> list[Item]:
-        """Return each item as often as it is to be judged."""
-        return [item for item in items for _ in range(self.options.samples)]
+        return self._group(await self._asker.ask_async([item for item in items for _ in range(self.options.samples)]))
 
     def _group(self, read: Sequence[Read]) -> list[list[Read]]:
-        """Return the outputs of each item, from those that `_repeat` lists."""
+        """Return the outputs of each item, from those of items that are repeated for each sample."""
         size = self.options.samples
         return [list(read[start : start + size]) for start in range(0, len(read), size)]
 
