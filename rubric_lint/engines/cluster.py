@@ -40,7 +40,7 @@ _FOOTER = 1 << 16
 
 
 class PlanError(Exception):
-    """An input that cannot be divided into parts, and why."""
+    """An input that cannot be divided into parts, or read to its end, and why."""
 
 
 class Part(NamedTuple):
@@ -283,10 +283,6 @@ _DEATHS = 5
 """The workers that may die while they score one part."""
 
 
-class _ReadError(Exception):
-    """An input that cannot be read to its end, and why."""
-
-
 class Worker:
     """A function that scores parts and writes their files into a folder; it can be pickled.
 
@@ -312,7 +308,7 @@ class Worker:
             return {"done": "", "fault": fault}
         try:
             done = self._work(part, file, place)
-        except (_ReadError, WriteError) as fault:
+        except (PlanError, WriteError) as fault:
             return {"done": "", "fault": f"{place if isinstance(fault, WriteError) else part.file}: {fault}"}
         except OSError as fault:
             return {"done": "", "fault": f"{place}: {fault.strerror or fault}"}
@@ -334,7 +330,7 @@ class Worker:
                 rows += len(results)
                 totals = totals + batch.totals
             if rows != part.rows:
-                raise _ReadError(f"has {rows} rows where its footer says {part.rows}; it changed while it was read")
+                raise PlanError(f"has {rows} rows where its footer says {part.rows}; it changed while it was read")
             done = Done(part.number, rows, store_totals(totals), others, first_other)
             writer.add_key_value_metadata({KEY: json.dumps({"run": self._run, **done._asdict()})})
         return done
@@ -352,7 +348,7 @@ def _read(name: str, part: Part, mapping: Mapping[str, str]) -> Iterator[pa.Tabl
     except (pa.ArrowException, OSError) as fault:
         told = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
         told = "No such file or directory" if isinstance(fault, FileNotFoundError) else told.partition("\n")[0]
-        raise _ReadError(f"cannot be read: {told}") from None
+        raise PlanError(f"cannot be read: {told}") from None
 
 
 def _number_errors(results: pa.Table, first: int) -> pa.Table:

@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import logging
 import math
 import os
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -15,7 +17,7 @@ from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.messages import find_near, list_names, point_to_known
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.rewards.asking import Asker, Item, Judge, Read, read_output
-from rubric_lint.rewards.options import Counter, Options, RewardCounts, RewardError
+from rubric_lint.rewards.options import Options, RewardCounts, RewardError
 from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric, Verdict, combine_samples
 from rubric_lint.scoring.loading import read_rubrics
 
@@ -48,6 +50,7 @@ def name_group(*parts: Any) -> str:
     return json.dumps(parts, sort_keys=True, default=lambda value: type(value).__name__)
 
 
+_log = logging.getLogger("rubric_lint.rewards")
 _RANGE = 2**64
 
 
@@ -118,7 +121,10 @@ class Settled(NamedTuple):
 
 
 class Rewarder:
-    """A reward function without the signature of a framework. It can be pickled, and threads may share it."""
+    """A reward function without the signature of a framework. It can be pickled, and threads may share it.
+
+    `last` has the counts of the last call, `totals` those of all calls in this process.
+    """
 
     noun = "completions"
 
@@ -144,17 +150,16 @@ class Rewarder:
         self.__name__ = options.name or (next(iter(self.rubrics)) if len(self.rubrics) == 1 else "rubric")
         self._asker = None if judge is None else Asker(judge, options)
         self._outputs = outputs or ""
-        self._counter = Counter(self.__name__, self.noun, options.patience)
+        self.last = self.totals = RewardCounts()
+        self._in_a_row = self._faulty = 0
+        self._lock = threading.Lock()
 
-    @property
-    def last(self) -> RewardCounts:
-        """The counts of the last call."""
-        return self._counter.last
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
 
-    @property
-    def totals(self) -> RewardCounts:
-        """The counts of all calls in this process."""
-        return self._counter.totals
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = threading.Lock()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.__name__!r}>"
@@ -222,7 +227,7 @@ class Rewarder:
         ]
         reasons = [_word(fault) for fault in faults]
         skipped = sum(each is not None and reward is None for each, reward in zip(found, rewards, strict=True))
-        self._counter.count(reasons, skipped)
+        self._count(reasons, skipped)
         if self.options.on_invalid == "raise":
             for number, fault in enumerate(faults, 1):
                 if fault:
@@ -232,6 +237,40 @@ class Rewarder:
                         f"{self.__name__}: invalid judge output for {noun}{place}: {_word(fault)}"
                     ) from fault
         return Settled(rewards, reasons, found, skipped)
+
+    def _count(self, reasons: list[str], skipped: int) -> None:
+        """Count a call: the reason why each completion is invalid, empty if it is valid.
+
+        Calls with invalid outputs are logged if there are 1, 2, 4, 8, ... of them, and if no output is valid.
+
+        Raises:
+            RewardError: after `patience` calls in a row without a valid output.
+        """
+        invalid = [reason for reason in reasons if reason]
+        now = RewardCounts(1, len(reasons), len(invalid), skipped)
+        with self._lock:
+            self.last = now
+            self.totals = totals = RewardCounts(*map(sum, zip(self.totals, now, strict=True)))
+            is_lost = bool(invalid) and len(invalid) == len(reasons)
+            self._in_a_row = self._in_a_row + 1 if is_lost else 0
+            self._faulty += bool(invalid)
+            in_a_row, faulty = self._in_a_row, self._faulty
+        if not invalid:
+            return
+        share = f"{len(invalid)} of {len(reasons)} {self.noun}" if len(reasons) > 1 else f"a {self.noun[:-1]}"
+        if self.options.patience is not None and in_a_row >= self.options.patience:
+            raise RewardError(
+                f"{self.__name__}: {in_a_row} calls in a row without a valid judge output, so there is nothing to "
+                f"learn from; the first reason of the last call: {invalid[0]}"
+            )
+        if is_lost or faulty & (faulty - 1) == 0:
+            others = f" ({skipped} more skipped with them)" if skipped else ""
+            before = f" ({totals.skipped} more skipped)" if totals.skipped else ""
+            _log.warning(
+                "%s: invalid judge output for %s, without a reward%s; so far %d of %d%s. The first reason: %s",
+                *(self.__name__, f"all {share}" if is_lost and len(reasons) > 1 else share, others),
+                *(totals.invalid, totals.completions, before, invalid[0]),
+            )
 
     def _reward(self, item: Item, outputs: Sequence[Read], step: int | None) -> Rewarded:
         """Return the reward of a completion whose outputs are all valid."""
