@@ -279,10 +279,9 @@ class Reader:
         if verdict is None and None not in flat.answers:
             verdict = rubric.grade(read_whole(flat, rubric)).verdict
         judgement = Judgement((flat.answers, verdict))
-        found = _Found(find_source(value, file), rubric, make_id_key(name), file, line, judgement, is_of_sheet=True)
-        found = found._replace(text=bare_text(value.get("answer")))
-        if not OF_TABLE.isdisjoint(value):  # results that we wrote: without a rater they are of the judge
-            found = found._replace(is_of_sheet=False)
+        source, text = find_source(value, file), bare_text(value.get("answer"))
+        is_of_sheet = OF_TABLE.isdisjoint(value)  # else results that we wrote: without a rater they are of the judge
+        found = _Found(source, rubric, make_id_key(name), file, line, judgement, None, is_of_sheet, text)
         other = read_judged_by(value) not in {None, rubric.hash}
         if verdict is None and not any(answer is not None for answer in flat.answers):
             self._leave_out(SKIPPED, found.place)
@@ -305,8 +304,8 @@ class Reader:
             length=len(answer) if isinstance(answer, str) else None,
             text=hash((repr(value.get("question")), " ".join(answer.split()))) if isinstance(answer, str) else None,
         )
-        found = _Found(find_source(value, file), entry.rubric, make_id_key(value["id"]), file, line, judgement)
-        found = found._replace(text=bare_text(answer))
+        source, key = find_source(value, file), make_id_key(value["id"])
+        found = _Found(source, entry.rubric, key, file, line, judgement, text=bare_text(answer))
         if labels:
             self._take_person(found, value.get("chosen"), is_of_other=entry.has_other_meaning)
         elif entry.has_other_meaning and not self._any_version:

@@ -382,10 +382,8 @@ class Review:
 
     def add_up(self, rubrics: Mapping[str, ScoringRubric]) -> Totals:
         """Return the totals of all parts."""
-        totals = Totals(rubrics.values())
-        for part in self._plan.parts:
-            totals = totals + restore_totals(self._done[part.number].totals, rubrics)
-        return totals
+        parts = (restore_totals(self._done[part.number].totals, rubrics) for part in self._plan.parts)
+        return sum(parts, Totals(rubrics.values()))
 
     def warnings(self) -> Iterator[str]:
         """Yield the warnings of `rubric-score` about the run as a whole."""

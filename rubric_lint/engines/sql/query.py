@@ -314,8 +314,8 @@ class Checker:
                 if allowed == [*range(allowed[0], allowed[-1] + 1)]:
                     test = f"c.number BETWEEN {allowed[0]} AND {allowed[-1]}"
                 tests.append((f"c.place = {place}", test))
-                ranges.append(f' of "{each.id}" is not allowed: {kinds} {list_scores(allowed)}')
-            told = f"{sql.text(f'{answer} ')} || c.number || {sql('at', sql.texts(ranges), 'c.place')}"
+                ranges.append(sql.text(f' of "{each.id}" is not allowed: {kinds} {list_scores(allowed)}'))
+            told = f"{sql.text(f'{answer} ')} || c.number || {sql('at', sql.array(ranges), 'c.place')}"
             yield f"NOT {choose(tests)}", told
 
     def _find_field_errors(self, fields: Fields, names: str, values: str) -> Iterable[tuple[str, str]]:
@@ -401,7 +401,7 @@ class Checker:
 
     def _find_id_errors(self) -> Iterable[tuple[str, str]]:
         sql = self._sql
-        ids = sql.texts(self._ids)
+        ids = sql.array(map(sql.text, self._ids))
         place, number = sql("place", "places", "p"), sql.counted("n", 1)
         twice = sql("keep", "places", "p", "n", f"p > 0 AND {place} <> {number}")
         name = sql("at", ids, sql("at", twice, "1"))
