@@ -243,10 +243,7 @@ def _levels(judged: Judged) -> dict[int, tuple[Value, Path]]:
     """Return the value of each level, and its path."""
     worth = {grade.answer: grade.score for grade in judged.scoring.grades}
     return {
-        level.number: (
-            {"name": level.name, "outcome": level.outcome, "score": float(worth[level.number])},
-            level.path,
-        )
+        level.number: ({"name": level.name, "outcome": level.outcome, "score": float(worth[level.number])}, level.path)
         for level in judged.criterion.levels or ()
         if level.number is not None
     }

@@ -266,11 +266,7 @@ class Comparison(NamedTuple):
 
 
 def compare(
-    between: Between,
-    raters: Mapping[str, Judgements],
-    measures: Sequence[Measure],
-    draws: Draws,
-    target: Fraction,
+    between: Between, raters: Mapping[str, Judgements], measures: Sequence[Measure], draws: Draws, target: Fraction
 ) -> Comparison:
     """Compare raters on each scale."""
     joined = Joined(list(raters.values()))

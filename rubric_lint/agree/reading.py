@@ -196,11 +196,7 @@ class Reader:
     """A reader of results and labels for the rubrics of a file."""
 
     def __init__(
-        self,
-        rubrics: Mapping[str, ScoringRubric],
-        extract: Extract = Extract.LAST,
-        *,
-        any_version: bool = False,
+        self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.LAST, *, any_version: bool = False
     ) -> None:
         self.invalid: list[Invalid] = []
         self._rubrics = rubrics

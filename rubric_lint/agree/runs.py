@@ -17,14 +17,7 @@ from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import AnswerValue, Grade, Scored, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
-from rubric_lint.scoring.results import (
-    OtherCriterion,
-    OtherGrade,
-    OtherKind,
-    OtherRubrics,
-    is_result,
-    read_result,
-)
+from rubric_lint.scoring.results import OtherCriterion, OtherGrade, OtherKind, OtherRubrics, is_result, read_result
 from rubric_lint.scoring.scorer import Outcome, Run, Scorer
 
 ABSENT, INVALID = 0xFFFFFFFF, 0xFFFFFFFE

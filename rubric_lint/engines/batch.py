@@ -490,10 +490,7 @@ _LARGEST = 2**63 - 1
 
 
 def score_batch(
-    rubrics: ScoringRubric | Mapping[str, ScoringRubric],
-    outputs: Any,
-    *,
-    extract: str = "last",
+    rubrics: ScoringRubric | Mapping[str, ScoringRubric], outputs: Any, *, extract: str = "last"
 ) -> ScoredBatch:
     """Score many judge outputs by a rubric, or by the rubrics that `load_rubrics` returns; return columns, in order.
 
@@ -516,11 +513,7 @@ def score_batch(
 
 
 def score_batches(
-    rubrics: ScoringRubric | Mapping[str, ScoringRubric],
-    outputs: Any,
-    *,
-    size: int = 65_536,
-    extract: str = "last",
+    rubrics: ScoringRubric | Mapping[str, ScoringRubric], outputs: Any, *, size: int = 65_536, extract: str = "last"
 ) -> Iterator[ScoredBatch]:
     """Score a stream of judge outputs as `score_batch`, and yield batches of `size` rows, the last one with the rest.
 

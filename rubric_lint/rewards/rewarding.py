@@ -128,13 +128,7 @@ class Rewarder:
 
     noun = "completions"
 
-    def __init__(
-        self,
-        rubrics: Rubrics,
-        judge: Judge | None,
-        outputs: str | None,
-        options: Options,
-    ) -> None:
+    def __init__(self, rubrics: Rubrics, judge: Judge | None, outputs: str | None, options: Options) -> None:
         if (judge is None) == (outputs is None):
             raise ValueError(
                 "pass either `judge`, a function that judges, or `outputs`, the name of the field with judge outputs"
@@ -424,12 +418,7 @@ class VerifiersReward(Rewarder):
     noun = "rollouts"
 
     def __init__(
-        self,
-        rubrics: Rubrics,
-        judge: Judge | None,
-        outputs: str | None,
-        options: Options,
-        view: View,
+        self, rubrics: Rubrics, judge: Judge | None, outputs: str | None, options: Options, view: View
     ) -> None:
         if view not in {"last_reply", "full_trace"}:
             raise ValueError(f"view is {view!r}; expected 'last_reply' or 'full_trace'")
