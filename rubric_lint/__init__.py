@@ -12,7 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rubric_lint.api import find_settings, fix_source, import_source, lint_source, show_source
     from rubric_lint.edits.intents import Fix
-    from rubric_lint.engines.batch import RowError, ScoredBatch, ScoredRow, score_batch, score_batches
+    from rubric_lint.engines.batch import ScoredBatch, ScoredRow, score_batch, score_batches
+    from rubric_lint.engines.rows import RowError
     from rubric_lint.finding import Finding, Related, Result, Severity, Unread
     from rubric_lint.fix import Applied, Fixed, Left, Note
     from rubric_lint.format.criterion import Shape
@@ -116,7 +117,8 @@ _HOMES = {
         "Verdict",
         "combine_samples",
     ),
-    "engines.batch": ("RowError", "ScoredBatch", "ScoredRow", "score_batch", "score_batches"),
+    "engines.batch": ("ScoredBatch", "ScoredRow", "score_batch", "score_batches"),
+    "engines.rows": ("RowError",),
     "judge.prompt": ("JudgedCase", "Message", "output_schema", "write_prompt"),
     "scoring.output": ("parse_output",),
     "scoring.totals": ("CriterionTotals", "RubricTotals", "Totals"),

@@ -1,20 +1,17 @@
 """Score many judge outputs at once, into columns."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import islice
-from math import isnan
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from rubric_lint.messages import list_names
+from rubric_lint.engines.rows import Items, Kind, RowError, Rows, gather, is_null, read_column, refuse_repeated
 from rubric_lint.outputs.decoding import OutputError, read_struct
-from rubric_lint.outputs.mapping import HELD, SHOWN
 from rubric_lint.outputs.streams import CHUNK, Block, read_blocks
 from rubric_lint.outputs.verdict import Extract
-from rubric_lint.scoring.grading import CriterionResult, JudgeOutput, Scored, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import CriterionResult, JudgeOutput, ScoringRubric, Verdict
 from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.output import Known, know_median
 from rubric_lint.scoring.scorer import Entry, Outcome, Run, Scorer, Unclear
@@ -23,115 +20,7 @@ from rubric_lint.scoring.totals import Totals
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from rubric_lint.engines.arrow import Columns
-
-
-class RowError(NamedTuple):
-    """Why an output of a batch is invalid: the reason, a JSON Pointer, and the line where its entry begins in a file.
-
-    `line` is 1-based, and None for outputs that are not lines of JSON.
-    """
-
-    message: str
-    path: str
-    line: int | None = None
-
-
-Kind = Known | str | None
-"""What a row has: one of a few results, which many rows share, or if it is invalid, the name of its rubric if known."""
-
-Item = TypeVar("Item")
-
-
-def read_column(kind: Kind, name: str) -> Any:
-    """Return what a column of results, except that of errors, has for a kind; None if an invalid output has none."""
-    if not isinstance(kind, Known):
-        return kind if name == "rubric" else None
-    if name == "rubric":
-        return kind.rubric.name
-    if name == "rubric_hash":
-        return kind.rubric.hash
-    if name == "criteria":
-        return tuple([piece.result for piece in kind.pieces])
-    found = getattr(kind, name)
-    return tuple(found) if name == "gates_missed" else found
-
-
-@dataclass(eq=False, slots=True)
-class Rows:
-    """The rows of a batch: the id and the kind of each, and by row the errors and the medians of several outputs.
-
-    `judged_otherwise` has the rows whose judge used a rubric with another meaning. `id_type` is the Arrow type of ids.
-    """
-
-    ids: list[Any] = field(default_factory=list)
-    kinds: list[Kind] = field(default_factory=list)
-    errors: dict[int, RowError] = field(default_factory=dict)
-    medians: dict[int, Scored] = field(default_factory=dict)
-    judged_otherwise: list[int] = field(default_factory=list)
-    id_type: Any = None
-
-    def take(self, count: int) -> "Rows":
-        """Return the first rows, and remove them here."""
-        taken = Rows(self.ids[:count], self.kinds[:count], id_type=self.id_type)
-        self.ids, self.kinds = self.ids[count:], self.kinds[count:]
-        taken.errors, self.errors = _cut(self.errors, count)
-        taken.medians, self.medians = _cut(self.medians, count)
-        taken.judged_otherwise = [row for row in self.judged_otherwise if row < count]
-        self.judged_otherwise = [row - count for row in self.judged_otherwise if row >= count]
-        return taken
-
-
-def _cut(given: Mapping[int, Item], count: int) -> tuple[dict[int, Item], dict[int, Item]]:
-    """Return what belongs to the first rows, and what to the others, which count from 0 again."""
-    first = {row: item for row, item in given.items() if row < count}
-    return first, {row - count: item for row, item in given.items() if row >= count}
-
-
-READ = ("id", "rubric", *sorted(HELD), *SHOWN, "judge", "rubric_hash")
-"""The columns of a table that are read."""
-
-
-class Items(NamedTuple):
-    """Some outputs, one after the other; `id_type` is the Arrow type of their ids, if they have one."""
-
-    items: list[Any]
-    id_type: Any = None
-
-
-def gather(columns: Mapping[Any, list[Any]], rows: int, id_type: Any = None) -> Items:
-    """Return the rows of some columns: records without null fields, or without a column `output`, all fields."""
-    names = [name for name in READ if name in columns]
-    if HELD.isdisjoint(names):
-        names = list(columns)
-    given = [columns[name] for name in names]
-    if not names:
-        return Items([{} for _ in range(rows)])
-    return Items(
-        [
-            {name: value for name, value in zip(names, row, strict=True) if not is_null(value)}
-            for row in zip(*given, strict=True)
-        ],
-        id_type,
-    )
-
-
-def refuse_repeated(names: Sequence[Any], kept: Iterable[str] = ()) -> None:
-    """Refuse a table that has a column twice that is read, or is one of `kept`.
-
-    Raises:
-        ValueError: naming the columns.
-    """
-    read = names if HELD.isdisjoint(names) else (*READ, *kept)
-    if twice := [name for name in dict.fromkeys(read) if names.count(name) > 1]:
-        raise ValueError(f"the table has {list_names(twice)} more than once; rename one of the columns")
-
-
-def is_null(value: Any) -> bool:
-    """Return whether a value is absent, as Python, Arrow and pandas say it."""
-    if value is None or (isinstance(value, float) and isnan(value)):
-        return True
-    return type(value).__name__ in {"NAType", "NaTType"}
+    from rubric_lint.engines.arrow_tables import Columns
 
 
 _MOST = 65_536
@@ -187,7 +76,7 @@ def _divide_table(table: Any, size: int) -> "Iterator[Items | Columns]":
             else:
                 yield Items(part.tolist())
         return
-    from rubric_lint.engines.arrow import read_arrow  # noqa: PLC0415  (loads pyarrow)
+    from rubric_lint.engines.arrow_tables import read_arrow  # noqa: PLC0415  (loads pyarrow)
 
     yield from read_arrow(table, size)
 
@@ -322,7 +211,7 @@ class ScoredBatch:
         Raises:
             ImportError: without pyarrow.
         """
-        from rubric_lint.engines.arrow import write_arrow  # noqa: PLC0415  (loads pyarrow)
+        from rubric_lint.engines.arrow_tables import write_arrow  # noqa: PLC0415  (loads pyarrow)
 
         return write_arrow(self._rows)
 

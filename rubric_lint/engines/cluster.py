@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from rubric_lint.engines import NEEDS_RAY
 from rubric_lint.engines.arrow import MapBatches
-from rubric_lint.engines.batch import READ
+from rubric_lint.engines.rows import READ
 from rubric_lint.outputs.blocks import InputError
 from rubric_lint.outputs.mapping import COVERING, Wanted, rename_columns
 from rubric_lint.project.inputs import OF_ENGINE

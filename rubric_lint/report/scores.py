@@ -444,7 +444,7 @@ class _Parquet:
         pa = _import_arrow()
         import pyarrow.parquet as pq  # noqa: PLC0415  (loads pyarrow)
 
-        from rubric_lint.engines.arrow import schema  # noqa: PLC0415
+        from rubric_lint.engines.arrow_tables import schema  # noqa: PLC0415
 
         form = schema()
         place = form.get_field_index("error")
