@@ -48,6 +48,9 @@ _HIGHEST = ("max_score", "score_max", "scale_max")
 _WHOLES = frozenset({10, 100})
 """Sums of weights of which a threshold may be a part."""
 
+_LONG = 10
+"""The end of a scale from which a threshold of 1 may be meant as 1.0, the whole of it."""
+
 Ends = tuple[Fraction, Fraction]
 
 
@@ -767,6 +770,9 @@ class _Reading:
             self._refuse(f"its criteria have several scales, so no score is {_show(passes)}, the threshold")
             return None, place
         scored = self._read_score(passes, low, high, is_part=self.is_pass_part)
+        if passes == 1 and low == 0 and high >= _LONG and not self.is_pass_part:
+            self._refuse(f"nothing says whether 1, the threshold, is a score of 0 to {_show(high)} or all of it")
+            scored = None
         if scored is None or high <= low:
             return None, place
         passes = scored
