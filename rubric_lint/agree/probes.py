@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.agree.intervals import Bounded, Share, Sides, bound, count_deciding, find_least
 from rubric_lint.agree.judged.outcomes import at_most, corrected
+from rubric_lint.agree.ratings import Key, make_id_key
 from rubric_lint.agree.runs import find_direction
 from rubric_lint.agree.scales import VERDICTS
 from rubric_lint.agree.sheets import draw
@@ -416,31 +417,27 @@ class Against(NamedTuple):
     plain: str
 
 
-def read_scored(name: str, rubrics: Mapping[str, ScoringRubric]) -> dict[tuple[str, str], Scored]:
+def read_scored(name: str, rubrics: Mapping[str, ScoringRubric]) -> dict[tuple[str, Key], Scored]:
     """Return the results of a file by the rubric and the id, without invalid ones and those of other versions."""
     scorer, found = Scorer(rubrics), {}
     with open_stream(name) as stream:
         for line, text in read_entries(iter(lambda: stream.read(CHUNK), b"")):
             outcome = scorer.tell(text, line)
             if outcome.result and not outcome.has_other_meaning:
-                found[outcome.result.rubric.name, _key(outcome.head.get("id"))] = outcome.result
+                found[outcome.result.rubric.name, make_id_key(outcome.head.get("id"))] = outcome.result
     return found
 
 
-def _key(name: object) -> str:
-    return f"{type(name).__name__}:{name}"
-
-
-def is_in(answer: Answer, results: Mapping[tuple[str, str], Scored]) -> bool:
+def is_in(answer: Answer, results: Mapping[tuple[str, Key], Scored]) -> bool:
     """Return whether an answer has a result."""
-    return (answer.rubric.name, _key(answer.record["id"])) in results
+    return (answer.rubric.name, make_id_key(answer.record["id"])) in results
 
 
 def compare(
     rubric: ScoringRubric,
     drawn: Iterable[Answer],
-    answers: Mapping[tuple[str, str], Scored],
-    judged: Mapping[tuple[str, str], Scored],
+    answers: Mapping[tuple[str, Key], Scored],
+    judged: Mapping[tuple[str, Key], Scored],
 ) -> Probes:
     """Compare the variants of the drawn answers with these, as far as both have results."""
     own = [each for each in drawn if each.rubric.name == rubric.name]
@@ -449,7 +446,7 @@ def compare(
     kinds, invalid = [], 0
     for kind in PROBES:
         made = [record for records in varied for record in records if record[_KIND] == kind]
-        both = [(_key(each[_OF]), judged.get((rubric.name, _key(each["id"])))) for each in made]
+        both = [(make_id_key(each[_OF]), judged.get((rubric.name, make_id_key(each["id"])))) for each in made]
         pairs = [_compare(answers[rubric.name, was], now) for was, now in both if now]
         invalid += len(made) - len(pairs)
         kinds.append(decide(kind, len(made), pairs, names))

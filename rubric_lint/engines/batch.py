@@ -57,21 +57,18 @@ def _read(file: Any) -> Iterator[bytes]:
 
 def _is_table(outputs: Any) -> bool:
     """Return whether it has columns, or is a column of Arrow."""
-    return _is_frame(outputs) or any(hasattr(outputs, f"__arrow_c_{kind}__") for kind in ("stream", "array"))
-
-
-def _is_frame(outputs: Any) -> bool:
-    """Return whether it is a data frame of pandas, whose columns may hold any Python values."""
-    return hasattr(outputs, "columns") and hasattr(outputs, "iloc")
+    is_frame = hasattr(outputs, "columns") and hasattr(outputs, "iloc")
+    return is_frame or any(hasattr(outputs, f"__arrow_c_{kind}__") for kind in ("stream", "array"))
 
 
 def _divide_table(table: Any, size: int) -> "Iterator[Items | Columns]":
-    if hasattr(table, "iloc"):  # of pandas, which has columns that Arrow cannot hold
-        if _is_frame(table):
+    if hasattr(table, "iloc"):  # of pandas, whose columns may hold any Python values
+        is_frame = hasattr(table, "columns")
+        if is_frame:
             refuse_repeated([*table.columns])
         for start in range(0, len(table), size):
             part = table.iloc[start : start + size]
-            if _is_frame(part):
+            if is_frame:
                 yield gather({name: part.iloc[:, place].tolist() for place, name in enumerate(part.columns)}, len(part))
             else:
                 yield Items(part.tolist())

@@ -8,10 +8,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import AbstractContextManager, contextmanager, redirect_stdout
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -204,16 +204,13 @@ def find_progress(folder: Path) -> tuple[int, int] | None:
     return rows, of
 
 
-class Folder:
+class Folder(AbstractContextManager["Folder"]):
     """A folder for the results of a plan, locked for other runs from `prepare` to the end of the block."""
 
     def __init__(self, path: Path, plan: Plan) -> None:
         self.path = path
         self._plan = plan
         self._lock = -1
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         if self._lock >= 0:
@@ -326,7 +323,15 @@ class Worker:
                 if batch.judged_otherwise:
                     first_other = first_other if others else rows + batch.judged_otherwise[0]
                     others += len(batch.judged_otherwise)
-                writer.write_table(_number_errors(results, part.first_row + rows + 1))
+                column = results["error"].combine_chunks()
+                if column.null_count < len(column):  # each error says in which row of the input it is
+                    first = part.first_row + rows + 1
+                    numbers = pa.array(range(first, first + len(column)), pa.int64())
+                    fields = [column.field(0), column.field(1), numbers]
+                    numbered = pa.StructArray.from_arrays(fields, fields=[*column.type], mask=column.is_null())
+                    place = results.schema.get_field_index("error")
+                    results = results.set_column(place, results.schema.field("error"), numbered)
+                writer.write_table(results)
                 rows += len(results)
                 totals = totals + batch.totals
             if rows != part.rows:
@@ -349,16 +354,6 @@ def _read(name: str, part: Part, mapping: Mapping[str, str]) -> Iterator[pa.Tabl
         told = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
         told = "No such file or directory" if isinstance(fault, FileNotFoundError) else told.partition("\n")[0]
         raise PlanError(f"cannot be read: {told}") from None
-
-
-def _number_errors(results: pa.Table, first: int) -> pa.Table:
-    """Say in each error in which row of the input it is; `first` is the number of the first row."""
-    column = results["error"].combine_chunks()
-    if column.null_count == len(column):
-        return results
-    fields = [column.field(0), column.field(1), pa.array(range(first, first + len(column)), pa.int64())]
-    numbered = pa.StructArray.from_arrays(fields, fields=[*column.type], mask=column.is_null())
-    return results.set_column(results.schema.get_field_index("error"), results.schema.field("error"), numbered)
 
 
 _MOST_IDS = 20_000_000
