@@ -283,10 +283,10 @@ def of_probes(loaded: Loaded, probes: "Probes") -> Iterator[Evidence]:
     """Yield what answers made worse on purpose show against a rubric."""
     source, document = loaded.document.source, loaded.document
     places = {name: path for path, name in _list_entries(loaded)}
-    for each in probes.list_against():
-        path = places[each.criterion] if each.criterion else loaded.rubric.path
+    for criterion, rule, severity, message, plain in probes.list_against():
+        path = places[criterion] if criterion else loaded.rubric.path
         line, column, _ = source.position(document.span(path).start)
-        yield Evidence(each.criterion, each.rule, each.severity, each.message, source.name, line, column, each.plain)
+        yield Evidence(criterion, rule, severity, message, source.name, line, column, plain)
 
 
 def refuse(source: Source, findings: Sequence[Finding], asked: Asked) -> Assessment:

@@ -385,8 +385,11 @@ class Probes(NamedTuple):
         levels = {f"level_{name}": value for name, value in self.levels._asdict().items()}
         return {**dict(counts), **levels, "kinds": [each.to_json() for each in self.kinds]}
 
-    def list_against(self) -> "Iterator[Against]":
-        """Yield what speaks against a rubric: warnings for what is never right, else hints."""
+    def list_against(self) -> Iterator[tuple[str | None, str, Severity, str, str]]:
+        """Yield what speaks against a criterion or (None) the rubric: warnings for what is never right, else hints.
+
+        Each is the criterion, the name of the probe as a rule, a severity, a message, and one without statistics.
+        """
         for each in self.kinds:
             rule = f"probe-{each.kind}"
             what, n = PROBES[each.kind].what, each.most.share.n
@@ -400,21 +403,11 @@ class Probes(NamedTuple):
                 message = f"{whose} is better with {what}: {sign} (p = {count.chance_of(1):.1g}, {tests}). {advice}."
                 plain = f"better with {what} ({count.rose} of {n}, worse {count.fell})"
                 plain = f"the verdict is {plain}" if name is None else plain
-                yield Against(name, rule, Severity.WARNING if is_rewarded else Severity.HINT, message, plain)
+                yield name, rule, (Severity.WARNING if is_rewarded else Severity.HINT), message, plain
             if each.outcome is Outcome.UNNOTICED:
                 advice = "If that matters, say in a criterion what must be right and complete"
                 message = f"nothing notices {what}: {word_most(each)}. {advice}."
-                yield Against(None, rule, Severity.HINT, message, message)
-
-
-class Against(NamedTuple):
-    """A statement against a rubric or (not None) a criterion; `plain` is for people who know no statistics."""
-
-    criterion: str | None
-    rule: str
-    severity: Severity
-    message: str
-    plain: str
+                yield None, rule, Severity.HINT, message, message
 
 
 def read_scored(name: str, rubrics: Mapping[str, ScoringRubric]) -> dict[tuple[str, Key], Scored]:
