@@ -497,12 +497,11 @@ class Finder(NamedTuple):
 class CriterionOutcome(NamedTuple):
     """What the rules came to for a criterion, or for the rubric as a whole (None).
 
-    `fired` has their findings, `untested` what they could not decide, and `quiet` the rules that tested everything and
-    found nothing. A rule that does not apply, such as `judged-unused-band` to a check, is in none of them.
+    `untested` has what they could not decide, and `quiet` the rules that tested everything and found nothing. A rule
+    that does not apply, such as `judged-unused-band` to a check, is in none of them.
     """
 
     criterion: str | None
-    fired: tuple[Decision, ...]
     quiet: tuple[str, ...]
     untested: tuple[Untested, ...]
 
@@ -538,19 +537,12 @@ def decide(table: Table) -> list[Decision | Untested]:
 
 def sort_by_criterion(table: Table, outcomes: Sequence[Decision | Untested]) -> tuple[CriterionOutcome, ...]:
     """Return the outcomes of all rules for each criterion of a table in order, then for the rubric as a whole."""
-    fired = dict[str | None, list[Decision]]()
-    untested = dict[str | None, list[Untested]]()
-    for each in outcomes:
-        if isinstance(each, Decision):
-            fired.setdefault(each.target.criterion, []).append(each)
-        else:
-            for name in each.concerns:
-                untested.setdefault(name, []).append(each)
     concerned = {rule: set(finder.concerns(table)) for rule, finder in FINDERS.items()}
     found = []
     for name in (*names_of(table.columns), None):
-        decisions, undecided = fired.get(name, []), untested.get(name, [])
-        told = {each.rule for each in decisions} | {each.rule for each in undecided}
+        untested = tuple(each for each in outcomes if isinstance(each, Untested) and name in each.concerns)
+        told = {each.rule for each in outcomes if isinstance(each, Decision) and each.target.criterion == name}
+        told |= {each.rule for each in untested}
         quiet = tuple(rule for rule, names in concerned.items() if name in names and rule not in told)
-        found.append(CriterionOutcome(name, tuple(decisions), quiet, tuple(undecided)))
+        found.append(CriterionOutcome(name, quiet, untested))
     return tuple(found)

@@ -189,10 +189,10 @@ class Doubt(NamedTuple):
 class Review(NamedTuple):
     """What the results of one rubric show.
 
-    `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has the
-    decisions and what is untested once more, by criterion. `gates` say how the verdicts of each judge decide what the
-    labels do, which were `chosen` in one way (None: unknown), and `doubt` what of it is less than it seems. `joined`
-    has records under another name that can only be its own, each with its file. `ratings` are what was read.
+    `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has what
+    is untested once more, and what found nothing, by criterion. `gates` say how the verdicts of each judge decide what
+    the labels do, which were `chosen` in one way (None: unknown), and `doubt` what of it is less than it seems.
+    `joined` has records under another name that can only be its own, each with its file. `ratings` are what was read.
     """
 
     rubric: str
