@@ -9,10 +9,10 @@ import pytest
 
 from rubric_lint.agree.coefficients import alpha_interval, alpha_nominal, alpha_ordinal
 from rubric_lint.agree.intervals import incomplete_beta, lower_bound, lower_tail, t_quantile, upper_bound, upper_tail
-from rubric_lint.agree.judged.influence import Link, find_length, find_links, find_order
 from rubric_lint.agree.judged.outcomes import Decision, bound_absent, count_needed, level_of, share_of
 from rubric_lint.agree.judged.rules import (
     FINDERS,
+    Link,
     correlate_with_rest,
     decide,
     find_ceiling,
@@ -20,6 +20,9 @@ from rubric_lint.agree.judged.rules import (
     find_cut,
     find_disagreement,
     find_inverse,
+    find_length,
+    find_links,
+    find_order,
     find_redundant,
     find_unstable,
     find_unused,
