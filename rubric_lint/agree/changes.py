@@ -151,7 +151,13 @@ def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterato
         gates = {"gate": old.gate}, {"gate": new.gate}
         yield Change(What.GATE, rubric, name, *gates, paths=(old.criterion.gate_path, new.criterion.gate_path))
     if old.criterion.levels or new.criterion.levels:
-        yield from _compare_levels(rubric, old, new)
+        was, now = _levels(old), _levels(new)
+        for number in sorted({*was, *now}):
+            before, before_path = was.get(number, (None, old.criterion.path))
+            after, after_path = now.get(number, (None, new.criterion.path))
+            one, two = (each and (each["name"], words(each["outcome"]), each["score"]) for each in (before, after))
+            if one != two:
+                yield Change(What.LEVEL, rubric, name, before, after, (number,), (before_path, after_path))
     elif old.criterion.scale or new.criterion.scale:
         scales = [old.criterion.scale], [new.criterion.scale]
         yield from compare_scores(rubric, name, (old.scoring, scales[0]), (new.scoring, scales[1]))
@@ -226,17 +232,6 @@ def _band_path(scales: Sequence[Scale | None], score: int) -> Path | None:
 def weigh(judged: Judged) -> Value:
     """Return the weight and the share of a criterion."""
     return {"weight": float(judged.scoring.weight), "share": float(judged.scoring.share)}
-
-
-def _compare_levels(rubric: str, old: Judged, new: Judged) -> Iterator[Change]:
-    was, now = _levels(old), _levels(new)
-    for number in sorted({*was, *now}):
-        before, before_path = was.get(number, (None, old.criterion.path))
-        after, after_path = now.get(number, (None, new.criterion.path))
-        one, other = (level and (level["name"], words(level["outcome"]), level["score"]) for level in (before, after))
-        if one != other:
-            paths = before_path, after_path
-            yield Change(What.LEVEL, rubric, new.criterion.id, before, after, (number,), paths)
 
 
 def _levels(judged: Judged) -> dict[int, tuple[Value, Path]]:

@@ -135,7 +135,21 @@ class Rewarder:
             )
         if outputs is not None and options.samples > 1:
             raise ValueError("`samples` needs a judge; the field `outputs` has as many outputs as it lists")
-        self.rubrics = _take_rubrics(rubrics)
+        if isinstance(rubrics, ScoringRubric):
+            self.rubrics = {rubrics.name: rubrics}
+        elif isinstance(rubrics, str | os.PathLike):
+            self.rubrics = read_rubrics(rubrics)
+        elif (
+            isinstance(rubrics, Mapping)
+            and rubrics
+            and all(isinstance(each, ScoringRubric) for each in rubrics.values())
+        ):
+            self.rubrics = dict(rubrics)
+        else:
+            raise TypeError(
+                f"rubrics is a value of the type {type(rubrics).__name__}; expected a rubric, the rubrics that "
+                "load_rubrics returns, or the path of a file"
+            )
         if options.dropout and all(len(rubric.criteria) < 2 for rubric in self.rubrics.values()):
             raise ValueError(
                 f"dropout is {options.dropout!r}, but no rubric has two criteria, so none can be dropped; expected 0"
@@ -287,19 +301,6 @@ def _word(fault: OutputError | None) -> str:
     if fault is None:
         return ""
     return f"{fault.path}: {fault.message}" if fault.path else fault.message
-
-
-def _take_rubrics(rubrics: Rubrics) -> dict[str, ScoringRubric]:
-    if isinstance(rubrics, ScoringRubric):
-        return {rubrics.name: rubrics}
-    if isinstance(rubrics, str | os.PathLike):
-        return read_rubrics(rubrics)
-    if isinstance(rubrics, Mapping) and rubrics and all(isinstance(each, ScoringRubric) for each in rubrics.values()):
-        return dict(rubrics)
-    raise TypeError(
-        f"rubrics is a value of the type {type(rubrics).__name__}; expected a rubric, the rubrics that load_rubrics "
-        "returns, or the path of a file"
-    )
 
 
 _OF_TRAINER = frozenset({"trainer_state", "log_extra", "log_metric", "environments"})

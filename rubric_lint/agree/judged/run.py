@@ -20,7 +20,7 @@ from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import Key, Ratings, combine_people
 from rubric_lint.agree.reading import Invalid, LeftOut, Reader, UnusableError
 from rubric_lint.agree.scales import measure_verdicts
-from rubric_lint.finding import Place, Problem, Result
+from rubric_lint.finding import Place, Result
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import Found, examine
 from rubric_lint.outputs.agentv_runs import find_graded
@@ -362,7 +362,11 @@ class JudgedFinder:
         for loaded, review in zip(named, self.reviews, strict=True):
             places = RubricPlaces(loaded)
             for decision in review.decisions:
-                yield Found(decision.rule, _place(decision, places), loaded.document, loaded.rubric)
+                problem = places.problem(_find_place(decision.target, places), decision.code, decision.values)
+                if decision.other is not None:
+                    other = places.problem(_find_place(decision.other, places))
+                    problem = problem._replace(related=(Place("the other criterion", other.path, other.part),))
+                yield Found(decision.rule, problem, loaded.document, loaded.rubric)
 
     def _review(self, loaded: Loaded, found: Sequence[Found], namesakes: int, among: Among) -> Review:
         if namesakes > 1:
@@ -381,15 +385,6 @@ class JudgedFinder:
         except RubricError as fault:
             return Review(loaded.name, fault=str(fault))
         return self._cache.review(rubric, self._sources, among, takes_unnamed=self._is_only)
-
-
-def _place(decision: Decision, places: RubricPlaces) -> Problem:
-    """Return the problem of a decision at its place in the document."""
-    problem = places.problem(_find_place(decision.target, places), decision.code, decision.values)
-    if decision.other is None:
-        return problem
-    other = places.problem(_find_place(decision.other, places))
-    return problem._replace(related=(Place("the other criterion", other.path, other.part),))
 
 
 def _find_place(target: Target, places: RubricPlaces) -> RubricPart:

@@ -67,7 +67,20 @@ def match_string(text: str) -> str:
 
     Letters and digits of ASCII are expected as they are: no program escapes them.
     """
-    return rf"\A\x22{''.join(map(_match_character, text))}\x22\z"
+    parts = []
+    for char in text:
+        if is_plain(char):
+            parts.append(char if char.isalnum() or char in "_ " else rf"\x{ord(char):02x}")
+            continue
+        units = char.encode("utf-16-be", "surrogatepass").hex()
+        either_case = [f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in units]
+        ways = ["".join(rf"\\u{''.join(either_case[at : at + 4])}" for at in range(0, len(units), 4))]
+        if char not in '"\\' and char >= " ":
+            ways.append(rf"\x{{{ord(char):x}}}")
+        if char in _SHORT:
+            ways.append(rf"\\{_SHORT[char]}".replace('"', r"\x22"))
+        parts.append(f"(?:{'|'.join(ways)})")
+    return rf"\A\x22{''.join(parts)}\x22\z"
 
 
 def match_lines(names: Iterable[str]) -> str:
@@ -86,16 +99,3 @@ def is_plain(text: str) -> bool:
 
 _SHORT = {'"': '"', "\\": r"\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 """The letter of the short escape of a character, as a pattern."""
-
-
-def _match_character(char: str) -> str:
-    if is_plain(char):
-        return char if char.isalnum() or char in "_ " else rf"\x{ord(char):02x}"
-    units = char.encode("utf-16-be", "surrogatepass").hex()
-    either_case = [f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in units]
-    ways = ["".join(rf"\\u{''.join(either_case[at : at + 4])}" for at in range(0, len(units), 4))]
-    if char not in '"\\' and char >= " ":
-        ways.append(rf"\x{{{ord(char):x}}}")
-    if char in _SHORT:
-        ways.append(rf"\\{_SHORT[char]}".replace('"', r"\x22"))
-    return f"(?:{'|'.join(ways)})"
