@@ -25,7 +25,8 @@ from rubric_lint.finding import Severity
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.messages import join_words
-from rubric_lint.outputs.streams import CHUNK, read_entries
+from rubric_lint.outputs.blocks import CHUNK
+from rubric_lint.outputs.streams import read_entries
 from rubric_lint.project.opening import open_stream
 from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.scorer import Scorer

@@ -8,8 +8,9 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rubric_lint.engines.rows import Items, Kind, RowError, Rows, gather, is_null, read_column, refuse_repeated
+from rubric_lint.outputs.blocks import CHUNK, Block
 from rubric_lint.outputs.decoding import OutputError, read_struct
-from rubric_lint.outputs.streams import CHUNK, Block, read_blocks
+from rubric_lint.outputs.streams import read_blocks
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.grading import CriterionResult, JudgeOutput, ScoringRubric, Verdict
 from rubric_lint.scoring.loading import RubricError
@@ -376,7 +377,10 @@ _LARGEST = 2**63 - 1
 
 
 def score_batch(
-    rubrics: ScoringRubric | Mapping[str, ScoringRubric], outputs: Any, *, extract: str = "last"
+    rubrics: ScoringRubric | Mapping[str, ScoringRubric],
+    outputs: Any,
+    *,
+    extract: str = "last",
 ) -> ScoredBatch:
     """Score many judge outputs by a rubric, or by the rubrics that `load_rubrics` returns; return columns, in order.
 
@@ -399,7 +403,11 @@ def score_batch(
 
 
 def score_batches(
-    rubrics: ScoringRubric | Mapping[str, ScoringRubric], outputs: Any, *, size: int = 65_536, extract: str = "last"
+    rubrics: ScoringRubric | Mapping[str, ScoringRubric],
+    outputs: Any,
+    *,
+    size: int = 65_536,
+    extract: str = "last",
 ) -> Iterator[ScoredBatch]:
     """Score a stream of judge outputs as `score_batch`, and yield batches of `size` rows, the last one with the rest.
 

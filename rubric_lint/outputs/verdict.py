@@ -29,11 +29,6 @@ BLANK = IN_LINE + "\n"
 _LONE_CR = re.compile(r"\r(?!\n)")
 
 
-def mend_line_ends(text: str) -> str:
-    """Replace every line end with LF, keeping the length of the text and the meaning of its JSON."""
-    return _LONE_CR.sub("\n", text) if "\r" in text else text
-
-
 def blank(text: str) -> str:
     """Replace every character of a text with a space, keeping line ends."""
     return "\n".join([" " * len(line) for line in text.split("\n")])
@@ -73,11 +68,6 @@ def blank_thoughts(text: str) -> str:
         pieces += [blank(text[done:start]), text[start:end]]
         done = end
     return "".join([*pieces, blank(text[done:])])
-
-
-def ends_thoughts(text: str) -> bool:
-    """Return whether a text has a mark that begins or ends thoughts."""
-    return any(marks.search(text) for marks in (_THOUGHT, _HARMONY, _BARE_FINAL))
 
 
 _SIGNS = ("<", "&", "\uff1c", "\u25c1", "THINK]")
@@ -281,7 +271,8 @@ def find_verdict(
         OutputError: if there is no such object, more than one, or one that is broken, cut off or part of something
             broken: part of a broken output could contain a score that the judge never gave.
     """
-    text = mend_line_ends(text)
+    # Each line end becomes LF, which keeps the length of the text and the meaning of its JSON.
+    text = _LONE_CR.sub("\n", text) if "\r" in text else text
     body = text.strip(BLANK)
     if not body:
         raise OutputError("the text is empty; expected a JSON object")
@@ -306,7 +297,8 @@ def find_verdict(
         if extract is Extract.LAST:
             _refuse_place(rest, begin, end, found)
     else:  # a quote only if the answer may have ended the judge's thoughts
-        if rest != text and is_quote(found) and ends_thoughts(answer or ""):
+        has_mark = any(marks.search(answer or "") for marks in (_THOUGHT, _HARMONY, _BARE_FINAL))
+        if rest != text and is_quote(found) and has_mark:
             raise _quoted(rest, found.start)
     refuse_flaws(found.value)
     return found.value

@@ -567,19 +567,25 @@ class HtmlReport:
         criteria = [*_compare_criteria(other, rubrics)]
         if len(criteria) > _MOST_CRITERIA:
             criteria.sort(key=lambda row: -row.pair.lower - row.pair.higher)
+        ours = {each.id for rubric in rubrics for each in rubric.criteria}
+        theirs = {each.id for rubric in other.known.rubrics for each in rubric.criteria}
+        lonely = [  # criteria that only one of the runs has: which one, the first of them, and the number of the others
+            (where, sorted(names)[:_MOST_NAMES], max(len(names) - _MOST_NAMES, 0))
+            for where, names in (("this", ours - theirs), ("the other", theirs - ours))
+            if names and theirs
+        ]
         flips = [("worse", worse, other.worse), ("better", better, other.better)]
         comparison = {
             "versions": _word_versions(other, rubrics),
             "figures": figures,
             "verdicts": [name for name in (*Verdict, None) if name or any(None in pair for pair in counts.verdicts)],
             "criteria": criteria,
-            "read_score": read_score,
             "flips": [
                 (kind, count, [flip for flip in firsts if flip.was.verdict is not flip.now.verdict])
                 for kind, count, each in flips
                 for firsts in [[*islice(other.list_flips(each), _MOST_FIRST)]]
             ],
-            "lonely": [*_list_lonely(other, rubrics)],
+            "lonely": lonely,
             "not_compared": [*_list_not_compared(other, only_there)],
         }
         return {
@@ -821,15 +827,6 @@ def _list_changes(other: OtherRun, rubric: ScoringRubric, criterion: ScoringCrit
         if was.gate != criterion.gate:
             before, now = ("none" if gate is None else f"{gate}" for gate in (was.gate, criterion.gate))
             yield f"gate {before} to {now}"
-
-
-def _list_lonely(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> Iterator[tuple[str, Sequence[str], int]]:
-    """Yield the criteria that only one of the runs has: which one, the first of them, and the number of the others."""
-    ours = {each.id for rubric in rubrics for each in rubric.criteria}
-    theirs = {each.id for rubric in other.known.rubrics for each in rubric.criteria}
-    for where, names in (("this", ours - theirs), ("the other", theirs - ours)):
-        if names and theirs:
-            yield where, sorted(names)[:_MOST_NAMES], max(len(names) - _MOST_NAMES, 0)
 
 
 def _list_not_compared(other: OtherRun, only_there: int) -> Iterator[str]:

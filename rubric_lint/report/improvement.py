@@ -103,14 +103,10 @@ def word_reason(tried: Tried) -> str:
     decided = tried.decided
     if decided is None:
         return "not decided"
-    others = list_names([each.of or "the verdict" for each in _list_others(decided)], 3)
+    own = decided.figures[0].of if decided.figures else ""
+    others = list_names([each.of or "the verdict" for each in decided.figures if each.of != own], 3)
     values = {"n": decided.n, "rules": join_words(list(decided.rules)), "others": others}
     return _REASONS[decided.reason].format(failed=list_names(decided.failed, 3), **values)
-
-
-def _list_others(decided: Decided) -> list[Figure]:
-    own = decided.figures[0].of if decided.figures else ""
-    return [each for each in decided.figures if each.of != own]
 
 
 def as_text(page: Page, look: Style, write: Write) -> None:
@@ -209,29 +205,27 @@ def as_json(page: Page, _look: Style, write: Write) -> None:
     cost = str(page.spending.find_cost(page.prices).amount) if page.prices else None
     report = {
         "version": VERSION,
-        "rubrics": [_describe(each) for each in page.several],
+        "rubrics": [
+            {
+                "file": found.assessment.file,
+                "rubric": found.assessment.rubric,
+                "rubric_hash": found.assessment.review.hash or None,
+                "line": found.assessment.line,
+                "answers": found.assessment.review.answers,
+                "written_from": found.written_from,
+                "proved_on": found.proved_on,
+                "tests_not_asked": found.unasked_tests,
+                "criteria": [_describe_outcome(each) for each in found.outcomes],
+                "findings": [each.to_json() for each in found.whole],
+            }
+            for found in page.several
+        ],
         "requests": page.spending.requests,
         "cost": cost,
         "written": page.is_written,
         "stopped": page.is_stopped,
     }
     write(visible_json(json.dumps(report, ensure_ascii=False, indent=1)) + "\n")
-
-
-def _describe(found: Improvement) -> dict[str, Any]:
-    about = found.assessment
-    return {
-        "file": about.file,
-        "rubric": about.rubric,
-        "rubric_hash": about.review.hash or None,
-        "line": about.line,
-        "answers": about.review.answers,
-        "written_from": found.written_from,
-        "proved_on": found.proved_on,
-        "tests_not_asked": found.unasked_tests,
-        "criteria": [_describe_outcome(each) for each in found.outcomes],
-        "findings": [each.to_json() for each in found.whole],
-    }
 
 
 def _describe_outcome(outcome: Outcome) -> dict[str, Any]:

@@ -27,23 +27,21 @@ def read_object(value: Any, rubric: ScoringRubric) -> JudgeOutput:
     _refuse_message(value)
     value, faults = form.find(value)
     try:
-        return _read(value, faults, form, rubric)
+        form.check(value, faults)
+        if rubric.shape is Shape.HOLISTIC:
+            score = _read_answer(value[form.field], rubric.criteria[0], (form.field,))
+            return JudgeOutput((score,), (value.get("reasoning"),), value.get("reasoning"))
+        places = _find_checks(value["checks"], rubric)
+        checks = [(place, value["checks"][place]) for place in places]
+        answers = tuple(
+            _read_answer(check[form.field], criterion, ("checks", place, form.field))
+            for (place, check), criterion in zip(checks, rubric.criteria, strict=True)
+        )
+        return JudgeOutput(
+            answers, tuple(check.get("reasoning") for _, check in checks), value.get("overall_reasoning")
+        )
     except OutputError as fault:
         raise _count_others(fault, value, faults, rubric) from None
-
-
-def _read(value: Any, faults: Sequence[OutputError], form: "Form", rubric: ScoringRubric) -> JudgeOutput:
-    form.check(value, faults)
-    if rubric.shape is Shape.HOLISTIC:
-        score = _read_answer(value[form.field], rubric.criteria[0], (form.field,))
-        return JudgeOutput((score,), (value.get("reasoning"),), value.get("reasoning"))
-    places = _find_checks(value["checks"], rubric)
-    checks = [(place, value["checks"][place]) for place in places]
-    answers = tuple(
-        _read_answer(check[form.field], criterion, ("checks", place, form.field))
-        for (place, check), criterion in zip(checks, rubric.criteria, strict=True)
-    )
-    return JudgeOutput(answers, tuple(check.get("reasoning") for _, check in checks), value.get("overall_reasoning"))
 
 
 def _refuse_message(value: Any) -> None:
@@ -107,7 +105,10 @@ class Form:
         try:
             errors = list(self._validator.iter_errors(plain))
         except (ValueError, TypeError):  # what the validator rejects as not JSON
-            plain = _as_plain(value, ())
+            try:
+                plain = _simplify(value, ())
+            except RecursionError:
+                raise OutputError("nested too deeply to be read") from None
             errors = list(self._validator.iter_errors(plain))
         return plain, [self._word(value, tuple(error.instance_path), error.schema_path) for error in errors]
 
@@ -197,19 +198,8 @@ def _describe(value: Any) -> str:
     return "an object" if isinstance(value, Mapping) else f"a Python value of the type {type(value).__name__}"
 
 
-def _as_plain(value: Any, path: Path) -> Any:
-    """Convert a Python value to plain JSON types, without subclasses.
-
-    Raises:
-        OutputError: for a value of any other type.
-    """
-    try:
-        return _simplify(value, path)
-    except RecursionError:
-        raise OutputError("nested too deeply to be read") from None
-
-
 def _simplify(value: Any, path: Path) -> Any:  # noqa: PLR0911 (one for each type)
+    """Convert a Python value to plain JSON types, without subclasses; raise OutputError for a value of another type."""
     match value:
         case None | bool():
             return value

@@ -45,7 +45,11 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
     if any(entry.shapes != (shape,) for entry in rubric.entries):
         raise UnscorableError("mixes shapes")
     drafts = list(_draft(rubric, shape))
-    _refuse_repeated_ids(drafts)
+    ids = Counter(draft.id for draft in drafts)
+    if repeated := [name for name, count in ids.items() if count > 1]:
+        raise UnscorableError(f"has more than one criterion {join_words([f'`{name}`' for name in repeated])}")
+    if empty := [draft.id for draft in drafts if not draft.grades]:
+        raise UnscorableError(f"`{empty[0]}` has no score that a judge can give")
     whole = _as_integers([draft.weight for draft in drafts])
     total = _add_up(whole)
     unit = math.lcm(*(grade.score.denominator for draft in drafts for grade in draft.grades))
@@ -102,14 +106,6 @@ def _spread(outcomes: Mapping[int, str | None], gate: int | None, span: tuple[in
         Grade(number, Fraction(number - lowest, highest - lowest), 0, gate is None or number >= gate, outcomes[number])
         for number in sorted(outcomes)
     )
-
-
-def _refuse_repeated_ids(drafts: Sequence[ScoringCriterion]) -> None:
-    ids = Counter(draft.id for draft in drafts)
-    if repeated := [name for name, count in ids.items() if count > 1]:
-        raise UnscorableError(f"has more than one criterion {join_words([f'`{name}`' for name in repeated])}")
-    if empty := [draft.id for draft in drafts if not draft.grades]:
-        raise UnscorableError(f"`{empty[0]}` has no score that a judge can give")
 
 
 def share_out(weights: Sequence[Decimal]) -> list[Fraction]:

@@ -9,14 +9,7 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.outputs.decoding import QUOTE, OutputError, count_quotes, read_struct
 from rubric_lint.outputs.verdict import Extract, find_verdict, unwrap
 from rubric_lint.scoring.form import form_of, read_object
-from rubric_lint.scoring.grading import (
-    AnswerValue,
-    CriterionResult,
-    JudgeOutput,
-    Scored,
-    ScoringRubric,
-    Verdict,
-)
+from rubric_lint.scoring.grading import AnswerValue, CriterionResult, JudgeOutput, Scored, ScoringRubric, Verdict
 
 try:
     from msgspec import MsgspecError, convert, defstruct, field
@@ -316,11 +309,7 @@ def reader_of(rubric: ScoringRubric) -> Reader:
 
 
 def parse_output(
-    rubric: ScoringRubric,
-    output: Mapping[str, Any] | str,
-    *,
-    answer: str | None = None,
-    extract: str = "last",
+    rubric: ScoringRubric, output: Mapping[str, Any] | str, *, answer: str | None = None, extract: str = "last"
 ) -> JudgeOutput:
     """Read a judge output from raw text or an object, as `score` does.
 

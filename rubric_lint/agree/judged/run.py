@@ -24,10 +24,10 @@ from rubric_lint.finding import Place, Result
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import Found, examine
 from rubric_lint.outputs.agentv_runs import find_graded
-from rubric_lint.outputs.blocks import SkippedSheet
+from rubric_lint.outputs.blocks import CHUNK, SkippedSheet
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.mapping import Wanted
-from rubric_lint.outputs.streams import CHUNK, Asked, read_entries
+from rubric_lint.outputs.streams import Asked, read_entries
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.opening import open_stream, stat_path
 from rubric_lint.project.settings import SettingsFinder, shorten

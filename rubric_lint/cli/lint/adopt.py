@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, count
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -66,34 +67,50 @@ def adopt(given: Given) -> int:
     if STDIN in given.files and not given.stdin_filename:
         raise click.UsageError("- requires --stdin-filename, because the table names its files")
 
-    from rubric_lint.project.adoption import choose_file  # noqa: PLC0415  (--help needs none of this)
+    from rubric_lint.project.adoption import add_tables, choose_file, write_tables  # noqa: PLC0415  (not for --help)
     from rubric_lint.project.settings import shorten  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
     finder = given.finder()
     files = [_read(file, given.stdin_filename, finder) for file in dict.fromkeys(given.files)]
     if given.check:
-        return _check(files)
+        lacks = [f"{each.input.label}: {fault}" for each in files for fault in _find_lacks(each)]
+        for lack in lacks:
+            complain(lack)
+        return Exit.FOUND if lacks else Exit.CLEAN
     is_again = bool(given.scale) and all(each.settings.shapes for each in files)
-    for each in files if not is_again else ():
-        if each.title:
-            complain(f"{each.input.label}: is read already, as {each.title}; it needs no table")
+    for each in (each for each in files if each.title and not is_again):
+        complain(f"{each.input.label}: is read already, as {each.title}; it needs no table")
     new = [each for each in files if is_again or not each.title]
     if not new:
         return Exit.CLEAN
-    places = {choose_file(_find_settings(each, finder, given.output, given)) for each in new}
+    folders = [str(File(each.input.path).parent) for each in new]
+    named = given.config if given.output in {None, STDIN} else given.output
+    places = {choose_file(str(File(named).absolute()) if named else finder.for_folder(each).origin) for each in folders}
     if len(places) > 1:
         listed = list_names([shorten(place) for place in sorted(places)], 3)
         raise click.UsageError(f"these files have different settings ({listed}); name one with --output")
     file = places.pop()
-    old = _find_tables(new, finder) if is_again else []
-    tables = _make_tables(new, file, finder, _Wish(given.name, given.scale, old))
+    # With --scale, the tables that describe the files are inferred again.
+    names = {shape.name for each in new for shape in each.settings.shapes}
+    old = (
+        [table for table in finder.for_folder(folders[0]).table["shape"] if table["name"] in names] if is_again else []
+    )
+    tables = _make_tables(new, file, finder, given, old)
     if not tables:
         complain("nothing was written")
         return Exit.FOUND
     for each in new:
         _show(each, tables, given.color, err=given.output == STDIN)
-    return _write([table.table for table in tables], file, given.output)
+    written = [each.table for each in tables]
+    if given.output == STDIN:
+        click.echo(write_tables(written, file), nl=False)
+        return Exit.CLEAN
+    add_tables(written, file)
+    listed = list_names([visible(str(table["name"])) for table in written])
+    formats = f"{'format' if len(written) == 1 else 'formats'} {listed}"
+    click.echo(f"\nAdded the {formats} to {visible(shorten(file))}. All commands and editors now read the files.")
+    return Exit.CLEAN
 
 
 def _read(file: str, stdin_filename: str | None, finder: "SettingsFinder") -> _Given:
@@ -126,41 +143,19 @@ def _read(file: str, stdin_filename: str | None, finder: "SettingsFinder") -> _G
     return _Given(found, documents, settings, join_words(list(titles)))
 
 
-def _find_settings(given: _Given, finder: "SettingsFinder", output: str | None, settings: Given) -> str | None:
-    """Return the path of the settings file to write; None for a new one."""
-    if output not in {None, STDIN}:
-        return str(File(str(output)).absolute())
-    if settings.config:
-        return str(File(settings.config).absolute())
-    return finder.for_folder(str(File(given.input.path).parent)).origin
-
-
-def _find_tables(given: Sequence[_Given], finder: "SettingsFinder") -> list[Mapping[str, Any]]:
-    """Return the tables of the settings that describe files, to be inferred again."""
-    names = {shape.name for each in given for shape in each.settings.shapes}
-    tables = finder.for_folder(str(File(given[0].input.path).parent)).table["shape"]
-    return [table for table in tables if table["name"] in names]
-
-
-class _Wish(NamedTuple):
-    """What the user says about tables: their name, their scale, and the tables that they replace."""
-
-    name: str | None
-    scale: Any
-    old: Sequence[Mapping[str, Any]]
-
-
-def _make_tables(given: Sequence[_Given], file: str, finder: "SettingsFinder", wish: _Wish) -> "list[Inferred]":
-    """Return the tables of files; none if one of them has no criteria, which is said."""
+def _make_tables(
+    files: Sequence[_Given], file: str, finder: "SettingsFinder", given: Given, before: Sequence[Mapping[str, Any]]
+) -> "list[Inferred]":
+    """Return the tables of files, which replace those `before`; none if one has no criteria, which is said."""
     from rubric_lint.project.adoption import name_files  # noqa: PLC0415
     from rubric_lint.shapes.infer import find_likeliest, infer  # noqa: PLC0415
     from rubric_lint.shapes.shape import find_contradictions  # noqa: PLC0415
 
-    first = File(given[0].input.path)
-    documents = {document: each for each in given for document in each.documents}
-    found = infer(documents, "", find_likeliest, scale=wish.scale)
+    first = File(files[0].input.path)
+    documents = {document: each for each in files for document in each.documents}
+    found = infer(documents, "", find_likeliest, scale=given.scale)
     held = {document for table in found for document, *_ in table.criteria}
-    lacking = [each for each in given if held.isdisjoint(each.documents)]
+    lacking = [each for each in files if held.isdisjoint(each.documents)]
     for without in lacking:
         complain(f"{without.input.label}: no criteria found: {_WANTED}")
     if lacking:
@@ -169,12 +164,13 @@ def _make_tables(given: Sequence[_Given], file: str, finder: "SettingsFinder", w
     tables: list[Inferred] = []
     for each in found:
         names = dict.fromkeys(documents[document].input.path for document, *_ in each.criteria)
-        called = wish.name or (File(next(iter(names))).stem if len(names) == 1 else first.absolute().parent.name)
-        title = next(title for title in _number(called) if title not in known)
+        called = given.name or (File(next(iter(names))).stem if len(names) == 1 else first.absolute().parent.name)
+        numbered = chain([called], (f"{called}-{number}" for number in count(2)))
+        title = next(title for title in numbered if title not in known)
         known.add(title)
         head = {"name": title, "files": name_files(names, file)}
         head |= next(
-            ({key: old[key] for key in head} for old in wish.old if old["criteria"] == each.table["criteria"]), {}
+            ({key: old[key] for key in head} for old in before if old["criteria"] == each.table["criteria"]), {}
         )
         tables.append(each._replace(table={**each.table, **head}))
         for _, wrong in find_contradictions(each.table):
@@ -188,14 +184,6 @@ _WANTED = (
 )
 
 
-def _number(name: str) -> Iterator[str]:
-    yield name
-    number = 2
-    while True:
-        yield f"{name}-{number}"
-        number += 1
-
-
 def _show(given: _Given, tables: "Sequence[Inferred]", color: str, *, err: bool) -> None:
     """Show what is understood of a file, and what is not used."""
     from rubric_lint.report.show import ShowText  # noqa: PLC0415
@@ -205,15 +193,17 @@ def _show(given: _Given, tables: "Sequence[Inferred]", color: str, *, err: bool)
     shapes = tuple(each.shape for each in own)
     shown = show(given.input.path, given.input.data, given.settings._replace(shapes=shapes))
     ShowText(lambda text: click.echo(text, nl=False, err=err), make_style(color)).add(shown)
-    for line in (*_word_unused(given, own), *_word_words(given, own)):
+    for line in _word_left(given, own):
         click.echo(line, err=err)
     if any("scale" not in each.table and "levels" not in each.table for each in own):
         told = "nothing says on which scale its criteria are scored, so gates and thresholds are not used"
         click.echo(f"{given.input.label}: {told}; run this again with --scale 1-5 or --scale yes-no", err=err)
 
 
-def _word_unused(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
-    from rubric_lint.shapes.infer import generalize  # noqa: PLC0415
+def _word_left(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
+    """Say what is not used, and how to give numbers to words that stand for weights or for the scores of levels."""
+    from rubric_lint.project.adoption import write_value  # noqa: PLC0415
+    from rubric_lint.shapes.infer import generalize, list_words  # noqa: PLC0415
     from rubric_lint.text.path import pointer, split_pointer  # noqa: PLC0415
 
     for each in tables:
@@ -226,13 +216,6 @@ def _word_unused(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
             if names:
                 listed = join_words([f"`{visible(name)}`" for name in names])
                 yield f"{given.input.label}: not used {where}: {listed}"
-
-
-def _word_words(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
-    """Say how to give numbers to words that stand for weights or for the scores of levels."""
-    from rubric_lint.project.adoption import write_value  # noqa: PLC0415
-    from rubric_lint.shapes.infer import list_words  # noqa: PLC0415
-
     for each in tables:
         criteria = each.criteria[0][1]
         entries = [entry for _, found, _ in each.criteria for entry in found.entries]
@@ -246,32 +229,6 @@ def _word_words(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
             scores = write_value({word: at for at, word in enumerate(named)})
             advice = f"`level-scores = {visible(scores)}`, with the numbers that you mean"
             yield f"{given.input.label}: its levels have words; to score them, add {advice}"
-
-
-def _write(tables: Sequence[Mapping[str, Any]], file: str, output: str | None) -> int:
-    from rubric_lint.project.adoption import add_tables, write_tables  # noqa: PLC0415
-    from rubric_lint.project.settings import shorten  # noqa: PLC0415
-
-    if output == STDIN:
-        click.echo(write_tables(tables, file), nl=False)
-        return Exit.CLEAN
-    add_tables(tables, file)
-    named = list_names([visible(str(table["name"])) for table in tables])
-    formats = "format" if len(tables) == 1 else "formats"
-    click.echo(
-        f"\nAdded the {formats} {named} to {visible(shorten(file))}. All commands and editors now read the files."
-    )
-    return Exit.CLEAN
-
-
-def _check(given: Iterable[_Given]) -> int:
-    """Report the files that the settings do not describe whole."""
-    code = Exit.CLEAN
-    for each in given:
-        for fault in _find_lacks(each):
-            complain(f"{each.input.label}: {fault}")
-            code = Exit.FOUND
-    return code
 
 
 def _find_lacks(given: _Given) -> Iterator[str]:

@@ -12,8 +12,8 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import JUDGING, STDIN, Given, command
 from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
 from rubric_lint.cli.score.judge_options import find_access, make_plan
-from rubric_lint.messages import UserError, visible
-from rubric_lint.project.files import explain_os_error
+from rubric_lint.cli.score.options import require_existing
+from rubric_lint.messages import visible
 from rubric_lint.run.console import Progress
 from rubric_lint.run.summary import counted
 
@@ -118,8 +118,7 @@ def _check(given: Given) -> None:
     if given.rubric == STDIN:
         raise click.UsageError("RUBRIC cannot be read from stdin, as its tests and results are beside it; name a file")
     named = given.labels if given.models else (*given.labels, *given.results)
-    if missing := [name for name in named if name != STDIN and not Path(name).exists()]:
-        raise UserError(*(f"{name}: {explain_os_error(name, FileNotFoundError())}" for name in missing))
+    require_existing([name for name in named if name != STDIN])
 
 
 def _judge(given: Given, linted: "Linted") -> "tuple[int, tuple[str, ...], dict[str, Probes]]":

@@ -15,10 +15,12 @@ import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, command, load_given
-from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, wants_color
+from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, open_report, wants_color
+from rubric_lint.messages import point_to_known
 from rubric_lint.project.opening import open_stream
+from rubric_lint.report import Style
 from rubric_lint.run.console import Progress
-from rubric_lint.run.given import Input, InvalidError, UnusableError, read_given
+from rubric_lint.run.given import InvalidError, UnusableError, read_given
 from rubric_lint.text.source import SUFFIXES
 
 if TYPE_CHECKING:
@@ -76,13 +78,8 @@ def diff(given: Given) -> int:
     else:
         lines = as_markdown(comparison) if form == "markdown" else as_text(comparison, color=in_color)
         text = "\n".join(lines) + "\n"
-    if given.output in {None, STDIN}:
-        click.echo(text, nl=False, color=in_color)
-    else:
-        from rubric_lint.cli.options import open_output  # noqa: PLC0415
-
-        with open_output(given.output, "--output") as stream:
-            stream.write(text)
+    with open_report(given.output, Progress(sys.stderr), Style(in_color)) as write:
+        write(text)
     return Exit.CLEAN if comparison.is_clean else Exit.FOUND
 
 
@@ -92,8 +89,21 @@ def _compare_files(given: Given) -> "Comparison":
 
     finder = given.finder()
     files = [read_given(each, given.stdin_filename) for each in (given.old, given.new)]
-    loaded = [_load_old(files[0], finder), load_given(files[1], finder)]
-    pairs = _choose(pair_rubrics(*map(prepare_all, loaded)), given.name)
+    try:
+        old = load_given(files[0], finder)
+    except InvalidError as wrong:
+        mend = f"fix {files[0].label}"
+        if files[0].path not in (files[0].label, STDIN):  # a revision
+            mend = f"save it with `git show {shlex.quote(files[0].label)} > FILE`, fix FILE"
+        advice = f"{mend} (`rubric-lint` says how), then compare again"
+        raise UnusableError(*wrong.lines, f"OLD has errors, so its scores are undefined: {advice}") from None
+    loaded = [old, load_given(files[1], finder)]
+    pairs = pair_rubrics(*map(prepare_all, loaded))
+    if given.name is not None:
+        names = dict.fromkeys(rubric.name for pair in pairs for rubric in pair if rubric)
+        if given.name not in names:
+            raise click.UsageError(f"no rubric is named `{given.name}`; {point_to_known(given.name, names)}")
+        pairs = [pair for pair in pairs if any(rubric and rubric.name == given.name for rubric in pair)]
     effects = _score(given.outputs, pairs) if given.outputs else None
     changes = tuple(locate(change, *loaded) for change in compare(pairs))
     return Comparison(files[0].label, files[1].label, changes, effects)
@@ -223,40 +233,15 @@ def _find_failures(branch: "Branch", finder: "SettingsFinder") -> "tuple[tuple[S
     return tuple(found)
 
 
-def _load_old(given: Input, finder: "SettingsFinder") -> "dict[str, Loaded]":
-    """Return the rubrics of OLD by name.
-
-    Raises:
-        UnusableError: when there are none, or they have errors; the error then says how to compare all the same.
-    """
-    try:
-        return load_given(given, finder)
-    except InvalidError as wrong:
-        mend = f"fix {given.label}"
-        if given.path not in (given.label, STDIN):  # a revision
-            mend = f"save it with `git show {shlex.quote(given.label)} > FILE`, fix FILE"
-        advice = f"{mend} (`rubric-lint` says how), then compare again"
-        raise UnusableError(*wrong.lines, f"OLD has errors, so its scores are undefined: {advice}") from None
-
-
-def _choose(pairs: "list[RubricPair]", name: str | None) -> "list[RubricPair]":
-    if name is None:
-        return pairs
-    chosen = [pair for pair in pairs if any(rubric and rubric.name == name for rubric in pair)]
-    if not chosen:
-        from rubric_lint.messages import point_to_known  # noqa: PLC0415
-
-        names = dict.fromkeys(rubric.name for pair in pairs for rubric in pair if rubric)
-        raise click.UsageError(f"no rubric is named `{name}`; {point_to_known(name, names)}")
-    return chosen
-
-
 def _score(name: str, pairs: "list[RubricPair]") -> "Effects":
     from rubric_lint.agree.changes import Effects, score_both  # noqa: PLC0415
     from rubric_lint.outputs.streams import read_entries  # noqa: PLC0415
 
     effects = Effects()
-    progress = Progress(sys.stderr, "scoring", "outputs", None if name == STDIN else _size(name))
+    size = None
+    with suppress(OSError, ValueError):
+        size = None if name == STDIN else os.stat(name).st_size
+    progress = Progress(sys.stderr, "scoring", "outputs", size)
     try:
         for effect in score_both(read_entries(_chunks(name, progress)), pairs):
             progress.done += 1
@@ -270,14 +255,8 @@ def _score(name: str, pairs: "list[RubricPair]") -> "Effects":
     return effects
 
 
-def _size(name: str) -> int | None:
-    with suppress(OSError, ValueError):
-        return os.stat(name).st_size
-    return None
-
-
 def _chunks(name: str, progress: Progress) -> Iterator[bytes]:
-    from rubric_lint.outputs.streams import CHUNK  # noqa: PLC0415
+    from rubric_lint.outputs.blocks import CHUNK  # noqa: PLC0415
 
     if name == STDIN and sys.stdin is None:
         raise UnusableError("stdin is closed")

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
-from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,16 +17,15 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import JUDGING, STDIN, Given, command
 from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
 from rubric_lint.cli.score.judge_options import AnswersFile, find_access, hold, make_plan
+from rubric_lint.cli.score.options import require_existing
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.spending import Spending
 from rubric_lint.messages import UserError, visible
-from rubric_lint.project.files import File, explain_os_error, read
+from rubric_lint.project.files import File, read
 from rubric_lint.run.console import Progress
 from rubric_lint.run.summary import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rubric_lint.agree.assess import Assessment
     from rubric_lint.cli.lint.assessing import Linted
     from rubric_lint.cli.score.judge_options import Access
@@ -83,8 +81,7 @@ def improve(given: Given) -> int:
         raise click.UsageError("--results: name one file")
     if STDIN in (given.rubric, given.answers):
         raise click.UsageError("RUBRIC and ANSWERS are read more than once; name files")
-    if missing := [name for name in given.labels if not Path(name).exists()]:
-        raise UserError(*(f"{name}: {explain_os_error(name, FileNotFoundError())}" for name in missing))
+    require_existing(given.labels)
     linted = Linted(given.rubric, given.finder())
     if linted.has_errors:
         raise UserError(f"{given.rubric}: has errors; fix them first: rubric-lint check {given.rubric}")
@@ -206,15 +203,10 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
 
 
 def _read_answers(name: str, rubrics: Mapping[str, ScoringRubric], fields: Fields | None = None) -> list[Answer]:
-    """Return the answers of a file, or those of its results.
-
-    Raises:
-        UserError: if they cannot be used.
-    """
+    """Return the answers of a file, or those of its results; raise UserError if they cannot be used."""
     from rubric_lint.judge.answers import AnswersError, Fields  # noqa: PLC0415
 
-    if not Path(name).exists():
-        raise UserError(f"{name}: {explain_os_error(name, FileNotFoundError())}")
+    require_existing([name])
     try:
         with hold(name) as stream:
             source = AnswersFile(stream, rubrics, fields or Fields())
@@ -329,16 +321,16 @@ class _Asking:
         need = Need(call.model, guess_tokens(text for _, text in messages), call.max_tokens)
         if not self.limit.allows(self.spending, [need]):
             raise EndedError(Left.LIMIT, str(self.limit))
+
+        async def complete() -> Any:
+            async with self._writer.connect(*self._pace) as panel:
+                return await panel.endpoints[0].complete(messages, schema)
+
         try:
-            exchange = asyncio.run(self._complete(partial(self._writer.connect, *self._pace), messages, schema))
+            exchange = asyncio.run(complete())
         except UnansweredError as fault:
             raise EndedError(Left.NO_REPLY, str(fault)) from None
         self.spending.add(call.model, exchange.reply)
         if self._store and not exchange.reply.fault:
             self._store.put(key, exchange)
         return str(exchange.reply.text)
-
-    @staticmethod
-    async def _complete(connect: Any, messages: Iterable[Message], schema: Mapping[str, Any]) -> Any:
-        async with connect() as panel:
-            return await panel.endpoints[0].complete(messages, schema)

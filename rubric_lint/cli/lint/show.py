@@ -32,7 +32,7 @@ def show(given: Given) -> int:
     from rubric_lint.cli.output import open_report  # noqa: PLC0415
     from rubric_lint.project.settings import Overrides  # noqa: PLC0415
     from rubric_lint.report.show import SHOW_FORMATS, word_summary  # noqa: PLC0415
-    from rubric_lint.show.run import ShowRun  # noqa: PLC0415
+    from rubric_lint.show.source import ShowRun  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "reading")
@@ -56,8 +56,4 @@ def show(given: Given) -> int:
     if form == "json" and not summary.rubrics:
         for line in word_summary(summary).splitlines():
             complain(line)
-    if summary.faults:
-        return Exit.FAULT
-    if summary.unreadable:
-        return Exit.USAGE
-    return Exit.CLEAN if summary.rubrics else Exit.FOUND
+    return Exit.of(crashed=summary.faults, failed=summary.unreadable, found=not summary.rubrics)

@@ -190,11 +190,9 @@ class Model(NamedTuple):
 
 def check_url(_ctx: click.Context, _param: click.Parameter, url: str | None) -> str | None:
     """Validate the base URL. The error never repeats it, because it may contain a key."""
-    if not url:
-        return None
-    if not _is_sound(url):
+    if url and not _is_sound(url):
         raise click.UsageError("--base-url must have the form http://HOST:PORT/PATH or https://HOST/PATH")
-    return url
+    return url or None
 
 
 def _is_sound(url: str) -> bool:
@@ -304,7 +302,14 @@ def find_access(models: Sequence[Model], asking: Mapping[str, Any], *, sends: bo
     default = Call("", asking.get("base_url")).endpoint
     are_default = [call.endpoint == default for call in calls]
     literal, secret = asking.get("headers") or {}, asking.get("secret_headers") or {}
-    takes_headers = _find_takers(calls, are_default) if literal or secret else [False] * len(calls)
+    # The headers are for the models at the default endpoint, or at the only one.
+    takes_headers = are_default if literal or secret else [False] * len(calls)
+    if (literal or secret) and not any(are_default):
+        if len({call.endpoint for call in calls}) > 1:
+            raise click.UsageError(
+                "--header is for the default endpoint, but each model has its own; run them one by one"
+            )
+        takes_headers = [True] * len(calls)
     calls = [
         replace(call, headers=tuple(literal.items())) if takes else call
         for call, takes in zip(calls, takes_headers, strict=True)
@@ -314,19 +319,6 @@ def find_access(models: Sequence[Model], asking: Mapping[str, Any], *, sends: bo
     if sends:
         keys = _find_keys(models, calls, are_default, asking.get("api_key_env", ()), has_base_url=has_url)
     return Access(calls, keys, are_default, [secret if takes else {} for takes in takes_headers])
-
-
-def _find_takers(calls: Sequence[Call], are_default: Sequence[bool]) -> Sequence[bool]:
-    """Return which models get the headers of the command line: those at the default endpoint, or at the only one.
-
-    Raises:
-        click.UsageError: if several endpoints could be meant.
-    """
-    if any(are_default):
-        return are_default
-    if len({call.endpoint for call in calls}) > 1:
-        raise click.UsageError("--header is for the default endpoint, but each model has its own; run them one by one")
-    return [True] * len(calls)
 
 
 def make_plan(asking: Mapping[str, Any], **more: Any) -> Plan:

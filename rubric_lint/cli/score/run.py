@@ -98,15 +98,23 @@ def score_files(
     ):
         code = _score_streams(scoring, outputs, progress)
         decided = [*limits.decide(scoring.totals, other)] if limits else []
-        more = _list_more(other, decided)
+        parts: dict[str, Any] = {
+            "comparison": other and other.to_json(),
+            "limits": [each.to_json() for each in decided],
+        }
+        more = {name: part for name, part in parts.items() if part}
         writer.end(scoring.totals, more)
         if other and extras and (form == "table" or not given.quiet):
             _tell_comparison(more["comparison"], extras.name, write if form == "table" else None)
         if results and code is Exit.CLEAN:
             results.finish()
         warnings = (*scoring.warnings(), *(extras.warnings() if extras else ()))
-        has_totals = code is not Exit.INTERRUPTED and form != "table" and not given.quiet
-        _tell_end(warnings, scoring.totals if has_totals else None, writer.causes)
+        for warning in warnings:
+            complain(warning)
+        if code is not Exit.INTERRUPTED and form != "table" and not given.quiet:
+            causes = [f"invalid: {writer.causes.word()}"] if writer.causes.counts else []
+            for line in (*causes, str(scoring.totals)):
+                complain(line)
         if page and file and extras:
             title = title_of(outputs, given.rubric) + _HALF.get(code, "")
             told = extras.told._replace(repeated=scoring.repeated, agentv=scoring.compared)
@@ -118,22 +126,6 @@ def score_files(
 
 def _count_bytes(names: Iterable[str]) -> int:
     return sum(os.stat(name).st_size for name in names)  # noqa: PTH116 (a Path adds nothing here)
-
-
-def _list_more(other: "OtherRun | None", decided: "Sequence[Limit]") -> dict[str, Any]:
-    """Return what the JSON report says besides the totals; what there is none of is left out."""
-    parts = {"comparison": other and other.to_json(), "limits": [each.to_json() for each in decided]}
-    return {name: part for name, part in parts.items() if part}
-
-
-def _tell_end(warnings: Iterable[str], totals: "Totals | None", causes: Causes) -> None:
-    """Write the warnings, and the counts if they are wanted."""
-    for warning in warnings:
-        complain(warning)
-    if totals:
-        if causes.counts:
-            complain(f"invalid: {causes.word()}")
-        complain(str(totals))
 
 
 def _tell_comparison(found: "Mapping[str, Any]", name: str, write: Callable[[str], None] | None) -> None:
@@ -230,11 +222,7 @@ class ResultOutput:
     def __init__(
         self, name: str, rubrics: "Mapping[str, ScoringRubric]", read: Sequence[str], *, compact: bool
     ) -> None:
-        """Open the file.
-
-        Raises:
-            click.UsageError: when it cannot be written, or is one of the files `read`.
-        """
+        """Open the file; raise click.UsageError when it cannot be written, or is one of the files `read`."""
         from rubric_lint.project.writing import PartFile, WriteError  # noqa: PLC0415
         from rubric_lint.report.scores import count_errors, open_results  # noqa: PLC0415
 

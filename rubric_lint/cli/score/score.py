@@ -1,6 +1,5 @@
 """Run `rubric-score`: turn judge outputs into scores and verdicts."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import NoReturn
@@ -129,15 +128,8 @@ def merge(given: Given) -> int:
     left: list[str] = []
     found = find_files(given.results, left)
     require_readable(found)
-    _require_complete((*found, *left))
-    given = Given(**{**vars(given), "outputs": found, "compare": None, "labels": (), "extract": "last", "mapping": {}})
-    extras = prepare_extras(rubrics, given) if given.report else None
-    code, totals = score_files(rubrics, given, extras, merges=True)
-    return code or judge_totals(totals, given)
-
-
-def _require_complete(names: Sequence[str]) -> None:
-    """Check that all runs that wrote the files were completed; raise UserError naming those that were not."""
+    names = (*found, *left)
+    # All runs that wrote the files must be complete.
     faults = [
         f"{name}: not complete, as its run was interrupted; run it again, or delete the file"
         for name in names
@@ -146,16 +138,20 @@ def _require_complete(names: Sequence[str]) -> None:
     for folder in [Path(name).parent for name in names if Path(name).name == OF_ENGINE]:
         from rubric_lint.engines.cluster import find_progress  # noqa: PLC0415  (loads pyarrow)
 
-        found = find_progress(folder)
-        if found is None:
+        done = find_progress(folder)
+        if done is None:
             faults.append(f"{folder / OF_ENGINE}: cannot be read, so it is unknown whether all parts are there")
-        elif found[0] < found[1]:
+        elif done[0] < done[1]:
             faults.append(
-                f"{folder}: not complete, {found[0]:,} of {found[1]:,} outputs are scored; run "
+                f"{folder}: not complete, {done[0]:,} of {done[1]:,} outputs are scored; run "
                 "rubric-lint score --engine again to score the others"
             )
     if faults:
         raise UserError(*faults)
+    given = Given(**{**vars(given), "outputs": found, "compare": None, "labels": (), "extract": "last", "mapping": {}})
+    extras = prepare_extras(rubrics, given) if given.report else None
+    code, totals = score_files(rubrics, given, extras, merges=True)
+    return code or judge_totals(totals, given)
 
 
 cli = DefaultGroup(

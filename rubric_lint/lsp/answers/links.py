@@ -13,12 +13,12 @@ from lsprotocol import types
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.format.schema_files import catalogue
 from rubric_lint.lsp.answers.ids import inside_quotes
-from rubric_lint.lsp.complete.cards import find_rubrics
+from rubric_lint.lsp.complete.cards import find_rubrics, read_reference
 from rubric_lint.lsp.server.analysis import Analysis
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.workspace import uri_of
 from rubric_lint.project.settings import NAMES
-from rubric_lint.testing.reading import list_needed, split_reference
+from rubric_lint.testing.reading import list_needed
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part
 from rubric_lint.text.source import Span
@@ -74,16 +74,15 @@ async def answer_links(documents: OpenDocuments, params: types.DocumentLinkParam
 
 def _link_needed(analysis: Analysis, document: Document) -> Iterator[_Link]:
     """Link the rubric and the recorded outputs that a file with tests names."""
-    state, data = analysis.state, document.data if isinstance(document.data, dict) else {}
-    if isinstance(reference := data.get("rubric"), str):
-        path, name = split_reference(state.name, reference)
-        if os.path.isfile(path):
-            target = uri_of(path)
-            for each in [each for each in find_rubrics(state, reference) if name and each.name == name][:1]:
-                start = each.document.span(each.rubric.path, Part.KEY).start
-                target += f"#L{each.document.source.position(start).line}"
-            yield _Link(inside_quotes(document, document.span(("rubric",))), target, "Open the rubric")
-    if isinstance(data.get("outputs"), str):
+    state = analysis.state
+    if (reference := read_reference(state.name, document.data)) and os.path.isfile(reference[0]):
+        path, name = reference
+        target = uri_of(path)
+        for each in [each for each in find_rubrics(state, path) if name and each.name == name][:1]:
+            start = each.document.span(each.rubric.path, Part.KEY).start
+            target += f"#L{each.document.source.position(start).line}"
+        yield _Link(inside_quotes(document, document.span(("rubric",))), target, "Open the rubric")
+    if isinstance(document.data, dict) and isinstance(document.data.get("outputs"), str):
         path = list_needed(state.name, document)[-1]
         if os.path.isfile(path):
             yield _Link(inside_quotes(document, document.span(("outputs",))), uri_of(path), "Open the recorded outputs")

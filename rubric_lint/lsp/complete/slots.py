@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from rubric_lint.dialects.search.locate import find_claim_url
@@ -56,14 +57,8 @@ class Trial:
     comma: int | None = None
 
 
-def _list_trials(text: str, offset: int, start: int, end: int, kind: Kind) -> Iterator[Trial]:
-    """Yield the ways to read the text at an offset of the line from `start` to `end`, the likeliest first."""
-    if not kind.is_program:
-        yield from (_list_toml_keys if kind is Kind.TOML else _list_keys)(text, offset, start, end, kind)
-        yield from _list_values(text, offset, start, end, kind)
-
-
 def _list_keys(text: str, offset: int, start: int, end: int, kind: Kind) -> Iterator[Trial]:
+    """Yield the ways to read a key at an offset of the line from `start` to `end`, the likeliest first."""
     before, rest = text[start:offset], _KEY_AFTER.match(text, offset, end)
     if rest is None:
         return
@@ -262,8 +257,11 @@ class Slot(Trial):
 def find_slots(source: Source, offset: int) -> Iterator[Slot]:
     """Yield the slots that may be at an offset, the likeliest first: in a list both a key and a value can be typed."""
     text, kind = source.text, kind_of(source.name)
+    if kind.is_program:
+        return
     start, end = source.line_span(source.position(offset).line)
-    for trial in _list_trials(text, offset, start, end, kind):
+    list_keys = _list_toml_keys if kind is Kind.TOML else _list_keys
+    for trial in chain.from_iterable(each(text, offset, start, end, kind) for each in (list_keys, _list_values)):
         if (read := _try(source, trial, start, end)) is None:
             continue
         whole, url, found, is_cut = read
