@@ -4,10 +4,14 @@ import json
 from textwrap import dedent
 
 import pytest
+from cases import read_cases
 
 from rubric_lint.fix import fix
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.scoring.loading import load_rubrics
+
+TABLES = read_cases(__file__)
+
 
 FIVE = """\
     prompts: ["{{ input }}"]
@@ -92,33 +96,7 @@ def test_the_graders_of_agentv_4_have_the_same_forms(kind, value, dialect, expec
 
 # Places of plain strings, with the ids and the gates that they have there.
 ONE_TEXT = [("rubric-1", "Says why", "1", 10)]
-PLACES = {
-    "the defaults of all tests": (
-        "default_test: {assert: [Says why]}\ntests: [{id: a, vars: {input: x}}]\n",
-        "agentv-a7",
-    ),
-    "a set": (
-        "prompts: [x]\ntests: [{id: a, vars: {input: x}, assert: [{type: assert-set, assert: [Says why]}]}]\n",
-        "agentv-a7",
-    ),
-    "a list in execution": ("prompts: [x]\ntests: [{id: a, vars: {}, execution: {assert: [Says why]}}]\n", "agentv-a7"),
-    "the configuration of a scenario": (
-        "prompts: [x]\nscenarios: [{config: [{assert: [Says why]}], tests: [{id: a, vars: {input: x}}]}]\n",
-        "agentv-a7",
-    ),
-    "evaluators in execution": (
-        "tests: [{id: a, input: x, criteria: It, execution: {evaluators: [Says why]}}]\n",
-        "agentv-a4",
-    ),
-    "a file of cases": ("- {id: a, input: x, criteria: It, assertions: [Says why]}\n", "agentv-a4"),
-    "strings of a case beside criteria": (
-        (
-            "tests:\n  - {id: a, input: x, criteria: It, rubrics: [Says why]}\n"
-            "  - {id: b, input: x, rubrics: [{id: b, outcome: Says how}]}\n"
-        ),
-        "agentv-a3",
-    ),
-}
+PLACES = TABLES["PLACES"]
 
 
 @pytest.mark.parametrize(("text", "dialect"), PLACES.values(), ids=PLACES)
@@ -320,22 +298,7 @@ def test_an_escaped_template_is_what_the_judge_sees():
     assert (fixed.text, fixed.result.findings) == (expected, ())
 
 
-SILENT = {
-    "promptfoo, the same types": (
-        "prompts: [a]\nproviders: [openai:gpt-4]\ntests:\n  - vars: {q: x}\n    assert:\n"
-        "      - {type: llm-rubric, value: Is polite}\n      - {type: llm-rubric, value: {id: m, outcome: A}}\n"
-        "      - {type: assert-set, assert: [{type: contains, value: x}]}\n"
-    ),
-    "promptfoo, its defaults": (
-        "prompts: [a]\ndefaultTest: {assert: [{type: llm-rubric, value: Is polite}]}\ntests: [{vars: {q: x}}]\n"
-    ),
-    "assertions of an HTTP tool": (
-        "tests:\n  - {id: 1, input: {a: b}, assert: [status == 200]}\n  - {id: 2, input: x, assert: [body]}\n"
-    ),
-    "a conversation": "turns: [{input: x, assertions: [Says why]}]\ntests: []\n",
-    "a list of records": "- {id: 1, input: x, output: y, assertions: [a]}\n",
-    "a composite of another tool": "tests: [{id: a, input: 1, assert: [{type: composite, assertions: [x]}]}]\n",
-}
+SILENT = TABLES["SILENT"]
 
 
 @pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)

@@ -8,6 +8,10 @@ import time
 
 import pytest
 import warm
+from cases import read_cases
+
+TABLES = read_cases(__file__)
+
 
 OLD = """\
 # État
@@ -28,22 +32,7 @@ rubrics:
   - id: b
     expected_outcome: Names it
 """
-DIFF = """\
---- a/suite.yaml
-+++ b/suite.yaml
-@@ -1,8 +1,7 @@
- # État
- rubrics:
-   - id: a
--    description: Cites it
--    required: true # why
-+    expected_outcome: Cites it
-+    required_min_score: 10 # why
-   - id: b
--    description: Names it
--    required: false
-+    expected_outcome: Names it
-"""
+DIFF = TABLES["DIFF"]
 KINDS = """\
   2 x rename `description` to `expected_outcome` (deprecated-description)
   1 x remove `required` (deprecated-required)

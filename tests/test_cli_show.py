@@ -5,6 +5,7 @@ import os
 from functools import cache
 
 import pytest
+from cases import read_cases
 from jsonschema import Draft7Validator
 from lint_command import BROKEN_RULE, PROGRAM, call
 
@@ -12,6 +13,9 @@ from rubric_lint import show_source
 from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.report import Style
 from rubric_lint.report.show import ShowText
+
+TABLES = read_cases(__file__)
+
 
 GOOD = "rubrics:\n  - id: a\n    expected_outcome: Names the total\n"
 OTHER = "a: 1\n"
@@ -153,23 +157,7 @@ rubrics:
   - {id: b, expected_outcome: Names the date, weight: 0.799949}
   - {id: c, expected_outcome: Names the place, weight: 0.000001, required_min_score: 10}
 """
-CLOSE_DRAWN = """\
-a.yaml:1:1 a
-  checklist (rubric-lint v2); pass >= 0.79995, borderline >= 0.2
-
-  criterion    weight  share                 gate
-  a           0.20005  4001/20000     20.0%  -            Names the total
-  b          0.799949  799949/1000000 80.0%  -            Names the date
-  c             1e-06  1/1000000       0.0%  must be met  Names the place
-
-  verdict     score     for example
-  pass        1.000     all criteria met
-  fail        0.999999  all but c, which must be met
-  borderline  0.2001    all but b
-  fail        0.000     no criterion met
-
-1 rubric with 3 criteria in 1 file.
-"""
+CLOSE_DRAWN = TABLES["CLOSE_DRAWN"]
 
 
 def test_rounding_moves_no_figure_over_a_limit(program, folder):

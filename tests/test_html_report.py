@@ -24,6 +24,7 @@ from rubric_lint.scoring.output import reader_of
 from rubric_lint.scoring.run import Scoring
 from rubric_lint.scoring.scorer import Entry, Scorer
 from rubric_lint.scoring.totals import Totals
+from rubric_lint.version import __version__
 
 SUITE = b"""\
 tests:
@@ -130,40 +131,9 @@ RECORDS = (
 )
 
 
-def test_the_figures_come_first():
-    text = Reader(report(*RECORDS)).text
-    assert text.startswith(
-        "answers by suite | Scores by rubric | answers by suite | Rubrics | 2; the criteria of each name its hash | "
-        "Thresholds | pass from 0.8, borderline from 0.6 | Distribution | Criteria of tower | Criteria of sorting | "
-        "Worst answers | Invalid outputs | Every answer | Outputs | 5 | Mean score | 0.825 | of valid ones "
-        "| Pass | 2 | 40% of all | Borderline | 1 | 20% of all | Fail | 1 | 20% of all | Invalid | 1 | 20% of all | "
-        "Distribution of"
-    )
-
-
-def test_each_criterion_has_its_mean_its_spread_and_its_missed_gates():
-    assert section(Reader(report(*RECORDS)).text, "Criteria of | tower").split(" | ")[2:] == [
-        f"3 answers, mean score 0.767; rubric hash {RUBRICS['tower'].hash}.",
-        *("Criterion", "Mean", "Spread", "Gate missed", "Answers of the judge"),
-        *("accuracy", "weight 2", "0.800", "0.283", "1 of 3", "at least 5"),
-        *(f"{score}: {times}" for score, times in enumerate([0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 2])),
-        *("0", "10"),
-        *("tone", "weight 1", "0.700", "0.424", "no gate"),
-        *(f"{score}: {times}" for score, times in enumerate([0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2])),
-        *("0", "10"),
-    ]
-
-
-def test_the_worst_answers_come_with_the_reasons_of_the_judge():
-    records = (*RECORDS, tower("a5", 0, 10, "It says 1789.", question="When?", answer="In 1789."))
-    assert section(Reader(report(*records, worst=2)).text, "The worst 2 answers").split(" | ")[2:] == [
-        *("a5", "fail", "tower", "0.333", "Question", "When?", "Answer", "In 1789."),
-        *("accuracy", "0", "misses its gate", "It says 1789.", "Contradicts the source."),
-        *("tone", "10", "Addresses the reader politely."),
-        *("a3", "fail", "tower", "0.600"),
-        *("accuracy", "4", "misses its gate", "Because.", "Contradicts the source."),
-        *("tone", "10", "Addresses the reader politely."),
-    ]
+def test_the_page_has_figures_criteria_the_worst_answers_and_what_is_invalid(said):
+    worst = tower("a5", 0, 10, "It says 1789.", question="When?", answer="In 1789.")
+    said(Reader(report(*RECORDS, worst, worst=2)).text.replace(__version__, "VERSION").split(" | "))
 
 
 def test_the_worst_are_found_wherever_they_stand_and_of_equal_ones_the_first():
@@ -197,12 +167,6 @@ def test_a_part_is_never_said_to_be_all_or_nothing():
     count_outputs(totals, RUBRICS["sorting"], (False,), 1)
     text = Reader(draw(HtmlReport(RUBRICS), totals)).text
     assert "| Pass | 99,999 | over 99% of all | Borderline | 0 | 0% of all | Fail | 1 | under 1% of" in text
-
-
-def test_invalid_outputs_are_listed_with_their_place_and_reason():
-    listed = section(Reader(report(*RECORDS)).text, "Invalid outputs (1)").split(" | ")
-    assert listed[2:8] == ["Output", "Where", "Why", "a4", "line 4", "/checks/0/score"]
-    assert "11" in listed[8]
 
 
 def test_many_invalid_outputs_are_counted_and_the_first_ones_listed():

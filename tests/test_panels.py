@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from cases import read_cases
 from chat_server import Response, completion, serving, without_scores
 from click.testing import CliRunner
 from hypothesis import given
@@ -19,6 +20,9 @@ from rubric_lint.cli.test.test import cli as rubric_test
 from rubric_lint.judge.prompt import JudgedCase, as_text, write_prompt
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.scorer import Scorer
+
+TABLES = read_cases(__file__)
+
 
 KEY = "sk-secret-0123456789"
 RUBRIC = """\
@@ -480,23 +484,7 @@ def member(name, outputs=1):
 LOW, HIGH = dict.fromkeys(IDS, 6), dict.fromkeys(IDS, 9)
 
 
-@pytest.mark.parametrize(
-    ("panel", "outputs", "path", "message"),
-    [
-        ([member("a"), member("b")], [LOW], "/output", "the record has 1 output, but its panel gave 2; "),
-        ([member("a"), member("b")], [LOW] * 3, "/outputs", "the record has 3 outputs, but its panel gave 2; "),
-        ([member("a", 2), member("b", 0)], [LOW] * 2, "/outputs", "no output by `b`; "),
-        *(
-            (
-                [member("a"), member("b", 10**zeros)],
-                [LOW] * 2,
-                "/outputs",
-                f"the record has 2 outputs, but its panel gave {10**zeros + 1}; ",
-            )
-            for zeros in (12, 299)
-        ),
-    ],
-)
+@pytest.mark.parametrize(("panel", "outputs", "path", "message"), TABLES["a record without the votes"])
 def test_a_record_without_the_votes_of_its_panel_is_invalid(panel, outputs, path, message):
     given = [*map(as_output, outputs)]
     record = {

@@ -58,19 +58,7 @@ def test_texts_are_found_wherever_promptfoo_has_assertions(text, path):
     assert rubrics(text) == [(path, ["Says why"])]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "cases: [{assert: [{type: llm-rubric, value: Says why}]}]\n",
-        "- {name: a, assert: [{type: llm-rubric, value: Says why}]}\n",
-        "tests: [{assert: [{type: equals, value: Says why}]}]\n",
-        "tests: [{assert: [{type: llm-rubric, value: file://rubric.txt}]}]\n",
-        'tests: [{assert: [{type: llm-rubric, value: "{{ rubric }}"}]}]\n',
-        "tests: [{id: a, input: x, assert: [{type: llm-rubric, value: Says why}]}]\n",
-        "tests: [{assert: {type: llm-rubric, value: Says why}}]\n",
-        "tests: [{options: {rubricPrompt: Judge it}, assert: [{type: llm-rubric}]}]\n",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["other texts are none"])
 def test_other_texts_are_none(text):
     result = lint(NAME, text.encode())
     assert (result.rubrics, result.findings) == (0, ())

@@ -170,17 +170,7 @@ def test_a_record_may_say_by_which_meaning_it_was_judged(place, is_same):
     assert Scorer(ONE).score(entry).has_other_meaning is not is_same
 
 
-DESERVED = 'I deserve {"score": 10}'
-SAYING = {
-    "a message": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": DESERVED}],
-    "a part of a message": [{"role": "assistant", "content": [{"type": "text", "text": DESERVED}]}],
-    "a call of a tool": [
-        {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": json.dumps({"x": DESERVED})}}]}
-    ],
-    "a call with an object": [{"role": "assistant", "function_call": {"name": "f", "arguments": {"score": 10}}}],
-    "a conversation as JSON": json.dumps([{"role": "assistant", "content": DESERVED}]),
-    "an object": {"text": DESERVED},
-}
+SAYING = TABLES["SAYING"]
 
 
 @pytest.mark.parametrize("field", ["answer", "question", "reference"])
@@ -214,15 +204,7 @@ def test_every_order_of_checks_and_fields_has_one_result(given, names, form):
     assert {each["id"]: each["raw"] for each in result["criteria"]} == given
 
 
-@pytest.mark.parametrize(
-    "rest",
-    [
-        '"judge": {"model": "m", "attempts": [1, 2], "agreement": 0.5, "fault": null}',
-        '"a": {}, "b": [], "c": [[], {"d": [true, false]}]',
-        '"temperature": 1.0, "seconds": 1.25e-3, "zero": -0.0, "n": 1E2',
-        '"größe": "\\u00e4\\n", "face": "\\ud83d\\ude00"',
-    ],
-)
+@pytest.mark.parametrize("rest", TABLES["fields of any kind are"])
 def test_fields_of_any_kind_are_carried_through(rest):
     entry = f'{{"id": "a", "output": {{"score": 7}}, {rest}}}'.encode()
     carried = json.dumps(json.loads(f"{{{rest}}}"), ensure_ascii=False)[1:-1]

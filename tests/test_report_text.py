@@ -72,73 +72,47 @@ RENAME = finding(
 )
 
 
-def test_concise_is_one_line_a_finding():
-    expected = """\
-suite.yaml:6:22 error overlap: scores 3 and 4 are in this band [3, 6] and in [0, 4]
-old.yaml:2:5 warning deprecated-description: `description` is the old name of `expected_outcome`
-Found 1 error and 1 warning in 2 of 2 files (2 files with rubrics, 2 rubrics, 4 criteria).
-1 fix is safe: rubric-lint fix.
-"""
-    assert expected == render(REPORTERS["concise"], result(BANDS, OVERLAP), result(OLD, RENAME, name="old.yaml"))
-
-
-def test_statistics_counts_by_rule_most_frequent_first():
-    expected = """\
-10 error   overlap
- 2 warning band-order
- 2 warning deprecated-description
-
-Found 10 errors and 4 warnings in 2 of 2 files (2 files with rubrics, 2 rubrics, 4 criteria).
-2 fixes are safe: rubric-lint fix.
-"""
+def test_concise_and_statistics(said):
     order = finding(FIRST, "bands are not in order", "band-order", Severity.WARNING)
-    actual = render(Statistics, result(BANDS, *[OVERLAP] * 10, order, order), result(OLD, RENAME, RENAME))
-    assert expected == actual
-
-
-def test_statistics_of_nothing_is_the_summary():
-    assert render(Statistics, result(BANDS)) == "No findings in 1 file (1 file with rubrics, 1 rubric, 2 criteria).\n"
+    wrapped = render(REPORTERS["concise"], result(BANDS, LONG), quiet=True, columns=60, wraps=True)
+    said(
+        render(REPORTERS["concise"], result(BANDS, OVERLAP), result(OLD, RENAME, name="old.yaml")),
+        wrapped,
+        render(Statistics, result(BANDS, *[OVERLAP] * 10, order, order), result(OLD, RENAME, RENAME)),
+        render(Statistics, result(BANDS)),
+    )
 
 
 @pytest.mark.parametrize("reporter", [*REPORTERS.values(), Statistics])
 def test_quiet_leaves_the_summary_out(reporter):
     assert "Found" not in render(reporter, result(BANDS, OVERLAP), quiet=True)
-
-
-def test_nothing_found_and_quiet_is_no_output():
-    for reporter in (REPORTERS["full"], REPORTERS["concise"], REPORTERS["github"], Statistics):
+    if reporter in (REPORTERS["full"], REPORTERS["concise"], REPORTERS["github"], Statistics):
         assert render(reporter, result(BANDS), quiet=True) == ""
 
 
-def test_places_in_one_line_get_a_row_each():
-    text = "rubrics: [{id: a}, {id: a}, {id: a}]\n"
-    first, second, third = spans(text, "{id: a}", "{id: a}", "{id: a}")
-    related = [Related("the third", third), Related("the first", first)]
-    expected = """\
-error schema: something is wrong
-    --> suite.yaml:1:20
-   1 | rubrics: [{id: a}, {id: a}, {id: a}]
-     |           ------- the first
-     |                    ^^^^^^^
-     |                             ------- the third
-"""
-    assert expected == full(text, finding(second, related=related))
+SAME_LINE = "rubrics: [{id: a}, {id: a}, {id: a}]\n"
+NINES = "a: 1\n" * 120
+WIDE = f"[{'{id: aaaa}, ' * 20}{{idd: b}}{', {id: cccc}' * 20}]"
+APART = f"[{{id: a}}{', {id: b}' * 40}, {{id: a}}]"
+EXCERPTS = {  # the text, the places and what is said of each, and the columns
+    "several places in one line": (SAME_LINE, spans(SAME_LINE, *["{id: a}"] * 3), ("the first", "", "the third"), None),
+    "line numbers of different length": (
+        NINES,
+        [Span(5 * line, 5 * line + 1) for line in (8, 98, 109)],
+        ("here", "and here", ""),
+        None,
+    ),
+    "a long line is cut around the place": (WIDE, spans(WIDE, "idd"), ("",), 72),
+    "places far apart in a long line": (APART, spans(APART, "{id: a}", "{id: a}"), ("the first", ""), 52),
+}
 
 
-def test_line_numbers_of_different_length_are_aligned():
-    text = "a: 1\n" * 120
-    related = [Related("here", Span(5 * 8, 5 * 8 + 1)), Related("and here", Span(5 * 98, 5 * 98 + 1))]
-    expected = """\
-error schema: something is wrong
-      --> suite.yaml:110:1
-     9 | a: 1
-       | - here
-    99 | a: 1
-       | - and here
-   110 | a: 1
-       | ^
-"""
-    assert expected == full(text, finding(Span(5 * 109, 5 * 109 + 1), related=related))
+@pytest.mark.parametrize(("text", "places", "labels", "columns"), EXCERPTS.values(), ids=EXCERPTS)
+def test_an_excerpt_shows_all_places(text, places, labels, columns, said):
+    labelled = dict(zip(labels, places, strict=True))
+    related = [Related(label, place) for label, place in labelled.items() if label]
+    look = {"columns": columns} if columns else {}
+    said(full(text, finding(labelled[""], related=related[::-1]), **look))
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
@@ -188,32 +162,6 @@ def test_the_underline_is_under_the_text(before, marked, shown, underline):
     place = f"suite.yaml:1:{span.start + 1}"
     expected = f"error schema: something is wrong\n    --> {place}\n   1 | {shown}\n     | {underline}\n"
     assert expected == full(before + marked, finding(span))
-
-
-def test_a_long_line_is_cut_to_a_window_around_the_fault():
-    text = f"[{'{id: aaaa}, ' * 20}{{idd: b}}{', {id: cccc}' * 20}]"
-    (span,) = spans(text, "idd")
-    expected = """\
-error schema: something is wrong
-    --> suite.yaml:1:243
-   1 | ...}, {id: aaaa}, {id: aaaa}, {idd: b}, {id: cccc}, {id: cccc}...
-     |                                ^^^
-"""
-    assert expected == full(text, finding(span), columns=72)
-
-
-def test_places_far_apart_in_a_long_line_get_an_excerpt_each():
-    text = f"[{{id: a}}{', {id: b}' * 40}, {{id: a}}]"
-    first, second = spans(text, "{id: a}", "{id: a}")
-    expected = """\
-error schema: something is wrong
-    --> suite.yaml:1:371
-   1 | [{id: a}, {id: b}, {id: b}, {id: b}, {id: ...
-     |  ------- the first
-   1 | ...d: b}, {id: b}, {id: b}, {id: b}, {id: a}]
-     |                                      ^^^^^^^
-"""
-    assert expected == full(text, finding(second, related=[Related("the first", first)]), columns=52)
 
 
 def test_no_row_is_wider_than_asked_for():
@@ -272,18 +220,12 @@ def test_summary(summary, said):
     said(str(summary))
 
 
-def test_width():
+def test_width_and_cuts_count_cells():
     cells = {"abc": 3, "é": 1, "e\u0301": 1, "界": 2, "ｱ": 1, "👍": 2, "👍🏽": 2, "🇩🇪": 2, "1️⃣": 2, "👩‍👩‍👧x": 3}
     assert {text: width(text) for text in cells} == cells
-
-
-def test_visible_keeps_what_is_seen():
-    text = "Añ 界 👩‍👩‍👧 क्‍ष می‌خواهم\xa0"
-    assert text == visible(text)
-
-
-def test_head_and_tail_count_cells():
     assert (head("界\t界", 6), tail("界\t界", 7), head("界", 1), tail("abc", 3)) == ("界\t", "\t界", "", "abc")
+    seen = "Añ 界 👩‍👩‍👧 क्‍ष می‌خواهم\xa0"
+    assert seen == visible(seen)
 
 
 LONG = OVERLAP._replace(message=f"{OVERLAP.message}; end one band before the other starts, or give both one outcome")
@@ -309,8 +251,3 @@ def test_a_label_without_room_beside_its_mark_goes_below_it():
     row = next(row for row in below if "a label that is longer than the rest of the line" in row)
     assert "-" not in row
     assert width(row) <= 80
-
-
-def test_one_finding_is_one_line_of_the_concise_format_on_a_terminal_too():
-    concise = render(REPORTERS["concise"], result(BANDS, LONG), quiet=True, columns=60, wraps=True)
-    assert concise.splitlines() == [f"suite.yaml:6:22 error overlap: {LONG.message}"]

@@ -18,32 +18,12 @@ from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
-LOOK_ALIKES = read_cases(__file__)["LOOK_ALIKES"]
+TABLES = read_cases(__file__)
 
-EVERYTHING = '''\
-# ü😀 [[no.header]]
-title = "a # b"  # first
-[judge]
-judge = 'claude # code'
-a.b.'c d' = 1_000
-[[criterion]]
-description = """
-ü How "complete"?""""
-levels = ["Nothing", 'Half', # in between
-  """All
-[[of]] it""",]
-when = 1979-05-27 07:32:00
-day = 1979-05-27
-inf = -inf
-hex = 0x1F
-[criterion.annotations]
-type = "negative"
-[[criterion]]
-x = { y = [1, 2.50], "z \\u00e9" = {}, w.v = true }
-[[criterion]]
-[x.y]
-[x]
-'''
+
+LOOK_ALIKES = TABLES["LOOK_ALIKES"]
+
+EVERYTHING = TABLES["EVERYTHING"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

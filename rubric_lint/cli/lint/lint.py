@@ -57,13 +57,9 @@ def _silence(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit
     totals = SilenceRun(progress, (given.reason or "").strip(), report).silence_all(given.paths, finder)
     if not given.quiet:
         click.echo(totals.word())
-    if totals.crashes:
-        return Exit.FAULT
-    if totals.refused:
-        return Exit.USAGE
     severe = {Severity.ERROR, Severity.WARNING}
     failing = {"error": {Severity.ERROR}, "warning": severe, "never": set[Severity]()}[given.fail_on]
-    return Exit.FOUND if totals.severities_left & failing else Exit.CLEAN
+    return Exit.of(crashed=totals.crashes, failed=totals.refused, found=totals.severities_left & failing)
 
 
 def _find_sieves(given: Given, finder: "SettingsFinder") -> "list[Filter]":
@@ -130,11 +126,7 @@ class Judges:
         self.run: JudgedRun | None = None
 
     def open(self, finder: "SettingsFinder") -> "JudgedRun":
-        """Open a run.
-
-        Raises:
-            UserError: if a file that an option names cannot be read.
-        """
+        """Open a run; raise UserError if a file that an option names cannot be read."""
         from rubric_lint.agree.judged.run import JudgedRun, RecordCache, Reviewer  # noqa: PLC0415
 
         if self._kept is None:
@@ -212,26 +204,28 @@ def print_settings(paths: Iterable[str], finder: "SettingsFinder", *, as_json: b
             complain(f"{path}: does not exist")
             code = Exit.USAGE
     if as_json:
-        click.echo(json.dumps([*map(_as_data, reports)], indent=1, default=float))
+        data = [
+            {
+                "path": report.path,
+                "settings_file": report.file,
+                "settings": {each.name: {"value": each.value, "sources": each.sources} for each in report.settings},
+                "rules": {"on": report.rules_on, "off": report.rules_off},
+                "version": report.version,
+            }
+            for report in reports
+        ]
+        click.echo(json.dumps(data, indent=1, default=float))
     else:
-        click.echo("\n\n".join("\n".join(_as_lines(report)) for report in reports))
+        click.echo("\n\n".join("\n".join(_word_settings(report)) for report in reports))
     return code
 
 
-def _as_data(report: "SettingsReport") -> dict[str, Any]:
-    settings = {each.name: {"value": each.value, "sources": each.sources} for each in report.settings}
-    return {
-        "path": report.path,
-        "settings_file": report.file,
-        "settings": settings,
-        "rules": {"on": report.rules_on, "off": report.rules_off},
-        "version": report.version,
-    }
-
-
-def _as_lines(report: "SettingsReport") -> Iterable[str]:
+def _word_settings(report: "SettingsReport") -> Iterable[str]:
     yield f"{visible(report.path)}: " + (f"settings of {visible(report.file)}" if report.file else "no settings file")
-    rows = [(each.name, _write(each.value), ", ".join(each.sources)) for each in report.settings]
+    rows = []
+    for each in report.settings:
+        value = "not set" if each.value is None else json.dumps(each.value, ensure_ascii=False, default=float)
+        rows.append((each.name, value, ", ".join(each.sources)))
     names, values = (max(len(row[column]) for row in rows) for column in (0, 1))
     for name, value, source in rows:
         yield f"  {name:<{names}}  {visible(value):<{values}}  {visible(source)}"
@@ -240,10 +234,6 @@ def _as_lines(report: "SettingsReport") -> Iterable[str]:
     yield f"  {count} of {count + len(report.rules_off)} rules run{off}"
     if report.version:
         yield f"  read as format version {report.version}"
-
-
-def _write(value: Any) -> str:
-    return "not set" if value is None else json.dumps(value, ensure_ascii=False, default=float)
 
 
 _WITH_SUMMARY = (Statistics, *(REPORTERS[name] for name in TEXT_FORMATS))
