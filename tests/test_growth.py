@@ -12,7 +12,7 @@ import pytest
 from cases import read_cases
 
 from rubric_lint.agree.changes import compare, pair_rubrics
-from rubric_lint.agree.judged.run import RecordCache, Reviewer
+from rubric_lint.agree.judged.run import RecordCache
 from rubric_lint.fix import fix
 from rubric_lint.fix.formatting import format_file
 from rubric_lint.lint.engine import examine, lint
@@ -296,7 +296,7 @@ def test_twice_the_judged_answers_are_twice_the_work_to_review(tmp_path):
             )
             (tmp_path / name).write_text("".join(json.dumps(each) + "\n" for each in records))
         sources = RecordCache().load(((str(tmp_path / "results"),), (str(tmp_path / "labels"),)))
-        found = Reviewer().review(rubric, sources, (), takes_unnamed=True)
+        found = RecordCache().review(rubric, sources, (), takes_unnamed=True)
         assert {each.rule for each in found.untested} == {"judged-unstable", "judged-inverse"}
 
     once, twice = (count_calls(review, count) for count in (200, 400))

@@ -68,7 +68,11 @@ def write_batch(
     count = held = used = 0
     with ExitStack() as opened:
         for request in requests:
-            line = _write_line(request, name)
+            if name == "openai":
+                fields = {"method": "POST", "url": "/v1/chat/completions", "body": request.body}
+            else:
+                fields = {"params": make_params(request)}
+            line = json.dumps({"custom_id": request.name, **fields}, ensure_ascii=True)
             size = len(line.encode()) + len(form.between)
             if stream is None or held == most or used + size > form.bytes:
                 if stream is not None:
@@ -89,14 +93,6 @@ def write_batch(
         if stream is not None:
             stream.write(form.after)
     return files, count
-
-
-def _write_line(request: Request, name: str) -> str:
-    if name == "openai":
-        fields = {"method": "POST", "url": "/v1/chat/completions", "body": request.body}
-    else:
-        fields = {"params": make_params(request)}
-    return json.dumps({"custom_id": request.name, **fields}, ensure_ascii=True)
 
 
 def check_form(name: str, calls: Iterable[Call]) -> None:
