@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from cases import read_cases
 from click.testing import CliRunner
 from exports import load, write
 
@@ -12,6 +13,8 @@ from rubric_lint.judge.answers import read_answers
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_models, load_rubrics
+
+TABLES = read_cases(__file__)
 
 
 def evals(*cases, name="evals/evals.json", **more):
@@ -48,49 +51,17 @@ def test_each_case_is_a_rubric_in_whatever_form_its_criteria_are():
         "4": [("rubric-1", "Names it"), ("rubric-2", "Says why")],
     }
     assert said(*file) == ([], [])
+    text = b"skill_name: invoices\nevals:\n  - {id: 1, prompt: What do I owe?, assertions: [Names it, Says why]}\n"
+    assert criteria("evals.yaml", text) == {"1": [("rubric-1", "Names it"), ("rubric-2", "Says why")]}
 
 
-ASKED = {"id": "a", "prompt": "What do I owe?"}
-JUDGED = {**ASKED, "assertions": ["Names it"]}
-SCORERS = [{"type": "regex", "pattern": "x"}, {"type": "llm_judge", "criterion": "Names it"}]
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "count"),
-    [
-        ("evals/a.json", {"cases": [JUDGED]}, 1),
-        ("evals/a.json", {"evals": [{**ASKED, "scorers": SCORERS}]}, 1),
-        ("evals/a.json", [JUDGED], 1),
-        ("evals/a.json", {"lines": [JUDGED]}, 0),
-        ("data/a.json", {"cases": [JUDGED]}, 0),
-    ],
-)
+@pytest.mark.parametrize(("name", "data", "count"), TABLES["the folder says that other"])
 def test_the_folder_says_that_other_lists_hold_cases_too(name, data, count):
     assert lint(name, json.dumps(data).encode()).rubrics == count
 
 
 ONLY = "list what a judge checks in `assertions`; an `expected_output` is not graded"
-UNREAD = {
-    "no case": ([case(1), case(2, assertions=[])], [f"no criteria in any case; {ONLY}"]),
-    "one of two": ([case(1, assertions=["Names it"]), case(2)], [f"no criteria in 1 of 2 cases; {ONLY}"]),
-    "a string for a list": ([case(1, assertions="Names it")], [f"no criteria in any case; {ONLY}"]),
-    "code": (
-        [case(1, assertions=["Names it", {"type": "contains", "value": "EUR"}])],
-        ["no text for a judge in an assertion; write it in `text`, unless code is to check it"],
-    ),
-    "all code": (
-        [case(1, assertions=[{"type": "contains", "value": "EUR"}, {"type": "regex", "value": "x"}])],
-        ["no text for a judge in 2 assertions; write it in `text`, unless code is to check it"],
-    ),
-    "a misspelt list": (
-        [case(1, expectaions=["Names it"]), case(2, assertion=["Says why"]), case(3, assertions=["Names it"])],
-        ["`expectaions` is not read (2 times); rename it to `expectations`"],
-    ),
-    "another field": (
-        [case(1, assertions=[{"text": "Names it", "severity": "high"}])],
-        ["fields that Agent Skills does not have are not read: `severity`"],
-    ),
-}
+UNREAD = TABLES["UNREAD"]
 
 
 @pytest.mark.parametrize(("cases", "reasons"), UNREAD.values(), ids=UNREAD)
@@ -172,11 +143,6 @@ def test_a_recording_counts_for_a_test_only_if_the_judge_saw_the_prompt_of_the_c
     (tmp_path / "owed.rubric-test.yaml").write_text(json.dumps({"rubric": "evals.json#1", "tests": [test]}))
     done = CliRunner().invoke(cli, ["owed.rubric-test.yaml"], standalone_mode=False)
     assert (done.return_value, "error unrecorded-test:" in done.stdout) == (code, bool(code))
-
-
-def test_evals_in_yaml_are_read_too():
-    text = b"skill_name: invoices\nevals:\n  - {id: 1, prompt: What do I owe?, assertions: [Names it, Says why]}\n"
-    assert criteria("evals.yaml", text) == {"1": [("rubric-1", "Names it"), ("rubric-2", "Says why")]}
 
 
 def test_for_agent_skills():

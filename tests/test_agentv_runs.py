@@ -10,7 +10,7 @@ import warm
 
 from rubric_lint import load_rubrics
 from rubric_lint.outputs.streams import read_entries
-from rubric_lint.scoring.scorer import score_entry
+from rubric_lint.scoring.scorer import Scorer
 
 PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"
 SUITE = b"""\
@@ -61,7 +61,7 @@ def read(*tests):
 def tell(suite, *records):
     """The rubric, the score and the verdict of each record, or why it has none."""
     rubrics = load_rubrics("a.eval.yaml", suite)
-    outcomes = [score_entry(json.dumps(each).encode(), rubrics, 1) for each in records]
+    outcomes = [Scorer(rubrics).tell(json.dumps(each).encode(), 1) for each in records]
     return [
         each.error.message if each.error else (each.name, round(float(each.result.score), 3), str(each.result.verdict))
         for each in outcomes

@@ -2,7 +2,6 @@
 
 import pytest
 from click.testing import CliRunner
-from ruamel.yaml import YAML
 
 from rubric_lint.cli.lint.convert import convert
 from rubric_lint.dialects.search.locate import locate
@@ -55,11 +54,6 @@ tests:
         prompt: |
 {TEXT}      - {{type: llm-grader, prompt: Is it polite?}}
 """
-LEVELS = [
-    {"level": 1, "expected_outcome": "Names no cause"},
-    {"level": 3, "expected_outcome": "Names a cause"},
-    {"level": 5, "expected_outcome": "Names every cause"},
-]
 
 
 def located(text, name="suite.eval.yaml"):
@@ -97,13 +91,16 @@ def run(folder):
         ),
         (GRADER, [("agentv-a4", ("tests", 0, "assertions", 0, "prompt"))]),
         (CURRENT.replace("Score ", "Item "), [("agentv-a7", ("tests", 0, "assert"))]),
-        (CURRENT.replace("        weight: 2", "        score_ranges: {0: Bad}"), None),
+        (  # with `score_ranges`, the assertion is one criterion
+            CURRENT.replace("        weight: 2", "        score_ranges: {0: Bad}"),
+            [("agentv-a7", ("tests", 0, "assert")), ("agentv-a7", ("tests", 0, "assert", 0))],
+        ),
     ],
 )
 def test_texts_with_a_scale_are_rubrics_of_their_own(text, places):
-    found = located(text)
-    scored = ("agentv-a7", ("tests", 0, "assert", 0))  # with `score_ranges`, the assertion is one criterion
-    assert found == (places or [("agentv-a7", ("tests", 0, "assert")), scored])
+    assert located(text) == places
+    text = CURRENT.replace("  - id: one\n    vars", "  - vars").replace("Names the pivot", "{type: contains, value: x}")
+    assert {name for name, _ in located(text, "promptfooconfig.yaml")} == {"promptfoo"}
 
 
 def test_a_finding_is_at_the_text_and_other_texts_are_told():
@@ -118,43 +115,16 @@ def test_a_finding_is_at_the_text_and_other_texts_are_told():
     assert unread == [(14, 35, f"`value` of `llm-rubric` is a string {freely}; {advice}")]
 
 
-def test_for_agentv_5_a_text_stays_as_it_is(run):
-    code, written, lines = run(CURRENT, "agentv-5")
-    first, second, _ = YAML(typ="safe").load(written)["tests"][0]["assert"]
-    own = YAML(typ="safe").load(CURRENT)["tests"][0]["assert"]
-    assert (code, [first, second], lines) == (0, own[:2], [])
+TARGETS = ("agentv-5", "agentv-4", "rubric", "promptfoo", "deepeval")
 
 
-def test_a_suite_of_texts_alone_stays_too(run):
-    code, written, lines = run(SET, "agentv-5")
-    read, own = YAML(typ="safe").load(written), YAML(typ="safe").load(SET)
-    assert (code, read["tests"], lines) == (
-        0,
-        own["tests"],
-        ["2:1: lost: `default_test`: AgentV 5 has no field for it"],
-    )
-
-
-def test_for_agentv_4_a_text_is_listed(run):
-    code, written, lines = run(CURRENT, "agentv-4")
-    told = "6:9: lost: the assertion `llm-rubric`: AgentV 4 has none that is known to mean the same (also in line 14)"
-    assert (code, "Score" in written, lines) == (0, False, [told])
-
-
-def test_other_targets_get_the_levels(run):
-    code, written, lines = run(CURRENT, "rubric")
-    case = YAML(typ="safe").load(written)["tests"][0]
-    assert (code, case["evaluators"][0]["rubrics"][0]["levels"]) == (0, LEVELS)
-    assert [line for line in lines if "lost: `type`" in line] == []
-    _, written, _ = run(CURRENT, "promptfoo")
-    first = YAML(typ="safe").load(written)["tests"][0]["assert"][0]
-    assert (first["metric"], first["weight"], "level: 5" in first["value"]) == ("depth", 2, True)
-
-
-def test_a_shape_that_a_target_lacks_does_not_refuse_the_other_rubrics(run):
-    code, written, lines = run(CURRENT, "deepeval")
-    assert (code, "Names the pivot" in written, "Names no cause" in written) == (0, True, False)
-    assert "6:9: lost: an item of `assert`: DeepEval has no field for it (also in line 14)" in lines
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [*((CURRENT, each) for each in TARGETS), (SET, "agentv-5")],
+    ids=[*TARGETS, "texts alone"],
+)
+def test_a_text_stays_as_it_is_where_it_can_and_becomes_levels_or_is_told_elsewhere(run, text, target, said):
+    said(run(text, target))
 
 
 @pytest.mark.parametrize(("text", "target"), [(CURRENT, "agentv-5"), (SET, "agentv-5"), (GRADER, "agentv-4")])
@@ -168,9 +138,3 @@ def test_a_suite_with_a_text_is_rewritten_around_it():
     old = old.replace("assertions:", "evaluators:")
     fixed = rewrite("suite.eval.yaml", old.encode(), "agentv-4")
     assert TEXT in fixed.result.source.text
-
-
-def test_a_text_of_promptfoo_stays_one_of_promptfoo():
-    text = CURRENT.replace("  - id: one\n    vars", "  - vars").replace("Names the pivot", "{type: contains, value: x}")
-    dialects = {name for name, _ in located(text, "promptfooconfig.yaml")}
-    assert dialects == {"promptfoo"}

@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 from exports import load, write
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -30,25 +31,14 @@ from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
 from rubric_lint.scoring.loading import RubricError, load_rubrics, prepare
 
+TABLES = read_cases(__file__)
+
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
 CACHE = ROOT / ".cache"
-QUIET = {
-    "AGENTV_NO_UPDATE_CHECK": "1",
-    "DEEPEVAL_DISABLE_DOTENV": "1",
-    "DEEPEVAL_TELEMETRY_OPT_OUT": "1",
-    "DEEPEVAL_UPDATE_WARNING_OPT_IN": "0",
-    "ERROR_REPORTING": "0",
-    "HF_HUB_OFFLINE": "1",
-    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-    "NO_COLOR": "1",
-    "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
-    "PROMPTFOO_DISABLE_TELEMETRY": "1",
-    "PROMPTFOO_DISABLE_UPDATE": "1",
-    "PROMPTFOO_SELF_HOSTED": "1",
-    "RAGAS_DO_NOT_TRACK": "true",
-}
+QUIET = TABLES["QUIET"]
 
 
 def installed(folder, program):
@@ -360,17 +350,7 @@ def raw_of(criterion, rank):
 
 # Lists of criteria
 
-ADK_ENTRIES = [
-    {"rubric_id": "a", "rubric_content": {"text_property": "Says why"}},
-    {"rubricId": "a", "rubricContent": {"textProperty": "Says why"}},
-    {"rubric_id": "a", "rubric_content": {"text_property": "Says why"}, "description": "x", "type": "y"},
-    {"rubric_id": "a", "rubric_content": {"text_property": "Says why"}, "weight": 1},
-    {"rubric_id": 1, "rubric_content": {"text_property": "Says why"}},
-    {"rubric_content": {"text_property": "Says why"}},
-    {"rubric_id": "a", "rubric_content": {"text_property": 1}},
-    {"rubric_id": "a", "rubric_content": {"text": "Says why"}},
-    {"rubric_id": "a"},
-]
+ADK_ENTRIES = TABLES["ADK_ENTRIES"]
 
 
 @pytest.mark.parametrize("entry", ADK_ENTRIES)
@@ -381,14 +361,7 @@ def test_what_adk_refuses_we_refuse(ask_readers, entry):
     assert ask_readers("adk", entry) == (not found)
 
 
-DATA_SETS = {
-    "LLMJudge: Says why": True,
-    "LLMJudge: {rubric: Says why, include_input: true, score: false}": True,
-    "LLMJudge: {rubric: Says why, inclde_input: true}": False,
-    "{name: LLMJudge, arguments: {rubric: Says why}}": True,
-    "{name: LLMJudge, arguments: [Says why]}": True,
-    "{name: LLMJudge, arguments: {rubric: Says why, inclde_input: true}}": False,
-}
+DATA_SETS = TABLES["DATA_SETS"]
 
 
 @pytest.mark.parametrize(("judge", "is_sound"), DATA_SETS.items())
@@ -571,15 +544,7 @@ def test_harbor_scores_our_judge_file_as_we_do(ask, entries, chance):
     assert theirs == {"score": pytest.approx(float(ours.score), abs=1e-12)}
 
 
-RESTATED = {
-    "adk": "adk_score",
-    "autoevals": "autoevals_score",
-    "harbor": "judged",
-    "pydantic-evals": "pydantic_evals_score",
-    "requirement": "requirement_score",
-    "tolokaforge": "tolokaforge_score",
-    "verifiers": "reward",
-}
+RESTATED = TABLES["RESTATED"]
 """The dialects whose scores `restated_scores.py` restates, and the question that gives that of the original."""
 
 
@@ -808,21 +773,7 @@ def test_promptfoo_scores_ranges_and_levels_that_we_write_as_we_do(promptfoo):
     assert len(back) == sum(len(answers) for _, answers in drawn)  # each scale comes back as a rubric of its own
 
 
-TEXTS = """\
-tests:
-  - vars: {q: x}
-    assert: [{type: llm-rubric, value: Yes it is}, {type: not-llm-rubric, value: Yes it is not, weight: 3}]
-  - vars: {q: x}
-    assert: [{type: llm-rubric, value: It is}, {type: llm-rubric, value: It is not, weight: 3}]
-  - vars: {q: x}
-    threshold: 0.25
-    assert: [{type: llm-rubric, value: It is}, {type: llm-rubric, value: It is not, weight: 3}]
-  - vars: {q: x}
-    assert: [{type: assert-set, threshold: 0.75, assert: [{type: not-llm-rubric, value: It is not, weight: 3}, \
-{type: llm-rubric, value: It is not}]}]
-  - vars: {q: x}
-    assert: [{type: llm-rubric, value: It is, threshold: 7}]
-"""
+TEXTS = TABLES["TEXTS"]
 SAYS = """\
 module.exports = class {
   id() { return 'grader'; }
@@ -911,21 +862,7 @@ def test_promptfoo_tells_its_grader_every_text_as_it_is_written(promptfoo, tmp_p
         assert any(json.dumps(written, ensure_ascii=False)[1:-1] in prompt for prompt in told), text
 
 
-SUITE = """\
-tests:
-  - id: one
-    vars: {back: now}
-    input: "Can I {{ back }} have {{ other }} {% if x %} #} it?"
-    assertions:
-      - {type: contains, value: "Can I now have {{ other }} {% if x %} #}"}
-      - {type: regex, value: ^Can}
-      - {type: icontains-any, value: [CAN I, zzz]}
-      - {type: contains-all, value: ["a,b", zzz], negate: true}
-      - {type: rubrics, criteria: [{id: a, outcome: Is short}]}
-  - id: two
-    input: [{role: user, content: 'Hi "you" {{ x }}'}]
-    assertions: [{type: contains, value: '"you\\" {{ x }}'}]
-"""
+SUITE = TABLES["SUITE"]
 
 
 def convert_file(name, target, folder):

@@ -128,24 +128,15 @@ def test_two_judges_by_mcnemars_mid_p(judges):
     assert [*contest.right, contest.right.mid] == [expected["b"], expected["c"], expected["mid_p"]]
 
 
-@pytest.mark.parametrize(("first", "second", "exact", "mid"), VECTORS["mcnemar"])
-def test_the_p_values_of_a_split(first, second, exact, mid):
-    assert (Sides(first, second).exact, Sides(first, second).mid) == pytest.approx((exact, mid), abs=1e-9)
-    assert Sides(second, first).mid == Sides(first, second).mid
-
-
-@pytest.mark.parametrize(("up", "down", "expected"), VECTORS["sign"])
-def test_the_sign_test(up, down, expected):
-    assert Sides(up, down).exact == pytest.approx(expected, abs=1e-9)
-
-
-def test_without_a_differing_answer_there_is_no_p():
+def test_the_p_values_of_a_split_and_how_many_bad_answers_show_that_enough_are_caught():
+    for first, second, exact, mid in VECTORS["mcnemar"]:
+        assert (Sides(first, second).exact, Sides(first, second).mid) == pytest.approx((exact, mid), abs=1e-9)
+        assert Sides(second, first).mid == Sides(first, second).mid
+    for up, down, expected in VECTORS["sign"]:
+        assert Sides(up, down).exact == pytest.approx(expected, abs=1e-9)
     assert (Sides(0, 0).exact, Sides(0, 0).mid, Share(0, 0).value, Share(0, 0).interval) == (None, None, None, None)
-
-
-@pytest.mark.parametrize(("target", "expected"), VECTORS["needed"])
-def test_how_many_bad_answers_show_that_enough_are_caught(target, expected):
-    assert [find_needed(Fraction(str(target)), missed) for missed in range(4)] == expected
+    for target, expected in VECTORS["needed"]:
+        assert [find_needed(Fraction(str(target)), missed) for missed in range(4)] == expected
 
 
 def test_the_random_numbers_are_splitmix64():
@@ -169,14 +160,14 @@ def test_the_report_has_the_interval_of_the_bootstrap():
     assert (found.low, found.high, found.rough) == (pytest.approx(vector["low"]), vector["high"], True)
 
 
-@pytest.mark.parametrize("edge", VECTORS["edges"], ids=lambda each: each["name"])
-def test_what_is_undefined_is_no_number(edge):
-    scale, rows = Scale(Kind.SCORE, tuple(edge["values"]), ()), list(map(tuple, edge["ratings"]))
-    found = {
-        name: evaluate(statistic(rows, scale), [1] * len(rows))
-        for name, statistic in (("kappa", kappa), ("alpha_nominal", alpha_nominal), ("ac1", gwet))
-    }
-    assert found == {name: edge[name] for name in found}
+def test_what_is_undefined_is_no_number():
+    for edge in VECTORS["edges"]:
+        scale, rows = Scale(Kind.SCORE, tuple(edge["values"]), ()), list(map(tuple, edge["ratings"]))
+        found = {
+            name: evaluate(statistic(rows, scale), [1] * len(rows))
+            for name, statistic in (("kappa", kappa), ("alpha_nominal", alpha_nominal), ("ac1", gwet))
+        }
+        assert found == {name: edge[name] for name in found}, edge["name"]
 
 
 @pytest.mark.parametrize("edge", VECTORS["votes_edges"], ids=lambda each: str(each["exact"]))

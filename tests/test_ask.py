@@ -3,11 +3,15 @@ import json
 import time
 
 import pytest
+from cases import read_cases
 from chat_server import Response, completion, serving
 
 from rubric_lint.judge.endpoint import Call, Endpoint, UnansweredError
 from rubric_lint.judge.prompt import Message
 from rubric_lint.outputs.reply import Reply, Tokens, read_reply
+
+TABLES = read_cases(__file__)
+
 
 KEY = "sk-secret-0123456789"
 MESSAGES = (Message("system", "Grade."), Message("user", "This."))
@@ -57,13 +61,7 @@ def test_a_request_asks_for_the_schema_in_strict_mode():
 
 
 @pytest.mark.parametrize(
-    ("call", "expected"),
-    [
-        ({"response_format": "json_object"}, {"response_format": {"type": "json_object"}}),
-        ({"response_format": "text"}, {}),
-        ({"response_format": "text", "temperature": 0.0}, {"temperature": 0.0}),
-    ],
-    ids=["JSON", "the prompt alone", "a temperature"],
+    ("call", "expected"), TABLES["a request asks for less"].values(), ids=TABLES["a request asks for less"]
 )
 def test_a_request_asks_for_less_where_an_endpoint_takes_no_schema(call, expected):
     with serving(FINE) as server:
@@ -137,16 +135,7 @@ def test_tokens_are_counted_where_the_endpoint_says_them(usage, tokens):
     assert read_reply(json.dumps(body)) == Reply("{}", None, tokens, "judge-1-2026")
 
 
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        (None, "https://api.openai.com/v1"),
-        ("http://127.0.0.1:8000/v1/", "http://127.0.0.1:8000/v1"),
-        ("https://me:secret@example.org/v1?key=secret#secret", "https://example.org/v1"),
-        ("http://[::1]:80/v1", "http://[::1]:80/v1"),
-        (f"https://example.org/{KEY}/v1", "https://example.org/***/v1"),
-    ],
-)
+@pytest.mark.parametrize(("url", "shown"), TABLES["the address of an endpoint"])
 def test_the_address_of_an_endpoint_is_shown_without_secrets(url, shown):
     assert Endpoint(Call("judge-1", url), KEY).name == shown
 
@@ -194,14 +183,7 @@ def test_what_every_request_would_get_is_asked_once_and_marked(failure):
     assert len(server.asked) == 1
 
 
-REFUSED_FORMATS = {
-    "kind": ({"error": {"message": "This response_format type is unavailable now"}}, 400),
-    "model": ({"error": {"message": "This model does not support response format `json_schema`."}}, 400),
-    "parameter": ({"error": {"message": "Unsupported.", "param": "response_format"}}, 400),
-    "field": ({"detail": [{"loc": ["body", "response_format"], "msg": "Extra inputs"}]}, 422),
-    "500": ({"error": {"message": 'response_format type must be one of "text" or "json_object"'}}, 500),
-    "long": ({"error": {"message": f"{'x' * 400} response_format"}}, 400),
-}
+REFUSED_FORMATS = TABLES["REFUSED_FORMATS"]
 WAYS_OUT = {"json_schema": "try json_object, or text, which", "json_object": "try text, which"}
 
 

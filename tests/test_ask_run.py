@@ -16,7 +16,7 @@ from rubric_lint.outputs.reply import Tokens
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.meaning import hash_criteria
-from rubric_lint.scoring.scorer import score_entry
+from rubric_lint.scoring.scorer import Scorer
 
 SUITE = b"""\
 tests:
@@ -50,15 +50,15 @@ def answer(number, **fields):
 # The answers
 
 
-def test_answers_are_read_with_all_their_fields():
+def test_answers_are_read_with_all_their_fields_from_lines_and_lists():
     record = {"id": 7, "rubric": "ranges", "question": "Why?", "answer": "So.", "reference": "Thus.", "run": [1]}
     found = list(read_answers([b"\xef\xbb\xbf", *lines(record), b"\n"], RUBRICS))
     assert [(each.key, each.rubric.name, each.case, each.record) for each in found] == [
         ("7", "ranges", ("So.", "Why?", "Thus."), record)
     ]
-
-
-def test_the_rubric_need_not_be_named_where_there_is_one():
+    records = [answer(1), answer(2)]
+    assert [each.record for each in read_answers([json.dumps(records, indent=1).encode()], RUBRICS)] == records
+    # The rubric need not be named where there is one.
     assert check_answers(lines({"id": "a", "answer": "So."}), {"only": HOLISTIC}) == 1
 
 
@@ -109,12 +109,6 @@ def test_a_name_that_differs_in_case_or_unicode_form_is_another_one(name, said):
     with pytest.raises(AnswersError) as refused:
         check_answers(lines(answer(1, rubric=name)), {"café": HOLISTIC, "bar": HOLISTIC})
     said(refused.value.faults)
-
-
-def test_answers_may_stand_in_a_list():
-    records = [answer(1), answer(2)]
-    found = read_answers([json.dumps(records, indent=1).encode()], RUBRICS)
-    assert [each.record for each in found] == records
 
 
 @pytest.mark.parametrize("empty", [b"", b"\n", b"\xef\xbb\xbf\n", b"[]"], ids=["none", "blank", "BOM", "list"])
@@ -285,7 +279,7 @@ def test_a_refusal_and_an_empty_output_are_invalid_outputs(tmp_path, said):
         _, told, results = judge(server, tmp_path, answer(1), answer(2), max_attempts=2, concurrency=1)
     said(told)
     assert [result["output"] for result in results] == ["", ""]
-    scored = [score_entry(json.dumps(result).encode(), RUBRICS, 1).error for result in results]
+    scored = [Scorer(RUBRICS).tell(json.dumps(result).encode(), 1).error for result in results]
     said([str(fault) for fault in scored])
     assert [len(asked.body["messages"]) for asked in server.asked if asked.before] == [3, 3]
 

@@ -72,6 +72,8 @@ def test_a_second_run_answers_from_the_cache():
     pretend_clean()
     assert run("a.yaml") == CLEAN
     assert run("a.yaml", "--no-cache") == first
+    tag = results().with_name("CACHEDIR.TAG").read_bytes()  # which tells backups that it is a cache
+    assert tag.startswith(b"Signature: 8a477f597d28d172789f06886806bc55")
 
 
 def test_a_file_that_is_not_text_is_answered_from_the_cache_too(folder):
@@ -135,22 +137,14 @@ def test_nothing_is_served_after_a_change_of(change, folder):
     assert changed == run("a.yaml", "--no-cache")
 
 
-def test_nothing_is_served_for_another_set_of_rules(said):
+def test_nothing_is_served_for_another_set_of_rules_name_or_folder(folder, said):
     run("a.yaml")
     pretend_clean()
     assert "empty-outcome" in run("a.yaml", "--select", "empty-outcome")
     assert "empty-outcome" in run("a.yaml", "--ignore", "weight")
     said(run("a.yaml", "--ignore", "empty-outcome"))
-
-
-def test_nothing_is_served_under_another_name(folder):
-    run("a.yaml")
-    pretend_clean()
     (folder / "a.yaml").rename(folder / "a.json")
     assert "syntax" in run("a.json")
-
-
-def test_nothing_is_served_for_the_same_file_in_another_folder():
     keys = [Cache("").key(f"{folder}/a.json", b"{}", FileSettings()) for folder in ("docs", "evals")]
     assert len(set(keys)) == 2  # the name of a folder may say that a judge reads what is in it
 
@@ -289,11 +283,6 @@ def test_nothing_is_taken_away_that_stands_beside_the_cache():
     assert clear() == 1
     assert sorted(path.relative_to(folder) for path in folder.rglob("*")) == before
     assert (folder / "CACHEDIR.TAG").read_text() == "of another tool"
-
-
-def test_backups_are_told_that_it_is_a_cache():
-    run("a.yaml")
-    assert results().with_name("CACHEDIR.TAG").read_bytes().startswith(b"Signature: 8a477f597d28d172789f06886806bc55")
 
 
 def test_results_of_builds_that_write_no_more_are_dropped_in_time():

@@ -28,7 +28,7 @@ OURS = {  # what is opened elsewhere, none of it a user's file to read
     "format/schema_files.py: read_text": "schemas of the package",
     "cli/commands.py: open": "the null device",
     "cli/commands.py: os.open": "the null device",
-    "cli/lint/labels.py: open": "a new file, to be written",
+    "cli/score/agree.py: open": "a new file, to be written",
     "cli/lint/setup.py: open": "a new file, to be written",
     "cli/lint/schema.py: read_bytes": "schemas of the package",
     "cli/lint/schema.py: read_text": "schemas of the package",

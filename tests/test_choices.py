@@ -22,7 +22,10 @@ from rubric_lint.rules import RULES
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.text.source import Source, splice
 
-CASES = read_cases(__file__)["CASES"]
+TABLES = read_cases(__file__)
+
+
+CASES = TABLES["CASES"]
 
 OURS = FileSettings(claimed=True)
 HEAD = "rubrics:\n  - id: a\n    score_ranges:\n"
@@ -246,20 +249,7 @@ def scale(criteria):
     return "rubrics:\n" + "".join(f"  - {each}\n" for each in criteria)
 
 
-ONE_TO_FIVE = "{1: Names none, 2: Names one, 3: Names two, 4: Names three, 5: Names all}"
-BAND = "{{score_range: [{0}, {0}], expected_outcome: Names {1}}}"
-AS_LEVELS = {
-    "the short form": ([f"{{id: a, score_ranges: {ONE_TO_FIVE}}}"], {"score_ranges": "levels"}),
-    "a gate": (
-        [f"{{id: a, required_min_score: 3, score_ranges: {ONE_TO_FIVE}}}"],
-        {"score_ranges": "levels", "required_min_score": "required_min_level"},
-    ),
-    "several criteria": ([f"{{id: {name}, score_ranges: {ONE_TO_FIVE}}}" for name in "ab"], {"score_ranges": "levels"}),
-    "a list": (
-        [f"{{id: a, score_ranges: [{BAND.format(0, 'none')}, {BAND.format(1, 'one')}]}}"],
-        {"score_ranges": "levels", "score_range": "level", "[0, 0]": "0", "[1, 1]": "1"},
-    ),
-}
+AS_LEVELS = TABLES["AS_LEVELS"]
 
 
 @pytest.mark.parametrize("case", AS_LEVELS)
@@ -279,15 +269,8 @@ def test_a_scale_of_its_own_written_as_bands_becomes_levels_by_choice_and_nothin
 
 @pytest.mark.parametrize(
     ("criteria", "code"),
-    [
-        (
-            [f"{{id: a, score_ranges: {ONE_TO_FIVE}}}", "{id: b, score_ranges: {0: Names none, 6: Names one}}"],
-            "coverage.levels-among-bands",
-        ),
-        ([f"{{id: a, required_min_score: 8, score_ranges: {ONE_TO_FIVE}}}"], "coverage.levels-as-bands"),
-        ([f"{{id: a, required: true, score_ranges: {ONE_TO_FIVE}}}"], "coverage.levels-as-bands"),
-    ],
-    ids=["bands beside it", "a gate that is no level", "a gate of 10"],
+    TABLES["bands that stay"].values(),
+    ids=TABLES["bands that stay"],
 )
 def test_bands_become_levels_only_where_the_whole_rubric_does(criteria, code):
     (found,) = (each for each in lint("a.yaml", scale(criteria).encode(), OURS).findings if each.rule == "coverage")
@@ -304,15 +287,7 @@ def test_bands_that_leave_out_0_and_are_no_levels_start_at_0(bands):
     assert [edit.text for edit in found.fix.edits] == ["0"]
 
 
-RANGES = {
-    "{0-3: x, 4-6: y, 7-10: z}": "{0: x, 4: y, 7: z}",
-    "{0..3: x, 4..10: y}": "{0: x, 4: y}",
-    "{0 to 3: x, 4 to 10: y}": "{0: x, 4: y}",
-    "{'0\u20133': x, 4: y}": "{'0': x, 4: y}",
-    "{0-3: x, 5-10: y}": None,
-    "{0-3: x, 4-9: y}": None,
-    "{3-0: x, 4-10: y}": None,
-}
+RANGES = TABLES["RANGES"]
 
 
 @pytest.mark.parametrize("written", RANGES)

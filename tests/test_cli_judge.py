@@ -13,6 +13,7 @@ from contextlib import suppress
 
 import pytest
 import warm
+from cases import read_cases
 from chat_server import Response, completion, serving, without_scores
 from click.testing import CliRunner
 
@@ -20,6 +21,9 @@ from rubric_lint.cli.score.score import cli
 from rubric_lint.judge.prompt import JudgedCase, as_text, output_schema, write_prompt
 from rubric_lint.outputs.reply import is_other_model
 from rubric_lint.scoring.loading import load_rubrics
+
+TABLES = read_cases(__file__)
+
 
 KEY = "sk-secret-0123456789"
 RUBRIC = """\
@@ -129,22 +133,7 @@ def test_answers_in_files_of_other_kinds_have_results_of_their_own(folder):
     assert ids(folder / "answers.judged.jsonl") == ids(folder / "answers.json.judged.jsonl") == ["a0", "a1", "a2"]
 
 
-@pytest.mark.parametrize(
-    ("asked", "replied", "is_other"),
-    [
-        ("judge-1", "judge-1", False),
-        ("judge-1", "Judge-1-2026-08-06", False),
-        ("judge-1", "judge-1-0613", False),
-        ("judge-1-latest", "judge-1-20260514", False),
-        ("lab/judge-1", "judge-1", False),
-        ("judge-1", "lab/judge-1:latest", False),
-        ("judge-1-2026-08-06", "judge-1", False),
-        ("judge-1", "judge-1-mini", True),
-        ("judge-1-mini", "judge-1", True),
-        ("judge-1-2026-08-06", "judge-1-2026-05-13", True),
-        ("judge-1", "another", True),
-    ],
-)
+@pytest.mark.parametrize(("asked", "replied", "is_other"), TABLES["a model of another date"])
 def test_a_model_of_another_date_or_place_is_the_same_one(asked, replied, is_other):
     assert is_other_model(asked, replied) is is_other
 
@@ -231,17 +220,7 @@ def test_samples_that_are_asked_for_again_need_the_options_of_the_first_run(fold
     assert [[each["score"] for each in given] for given in outputs] == [[8, 8]] * 3
 
 
-@pytest.mark.parametrize(
-    ("arguments", "part"),
-    [
-        (
-            ["answers.judged.jsonl", "--output", "other.jsonl"],
-            "--again cannot be combined with --output; it replaces results in the file that it reads",
-        ),
-        (["-"], "--again replaces results in the file that it reads"),
-        (["answers.jsonl"], "answers.jsonl: line 1 is not a result of a judge run"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "part"), TABLES["only a results file can"])
 def test_only_a_results_file_can_be_asked_for_again(folder, arguments, part):
     (folder / "answers.judged.jsonl").write_bytes(b"")
     code, _, err = run("judge", "a.rubric.yaml", *arguments, "--again", "--model", "judge-1", OPENAI_API_KEY=KEY)

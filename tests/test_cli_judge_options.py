@@ -7,8 +7,12 @@ import sys
 import threading
 
 import pytest
+from cases import read_cases
 from chat_server import Response, completion, serving, without_scores
 from test_cli_judge import KEY, RUBRIC, SCORED, SUITE, folder, ids, judge, run, start, wait_until, write_answers
+
+TABLES = read_cases(__file__)
+
 
 __all__ = ["folder"]
 
@@ -83,15 +87,7 @@ def test_what_the_client_takes_from_the_environment_or_the_address_is_never_show
     assert (code, err.splitlines()[0]) == (1, 'rubric-score: answer "a0": not judged: HTTP 400: *** Basic ***')
 
 
-@pytest.mark.parametrize(
-    ("variable", "value", "told"),
-    [
-        ("ALL_PROXY", "socks5://127.0.0.1:1", "ALL_PROXY names a SOCKS proxy"),
-        ("ALL_PROXY", "foo://me:secret-0123@host", "ALL_PROXY is not the address of a proxy"),
-        ("HTTP_PROXY", "http://me:secret-0123@h:port", "HTTP_PROXY, HTTPS_PROXY or ALL_PROXY is not the address"),
-        ("SSL_CERT_FILE", "none.pem", "SSL_CERT_FILE or SSL_CERT_DIR cannot be used: No such file"),
-    ],
-)
+@pytest.mark.parametrize(("variable", "value", "told"), TABLES["a proxy or certificates that"])
 def test_a_proxy_or_certificates_that_cannot_be_used_are_named(folder, monkeypatch, variable, value, told):
     monkeypatch.setitem(sys.modules, "socksio", None)  # not installed
     with serving(SCORED) as server:
@@ -145,30 +141,7 @@ def test_fields_may_have_other_names_or_be_nested(folder):
     assert run("a.rubric.yaml", "answers.judged.jsonl")[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("line", "options", "told"),
-    [
-        ({"id": 1, "text": "So."}, ["--answer-field", "txt"], "missing field `txt` (--answer-field); did you misspell"),
-        ({"id": 1, "r": {}}, ["--answer-field", "/r/text"], "nothing at `/r/text` (--answer-field)"),
-        ({"id": 1, "r": [7]}, ["--answer-field", "/r/0"], "`/r/0` must be a string, or a list of messages"),
-        ({"id": 1, "answer": "So.", "text": "No."}, ["--answer-field", "text"], "`answer` is not read"),
-        ({"key": 1.5, "answer": "So."}, ["--id-field", "key"], "`key` must be a string or an integer"),
-        *(
-            ({"id": "a", "answer": [message]}, [], f"/answer/0{place}: ")
-            for message, place in (
-                ({"role": "user", "content": [{"type": "image_url"}]}, "/content/0"),
-                ({"role": "user", "content": 7}, "/content"),
-                ({"role": "a:\nb", "content": ""}, "/role"),
-                ({"role": "assistant", "tool_calls": [{}]}, "/tool_calls/0"),
-                ({"role": "assistant", "function_call": {}}, "/function_call"),
-                ({"role": "assistant", "tool_calls": {"name": "find"}}, "/tool_calls"),
-                ({"role": "assistant", "content": None, "audio": {"transcript": "In 1889."}}, ""),
-                ({"role": "model", "parts": [{"text": "In 1889."}]}, ""),
-                ({"role": "assistant", "text": "In 1889."}, ""),
-            )
-        ),
-    ],
-)
+@pytest.mark.parametrize(("line", "options", "told"), TABLES["a field or message that"])
 def test_a_field_or_message_that_cannot_be_judged_is_named(folder, line, options, told):
     write(folder, line)
     with serving(SCORED) as server:
@@ -516,17 +489,7 @@ def test_no_answer_is_begun_that_may_cost_too_much_or_an_unknown_sum(folder, opt
     said(without_scores(err))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--max-cost", "3"], "--max-cost requires --prices; it has the prices of the models"),
-        (["--max-cost", "nan"], "Invalid value for '--max-cost': 'nan' is not an amount of money, such as 2.50"),
-        (
-            ["--max-requests", "3", "--batch-requests", "b.jsonl"],
-            "--max-requests 3: a batch is not limited; its size is what is written",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), TABLES["a limit that cannot be"])
 def test_a_limit_that_cannot_be_kept_is_refused(options, message):
     with serving(SCORED) as server:
         assert judge(server, *options) == (2, "", message)

@@ -279,10 +279,10 @@ def test_line_ends_and_a_byte_order_mark_change_nothing(run, end, start):
 
 
 def test_a_list_in_json_and_results_of_rubric_score_are_read_too(run):
-    from rubric_lint.scoring.scorer import score_entry  # noqa: PLC0415
+    from rubric_lint.scoring.scorer import Scorer  # noqa: PLC0415
 
     rubrics = load_rubrics("a.rubric.yaml", RUBRIC)
-    scored = [score_entry(json.dumps(record).encode(), rubrics, 1).to_json() for record in constant()]
+    scored = [Scorer(rubrics).tell(json.dumps(record).encode(), 1).to_json() for record in constant()]
     for data in (json.dumps(constant()), lines(scored)):
         assert run("a.rubric.yaml", "--judged", "j.jsonl", files={"j.jsonl": data})[1][0] == CONSTANT
 

@@ -100,17 +100,6 @@ def test_output_and_exit_code(args, output, code):
     assert (output, "", code) == call(*args, *CALM)
 
 
-def test_json():
-    output, errors, code = call("--format", "json", *CALM)
-    report = json.loads(output)
-    found = [(each["file"], each["rule"], *each["start"].values()) for each in report["findings"]]
-    assert [place[:4] for place in found] == [
-        ("bad.yaml", "overlap", 6, 22),
-        ("old.yaml", "deprecated-description", 3, 5),
-    ]
-    assert (report["summary"]["errors"], report["summary"]["warnings"], errors, code) == (1, 1, "", 1)
-
-
 def test_a_path_that_cannot_be_read_hides_no_other(said):
     Path("sub").mkdir()
     Path("sub/link.yaml").symlink_to("nowhere.yaml")
@@ -120,18 +109,13 @@ def test_a_path_that_cannot_be_read_hides_no_other(said):
     assert [line.split(": ")[1] for line in errors.splitlines()] == ["nope.yaml", "sub/link.yaml"]
 
 
-def test_a_link_to_nowhere_that_is_found_is_counted_and_no_fault():
+def test_nothing_to_lint_is_said_and_a_link_to_nowhere_that_is_found_is_counted_and_no_fault(said):
+    Path("empty").mkdir()
     Path("sub").mkdir()
     Path("sub/link.yaml").symlink_to("nowhere.yaml")
     os.mkfifo("sub/pipe.yaml")
-    told = "0 files checked.\n2 broken symlinks or pipes skipped.\n"
-    assert call("sub") == (told, "", 0)
+    said(call("empty"), call("sub"))
     assert json.loads(call("sub", "--format=json")[0])["summary"]["passed_over"] == 2
-
-
-def test_nothing_to_lint_is_said(said):
-    Path("empty").mkdir()
-    said(call("empty"))
 
 
 def test_broken_settings_hide_no_file_of_other_folders(said):
@@ -150,30 +134,20 @@ def test_settings_and_isolation():
     assert call(*CONCISE) == (DESCRIPTION, "", 0)
     assert call(*CONCISE, "--config", "mine.toml") == (OVERLAP, "", 1)
     assert call(*CONCISE, "--isolated", *CALM) == (OVERLAP + DESCRIPTION, "", 1)
+    Path("mine.toml").write_text('ignore = ["overlap"]\n', "utf-8")
+    assert call(*CONCISE, "--config", "mine.toml", "--select=overlap") == (OVERLAP, "", 1)  # it goes before them
 
 
-@pytest.mark.parametrize(
-    ("args", "name"),
-    [(["-"], "<stdin>"), (["-", "--stdin-filename", "new/bad.yaml"], "new/bad.yaml")],
-    ids=["unnamed", "named"],
-)
-def test_standard_input(args, name):
-    expected = OVERLAP.replace("bad.yaml", name)
-    assert (expected, "", 1) == call(*args, *CALM, *CONCISE, stdin=BAD.encode())
-
-
-def test_the_name_of_standard_input_decides_its_kind_and_settings():
+def test_the_name_of_standard_input_is_told_and_decides_its_kind_and_settings():
+    for args, name in ((["-"], "<stdin>"), (["-", "--stdin-filename", "new/bad.yaml"], "new/bad.yaml")):
+        expected = OVERLAP.replace("bad.yaml", name)
+        assert (expected, "", 1) == call(*args, *CALM, *CONCISE, stdin=BAD.encode())
     Path("rubric-lint.toml").write_text('[per-file-ignores]\n"quiet.*" = ["weight"]\n', "utf-8")
     lines = b'{"rubrics": [{"id": "a", "expected_outcome": "States the result."}]}\n' * 2
     heavy = b'{"rubrics": [{"id": "a", "expected_outcome": "States the result.", "weight": -1}]}\n'
-    codes = {
-        (name, text): call("-", f"--stdin-filename={name}", "-q", stdin=text)[2]
-        for name, text in (("a.jsonl", lines), ("a.yaml", lines), ("a.json", lines), *((name, heavy) for name in NAMED))
-    }
-    assert list(codes.values()) == [0, 1, 1, 1, 0]
-
-
-NAMED = ("loud.json", "quiet.json")
+    given = {"a.jsonl": lines, "a.yaml": lines, "a.json": lines, "loud.json": heavy, "quiet.json": heavy}
+    codes = {name: call("-", f"--stdin-filename={name}", "-q", stdin=text)[2] for name, text in given.items()}
+    assert codes == {"a.jsonl": 0, "a.yaml": 1, "a.json": 1, "loud.json": 1, "quiet.json": 0}
 
 
 @pytest.mark.parametrize(
@@ -228,9 +202,6 @@ def test_a_fault_of_the_tool_is_reported_and_hides_no_other_file():
     assert "ZeroDivisionError: no rule is perfect" in first
     assert second.startswith("rubric-lint: please report it with this line, the file and: rubric-lint 0.")
     assert second.endswith("(RUBRIC_LINT_DEBUG=1 shows the traceback)")
-
-
-def test_the_traceback_of_a_fault_is_shown_on_request():
     _, errors, code = call(program=BROKEN_RULE + PROGRAM, RUBRIC_LINT_DEBUG="1")
     assert (errors.splitlines()[2], code) == ("Traceback (most recent call last):", 3)
 
@@ -395,10 +366,3 @@ def test_workers_end_when_nobody_reads_what_they_found():
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     pytest.fail("a worker is left")
-
-
-def test_the_command_line_goes_before_the_settings():
-    Path("rubric-lint.toml").write_text('ignore = ["missing-id"]\n', "utf-8")
-    Path("nameless.yaml").write_text("rubrics:\n  - expected_outcome: Cites a source\n", "utf-8")
-    output, _, _ = call("--select=missing-id", "--format=concise", "--quiet", "nameless.yaml")
-    assert output.startswith("nameless.yaml:2:5 warning missing-id")

@@ -11,11 +11,15 @@ from pathlib import Path
 import played_judges as played
 import pytest
 import warm
+from cases import read_cases
 from chat_server import serving
 from click.testing import CliRunner
 from jsonschema import Draft7Validator
 
 from rubric_lint.cli.lint.lint import cli
+
+TABLES = read_cases(__file__)
+
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = json.loads((ROOT / "schemas/bundled/assessment-v1.schema.json").read_text("utf-8"))
@@ -154,16 +158,7 @@ def test_few_answers_decide_nothing_and_the_page_says_how_many_would():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("answers", "made"),
-    [
-        (["", "  ", "12"], dict.fromkeys(range(7), 0)),
-        (["Yes.", "5"], {0: 0, 1: 0, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1}),
-        (["三十天内可以退货。谢谢。", "Возврат за 30 дней."], {0: 1, 1: 1, 2: 0, 3: 2, 4: 2, 5: 2, 6: 2}),
-        ([[{"role": "assistant", "content": "Within 30 days. Yes."}]], dict.fromkeys(range(7), 0)),
-        (["Same text."] * 5, {0: 0, 1: 0, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1}),
-    ],
-)
+@pytest.mark.parametrize(("answers", "made"), TABLES["answers that cannot be changed"])
 def test_answers_that_cannot_be_changed_are_counted_and_not_asked_for(answers, made):
     write(answers)
     _, kinds, report, asked = run(notice, "--probe", "--no-cache")
@@ -219,17 +214,7 @@ def test_the_rubric_of_each_answer_is_probed():
     assert {each["rubric"]: each["probes"]["answers"] for each in found} == {"one": 2, "two": 2}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["answers.jsonl", "--probe"], "--probe requires --model"),
-        (["-", "--model", "m", "--probe"], "--probe reads ANSWERS twice, so they cannot come from stdin; name a file"),
-        (
-            ["answers.jsonl", "--model", "m", "--probe", "0"],
-            "'0' is not a number from 1; write --probe=N, or put --probe after the files",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), TABLES["what it refuses"])
 def test_what_it_refuses(arguments, message):
     write_usual(1)
     done = CliRunner().invoke(cli, ["assess", "refund.rubric.yaml", *arguments], standalone_mode=False)

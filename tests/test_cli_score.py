@@ -14,7 +14,7 @@ import warm
 from accuracy_depth import RUBRIC, output
 from lint_command import environment, on_terminal
 
-from rubric_lint.outputs.streams import LIMIT
+from rubric_lint.outputs.blocks import LIMIT
 from rubric_lint.scoring.loading import load_rubrics
 
 PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"
@@ -104,93 +104,44 @@ def results(out):
     return [json.loads(line) for line in out.splitlines()]
 
 
-def test_each_output_is_a_line_in_its_order():
-    out, err, code = call("r.rubric.yaml", "out.jsonl")
-    found = results(out)
-    assert (found[0], found[3]) == (GOOD_RESULT, INVALID_RESULT)
-    assert [line.get("verdict") for line in found] == ["pass", "borderline", "fail", None]
-    assert (err, code) == (COUNTS, 1)
-
-
 def test_standard_input_is_read():
     assert call("r.rubric.yaml", "-", "-q", stdin=GOOD) == (json.dumps(GOOD_RESULT) + "\n", "", 0)
 
 
-def test_json_holds_the_results_and_the_totals():
-    out, err, code = call("r.rubric.yaml", "out.jsonl", "--format", "json")
+def test_json_lines_and_json_hold_the_results_in_their_order_and_json_the_totals():
+    lines, *told = call("r.rubric.yaml", "out.jsonl")
+    out, *told_of_json = call("r.rubric.yaml", "out.jsonl", "--format", "json")
     found = json.loads(out)
-    assert (found["results"][0], found["results"][3], err, code) == (GOOD_RESULT, INVALID_RESULT, COUNTS, 1)
+    assert told == told_of_json == [COUNTS, 1]
+    assert results(lines) == found["results"]
+    assert (found["results"][0], found["results"][3]) == (GOOD_RESULT, INVALID_RESULT)
+    assert [result.get("verdict") for result in found["results"]] == ["pass", "borderline", "fail", None]
     counts = {"outputs": 3, "pass": 1, "borderline": 1, "fail": 1, "mean": pytest.approx(13 / 18)}
     (rubric,) = found["totals"].pop("rubrics")
     assert found["totals"] == {**counts, "outputs": 4, "invalid": 1}
     accuracy, depth = rubric.pop("criteria")
     assert rubric == {"rubric": "r", "rubric_hash": GOOD_RESULT["rubric_hash"], **counts}
-    assert accuracy == {
-        "id": "accuracy",
-        "mean": pytest.approx(19 / 30),
-        "spread": pytest.approx(0.32998316),
-        "gate": 3,
-        "gates_missed": 1,
-        "answers": [{"raw": 2, "times": 1}, {"raw": 7, "times": 1}, {"raw": 10, "times": 1}],
-    }
+    answers = [{"raw": raw, "times": 1} for raw in (2, 7, 10)]
+    spread = {"mean": pytest.approx(19 / 30), "spread": pytest.approx(0.32998316)}
+    assert accuracy == {"id": "accuracy", **spread, "gate": 3, "gates_missed": 1, "answers": answers}
     assert (depth["gate"], depth["gates_missed"], depth["answers"][1]) == (None, None, {"raw": 10, "times": 2})
 
 
-TABLE = """\
-line 4 (id "d") /checks/0/score: score 11 is outside 0..10
-
-r (score_ranges): 1 pass, 1 borderline, 1 fail; mean score 0.722
-  criterion  weight   mean  spread  lowest  highest  gate  missed
-  accuracy      2.0  0.633   0.330       2       10     3       1
-  depth           1  0.900   0.141       7       10     -       -
-
-  output  score  verdict     missed gates
-  a       1.000  pass
-  b       0.700  borderline
-  c       0.467  fail        accuracy
-  d           -  invalid
-
-4 outputs: 1 pass, 1 borderline, 1 fail, 1 invalid; mean score 0.722
-"""
+def test_the_table_holds_what_is_invalid_every_verdict_and_the_totals_in_order(said):
+    said(call("r.rubric.yaml", "out.jsonl", "--format", "table"))
+    said(call("r.rubric.yaml", "-", "--format", "table", stdin=BAD + GOOD)[0])
 
 
-def test_the_table_holds_what_is_invalid_and_the_totals():
-    assert call("r.rubric.yaml", "out.jsonl", "--format", "table") == (TABLE, "", 1)
-
-
-def test_the_table_counts_every_verdict_in_the_order_of_the_totals(said):
-    out, _, _ = call("r.rubric.yaml", "-", "--format", "table", stdin=BAD + GOOD)
-    said(out)
-
-
-WIDE = """\
-  output                                       score  verdict  missed gates
-  the planted answer that only looks accurate  0.467  fail     accuracy
-  \\x1b[2J#\\x23[group]                          1.000  pass
-  {"a": 1}                                     1.000  pass
-  output 4                                     0.133  fail     accuracy
-"""
-NARROW = """\
-  output                  score  verdict
-  the planted answer...   0.467  fail
-    misses accuracy
-  \\x1b[2J#\\x23[group]     1.000  pass
-  {"a": 1}                1.000  pass
-  output 4                0.133  fail
-    misses accuracy
-"""
-
-
-@pytest.mark.parametrize(("columns", "expected"), [(120, WIDE), (40, NARROW)])
-def test_the_table_lists_each_output_in_the_width_of_the_terminal(columns, expected):
+@pytest.mark.parametrize("columns", [120, 40])
+def test_the_table_lists_each_output_in_the_width_of_the_terminal(columns, said):
     hostile = record("\x1b[2J##[group]", 10, 10) + record({"a": 1}, 10, 10)
     bare = json.dumps(json.loads(record("", 2, 0))["output"])
     given = record("the planted answer that only looks accurate", 2, 10) + hostile + bare
     Path("few.jsonl").write_text(given, "utf-8")
     out, code = call_on_terminal("r.rubric.yaml", "few.jsonl", columns=columns)
-    table = out.split("\n\n")[1] + "\n"
-    assert (table, code) == (expected, 1)
-    assert max(map(len, table.splitlines())) <= columns
+    table = out.split("\n\n")[1]
+    assert (max(map(len, table.splitlines())) <= columns, code) == (True, 1)
+    said(table)
 
 
 def test_the_verdicts_of_21_outputs_are_left_to_json_lines():

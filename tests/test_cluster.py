@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import warm
+from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 from random_outputs import cases, load
@@ -17,6 +18,9 @@ from rubric_lint import Totals, load_rubrics, score_batch
 from rubric_lint.arrow import map_batches
 from rubric_lint.engines.cluster import Folder, FolderError, Worker, make_plan
 from rubric_lint.scoring.totals import restore_totals, store_totals
+
+TABLES = read_cases(__file__)
+
 
 PROGRAM = Path(sys.executable).with_name("rubric-score")
 RUBRIC = "rubrics: [{score_range: [0, 4], expected_outcome: Long}, {score_range: [5, 10], expected_outcome: Short}]\n"
@@ -45,38 +49,7 @@ def write(path, columns, **options):
 ENGINE = ("--engine", "ray", "-o", "out")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["a.parquet", "--engine", "ray"], "--engine requires --output; it writes a folder"),
-        (["a.parquet", *ENGINE, "--compact"], "--engine cannot be combined with --compact; it writes Parquet"),
-        (["a.parquet", "--address", "auto"], "--address requires --engine"),
-        (["a.parquet", *ENGINE, "--report", "page.html"], "--engine cannot be combined with --report"),
-        (
-            ["a.parquet", *ENGINE, "--jobs", "2", "--address", "auto"],
-            "--address cannot be combined with --jobs; jobs are",
-        ),
-        (["-", *ENGINE], "--engine cannot be used with stdin; it reads Parquet"),
-        (["length.rubric.yaml", *ENGINE], "length.rubric.yaml: not a Parquet file that can be read: Parquet magic"),
-        (["text.parquet", *ENGINE], "text.parquet: no column `output` (there is `text`); name the column with the"),
-        (
-            ["text.parquet", *ENGINE, "--map", "output=texts"],
-            "text.parquet: no column `texts` (--map output=texts); di",
-        ),
-        (
-            ["text.parquet", *ENGINE, "--map", "output=text.a"],
-            "text.parquet: --map output=text.a is a place inside a c",
-        ),
-        (["number.parquet", *ENGINE], "number.parquet: column `output` has the type int64; expected strings, binary"),
-        (["scored.parquet", *ENGINE], "scored.parquet: the column `score` would overwrite that of the result; rename"),
-        (["empty.parquet", *ENGINE], "no outputs found: the input has no rows"),
-        (
-            ["a.parquet", "--engine", "ray", "-o", "length.rubric.yaml"],
-            "length.rubric.yaml: cannot be a folder for res",
-        ),
-        (["a.parquet", "--engine", "ray", "-o", "."], ".: is not empty and holds no results of --engine; name a new"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "told"), TABLES["what cannot work is refused"])
 def test_what_cannot_work_is_refused_before_anything_starts(call, tmp_path, arguments, told):
     write(tmp_path / "text.parquet", {"text": TEXTS})
     write(tmp_path / "number.parquet", {"output": [7]})

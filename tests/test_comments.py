@@ -27,22 +27,7 @@ def check(text, settings=FileSettings()):  # noqa: B008 (frozen)
     return found, result.ignored
 
 
-BANDS = """\
-{0}
-rubrics: {1}
-  {2}
-  - id: a {3}
-    {4}
-    score_ranges: {5}
-      {6}
-      - score_range: [0, 4] {7}
-        expected_outcome: It is not said.
-      {8}
-      - score_range: [4, 9] {9}
-        expected_outcome: It is said. {10}
-  - id: b
-    expected_outcome: It is said.
-"""
+BANDS = TABLES["BANDS"]
 OVERLAP, COVERAGE, MIXING, SPLIT = ("overlap", 11), ("coverage", 6), ("mixing", 13), ("split-band", 11)
 ALL = [COVERAGE, OVERLAP, MIXING]
 

@@ -13,26 +13,12 @@ from lint_command import call
 
 from rubric_lint.run.git import ChangedLines, read_changes
 
-CHANGES = read_cases(__file__)["CHANGES"]
+TABLES = read_cases(__file__)
 
-RUBRIC = """\
-tests:
-  - id: one
-    rubrics:
-      - id: accuracy
-        score_ranges:
-          - score_range: [0, 5]
-            expected_outcome: States a wrong result.
-          - score_range: [6, 10]
-            expected_outcome: States the right result.
 
-  - id: two
-    rubrics:
-      - id: style
-        expected_outcome: Good
-      - id: tone
-        expected_outcome: Excellent
-"""
+CHANGES = TABLES["CHANGES"]
+
+RUBRIC = TABLES["RUBRIC"]
 # Faults that are there from the start, so that there is something to leave out.
 OLD = [("split-band", 8), ("vague-outcome", 14), ("vague-outcome", 16)]
 
@@ -220,23 +206,7 @@ def test_utf_16_is_reported_as_a_whole():
     assert len(lint("--diff-base=HEAD")[0]) == len(OLD)
 
 
-@pytest.mark.parametrize(
-    "setting",
-    [
-        "diff.noprefix=true",
-        "diff.mnemonicPrefix=true",
-        "diff.context=5",
-        "diff.interHunkContext=9",
-        "diff.relative=true",
-        "diff.renames=false",
-        "diff.external=true",
-        "color.ui=always",
-        "core.quotePath=false",
-        "diff.algorithm=patience",
-        "diff.submodule=log",
-        "diff.orderFile=/dev/null",
-    ],
-)
+@pytest.mark.parametrize("setting", TABLES["no setting of the user"])
 def test_no_setting_of_the_user_changes_what_is_found(setting, monkeypatch):
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", "true")
     monkeypatch.setenv("GIT_DIFF_OPTS", "-u7")

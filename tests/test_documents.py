@@ -4,12 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 from click.testing import CliRunner
 from importing import import_file
 from ruamel.yaml import YAML
 
 from rubric_lint.cli.lint.lint import cli
 from rubric_lint.lint.engine import lint
+
+TABLES = read_cases(__file__)
+
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -25,83 +29,9 @@ def levels(*texts, of=(1, 3, 5)):
     return [{"level": level, "expected_outcome": text} for level, text in zip(of, texts, strict=True)]
 
 
-SECTIONS = """\
----
-name: judge
----
-# Reply rubric
-
-## Dimensions
-
-### 1. Cause (weight: 3)
-
-**What it measures:** Is the cause named?
-
-| Score | Anchor |
-|---|---|
-| **3 (Weak)** | No cause is named |
-| **6 (Fair)** | A cause without a date |
-| **9 (Strong)** | The cause and its date |
-
-**Common failure:** a guess.
-
-### 2. Tone — thanks the customer (weight: 1)
-
-| Score | Anchor |
-|---|---|
-| 3 | Blames the customer |
-| 6 | Neither thanks nor blames |
-| 9 | Thanks the customer |
-
-## Interpreting scores
-
-| Average | Meaning |
-|---|---|
-| 8-10 | Ship |
-"""
-LISTED = """\
-# Judge
-
-## Scale
-
-- **1 (Poor)**: The point is absent
-- **3 (Fair)**: The point is there
-- **5 (Good)**: The point has an example
-
-## Criteria
-
-1. **Cause** (60%): The cause is named
-2. **Tone** (40%) — The customer is thanked
-
-## Output
-
-Return JSON.
-"""
-WEIGHED = """\
-# Rubric
-
-| Dimension | Weight |
-|---|---|
-| Cause | 70% |
-| Tone | 30% |
-| **Total** | 100% |
-
-### Cause
-
-#### Scoring
-
-**5 — Good:** The cause and its date
-**3 — Fair:** The cause
-**1 — Poor:** No cause
-
-### Tone
-
-#### Scoring
-
-- 5: Thanks the customer
-- 3: Is polite
-- 1: Blames the customer
-"""
+SECTIONS = TABLES["SECTIONS"]
+LISTED = TABLES["LISTED"]
+WEIGHED = TABLES["WEIGHED"]
 DOCUMENTS = {
     "sections with a level table and a weight in the title": SECTIONS,
     "a list of criteria, and a scale for all of them": LISTED,
@@ -223,21 +153,7 @@ def test_the_advice_ends_in_a_rubric_file_and_the_document_is_not_told_again():
     assert run_here() == (0, "")
 
 
-PROMPT = """\
-You judge replies.
-
-## Dimensions
-
-**Cause** (1-10): Is the cause named?
-
-**Tone** (1-10): Is the customer thanked?
-
-## Scale
-
-1-4: Not at all
-5-8: In part
-9-10: In full
-"""
+PROMPT = TABLES["PROMPT"]
 IN_PYTHON = 'def judge(reply):\n    return ask(f"""Rate the {reply}.\n\n5: Kind\n3: Plain\n1: Rude\n""")\n'
 CELL = {"cell_type": "code", "source": f'!pip x\nP = """{PROMPT}"""\n'}
 NAMED = "has a scale of scores, which is not checked; run `rubric-lint import FILE`"

@@ -34,15 +34,15 @@ def search(*paths):
     return [item.name if isinstance(item, File) else item for item in found]
 
 
-def test_folders_are_searched_for_the_suffixes_in_the_order_of_names():
-    names = "b.yaml a.yml c/z.json c/a/x.jsonl C.YAML d.YmL README.md yaml .github/w.yml c.yaml"
-    grow(*names.split())
-    assert search(".") == [".github/w.yml", "C.YAML", "a.yml", "b.yaml", "c/a/x.jsonl", "c/z.json", "c.yaml", "d.YmL"]
-
-
-def test_version_control_is_not_searched():
-    grow(".git/a.yaml", ".hg/a.yaml", "sub/.svn/a.yaml", "sub/a.yaml")
-    assert search(".") == ["sub/a.yaml"]
+@needs_git
+@pytest.mark.parametrize("case", TABLES["found"].values(), ids=TABLES["found"])
+def test_what_is_found_in_files_and_folders(case):
+    for repository in case.get("repositories", ()):
+        git("init", "-q", repository)
+    grow(*case["files"])
+    for name, lines in case.get("patterns", {}).items():
+        grow(name, text="".join(f"{line}\n" for line in lines))
+    assert {paths: search(*paths.split()) for paths in case["found"]} == case["found"]
 
 
 @pytest.mark.parametrize("path", [".", "./", ".//./sub", "sub/", "./sub/a.yaml", Path("sub")])
@@ -52,13 +52,6 @@ def test_names_stay_as_the_user_gave_them(path, monkeypatch, folder):
     assert search(path) == ["sub/a.yaml"]
     assert search("../here/sub", folder / "here/sub/a.yaml") == ["../here/sub/a.yaml"]
     assert search(folder / "here/sub") == [str(folder / "here/sub/a.yaml")]
-
-
-def test_a_named_file_is_found_whatever_is_ignored():
-    grow("a.tmpl", "a.yaml", ".git/config.yaml")
-    grow(".gitignore", text="*.yaml\n")
-    grow("rubric-lint.toml", text='exclude = ["*.tmpl"]')
-    assert search("a.yaml", "a.tmpl", ".git/config.yaml") == ["a.yaml", "a.tmpl", ".git/config.yaml"]
 
 
 @needs_posix
@@ -196,15 +189,6 @@ def test_a_folder_that_vanishes_during_the_search_is_told():
     ]
 
 
-def test_settings_include_and_exclude():
-    names = "a.yaml a.eval sub/b.eval sub/b.yaml vendor/c.yaml sub/vendor/c.yaml gen/d.yaml gen/keep.yaml"
-    grow(*names.split())
-    patterns = 'exclude = ["/vendor/", "gen/**", "!gen/keep.yaml", "sub/*.yaml"]'
-    grow("rubric-lint.toml", text=f'include = ["*.eval"]\n{patterns}')
-    assert search(".") == ["a.eval", "a.yaml", "gen/keep.yaml", "sub/b.eval", "sub/vendor/c.yaml"]
-    assert search("vendor") == ["vendor/c.yaml"]
-
-
 @pytest.mark.parametrize(
     ("paths", "expected"),
     [
@@ -271,16 +255,6 @@ def test_git_and_we_ignore_the_same(ignores):
     assert sorted(search(".")) == listed_by_git()
 
 
-@needs_git
-def test_what_the_folders_above_ignore_counts_in_a_named_folder():
-    git("init", "-q")
-    grow("a/b/c/x.yaml", "a/b/c/y.yaml", "a/b/x.yaml", "a/b/z.yaml", "a/b/c.json")
-    grow(".gitignore", text="x.yaml\n*.json\n")
-    grow("a/.gitignore", text="!/b/x.yaml\n/b/c/y.yaml\n")
-    grow(".git/info/exclude", text="z.yaml\n")
-    assert search("a/b") == listed_by_git() == ["a/b/x.yaml"]
-
-
 @pytest.mark.spread(4)
 @needs_git
 @pytest.mark.parametrize("seed", range(20))
@@ -303,26 +277,6 @@ def test_git_and_we_ignore_the_same_at_random(seed):
 
 
 @needs_git
-def test_a_named_folder_is_searched_even_where_it_is_ignored():
-    git("init", "-q")
-    grow(".venv/lib/pkg/a.yaml", ".venv/lib/b.yaml", "c.yaml")
-    grow(".venv/.gitignore", text="*\n")
-    grow(".gitignore", text="lib/\n")
-    grow(".venv/lib/pkg/.gitignore", text="a.yaml\n")
-    assert (search("."), search(".venv/lib")) == (["c.yaml"], [".venv/lib/b.yaml"])
-
-
-@needs_git
-def test_a_repository_inside_another_ignores_on_its_own():
-    git("init", "-q")
-    git("init", "-q", "inner")
-    grow("a.json", "inner/a.json", "inner/a.yaml")
-    grow(".gitignore", text="*.json\n")
-    grow("inner/.git/info/exclude", text="*.yaml\n")
-    assert search(".", "inner") == ["inner/a.json"]
-
-
-@needs_git
 def test_a_linked_worktree_shares_the_exclude_file():
     git("init", "-q", "main")
     git("-C", "main", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "a")
@@ -330,13 +284,6 @@ def test_a_linked_worktree_shares_the_exclude_file():
     grow("other/a.yaml", "other/sub/a.json", "main/a.yaml")
     grow("main/.git/info/exclude", text="a.yaml\n")
     assert search(".", "other/sub") == ["other/sub/a.json"]
-
-
-def test_without_a_repository_only_the_searched_folders_count():
-    grow("sub/a.yaml", "sub/b.yaml", "sub/deep/b.yaml")
-    grow(".gitignore", text="a.yaml\n")
-    grow("sub/.gitignore", text="b.yaml\n")
-    assert search("sub") == ["sub/a.yaml"]
 
 
 @needs_posix

@@ -9,14 +9,12 @@ import pytest
 from cases import read_cases
 from pages import read_pages
 
-from rubric_lint.edits.intents import Fix, RemoveField, RenameKey, Reorder, Repair, Replace, ReplaceValue
-from rubric_lint.edits.making import make_fix
+from rubric_lint.edits.intents import Fix, RemoveField, RenameKey, Reorder, ReplaceValue
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.fix import DEPRECATIONS, SAFE, choose, fix
 from rubric_lint.fix.following import DataChange, move
 from rubric_lint.fix.proof import Doubt, find_doubt, find_doubts
 from rubric_lint.lint.engine import examine, lint
-from rubric_lint.lint.mending import find_sharing
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Edit, Source, Span, splice
@@ -41,8 +39,8 @@ def reasons(text, name="suite.yaml", settings=OURS):
     return fixed.text, [(left.finding.rule, left.reason) for left in fixed.left()]
 
 
-BLOCK = TABLES["BLOCK"]
-FLOW = TABLES["FLOW"]
+TEXTS = {name: f"rubrics:\n{text}" for table in ("BLOCK", "FLOW") for name, text in TABLES[table].items()}
+TEXTS |= TABLES["WHOLE"]
 
 
 MARKS = {
@@ -54,21 +52,15 @@ MARKS = {
 }
 
 
-@pytest.mark.parametrize("text", [*BLOCK.values(), *FLOW.values()], ids=[*BLOCK, *FLOW])
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_only_the_fields_change(text, said):
-    text = f"# État 🙂\nrubrics:\n{text}"
+    text = f"# État 🙂\n{text}"
     expected = fixed_text(text)
     for (codec, mark), line_end in product(MARKS.items(), ("\n", "\r\n")):
         data, wanted = (mark + each.replace("\n", line_end).encode(codec) for each in (text, expected))
         fixed = fix("suite.yaml", data, OURS)
         assert (fixed.doubt, fixed.data) == ("", wanted), (codec, line_end)
     said(repr(expected[-1:]), expected)
-
-
-def test_documents_are_fixed_each_by_itself():
-    text = "rubrics:\n- {id: a, description: One}\n---\nother: {description: no rubric}\n--- # three\nrubrics:\n- {id: b, description: Two}\n...\n"
-    expected = text.replace("{id: a, description", "{id: a, expected_outcome")
-    assert fixed_text(text) == expected.replace("{id: b, description", "{id: b, expected_outcome")
 
 
 def test_json_and_json_lines():
@@ -84,41 +76,6 @@ def test_a_line_that_is_no_json_does_not_keep_the_others_from_their_fixes():
     fixed = fix("suite.jsonl", text.encode())
     assert (fixed.text, fixed.doubt) == (text.replace("description", "expected_outcome"), "")
     assert [fixed.result.source.position(fault.span.start).line for fault in fixed.faults()] == [2]
-
-
-def test_the_description_of_suites_and_cases_stays():
-    text = "description: A suite\ntests:\n- description: A case\n  expected_outcome: It works\n  rubrics:\n  - {id: a, description: Cites it}\n"
-    assert fixed_text(text) == text.replace("a, description", "a, expected_outcome")
-
-
-ANCHORED = """\
-tests:
-- rubrics:
-  - &one
-    id: a
-    description: Cites it
-    required: &must true
-  - id: b
-    description: Names it
-    required: *must
-- rubrics:
-  - *one
-  - <<: *one
-    id: c
-"""
-
-
-def test_what_anchors_share_is_edited_once_for_all_its_users():
-    expected = ANCHORED.replace("description", "expected_outcome").replace("required", "required_min_score")
-    assert fixed_text(ANCHORED) == expected.replace("&must true", "&must 10")
-
-
-DEFINED = TABLES["DEFINED"]
-
-
-@pytest.mark.parametrize(("text", "expected"), DEFINED.values(), ids=DEFINED)
-def test_a_definition_made_for_sharing_is_changed_once(text, expected):
-    assert fixed_text(text) == expected
 
 
 OBSTACLES = TABLES["OBSTACLES"]
@@ -140,22 +97,6 @@ def test_no_fix_changes_what_a_merge_key_brings_into_another_criterion(text, uns
     fixed = fix("suite.yaml", text.encode(), OURS, unsafe=unsafe)
     assert (fixed.text, fixed.doubt) == (text, "")
     said([(each.finding.pointer, each.reason) for each in fixed.left(unsafe=unsafe)])
-
-
-def test_fields_that_override_each_other_by_merge_keys_are_renamed_together():
-    text = "base: &b {description: Cites it}\nrubrics:\n- {<<: *b, id: a, description: Names it}\n- {<<: *b, id: c}\n"
-    assert fixed_text(text) == text.replace("description", "expected_outcome")
-
-
-def test_a_conflict_stays_and_is_told():
-    text = "rubrics:\n- {id: a, expected_outcome: Cites it, description: Names it}\n"
-    after, left = reasons(text)
-    assert (after, [rule for rule, _ in left]) == (text, ["conflicting-field"])
-
-
-def test_what_an_ignore_comment_silences_stays():
-    text = "rubrics:\n- id: a\n  description: Cites it  # rubric-lint: ignore[deprecated-description]\n"
-    assert reasons(text) == (text, [])
 
 
 def test_unsafe_fixes_are_made_on_request_only(said):
@@ -196,39 +137,14 @@ rubrics:
     assert (finding.rule, finding.fix) == ("split-band", None)
 
 
-def test_unsafe_fixes_that_bring_a_new_error_are_left_out_and_the_others_made(said):
-    text = "rubrics:\n- {id: a, description: Cites it, wieght: -2}\n"
+UNSAFE = TABLES["UNSAFE"]
+
+
+@pytest.mark.parametrize("text", UNSAFE.values(), ids=UNSAFE)
+def test_one_unsafe_fix_that_is_refused_keeps_no_other_back(text, said):
     fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
-    assert fixed.text == text.replace("description", "expected_outcome")
-    (left,) = fixed.left(unsafe=True)
-    assert left.finding.rule == "unknown-field"
-    said(left.reason.partition(": ")[0])
-
-
-def test_a_warning_that_an_error_had_hidden_keeps_no_unsafe_fix_back():
-    keys = ("expected_outcom", "wieght", "expcted_outcome", "requird_min_score", "weigth", "required_min_scor")
-    text = """\
-rubrics:
-  - {id: a, expected_outcom: Names two sources, wieght: 2}
-  - {id: b, expcted_outcome: Names the author, requird_min_score: 10}
-  - {id: c, expected_outcome: Names the year, weigth: 1, required_min_scor: 0}
-"""
-    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
-    assert [finding.rule for finding in fixed.result.findings] == ["idle-gate"]
-    assert not any(f"{key}:" in fixed.text for key in keys)
-
-
-def test_one_unsafe_fix_that_is_refused_keeps_no_other_back(said):
-    text = """\
-rubrics:
-  - {id: a, expected_outcom: Names two sources}
-  - {id: b, expected_outcome: Names the author, wieght: -2}
-  - {id: c, expcted_outcome: Names the year}
-"""
-    fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
-    assert fixed.text == text.replace("expected_outcom:", "expected_outcome:").replace("expcted", "expected")
-    (left,) = fixed.left(unsafe=True)
-    said(left.reason)
+    left = [(each.finding.rule, each.reason) for each in fixed.left(unsafe=True)]
+    said(fixed.text, left, [finding.rule for finding in fixed.result.findings])
 
 
 def count_lints(monkeypatch):
@@ -399,22 +315,7 @@ SCHEMA = "https://rubric-lint.github.io/schemas/"
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        pytest.param(
-            "suite.yaml",
-            (
-                f"# yaml-language-server: $schema={SCHEMA}rubric-v1.schema.json\nrubrics:\n"
-                f"- {{id: a, description: Cites it}}\n"
-            ),
-            id="modeline",
-        ),
-        pytest.param(
-            "suite.json",
-            f'{{"$schema": "{SCHEMA}suite-v1.schema.json", "tests": [{{"rubrics": [{{"id": "a", "description": "Says it"}}]}}]}}',
-            id="key",
-        ),
-    ],
+    ("name", "text"), TABLES["a file that names the"].values(), ids=TABLES["a file that names the"]
 )
 def test_a_file_that_names_the_old_schema_names_the_new_one(name, text):
     assert fixed_text(text, name) == text.replace("-v1.", "-v2.").replace("description", "expected_outcome")
@@ -526,13 +427,7 @@ def test_the_proof_lets_no_edit_of_a_field_take_a_comment_along(said):
 
 
 @pytest.mark.parametrize(
-    ("shape", "gate", "doubt"),
-    [
-        ("levels: {0: Says nothing, 1: Says it}", "required_min_level", "a rubric would be scored differently"),
-        ("score_ranges: {0: Says nothing, 5: Says it}", "required_min_score", ""),
-        ("expected_outcome: Says it", "required_min_score", ""),
-    ],
-    ids=["levels", "bands", "checklist"],
+    ("shape", "gate", "doubt"), TABLES["a gate at zero decides"].values(), ids=TABLES["a gate at zero decides"]
 )
 def test_a_gate_at_zero_decides_something_among_levels_alone(shape, gate, doubt):
     new = f"rubrics: [{{id: a, {shape}}}]\n"
@@ -556,22 +451,10 @@ def test_a_fix_with_one_edit_in_text_that_is_taken_waits_as_a_whole():
     assert [finding.rule for finding, _ in choose(found, SAFE)] == ["first", "third"]
 
 
-def test_splice_puts_in_and_takes_out():
-    edits = [Edit(Span(4, 6), ""), Edit(Span(0, 0), ">"), Edit(Span(2, 3), "xyz")]
-    assert splice("abcdef", edits) == ">abxyzd"
-
-
 def test_what_cannot_be_read_is_left_alone():
     for data in (b"rubrics: [\xff]", b"rubrics: [", b"", b"# nothing\n", b"rubrics: 1\x00"):
         fixed = fix("a.rubric.yaml", data, OURS)
         assert (fixed.applied, fixed.doubt) == ((), "")
-
-
-def test_replace_intents_are_edits_as_they_are():
-    document = read_documents(Source("a.yaml", "a: 1 # x\n"))[0][0]
-    intent = Replace(Span(5, 8), "# y")
-    fix_made = make_fix(find_sharing(document), Repair("reword", (intent,), safe=True))
-    assert (fix_made.edits, fix_made.intents) == ((Edit(Span(5, 8), "# y"),), (intent,))
 
 
 @pytest.mark.parametrize("rest", ["", "  - id: b\n    description: Names a source\n"])

@@ -47,6 +47,13 @@ def test_shares_in_strings_and_labels_of_scores_count_as_they_are_meant():
 THRESHOLDS = {
     "{scale: 0-100, pass_threshold: 0.7, G: 0.5": (Decimal("0.7"), 50, ""),
     "{scale: 1-5, thresholds: {pass: 4}, G: 3": (Decimal("0.75"), 3, ""),
+    "{scale: 0-2, pass_threshold: 1, G: 1": (Decimal("0.5"), 1, ""),
+    "{scale: 0-100, pass_threshold: 100%, G: 1": (Decimal(1), 1, ""),
+    "{scale: 0-100, pass_threshold: 1.0, G: 1": (
+        None,
+        1,
+        "nothing says whether 1, the threshold, is a score of 0 to 100 or all of it",
+    ),
     "{scale: 1-5, pass_threshold: 0.7, G: 3": (None, 3, "0.7 is not a score on a scale that starts at 1"),
     "{scale: 1-5, pass_threshold: 4, G: 0.5": (Decimal("0.75"), None, "0.5 is not a score on a scale that starts at 1"),
     "{scale: 0-20, pass_threshold: 60%, G: 100%": (Decimal("0.6"), 20, ""),

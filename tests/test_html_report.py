@@ -22,8 +22,9 @@ from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.output import reader_of
 from rubric_lint.scoring.run import Scoring
-from rubric_lint.scoring.scorer import Entry, score_entry
+from rubric_lint.scoring.scorer import Entry, Scorer
 from rubric_lint.scoring.totals import Totals
+from rubric_lint.version import __version__
 
 SUITE = b"""\
 tests:
@@ -66,7 +67,7 @@ def report(*records, title="answers by suite", worst=10):
     page, totals = HtmlReport(RUBRICS, worst=worst), Totals(RUBRICS.values())
     for line, record in enumerate(records, 1):
         text = json.dumps(record).encode()
-        outcome = score_entry(text, RUBRICS, line)
+        outcome = Scorer(RUBRICS).tell(text, line)
         page.add(outcome, text)
         if outcome.result:
             totals.take(outcome.result)
@@ -130,40 +131,9 @@ RECORDS = (
 )
 
 
-def test_the_figures_come_first():
-    text = Reader(report(*RECORDS)).text
-    assert text.startswith(
-        "answers by suite | Scores by rubric | answers by suite | Rubrics | 2; the criteria of each name its hash | "
-        "Thresholds | pass from 0.8, borderline from 0.6 | Distribution | Criteria of tower | Criteria of sorting | "
-        "Worst answers | Invalid outputs | Every answer | Outputs | 5 | Mean score | 0.825 | of valid ones "
-        "| Pass | 2 | 40% of all | Borderline | 1 | 20% of all | Fail | 1 | 20% of all | Invalid | 1 | 20% of all | "
-        "Distribution of"
-    )
-
-
-def test_each_criterion_has_its_mean_its_spread_and_its_missed_gates():
-    assert section(Reader(report(*RECORDS)).text, "Criteria of | tower").split(" | ")[2:] == [
-        f"3 answers, mean score 0.767; rubric hash {RUBRICS['tower'].hash}.",
-        *("Criterion", "Mean", "Spread", "Gate missed", "Answers of the judge"),
-        *("accuracy", "weight 2", "0.800", "0.283", "1 of 3", "at least 5"),
-        *(f"{score}: {times}" for score, times in enumerate([0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 2])),
-        *("0", "10"),
-        *("tone", "weight 1", "0.700", "0.424", "no gate"),
-        *(f"{score}: {times}" for score, times in enumerate([0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2])),
-        *("0", "10"),
-    ]
-
-
-def test_the_worst_answers_come_with_the_reasons_of_the_judge():
-    records = (*RECORDS, tower("a5", 0, 10, "It says 1789.", question="When?", answer="In 1789."))
-    assert section(Reader(report(*records, worst=2)).text, "The worst 2 answers").split(" | ")[2:] == [
-        *("a5", "fail", "tower", "0.333", "Question", "When?", "Answer", "In 1789."),
-        *("accuracy", "0", "misses its gate", "It says 1789.", "Contradicts the source."),
-        *("tone", "10", "Addresses the reader politely."),
-        *("a3", "fail", "tower", "0.600"),
-        *("accuracy", "4", "misses its gate", "Because.", "Contradicts the source."),
-        *("tone", "10", "Addresses the reader politely."),
-    ]
+def test_the_page_has_figures_criteria_the_worst_answers_and_what_is_invalid(said):
+    worst = tower("a5", 0, 10, "It says 1789.", question="When?", answer="In 1789.")
+    said(Reader(report(*RECORDS, worst, worst=2)).text.replace(__version__, "VERSION").split(" | "))
 
 
 def test_the_worst_are_found_wherever_they_stand_and_of_equal_ones_the_first():
@@ -181,7 +151,7 @@ def test_a_pass_is_not_among_the_worst():
     assert "The worst" not in Reader(report(tower("a4", 11, 10))).text
 
 
-def test_the_page_says_where_invalid_outputs_count():
+def test_the_page_says_where_invalid_outputs_count_and_a_part_is_never_all_or_nothing():
     text = Reader(report(*[tower("a1", 10, 10)] * 3, tower("a4", 11, 10))).text
     assert "| Outputs | 4 | Mean score | 1.000 | of valid ones | Pass | 3 | 75% of all |" in text
     assert "| Invalid | 1 | 25% of all |" in text
@@ -189,20 +159,11 @@ def test_the_page_says_where_invalid_outputs_count():
         "An invalid output has no score. It counts as an output, so it lowers the share of each verdict; means, "
         "spreads, the distribution and the criteria leave it out."
     ) in text
-
-
-def test_a_part_is_never_said_to_be_all_or_nothing():
     totals = Totals(RUBRICS.values())
-    count_outputs(totals, RUBRICS["sorting"], (True,), 99_999)
-    count_outputs(totals, RUBRICS["sorting"], (False,), 1)
+    for answer, times in ((True, 99_999), (False, 1)):
+        count_outputs(totals, RUBRICS["sorting"], (answer,), times)
     text = Reader(draw(HtmlReport(RUBRICS), totals)).text
     assert "| Pass | 99,999 | over 99% of all | Borderline | 0 | 0% of all | Fail | 1 | under 1% of" in text
-
-
-def test_invalid_outputs_are_listed_with_their_place_and_reason():
-    listed = section(Reader(report(*RECORDS)).text, "Invalid outputs (1)").split(" | ")
-    assert listed[2:8] == ["Output", "Where", "Why", "a4", "line 4", "/checks/0/score"]
-    assert "11" in listed[8]
 
 
 def test_many_invalid_outputs_are_counted_and_the_first_ones_listed():
@@ -319,7 +280,7 @@ def test_nothing_that_others_wrote_is_markup():
         EVIL,
     ):
         text = json.dumps({**names, "output": output}).encode()
-        page.add(score_entry(text, evil, 1, EVIL), text)
+        page.add(Scorer(evil).tell(text, 1, EVIL), text)
     count_outputs(totals, evil["a"], (False,))
     read = Reader(draw(page, totals, EVIL))
     assert "img" not in read.tags
@@ -358,7 +319,7 @@ def figures(count):
     totals.invalid = count // 20
     page = HtmlReport(RUBRICS)
     text = json.dumps(tower("a1", 0, 1, "Because. " * 500, answer="So. " * 500)).encode()
-    page.add(score_entry(text, RUBRICS, 1), text)
+    page.add(Scorer(RUBRICS).tell(text, 1), text)
     return draw(page, totals, "answers by suite")
 
 
@@ -425,7 +386,7 @@ def test_the_report_keeps_no_more_of_many_outcomes_than_of_few():
     def add(count):
         for number in range(count):
             text = json.dumps(tower(f"a{number}", number % 11, number % 7, "x" * 1000)).encode()
-            page.add(score_entry(text, RUBRICS, number + 1), text)
+            page.add(Scorer(RUBRICS).tell(text, number + 1), text)
 
     add(300)
     tracemalloc.start()

@@ -11,11 +11,6 @@ from rubric_lint.lint.ignore_comments import apply_ignores, find_ignores
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, Span
 
-BEHIND = "rubrics:\n- id: a\n  weight: -1 # rubric-lint: ignore[weight]\n- id: b\n"
-ABOVE = "rubrics:\n- id: x\n# rubric-lint: ignore[weight]\n- id: a\n  weight:\n- id: b\n"
-DASH = "rubrics:\n# rubric-lint: ignore[weight]\n-\n\n  id: a\n  weight: 1\n- id: b\n"
-EVERYWHERE = "# rubric-lint: ignore-file[weight]\nrubrics:\n- id: a\n"
-
 
 def is_silenced(text, start, end, name="a.yaml"):
     """Whether a finding of `weight` at a span is silenced."""
@@ -60,26 +55,34 @@ def test_a_remark_alone_on_its_line_stays_there():
     assert fix("a.rubric.yaml", text.encode()).text == text.replace("rubric-lint: ignore[weight] # ", "")
 
 
-@pytest.mark.parametrize("length", [0, 1, 2, 5])
-def test_behind_something_it_reaches_from_the_start_of_its_line_to_its_end(length):
-    begin, end = BEHIND.index("  weight"), BEHIND.index("\n- id: b")
-    assert reach(BEHIND, length) == (begin - max(length - 1, 0), end)
+COMMENT = "# rubric-lint: ignore[weight]"
+REACH = {  # a text, and where what the comment silences begins and ends
+    "its line, behind something": (
+        f"rubrics:\n- id: a\n  weight: -1 {COMMENT}\n- id: b\n",
+        "  weight",
+        "\n- id: b",
+    ),
+    "the entry below": (f"rubrics:\n- id: x\n{COMMENT}\n- id: a\n  weight:\n- id: b\n", "id: a", "\n- id: b"),
+    "an entry whose dash is alone": (
+        f"rubrics:\n{COMMENT}\n-\n\n  id: a\n  weight: 1\n- id: b\n",
+        "id: a",
+        "\n- id: b",
+    ),
+    "the outermost entry of a line": (
+        f"rubrics:\n{COMMENT}\n- - id: a\n  - id: b\n- id: c\n",
+        "- id: a",
+        "\n- id: c",
+    ),
+    "an entry on the last line without a line end": (f"rubrics:\n{COMMENT}\n- id: a", "id", None),
+    "the whole file": ("# rubric-lint: ignore-file[weight]\nrubrics:\n- id: a\n", "", None),
+}
 
 
 @pytest.mark.parametrize("length", [0, 1, 2, 5])
-def test_alone_on_a_line_it_reaches_as_far_as_the_entry_below(length):
-    begin, end = ABOVE.index("id: a"), ABOVE.index("\n- id: b")
-    assert reach(ABOVE, length) == (begin - max(length - 1, 0), end)
-
-
-def test_alone_on_a_line_it_reaches_an_entry_whose_dash_is_alone_too():
-    begin, end = DASH.index("id: a"), DASH.index("\n- id: b")
-    assert reach(DASH, 1) == (begin, end)
-
-
-def test_for_the_file_it_reaches_from_the_first_character_to_the_end():
-    assert reach(EVERYWHERE, 0) == (0, len(EVERYWHERE))
-    assert reach(EVERYWHERE, 3) == (0, len(EVERYWHERE) - 3)
+@pytest.mark.parametrize(("text", "first", "last"), REACH.values(), ids=REACH)
+def test_a_comment_reaches_from_the_beginning_of_something_to_its_end(text, first, last, length):
+    begin, end = text.index(first), text.index(last) if last else len(text)
+    assert reach(text, length) == (max(begin - max(length - 1, 0), 0), min(end, len(text) - length))
 
 
 @pytest.mark.parametrize(
@@ -96,11 +99,6 @@ def test_for_the_file_it_reaches_from_the_first_character_to_the_end():
 def test_above_nothing_it_reaches_nothing_but_itself(text):
     start = text.index("# rubric-lint")
     assert reach(text, 1) == (start, text.index("]", start))
-
-
-def test_above_a_list_it_reaches_the_outermost_entry_of_a_line():
-    text = "rubrics:\n# rubric-lint: ignore[weight]\n- - id: a\n  - id: b\n- id: c\n"
-    assert reach(text, 1) == (text.index("- id: a"), text.index("\n- id: c"))
 
 
 def test_of_several_comments_that_reach_a_finding_the_first_one_silences_it():
@@ -151,11 +149,6 @@ def test_an_unused_comment_is_removed_with_its_line_end_and_no_more(end):
     assert len(fixes) == 1
     start = text.index("# rubric")
     assert [edit.span for edit in fixes[0].edits] == [(start, len(text) - (end == "\n\n"))]
-
-
-def test_it_reaches_an_entry_on_the_last_line_without_a_line_end():
-    text = "rubrics:\n# rubric-lint: ignore[weight]\n- id: a"
-    assert reach(text, 1) == (text.index("id"), len(text) - 1)
 
 
 def name_nearest(above, below):

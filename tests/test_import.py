@@ -211,14 +211,7 @@ def test_without_the_package_it_says_what_to_install(tmp_path, arguments):
     assert (done.returncode, done.stdout, done.stderr.endswith(told)) == (2, "", True)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '"id","expected_outcome"\r\n"a","Says it, twice"\r\n',
-        '\ufeff"id";"expected_outcome"\n"a";"Says it, twice"\n',
-        '"id"\t"expected_outcome"\n"a"\t"Says it, twice"\n',
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["every cell may be in quotes"])
 def test_every_cell_may_be_in_quotes(text):
     code, written, _ = import_file("r.csv", text)
     assert (code, written) == (0, "  - id: a\n    expected_outcome: Says it, twice\n")
@@ -228,15 +221,7 @@ TABLE = "| id | outcome |\n|---|---|\n| a | Says it |\n"
 UNREAD = "not read: a table inside a quote or a list; move it to the left margin\n"
 
 
-@pytest.mark.parametrize(
-    ("more", "place"),
-    [
-        ("".join(f"> {line}\n" for line in TABLE.splitlines()), "6:3"),
-        ("".join(f">> {line}\n" for line in TABLE.splitlines()), "6:4"),
-        ("- | id | outcome |\n  |---|---|\n  | b | x |\n", "6:1"),
-        ("1. b\n\n    | id | outcome |\n    |---|---|\n    | b | x |\n", "8:5"),
-    ],
-)
+@pytest.mark.parametrize(("more", "place"), TABLES["a table inside a quote"])
 def test_a_table_inside_a_quote_or_a_list_is_told_as_not_read(more, place):
     written = "  - id: a\n    expected_outcome: Says it\n"
     assert import_file("r.md", f"{TABLE}\n{more}") == (0, written, f"r.md:{place}: {UNREAD}")

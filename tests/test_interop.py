@@ -9,6 +9,7 @@ from textwrap import dedent
 
 import jsonschema
 import pytest
+from cases import read_cases
 from click.testing import CliRunner
 from dialect_samples import SAMPLES
 from found import marked, placed
@@ -29,6 +30,9 @@ from rubric_lint.lint.engine import lint
 from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
+
+TABLES = read_cases(__file__)
+
 
 each_sample = pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
 DEFAULT = Thresholds(Decimal("0.8"), Decimal("0.6"))
@@ -74,16 +78,12 @@ def test_a_table_says_what_the_mapping_with_the_threshold_follows_however_near_t
     assert (found.beside, found.beside_at, found.threshold_path) == (view["beside"], (), ("pass_threshold",))
 
 
-def test_the_threshold_of_a_lightspeed_metric_splits_bands():
-    text = SAMPLES["lightspeed"].text.replace("threshold: 0.7", "threshold: 0.9")
+def test_the_bands_and_the_threshold_of_a_lightspeed_metric_are_told_at_their_places():
+    text = SAMPLES["lightspeed"].text
     pointer = "/metrics_metadata/turn_level/geval:accuracy/rubrics/1/score_range"
-    assert findings(text) == [("split-band.thresholds", pointer)]
-
-
-def test_a_finding_stands_where_its_field_stands():
-    text = SAMPLES["lightspeed"].text.replace("[7, 10]", "[6, 10]").replace("0.7", "0.6")
-    (found,) = placed(lint("a.yaml", dedent(text).encode()))
-    assert found[:2] == ("overlap.shared-scores", 8)
+    assert findings(text.replace("threshold: 0.7", "threshold: 0.9")) == [("split-band.thresholds", pointer)]
+    overlapping = dedent(text.replace("[7, 10]", "[6, 10]").replace("0.7", "0.6"))
+    assert [each[:2] for each in placed(lint("a.yaml", overlapping.encode()))] == [("overlap.shared-scores", 8)]
 
 
 def test_there_is_a_sample_of_every_dialect():
@@ -128,31 +128,10 @@ def test_what_a_sample_means_and_that_it_can_be_scored(sample):
     assert [rubric.model.dialect for rubric in loaded] == [sample.dialect]
 
 
-CURRENT = """\
-    prompts: ["{{ question }}"]
-    tests:
-      - id: one
-        vars: {question: Why?}
-        assert:
-          - {type: llm-rubric, value: [Says hello, Says goodbye]}
-    """
 ONE_VALUE = ("tests", 0, "assert", 0, "value")
 
 
-@pytest.mark.parametrize(
-    ("text", "dialect"),
-    [
-        (CURRENT, "agentv-a7"),
-        (CURRENT.replace("llm-rubric", "agent-rubric"), "agentv-a7"),
-        (CURRENT.replace('prompts: ["{{ question }}"]', "default_test: {threshold: 1}"), "agentv-a7"),
-        (CURRENT.replace("Says goodbye", "{id: b, outcome: Says goodbye}"), "agentv-a7"),
-        (CURRENT.replace("Says goodbye", "{id: b, criteria: Says goodbye}"), "agentv-a7"),
-        (CURRENT.replace("vars: {question: Why?}", "input: Why?"), "agentv-a7"),
-        (CURRENT.replace("[Says hello, Says goodbye]", "[{id: b, criteria: Says hello}]"), "agentv-a7"),
-        (CURRENT.replace("id: one", "description: one"), "promptfoo"),
-        (CURRENT.replace("prompts:", "defaultTest: {threshold: 1}\n    prompts:"), "promptfoo"),
-    ],
-)
+@pytest.mark.parametrize(("text", "dialect"), TABLES["who reads a list of"])
 def test_who_reads_a_list_of_texts_does_not_depend_on_vars(text, dialect):
     assert (located(text), findings(text)) == ([(dialect, ONE_VALUE)], [])
 
@@ -235,21 +214,7 @@ def test_texts_among_assertions_are_one_rubric(text, name, expected):
     assert (located(text, name), findings(text, name), could_hold_rubrics(text.encode(), name)) == (expected, [], True)
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        (NOT_SURE, "a.yaml"),
-        (TEXTS.replace("input: Why?", "vars: {q: Why?}"), "a.yaml"),
-        (TEXTS.replace("- id: one", "- name: one"), "a.yaml"),
-        (TEXTS.replace("tests:", "evals:"), "a.eval.yaml"),
-        (TEXTS.replace("- Mentions the pivot", "- {type: is-json}").replace("- Says why", "- 7"), "a.eval.yaml"),
-        (NOT_SURE.replace("assertions", "checks"), "a.eval.yaml"),
-        ("tests: [{id: one, input: x, criteria: It, assertions: Says why}]\n", "a.eval.yaml"),
-        ("tests: {id: one, input: x, criteria: It, assertions: [Says why]}\n", "a.eval.yaml"),
-        ("tests: [{name: refunds, endpoint: x, assert: [is polite]}]\n", "a.yaml"),
-        ('{"tests": [{"id": 1, "input": [2], "expected_output": 4, "assertions": ["double(2) == 4"]}]}', "a.json"),
-    ],
-)
+@pytest.mark.parametrize(("text", "name"), TABLES["texts among the assertions of"])
 def test_texts_among_the_assertions_of_other_tools_are_none(text, name):
     assert (located(text, name), findings(text, name)) == ([], [])
 
@@ -337,26 +302,7 @@ def test_a_dictionary_is_found_wherever_its_levels_begin(lowest, highest):
     assert lint("levels.json", text.encode()).rubrics == 1
 
 
-BAND_OF_TEN = {"score_range": [0, 10], "expected_outcome": "Names the cause"}
-CAMEL_BAND = {"scoreRange": [0, 10], "expectedOutcome": "Names the cause"}
-CHECKS = [{"type": kind, "value": "Names the cause"} for kind in ("not-factuality", "not-model-graded-closedqa")]
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "code", "said"),
-    [
-        ("m.json", {"criteria": "c", "threshold": 7, "rubric": [BAND_OF_TEN]}, "bounds.threshold", ["never passes"]),
-        ("m.json", {"criteria": "c", "threshold": -1, "rubric": [CAMEL_BAND]}, "bounds.threshold", ["always passes"]),
-        ("m.json", {"geval:m": {"threshold": 7, "rubrics": [BAND_OF_TEN]}}, "bounds.threshold", ["never passes"]),
-        ("rubric.json", [{"name": "a", "text": "It", "choices": ["no", "no"]}], "schema.repeated-choice", ["no"]),
-        (
-            "promptfooconfig.json",
-            {"prompts": ["p"], "tests": [{"assert": CHECKS}]},
-            "schema.ignored-negation",
-            ["`factuality`", "`model-graded-closedqa`"],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("name", "data", "code", "said"), TABLES["what makes a verdict another"])
 def test_what_makes_a_verdict_another_than_it_says_is_an_error(name, data, code, said):
     found = [each for each in lint(name, json.dumps(data).encode()).findings if each.severity == "error"]
     assert [each.code for each in found] == [code] * len(said)
@@ -382,17 +328,7 @@ def test_a_geval_of_pydantic_evals_alone_is_linted_and_not_scored():
 
 # What a target writes that rubric-lint reads no rubrics in: yes-or-no metrics of DeepEval and Ragas.
 _NOT_READ = {"deepeval", "ragas", "inspect", "braintrust"}
-_SUFFIXES = {
-    **dict.fromkeys(("deepeval", "inspect", "braintrust"), ".py"),
-    "deepeval-json": ".json",
-    "openai-graders": ".json",
-    "ragas": ".json",
-    "verifiers": ".json",
-    "harbor": ".toml",
-    "adk": ".json",
-    "trpc-agent": ".json",
-    "agent-skills": ".json",
-}
+_SUFFIXES = TABLES["_SUFFIXES"]
 _TABLES = {"markdown": ".md", "csv": ".csv", "xlsx": ".xlsx"}
 
 

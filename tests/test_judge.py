@@ -124,16 +124,13 @@ def test_an_answer_that_knows_the_mark_of_another_run_gets_a_new_one():
     assert mark_of(forged) not in forged.answer
 
 
-def test_a_lone_surrogate_in_a_reply_does_not_keep_it_from_being_corrected():
-    shown, _ = correct("half \ud83d of an emoji", OutputError("no \ud83d object"))
-    assert shown.content == "half \N{REPLACEMENT CHARACTER} of an emoji"
-    assert all(message.content.encode() for message in correct("\ud83d", OutputError("no \ud83d object", "/\ud83d")))
-
-
-def test_a_lone_surrogate_does_not_keep_an_answer_from_being_sent():
+def test_a_lone_surrogate_keeps_no_answer_from_being_sent_and_no_reply_from_being_corrected():
+    replaced = "half \N{REPLACEMENT CHARACTER} of an emoji"
     content = write_prompt(HOLISTIC, JudgedCase("half \ud83d of an emoji"))[1].content
-    assert "half \N{REPLACEMENT CHARACTER} of an emoji" in content
-    content.encode()
+    assert (replaced in content, content.encode() > b"") == (True, True)
+    shown, _ = correct("half \ud83d of an emoji", OutputError("no \ud83d object"))
+    assert shown.content == replaced
+    assert all(message.content.encode() for message in correct("\ud83d", OutputError("no \ud83d object", "/\ud83d")))
 
 
 # The schema of what the judge returns

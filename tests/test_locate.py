@@ -1,6 +1,5 @@
 """docs/format.md, section 3: which `rubrics` are ours, which are not, and which version they follow."""
 
-import json
 from textwrap import dedent
 
 import pytest
@@ -15,9 +14,9 @@ from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
 TABLES = read_cases(__file__)
+DOCUMENTS = TABLES.pop("DOCUMENTS")
 
 V1, V2 = "v1", "v2"
-BASE = "https://rubric-lint.github.io/schemas/"
 
 
 def located(text, name="a.yaml", **claims):
@@ -104,72 +103,9 @@ def test_a_file_that_names_the_rubric_schema_has_rubrics_too():
     assert (findings(text), findings(suite)) == ([("schema", "")], [])
 
 
-def test_a_schema_comment_above_all_documents_covers_those_that_name_no_schema():
-    text = """\
-        # $schema: rubric-v1.schema.json
-        rubrics: text
-        ---
-        rubrics: text
-        ---
-        # Of the text
-        rubrics: [Says it]
-        ---
-        # $schema: rubric-v2.schema.json
-        rubrics: text
-        ---
-        $schema: rubric-v2.schema.json
-        rubrics: text
-        ---
-        # $schema: https://json.schemastore.org/github-workflow.json
-        rubrics: text
-        ---
-        $schema: agentv-eval-v2
-        rubrics: text
-        ---
-        $schema: null
-        rubrics: text
-        """
-    places = [("/0", V1), ("/1", V1), ("/2", V1), ("/3", V2), ("/4", V2)]
-    assert located(text) == [(f"{place}/rubrics", version) for place, version in places]
-    assert [place for _, place in findings(text)] == [f"/{number}/rubrics" for number in (0, 1, 3, 4)]
-
-
-def test_a_schema_that_is_named_further_down_covers_its_own_document():
-    text = """\
-        rubrics: text
-        ---
-        $schema: rubric-v1.schema.json
-        rubrics: text
-        ---
-        rubrics: [{expected_outcome: It}]
-        ---
-        # $schema: rubric-v2.schema.json
-        rubrics: text
-        ---
-        rubrics: text
-        """
-    assert located(text) == [("/1/rubrics", V1), ("/2/rubrics", V2), ("/3/rubrics", V2)]
-    keyed = "$schema: rubric-v2.schema.json\nrubrics: text\n---\nrubrics: text\n"
-    assert located(keyed) == [("/0/rubrics", V2)]
-
-
-def test_an_unknown_version_above_all_documents_is_said_once():
-    text = "# $schema: rubric-v9.schema.json\nrubrics: text\n---\nrubrics: [{expected_outcome: It}]\n"
-    assert (located(text), findings(text)) == ([], [("schema", "/0")])
-
-
-def test_documents_after_an_empty_one_are_covered_too():
-    assert located("# $schema: rubric-v1.schema.json\n---\n---\nrubrics: text\n") == [("/1/rubrics", V1)]
-
-
-def test_json_is_read_like_yaml():
-    data = {"$schema": f"{BASE}suite-v1.schema.json", "cases": [{"rubrics": ["One"]}], "rubrics": 7}
-    assert sorted(located(json.dumps(data), "a.json")) == [("/cases/0/rubrics", V1), ("/rubrics", V1)]
-
-
-def test_every_line_of_json_lines_is_a_document():
-    lines = ['{"rubrics": [{"score_ranges": []}]}', "", '{"rubrics": "text"}', '{"tests": [{"rubrics": ["It"]}]}', ""]
-    assert located("\n".join(lines), "a.jsonl") == [("/0/rubrics", V2), ("/2/tests/0/rubrics", V2)]
+@pytest.mark.parametrize(("name", "text"), DOCUMENTS.values(), ids=DOCUMENTS)
+def test_each_document_follows_the_schema_that_it_names_or_the_one_above_all(name, text, said):
+    said([" ".join(each) for each in located(text, name)], [" ".join(each) for each in findings(text, name)])
 
 
 SILENT = {

@@ -67,39 +67,10 @@ def test_a_file_as_the_only_value_is_said_to_be_unread():
     ]
 
 
-GUIDED = """\
-[[criteria]]
-name = "tests"
-description = "The tests fail without the change"
-guidance = "PASS if each fails on the old code."
-severity = "high"
-scope = "code"
-
-[[criteria]]
-name = "tests"
-description = "The change is small"
-guidence = "PASS if it is."
-scope = "code"
-"""
+GUIDED = TABLES["GUIDED"]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "rules", "told"),
-    [
-        (
-            "rubric.toml",
-            GUIDED,
-            ["duplicate-id", "unknown-field"],
-            "fields that harbor check does not have are not read: `severity` and `scope`",
-        ),
-        (
-            "evals/style.json",
-            '{"criteria": [{"name": "a", "text": "Names the cause", "weight": -1, "owner": "me"}]}',
-            ["weight"],
-            "fields that verifiers does not have are not read: `owner`",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "rules", "told"), TABLES["a rubric with one more"])
 def test_a_rubric_with_one_more_field_is_read_where_the_name_says_so(name, text, rules, told):
     result = lint(name, text.encode())
     assert ([finding.rule for finding in result.findings], result.rubrics) == (rules, 1)
@@ -117,15 +88,7 @@ def test_criteria_with_the_fields_of_harbor_check_and_others_are_told():
     assert ("harbor check" in unread.reason, unread.is_known, unread.line) == (True, False, 1)
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("de.json", '{"rubrics": "Rubriken", "criteria": "Kriterien"}'),
-        ("en.yml", "en:\n  rubric: {one: Rubric, other: Rubrics}\n"),
-        ("essay.yaml", "rubrics: [{name: Thesis, points: 4, levels: [{label: Good, description: Has a claim}]}]\n"),
-        ("canvas.json", '{"rubric": [{"description": "Style", "points": 5, "ratings": [{"points": 5}]}]}'),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), TABLES["translations and grades of courses"])
 def test_translations_and_grades_of_courses_are_no_near_misses(name, text):
     assert lint(name, text.encode()).unread == ()
 

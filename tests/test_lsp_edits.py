@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from cases import read_cases
 from editor import start, uri_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,9 @@ from test_lsp_positions import place
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import SettingsFinder
+
+TABLES = read_cases(__file__)
+
 
 FAULTY = """\
 rubrics:
@@ -36,25 +40,7 @@ TEXTS = [
     "\ufeffrubrics:\n  - &a {id: a, expected_outcome: Says so}\n  - *a\n--- # two\nrubrics: [x, {id: 1}]\n",
     "",
 ]
-PIECES = [
-    "",
-    " ",
-    "\n",
-    "\r\n",
-    "\r",
-    "- ",
-    "  ",
-    "id: a\n",
-    "rubrics:\n",
-    "[",
-    "}",
-    '"',
-    "😀",
-    "é: 1\n",
-    "#",
-    "\t",
-    "x" * 600,
-]
+PIECES = TABLES["PIECES"]
 # Two places of a text as shares of a thousand, and what stands between them afterwards.
 EDITS = st.tuples(st.integers(0, 1000), st.integers(0, 30), st.sampled_from(PIECES))
 UNDO = st.just("undo")

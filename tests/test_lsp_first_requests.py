@@ -3,7 +3,11 @@
 import asyncio
 import json
 
+from cases import read_cases
 from embedded import Client
+
+TABLES = read_cases(__file__)
+
 
 RUBRIC = """\
 rubrics:
@@ -23,24 +27,7 @@ rubrics:
 TESTS = "rubric: b.rubric.yaml\ntests:\n  - {id: a, answer: Thirty, expect: {criteria: {period: true}}}\n"
 SETTINGS = {"configuration": "strict.toml", "formatting": True, "rangeHints": False}
 WHOLE = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
-REQUESTS = [
-    ("textDocument/codeAction", {"range": WHOLE, "context": {"diagnostics": []}}),
-    ("textDocument/hover", {}),
-    ("textDocument/inlayHint", {"range": WHOLE}),
-    ("textDocument/codeLens", {}),
-    ("textDocument/definition", {}),
-    ("textDocument/references", {"context": {"includeDeclaration": True}}),
-    ("textDocument/documentHighlight", {}),
-    ("textDocument/prepareRename", {}),
-    ("textDocument/rename", {"newName": "days"}),
-    ("textDocument/formatting", {"options": {"tabSize": 2, "insertSpaces": True}}),
-    ("textDocument/rangeFormatting", {"range": WHOLE, "options": {"tabSize": 2, "insertSpaces": True}}),
-    ("textDocument/documentSymbol", {}),
-    ("textDocument/foldingRange", {}),
-    ("textDocument/documentLink", {}),
-    ("textDocument/completion", {"position": {"line": 3, "character": 0}}),
-    ("textDocument/diagnostic", {}),
-]
+REQUESTS = TABLES["REQUESTS"]
 EDITOR = {
     "workspace": {"configuration": True, "diagnostics": {"refreshSupport": True}},
     "textDocument": {"diagnostic": {}},

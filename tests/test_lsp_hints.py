@@ -53,18 +53,9 @@ def test_a_text_that_cannot_be_read_has_no_hints(text):
 
 
 HIGH, LOW = "scores 5 to 7 cannot pass, 8 to 10 cannot fail", "scores 0 and 1 cannot pass"
-SHARES = ["75% of the score", "25% of the score"]
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({"share_hints": False}, ["band 0 to 4; fail", f"band 5 to 10; {HIGH}", f"band 0 to 10; {LOW}"]),
-        ({"verdict_hints": False}, [SHARES[0], "band 0 to 4", "band 5 to 10", SHARES[1], "band 0 to 10"]),
-        ({"range_hints": False}, [SHARES[0], "fail", HIGH, SHARES[1], LOW]),
-        ({"share_hints": False, "verdict_hints": False, "range_hints": False}, []),
-    ],
-)
+@pytest.mark.parametrize(("options", "expected"), TABLES["each kind can be switched off"])
 def test_each_kind_can_be_switched_off(options, expected):
     text = "rubrics:\n  - {id: a, weight: 3, score_ranges: {0: Names no cause, 5: Names the cause}}\n"
     found = shown(f"{text}  - {{id: b, score_ranges: {{0: Names a source}}}}\n", **options)

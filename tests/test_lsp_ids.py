@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 from click.testing import CliRunner
 from editor import TIMEOUT, run, start, uri_of
 from lsprotocol import types
@@ -15,6 +16,9 @@ from rubric_lint.cli.test.test import cli as rubric_test
 from rubric_lint.scoring.loading import read_rubrics
 from rubric_lint.scoring.meaning import hash_criteria
 
+TABLES = read_cases(__file__)
+
+
 RUBRIC = """\
 # accuracy first
 rubrics:
@@ -24,22 +28,7 @@ rubrics:
   - id: "tone é"
     expected_outcome: Stays friendly
 """
-TESTS = """\
-rubric: refund.rubric.yaml
-tests:
-  - id: wrong
-    answer: Sixty days, accuracy is not my thing
-    expect:
-      verdict: fail
-      gates: {accuracy: missed}
-      criteria:
-        accuracy: false
-        tone é: true
-  - id: own
-    answer: Thirty days
-    output: {checks: [{id: accuracy, satisfied: true}, {id: tone é, satisfied: true}]}
-    expect: {verdict: pass}
-"""
+TESTS = TABLES["TESTS"]
 SUITE = """\
 tests:
   - id: accuracy

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 from editor import start, uri_of
 from embedded import Client
 from lsprotocol import types
@@ -15,22 +16,12 @@ from rubric_lint.lsp.answers.actions import Abilities, make_actions
 from rubric_lint.lsp.answers.commands import RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, make_lenses, plan
 from rubric_lint.lsp.server.analysis import analyse
 
+TABLES = read_cases(__file__)
+
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
-SUITE = """\
-tests:
-  - id: one
-    rubrics:
-      - id: cause
-        expected_outcome: Names the cause
-  - id: two
-    rubrics:
-      - id: day
-        expected_outcome: Names the day
-  - id: faulty
-    rubrics:
-      - {id: day, expected_outcome: Names the day, weight: -1}
-"""
+SUITE = TABLES["SUITE"]
 
 
 @pytest.fixture

@@ -4,15 +4,15 @@ import asyncio
 import os
 
 import pytest
+from cases import read_cases
 from editor import run
 from embedded import EDITOR, Client
 
+TABLES = read_cases(__file__)
+
+
 FAULTY = "rubrics:\n  - id: a\n    expected_outcome: Says so\n    wieght: 2\n"
 UNKNOWN = "criterion `a`: unknown field `wieght`; did you mean `weight`?"
-FOREIGN = (
-    "codeAction/resolve: `data` is not that of an action from rubric-lint; expected one that "
-    "textDocument/codeAction returned"
-)
 NO_PATH = "no path has a null character or half a surrogate pair"
 PULL = {
     "workspace": {**EDITOR["workspace"], "diagnostics": {"refreshSupport": True}},
@@ -36,30 +36,7 @@ async def begin(*paths, answers=None, capabilities=EDITOR):
     return client
 
 
-@pytest.mark.parametrize(
-    ("method", "params", "code", "message"),
-    [
-        ("textDocument/prepareRename", {"line": 0}, -32803, "rubric-lint: put the cursor on the id of a criterion"),
-        (
-            "textDocument/rename",
-            {"line": 1, "newName": " "},
-            -32803,
-            "rubric-lint: an id cannot be empty, or begin or end with a space",
-        ),
-        ("textDocument/nothing", {}, -32601, "Method Not Found: textDocument/nothing"),
-        ("textDocument/hover", {"character": -1}, -32602, "textDocument/hover: invalid value @ $.params.position"),
-        (
-            "workspace/executeCommand",
-            {"command": "nothing"},
-            -32602,
-            "Invalid Params: Command name 'nothing' is not defined",
-        ),
-        *(
-            ("codeAction/resolve", {"title": "Fix", "data": data}, -32602, FOREIGN)
-            for data in ({"action": "other"}, {"x": 1}, [1], "x", 5, {"action": "ignore", "uri": 1, "rule": []})
-        ),
-    ],
-)
+@pytest.mark.parametrize(("method", "params", "code", "message"), TABLES["a refusal is the answer"])
 async def test_a_refusal_is_the_answer_and_nothing_else(file, method, params, code, message):
     client = await begin(file)
     place = {"line": params.get("line", 1), "character": params.get("character", 8)}

@@ -1,10 +1,14 @@
 """What editors show and offer in files with rubric tests."""
 
 import pytest
+from cases import read_cases
 from typed import offer, state_of, take
 
 from rubric_lint.lsp.answers.hover import make_hover
 from rubric_lint.lsp.server.analysis import analyse
+
+TABLES = read_cases(__file__)
+
 
 NAME = "/a.rubric-test.yaml"
 TESTS = """\
@@ -46,27 +50,7 @@ def test_fields_are_explained(said):
         said(make_hover(analysis, TESTS.index(at)).contents.value)
 
 
-SUITE = """\
-tests:
-  - id: refund
-    rubrics:
-      - id: accuracy
-        required_min_score: 7
-        score_ranges: {0: States another period, 7: States most, 10: States the whole period}
-      - id: next-step
-        score_ranges: {0: Names none, 5: Names one}
-  - id: tone of voice
-    rubrics:
-      - {id: quality, required_min_level: 3, levels: {1: Rude, 3: Neutral, 5: Kind}}
-  - id: checks
-    rubrics:
-      - {id: "yes", expected_outcome: Says yes, required_min_score: 10}
-      - Names the day
-  - id: whole
-    rubrics:
-      - {score_range: [0, 4], expected_outcome: Leaves it out}
-      - {score_range: [5, 10], expected_outcome: Names it}
-"""
+SUITE = TABLES["SUITE"]
 
 
 @pytest.fixture
@@ -90,48 +74,12 @@ FILE = "rubric: suite.yaml#{}\ntests:\n  - id: a\n    expect:\n      {}\n"
 ONE, TONE, CHECKS, WHOLE = "refund", "tone of voice", "checks", "whole"
 
 
-@pytest.mark.parametrize(
-    ("rubric", "text", "expected"),
-    [
-        (ONE, "verdict: ¦", ["pass", "borderline", "fail"]),
-        (ONE, "verdict: f¦ai", ["pass", "borderline", "fail"]),
-        (ONE, "verdict: [fail, ¦]", ["pass", "borderline"]),
-        (ONE, "verdict:\n        - ¦", ["pass", "borderline", "fail"]),
-        (ONE, "gates: {accuracy: ¦}", ["met", "missed"]),
-        (ONE, "gates:\n        accuracy: ¦", ["met", "missed"]),
-        (ONE, "gates: {¦}", ["accuracy"]),
-        (ONE, "gates: {accuracy: met, ¦}", []),
-        (ONE, "gates:\n        ¦", ["accuracy"]),
-        (ONE, "criteria:\n        ¦", ["accuracy", "next-step"]),
-        (ONE, "criteria:\n        next-s¦", ["accuracy", "next-step"]),
-        (ONE, "criteria: {accuracy: ¦}", ["[0, 6]", "[7, 9]", "10"]),
-        (ONE, "criteria: {other: ¦}", []),
-        (ONE, "score: ¦", []),
-        (ONE, "verdict: fail # ¦", []),
-        (TONE, "gates:\n        quality: m¦", ["met", "missed"]),
-        (TONE, "criteria:\n        quality: ¦", ["1", "3", "5"]),
-        (CHECKS, "gates: {¦}", ["yes"]),
-        (CHECKS, "criteria: {¦}", ["yes", "rubric-2"]),
-        (CHECKS, "criteria: {rubric-2: ¦}", ["true", "false"]),
-        (WHOLE, "gates: {¦}", []),
-        (WHOLE, "criteria: {¦}", ["overall"]),
-        (WHOLE, "criteria: {overall: ¦}", ["[0, 4]", "[5, 10]"]),
-        ("none", "criteria: {¦}", []),
-    ],
-)
+@pytest.mark.parametrize(("rubric", "text", "expected"), TABLES["values and criteria of the"])
 def test_values_and_criteria_of_the_tested_rubric_are_offered(beside, rubric, text, expected):
     assert beside(FILE.format(rubric, text))[0] == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("verdict: f¦ai", "verdict: pass"),
-        ("criteria: {accuracy: ¦}", "criteria: {accuracy: [0, 6]}"),
-        ("criteria: {¦}", r"criteria: {accuracy: ${1|[0\, 6],[7\, 9],10|}}"),
-        ("criteria: {¦: 2}", "criteria: {accuracy: 2}"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), TABLES["what is taken replaces what"])
 def test_what_is_taken_replaces_what_was_typed(beside, text, expected):
     assert beside(FILE.format(ONE, text))[1] == FILE.format(ONE, expected)
 
@@ -140,30 +88,7 @@ def test_an_id_that_is_no_plain_string_is_quoted(beside):
     assert beside(FILE.format(CHECKS, "gates: {¦}"))[1] == FILE.format(CHECKS, 'gates: {"yes": ${1|met,missed|}}')
 
 
-FILES = ["b.rubric.yaml", "suite.yaml", "more/"]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected", "taken"),
-    [
-        ("rubric: ¦\n", FILES, "rubric: b.rubric.yaml\n"),
-        ("rubric: '¦'\n", FILES, "rubric: 'b.rubric.yaml'\n"),
-        ("rubric: more/¦\n", ["more/c.rubric.json"], "rubric: more/c.rubric.json\n"),
-        ("rubric: nowhere/¦\n", [], ""),
-        (
-            "rubric: suite.yaml#¦\n",
-            [f"suite.yaml#{name}" for name in (ONE, TONE, CHECKS, WHOLE)],
-            "rubric: suite.yaml#refund\n",
-        ),
-        (
-            "rubric: suite.yaml\noutputs: ¦\n",
-            ["b.judged.jsonl", "more/"],
-            "rubric: suite.yaml\noutputs: b.judged.jsonl\n",
-        ),
-        ("rubric: suite.yaml#refund\ntests: [{id: a, output: {checks: [{id: ¦}]}}]\n", ["accuracy", "next-step"], None),
-        ("rubric: suite.yaml#refund\ntests: [{id: ¦}]\n", [], ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected", "taken"), TABLES["files rubrics and ids are"])
 def test_files_rubrics_and_ids_are_offered(beside, text, expected, taken):
     offered, after = beside(text)
     assert (offered, after if taken is not None else None) == (expected, taken)

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from cases import read_cases
 from lsprotocol import types
 from steps import steps
 from typed import offer, state_of
@@ -15,38 +16,10 @@ from rubric_lint.lsp.server.analysis import analyse
 from rubric_lint.lsp.server.diagnostics import write_diagnostics
 from rubric_lint.rules import RULES
 
-SUITE = """\
-tests:
-  - id: refund | window
-    rubrics:
-      - id: accuracy
-        weight: 2.0
-        required_min_score: 7
-        score_ranges:
-          - score_range: [0, 6]
-            expected_outcome: States | a <wrong> period
-          - score_range: [7, 10]
-            expected_outcome: States the right period
-      - id: short
-        score_ranges: {0: Longer, 6: Short}
-  - id: holistic
-    evaluators:
-      - name: judge
-        rubrics:
-          - score_range: [0, 4]
-            expected_outcome: Wrong
-          - score_range: [5, 10]
-            expected_outcome: Right
-defaults:
-  rubrics:
-    - id: quality
-      required_min_level: 3
-      levels:
-        - {level: 1, name: Poor, expected_outcome: Wrong in the main}
-        - {level: 3, name: Good, expected_outcome: Right in the main}
-    - id: pivot
-      description: Mentions the pivot
-"""
+TABLES = read_cases(__file__)
+
+
+SUITE = TABLES["SUITE"]
 
 
 PROMPTFOO = """\
@@ -165,14 +138,7 @@ def test_every_entry_of_several_lines_folds_and_the_outermost_go_first():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "head", "part"),
-    [
-        ("/a.yaml", "tests:\n", "  - id: a\n    rubrics:\n      - id: b\n        expected_outcome: Says so\n"),
-        ("/a.jsonl", "", '{"rubrics": [{"id": "a", "expected_outcome": "Says so"}]}\n'),
-    ],
-    ids=["cases", "documents"],
-)
+@pytest.mark.parametrize(("name", "head", "part"), TABLES["outlines"].values(), ids=TABLES["outlines"])
 def test_an_outline_twice_as_long_is_twice_the_work(name, head, part):
     once, twice = (analyse(state_of(head + part * count, name)) for count in (200, 400))
     assert steps(make_outline, twice) < 2.2 * steps(make_outline, once)
@@ -217,41 +183,12 @@ def test_the_fields_that_fit_are_offered(text, expected):
     assert sorted(offer(text).keys() - whole) == sorted(expected)
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "is_offered"),
-    [
-        ("rubrics:\n  - ¦\n", "/a.yaml", True),
-        ("tests:\n  - id: a\n    rubrics:\n      - ¦\n", "/a.yaml", True),
-        ("panel:\n  rubrics:\n    - ¦\n", "/a.yaml", False),
-        ("rubrics:\n  - title: Of another tool\n  - ¦\n", "/a.yaml", False),
-        ("rubrics:\n  - title: Of another tool\n    ¦\n", "/a.yaml", False),
-        ("rubrics:\n  - expected_outcome: Ours\n  - ¦\n", "/a.yaml", True),
-    ],
-)
+@pytest.mark.parametrize(("text", "name", "is_offered"), TABLES["nothing is offered in the"])
 def test_nothing_is_offered_in_the_files_of_others(text, name, is_offered):
     assert bool(offer(text, name=name)) == is_offered
 
 
-@pytest.mark.parametrize(
-    ("text", "label", "snippets"),
-    [
-        ("rubrics:\n  - ¦\n", "weight", True),
-        ("rubrics:\n  - ¦\n", "weight", False),
-        ("rubrics:\n  - ¦\n", "id", True),
-        ("rubrics:\n  - wei¦: 2\n", "weight", True),
-        ("rubrics:\n  - ¦\n", "score_range", True),
-        ("rubrics:\n  - ¦\n", "score_range", False),
-        ("rubrics:\n  - ¦\n", "score_ranges", False),
-        ("rubrics:\n  - ¦\n", "score_ranges", True),
-        ("rubrics:\n  - id: a\n    ¦\n", "levels", True),
-        ("rubrics:\n  - {id: a, ¦}\n", "score_ranges", True),
-        (
-            "rubrics:\n  - id: a\n    score_ranges:\n      - {score_range: [0, 3], expected_outcome: b}\n      - ¦\n",
-            "band",
-            True,
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "label", "snippets"), TABLES["what is taken brings its"])
 def test_what_is_taken_brings_its_value_along(text, label, snippets, said):
     item = offer(text, snippets=snippets)[label]
     said(item.text_edit.new_text)

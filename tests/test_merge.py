@@ -29,15 +29,7 @@ cases:
       - {score_range: [0, 4], expected_outcome: Wrong}
       - {score_range: [5, 10], expected_outcome: Right}
 """
-RECORDS = [
-    {"id": "a", "output": output(10, 7), "notes": "kept\u2026", "judge": {"model": "m"}},
-    {"id": "=b", "output": output(2, 10)},
-    {"id": 3, "outputs": [output(7, 7), output(8, 8)]},
-    {"id": "ä", "output": "none"},
-    output(9, 9),
-    {"id": "c", "outputs": [output(0, 7), output(8, 8), output(9, 9)]},
-    {"id": "d", "output": output(7, 11), "verdict_of": "people"},
-]
+RECORDS = TABLES["RECORDS"]
 
 
 @pytest.fixture(autouse=True)
@@ -201,15 +193,7 @@ def test_ids_that_two_shards_have_are_told():
     assert told in err.splitlines()[0]
 
 
-@pytest.mark.parametrize(
-    ("suffix", "told"),
-    [
-        (".jsonl", "not JSON at column"),
-        (".jsonl.gz", "the gzip file is cut off here; the rest is missing"),
-        (".jsonl.zst", "the zstd file is cut off here; the rest is missing"),
-        (".parquet", "the Parquet file is cut off or damaged, and nothing of it is read"),
-    ],
-)
+@pytest.mark.parametrize(("suffix", "told"), TABLES["a shard that is cut off is told"])
 def test_a_shard_that_is_cut_off_is_told(suffix, told):
     shards = split(3, 4, suffix=suffix)
     data = Path(shards[1]).read_bytes()
@@ -258,21 +242,7 @@ def test_a_result_that_its_rubric_never_gave_is_invalid(number, fields, path, me
     assert (len(lines), code, "7 outputs:" in err, "3 invalid" in err) == (7, 1, True, True)
 
 
-COMPACT = {"id": 1, "rubric": "r", "points": 1, "full": 1, "score": 1.0, "verdict": "pass", "gates_missed": []}
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ({"id": 1, "output": {"score": 7}}, "a judge output, not a result"),
-        (COMPACT, "a compact result, which has no criteria"),
-        ({"a": 1}, "not a result of rubric-lint score (found: a)"),
-        ({}, "not a result of rubric-lint score (found: nothing)"),
-        ({"error": {"message": 7}}, "invalid, without a reason"),
-        ({"error": "x"}, "not a result of rubric-lint score (found: error)"),
-        ([1], "expected an object"),
-    ],
-)
+@pytest.mark.parametrize(("line", "message"), TABLES["what is not a result is told"])
 def test_what_is_not_a_result_is_told(line, message):
     write("x.jsonl", [{}, line])
     found = [json.loads(each) for each in call("merge", "x.jsonl", "--format", "jsonl")[0].splitlines()]

@@ -1,13 +1,16 @@
 """What each command says of files that do not exist, of stdin, and of places where nothing can be written."""
 
 import pytest
+from cases import read_cases
+
+TABLES = read_cases(__file__)
+
 
 RUBRIC = """\
 rubrics:
   - {id: refund, required_min_score: 7, score_ranges: {0: Names another sum, 7: Names the sum of the order}}
 """
 OUTPUT = '{"id": "a", "answer": "5", "output": {"checks": [{"id": "refund", "score": 8, "reasoning": "Is"}]}}\n'
-JUDGE = "--model m --base-url http://127.0.0.1:9"
 
 
 @pytest.fixture
@@ -18,46 +21,14 @@ def run(program, tmp_path):
     return program
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "score r.yaml no.jsonl",
-        "score r.yaml no*.jsonl",
-        "score r.yaml https://example.org/a.jsonl",
-        "score no.yaml a.jsonl",
-        "agree r.yaml a.jsonl --labels no.csv",
-        "agree r.yaml no.jsonl --labels a.jsonl",
-        f"judge r.yaml no.jsonl {JUDGE}",
-        f"judge r.yaml a.jsonl -o no/a.jsonl {JUDGE}",
-        "labels r.yaml no.jsonl -o sheet.csv",
-        "prompt r.yaml --answers no.jsonl",
-        "assess r.yaml no.jsonl",
-        "assess r.yaml a.jsonl --labels no.csv",
-        "assess r.yaml a.jsonl --results no.jsonl",
-        "convert r.yaml -o .",
-        "convert r.yaml -o no/r.md",
-    ],
-)
+@pytest.mark.parametrize("line", TABLES["what does not exist is"])
 def test_what_does_not_exist_is_named_in_the_same_words(line, run, said):
     code, out, errors = run(*line.split())
     assert (out, code) == ("", 2)
     said(errors)
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("score - a.jsonl", 0),
-        ("merge - a.jsonl", 1),
-        ("agree - a.jsonl --labels l.csv", 0),
-        ("compile - --to duckdb", 0),
-        ("prompt - --answer yes", 0),
-        ("labels - a.jsonl -o sheet.csv", 0),
-        ("convert -", 0),
-        ("score - -", 2),
-        ("assess - a.jsonl", 2),
-    ],
-)
+@pytest.mark.parametrize(("line", "expected"), TABLES["a rubric is read from"])
 def test_a_rubric_is_read_from_stdin_or_refused_with_a_reason(line, expected, run, said):
     code, out, errors = run(*line.split(), stdin=RUBRIC)
     assert code == expected

@@ -175,37 +175,25 @@ def test_numbers_without_a_common_measure_are_listed_one_by_one():
         Sums([{0, 10**40 + 3**number} for number in range(MOST_SUMS.bit_length())])
 
 
-def list_changes(rubrics):
-    rubric, places = load(rubrics)
-    return [mutant.change for mutant in make_mutants(rubric, places)]
-
-
-def test_the_changes_of_a_rubric_with_score_ranges(said):
-    accuracy = {"id": "accuracy", "weight": 2, "required_min_score": 7, **BANDS}
-    said(list_changes([accuracy, {"id": "tone", **BANDS}]))
-
-
-def test_the_gate_of_a_check_can_only_be_removed(said):
-    check = {"id": "day", "expected_outcome": "Names the day", "required_min_score": 10}
-    said(list_changes([check, "Names the year"]))
-
-
-def test_a_holistic_rubric_has_only_its_thresholds(said):
-    bands = [
+YEAR, DAY = ({"id": name, "expected_outcome": f"Names the {name}"} for name in ("year", "day"))
+CHANGED = {
+    "score ranges": [{"id": "accuracy", "weight": 2, "required_min_score": 7, **BANDS}, {"id": "tone", **BANDS}],
+    "the gate of a check can only be removed": [{**DAY, "required_min_score": 10}, "Names the year"],
+    "a holistic rubric has only its thresholds": [
         {"score_range": [0, 4], "expected_outcome": "Wrong"},
         {"score_range": [5, 10], "expected_outcome": "Right"},
-    ]
-    said(list_changes(bands))
+    ],
+    "thresholds without a score between them move alone": [YEAR],
+    "thresholds with a score between them": [YEAR, DAY],
+    "the borderline threshold moves no higher than the pass threshold": [
+        {"id": "quality", "levels": {0: "States none", 6: "States six", 7: "States seven", 8: "States all"}}
+    ],
+}
 
 
-def test_thresholds_without_a_score_between_them_move_alone(said):
-    year, day = {"id": "year", "expected_outcome": "Names the year"}, {"id": "day", "expected_outcome": "Names the day"}
-    said(list_changes([year]), list_changes([year, day]))
-
-
-def test_the_borderline_threshold_moves_no_higher_than_the_pass_threshold(said):
-    levels = {"id": "quality", "levels": {0: "States none", 6: "States six", 7: "States seven", 8: "States all"}}
-    said(list_changes([levels]))
+@pytest.mark.parametrize("rubrics", CHANGED.values(), ids=CHANGED)
+def test_the_changes_of_a_rubric(rubrics, said):
+    said([mutant.change for mutant in make_mutants(*load(rubrics))])
 
 
 def write_many(folder, criteria, tests):

@@ -5,7 +5,10 @@ from cases import read_cases
 
 from rubric_lint.lint.engine import lint
 
-TWO_PLACES = read_cases(__file__)["TWO_PLACES"]
+TABLES = read_cases(__file__)
+
+
+TWO_PLACES = TABLES["TWO_PLACES"]
 
 
 def messages(text, rule):
@@ -18,18 +21,7 @@ def test_a_message_about_two_places_names_the_other_line(rule, said):
     said(messages(TWO_PLACES[rule], rule))
 
 
-@pytest.mark.parametrize(
-    ("entry", "name"),
-    [
-        ("{id: accuracy, weight: x, expected_outcome: It says who.}", "criterion `accuracy`: "),
-        ("{weight: x, expected_outcome: It says who.}", "criterion 1: "),
-        ("{id: ' ', weight: x, expected_outcome: It says who.}", "criterion 1: "),
-        ("{id: 7, weight: x, expected_outcome: It says who.}", "criterion 1: "),
-        (f"{{id: {'k' * 50}, weight: x, expected_outcome: It says who.}}", f"criterion `{'k' * 39}…`: "),
-        ('{id: "a\\n b", weight: x, expected_outcome: It says who.}', "criterion `a b`: "),
-        ("{score_range: [0, 10], weight: x, expected_outcome: It says who.}", ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("entry", "name"), TABLES["a message names the criterion"])
 def test_a_message_names_the_criterion_as_its_author_can_find_it(entry, name):
     (message,) = [each for each in messages(f"rubrics: [{entry}]", "schema") if "weight" in each]
     assert message.partition("`weight`")[0] == name
@@ -39,8 +31,5 @@ def test_a_key_that_is_there_twice_is_told_with_its_criterion():
     text = "rubrics:\n  - id: a\n    expected_outcome: It says who.\n    id: b\n"
     (message,) = messages(text, "duplicate-key")
     assert message.startswith("criterion `b`: duplicate key `id`, first at line 2; ")
-
-
-def test_a_text_that_holds_the_mark_of_a_line_makes_nothing_raise():
-    text = "rubrics: [{id: '\ufdd0', expected_outcome: A}, {id: '\ufdd0', expected_outcome: B}]\n"
-    assert len(messages(text, "duplicate-id")) == 1
+    marked = "rubrics: [{id: '\ufdd0', expected_outcome: A}, {id: '\ufdd0', expected_outcome: B}]\n"  # as lines are
+    assert len(messages(marked, "duplicate-id")) == 1

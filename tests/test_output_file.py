@@ -58,22 +58,18 @@ def test_a_run_that_does_not_come_about_leaves_the_old_report():
     assert [name for name in names() if name.startswith(".")] == []
 
 
-def test_mode_and_link_of_the_file_stay():
+def test_mode_and_link_of_the_file_stay_and_a_new_one_has_the_mode_that_the_umask_leaves():
     Path("real").write_text("old", "utf-8")
-    Path("real").chmod(0o640)
+    Path("real").chmod(0o644)
     Path("link").symlink_to("real")
-    call("--output=link", "--format=gitlab")
-    assert (Path("link").is_symlink(), stat.S_IMODE(Path("real").stat().st_mode)) == (True, 0o640)
-    assert Path("real").read_text("utf-8").startswith("[\n")
-
-
-def test_a_new_file_has_the_mode_that_the_umask_leaves():
     before = os.umask(0o027)
     try:
-        call("--output=x")
+        call("--output=link", "--format=gitlab")
+        call("--output=new")
     finally:
         os.umask(before)
-    assert stat.S_IMODE(Path("x").stat().st_mode) == 0o640
+    assert [stat.S_IMODE(Path(name).stat().st_mode) for name in ("real", "new")] == [0o644, 0o640]
+    assert (Path("link").is_symlink(), Path("real").read_text("utf-8")[:2]) == (True, "[\n")
 
 
 def test_what_is_no_regular_file_is_written_to_and_not_replaced():

@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from cases import read_cases
 from chat_server import Response, completion, serving, without_scores
 from click.testing import CliRunner
 from hypothesis import given
@@ -18,7 +19,10 @@ from rubric_lint.cli.score.score import cli
 from rubric_lint.cli.test.test import cli as rubric_test
 from rubric_lint.judge.prompt import JudgedCase, as_text, write_prompt
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.scorer import score_entry
+from rubric_lint.scoring.scorer import Scorer
+
+TABLES = read_cases(__file__)
+
 
 KEY = "sk-secret-0123456789"
 RUBRIC = """\
@@ -158,7 +162,7 @@ def test_the_result_of_a_panel_is_the_median_of_all_its_outputs(panel):
     outputs = [output for samples in panel for output in samples]
     members = [{"model": f"m{place}", "outputs": len(samples)} for place, samples in enumerate(panel)]
     record = {"id": "a", "outputs": [*map(as_output, outputs)], "judge": {"panel": members}}
-    result = score_entry(json.dumps(record).encode(), RUBRICS, 1).to_json()
+    result = Scorer(RUBRICS).tell(json.dumps(record).encode(), 1).to_json()
     assert read_result(result) == combine(outputs)
     assert result["independent_votes_at_most"] == len(panel)
     assert [(each["model"], each["verdicts"]) for each in result["panel"]] == [
@@ -480,23 +484,7 @@ def member(name, outputs=1):
 LOW, HIGH = dict.fromkeys(IDS, 6), dict.fromkeys(IDS, 9)
 
 
-@pytest.mark.parametrize(
-    ("panel", "outputs", "path", "message"),
-    [
-        ([member("a"), member("b")], [LOW], "/output", "the record has 1 output, but its panel gave 2; "),
-        ([member("a"), member("b")], [LOW] * 3, "/outputs", "the record has 3 outputs, but its panel gave 2; "),
-        ([member("a", 2), member("b", 0)], [LOW] * 2, "/outputs", "no output by `b`; "),
-        *(
-            (
-                [member("a"), member("b", 10**zeros)],
-                [LOW] * 2,
-                "/outputs",
-                f"the record has 2 outputs, but its panel gave {10**zeros + 1}; ",
-            )
-            for zeros in (12, 299)
-        ),
-    ],
-)
+@pytest.mark.parametrize(("panel", "outputs", "path", "message"), TABLES["a record without the votes"])
 def test_a_record_without_the_votes_of_its_panel_is_invalid(panel, outputs, path, message):
     given = [*map(as_output, outputs)]
     record = {
@@ -504,7 +492,7 @@ def test_a_record_without_the_votes_of_its_panel_is_invalid(panel, outputs, path
         **({"output": given[0]} if path == "/output" else {"outputs": given}),
         "judge": {"panel": panel},
     }
-    error = score_entry(json.dumps(record).encode(), RUBRICS, 1).to_json()["error"]
+    error = Scorer(RUBRICS).tell(json.dumps(record).encode(), 1).to_json()["error"]
     assert (error["path"], error["message"][: len(message)]) == (path, message)
 
 
@@ -543,7 +531,7 @@ def test_a_run_of_one_model_at_two_endpoints_says_one_independent_vote(folder, s
 @pytest.mark.parametrize("panel", ["three people", [], [{"model": "a"}], [{"model": "a", "outputs": True}], {"a": 1}])
 def test_another_field_named_panel_is_left_alone(panel):
     record = {"id": "x", "outputs": [as_output(LOW)] * 2, "judge": {"panel": panel}}
-    result = score_entry(json.dumps(record).encode(), RUBRICS, 1).to_json()
+    result = Scorer(RUBRICS).tell(json.dumps(record).encode(), 1).to_json()
     assert (result["verdict"], "independent_votes_at_most" in result, result["judge"]) == (
         "borderline", False, {"panel": panel}
     )  # fmt: skip

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from cases import read_cases
 from pages import read_pages
 
 from rubric_lint.dialects.search.locate import find_claim
@@ -17,6 +18,9 @@ from rubric_lint.rules import BY_NAME
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
+
+TABLES = read_cases(__file__)
+
 
 ROOT = Path(__file__).parents[1]
 
@@ -273,42 +277,7 @@ def test_notations_do_not_change_what_is_marked(file):
         assert meanings(result, documents) == expected, name
 
 
-SUITE = """\
-rubrics:
-  - id: &id first
-    score_ranges:
-      - score_range: [0, 4]
-        expected_outcome: It says the wrong thing.
-      - score_range: [3, 10]
-        expected_outcome: It says the right thing.
-  - id: *id
-    score_ranges: {8: It is said., 0: it  is said}
-  - id: c
-    required_min_score: 5
-    score_ranges:
-      4: It says all of it.
-      0: It says none of it.
-  - &twice
-    expected_outcome: &said It is said.
-    description: *said
-    required: true
-    required_min_score: 10
-  - *twice
-  - <<: *twice
-    id: rubric-4
-  - <<: *twice
-    id: *id
-  - &named {id: z, score_ranges: {0: It is not there., 5: It is there.}}
-  - *named
-  - <<: *named
-  - weight: 2
-    <<: *named
-  - id: l
-    levels:
-      - {level: 1, expected_outcome: It is in one place.}
-      - {level: 1, expected_outcome: It is in one  place}
-    required_min_level: 7
-"""
+SUITE = TABLES["SUITE"]
 
 RELATED = [
     ("overlap", (6, 22), "[3, 10]", [("also covers 3 and 4", (4, 22), "[0, 4]")]),

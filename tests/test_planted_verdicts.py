@@ -15,7 +15,7 @@ from rubric_lint.judge.run import JudgeRun, Panel
 from rubric_lint.outputs.chat_tokens import break_tokens
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.scorer import score_entry
+from rubric_lint.scoring.scorer import Scorer
 
 RUBRICS = load_rubrics(
     "r.rubric.yaml",
@@ -99,7 +99,7 @@ def judge(tmp_path, cases, reply, extract=Extract.WHOLE):
         asked = asyncio.run(run(journal))
     scores = {}
     for line in (tmp_path / "results.jsonl").read_bytes().splitlines():
-        outcome = score_entry(line, RUBRICS, 1)
+        outcome = Scorer(RUBRICS).tell(line, 1)
         scores[outcome.head["id"]] = outcome.result and float(outcome.result.score)
     assert scores.keys() == cases.keys()
     return scores, asked

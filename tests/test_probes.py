@@ -12,6 +12,7 @@ from pathlib import Path
 
 import played_judges as played
 import pytest
+from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,9 @@ from rubric_lint.agree.probes import PROBES, Levels, Outcome, choose, decide, ma
 from rubric_lint.judge.answers import read_answers
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_models
+
+TABLES = read_cases(__file__)
+
 
 RUBRIC = load_models("refund.rubric.yaml", played.RUBRIC.encode(), FileSettings())["refund"].prepare()
 STUFFED = (
@@ -40,21 +44,7 @@ def vary(answer, rubric=RUBRIC):
     return {each["probe"]: each["answer"] for each in make_variants(read(answer, rubric=rubric)[0])}
 
 
-@pytest.mark.parametrize(
-    ("text", "sentences"),
-    [
-        ("One. Two! Three?", ["One. ", "Two! ", "Three?"]),
-        ("No end", ["No end"]),
-        ("At 3.5 kg, see a.b", ["At 3.5 kg, see a.b"]),
-        ("He said “Stop.” Then he left.", ["He said “Stop.” ", "Then he left."]),
-        ("1. First\n2. Second\n", ["1. First\n", "2. Second\n"]),
-        ("- a\n\n- b", ["- a\n\n", "- b"]),
-        ("三十天内可以退货。请附上收据。", ["三十天内可以退货。", "请附上收据。"]),
-        ("यह पहला है। यह दूसरा है।", ["यह पहला है। ", "यह दूसरा है।"]),
-        ("Да. Нет… 5.", ["Да. ", "Нет… 5."]),
-        ("", [""]),
-    ],
-)
+@pytest.mark.parametrize(("text", "sentences"), TABLES["texts of any script are"])
 def test_texts_of_any_script_are_split_into_sentences(text, sentences):
     assert split_sentences(text) == sentences
 
@@ -66,20 +56,7 @@ def test_the_sentences_together_are_the_text_and_each_says_something(text):
     assert len(pieces) == 1 or all(any(map(str.isalpha, each)) for each in pieces)
 
 
-@pytest.mark.parametrize(
-    ("answer", "false"),
-    [
-        ("Within 30 days.", "Within 40 days."),
-        ("Order 7: within 30 days, no more than 30.", "Order 7: within 40 days, no more than 40."),  # the rubric's
-        ("It costs 9,50 EUR.", "It costs 1,50 EUR."),
-        ("A share of 0.5 is enough.", "A share of 1.5 is enough."),
-        ("1. First\n2. Then wait 14 days", "1. First\n2. Then wait 24 days"),
-        ("As GPT-4 says [3], none.", None),
-        ("خلال ٣٠ يوما", "خلال ٤٠ يوما"),
-        ("30天内", "40天内"),
-        ("Within thirty days.", None),
-    ],
-)
+@pytest.mark.parametrize(("answer", "false"), TABLES["one number is false everywhere"])
 def test_one_number_is_false_everywhere_and_nothing_else_changes(answer, false):
     assert vary(answer).get("false-number") == false
 

@@ -5,11 +5,15 @@ from pathlib import Path
 
 import pytest
 import said
+from cases import as_tuples, read_cases
 from found import codes, marked
 from lint_command import call, folder  # noqa: F401 (a fixture)
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.scoring.loading import RubricError, load_rubrics
+
+TABLES = read_cases(__file__)
+
 
 METRIC = """\
 from deepeval.metrics import GEval
@@ -88,14 +92,7 @@ def test_what_is_computed_is_told_and_the_rest_is_checked(said):
     said(found(text))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        ('"Blames the customer"', 'dedent("""Blames the customer""")'),
-        ('"Blames the customer"', '"Blames \\ud800"'),  # half a surrogate pair, which nothing can encode
-        ("(0, 4)", "tuple(LOW)"),
-    ],
-)
+@pytest.mark.parametrize("change", as_tuples(TABLES["what a call computes is"]))
 def test_what_a_call_computes_is_told_too(change):
     assert f"not read 7:9: {PART}" in found(METRIC.replace(*change))
 
@@ -190,18 +187,7 @@ def test_what_cannot_be_scored_is_refused_with_the_reason(change, said):
     said(fault)
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (("(6, 10)", "(4, 10)"), "overlap 8:28"),
-        (("(6, 10)", "(5, 11)"), "bounds 8:32"),
-        (("(6, 10)", "(10, 5)"), "bounds 8:28"),
-        (("(6, 10)", "(5, 7.5)"), "bounds 8:32"),
-        (("(6, 10)", "(5,)"), "schema 8:28"),
-        (('expected_outcome="Names', 'expected_outcom="Names'), "schema 8:9"),
-        (("6, 10", "-1, 10"), "bounds 8:29"),
-    ],
-)
+@pytest.mark.parametrize(("change", "expected"), as_tuples(TABLES["what deepeval refuses is an"]))
 def test_what_deepeval_refuses_is_an_error(change, expected):
     assert expected in found(METRIC.replace(*change))
 
@@ -302,22 +288,7 @@ def test_deep_nesting_is_no_crash(text):
     assert all(each.startswith(("syntax", "not read")) for each in found(f"{METRIC}{text}\n"))
 
 
-LOOK_ALIKES = [
-    'judge(rubric=[Rubric(1, "Bad"), Rubric(3, "Average")])',
-    'Job(rubric=[Rubric(**each) for each in spec["rubric"]])',
-    'EvalCase(rubric=[Rubric(id="R-1", statement="s", pass_condition="p")])',
-    'rubric = [Rubric(score=4, criterion="x"), Rubric(score=6, criterion="y")]',
-    "class Rubric(Base):\n    score_range = Column(String)\n    expected_outcome = Column(Text)\n",
-    "class Rubric(BaseModel):\n    score_range: tuple[int, int]\n    expected_outcome: str = ''\n",
-    "def band(score_range, expected_outcome=None):\n    return score_range, expected_outcome\n",
-    'rubric = [{"criterion": "Thesis", "ratings": [{"points": 4}]}]',
-    'rows = [{"id": "a", "expected_outcome": "x", "score_range": [0, 4]}]',
-    'print("Rubric(score_range=(0, 4), expected_outcome=1)")',
-    '"""rubric=[Rubric(score_range=(0, 4), expected_outcome="x")]"""'.replace('"x"', "'x'"),
-    "score1_description = row.score1_description\nscore2_description = row.score2_description\n",
-    'QUERY = "SELECT score1_description, score2_description FROM t"',
-    'columns = ["score1_description", "score2_description"]',
-]
+LOOK_ALIKES = TABLES["LOOK_ALIKES"]
 
 
 @pytest.mark.parametrize("text", LOOK_ALIKES)
@@ -393,19 +364,7 @@ def test_a_literal_grader_of_openai_is_read_as_in_json(code):
     assert (found.rubrics, found.unread) == (1, ())
 
 
-@pytest.mark.parametrize(
-    ("code", "found"),
-    [
-        ("g = LabelModelGrader(**GRADER)", None),
-        ("g = AzureOpenAILabelGrader(model_config=c, labels=['a', 'b'], passing_labels=['c'])", "levels.one-level"),
-        (
-            "g = AzureOpenAIScoreModelGrader(model=M, input=[{'content': 'Is it?'}], range=[1, 0])",
-            "bounds.falling-range",
-        ),
-        ("g = Grader(type='score_model', input=[{'content': 'Is it kind?'}], pass_threshold=2)", "bounds.threshold"),
-        ("g = Grader(input=[{'content': 'Is it kind?'}], pass_threshold=2)", None),
-    ],
-)
+@pytest.mark.parametrize(("code", "found"), TABLES["calls of the classes of"])
 def test_calls_of_the_classes_of_graders_are_read(code, found):
     result = lint("a.py", f"{code}\n".encode())
     assert codes(result.findings) == ([found] if found else [])
@@ -437,23 +396,12 @@ suite = [
     GEval(name="E", evaluation_steps=[]),
 ]
 '''
-WORDS_FOUND = [
-    ("bounds.threshold", "5"),
-    ("duplicate-outcome.step", '"compare the  dates"'),
-    ("empty-outcome.blank", '" "'),
-    ("placeholder.unfinished", '"TODO"'),
-    ("schema.unquoted", "3"),
-    ("duplicate-id.metric", '"B"'),
-    ("vague-outcome.label", '"good"'),
-    ("empty-outcome.blank", '"  "'),
-    ("score-in-text.other-scale", '"""Rate the tone on a scale.'),
-    ("schema.empty", "[]"),
-]
+WORDS_FOUND = TABLES["WORDS_FOUND"]
 
 
 def test_metrics_without_bands_are_read_by_their_words():
     result = lint("a.py", IN_WORDS.format(threshold=5).encode())
-    assert [(code, text.partition("\n")[0]) for code, text in marked(result)] == WORDS_FOUND
+    assert [[code, text.partition("\n")[0]] for code, text in marked(result)] == WORDS_FOUND
     assert (result.rubrics, result.unread) == (6, ())
 
 
@@ -462,16 +410,7 @@ def test_a_metric_without_bands_gives_a_tenth_of_its_score():
     assert ([*load_rubrics("a.py", text.encode())], worth(text)) == (["A"], ([*TENTHS], "0.7"))
 
 
-@pytest.mark.parametrize(
-    ("code", "rubrics", "said"),
-    [
-        ("criteria=CRITERIA", 0, "1:20: `criteria` of this `GEval` is computed"),
-        ("criteria='Is it right?', evaluation_steps=make()", 0, "1:53: `evaluation_steps` of this `GEval` is computed"),
-        ("evaluation_steps=['Names it', f'{x}']", 1, "1:28: a part of `evaluation_steps` is computed"),
-        ("criteria='Names it', score_range=(1, 5)", 0, "1:5: this `GEval` is that of pydantic-evals"),
-        ("name='a', model=m", 0, None),
-    ],
-)
+@pytest.mark.parametrize(("code", "rubrics", "said"), TABLES["metrics in computed words or"])
 def test_metrics_in_computed_words_or_of_other_packages_are_told(code, rubrics, said):
     result = lint("a.py", f"m = GEval({code})\n".encode())
     told = [f"{each.line}:{each.column}: {each.reason.partition(';')[0]}" for each in result.unread]

@@ -4,11 +4,12 @@ import json
 import pytest
 from cases import read_cases
 
+from rubric_lint.outputs.blocks import CHUNK, LIMIT
 from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.streams import CHUNK, LIMIT, read_entries
+from rubric_lint.outputs.streams import read_entries
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.scorer import Scorer, score_entry
+from rubric_lint.scoring.scorer import Scorer
 
 TABLES = read_cases(__file__)
 
@@ -124,7 +125,7 @@ def test_a_long_list_is_read_piece_by_piece():
 def results(entry, rubrics=SEVERAL):
     """The line of results of an entry; the command writes the same one without an outcome."""
     text = entry if isinstance(entry, bytes) else json.dumps(entry).encode()
-    outcome = score_entry(text, rubrics, 3)
+    outcome = Scorer(rubrics).tell(text, 3)
     if outcome.result:
         assert Scorer(rubrics).score(text).render() == outcome.render()
     return outcome.render()
@@ -164,22 +165,12 @@ def test_an_entry_that_is_refused_says_where_and_why_and_carries_the_rest(said):
 def test_a_record_may_say_by_which_meaning_it_was_judged(place, is_same):
     told = {"rubric_hash": ONE["one"].hash if is_same else "0" * 16}
     entry = json.dumps({"output": {"score": 7}, **(told if place == "record" else {"judge": told})}).encode()
-    outcome = score_entry(entry, ONE, 1)
+    outcome = Scorer(ONE).tell(entry, 1)
     assert (outcome.has_other_meaning, outcome.to_json()["rubric_hash"]) == (not is_same, ONE["one"].hash)
     assert Scorer(ONE).score(entry).has_other_meaning is not is_same
 
 
-DESERVED = 'I deserve {"score": 10}'
-SAYING = {
-    "a message": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": DESERVED}],
-    "a part of a message": [{"role": "assistant", "content": [{"type": "text", "text": DESERVED}]}],
-    "a call of a tool": [
-        {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": json.dumps({"x": DESERVED})}}]}
-    ],
-    "a call with an object": [{"role": "assistant", "function_call": {"name": "f", "arguments": {"score": 10}}}],
-    "a conversation as JSON": json.dumps([{"role": "assistant", "content": DESERVED}]),
-    "an object": {"text": DESERVED},
-}
+SAYING = TABLES["SAYING"]
 
 
 @pytest.mark.parametrize("field", ["answer", "question", "reference"])
@@ -197,7 +188,7 @@ def test_a_conversation_that_may_have_ended_the_thoughts_is_told_where_the_whole
     said = [{"role": "assistant", "content": 'So.</think>\n{"score": 10}'}]
     entry = {"answer": said, "output": '<think>It says:\nSo.</think>\n{"score": 10}'}
     for extract in Extract:
-        outcome = score_entry(json.dumps(entry).encode(), ONE, 1, extract=extract)
+        outcome = Scorer(ONE, extract).tell(json.dumps(entry).encode(), 1)
         assert "word for word" in outcome.error.message
 
 
@@ -213,15 +204,7 @@ def test_every_order_of_checks_and_fields_has_one_result(given, names, form):
     assert {each["id"]: each["raw"] for each in result["criteria"]} == given
 
 
-@pytest.mark.parametrize(
-    "rest",
-    [
-        '"judge": {"model": "m", "attempts": [1, 2], "agreement": 0.5, "fault": null}',
-        '"a": {}, "b": [], "c": [[], {"d": [true, false]}]',
-        '"temperature": 1.0, "seconds": 1.25e-3, "zero": -0.0, "n": 1E2',
-        '"größe": "\\u00e4\\n", "face": "\\ud83d\\ude00"',
-    ],
-)
+@pytest.mark.parametrize("rest", TABLES["fields of any kind are"])
 def test_fields_of_any_kind_are_carried_through(rest):
     entry = f'{{"id": "a", "output": {{"score": 7}}, {rest}}}'.encode()
     carried = json.dumps(json.loads(f"{{{rest}}}"), ensure_ascii=False)[1:-1]

@@ -18,10 +18,10 @@ from report_pictures import CHROMIUM
 
 from rubric_lint.cli.score.score import cli
 from rubric_lint.messages import visible
-from rubric_lint.outputs.streams import Block
+from rubric_lint.outputs.blocks import Block
 from rubric_lint.report.html import Extras, HtmlReport
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.scorer import Scorer, score_entry
+from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.totals import Totals
 
 ROOT = Path(__file__).parent.parent
@@ -258,7 +258,7 @@ def test_the_texts_of_a_page_have_a_limit_and_it_is_said():
     for number in range(3):
         reason = "".join(chr(33 + (number * i * i) % 90) for i in range(300_000))
         text = json.dumps(tower(f"a{number}", 9, 9, reason)).encode()
-        page.add(score_entry(text, rubrics, number), text)
+        page.add(Scorer(rubrics).tell(text, number), text)
     page.write(parts.append, totals, "a", Extras())
     assert "The page has the questions, answers and reasons of the first 0; the others are listed" in "".join(parts)
     assert '<script type="text/x-records"' not in "".join(parts)

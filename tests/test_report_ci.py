@@ -307,19 +307,14 @@ def test_a_file_with_nothing_but_near_misses_is_a_skipped_test():
 # GitHub
 
 
-def test_github_annotations(said):
+def test_github_annotations_take_no_columns_over_several_lines(said):
     text = "rubrics:\n  - id: a\n    score_ranges:\n      - score_range: [0, 5]\n        expected_outcome: x y\n"
     text += "      - score_range: [5, 10]\n        expected_outcome: Good\n"
-    found = render("github", lint("a,b: 100%.yaml", text.encode()))
-    first, second, *_ = found.splitlines()
+    first, second, *_ = render("github", lint("a,b: 100%.yaml", text.encode())).splitlines()
     said(first)
     assert second.startswith("::warning file=a%2Cb%3A 100%25.yaml,line=7,endLine=7,col=27,endColumn=31,title=")
-
-
-def test_github_takes_no_columns_over_several_lines():
-    _, properties, _ = read_annotation(
-        render("github", Result(Source("x.yaml", "a\nb"), (finding("m", "a\nb"),)), quiet=True).rstrip("\n")
-    )
+    several = render("github", Result(Source("x.yaml", "a\nb"), (finding("m", "a\nb"),)), quiet=True)
+    _, properties, _ = read_annotation(several.rstrip("\n"))
     assert properties == {"file": "x.yaml", "line": "1", "endLine": "2", "title": "rubric-lint: overlap"}
 
 
@@ -365,6 +360,7 @@ def test_gitlab_report(said):
         ("rubric-lint/fault", "blocker", "b.yaml"),
     ] == [(each["check_name"], each["severity"], each["location"]["path"]) for each in report[1:]]
     assert len({each["fingerprint"] for each in report}) == 4
+    assert render("gitlab", lint("x.yaml", b"x: [x y]\n")) == "[]\n"
 
 
 def test_gitlab_fingerprints_of_all_examples_are_unique():
@@ -375,14 +371,11 @@ def test_gitlab_fingerprints_of_all_examples_are_unique():
     assert len(set(marks)) == len(marks) == sum(len(result.findings) for result in results) + unread
 
 
-def test_gitlab_report_of_nothing_is_an_empty_list():
-    assert render("gitlab", lint("x.yaml", b"x: [x y]\n")) == "[]\n"
-
-
 # JUnit
 
 
 def test_junit_report(said):
+    XSD.assertValid(etree.fromstring(render("junit").encode()))
     clean = lint("ok.yaml", b"rubrics:\n  - id: a\n    expected_outcome: States the year.\n")
     warned = lint("a&b.yaml", b"rubrics:\n  - id: a\n    expected_outcome: Good\n")
     failures = [Failure("gone.yaml", "does not exist"), Failure("b.yaml", "E: <oops>", is_fault=True)]
@@ -408,7 +401,3 @@ def test_junit_of_any_text_and_name_follows_the_schema(drawn):
     tree = etree.fromstring(printed.encode())
     XSD.assertValid(tree)
     assert [len(results) + len(drawn)] == [len(tree.findall("testsuite/testcase"))]
-
-
-def test_junit_of_nothing_follows_the_schema():
-    XSD.assertValid(etree.fromstring(render("junit").encode()))

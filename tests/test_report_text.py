@@ -72,148 +72,81 @@ RENAME = finding(
 )
 
 
-def test_concise_is_one_line_a_finding():
-    expected = """\
-suite.yaml:6:22 error overlap: scores 3 and 4 are in this band [3, 6] and in [0, 4]
-old.yaml:2:5 warning deprecated-description: `description` is the old name of `expected_outcome`
-Found 1 error and 1 warning in 2 of 2 files (2 files with rubrics, 2 rubrics, 4 criteria).
-1 fix is safe: rubric-lint fix.
-"""
-    assert expected == render(REPORTERS["concise"], result(BANDS, OVERLAP), result(OLD, RENAME, name="old.yaml"))
-
-
-def test_statistics_counts_by_rule_most_frequent_first():
-    expected = """\
-10 error   overlap
- 2 warning band-order
- 2 warning deprecated-description
-
-Found 10 errors and 4 warnings in 2 of 2 files (2 files with rubrics, 2 rubrics, 4 criteria).
-2 fixes are safe: rubric-lint fix.
-"""
+def test_concise_and_statistics(said):
     order = finding(FIRST, "bands are not in order", "band-order", Severity.WARNING)
-    actual = render(Statistics, result(BANDS, *[OVERLAP] * 10, order, order), result(OLD, RENAME, RENAME))
-    assert expected == actual
-
-
-def test_statistics_of_nothing_is_the_summary():
-    assert render(Statistics, result(BANDS)) == "No findings in 1 file (1 file with rubrics, 1 rubric, 2 criteria).\n"
+    wrapped = render(REPORTERS["concise"], result(BANDS, LONG), quiet=True, columns=60, wraps=True)
+    said(
+        render(REPORTERS["concise"], result(BANDS, OVERLAP), result(OLD, RENAME, name="old.yaml")),
+        wrapped,
+        render(Statistics, result(BANDS, *[OVERLAP] * 10, order, order), result(OLD, RENAME, RENAME)),
+        render(Statistics, result(BANDS)),
+    )
 
 
 @pytest.mark.parametrize("reporter", [*REPORTERS.values(), Statistics])
 def test_quiet_leaves_the_summary_out(reporter):
     assert "Found" not in render(reporter, result(BANDS, OVERLAP), quiet=True)
-
-
-def test_nothing_found_and_quiet_is_no_output():
-    for reporter in (REPORTERS["full"], REPORTERS["concise"], REPORTERS["github"], Statistics):
+    if reporter in (REPORTERS["full"], REPORTERS["concise"], REPORTERS["github"], Statistics):
         assert render(reporter, result(BANDS), quiet=True) == ""
 
 
-def test_places_in_one_line_get_a_row_each():
-    text = "rubrics: [{id: a}, {id: a}, {id: a}]\n"
-    first, second, third = spans(text, "{id: a}", "{id: a}", "{id: a}")
-    related = [Related("the third", third), Related("the first", first)]
-    expected = """\
-error schema: something is wrong
-    --> suite.yaml:1:20
-   1 | rubrics: [{id: a}, {id: a}, {id: a}]
-     |           ------- the first
-     |                    ^^^^^^^
-     |                             ------- the third
-"""
-    assert expected == full(text, finding(second, related=related))
+SAME_LINE = "rubrics: [{id: a}, {id: a}, {id: a}]\n"
+NINES = "a: 1\n" * 120
+WIDE = f"[{'{id: aaaa}, ' * 20}{{idd: b}}{', {id: cccc}' * 20}]"
+APART = f"[{{id: a}}{', {id: b}' * 40}, {{id: a}}]"
+EXCERPTS = {  # the text, the places and what is said of each, and the columns
+    "several places in one line": (SAME_LINE, spans(SAME_LINE, *["{id: a}"] * 3), ("the first", "", "the third"), None),
+    "line numbers of different length": (
+        NINES,
+        [Span(5 * line, 5 * line + 1) for line in (8, 98, 109)],
+        ("here", "and here", ""),
+        None,
+    ),
+    "a long line is cut around the place": (WIDE, spans(WIDE, "idd"), ("",), 72),
+    "places far apart in a long line": (APART, spans(APART, "{id: a}", "{id: a}"), ("the first", ""), 52),
+}
 
 
-def test_line_numbers_of_different_length_are_aligned():
-    text = "a: 1\n" * 120
-    related = [Related("here", Span(5 * 8, 5 * 8 + 1)), Related("and here", Span(5 * 98, 5 * 98 + 1))]
-    expected = """\
-error schema: something is wrong
-      --> suite.yaml:110:1
-     9 | a: 1
-       | - here
-    99 | a: 1
-       | - and here
-   110 | a: 1
-       | ^
-"""
-    assert expected == full(text, finding(Span(5 * 109, 5 * 109 + 1), related=related))
+@pytest.mark.parametrize(("text", "places", "labels", "columns"), EXCERPTS.values(), ids=EXCERPTS)
+def test_an_excerpt_shows_all_places(text, places, labels, columns, said):
+    labelled = dict(zip(labels, places, strict=True))
+    related = [Related(label, place) for label, place in labelled.items() if label]
+    look = {"columns": columns} if columns else {}
+    said(full(text, finding(labelled[""], related=related[::-1]), **look))
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
-def test_a_span_of_several_lines_is_marked_to_the_end_of_its_first(end):
-    text = end.join(["a: |", "  one two", "  three", ""])
-    (span,) = spans(text, f"one two{end}  three")
-    expected = """\
-error schema: something is wrong
-    --> suite.yaml:2:3
-   2 |   one two
-     |   ^^^^^^^
-"""
-    assert expected == full(text, finding(span))
+MARKED = {  # what stands before the place, in it and behind it, the place, the line and the mark
+    "empty file": ("", "", "", "1:1", "   1 |", "     | ^"),
+    "last, empty line": ("a:\n", "", "", "2:1", "   2 |", "     | ^"),
+    "end of a line": ("a:", "", "\nb: 1\n", "1:3", "   1 | a:", "     |   ^"),
+    "end of the file": ("a: [", "", "", "1:5", "   1 | a: [", "     |     ^"),
+    **{
+        f"several lines, {name}": (
+            f"a: |{end}  ",
+            f"one two{end}  three",
+            end,
+            "2:3",
+            "   2 |   one two",
+            "     |   ^^^^^^^",
+        )
+        for name, end in (("LF", "\n"), ("CRLF", "\r\n"), ("CR", "\r"))
+    },
+    "leading tab": ("\tid: ", "a", "", "1:6", "   1 |     id: a", "     |         ^"),
+    "tab": ("id: ", "a\tb", "", "1:5", "   1 | id: a    b", "     |     ^^^^^^"),
+    "CJK": ("结果: ", "好的", "", "1:5", "   1 | 结果: 好的", "     |       ^^^^"),
+    "combining": ("e\u0301: ", "e\u0301a", "", "1:5", "   1 | e\u0301: e\u0301a", "     |    ^^"),
+    "emoji": ("👍🏽 👩‍👩‍👧 ❤️: ", "x", "", "1:14", "   1 | 👍🏽 👩‍👩‍👧 ❤️: x", "     |           ^"),
+    "Hangul": ("각: ", "x", "", "1:4", "   1 | 각: x", "     |     ^"),
+    "escape": ("\x1b[31m: ", "x", "", "1:8", "   1 | \\x1b[31m: x", "     |           ^"),
+    "bidirectional": ("a: ", "\u202ex", "", "1:4", "   1 | a: \\u202ex", "     |    ^^^^^^^"),
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "at", "place", "row", "mark"),
-    [
-        ("", 0, "1:1", "   1 |", "     | ^"),
-        ("a:\n", 3, "2:1", "   2 |", "     | ^"),
-        ("a:\nb: 1\n", 2, "1:3", "   1 | a:", "     |   ^"),
-        ("a: [", 4, "1:5", "   1 | a: [", "     |     ^"),
-    ],
-    ids=["empty file", "last, empty line", "end of a line", "end of the file"],
-)
-def test_an_empty_span_gets_one_caret(text, at, place, row, mark):
-    expected = f"error schema: something is wrong\n    --> suite.yaml:{place}\n{row}\n{mark}\n"
-    assert expected == full(text, finding(Span(at, at)))
-
-
-@pytest.mark.parametrize(
-    ("before", "marked", "shown", "underline"),
-    [
-        ("\tid: ", "a", "    id: a", "        ^"),
-        ("id: ", "a\tb", "id: a    b", "    ^^^^^^"),
-        ("结果: ", "好的", "结果: 好的", "      ^^^^"),
-        ("e\u0301: ", "e\u0301a", "e\u0301: e\u0301a", "   ^^"),
-        ("👍🏽 👩‍👩‍👧 ❤️: ", "x", "👍🏽 👩‍👩‍👧 ❤️: x", "          ^"),
-        ("각: ", "x", "각: x", "    ^"),
-        ("\x1b[31m: ", "x", "\\x1b[31m: x", "          ^"),
-        ("a: ", "\u202ex", "a: \\u202ex", "   ^^^^^^^"),
-    ],
-    ids=["leading tab", "tab", "CJK", "combining", "emoji", "Hangul", "escape", "bidirectional"],
-)
-def test_the_underline_is_under_the_text(before, marked, shown, underline):
+@pytest.mark.parametrize(("before", "marked", "after", "place", "line", "mark"), MARKED.values(), ids=MARKED)
+def test_the_mark_is_under_the_text_to_the_end_of_its_first_line(before, marked, after, place, line, mark):
     span = Span(len(before), len(before + marked))
-    place = f"suite.yaml:1:{span.start + 1}"
-    expected = f"error schema: something is wrong\n    --> {place}\n   1 | {shown}\n     | {underline}\n"
-    assert expected == full(before + marked, finding(span))
-
-
-def test_a_long_line_is_cut_to_a_window_around_the_fault():
-    text = f"[{'{id: aaaa}, ' * 20}{{idd: b}}{', {id: cccc}' * 20}]"
-    (span,) = spans(text, "idd")
-    expected = """\
-error schema: something is wrong
-    --> suite.yaml:1:243
-   1 | ...}, {id: aaaa}, {id: aaaa}, {idd: b}, {id: cccc}, {id: cccc}...
-     |                                ^^^
-"""
-    assert expected == full(text, finding(span), columns=72)
-
-
-def test_places_far_apart_in_a_long_line_get_an_excerpt_each():
-    text = f"[{{id: a}}{', {id: b}' * 40}, {{id: a}}]"
-    first, second = spans(text, "{id: a}", "{id: a}")
-    expected = """\
-error schema: something is wrong
-    --> suite.yaml:1:371
-   1 | [{id: a}, {id: b}, {id: b}, {id: b}, {id: ...
-     |  ------- the first
-   1 | ...d: b}, {id: b}, {id: b}, {id: b}, {id: a}]
-     |                                      ^^^^^^^
-"""
-    assert expected == full(text, finding(second, related=[Related("the first", first)]), columns=52)
+    expected = f"error schema: something is wrong\n    --> suite.yaml:{place}\n{line}\n{mark}\n"
+    assert expected == full(before + marked + after, finding(span))
 
 
 def test_no_row_is_wider_than_asked_for():
@@ -244,17 +177,14 @@ def test_colour_changes_nothing_but_colour():
         plain = render(reporter, *files)
         assert plain == re.sub(r"\x1b\[[0-9;]*m", "", render(reporter, *files, color=True))
         assert "\x1b" not in plain
-
-
-def test_colours():
-    expected = (
-        "\x1b[33m\x1b[1mwarning\x1b[0m deprecated-description: `description` is the old name of `expected_outcome`\n"
-        "\x1b[34m    --> \x1b[0m\x1b[1mold.yaml:2:5\x1b[0m\n"
-        "\x1b[34m   2 |\x1b[0m   - description: x\n"
-        "\x1b[34m     |\x1b[0m     \x1b[33m\x1b[1m^^^^^^^^^^^\x1b[0m\n"
-        "     \x1b[32m= fix: rename `description` to `expected_outcome` (rubric-lint fix)\x1b[0m\n"
-    )
-    assert expected == render(REPORTERS["full"], result(OLD, RENAME, name="old.yaml"), color=True, quiet=True)
+    lines = render(REPORTERS["full"], files[1], color=True, quiet=True).splitlines()
+    assert lines == [
+        "\x1b[33m\x1b[1mwarning\x1b[0m deprecated-description: `description` is the old name of `expected_outcome`",
+        "\x1b[34m    --> \x1b[0m\x1b[1mold.yaml:2:5\x1b[0m",
+        "\x1b[34m   2 |\x1b[0m   - description: x",
+        "\x1b[34m     |\x1b[0m     \x1b[33m\x1b[1m^^^^^^^^^^^\x1b[0m",
+        "     \x1b[32m= fix: rename `description` to `expected_outcome` (rubric-lint fix)\x1b[0m",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -272,18 +202,12 @@ def test_summary(summary, said):
     said(str(summary))
 
 
-def test_width():
+def test_width_and_cuts_count_cells():
     cells = {"abc": 3, "é": 1, "e\u0301": 1, "界": 2, "ｱ": 1, "👍": 2, "👍🏽": 2, "🇩🇪": 2, "1️⃣": 2, "👩‍👩‍👧x": 3}
     assert {text: width(text) for text in cells} == cells
-
-
-def test_visible_keeps_what_is_seen():
-    text = "Añ 界 👩‍👩‍👧 क्‍ष می‌خواهم\xa0"
-    assert text == visible(text)
-
-
-def test_head_and_tail_count_cells():
     assert (head("界\t界", 6), tail("界\t界", 7), head("界", 1), tail("abc", 3)) == ("界\t", "\t界", "", "abc")
+    seen = "Añ 界 👩‍👩‍👧 क्‍ष می‌خواهم\xa0"
+    assert seen == visible(seen)
 
 
 LONG = OVERLAP._replace(message=f"{OVERLAP.message}; end one band before the other starts, or give both one outcome")
@@ -309,8 +233,3 @@ def test_a_label_without_room_beside_its_mark_goes_below_it():
     row = next(row for row in below if "a label that is longer than the rest of the line" in row)
     assert "-" not in row
     assert width(row) <= 80
-
-
-def test_one_finding_is_one_line_of_the_concise_format_on_a_terminal_too():
-    concise = render(REPORTERS["concise"], result(BANDS, LONG), quiet=True, columns=60, wraps=True)
-    assert concise.splitlines() == [f"suite.yaml:6:22 error overlap: {LONG.message}"]

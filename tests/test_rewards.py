@@ -15,11 +15,15 @@ from hashlib import sha256
 from types import SimpleNamespace
 
 import pytest
+from cases import read_cases
 from chat_server import Response, completion, serving
 from test_api import modules_after
 
 from rubric_lint import JudgedCase, load_rubrics, output_schema, score, write_prompt
 from rubric_lint.rewards import RewardCounts, RewardError, endpoint_judge, trl_reward, verifiers_reward
+
+TABLES = read_cases(__file__)
+
 
 BANDS = "{0: Bad, 3: Poor, 6: Fair, 9: Good}"
 CRITERIA = {
@@ -52,14 +56,7 @@ def told(messages):
     return next(said for mark, said in SAYING.items() if f"\n{mark}\n</answer-" in text)
 
 
-SAYING = {
-    "good": output(10, 10, 10),
-    "fair": output(6, 6, 6),
-    "gated": output(5, 10, 10),
-    "bad": output(0, 0, 0),
-    "broken": "I like it.",
-    "half": output(10, 10),
-}
+SAYING = TABLES["SAYING"]
 
 
 class Recorder:
@@ -103,22 +100,7 @@ def test_the_judge_gets_the_prompt_of_the_rubric_and_a_reward_is_exact():
     assert judge.asked == [([each._asdict() for each in expected], output_schema(RUBRIC))]
 
 
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        ("Because.", "Because."),
-        ([{"role": "assistant", "content": "Because."}], "Because."),
-        ([{"role": "assistant", "content": "Because.", "tool_calls": None, "reasoning_content": "Hm."}], "Because."),
-        (
-            [{"role": "assistant", "content": "Let me see."}, {"role": "tool", "content": "42"}],
-            "[1] assistant:\n    Let me see.\n[2] tool:\n    42",
-        ),
-        (
-            [{"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}],
-            "[1] assistant:\n    \n    calls f with {}",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("written", "read"), TABLES["completions are strings or messages"])
 def test_completions_are_strings_or_messages(written, read):
     judge = Recorder(output(9, 9, 9))
     assert rate(trl_reward(RUBRIC, judge), [written], [CHAT]) == [0.9]
@@ -321,7 +303,7 @@ def test_calls_with_invalid_outputs_are_logged_seldom_and_lost_ones_always(caplo
 
 def test_skipped_completions_are_in_the_warning(caplog, said):
     rate(trl_reward(RUBRIC, told), MIXED, PROMPTS)
-    said(caplog.text)
+    said(caplog.messages)
 
 
 def test_a_run_that_learns_nothing_ends():

@@ -74,9 +74,6 @@ SHAPES = {
 @pytest.mark.parametrize(("value", "shape"), SHAPES.values(), ids=SHAPES)
 def test_the_shape(value, shape):
     assert model(f" {value}\n").shape == shape
-
-
-def test_an_entry_may_have_two_shapes():
     assert entry("{score_ranges: [], levels: []}").shapes == (Shape.SCORE_RANGES, Shape.LEVELS)
 
 
@@ -107,16 +104,13 @@ def test_outcomes_say_what_they_are_of():
     ]
 
 
-def test_a_holistic_rubric_has_one_scale_and_no_criteria():
-    rubric = model(
-        "  - {score_range: [0, 4], expected_outcome: No}\n  - {score_range: [5, 10], expected_outcome: So}\n"
-    )
+def test_a_holistic_rubric_has_one_scale_without_a_gate_and_no_criteria():
+    bands = ("{score_range: [0, 4], expected_outcome: No, required_min_score: 3}", "{score_range: [5, 10]}")
+    rubric = model("".join(f"  - {each}\n" for each in bands))
     (scale,) = rubric.scales
-    assert (rubric.criteria, scale.path, [band.scores for band in scale.bands]) == (
-        (),
-        ("rubrics",),
-        [range(5), range(5, 11)],
-    )
+    assert (rubric.criteria, scale.path, scale.is_map, scale.gate) == ((), ("rubrics",), False, None)
+    assert [band.scores for band in scale.bands] == [range(5), range(5, 11)]
+    assert entry(bands[0]).scale.gate is None
 
 
 def describe(criterion):
@@ -143,44 +137,20 @@ def test_implicit_required_gates_what_says_neither(said):
     said([[fields, [*describe(entry(fields, implicit_required=True))]] for fields in TABLES["gates"]])
 
 
-def test_weights_through_aliases_and_merge_keys():
-    text = "  - &a {id: a, weight: &w 0.1}\n  - {id: b, weight: *w}\n  - {<<: *a, id: c}\n  - *a\n  - {id: d}\n"
-    assert [criterion.weight for criterion in model(text).criteria] == [*[Decimal("0.1")] * 4, Decimal(1)]
-
-
-def test_a_band_of_a_holistic_scale_is_no_map_and_has_no_gate():
-    (scale,) = model("  - {score_range: [0, 10], expected_outcome: A, required_min_score: 3}\n").scales
-    assert (scale.is_map, scale.gate, scale.path) == (False, None, ("rubrics",))
-    assert entry("{score_range: [0, 10], required_min_score: 3}").scale.gate is None
+def test_aliases_and_merge_keys_bring_weights_and_ids():
+    fields = ("&a {id: a, weight: &w 0.1}", "{id: b, weight: *w}", "{<<: *a, id: c}", "*a", "{<<: *a}", "{id: d}")
+    entries = model("".join(f"  - {each}\n" for each in fields)).entries
+    assert [each.weight for each in entries] == [*[Decimal("0.1")] * 5, Decimal(1)]
+    assert [each.borrows_id for each in entries] == [False, False, False, True, True, False]
 
 
 def test_generated_ids_count_every_entry():
     assert [criterion.id for criterion in model("  - One\n  - 7\n  - Two\n").entries] == ["rubric-1", "rubric-3"]
 
 
-def test_a_borrowed_id():
-    text = "  - &a {id: x}\n  - *a\n  - {<<: *a}\n  - {<<: *a, id: y}\n"
-    assert [criterion.borrows_id for criterion in model(text).entries] == [False, True, True, False]
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (7, 7),
-        (7.0, 7),
-        (7.5, None),
-        (True, None),
-        ("7", None),
-        (None, None),
-        (float("inf"), None),
-        (float("nan"), None),
-    ],
-)
-def test_what_is_an_integer(value, expected):
-    assert as_integer(value) == expected
-
-
-def test_what_is_a_number():
+def test_what_is_a_number_and_what_is_an_integer():
+    values = (7, 7.0, 7.5, True, "7", None, float("inf"), float("nan"))
+    assert [as_integer(value) for value in values] == [7, 7, *[None] * 6]
     assert [read_number(value) for value in (7, 7.5, True, "7", float("nan"))] == [7, 7.5, None, None, None]
 
 

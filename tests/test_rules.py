@@ -4,6 +4,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 from pages import apply_fixes, list_messages, read_pages, report
 
 from rubric_lint import rules
@@ -15,6 +16,9 @@ from rubric_lint.rules import BY_NAME, RULES
 from rubric_lint.rules.rows import ROWS
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
+
+TABLES = read_cases(__file__)
+
 
 PAGES = read_pages()
 FLAGGED = [example for page in PAGES for example in page.flagged]
@@ -85,14 +89,9 @@ def test_a_page_says_what_its_module_says(page):
     assert list(page.sections) == ["Why", "Flagged", "Accepted", "Messages"]
     assert page.sections["Why"].strip()
     assert f"\n## Messages\n{page.sections['Messages']}" == list_messages(rule)
-    assert page.accepted
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_shows_its_rule_in_every_flagged_example(page):
     shown = [{finding.rule for finding in example.lint().findings} for example in page.flagged]
-    assert shown
-    assert [found for found in shown if name_of(page.stem) not in found] == []
+    assert (bool(page.accepted), bool(shown)) == (True, True)
+    assert [found for found in shown if rule.name not in found] == []
 
 
 @pytest.mark.parametrize("example", FLAGGED, ids=label)
@@ -125,15 +124,7 @@ def test_every_finding_has_a_place_whatever_the_settings_say(version, implicit_r
     assert sum(len(each.findings) for each in results) > len(FLAGGED)
 
 
-@pytest.mark.parametrize(
-    ("version", "gates", "found"),
-    [
-        ("v2", "required_min_level: 2", ["criterion `a`: gate 2 is not one of the levels 1 and 3; choose one of them"]),
-        ("v2", "required_min_level: 3", []),
-        ("v1", "required_min_level: 2", []),
-        ("v1", "required_min_level: 2, required: true", []),
-    ],
-)
+@pytest.mark.parametrize(("version", "gates", "found"), TABLES["only a gate on levels"])
 def test_only_a_gate_on_levels_is_compared_with_them(version, gates, found):
     levels = "levels: [{level: 1, expected_outcome: Cites none}, {level: 3, expected_outcome: Cites two}]"
     settings = FileSettings(version=version, claimed=True, implicit_required=True)
@@ -183,19 +174,7 @@ def test_every_comment_survives_a_fix(example):
     assert comments(example.name, example.fixed) == comments(example.name, example.text)
 
 
-@pytest.mark.parametrize(
-    ("entry", "cure"),
-    [
-        ("{id: no, expected_outcome: It is said}", "put it in quotes"),
-        ("{id: 2024-05-01, expected_outcome: It is said}", "put it in quotes"),
-        ("{id: a, expected_outcome: yes}", "put it in quotes"),
-        ("{id: a, expected_outcome: It is said, weight: 010}", "write it as a plain decimal number"),
-        ("{id: a, expected_outcome: It is said, required_min_score: 0o12}", "write it as a plain decimal number"),
-        ("{id: a, score_ranges: {0: on, 8: It is said}}", "put it in quotes"),
-        ("{id: a, levels: [{level: 0x1, expected_outcome: No}, {level: 2, expected_outcome: It is said}]}", None),
-        ("on", "put it in quotes"),
-    ],
-)
+@pytest.mark.parametrize(("entry", "cure"), TABLES["the cure of an ambiguous"])
 def test_the_cure_of_an_ambiguous_scalar_suits_its_place(entry, cure):
     result = lint("a.yaml", f"tests: [{{rubrics: [{entry}]}}]\n".encode())
     found = [each.message.partition("; ")[2] for each in result.findings if each.rule == "ambiguous-scalar"]

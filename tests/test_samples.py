@@ -14,7 +14,7 @@ from random_rubrics import rubrics
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring import OutputError, load_rubrics, score_samples
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
-from rubric_lint.scoring.scorer import score_entry
+from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.totals import Totals
 
 TABLES = read_cases(__file__)
@@ -46,7 +46,7 @@ def test_samples_that_each_miss_another_gate_fail():
     result = score_samples(GATED["r"], outputs)
     assert (result.verdict, result.score, result.stable) == (Verdict.FAIL, Fraction(2, 3), True)
     entry = json.dumps({"id": "x", "outputs": outputs}).encode()
-    found = score_entry(entry, GATED, 1).to_json()
+    found = Scorer(GATED).tell(entry, 1).to_json()
     assert [found[name] for name in ("id", "verdict", "verdicts", "stable")] == [
         "x",
         "fail",
@@ -82,7 +82,7 @@ def test_one_sample_is_the_result():
 @pytest.mark.parametrize(("record", "path", "message"), TABLES["samples that cannot be scored are told"])
 def test_samples_that_cannot_be_scored_are_told(record, path, message):
     entry = json.dumps({"id": "x", **record}).encode()
-    outcome = score_entry(entry, WHOLE, 3)
+    outcome = Scorer(WHOLE).tell(entry, 3)
     assert outcome.to_json() == {"id": "x", "rubric": "r", "error": {"line": 3, "path": path, "message": message}}
 
 

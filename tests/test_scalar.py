@@ -22,26 +22,15 @@ MEANINGS = [
     ("1.5", 1.5), ("-1.5", -1.5), ("1.", 1.0), (".5", 0.5), ("+.5", 0.5), ("1e3", 1000.0), ("1E-3", 0.001),
     *((text, text) for text in (".", "+", "-", "e3", "1.2.3", "1e", ".e3", "1 2", "+.", "--1", "1._0", "٣")),
     (".inf", math.inf), ("+.INF", math.inf), ("-.Inf", -math.inf), ("1e400", math.inf), ("7.0", 7.0),
+    *((text, math.nan) for text in (".nan", ".NaN", ".NAN")),
+    ("9" * 5000, math.inf), ("-" + "9" * 5000, -math.inf), ("0x" + "f" * 5000, math.inf),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), MEANINGS, ids=[repr(text) for text, _ in MEANINGS])
+@pytest.mark.parametrize(("text", "expected"), MEANINGS, ids=[repr(text)[:9] for text, _ in MEANINGS])
 def test_plain_scalars_mean_what_the_core_schema_says(text, expected):
     actual = resolve(text)
-    assert (type(actual), actual) == (type(expected), expected)
-
-
-@pytest.mark.parametrize("text", [".nan", ".NaN", ".NAN"])
-def test_not_a_number(text):
-    assert math.isnan(resolve(text))
-
-
-def test_numbers_of_any_length_have_a_value():
-    assert [resolve("9" * 5000), resolve("-" + "9" * 5000), resolve("0x" + "f" * 5000)] == [
-        math.inf,
-        -math.inf,
-        math.inf,
-    ]
+    assert (type(actual), repr(actual)) == (type(expected), repr(expected))
 
 
 @pytest.mark.parametrize("text", AMBIGUOUS)
@@ -49,17 +38,12 @@ def test_what_two_kinds_of_reader_take_differently(text):
     assert find_ambiguity(text) == (text, *AMBIGUOUS[text])
 
 
-@pytest.mark.parametrize(
-    "text", ["", "~", "null", "true", "False", "0", "10", "-3", "2.0", "0.75", ".5", "1.5e+3", ".inf", ".nan"]
-)
+ALIKE = ["", "~", "null", "true", "False", "0", "10", "-3", "2.0", "0.75", ".5", "1.5e+3", ".inf", ".nan"]
+ALIKE += ["text", "id-1", "No errors", "on time", "7 bands", "v1", "1.2.3", "-", "08-15", "10%", ".e+8"]
+
+
+@pytest.mark.parametrize("text", ALIKE)
 def test_what_all_readers_take_alike(text):
-    assert find_ambiguity(text) is None
-
-
-@pytest.mark.parametrize(
-    "text", ["text", "id-1", "No errors", "on time", "7 bands", "v1", "1.2.3", "-", "08-15", "10%", ".e+8"]
-)
-def test_text_is_text(text):
     assert find_ambiguity(text) is None
 
 

@@ -108,16 +108,11 @@ def test_mixed_rubrics_are_rejected():
         load(ANALYTIC + "      - {id: other, expected_outcome: Names a source}\n")
 
 
-def test_range_rubric_output_schema_of_a_holistic_rubric():
-    assert judge(HOLISTIC, json.dumps({"score": 8, "reasoning": "Some details are missing."})) == (
-        Fraction(4, 5),
-        "pass",
-    )
-
-
-def test_range_rubric_output_schema_of_a_rubric_with_criteria():
-    output = {"checks": [{"id": "correctness", "score": 8, "reasoning": "..."}], "overall_reasoning": "Good."}
-    assert judge(ANALYTIC, json.dumps(output)) == (Fraction(4, 5), "pass")
+def test_range_rubric_output_schema():
+    holistic = {"score": 8, "reasoning": "Some details are missing."}
+    analytic = {"checks": [{"id": "correctness", "score": 8, "reasoning": "..."}], "overall_reasoning": "Good."}
+    for text, output in ((HOLISTIC, holistic), (ANALYTIC, analytic)):
+        assert judge(text, json.dumps(output)) == (Fraction(4, 5), "pass")
 
 
 @pytest.mark.parametrize(("given", "verdict"), [(10, "pass"), (9, "fail")])

@@ -4,7 +4,7 @@ from fractions import Fraction
 from math import sqrt
 
 import pytest
-from cases import read_cases
+from cases import as_tuples, read_cases
 
 from rubric_lint.finding import Severity
 from rubric_lint.lint.engine import lint
@@ -16,7 +16,10 @@ from rubric_lint.scoring.loading import DECIDING, RubricError, load_rubrics
 from rubric_lint.scoring.output import reader_of
 from rubric_lint.scoring.totals import Totals
 
-BORROWED = read_cases(__file__)["BORROWED"]
+TABLES = read_cases(__file__)
+
+
+BORROWED = TABLES["BORROWED"]
 
 RANGES = "score_ranges: {0: Nothing is right, 4: Half of it is right, 8: All of it is right}"
 
@@ -45,15 +48,7 @@ def test_three_equal_criteria_at_4_10_and_10_pass_exactly():
     assert (result.score, result.verdict, result.to_json()["score"]) == (Fraction(4, 5), Verdict.PASS, 0.8)
 
 
-@pytest.mark.parametrize(
-    ("weights", "shares"),
-    [
-        (("0.1", "0.2", "0.7"), (1, 2, 7)),
-        (("1e-3", "1", "2.50"), (1, 1000, 2500)),
-        (("0", "2", "4"), (0, 1, 2)),
-        (("1.0000000000000000000000000000000000001", "1", "1"), (10**37 + 1, 10**37, 10**37)),
-    ],
-)
+@pytest.mark.parametrize(("weights", "shares"), as_tuples(TABLES["weights are scaled to integers"]))
 def test_weights_are_scaled_to_integers(weights, shares):
     rubric = only(analytic(*weights))
     assert tuple(criterion.grades[-1].points for criterion in rubric.criteria) == tuple(10 * part for part in shares)
@@ -109,33 +104,12 @@ def test_the_library_refuses_what_is_no_output_for_the_rubric():
             score(only(analytic(1)), JudgeOutput(answers, (None,) * len(answers)))
 
 
-SUITE = """\
-rubrics: [Names a source]
-defaults:
-  rubrics: [Is polite]
-tests:
-  - id: one
-    rubrics: [Mentions the pivot]
-  - id: two
-    assertions:
-      - {name: tone, rubrics: [Is polite]}
-  - id: three
-    rubrics: [Mentions the pivot]
-    evaluators:
-      - {name: tone, rubrics: [Is polite]}
-      - {type: llm_judge, rubrics: [Is short]}
-  - rubrics: [Mentions the pivot]
-evaluators:
-  - {name: style, rubrics: [Is short]}
-"""
+SUITE = TABLES["SUITE"]
 
 
-def test_rubrics_go_by_case_and_evaluator():
+def test_rubrics_go_by_case_and_evaluator_and_each_line_of_json_lines_is_a_case():
     names = "suite defaults one two three three/tone three/evaluators/1 tests/3 style"
     assert [*load(SUITE, FileSettings(claimed=True))] == names.split()
-
-
-def test_each_line_of_json_lines_is_a_case():
     lines = '{"id": "a", "rubrics": [{"expected_outcome": "x y"}]}\n{"rubrics": [{"expected_outcome": "x y"}]}\n'
     assert [*load(lines, name="cases.jsonl")] == ["a", "1"]
 
@@ -164,18 +138,7 @@ def test_a_rubric_that_cannot_be_scored_is_refused(silenced, text, fault):
     assert told[: len(fault)] == fault
 
 
-BANDS = "rubrics: [{{score_range: [0, 5], expected_outcome: Bad}}, {{score_range: [{}], expected_outcome: Good}}]"
-
-
-@pytest.mark.parametrize(
-    ("text", "rule"),
-    [
-        (analytic(0), "weight"),
-        (BANDS.format("5, 10"), "overlap"),
-        (BANDS.format("6, 11"), "bounds"),
-        ("rubrics: [{id: a, expected_outcome: Is short}, {id: a, expected_outcome: Is polite}]", "duplicate-id"),
-    ],
-)
+@pytest.mark.parametrize(("text", "rule"), TABLES["what decides a score holds"])
 def test_what_decides_a_score_holds_also_where_the_settings_leave_it_out(text, rule):
     with pytest.raises(RubricError, match=f": {rule}: "):
         load(text, FileSettings(enabled=frozenset()))

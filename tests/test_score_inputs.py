@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rubric_lint.cli.score.score import score
-from rubric_lint.outputs.blocks import LIMIT
+from rubric_lint.outputs.blocks import CHUNK, LIMIT
 from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.streams import CHUNK, Asked, read_entries
+from rubric_lint.outputs.streams import Asked, read_entries
 
 RUBRIC = """\
 rubrics:

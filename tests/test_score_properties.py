@@ -5,14 +5,17 @@ from fractions import Fraction
 from random import Random
 
 import pytest
+from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 from random_outputs import FENCES, cases, load, spell
 
+from rubric_lint.outputs.blocks import Block
 from rubric_lint.outputs.decoding import IS_INSTALLED
-from rubric_lint.outputs.streams import Block
 from rubric_lint.scoring import OutputError, score
-from rubric_lint.scoring.scorer import Run, Scorer, score_entry
+from rubric_lint.scoring.scorer import Run, Scorer
+
+TABLES = read_cases(__file__)
 
 
 def reckon(shape, entries, output):
@@ -106,20 +109,7 @@ def match_form(scorer, lines):
 FINE = '{"id": "a", "output": {"score": 7}}'
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "",
-        " \r",
-        FINE.replace("7", "11"),
-        f"{FINE} {FINE}",
-        FINE.replace("7", '7, "score": 7'),
-        FINE.replace("7", '7, "reasoning": "a", "reasoning": "b"'),
-        '{"id": "a", "output": "{\\u0022score\\u0022: 7}", "id": "a"}',
-        '{"id": "a", "output": "{\\"score\\": 7, \\"score\\": 7}"}',
-        '{"id": "\\u0022", "output": {"score": 7, "score": 7}}',
-    ],
-)
+@pytest.mark.parametrize("line", TABLES["a line that takes a"])
 def test_a_line_that_takes_a_second_look_keeps_the_others_quick(line):
     rubrics = {"r": load([{"score_range": [0, 10], "expected_outcome": "Shows the result"}])}
     found = [*Scorer(rubrics).scan(Block(5, f"{FINE}\n{line}\n{FINE}".encode(), has_lines=True))]
@@ -129,19 +119,7 @@ def test_a_line_that_takes_a_second_look_keeps_the_others_quick(line):
     assert [entries.line for entries in found if isinstance(entries, Run)] == [5, 7] * IS_INSTALLED
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [FINE],
-        [FINE, FINE],
-        [FINE + "\r"],
-        [FINE.replace('"a"', '"\\u0022"')],
-        [FINE.replace("7", '7, "reasoning": "So \\"it\\" is."')],
-        ['{"id": "a", "output": "{\\"score\\": 7}"}', FINE],
-        ['{"id": "a", "output": "```json\\n{\\"score\\": 7, \\"reasoning\\": \\"\\\\\\"it\\\\\\"\\"}\\n```"}', FINE],
-        ['{"id": "a", "output": "{\\u0022score\\u0022: 7}"}'],
-    ],
-)
+@pytest.mark.parametrize("lines", TABLES["lines of the very form"])
 @pytest.mark.skipif(not IS_INSTALLED, reason="msgspec is not installed")
 def test_lines_of_the_very_form_are_read_at_once(lines):
     rubrics = {"r": load([{"score_range": [0, 10], "expected_outcome": "Shows the result"}])}
@@ -173,7 +151,7 @@ def test_an_output_with_a_fault_never_gets_a_score(case, fault, place):
         score(rubric, output)
     text = json.dumps({"id": "a", "output": output})
     assert match_form(Scorer({"r": rubric}), text) == []
-    assert score_entry(text.encode(), {"r": rubric}, 1).result is None
+    assert Scorer({"r": rubric}).tell(text.encode(), 1).result is None
 
 
 def spoil(checks, place, fault):

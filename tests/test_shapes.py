@@ -101,55 +101,20 @@ def test_a_threshold_and_a_gate_are_not_judged_by_a_scale_that_is_none(scale, ex
 
 BARE = ('criteria = ""\noutcome = "x"\nscale = "yes-no"', "[Names the cause, Is short]")
 WORDS = TABLES["WORDS"]
-POINTS = (
-    'criteria = "/criteria"\nid = "name"\nlevels = "items"\ncombine = "share"\npass = 3',
-    """
-criteria:
-  - {name: a, items: [{points: 1, rule: One}, {points: 2, rule: Two}]}
-  - {name: b, items: [{score: 0, text: None of it}, {score: 4, text: All of it}]}
-""",
-)
+POINTS = TABLES["POINTS"]
 HALVES = (
     'criteria = "/criteria"\nid = "name"\nlevels = "items"\ngate = "min"\npass = 0.5',
     "criteria: [{name: a, min: 0.5, items: {0: No, 0.5: In part, 1: Yes}}]",
 )
 PARTS = TABLES["PARTS"]
-ALL = (
-    'criteria = "/c"\noutcome = "text"\nscale = "range"\ncombine = "all"\npass = 2\nlevels = "score_*"',
-    """
-c:
-  a: {text: A, range: 0-3, score_0: None, score_1: One, score_2: Two, score_3: Three}
-  b: {text: B, range: binary}
-""",
-)
-RANGES = (
-    'criteria = "/c"\nid = "name"\nlevels = "bands"\nscale = [0, 3]',
-    """
-c:
-  - {name: a, bands: {0-1: Little of it, 2-3: Most of it}}
-  - {name: b, bands: [{score: 0 to 2, text: Little of it}, {score: 3, text: All of it}]}
-""",
-)
+ALL = TABLES["ALL"]
+RANGES = TABLES["RANGES"]
 SEVERE = (
     'criteria = "/c"\noutcome = "text"\nscale = "yes-no"\ngate = {severity = ["critical", "blocker"]}',
     "c: {a: {text: A, severity: blocker}, b: {text: B, severity: minor}}",
 )
-SUMS = (
-    'criteria = "/c"\nid = "name"\nlevels = "items"\nsums = {kind = "list"}\ncombine = "share"',
-    """
-c:
-  - {name: a, kind: one, items: [{points: 0, text: None of it}, {points: 2, text: All of it}]}
-  - {name: b, kind: list, items: [{points: 1, text: It is short}, {points: 5, text: It is right}]}
-""",
-)
-NAMED = (
-    'criteria = "/c"\nid = "name"\nlevels = "levels"\nlevel-scores = {poor = 0, fair = 1, good = 4}',
-    """
-c:
-  - {name: a, levels: {good: All of it, poor: None of it}}
-  - {name: b, levels: [{label: poor, text: None of it}, {label: fair, text: Some of it}, {score: good, text: All}]}
-""",
-)
+SUMS = TABLES["SUMS"]
+NAMED = TABLES["NAMED"]
 USUAL = Decimal("0.8")
 
 
@@ -272,14 +237,7 @@ def test_levels_that_are_worth_points_are_not_written_as_levels_worth_nothing():
     assert caught.value.message == "level 1 of `a` is worth 1 of 2 points; elsewhere the lowest level is worth nothing"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "c: {a: {text: Names it, extra: 1}, b: {text: Dates it, more: 2}}",
-        "c: [{text: Names it, extra: 1}, {text: Dates it, more: 2, grade_1: None, grade_5: All}]",
-        "c: {a: {parts: [{text: Names it, extra: 1}, {text: Dates it, more: 2}]}}",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["a field of which the"])
 def test_a_field_of_which_the_table_says_nothing_is_told_wherever_a_criterion_is(text):
     table = 'criteria = "/c"\noutcome = "text"\nlevels = "grade_*"\nparts = "parts"\nscale = "yes-no"'
     result = examine_file("rubric.yaml", text.encode(), settings(table)).result

@@ -6,6 +6,7 @@ from datetime import date
 
 import openpyxl
 import pytest
+from cases import read_cases
 
 from rubric_lint.agree.judged.run import read_records
 from rubric_lint.agree.reading import NO_RATER, NO_ZEROS, OTHER_MEANING, SKIPPED, TWICE, UNKNOWN_SHEET, Reader
@@ -16,16 +17,10 @@ from rubric_lint.outputs.streams import Asked
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.scorer import Scorer
 
-TWO = {"id": "accuracy", "score_ranges": {"0": "Wrong facts", "5": "Right facts"}}
-RUBRICS = {
-    "scores": [TWO, {"id": "length", "score_ranges": {"0": "Over 200 words", "5": "At most 200 words"}}],
-    "checks": ["Names the refund window", {"id": "sums", "expected_outcome": "Adds the fees"}],
-    "whole": [
-        {"score_range": [0, 4], "expected_outcome": "Wrong"},
-        {"score_range": [5, 10], "expected_outcome": "Right"},
-    ],
-    "levels": [{"id": "quality", "levels": {"1": "Wrong in a main point", "3": "Right in the main points"}}],
-}
+TABLES = read_cases(__file__)
+
+
+RUBRICS = TABLES["RUBRICS"]
 
 
 def load(name):
@@ -116,15 +111,7 @@ def test_a_value_that_is_not_on_the_scale_is_refused_with_its_place(case):
     assert [part for part in parts if part not in message] == []
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("id,acuracy,length\na1,9,9\n", ["no column `accuracy`", "`acuracy`"]),
-        ("Labels of May,,\nid,accuracy,length\na1,9,9\n", ["row 2", "delete the rows above"]),
-        ("id,comment\na1,fine\n", ["there are `id` and `comment`", "each criterion a column"]),
-        ("id,accuracy,accuracy\na1,9,9\n", ["`accuracy` occurs twice"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "parts"), TABLES["a header that does not"])
 def test_a_header_that_does_not_name_the_criteria_is_refused(text, parts):
     given, [(line, _, message)], _ = read(load("scores"), text)
     assert (given, line) == ({}, 1)
@@ -228,15 +215,7 @@ def test_an_id_in_a_cell_joins_a_number_if_no_result_has_the_text():
     assert [*ratings.people["ann"]] == [("7",), "8"]
 
 
-@pytest.mark.parametrize(
-    ("entry", "answers"),
-    [
-        ({"accuracy": 9, "length": 7}, [9, 7]),
-        ({"id": "a", "accuracy": "9", "length": 7.0}, [9, 7]),
-        ({"id": "a", "output": {"accuracy": 9, "length": 7}}, [9, 7]),
-        ({"id": "a", "points": 16, "full": 20, "score": 0.8, "criteria.accuracy": 9, "criteria.length": 7}, [9, 7]),
-    ],
-)
+@pytest.mark.parametrize(("entry", "answers"), TABLES["flat objects are outputs"])
 def test_flat_objects_are_outputs(entry, answers):
     outcome = Scorer(load("scores")).tell(json.dumps(entry).encode(), 1)
     told = outcome.to_json()
@@ -244,14 +223,7 @@ def test_flat_objects_are_outputs(entry, answers):
     assert told.keys() - {"id"} == {"rubric", "rubric_hash", "shape", "score", "verdict", "criteria"}
 
 
-@pytest.mark.parametrize(
-    ("entry", "part"),
-    [
-        ({"id": "a", "accuracy": 9}, "no value for `length`"),
-        ({"id": "a", "verdict": "pass"}, "a verdict alone"),
-        ({"id": "a", "points": 1, "full": 2, "criteria.accuracy": "", "error": "not JSON"}, "not JSON"),
-    ],
-)
+@pytest.mark.parametrize(("entry", "part"), TABLES["a judgement that is not"])
 def test_a_judgement_that_is_not_whole_is_no_output(entry, part):
     error = Scorer(load("scores")).tell(json.dumps(entry).encode(), 1).error
     assert part in str(error)

@@ -39,7 +39,6 @@ def test_a_reason_stands_behind_new_comments():
     assert (text, left) == (expected, [])
 
 
-JSON = "JSON has no comments; list it in a baseline, or under `per-file-ignores`"
 LEFT = TABLES["LEFT"]
 
 
@@ -48,16 +47,7 @@ def test_what_no_comment_silences(name, text, left):
     assert write(text, name=name) == (text, [tuple(each) for each in left])
 
 
-FAULTS = (
-    (r"(cites|two|sources|the|limits|names)( \w+)* \d\d", "Good"),
-    (r"\bid: \w+", "id: same"),
-    (r"weight: \S+", "weight: -1"),
-    (r"weight", "weigth"),
-    (r"0: Contradicts", "3: Contradicts"),
-    (r"id: c", "no: c"),
-    (r"required: ", "required_min_score: 12 #"),
-    (r"expected_outcome: ", "expected_outcome: # "),
-)
+FAULTS = TABLES["FAULTS"]
 
 
 @st.composite

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 
 import click
 import pytest
+from cases import read_cases
 from website import commands, reference, twins
 from website.__main__ import build, complete
 from website.assemble import SiteError, describe, expand_navigation, make_pages
@@ -19,6 +20,9 @@ from rubric_lint.dialects import DIALECTS, load_dialect
 from rubric_lint.format.schema_files import catalogue, load
 from rubric_lint.messages import HOME
 from rubric_lint.rules import BY_NAME, RULES
+
+TABLES = read_cases(__file__)
+
 
 pytestmark = pytest.mark.repository
 
@@ -131,18 +135,7 @@ def test_every_page_has_a_twin_with_its_text():
         assert set(words.findall(edit_links(text, lambda _: ""))) <= set(words.findall(made[twins.twin_path(page)]))
 
 
-@pytest.mark.parametrize(
-    ("text", "summary"),
-    [
-        (
-            "# A\n\nA judge scores; `b` turns that\ninto a [verdict](c.md). More.\n",
-            "A judge scores; `b` turns that into a verdict.",
-        ),
-        ("# A\n\nThe `value` is a list. promptfoo reads it.\n", "The `value` is a list."),
-        ("# A\n\n```text\nb. c\n```\n\nThese help:\n\n- this\n", "These help"),
-        ("# A\n\nIt needs Python 3.11 or newer.\n", "It needs Python 3.11 or newer."),
-    ],
-)
+@pytest.mark.parametrize(("text", "summary"), TABLES["the summary of a page"])
 def test_the_summary_of_a_page_is_its_first_sentence(text, summary):
     assert twins.page_summary(text) == summary
 
@@ -175,18 +168,7 @@ def test_a_page_that_the_navigation_lacks_and_one_that_is_missing_are_refused():
         expand_navigation(config, ["guides/a.md"])
 
 
-@pytest.mark.parametrize(
-    ("target", "becomes"),
-    [
-        ("../format.md#1-shapes", "../format.md#1-shapes"),
-        ("../../rubric_lint/rules/overlap.md#why", "../rules/bands.md#overlap"),
-        ("https://rubric-lint.github.io/rules/overlap/", "../rules/bands.md#overlap"),
-        ("../../examples/legacy.yaml", "https://github.com/rubric-lint/rubric-lint/blob/main/examples/legacy.yaml"),
-        ("../../tests", "https://github.com/rubric-lint/rubric-lint/tree/main/tests"),
-        ("#here", "#here"),
-        ("https://example.com/", "https://example.com/"),
-    ],
-)
+@pytest.mark.parametrize(("target", "becomes"), TABLES["a link becomes one of the site"])
 def test_a_link_becomes_one_of_the_site(target, becomes):
     places = {
         "docs/guides/ci.md": "guides/ci.md",
@@ -228,23 +210,7 @@ def test_a_site_whose_links_lead_somewhere_has_no_faults(small_site):
     assert check_site(small_site) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "fault"),
-    [
-        ("index.html", '<a href="lost/">x</a>', "index.html: lost/: leads nowhere"),
-        ("index.html", '<a href="rules/#lost">x</a>', "index.html: rules/#lost: no such anchor"),
-        ("index.html", '<a href="#lost">x</a>', "index.html: #lost: no such anchor"),
-        ("index.html", f'<a href="{HOME}lost/">x</a>', f"index.html: {HOME}lost/: leads nowhere"),
-        ("index.html", '<img src="lost.png">', "index.html: lost.png: leads nowhere"),
-        ("index.html", '<img src="https://a.example/x">', "index.html: https://a.example/x: is loaded from elsewhere"),
-        ("index.html", '<script src="//a.example/x"></script>', "index.html: //a.example/x: is loaded from elsewhere"),
-        ("index.md", "[x](rules/lost.md)", "index.md: rules/lost.md: leads nowhere"),
-        ("index.md", "[x](rules/index.md#lost)", "index.md: rules/index.md#lost: no such anchor"),
-        ("llms.txt", f"[x]({HOME}lost.md)", f"llms.txt: {HOME}lost.md: leads nowhere"),
-        ("a.css", '@import "https://a.example/x";', "a.css: https://a.example/x: is loaded from elsewhere"),
-        ("a.css", "p { background: url(lost.png) }", "a.css: lost.png: leads nowhere"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "fault"), TABLES["a planted fault is found"])
 def test_a_planted_fault_is_found(small_site, name, text, fault):
     path = small_site / name
     path.write_text(path.read_text("utf-8") + text, "utf-8")

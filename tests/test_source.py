@@ -17,21 +17,12 @@ MARKS = {
 TEXT = "rubrics: # 👍 é\n  - Größe\n"
 
 
-def test_plain_utf8_is_text_without_a_mark():
-    assert Source.from_bytes("a.yaml", TEXT.encode()) == Source("a.yaml", TEXT, "utf-8", b"")
-
-
-@pytest.mark.parametrize("encoding", MARKS)
-def test_a_mark_tells_the_encoding_and_is_no_part_of_the_text(encoding):
-    data = MARKS[encoding] + TEXT.encode(encoding)
-    assert Source.from_bytes("a.yaml", data) == Source("a.yaml", TEXT, encoding, MARKS[encoding])
-
-
-@pytest.mark.parametrize("encoding", MARKS)
-def test_text_goes_back_to_the_bytes_it_came_from(encoding):
-    data = MARKS[encoding] + TEXT.replace("\n", "\r\n").encode(encoding)
-    source = Source.from_bytes("a.yaml", data)
-    assert source.to_bytes(source.text) == data
+@pytest.mark.parametrize(("encoding", "mark"), [("utf-8", b""), *MARKS.items()])
+def test_a_mark_tells_the_encoding_and_text_goes_back_to_the_bytes_it_came_from(encoding, mark):
+    for text in (TEXT, TEXT.replace("\n", "\r\n")):
+        data = mark + text.encode(encoding)
+        source = Source.from_bytes("a.yaml", data)
+        assert (source, source.to_bytes(source.text)) == (Source("a.yaml", text, encoding, mark), data)
 
 
 @pytest.mark.parametrize(
@@ -54,20 +45,13 @@ def test_bytes_that_are_no_text_are_named_with_their_place(data, text, span, sai
     said(fault.value.message)
 
 
-def test_every_kind_of_line_end_counts_once():
+def test_each_line_end_of_yaml_1_2_counts_once_and_those_of_yaml_1_1_are_ordinary_text():
     source = Source("a.yaml", "a\nb\rc\r\nd\n")
-    assert [source.slice(source.line_span(line)) for line in range(1, source.line_count + 1)] == [
-        "a",
-        "b",
-        "c",
-        "d",
-        "",
-    ]
-
-
-def test_what_yaml_1_1_took_for_line_ends_is_ordinary_text():
-    source = Source("a.yaml", "a\x85b\u2028c\u2029d\x0be\x0cf")
-    assert (source.line_count, source.position(4)) == (1, Position(1, 5, 4))
+    assert [source.slice(source.line_span(line)) for line in range(1, source.line_count + 1)] == [*"abcd", ""]
+    of_yaml_1_1 = Source("a.yaml", "a\x85b\u2028c\u2029d\x0be\x0cf")
+    assert (of_yaml_1_1.line_count, of_yaml_1_1.position(4)) == (1, Position(1, 5, 4))
+    empty = Source("a.yaml", "")
+    assert (empty.line_count, empty.position(0), empty.line_span(1)) == (1, Position(1, 1, 0), Span(0, 0))
 
 
 @pytest.mark.parametrize(
@@ -83,11 +67,6 @@ def test_what_yaml_1_1_took_for_line_ends_is_ordinary_text():
 )
 def test_positions_are_one_based_and_count_code_points(offset, expected):
     assert Source("a.yaml", "a\n👍\r\nb").position(offset) == expected
-
-
-def test_empty_text_has_one_empty_line():
-    source = Source("a.yaml", "")
-    assert (source.line_count, source.position(0), source.line_span(1)) == (1, Position(1, 1, 0), Span(0, 0))
 
 
 @given(st.text(alphabet="ab👍é\x85\u2028\r\n", max_size=30))

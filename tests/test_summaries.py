@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 import warm
+from cases import read_cases
+
+TABLES = read_cases(__file__)
+
 
 SOUND = "rubrics:\n  - id: a\n    expected_outcome: Names the refund window\n"
 OLD = SOUND.replace("expected_outcome", "description")
@@ -26,50 +30,7 @@ FILES = {
     "gitignored/a.yaml": OLD,
     "notes.md": "Notes.\n",
 }
-COMMANDS = """\
-lint sound
-lint empty
-lint gitignored
-lint hidden
-lint --force-exclude hidden/a.yaml
-lint notes.md
-lint nope.yaml
-lint none
-lint near
-lint sound near
-fix sound near
-lint sound --ignore overlap
-lint sound --select overlap,weight --ignore weight
-lint sound --select overlap,untested
-lint sound --select overlap,judged-constant
-lint spared
-lint spared --select weight
-lint spared --select overlap
-lint spared sound
-lint ignored
-lint known --baseline known.json
-lint old --diff-base HEAD
-lint old --select overlap
-lint old --statistics --select overlap
-lint --show-files empty
-lint show empty
-lint show none
-lint --add-ignores empty
-lint --add-ignores hidden
-lint --add-ignores notes.md
-lint --add-ignores nope
-lint --add-ignores sound
-lint --add-ignores ignored
-fix empty
-fix gitignored
-fix hidden
-fix --force-exclude hidden/a.yaml
-fix notes.md
-fix nope
-fix none
-fix sound
-fix --check -q old
-"""
+COMMANDS = TABLES["COMMANDS"]
 
 
 @pytest.fixture(scope="module")

@@ -21,8 +21,11 @@ from rubric_lint.dialects.tables.columns import Choices
 from rubric_lint.dialects.tables.reading import Asked, read_tables
 from rubric_lint.dialects.tables.rubrics import read_rubric, write_draft
 from rubric_lint.format.criterion import SCORES, USUAL_THRESHOLDS
-from rubric_lint.lint.importing import examine_draft
+from rubric_lint.format.schema_files import CURRENT
+from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.project.settings import FileSettings
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source
 
 FILES = {"csv": "r.csv", "xlsx": "r.xlsx", "markdown": "r.md"}
 
@@ -32,7 +35,8 @@ def read(target, data):
     found = {}
     for table in read_tables(FILES[target], FILES[target], data, Asked({}, None, None, USUAL_THRESHOLDS)):
         rubric = read_rubric(table, Choices({}, frozenset(), None))
-        found[rubric.name] = examine_draft(write_draft(rubric.entries), FileSettings(severities={})).rubric
+        (document,), _ = read_documents(Source("table.rubric.json", write_draft(rubric.entries).text))
+        (found[rubric.name],) = build_rubrics(document, FileSettings(claimed=True, version=CURRENT))
     return found
 
 

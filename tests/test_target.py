@@ -7,6 +7,7 @@ from decimal import Decimal
 from textwrap import dedent
 
 import pytest
+from cases import read_cases
 from node import install_package
 
 from rubric_lint.dialects.search.locate import locate
@@ -18,6 +19,9 @@ from rubric_lint.migrate.agentv_reading import Read, read_suite
 from rubric_lint.migrate.target import rewrite
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
+
+TABLES = read_cases(__file__)
+
 
 NOT_OF_RUBRICS = re.compile("skips a test without|the test has no `input`")
 
@@ -33,57 +37,8 @@ def case(rubrics, extra=""):
     return f"tests:\n  - id: one\n    input: Why?\n{extra}    rubrics:\n{rubrics}"
 
 
-BANDS = """\
-      - id: a
-        score_ranges:
-          - score_range: [0, 7]
-            {}: |
-              Wrong
-              # not a comment
-          - {{score_range: [8, 10], {}: Right numbers}}
-"""
-
 # What stands below `rubrics:`, and below the key that the target has in its place.
-CRITERIA = {
-    "a text": ("      - Says why\n", "      - Says why\n"),
-    "an outcome": (
-        "      - id: a\n        expected_outcome: Says why  # in words\n",
-        "      - id: a\n        outcome: Says why  # in words\n",
-    ),
-    "what need not be met": (
-        "      - {id: a, expected_outcome: Says why, required: false}\n",
-        "      - {id: a, outcome: Says why, required: false}\n",
-    ),
-    "a must": (
-        "      - {id: a, expected_outcome: Says why, required_min_score: 10}\n",
-        "      - {id: a, outcome: Says why, required: true}\n",
-    ),
-    "a must of version 1": (
-        "      - {id: a, description: Says why, required: true}\n",
-        "      - {id: a, outcome: Says why, required: true}\n",
-    ),
-    "a gate below the top of a checklist": (
-        "      - {id: a, expected_outcome: Says why, required_min_score: 7}\n",
-        "      - {id: a, outcome: Says why, required: true}\n",
-    ),
-    "an idle gate of a checklist": (
-        "      - {id: a, expected_outcome: Says why, required_min_score: 0}\n",
-        "      - {id: a, outcome: Says why, required: false}\n",
-    ),
-    "a gate on bands": (
-        "      - id: a\n        required_min_score: 7\n        score_ranges: {0: Wrong, 7: All of it is right}\n",
-        "      - id: a\n        min_score: 0.7\n        score_ranges: {0: Wrong, 7: All of it is right}\n",
-    ),
-    "the highest gate on bands": (
-        "      - id: a\n        required_min_score: 10\n        score_ranges: {0: Wrong, 10: All of it is right}\n",
-        "      - id: a\n        min_score: 1\n        score_ranges: {0: Wrong, 10: All of it is right}\n",
-    ),
-    "an idle gate on bands": (
-        "      - id: a\n        required_min_score: 0\n        score_ranges: {0: Wrong, 8: All of it is right}\n",
-        "      - id: a\n        score_ranges: {0: Wrong, 8: All of it is right}\n",
-    ),
-    "bands in a list": (BANDS.format("expected_outcome", "expected_outcome"), BANDS.format("outcome", "outcome")),
-}
+CRITERIA = TABLES["CRITERIA"]
 OPENINGS = {
     "agentv-4": "    assertions:\n    - type: rubrics\n      criteria:\n",
     "agentv-5": "    assert:\n    - type: llm-rubric\n      value:\n",

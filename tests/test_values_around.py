@@ -1,9 +1,11 @@
 """Numbers around a rubric of another system, and its weights: none of them is wrong in silence."""
 
-import json
-
 import pytest
+from cases import read_cases
 from said import found
+
+TABLES = read_cases(__file__)
+
 
 TOLOKAFORGE = """\
 llm_judge:
@@ -45,34 +47,7 @@ def test_a_threshold_is_told_at_its_place_where_no_score_can_reach_it(name, text
     assert [found(f"{text}{value}\n", name) for value in ("0", "0.25", "1", "1.0")] == [[]] * 4
 
 
-BANDS = """\
-rubrics:
-    - {score_range: [0, 4], expected_outcome: Blames the customer}
-    - {score_range: [5, 10], expected_outcome: Names the next step}
-"""
-LOW = 'Rubric(score_range=(0, 4), expected_outcome="Blames the customer")'
-HIGH = 'Rubric(score_range=(5, 10), expected_outcome="Names the next step")'
-METRICS = {
-    "a lightspeed metric": ("system.yaml", "metrics:\n  'geval:tone':\n    threshold: {}\n    " + BANDS),
-    "a metric in YAML": (
-        "deepeval.yaml",
-        "metrics:\n  - criteria: Judge the tone\n    threshold: {}\n    " + BANDS.replace("rubrics", "rubric"),
-    ),
-    "a metric in JSON": (
-        "metric.json",
-        json.dumps(
-            {
-                "threshold": "{}",
-                "criteria": "Judge the tone",
-                "rubric": [
-                    {"scoreRange": [0, 4], "expectedOutcome": "Blames the customer"},
-                    {"scoreRange": [5, 10], "expectedOutcome": "Names the next step"},
-                ],
-            }
-        ).replace('"{}"', "{}", 1),
-    ),
-    "a metric in Python": ("metrics.py", f"tone = GEval(\n    threshold={{}}, rubric=[{LOW}, {HIGH}])\n"),
-}
+METRICS = TABLES["METRICS"]
 
 
 @pytest.mark.parametrize(("name", "text"), METRICS.values(), ids=METRICS)

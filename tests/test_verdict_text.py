@@ -24,17 +24,7 @@ def find(text, **options):
 
 
 @pytest.mark.parametrize("extract", Extract)
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"score": 7}',
-        '\ufeff {"score": 7}\n',
-        '```json\n{"score": 7}\n```',
-        '~~~\n{"score": 7}\n~~~',
-        '<think>{"score": 3}</think>\n{"score": 7}',
-        '<|im_start|>assistant\n{"score": 7}<|im_end|>\n',
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["an object that is the"])
 def test_an_object_that_is_the_whole_text_is_the_verdict_however_it_is_sought(text, extract):
     assert find(text, extract=extract) == {"score": 7}
     assert find(text, extract=extract, answer='I say {"score": 7}.') == {"score": 7}
@@ -67,16 +57,7 @@ def test_an_object_of_another_language_is_an_object_too(text, extract):
 
 
 @pytest.mark.parametrize("extract", [Extract.LAST, Extract.ONLY])
-@pytest.mark.parametrize(
-    "within",
-    [
-        '"second_opinion": {"score": 3}',
-        '"others": [1, {"a": [{"score": 3}]}]',
-        '"was": {"Score ": 3}',
-        '"was": {"\\u0073core": 3}',
-        '"was": {"score": "low"}',
-    ],
-)
+@pytest.mark.parametrize("within", TABLES["an answer field within the"])
 def test_an_answer_field_within_the_object_is_a_second_one_where_text_stands_around(within, extract):
     text = f'{{"score": 8, {within}}}'
     with pytest.raises(OutputError, match="within the JSON object at line 2"):

@@ -282,15 +282,7 @@ def test_with_the_schema_for_completion_only_the_parser_reports(quiet, case):
 TESTED = "rubric: a.rubric.yaml\ntests:\n  - id: a\n    {}\n"
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("|", ["answer", "expect", "group", "output", "question", "reference", "test"]),
-        ("expect: {gates: {a: |}}", ["met", "missed"]),
-        ("expect: {verdict: [|]}", ["borderline", "fail", "pass"]),
-        ("expect:\n      |", ["criteria", "gates", "score", "verdict"]),
-    ],
-)
+@pytest.mark.parametrize(("line", "expected"), TABLES["what is offered in rubric tests"])
 def test_what_is_offered_in_rubric_tests(helper, line, expected):
     assert sorted(offered(helper, TESTED.format(line), "a.rubric-test.yaml")) == expected
 
@@ -329,15 +321,7 @@ def test_a_starter_is_valid_and_completes(helper, shape, suite):
 FAULTY = "rubrics: [{id: 7, expected_outcome: It}]\n"
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        f"# yaml-language-server: $schema={RUBRIC}\n",
-        f"# yaml-language-server: $schema=./{RUBRIC}\n",
-        f"# $schema: {RUBRIC}\n# yaml-language-server: $schema={RUBRIC}\n",
-        f"# A note\n\n# yaml-language-server: $schema={RUBRIC}\n",
-    ],
-)
+@pytest.mark.parametrize("first", TABLES["a modeline names the schema"])
 def test_a_modeline_names_the_schema(server, first):
     assert messages(server, first + FAULTY, "plain.yaml") == [("7", f"`id`: {TEXT}")]
     assert messages(server, FAULTY, "plain.yaml") == []

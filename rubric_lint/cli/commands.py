@@ -34,8 +34,14 @@ class Exit(IntEnum):
     FOUND = 1
     USAGE = 2
     FAULT = 3
+    UNDECIDED = 4
     INTERRUPTED = 130
     TERMINATED = 143
+
+    @classmethod
+    def of(cls, *, crashed: object, failed: object, found: object) -> "Exit":
+        """Return the code of a run: whether rubric-lint crashed in it, something could not be read, or was found."""
+        return cls.FAULT if crashed else cls.USAGE if failed else cls.FOUND if found else cls.CLEAN
 
 
 class Termination:
@@ -123,27 +129,27 @@ def launch(command: click.Command, name: str) -> NoReturn:
 COMMANDS = {
     "check": "lint.lint:check",
     "fix": "fix.fix:fix",
-    "format": "lint.format_files:format_files",
+    "format": "fix.fix:format_files",
     "show": "lint.show:show",
     "init": "lint.setup:init",
-    "adopt": "lint.adopt:adopt",
+    "adopt": "lint.setup:adopt",
     "import": "lint.convert:import_table",
     "convert": "lint.convert:convert",
-    "diff": "lint.diff:diff",
+    "diff": "lint.show:diff",
     "explain": "lint.setup:explain",
     "test": "test.test:cli",
     "judge": "score.judge:judge",
     "score": "score.score:score",
     "agree": "score.agree:agree",
     "assess": "lint.assess:assess",
-    "improve": "lint.improve:improve",
-    "labels": "lint.labels:labels",
+    "improve": "lint.assess:improve",
+    "labels": "score.agree:labels",
     "cache": "lint.setup:cache",
     "schema": "lint.schema:schema",
     "skill": "lint.setup:skill",
-    "lsp": "lint.servers:lsp",
-    "mcp": "lint.servers:mcp",
-    "compile": "score.compile_sql:compile_sql",
+    "lsp": "lint.setup:lsp",
+    "mcp": "lint.setup:mcp",
+    "compile": "score.prompt:compile_sql",
     "merge": "score.score:merge",
     "prompt": "score.prompt:prompt",
     "completion": "lint.setup:completion",
@@ -221,13 +227,6 @@ SYNONYMS = {
 
 After `name=` the value follows.
 """
-
-
-def load_command(place: str) -> click.Command:
-    """Load the command at `module:function`."""
-    module, _, function = place.partition(":")
-    command: click.Command = getattr(import_module(f"rubric_lint.cli.{module}"), function)
-    return command
 
 
 def suggest_command(ctx: click.Context, commands: Iterable[str], args: list[str]) -> str:
@@ -516,7 +515,8 @@ class DefaultGroup(Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command with this name."""
         if cmd_name in self._late and cmd_name not in self.commands:
-            self.commands[cmd_name] = load_command(self._late[cmd_name])
+            module, _, function = self._late[cmd_name].partition(":")
+            self.commands[cmd_name] = getattr(import_module(f"rubric_lint.cli.{module}"), function)
         return super().get_command(ctx, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

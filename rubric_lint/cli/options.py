@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-    from rubric_lint.fix.run import FixRun, FixTotals
     from rubric_lint.project.settings import Overrides, SettingsFinder
     from rubric_lint.rules.rule import Rule
     from rubric_lint.run.given import Input
@@ -83,9 +82,9 @@ class Finite(click.FloatRange):
 class Spec(NamedTuple):
     """An option: its group in the full help, its help, and what it takes.
 
-    `takes` is None for a flag, a word for what a text stands for (FILE and DIR are paths), the names to choose from,
-    the bounds of an integer, or a type. `is_many`: it can be repeated. `reads` is `module:function`, which reads the
-    value.
+    `takes` is None for a flag, a word for what a text stands for (FILE and DIR are paths) with a `*` if the option can
+    be repeated, the names to choose from, the bounds of an integer, or a type. `alone` is its value if none follows it.
+    `reads` and `completes` are a function, of this module or at `module:function`.
     """
 
     group: str
@@ -94,8 +93,7 @@ class Spec(NamedTuple):
     default: Any = None
     metavar: str | None = None
     name: str | None = None
-    short: str | None = None
-    is_many: bool = False
+    alone: str | None = None
     reads: str | None = None
     completes: str | None = None
     more: Mapping[str, Any] = {}
@@ -115,9 +113,7 @@ def _by_ending(default: str, *others: str) -> Spec:
     return Spec("Output", told, (default, *others), name="form")
 
 
-_REPORT_FILE = Spec(
-    "Output", "Write the report to FILE: .json or .txt.", "FILE", short="-o", reads="options:read_output"
-)
+_REPORT_FILE = Spec("Output", "Write the report to FILE: .json or .txt.", "FILE", reads="read_output")
 
 OPTIONS: dict[str, Spec] = {
     "add-ignores": Spec("Adoption", "Add an ignore comment for every finding; fix nothing."),
@@ -131,8 +127,7 @@ OPTIONS: dict[str, Spec] = {
     "api-key-env": Spec(
         "Model",
         "Environment variable with the API key. Can be repeated for MODEL.  [default: OPENAI_API_KEY]",
-        "[MODEL=]NAME",
-        is_many=True,
+        "[MODEL=]NAME*",
     ),
     "base-url": Spec(
         "Model",
@@ -144,7 +139,7 @@ OPTIONS: dict[str, Spec] = {
     "baseline": Spec("Adoption", "Hide the known findings listed in FILE.", "FILE"),
     "batch-format": Spec("Batch", "The provider's format.", ("openai", "anthropic"), "openai", "FORMAT"),
     "batch-requests": Spec("Batch", "Write the requests to FILE for a batch API instead of sending them.", "FILE"),
-    "batch-results": Spec("Batch", f"Read replies from the results of a batch. {_REPEAT}", "FILE", is_many=True),
+    "batch-results": Spec("Batch", f"Read replies from the results of a batch. {_REPEAT}", "FILE*"),
     "batch-size": Spec("Batch", "Most requests in one file.  [default: the provider's limit]", (1, None)),
     "bootstrap": Spec("Statistics", "Bootstrap draws for intervals; 0 for none.", (0, 100_000), 1999, name="draws"),
     "borderline": Spec(
@@ -160,12 +155,11 @@ OPTIONS: dict[str, Spec] = {
     "choose": Spec(
         "Fixes",
         "Where a fix has several answers, apply this one, such as upper-keeps or add-band; without NAMES, list them.",
-        "NAMES",
+        "NAMES*",
         name="choices",
-        is_many=True,
-        reads="options:read_choices",
-        completes="options:complete_choice",
-        more={"is_flag": False, "flag_value": LIST_CHOICES},
+        reads="read_choices",
+        completes="complete_choice",
+        alone=LIST_CHOICES,
     ),
     "chosen": Spec(
         "Input", "How labels were chosen that do not say it.", ("random", "separate", "by-verdict"), metavar="WAY"
@@ -191,8 +185,8 @@ OPTIONS: dict[str, Spec] = {
         HELP,
         "Explain a rule, as `explain` does.",
         "RULE",
-        reads="options:print_page",
-        completes="options:complete_name",
+        reads="print_page",
+        completes="complete_name",
         more={"is_eager": True, "expose_value": False},
     ),
     "extra-body": Spec(
@@ -205,10 +199,7 @@ OPTIONS: dict[str, Spec] = {
         "last",
     ),
     "fail-below": Spec(
-        "Exit code",
-        f"Lowest acceptable value, such as alpha=0.6. {_REPEAT}",
-        "[CRITERION:]STATISTIC=VALUE",
-        is_many=True,
+        "Exit code", f"Lowest acceptable value, such as alpha=0.6. {_REPEAT}", "[CRITERION:]STATISTIC=VALUE*"
     ),
     "fail-on": Spec("Rules", "Lowest severity that makes the exit code 1.", _SEVERITIES, "error", "SEVERITY"),
     "fail-on:verdict": Spec(
@@ -223,9 +214,7 @@ OPTIONS: dict[str, Spec] = {
     "fail-under-doubt": Spec(
         "Verdicts", "Exit with 1 also where the 95% interval leaves one of these limits undecided."
     ),
-    "field": Spec(
-        "Input", f"A field that your judge adds, to be ignored. {_REPEAT}", "NAME", name="fields", is_many=True
-    ),
+    "field": Spec("Input", f"A field that your judge adds, to be ignored. {_REPEAT}", "NAME*", name="fields"),
     "fix": Spec("Fixes", "Apply safe fixes first, as `fix` does."),
     "force": Spec("Output", "Overwrite an existing file."),
     "force-exclude": Spec("Files", "Apply `exclude` even to paths given on the command line (for pre-commit)."),
@@ -255,68 +244,50 @@ OPTIONS: dict[str, Spec] = {
     "header": Spec(
         "Model",
         f"HTTP header for every request to the default endpoint. {_REPEAT}",
-        "NAME=VALUE",
+        "NAME=VALUE*",
         name="headers",
-        is_many=True,
         reads=f"{_JUDGE}:read_headers",
     ),
     "header-env": Spec(
         "Model",
         "The same with the value of an environment variable, for secrets.",
-        "NAME=VARIABLE",
+        "NAME=VARIABLE*",
         name="secret_headers",
-        is_many=True,
         reads=f"{_JUDGE}:read_header_variables",
     ),
     "header-row": Spec("Input", "Row, or line of CSV, of the header.", (1, None)),
     "history": Spec("Input", "Compare the judged wordings of each criterion in Git."),
     "id": Spec("Requests", "The answer's id, on which the shuffled order depends.", "ID", name="key"),
-    "ignore": Spec(
-        "Rules",
-        "Leave out these rules.",
-        "NAMES",
-        is_many=True,
-        reads="options:read_names",
-        completes="options:complete_name",
-    ),
-    "ignore-column": Spec("Input", f"Leave out a column. {_REPEAT}", "COLUMN", name="ignored", is_many=True),
+    "ignore": Spec("Rules", "Leave out these rules.", "NAMES*", reads="read_names", completes="complete_name"),
+    "ignore-column": Spec("Input", f"Leave out a column. {_REPEAT}", "COLUMN*", name="ignored"),
     "isolated": Spec("Settings", "Ignore all settings files."),
     "jobs": Spec("Input", "Processes that score large inputs.  [default: one for each core]", (1, None)),
-    "judged": Spec(
-        "Judge outputs", f"Also report what these judge outputs show about the rubrics. {_REPEAT}", "FILE", is_many=True
-    ),
-    "labels": Spec("Input", f"Labels of people for the same answers. {_REPEAT}", "FILE", is_many=True),
+    "judged": Spec("Judge outputs", f"Also report what these judge outputs show about the rubrics. {_REPEAT}", "FILE*"),
+    "labels": Spec("Input", f"Labels of people for the same answers. {_REPEAT}", "FILE*"),
     "labels:done": Spec(
-        "Input",
-        f"Labels that there are: these answers are not drawn again. {_REPEAT}",
-        "FILE",
-        name="labels",
-        is_many=True,
+        "Input", f"Labels that there are: these answers are not drawn again. {_REPEAT}", "FILE*", name="labels"
     ),
     "look": Spec("Decision", "How often you have looked at these data as they grew, this time included.", (1, 1000), 1),
     "map": Spec(
         "Input",
         f"The column or field of the files that has FIELD, such as output=response. {_REPEAT}",
-        "FIELD=COLUMN",
+        "FIELD=COLUMN*",
         name="mapping",
-        is_many=True,
         reads="score.options:read_mapping",
     ),
     "map:answers": Spec(
         "Input",
         f"The field of the answers that has FIELD (id, answer, question, reference, rubric), such as "
         f"answer=/response/text. {_REPEAT}",
-        "FIELD=COLUMN",
+        "FIELD=COLUMN*",
         name="fields",
-        is_many=True,
         reads=f"{_JUDGE}:read_fields",
     ),
     "map:import": Spec(
         "Input",
         f"Read a column as a field (such as weight), a level (level 4) or scores (score 0-3). {_REPEAT}",
-        "FIELD=COLUMN",
+        "FIELD=COLUMN*",
         name="mapped",
-        is_many=True,
     ),
     "max-attempts": Spec("Requests", "Attempts to get a valid output.", (1, 10), 3),
     "max-cost": Spec(
@@ -336,9 +307,8 @@ OPTIONS: dict[str, Spec] = {
     "model": Spec(
         "Model",
         "The model that judges: NAME, or NAME@URL at an endpoint of its own. Several are a panel.",
-        "MODEL",
+        "MODEL*",
         name="models",
-        is_many=True,
         reads=f"{_JUDGE}:read_models",
     ),
     "model:order": Spec(
@@ -348,42 +318,34 @@ OPTIONS: dict[str, Spec] = {
     "name": Spec("Format", "What messages call the format.  [default: the file]", "NAME"),
     "no-baseline": Spec("Adoption", "Ignore the baseline that the settings name."),
     "no-cache": Spec("Files", "Neither read nor write the cache; see `cache --help`."),
-    "output": Spec("Output", "Write to FILE.  [default: stdout]", "FILE", short="-o"),
+    "output": Spec("Output", "Write to FILE.  [default: stdout]", "FILE"),
     "output:export": Spec(
         "Output",
         "Write to FILE; without --to, the ending .yaml, .csv, .md or .xlsx chooses the format.  [default: stdout]",
         "FILE",
-        short="-o",
     ),
     "output:report": Spec(
         "Output",
         "Write the report to FILE, in the format of its ending (.json, .sarif, .xml for JUnit, .txt); print "
         "only the summary to stdout.",
         "FILE",
-        short="-o",
-        reads="options:read_output",
+        reads="read_output",
     ),
     "output:assess": _REPORT_FILE._replace(help="Write the report to FILE: .json, .md or .txt."),
     "output:diff": _REPORT_FILE._replace(help="Write the report to FILE: .json, .md or .txt."),
     "output:prompt": _REPORT_FILE._replace(help="Write to FILE: .json for messages, .txt; with --answers .jsonl."),
     **{f"output:{name}": _REPORT_FILE for name in ("agree", "improve", "show")},
-    "output:settings": Spec("Output", "Settings file to write; - prints tables.", "FILE", short="-o"),
-    "output:sheet": Spec(
-        "Output",
-        "The sheet to write, .xlsx or .csv. An existing one is never replaced.",
-        "FILE",
-        short="-o",
-    ),
+    "output:settings": Spec("Output", "Settings file to write; - prints tables.", "FILE"),
+    "output:sheet": Spec("Output", "The sheet to write, .xlsx or .csv. An existing one is never replaced.", "FILE"),
     "output:journal": Spec(
         "Output",
         "Results file, JSON Lines; required with -; an existing one is resumed.  [default: NAME.judged.jsonl for "
         "NAME.jsonl]",
         "FILE",
-        short="-o",
     ),
-    "output:results": Spec("Output", f"Write the {_OUT}; with --engine, to a folder.", "FILE", short="-o"),
-    "output:merged": Spec("Output", f"Write the {_OUT}.", "FILE", short="-o"),
-    "output:tests": Spec("Output", "File to write; - is stdout.  [default: named after RUBRIC]", "FILE", short="-o"),
+    "output:results": Spec("Output", f"Write the {_OUT}; with --engine, to a folder.", "FILE"),
+    "output:merged": Spec("Output", f"Write the {_OUT}.", "FILE"),
+    "output:tests": Spec("Output", "File to write; - is stdout.  [default: named after RUBRIC]", "FILE"),
     "outputs": Spec("Input", "Judge outputs; report whose verdict changes.", "FILE"),
     "pass": Spec(
         "Verdicts",
@@ -396,21 +358,15 @@ OPTIONS: dict[str, Spec] = {
     "prices": Spec(
         "Output", "Prices of a million tokens by model, in TOML or JSON; the summary then has the cost.", "FILE"
     ),
-    "probe": Spec(
-        "Requests",
-        "Judge worse variants of N answers too.  [N: 20]",
-        "[N]",
-        reads="options:read_count",
-        more={"is_flag": False, "flag_value": "20"},
-    ),
+    "probe": Spec("Requests", "Judge worse variants of N answers too.  [N: 20]", "[N]", reads="read_count", alone="20"),
     "question": Spec(
         "Input",
         "The question that the answer is for.  [default: that of the case, in Agent Skills]",
         "TEXT",
         reads="score.prompt:read_text",
     ),
-    "quiet": Spec("Output", "Do not print the summary; report only problems.", short="-q"),
-    "rater": Spec("Input", f"Compare only this rater. {_REPEAT}", "NAME", name="raters", is_many=True),
+    "quiet": Spec("Output", "Do not print the summary; report only problems."),
+    "rater": Spec("Input", f"Compare only this rater. {_REPEAT}", "NAME*", name="raters"),
     "reason": Spec("Adoption", "With --add-ignores: the reason to write in each comment.", "TEXT"),
     "record": Spec("Tests", "Have a model judge answers without valid judge output."),
     "reference": Spec("Input", "A reference answer, known to be good.", "TEXT", reads="score.prompt:read_text"),
@@ -427,14 +383,13 @@ OPTIONS: dict[str, Spec] = {
         "FORMAT",
     ),
     "results:valid": Spec(
-        "Input", f"Draw only answers with a valid result in FILE. {_REPEAT}", "FILE", name="results", is_many=True
+        "Input", f"Draw only answers with a valid result in FILE. {_REPEAT}", "FILE*", name="results"
     ),
     "results": Spec(
         "Input",
         "Recorded judge outputs; with --model, the file to write and resume.  [default: NAME.judged.jsonl for "
         "NAME.jsonl]",
-        "FILE",
-        is_many=True,
+        "FILE*",
     ),
     "retries": Spec("Requests", "Retries after a failed request.", (0, 100), 5),
     "root": Spec(
@@ -443,7 +398,7 @@ OPTIONS: dict[str, Spec] = {
         click.Path(exists=True, file_okay=False),
         metavar="DIR",
         name="roots",
-        is_many=True,
+        more={"multiple": True},
     ),
     "rpm": Spec("Requests", "At most N requests per minute and endpoint.  [default: no limit]", _POSITIVE),
     "rubric": Spec("Input", "Use only this rubric of the file.", "NAME", name="name"),
@@ -458,10 +413,9 @@ OPTIONS: dict[str, Spec] = {
     "select": Spec(
         "Rules",
         "Use only these rules (comma-separated names).",
-        "NAMES",
-        is_many=True,
-        reads="options:read_names",
-        completes="options:complete_name",
+        "NAMES*",
+        reads="read_names",
+        completes="complete_name",
     ),
     "shape": Spec(
         "Content",
@@ -473,11 +427,7 @@ OPTIONS: dict[str, Spec] = {
     "show-files": Spec("Files", "List the files that would be read, and what is skipped and why."),
     "show-settings": Spec("Settings", "Show the settings of each path, and where each one comes from."),
     "shuffle": Spec(
-        "Requests",
-        "Ask for the criteria in shuffled order.  [seed: 1]",
-        "[SEED]",
-        reads="options:read_seed",
-        more={"is_flag": False, "flag_value": "1"},
+        "Requests", "Ask for the criteria in shuffled order.  [seed: 1]", "[SEED]", reads="read_seed", alone="1"
     ),
     "statistics": Spec("Output", "Show the number of findings per rule instead of the findings."),
     "stdin-filename": Spec("Files", "File name to use for stdin (selects format and settings).", "NAME"),
@@ -504,9 +454,7 @@ OPTIONS: dict[str, Spec] = {
         "With --to: how to read a criterion without a gate.  [default: required, as in AgentV]",
         ("required", "optional"),
     ),
-    "version": Spec(
-        HELP, "Print the version.", reads="options:print_version", more={"is_eager": True, "expose_value": False}
-    ),
+    "version": Spec(HELP, "Print the version.", reads="print_version", more={"is_eager": True, "expose_value": False}),
     "watch": Spec("Output", "Re-run when files change."),
     "worst": Spec("Output", "Disagreements to list.  [default: 10; HTML: 200; JSON: all]", (0, None)),
     "write": Spec("Output", "Write what is offered into RUBRIC.  [default: show a diff]"),
@@ -530,6 +478,9 @@ JUDGING = (
 _READ = ("answers", "compare", "file", "files", "labels", "new", "old", "outputs", "results", "rubric")
 """The arguments and options that name files to read."""
 
+READ_NOW = f"{__name__}.read_now"
+"""What holds in `meta` of a context the option whose value is being read."""
+
 _CLASHES = """
     --config excludes --isolated
     --stdin-filename needs -
@@ -541,11 +492,7 @@ class Given(SimpleNamespace):
     """The values of the arguments and options of a call, by their names."""
 
     def finder(self, overrides: Overrides | None = None) -> SettingsFinder:
-        """Return a finder for the settings of files.
-
-        Raises:
-            SettingsError: if the named settings file cannot be used.
-        """
+        """Return a finder for the settings of files; raise SettingsError if the named settings file cannot be used."""
         from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415  (not needed by --help)
 
         return SettingsFinder(overrides or Overrides(), file=self.config, isolated=self.isolated)
@@ -572,12 +519,20 @@ def command(
 
     def make(function: Callable[[Given], Any]) -> Command:
         firsts, _, others = options.partition("|")
-        params: list[click.Parameter] = [_make_argument(each) for each in arguments.split()]
+        params: list[click.Parameter] = []
+        for each in arguments.split():
+            number = -1 if each[-1] in "*+" else 1
+            is_required = each[-1] not in "?*"
+            params.append(click.Argument([each.rstrip("?*+")], nargs=number, required=is_required, type=AnyPath()))
         params += [_make_option(each, is_first=True) for each in firsts.split()]
         params += [
             _make_option(each, is_first=False) for each in others.split() if each not in firsts.replace("!", "").split()
         ]
-        rules = [_read_clash(line) for line in f"{_CLASHES}{clashes}".splitlines() if line.strip()]
+        rules = []
+        for line in filter(str.strip, f"{_CLASHES}{clashes}".splitlines()):
+            rule, mark, advice = line.strip().partition(";")
+            option, verb, *others_named = rule.split()
+            rules.append(Clash(option, verb == "needs", others_named, mark + advice))
 
         def run(**values: Any) -> Any:
             _check_call(params, rules)
@@ -595,23 +550,27 @@ def command(
     return make
 
 
-def _make_argument(text: str) -> click.Argument:
-    name, number = text.rstrip("?*+"), text[-1]
-    return click.Argument(
-        [name],
-        nargs=-1 if number in "*+" else 1,
-        required=number not in "?*",
-        type=AnyPath(),
-    )
-
-
 def _make_option(text: str, *, is_first: bool) -> Option:
     key, _, choices = text.rstrip("!").partition("=")
     name, is_required = key.partition(":")[0], text.endswith("!")
     spec = OPTIONS[key]
-    takes = tuple(choices.split(",")) if choices else spec.takes
+    takes: Any = tuple(choices.split(",")) if choices else spec.takes
     default = takes[0] if choices and isinstance(takes, tuple) and not is_required else spec.default
-    settings: dict[str, Any] = {"multiple": spec.is_many, "required": is_required, **_read_takes(takes, spec.metavar)}
+    settings: dict[str, Any] = {"required": is_required, "metavar": spec.metavar}
+    if takes is None:
+        settings["is_flag"] = True
+    elif isinstance(takes, str):
+        settings["multiple"], settings["metavar"] = takes.endswith("*"), takes.removesuffix("*")
+        settings["type"] = AnyPath() if settings["metavar"] in {"FILE", "DIR"} else None
+    elif isinstance(takes, click.ParamType):
+        settings["type"] = takes
+        settings["metavar"] = spec.metavar or ("SHARE" if takes is _SHARE else "N")
+    elif isinstance(takes[0], int):
+        settings["type"], settings["metavar"] = click.IntRange(*takes), "N"
+    else:
+        settings["type"] = Choice(takes)
+    if spec.alone is not None:
+        settings |= {"is_flag": False, "flag_value": spec.alone}
     if default is not None:
         settings["default"] = default
     help_text = spec.help
@@ -620,32 +579,23 @@ def _make_option(text: str, *, is_first: bool) -> Option:
         help_text = f"{before.removesuffix('.')}: {join_words(settings['type'].choices, 'or')}.{mark}{after}"
     settings["show_default"] = default is not None and "[default" not in help_text
     settings["callback"] = spec.reads and _load(spec.reads)
-    settings["shell_complete"] = spec.completes and _load(spec.completes)
-    names = [spec.name or name.replace("-", "_"), *([spec.short] if spec.short else []), f"--{name}"]
+    settings["shell_complete"] = spec.completes and globals()[spec.completes]
+    short = {"output": "-o", "quiet": "-q"}.get(name)
+    names = [spec.name or name.replace("-", "_"), *([short] if short else []), f"--{name}"]
     made = Option(names, help=help_text, **settings | dict(spec.more))
     made.group, made.is_first = spec.group, is_first
     return made
 
 
-def _read_takes(takes: Any, metavar: str | None) -> dict[str, Any]:
-    """Return how click is told what an option takes."""
-    if takes is None:
-        return {"is_flag": True}
-    if isinstance(takes, str):
-        return {"metavar": takes, "type": AnyPath() if takes in {"FILE", "DIR"} else None}
-    if isinstance(takes, click.ParamType):
-        return {"metavar": metavar or ("SHARE" if takes is _SHARE else "N"), "type": takes}
-    if isinstance(takes[0], int):
-        return {"metavar": "N", "type": click.IntRange(*takes)}
-    return {"metavar": metavar, "type": Choice(takes)}
-
-
 def _load(place: str) -> Callable[..., Any]:
-    """Return a function that loads `module:function` when it is called."""
-    module, _, function = place.partition(":")
+    """Return a callback that loads a function, of this module or at `module:function`, and gives it the value."""
+    module, _, function = place.rpartition(":")
 
-    def call(*arguments: Any) -> Any:
-        return getattr(import_module(f"rubric_lint.cli.{module}"), function)(*arguments)
+    def call(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        if value is None:
+            return None
+        ctx.meta[READ_NOW] = param
+        return getattr(import_module(f"rubric_lint.cli.{module or 'options'}"), function)(value)
 
     return call
 
@@ -657,12 +607,6 @@ class Clash(NamedTuple):
     needs: bool
     others: list[str]
     advice: str
-
-
-def _read_clash(line: str) -> Clash:
-    rule, mark, advice = line.strip().partition(";")
-    option, verb, *others = rule.split()
-    return Clash(option, verb == "needs", others, mark + advice)
 
 
 def _check_call(params: Iterable[click.Parameter], rules: Iterable[Clash]) -> None:
@@ -701,24 +645,20 @@ def _rules() -> Mapping[str, Rule]:
     return BY_NAME
 
 
-def read_name(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
-    """Return the name of a rule.
-
-    Raises:
-        click.BadParameter: when no rule has this name; it suggests the nearest one.
-    """
-    if value is None or value in _rules():
+def read_name(value: str) -> str:
+    """Return the name of a rule; raise click.BadParameter when no rule has this name; it suggests the nearest one."""
+    if value in _rules():
         return value
     hint = word_unknown(value, _rules()) or "; `rubric-lint --rules` lists them"
     raise click.BadParameter(f"unknown rule {value!r}{hint}")
 
 
-def read_names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
+def read_names(values: tuple[str, ...]) -> frozenset[str]:
     """Return the names of rules in an option that may be repeated and may hold comma-separated names."""
     names = [name.strip() for value in values for name in value.split(",") if name.strip()]
     if values and not names:
-        raise click.BadParameter("is empty; name a rule", ctx, param)
-    return frozenset(name for name in names if read_name(ctx, param, name))
+        raise click.BadParameter("is empty; name a rule")
+    return frozenset(name for name in names if read_name(name))
 
 
 def check_names(select: frozenset[str], ignore: frozenset[str]) -> None:
@@ -731,7 +671,7 @@ def check_names(select: frozenset[str], ignore: frozenset[str]) -> None:
         raise click.UsageError("--ignore names every rule of --select, so none would run; remove one of them")
 
 
-def read_choices(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+def read_choices(values: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of choices in an option that may be repeated and may hold comma-separated names, in order.
 
     Raises:
@@ -739,52 +679,45 @@ def read_choices(ctx: click.Context, param: click.Parameter, values: tuple[str, 
     """
     names = [name.strip() for value in values for name in value.split(",") if name.strip()]
     if values and not names:
-        raise click.BadParameter("is empty; name a choice", ctx, param)
+        raise click.BadParameter("is empty; name a choice")
     for name in names:
-        if name not in (known := (*_choices(), LIST_CHOICES)):
-            hint = word_unknown(name, known[:-1]) or f"; there are {', '.join(known[:-1])}"
+        from rubric_lint.rules import list_choices  # noqa: PLC0415  (not needed by --help)
+
+        known = list_choices()
+        if name not in {*known, LIST_CHOICES}:
+            hint = word_unknown(name, known) or f"; there are {', '.join(known)}"
             if os.path.exists(name):  # noqa: PTH110  (pathlib is slow to load)
                 hint = f"; write the path before --choose{hint}"
-            raise click.BadParameter(f"unknown choice {name!r}{hint}", ctx, param)
+            raise click.BadParameter(f"unknown choice {name!r}{hint}")
     return tuple(names)
-
-
-def _choices() -> tuple[str, ...]:
-    from rubric_lint.rules import list_choices  # noqa: PLC0415  (not needed by --help)
-
-    return list_choices()
 
 
 def complete_choice(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a choice, also after a comma."""
-    from click.shell_completion import CompletionItem  # noqa: PLC0415
-
-    before, comma, word = incomplete.rpartition(",")
-    told = {name: text for rule in _rules().values() for name, text in rule.choices.items()}
-    return [
-        CompletionItem(before + comma + name, help=text)
-        for name, text in told.items()
-        if name.startswith(word) and name not in before.split(",")
-    ]
+    return _complete({name: text for rule in _rules().values() for name, text in rule.choices.items()}, incomplete)
 
 
 def complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a rule, also after a comma."""
+    return _complete({name: rule.summary for name, rule in _rules().items()}, incomplete)
+
+
+def _complete(known: Mapping[str, str], incomplete: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem  # noqa: PLC0415
 
     before, comma, word = incomplete.rpartition(",")
-    said = before.split(",")
     return [
-        CompletionItem(before + comma + name, help=rule.summary)
-        for name, rule in _rules().items()
-        if name.startswith(word) and name not in said
+        CompletionItem(before + comma + name, help=text)
+        for name, text in known.items()
+        if name.startswith(word) and name not in before.split(",")
     ]
 
 
-def print_page(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+def print_page(value: str) -> None:
     """Print the page of a rule with its URL and exit."""
-    if value is not None and not ctx.resilient_parsing:
-        rule = _rules()[str(read_name(ctx, param, value))]
+    ctx = click.get_current_context()
+    if not ctx.resilient_parsing:
+        rule = _rules()[read_name(value)]
         click.echo(f"{rule.page}\n{rule.url}")
         ctx.exit()
 
@@ -809,14 +742,15 @@ def print_rules(form: str | None) -> None:
         click.echo("  ".join(f"{cell:<{cells}}" for cell, cells in zip(row, widths, strict=True)).rstrip())
 
 
-def print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+def print_version(value: bool) -> None:
     """Print the version and exit."""
+    ctx = click.get_current_context()
     if value and not ctx.resilient_parsing:
         click.echo(f"rubric-lint {__version__}")
         ctx.exit()
 
 
-def read_output(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+def read_output(value: str) -> str | None:
     """Return the report file; None is stdout."""
     return None if value == STDIN else value
 
@@ -864,24 +798,19 @@ def open_page(report: str | None, *read: str) -> AbstractContextManager[TextIO |
     return open_output(report, "--report")
 
 
-def read_seed(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+def read_seed(value: str) -> int:
     """Read a seed, which is optional: what follows the option may be a file."""
-    if value is None:
-        return None
     if not re.fullmatch(r"[0-9]{1,18}", value):
         advice = "write --shuffle=SEED, or put --shuffle after the files"
-        raise click.BadParameter(f"{value!r} is not a seed, an integer from 0; {advice}", ctx, param)
+        raise click.BadParameter(f"{value!r} is not a seed, an integer from 0; {advice}")
     return int(value)
 
 
-def read_count(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+def read_count(value: str) -> int:
     """Read a number from 1, which is optional: what follows the option may be a file."""
-    if value is None:
-        return None
     if not re.fullmatch(r"[1-9][0-9]{0,5}", value):
-        name = max(param.opts, key=len)
-        advice = f"write {name}=N, or put {name} after the files"
-        raise click.BadParameter(f"{value!r} is not a number from 1; {advice}", ctx, param)
+        advice = "write --probe=N, or put --probe after the files"
+        raise click.BadParameter(f"{value!r} is not a number from 1; {advice}")
     return int(value)
 
 
@@ -936,11 +865,3 @@ def load_given(given: Input, finder: SettingsFinder) -> dict[str, Loaded]:
         raise InvalidError(*wrong.faults) from None
     except RubricError as wrong:
         raise UnusableError(*wrong.faults) from None
-
-
-def rewrite_all(run: FixRun, given: Given, overrides: Overrides) -> FixTotals:
-    """Rewrite files, by default those of the current folder, and say what is not read."""
-    totals = run.fix_all(given.paths or (".",), given.stdin_filename or "<stdin>", given.finder(overrides))
-    for line in run.explaining.word():
-        complain(line)
-    return totals

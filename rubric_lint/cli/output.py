@@ -4,7 +4,7 @@ import io
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -16,6 +16,8 @@ from rubric_lint.report import Style, Write
 from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rubric_lint.project.files import File, Unreadable
     from rubric_lint.run.batch import FileOutcome
     from rubric_lint.run.linting import Lint
@@ -192,13 +194,18 @@ def spare(name: str | None, lint: "Lint") -> "Lint":
 
 
 def refuse_same_file(file: str, output: str | None) -> None:
-    """Check that --output is not the input file.
-
-    Raises:
-        click.UsageError: if it is.
-    """
+    """Check that --output is not the input file; raise click.UsageError if it is."""
     if output and "-" not in {output, file} and os.path.realpath(output) == os.path.realpath(file):
         raise click.UsageError("--output is the input file; name another file, or use `fix`")
+
+
+def has_content(file: "Path", data: bytes) -> bool:
+    """Return whether a small file has this content; what cannot be read, or is no regular file, does not."""
+    from rubric_lint.project.opening import SMALL_LIMIT, read_file  # noqa: PLC0415
+
+    with suppress(OSError):
+        return read_file(str(file), SMALL_LIMIT) == data
+    return False
 
 
 def write_result(data: bytes, output: str | None) -> int:

@@ -123,17 +123,27 @@ def remove_field(sharing: Sharing, path: Path) -> list[Edit]:
         return [Edit(field, "{}")]
     else:
         cuts = _cut_from_block(text, code, field)
-        _check_keeping(document, path, cuts[-1])
+        # A block scalar with `+` above the field would own the blank lines after it too.
+        following = text[cuts[-1].end : line_end(text, cuts[-1].end).end]
+        before = [sibling for sibling in document.siblings(path) if sibling.end <= cuts[-1].start]
+        is_blank = bool(following) and not NEXT.search(following)
+        if is_blank and before and _KEEPING.search(text[before[-1].start : line_end(text, before[-1].start).start]):
+            raise ObstacleError("the text block above it would take over the blank lines that follow")
     return [Edit(cut, "") for cut in cuts]
 
 
 def _cut_from_block(text: str, code: str, field: Span) -> list[Span]:
     start, end = field
+    if text[start:end] != code[start:end]:  # each comment in the middle keeps its line
+        cuts = []
+        for piece in _CONTENT.finditer(code, *field):
+            start, end = piece.span()
+            line, (stop, next_line) = line_start(text, start), line_end(text, end)
+            is_alone = not (text[line:start] + text[end:stop]).strip(" \t")
+            cuts.append(Span(line, next_line) if is_alone else Span(start, skip_blanks(text, end)))
+        return cuts
     line, (stop, next_line) = line_start(text, start), line_end(text, end)
-    is_followed = bool(text[end:stop].strip(" \t"))  # by a comment: nothing else can follow
-    if text[start:end] != code[start:end]:
-        return _cut_around_comments(text, code, field)
-    if is_followed:  # the comment keeps the line, and moves to where the field began
+    if text[end:stop].strip(" \t"):  # a comment: it keeps the line, and moves to where the field began
         return [Span(start, skip_blanks(text, end))]
     if not text[line:start].strip(" \t"):
         return [Span(line, next_line)]
@@ -142,28 +152,6 @@ def _cut_from_block(text: str, code: str, field: Span) -> list[Span]:
     if following is None or following[0] == "#":
         return [Span(skip_blanks_back(text, start), stop)]
     return [Span(start, following.start())]
-
-
-def _cut_around_comments(text: str, code: str, field: Span) -> list[Span]:
-    """Cut out a field with comments in its middle; each comment keeps its line."""
-    cuts = []
-    for piece in _CONTENT.finditer(code, *field):
-        start, end = piece.span()
-        line, (stop, next_line) = line_start(text, start), line_end(text, end)
-        is_alone = not (text[line:start] + text[end:stop]).strip(" \t")
-        cuts.append(Span(line, next_line) if is_alone else Span(start, skip_blanks(text, end)))
-    return cuts
-
-
-def _check_keeping(document: Document, path: Path, cut: Span) -> None:
-    """Raise an error if a block scalar with `+` would own the blank lines after the field too."""
-    text = document.source.text
-    following = text[cut.end : line_end(text, cut.end).end]
-    if not following or NEXT.search(following):
-        return
-    before = [sibling for sibling in document.siblings(path) if sibling.end <= cut.start]
-    if before and _KEEPING.search(text[before[-1].start : line_end(text, before[-1].start).start]):
-        raise ObstacleError("the text block above it would take over the blank lines that follow")
 
 
 _SEPARATOR = re.compile(r"\s*,\s*")

@@ -1,7 +1,5 @@
 """Turn intents of a rule into edits that leave every other byte of the text alone."""
 
-from collections.abc import Iterable
-
 from rubric_lint.edits import fields, items, splitting
 from rubric_lint.edits.intents import (
     AddField,
@@ -63,8 +61,15 @@ def make_fix(sharing: Sharing, repair: Repair) -> Fix:
                 spread += [each.turn_to(other, sharing) for each in whole]
         intents = list(dict.fromkeys(spread))
     intents = [intent.complete(sharing) for intent in intents]
-    edits = dict.fromkeys(edit for intent in intents for edit in _edit(intent, sharing))
-    return Fix(repair.title, tuple(_sort(edits)), repair.safe, tuple(intents), repair.choice)
+    found: dict[Span, list[str]] = {}
+    for span, text in dict.fromkeys(edit for intent in intents for edit in _edit(intent, sharing)):
+        found.setdefault(span, []).append(text)
+    edits = tuple(
+        Edit(span, text)
+        for span, texts in sorted(found.items())
+        for text in (["".join(texts)] if span.start == span.end else texts)  # what is inserted at one place is one edit
+    )
+    return Fix(repair.title, edits, repair.safe, tuple(intents), repair.choice)
 
 
 def _edit(intent: Intent, sharing: Sharing) -> list[Edit]:  # noqa: C901, PLR0911, PLR0912 (one case for each intent)
@@ -108,15 +113,3 @@ def _edit(intent: Intent, sharing: Sharing) -> list[Edit]:  # noqa: C901, PLR091
         case Replace(span, text):
             return [Edit(span, text)]
     raise NotImplementedError(intent)
-
-
-def _sort(edits: Iterable[Edit]) -> list[Edit]:
-    """Sort edits by their places; what is inserted at one place stays in its order, as one edit."""
-    found: dict[Span, list[str]] = {}
-    for span, text in edits:
-        found.setdefault(span, []).append(text)
-    return [
-        Edit(span, text)
-        for span, texts in sorted(found.items())
-        for text in (["".join(texts)] if span.start == span.end else texts)
-    ]

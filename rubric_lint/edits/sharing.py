@@ -1,6 +1,6 @@
 """Find the fields that share a piece of a document through anchors, aliases and merge keys, and what that forbids."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -55,10 +55,6 @@ class Sharing:
     def field(self, path: Path) -> _Field:
         """Return where the field at `path` is written; a merged field is written in another mapping."""
         return self.document.child(path).owner, path[-1]
-
-    def is_alias(self, path: Path) -> bool:
-        """Return whether the value at `path` is written as an alias."""
-        return self.document.is_alias(path)
 
     def holders(self, path: Path) -> list[Any]:
         """Return the mappings that have the field at `path`: the one that contains it, and those that merge it."""
@@ -204,7 +200,18 @@ class Sharing:
         if not self.rubrics or not (document.has_aliases or document.merging):
             return {}
         doors = frozenset(self.field(path) for path in self.rubrics) | self._definitions
-        return {document.root: (), **dict(_walk(document, doors))}
+        found: dict[Any, Path] = {document.root: ()}
+        stack: list[Path] = [()]
+        while stack:
+            path = stack.pop()
+            value, holder = document.value(path), document.child(path).node
+            steps: Any = list(value) if isinstance(value, dict) else range(len(value) if isinstance(value, list) else 0)
+            for step in reversed(steps):
+                node = document.child((*path, step)).node
+                if isinstance(value[step], dict | list) and node not in found and (holder, step) not in doors:
+                    found[node] = (*path, step)
+                    stack.append((*path, step))
+        return found
 
     @cached_property
     def _definitions(self) -> frozenset[_Field]:
@@ -273,7 +280,7 @@ class Sharing:
         others = self.sharers(path)
         for other in others:
             self._check_outsider(other if self.outsider(other) else None, "its value")
-        if is_removed and self.is_alias(path):
+        if is_removed and self.document.is_alias(path):
             return []
         for other in others:
             if other[-1] != path[-1] and not self.is_definition(other):
@@ -337,20 +344,3 @@ def _reach(document: Document, starts: Collection[Path], *, is_written: bool = F
         steps: Any = value if isinstance(value, dict) else range(len(value) if isinstance(value, list) else 0)
         stack += [(*path, step) for step in steps]
     return found
-
-
-def _walk(document: Document, doors: frozenset[_Field]) -> Iterator[tuple[Any, Path]]:
-    """Yield every collection below the root that can be reached without a door, once, with the first path to it."""
-    stack: list[Path] = [()]
-    seen = {document.root}
-    while stack:
-        path = stack.pop()
-        value = document.value(path)
-        holder = document.child(path).node
-        steps: Any = list(value) if isinstance(value, dict) else range(len(value) if isinstance(value, list) else 0)
-        for step in reversed(steps):
-            node = document.child((*path, step)).node
-            if isinstance(value[step], dict | list) and node not in seen and (holder, step) not in doors:
-                seen.add(node)
-                yield node, (*path, step)
-                stack.append((*path, step))

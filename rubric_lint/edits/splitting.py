@@ -108,7 +108,13 @@ def move_items(document: Document, path: Path, steps: Sequence[int], holder: Pat
         replaced[span] = quote_like(text[span.start], written, is_json=document.kind.is_json)
     cut = Edit(whole, _join(document, spans, kept, blocks))
     if not holder:
-        return [cut, _append_document(document, replaced)]
+        start, end = document.span(())
+        line = line_start(text, start)
+        end = max(end, *(span.end for span in replaced))
+        copy = _copy(document, Span(start if text[line:start].strip() else line, end), replaced)
+        line_break = new_line(document)
+        pieces = ("---", line_break, copy, line_break) if text[-1:] in "\r\n" else (line_break, "---", line_break, copy)
+        return [cut, Edit(Span(len(text), len(text)), "".join(pieces))]
     if document.is_flow(holder):
         copy = _copy(document, document.extent(holder), replaced)
         return [cut, put_in_flow(document, holder, [copy], before=False)]
@@ -224,18 +230,6 @@ def _without_comments(document: Document, place: Span) -> str:
         pieces.append(line)
         at = stop
     return "".join(pieces)
-
-
-def _append_document(document: Document, replaced: dict[Span, str]) -> Edit:
-    text = document.source.text
-    start, end = document.span(())
-    line = line_start(text, start)
-    end = max(end, *(span.end for span in replaced))
-    copy = _copy(document, Span(start if text[line:start].strip() else line, end), replaced)
-    line_break = new_line(document)
-    is_ended = text[-1:] in "\r\n"
-    written = f"---{line_break}{copy}"
-    return Edit(Span(len(text), len(text)), f"{written}{line_break}" if is_ended else f"{line_break}{written}")
 
 
 def _insert_in_block(document: Document, holder: Path, replaced: dict[Span, str]) -> Edit:

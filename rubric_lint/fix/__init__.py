@@ -274,7 +274,13 @@ class _Trial(NamedTuple):
         Of several doubts about one criterion that no fix touches, only the first one yields any; `seen` has these.
         """
         steps = self.steps[-1:] if self.is_broken else self.steps
-        places = [each for span in doubt.places for each in _trace(steps, span)]
+        places: list[tuple[_Step, Span]] = []
+        for place in doubt.places:  # in the text before the last step; it is traced back through the others
+            span = place
+            for number in range(len(steps) - 1, -1, -1):
+                places.append((steps[number], span))
+                if number:
+                    span = steps[number - 1].find_old(span, len(steps[number].examined.result.source.text))
         if (touching := _find_unproven(places, proven)) or is_strict:
             return touching
         entries = [(step, entry) for step, span in places if (entry := step.find_entry(span.start))]
@@ -289,13 +295,6 @@ def _find_unproven(places: Iterable[tuple[_Step, Span]], proven: Collection[_Nam
     """Return the fixes that touch one of some places, without those that are proven."""
     found = dict.fromkeys(name for step, span in places for name in step.find_touching(*span))
     return [name for name in found if name not in proven]
-
-
-def _trace(steps: Sequence[_Step], span: Span) -> Iterator[tuple[_Step, Span]]:
-    """Yield each step, from the last to the first, with a span of the text before the last one traced back to it."""
-    for number in range(len(steps) - 1, -1, -1):
-        yield steps[number], span
-        span = steps[number - 1].find_old(span, len(steps[number].examined.result.source.text)) if number else span
 
 
 class _Search(NamedTuple):

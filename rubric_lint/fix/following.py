@@ -134,13 +134,8 @@ def find_old(at: int, edits: Sequence[Edit], text: str = "") -> int:
         if at < start + shift:
             break
         if at < start + shift + len(new):
-            return _find_moved(new, at - start - shift, text, edits) or start
+            rest = new[at - start - shift :].partition("\n")[0].strip()
+            places = [text.find(rest, *span) for span, _ in edits] if rest else []
+            return next((place for place in places if place >= 0), 0) or start
         shift += len(new) - (end - start)
     return at - shift
-
-
-def _find_moved(new: str, at: int, text: str, edits: Sequence[Edit]) -> int | None:
-    """Return where the rest of a line that was written at an offset has been taken from; None if it is new."""
-    rest = new[at:].partition("\n")[0].strip()
-    places = [text.find(rest, *span) for span, _ in edits] if rest else []
-    return next((place for place in places if place >= 0), None)

@@ -167,10 +167,17 @@ def _plan(reading: Reading, parts: frozenset[_Part] | None, numbers: Collection[
 
 def _list_steps(document: Document, rubric: Rubric, is_in: Callable[[Path], bool], number: int) -> Iterator[_Step]:
     """Yield the changes that a rubric needs in a round."""
-    if number == 0:
-        return (step for path in list_ranges(rubric) if is_in(path) for step in _write(document, path))
-    orderings = ORDERINGS[number - 1](rubric, document.data)
-    return (step for ordering in orderings if is_in(ordering.path) for step in _reorder(document, ordering))
+    for path in filter(is_in, list_ranges(rubric)) if number == 0 else ():
+        at = document.span(path).start
+        try:
+            edits = write_range(document, path)
+        except ObstacleError as obstacle:
+            raise _Refusal(f"the range cannot be written as `[lowest, highest]`: {obstacle}", at) from None
+        if edits:
+            yield _Step(_RANGES, document, path, tuple(Replace(*edit) for edit in edits), at)
+    for ordering in ORDERINGS[number - 1](rubric, document.data) if number else ():
+        if is_in(ordering.path):
+            yield from _reorder(document, ordering)
 
 
 def _is_in(document: Document, rubric: Rubric, parts: frozenset[_Part] | None, path: Path) -> bool:
@@ -180,16 +187,6 @@ def _is_in(document: Document, rubric: Rubric, parts: frozenset[_Part] | None, p
         return False
     part = path[: len(rubric.path) + 1] if len(path) > len(rubric.path) else path
     return parts is None or (document.number or 0, part) in parts
-
-
-def _write(document: Document, path: Path) -> Iterator[_Step]:
-    at = document.span(path).start
-    try:
-        edits = write_range(document, path)
-    except ObstacleError as obstacle:
-        raise _Refusal(f"the range cannot be written as `[lowest, highest]`: {obstacle}", at) from None
-    if edits:
-        yield _Step(_RANGES, document, path, tuple(Replace(*edit) for edit in edits), at)
 
 
 def _reorder(document: Document, ordering: Ordering) -> Iterator[_Step]:

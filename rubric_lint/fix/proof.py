@@ -60,8 +60,19 @@ class Reading:
 
     @cached_property
     def outdented(self) -> int:
-        """The number of flow collections that continue too far left for YAML 1.2."""
-        return sum(map(_count_outdented, self.documents))
+        """The number of flow collections that go on at or before the column of their key or dash: no YAML 1.2."""
+        count = 0
+        for document in self.documents:
+            code = document.tree.code
+            for node, path in document.paths.items():
+                if path and node.flow_style and not document.is_flow(path):
+                    span = document.span(path)
+                    is_field = isinstance(path[-1], str)
+                    own = document.span(path, Part.KEY).start if is_field else code.rfind("-", 0, span.start)
+                    column = own - line_start(code, own)
+                    _, *lines = re.split(r"\r\n|\r|\n", code[span.start : span.end])
+                    count += any(line.strip() and len(line) - len(line.lstrip(" \t")) <= column for line in lines)
+        return count
 
 
 def describe(criterion: Criterion) -> Any:
@@ -72,20 +83,6 @@ def describe(criterion: Criterion) -> Any:
     levels = [(level.number, level.name, level.outcome) for level in criterion.levels or ()]
     gate = None if is_idle else criterion.gate
     return criterion.id, criterion.shapes, criterion.outcome, criterion.weight, gate, bands, levels
-
-
-def _count_outdented(document: Document) -> int:
-    """Count the flow collections that continue at or before the column of their key or dash, which YAML 1.2 forbids."""
-    code, count = document.tree.code, 0
-    for node, path in document.paths.items():
-        if not path or not node.flow_style or document.is_flow(path):
-            continue
-        span = document.span(path)
-        own = document.span(path, Part.KEY).start if isinstance(path[-1], str) else code.rfind("-", 0, span.start)
-        column = own - line_start(code, own)
-        _, *lines = re.split(r"\r\n|\r|\n", code[span.start : span.end])
-        count += any(line.strip() and len(line) - len(line.lstrip(" \t")) <= column for line in lines)
-    return count
 
 
 def find_doubt(old: Source, new: Source, changes: Sequence[DataChange], settings: FileSettings) -> str:

@@ -199,7 +199,7 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
                 sys.stdout.buffer.flush()
             elif fixed.is_changed:
                 try:
-                    result = replace(result, others=replace_file(name, data, fixed.data).others)
+                    result = replace(result, others=replace_file(name, data, fixed.data))
                 except WriteError as fault:
                     result = replace(result, failure=str(fault))
             self._totals.add(result)
@@ -276,7 +276,7 @@ class SilenceRun(FileRun[tuple[bytes, Silenced]]):
             totals.files += 1
             if done.is_changed:
                 try:
-                    others = replace_file(name, data, done.data).others
+                    others = replace_file(name, data, done.data)
                 except WriteError as fault:
                     self.refuse(Unreadable(name, f"left as it was: {fault}"))
                     return

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -297,12 +297,14 @@ class _Attempt:
         choice = _Choice(Places(source, read_documents(source)[0], longest), wanted)
         while chosen := choice.make():
             edits = {place: place.edit(rules, self._reason) for place, rules in chosen.items()}
-            new = _rewrite(source, splice(source.text, edits.values()))
+            new = source._replace(text=splice(source.text, edits.values()))
             if only_comments_differ(source, new):
                 result = lint(new.name, new.to_bytes(new.text), self._settings)
                 if not choice.fails({_key(finding) for finding in result.findings if _could_be_silenced(finding)}):
                     return result, len(chosen)
-            elif not choice.refuses(set(_find_culprits(source, edits))):
+                continue
+            alone = {place: source._replace(text=splice(source.text, [edit])) for place, edit in edits.items()}
+            if not choice.refuses({place for place, new in alone.items() if not only_comments_differ(source, new)}):
                 break
         return base, 0
 
@@ -353,17 +355,6 @@ class _Choice:
         """Exclude places from the choice; return whether there were any."""
         self._refused |= culprits
         return bool(culprits)
-
-
-def _rewrite(source: Source, text: str) -> Source:
-    return Source(source.name, text, source.encoding, source.bom)
-
-
-def _find_culprits(source: Source, edits: Mapping[CommentPlace, Edit]) -> Iterator[CommentPlace]:
-    """Find the places at which a comment would not be read as one."""
-    for place, edit in edits.items():
-        if not only_comments_differ(source, _rewrite(source, splice(source.text, [edit]))):
-            yield place
 
 
 def only_comments_differ(old: Source, new: Source) -> bool:

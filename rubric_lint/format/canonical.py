@@ -1,7 +1,8 @@
 """Know the canonical order of a rubric: that of the fields in its schema, and bands by their lowest scores."""
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, reduce
+from operator import getitem
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import Scale, Shape
@@ -74,7 +75,7 @@ def _order_entries(rubric: Rubric, _data: Any) -> Iterator[Ordering]:
 
 def _sort_entries(rubric: Rubric, data: Any) -> Iterator[Ordering]:
     for scale in rubric.scales:
-        if scale.bands and scale.path == rubric.path and len(scale.bands) == len(data_at(data, rubric.path)):
+        if scale.bands and scale.path == rubric.path and len(scale.bands) == len(reduce(getitem, rubric.path, data)):
             yield _sort(scale)
 
 
@@ -94,13 +95,6 @@ ORDERINGS: tuple[Callable[[Rubric, Any], Iterator[Ordering]], ...] = (
 
 Innermost collections come first; none that one of them finds is inside another.
 """
-
-
-def data_at(data: Any, path: Path) -> Any:
-    """Return the value at a path of plain data."""
-    for step in path:
-        data = data[step]
-    return data
 
 
 def _sort(scale: Scale) -> Ordering:

@@ -132,7 +132,18 @@ def read_scale(entry: dict[str, Any], path: Path, gate: int | None, gate_path: P
     if "score_ranges" in entry:
         ranges, field = entry["score_ranges"], (*path, "score_ranges")
         if isinstance(ranges, dict):
-            return Scale(field, _read_map(ranges, field), gate, gate_path, is_map=True)
+            bounds = {key: read_key(key) for key in ranges}
+            known = sorted({bound for bound in bounds.values() if bound is not None and bound in SCORES})
+            # A band with an invalid bound may start anywhere, so the bands around it may be shorter than they look.
+            found = []
+            for key, outcome in ranges.items():
+                lower, text = bounds[key], outcome if isinstance(outcome, str) else None
+                upper = None
+                if lower is not None and lower in SCORES:
+                    upper = next((bound - 1 for bound in known if bound > lower), HIGHEST)
+                scores, reach = _reach(lower, upper)
+                found.append(Band((*field, key), Part.KEY, lower, upper, scores, reach, text, (*field, key)))
+            return Scale(field, tuple(found), gate, gate_path, is_map=True)
         items = ranges if isinstance(ranges, list) else []
         bands = tuple([_read_band(item, (*field, index)) for index, item in enumerate(items)])
         return Scale(field, bands, gate, gate_path, is_map=False)
@@ -203,32 +214,11 @@ def read_key(key: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def _read_map(ranges: dict[str, Any], path: Path) -> tuple[Band, ...]:
-    bounds = {key: read_key(key) for key in ranges}
-    known = sorted({bound for bound in bounds.values() if bound is not None and bound in SCORES})
-    # A band with an invalid bound may start anywhere, so the bands around it may be shorter than they look.
-    bands = []
-    for key, outcome in ranges.items():
-        lower, text = bounds[key], outcome if isinstance(outcome, str) else None
-        upper = None
-        if lower is not None and lower in SCORES:
-            upper = next((bound - 1 for bound in known if bound > lower), HIGHEST)
-        scores, reach = _reach(lower, upper)
-        bands.append(Band((*path, key), Part.KEY, lower, upper, scores, reach, text, (*path, key)))
-    return tuple(bands)
-
-
 def outcome_field(entry: Mapping[str, Any]) -> str:
     """Return the name of the outcome field of a mapping: the new name, or the old one if only that is used."""
     if "expected_outcome" in entry or "description" not in entry:
         return "expected_outcome"
     return "description"
-
-
-def read_outcome(entry: Mapping[str, Any]) -> str | None:
-    """Return the outcome in a mapping, or None if it is not a string."""
-    outcome = entry.get(outcome_field(entry))
-    return outcome if isinstance(outcome, str) else None
 
 
 def as_integer(value: Any) -> int | None:
@@ -475,19 +465,11 @@ def _read_levels(levels: Any, path: Path) -> tuple[Level, ...] | None:
     found = []
     for index, level in enumerate(levels):
         if isinstance(level, dict):
-            at, field, name, text = (*path, index), outcome_field(level), level.get("name"), read_outcome(level)
-            has_number = "level" in level
-            found.append(
-                Level(
-                    path=at,
-                    number=as_integer(level.get("level")),
-                    name=name if isinstance(name, str) else None,
-                    outcome=text,
-                    number_path=(*at, "level") if has_number else at,
-                    part=Part.VALUE if has_number else Part.HEAD,
-                    outcome_path=(*at, field) if field in level else at,
-                )
-            )
+            at, field = (*path, index), outcome_field(level)
+            name, text = (each if isinstance(each, str) else None for each in (level.get("name"), level.get(field)))
+            number_path, part = ((*at, "level"), Part.VALUE) if "level" in level else (at, Part.HEAD)
+            outcome_path = (*at, field) if field in level else at
+            found.append(Level(at, as_integer(level.get("level")), name, text, number_path, part, outcome_path))
     return tuple(found)
 
 

@@ -109,26 +109,11 @@ def turn_to_levels(scales: Sequence[Scale]) -> Repair | None:
 
 
 class _Gap(NamedTuple):
-    """Scores without a band, and the bands that end or start next to them."""
+    """Scores without a band, and the bands that end before and start after them."""
 
     scores: range
-    ends: tuple[Band, ...]
-    starts: tuple[Band, ...]
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether at most one band ends before it, at most one starts after it, and there is one of them."""
-        return len(self.ends) < 2 and len(self.starts) < 2 and bool(self.ends or self.starts)
-
-    @property
-    def below(self) -> Band | None:
-        """The band that ends before it."""
-        return next(iter(self.ends), None)
-
-    @property
-    def above(self) -> Band | None:
-        """The band that starts after it."""
-        return next(iter(self.starts), None)
+    below: Band | None
+    above: Band | None
 
 
 def fill(scale: Scale) -> Answers:
@@ -137,8 +122,16 @@ def fill(scale: Scale) -> Answers:
     A gap in the middle may go to the band below or above it.
     """
     bands = sorted(scale.bands, key=lambda band: band.scores.start if band.scores else HIGHEST)
-    gaps = list(_find_gaps(bands)) if all(band.is_sound for band in bands) else []
-    if not gaps or not all(gap.is_clear for gap in gaps):
+    edges = [LOWEST - 1, *sorted({score for band in bands for score in band.scores}), HIGHEST + 1]
+    gaps = []
+    for last, following in pairwise(edges):
+        if last + 1 < following:
+            below = [band for band in bands if band.scores.stop == last + 1]
+            above = [band for band in bands if band.scores.start == following]
+            if len(below) > 1 or len(above) > 1:
+                return Answers()
+            gaps.append(_Gap(range(last + 1, following), next(iter(below), None), next(iter(above), None)))
+    if not (gaps and bands and all(band.is_sound for band in bands)):
         return Answers()
     if scale.is_map:
         first = bands[0].path
@@ -152,21 +145,11 @@ def fill(scale: Scale) -> Answers:
     for gap in gaps:
         like = gap.below or gap.above
         assert like  # noqa: S101 (there are bands)
-        inserted.append(InsertItems(_item(like), (_copy(like, gap.scores),), before=gap.below is None))
+        inserted.append(InsertItems(like.path[:-1], (_copy(like, gap.scores),), before=gap.below is None))
     adding = _add(gaps, *inserted)
     if all(gap.below is None or gap.above is None for gap in gaps):
         return Answers(wider[0]._replace(choice=""), (adding,))
     return Answers(choices=(*wider, adding))
-
-
-def _find_gaps(bands: Sequence[Band]) -> Iterator[_Gap]:
-    covered = {score for band in bands for score in band.scores}
-    edges = [LOWEST - 1, *sorted(covered), HIGHEST + 1]
-    for last, following in pairwise(edges):
-        if last + 1 < following:
-            below = tuple(band for band in bands if band.scores.stop == last + 1)
-            above = tuple(band for band in bands if band.scores.start == following)
-            yield _Gap(range(last + 1, following), below, above)
 
 
 def _widen(gaps: Sequence[_Gap], *, to_lower: bool) -> Repair:
@@ -188,14 +171,10 @@ def _add(gaps: Sequence[_Gap], *intents: Intent) -> Repair:
     return _repair(title, *intents, choice=ADD_BAND)
 
 
-def _item(band: Band) -> Path:
-    return band.path[:-1]
-
-
 def _copy(band: Band, scores: range) -> tuple[tuple[Path, str], ...]:
     """Return what a copy of a band says instead: other scores, and a text as the outcome."""
     field = str(band.path[-1])
-    outcome = band.outcome_path[len(_item(band)) :]
+    outcome = band.outcome_path[len(band.path) - 1 :]
     return (
         ((field, 0), str(scores[0])),
         ((field, 1), str(scores[-1])),
@@ -266,7 +245,7 @@ def split(scale: Scale, band: Band, starts: Sequence[int]) -> Repair | None:
             return None
         copies = tuple(_copy(band, part) for part in parts)
         ending = _write_upper(band, starts[0] - 1)
-        return _repair(title, ending, InsertItems(_item(band), copies), choice=ADD_BAND)
+        return _repair(title, ending, InsertItems(band.path[:-1], copies), choice=ADD_BAND)
     above = [each for each in scale.bands if each.scores and each.scores.start == band.scores.stop]
     new = [(str(part[0]), _write_placeholder(part)) for part in parts]
     if above:

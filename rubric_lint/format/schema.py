@@ -218,7 +218,12 @@ def _read_fault(fault: Fault, schema: Any, value: Any) -> SchemaFault:
     *steps, keyword = fault.schema_path
     path: list[str | int] = []
     for step in fault.instance_path:
-        known = _find_key(value, step) if type(value) is dict else step
+        known = step
+        if type(value) is dict and type(step) is int:  # keys of digits arrive as numbers, `01` and `1` as the same one
+            found = [key for key in value if key.isdigit() and int(key) == step]
+            if len(found) != 1:
+                raise _UnclearError
+            known = found[0]
         path.append(known)
         value = value[known]
     if type(value) is float and not isfinite(value):
@@ -228,16 +233,6 @@ def _read_fault(fault: Fault, schema: Any, value: Any) -> SchemaFault:
         schema = schema[step]
     schema = schema if type(schema) is dict else {}
     return SchemaFault(tuple(path), str(keyword), schema, fault.kind.error.instance if is_key else value, is_key)
-
-
-def _find_key(mapping: Mapping[str, Any], step: str | int) -> str:
-    """Return the key for a step of a path: keys of digits arrive as numbers, `01` and `1` as the same one."""
-    if type(step) is str:
-        return step
-    found = [key for key in mapping if key.isdigit() and int(key) == step]
-    if len(found) != 1:
-        raise _UnclearError
-    return found[0]
 
 
 def read_slow_faults(errors: Iterable[Any]) -> Iterator[SchemaFault]:
@@ -312,7 +307,11 @@ class RubricSchema:
         """Return the subschema for a value at `steps` below a rubric, with references resolved."""
         node = resolve(self.joined, self.joined["definitions"][self.whole])
         for step in steps:
-            node = resolve(self.joined, _descend(node, step))
+            if isinstance(step, int):
+                below = node.get("items")
+            else:
+                below = node.get("properties", {}).get(step, node.get("additionalProperties"))
+            node = resolve(self.joined, below if isinstance(below, dict) else {})
         return node
 
     @cache  # noqa: B019
@@ -328,7 +327,10 @@ class RubricSchema:
 
     def find_faults(self, definition: str, value: Any) -> list[SchemaFault]:
         """List all errors of a value against a definition; one mistake may cause many errors."""
-        if is_fast() and not _holds_long_map(value):
+        fields = value.values() if isinstance(value, dict) else ()
+        # Each fast error about a key of a long map would copy all of it.
+        has_long_map = any(isinstance(each, dict) and len(each) > _LONG for each in fields)
+        if is_fast() and not has_long_map:
             with suppress(_UnclearError):
                 return [_read_fault(fault, self.joined, value) for fault in self._fast(definition).iter_errors(value)]
         return list(read_slow_faults(self._slow(definition).iter_errors(value)))
@@ -371,21 +373,8 @@ class RubricSchema:
 _LONG = 50
 
 
-def _holds_long_map(entry: Any) -> bool:
-    """Return whether a field of an entry is a long map: each fast error about one of its keys copies all of it."""
-    return isinstance(entry, dict) and any(isinstance(value, dict) and len(value) > _LONG for value in entry.values())
-
-
 _SAMPLES = {"score_range": [LOWEST, HIGHEST]}
 """Values for fields whose value, not just presence, determines the shape in a condition."""
-
-
-def _descend(node: Mapping[str, Any], step: str | int) -> Mapping[str, Any]:
-    if isinstance(step, int):
-        below = node.get("items")
-    else:
-        below = node.get("properties", {}).get(step, node.get("additionalProperties"))
-    return below if isinstance(below, dict) else {}
 
 
 def resolve(joined: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:

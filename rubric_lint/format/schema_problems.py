@@ -115,33 +115,31 @@ def find_in(
 def _word_fault(
     schema: RubricSchema, fault: SchemaFault, document: Document, base: Path
 ) -> Iterator[tuple[str, Problem]]:
-    for rule, problem in _make_problems(schema, fault, document, base):
-        yield rule, problem._replace(keyword=fault.keyword)
-
-
-def _make_problems(
-    schema: RubricSchema, fault: SchemaFault, document: Document, base: Path
-) -> Iterator[tuple[str, Problem]]:
     path = base + fault.path
     keyword, value = fault.keyword, fault.value
     rules = fault.schema.get("x-rule", {})
     if keyword == "additionalProperties":
         strangers = [name for name in value if name not in fault.schema["properties"]]
         for name in strangers:
-            yield "unknown-field", _word_unknown(schema, fault, (*path, name), name)
+            yield "unknown-field", _word_unknown(schema, fault, (*path, name), name)._replace(keyword=keyword)
     elif keyword == "required":
+        definition = schema.definitions.get("band" if path[-2:-1] == ("score_ranges",) else schema.item, {})
+        here = {field: known for field, known in fault.schema.get("properties", {}).items() if known is not True}
+        known = {**definition.get("properties", {}), **here}
         for name in _missing(schema, fault):
-            yield "schema", Problem("missing", path, Part.HEAD, _describe_missing(schema, name, fault, path))
+            clause = _FIRST_CLAUSE.match(known.get(name, {}).get("description", ""))
+            told = {"field": name, "meaning": f": {clause[0][:1].lower()}{clause[0][1:]}" if clause else ""}
+            yield "schema", Problem("missing", path, Part.HEAD, told, keyword=keyword)
     elif "x-reason" in fault.schema:
         values = {"field": path[-1], "reason": fault.schema["x-reason"]}
-        yield rules.get(keyword, "schema"), Problem("misplaced", path, Part.KEY, values)
+        yield rules.get(keyword, "schema"), Problem("misplaced", path, Part.KEY, values, keyword=keyword)
     else:
         if fault.is_key:
             path = (*path, value)
         rule = rules.get("null") if keyword == "type" and value is None else None
         code, values = _describe_value(fault, document, path)
         name = rule or rules.get(keyword, "schema")
-        problem = Problem(code, path, Part.KEY if fault.is_key else Part.VALUE, values)
+        problem = Problem(code, path, Part.KEY if fault.is_key else Part.VALUE, values, keyword=keyword)
         yield name, _mend(name, fault, document, base, problem)
 
 
@@ -198,20 +196,6 @@ def _missing(schema: RubricSchema, fault: SchemaFault) -> list[str]:
 _FIRST_CLAUSE = re.compile(r"[^.:;]+")
 
 
-def _describe_missing(schema: RubricSchema, name: str, fault: SchemaFault, path: Path) -> dict[str, str]:
-    definition = schema.definitions.get("band" if path[-2:-1] == ("score_ranges",) else schema.item, {})
-    here = {field: known for field, known in fault.schema.get("properties", {}).items() if known is not True}
-    known = {**definition.get("properties", {}), **here}
-    clause = _FIRST_CLAUSE.match(known.get(name, {}).get("description", ""))
-    return {"field": name, "meaning": f": {clause[0][:1].lower()}{clause[0][1:]}" if clause else ""}
-
-
-def _has_rivals(schema: RubricSchema, fault: SchemaFault, field: str) -> bool:
-    """Return whether several unknown keys of a mapping may mean one field."""
-    rivals = (key for key in fault.value if key not in schema.entry_fields and schema.suggest(key, [field]))
-    return len(list(islice(rivals, 2))) > 1  # no more than two are looked for, or many misspelt keys take too long
-
-
 def _word_unknown(schema: RubricSchema, fault: SchemaFault, path: Path, name: str) -> Problem:
     known: Mapping[str, Any] = fault.schema["properties"]
     near = schema.suggest(name, known)
@@ -225,8 +209,10 @@ def _word_unknown(schema: RubricSchema, fault: SchemaFault, path: Path, name: st
     values = {"field": shown, "near": " or ".join(f"`{field}`" for field in near)}
     if len(near) == 1 and near[0] in fault.value:
         return Problem("misspelt-beside", path, Part.KEY, values)
-    # Two misspelt names may mean the same field, which can only be used once.
-    is_plain = len(near) == 1 and not _has_rivals(schema, fault, near[0])
+    # Two misspelt names may mean the same field, which can only be used once. No more than two are looked for, or many
+    # misspelt keys take too long.
+    rivals = (key for key in fault.value if key not in schema.entry_fields and schema.suggest(key, near))
+    is_plain = len(near) == 1 and len(list(islice(rivals, 2))) < 2
     repair = _rename(schema, fault.value, path, name, near[0]) if is_plain else None
     return Problem("misspelt", path, Part.KEY, values, repair=repair)
 

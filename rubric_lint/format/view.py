@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from rubric_lint.edits.intents import MoveItems, Repair
+from rubric_lint.edits.intents import MoveItems
 from rubric_lint.finding import Place, Problem
 from rubric_lint.format.criterion import Asked
 from rubric_lint.text.document import Document
@@ -142,16 +142,11 @@ class View:
         related = tuple(
             Place(place.message, *self._locate(place.path, place.part), place.span) for place in problem.related
         )
-        return problem._replace(
-            path=path,
-            part=part,
-            related=related,
-            repair=problem.repair if self.document.kind.is_program else None,
-            choices=tuple(filter(self._is_translated, problem.choices)),
-        )
-
-    def _is_translated(self, repair: Repair) -> bool:
-        return self.document.kind.is_program or all(isinstance(intent, MoveItems) for intent in repair.intents)
+        repair, choices = problem.repair, problem.choices
+        if not self.document.kind.is_program:
+            repair = None
+            choices = tuple(each for each in choices if all(isinstance(intent, MoveItems) for intent in each.intents))
+        return problem._replace(path=path, part=part, related=related, repair=repair, choices=choices)
 
     def _locate(self, path: Path, part: Part) -> tuple[Path, Part]:
         place, is_key = self._find(path)

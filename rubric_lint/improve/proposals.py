@@ -266,7 +266,9 @@ class Writer(NamedTuple):
             RefusedError: if it must not be tried.
         """
         try:
-            text = _strip_fence(blank_thoughts(reply))
+            text = blank_thoughts(reply)
+            fenced = _FENCE.fullmatch(text)
+            text = (fenced[1] if fenced else text).strip()
             value, end = decode(text)
         except OutputError as fault:
             raise RefusedError(Refusal.INVALID, fault.message) from None
@@ -275,7 +277,12 @@ class Writer(NamedTuple):
         asked = self.schema["properties"].keys()
         if more := sorted(name for name in value.keys() - asked if value[name] not in ([], None)):
             raise RefusedError(Refusal.OTHER_FIELDS, f"the reply has {join_words([f'`{each}`' for each in more])}")
-        parts = _read_parts(value)
+        parts = value.get("parts") or []
+        if not isinstance(parts, list) or not all(isinstance(each, str) and each.strip() for each in parts):
+            raise RefusedError(Refusal.INVALID, "`parts` is not a list of texts")
+        if len(parts) == 1 or len(parts) > _MOST_PARTS:
+            raise RefusedError(Refusal.INVALID, f"{len(parts)} parts; a split has 2 to {_MOST_PARTS}")
+        parts = tuple(each.strip() for each in parts)
         texts = self._read_texts(value)
         try:
             self._check(texts, parts)
@@ -315,11 +322,6 @@ class Writer(NamedTuple):
         runs = {run for each in self.shown for run in _list_runs(each.case.answer)} - own
         if copied := next((run for text in written for run in _list_runs(text) if run in runs), None):
             raise RefusedError(Refusal.COPIED, " ".join(copied))
-        if not self._find_vocabulary() & _list_content(" ".join(written)):
-            raise RefusedError(Refusal.LANGUAGE, "no word of the rubric is in it")
-
-    def _find_vocabulary(self) -> set[str]:
-        """Return the content words of the rubric; of a rubric with few, those of the answers too."""
         loaded = self.base.loaded
         names = [*self.base.ids, self.base.rubric.question or ""]
         known = _list_content(
@@ -327,7 +329,8 @@ class Writer(NamedTuple):
         )
         if len(known) < _FEW_WORDS:
             known |= _list_content(" ".join(each.case.answer for each in self.shown))
-        return known
+        if not known & _list_content(" ".join(written)):
+            raise RefusedError(Refusal.LANGUAGE, "no word of the rubric is in it")
 
     def _write(self, texts: Mapping[str, str], parts: tuple[str, ...]) -> Proposal:
         document = self.base.loaded.document
@@ -338,7 +341,13 @@ class Writer(NamedTuple):
                 continue
             if document.value(each.path) != each.text:
                 raise RefusedError(Refusal.NOT_WRITABLE, "the file has this text in another form; change it by hand")
-            intents.append(ReplaceValue(each.path, _write_scalar(self.base, each.path, new[each.key])))
+            # Plain where the old text is plain and nothing in it could be read otherwise; else as JSON, which is YAML.
+            text = new[each.key]
+            start = document.source.text[document.span(each.path).start]
+            is_plain = start.isalnum() and not document.kind.is_json and not document.is_flow(each.path)
+            if not (is_plain and _PLAIN.fullmatch(text) and "  " not in text and read_scalar(text) == text):
+                text = json.dumps(text, ensure_ascii=False)
+            intents.append(ReplaceValue(each.path, text))
         title = f"split it into {len(parts)} criteria" if parts else "write it anew"
         try:
             if parts:
@@ -354,15 +363,6 @@ class Writer(NamedTuple):
         except ObstacleError as fault:
             raise RefusedError(Refusal.NOT_WRITABLE, str(fault)) from None
         return Proposal(MODEL, title, texts, parts, fix)
-
-
-def _read_parts(value: Mapping[str, Any]) -> tuple[str, ...]:
-    parts = value.get("parts") or []
-    if not isinstance(parts, list) or not all(isinstance(each, str) and each.strip() for each in parts):
-        raise RefusedError(Refusal.INVALID, "`parts` is not a list of texts")
-    if len(parts) == 1 or len(parts) > _MOST_PARTS:
-        raise RefusedError(Refusal.INVALID, f"{len(parts)} parts; a split has 2 to {_MOST_PARTS}")
-    return tuple(each.strip() for each in parts)
 
 
 def _make_object(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -387,26 +387,11 @@ else return `parts` as an empty list."""
 _FENCE = re.compile(r"\s*```[a-z]*\n(.*?)\n?```\s*", re.DOTALL)
 
 
-def _strip_fence(reply: str) -> str:
-    found = _FENCE.fullmatch(reply)
-    return (found[1] if found else reply).strip()
-
-
 def _find_most_words(text: str) -> int:
     return max(_FREE_WORDS, 2 * len(text.split()))
 
 
 _PLAIN = re.compile(r"[^\W\d_][\w ,.()/%'’+*=;<>-]*[\w.)%]")  # noqa: RUF001 (an apostrophe of prose)
-
-
-def _write_scalar(base: Base, path: Path, text: str) -> str:
-    """Return a string as YAML or JSON: plain where the old one is plain and nothing in it could be read otherwise."""
-    document = base.loaded.document
-    start = document.source.text[document.span(path).start]
-    is_plain = start.isalnum() and not document.kind.is_json and not document.is_flow(path)
-    if is_plain and _PLAIN.fullmatch(text) and "  " not in text and read_scalar(text) == text:
-        return text
-    return json.dumps(text, ensure_ascii=False)
 
 
 # A sign of a script that writes no spaces is a word by itself.

@@ -9,27 +9,18 @@ from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
 from rubric_lint.agree.assess import Assessed, Assessment, Evidence, Standing
-from rubric_lint.agree.ratings import Judgement, Key, Ratings, combine_people, make_id_key
+from rubric_lint.agree.ratings import Key, Ratings, combine_people, make_id_key
 from rubric_lint.agree.reading import Reader
 from rubric_lint.edits.intents import Fix
 from rubric_lint.fix import Applied, Fixed
-from rubric_lint.improve.proposals import (
-    MODEL,
-    Base,
-    RefusedError,
-    Shown,
-    Writer,
-    apply,
-    find_own,
-    list_texts,
-)
+from rubric_lint.improve.proposals import MODEL, Base, RefusedError, Shown, Writer, apply, find_own, list_texts
 from rubric_lint.improve.trial import LEAST, Decided, Fault, Fold, Paired, Reason, decide, fold, keep
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.journal import encode
 from rubric_lint.judge.prompt import JudgedCase, Message
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringRubric
+from rubric_lint.scoring.grading import CriterionResult
 from rubric_lint.scoring.loading import RubricPlaces
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.testing.running import Ran, find_unmet
@@ -208,7 +199,7 @@ class Improver:
         name = outcome.assessed.id
         base = self.base
         outcome.texts = {each.key: each.text for each in list_texts(base.loaded, name)}
-        if fixable := self._list_fixable(name):
+        if fixable := {finding.rule for finding in find_own(base, name) if finding.fix is not None}:
             outcome.left, outcome.detail = Left.FIX_FIRST, join_words(sorted(fixable))
             return
         if self.found.written_from + self.found.proved_on < NEEDED:
@@ -248,13 +239,9 @@ class Improver:
             else:
                 yield self._describe(finding.rule, fix, made), made
 
-    def _list_fixable(self, name: str) -> set[str]:
-        """Return the rules whose findings in a criterion have a plain fix: no wording has to be proved for them."""
-        return {finding.rule for finding in find_own(self.base, name) if finding.fix is not None}
-
     def _try_model(self, outcome: Outcome, writer: Writer, fault: Fault, number: int) -> bool:
         name, base = writer.criterion, writer.base
-        earlier = [f"{_word_texts(each)}: {each.reason}" for each in outcome.tried]
+        earlier = [f"{' / '.join(each.parts or each.texts.values())}: {each.reason}" for each in outcome.tried]
         reply = self._asker.write(writer.ask(earlier), writer.schema, number)
         try:
             read = writer.read(reply)
@@ -282,12 +269,18 @@ class Improver:
     def _try(self, outcome: Outcome, tried: Tried, made: Base, fault: Fault) -> bool:
         """Have the answers to prove on judged anew, and keep the change if it is better."""
         name = outcome.assessed.id
-        places = self._refold(made, fault.place)
+        added = [each for each in made.ids if each not in self.base.ids]
+        named = [[self.base.ids[part] for part in parts] for parts in self._fold]
+        named[fault.place] += added
+        places = tuple(tuple(map(made.ids.index, names)) for names in named)
         keys = set[Key]().union(*self._before.judges.values())
         answers = [each._replace(rubric=made.rubric) for key, each in self._answers.items() if key in keys]
         number = sum(each.decided is not None for each in outcome.tried) + 1
         records = self._asker.judge(answers, f"`{name}`, proposal {number} of at most {outcome.proposals}")
-        pairs = Paired(self._before, fold(_gather(records, made.rubric), places))
+        reader = Reader({made.rubric.name: made.rubric})
+        reader.read_texts("held-out", ((number, encode(record)) for number, record in enumerate(records, 1)))
+        judges = next((each.judges for each in reader.gather()), {})  # without records that have no valid output
+        pairs = Paired(self._before, fold(judges, places))
         decided = decide(pairs, fault)
         if decided.is_better and (failed := self._run_tests(made, places, name)):
             decided = decided._replace(reason=Reason.FAILS_TEST, failed=failed)
@@ -295,13 +288,6 @@ class Improver:
         if decided.is_better:
             self.base, self._fold, self._before = made, places, pairs.after
         return decided.is_better
-
-    def _refold(self, made: Base, place: int) -> Fold:
-        """Return what stands for each criterion of the first rubric in the changed one."""
-        added = [each for each in made.ids if each not in self.base.ids]
-        named = [[self.base.ids[part] for part in parts] for parts in self._fold]
-        named[place] += added
-        return tuple(tuple(map(made.ids.index, names)) for names in named)
 
     def _run_tests(self, made: Base, places: Fold, name: str) -> tuple[str, ...]:
         """Return the rubric tests that held before, and no longer do."""
@@ -324,8 +310,14 @@ class Improver:
             except (KeyError, OutputError):
                 failed.append(str(test.id))
                 continue
-            folded = _fold_result(result, self._rubric, places)
-            if next(find_unmet(test, document, folded, spots), None):
+            criteria = []  # those of the first rubric; what was split is met if all its parts are
+            for criterion, parts in zip(self._rubric.criteria, places, strict=True):
+                given = [result.criteria[place] for place in parts]
+                answer = given[0].grade.answer if len(given) == 1 else all(each.grade.answer for each in given)
+                if grade := criterion.grade(answer):
+                    criteria.append(CriterionResult(criterion, grade, given[0].reasoning))
+            result = replace(result, criteria=tuple(criteria), samples=())
+            if next(find_unmet(test, document, result, spots), None):
                 failed.append(str(test.id))
         return tuple(failed)
 
@@ -353,25 +345,3 @@ class Improver:
         ranked.sort(key=lambda each: (-each[0], str(each[1])))
         for _, key, told in ranked[:_MOST_SHOWN]:
             yield Shown(self._answers[key].case, told)
-
-
-def _word_texts(tried: Tried) -> str:
-    return " / ".join(tried.parts or tried.texts.values())
-
-
-def _gather(records: Sequence[Mapping[str, Any]], rubric: ScoringRubric) -> Mapping[str, Mapping[Key, Judgement]]:
-    """Return what judges gave; records without a valid output are left out."""
-    reader = Reader({rubric.name: rubric})
-    reader.read_texts("held-out", ((number, encode(record)) for number, record in enumerate(records, 1)))
-    return next((each.judges for each in reader.gather()), {})
-
-
-def _fold_result(result: Scored, first: ScoringRubric, places: Fold) -> Scored:
-    """Return a result with the criteria of the first rubric; what was split is met if all its parts are."""
-    criteria = []
-    for criterion, parts in zip(first.criteria, places, strict=True):
-        given = [result.criteria[place] for place in parts]
-        answer = given[0].grade.answer if len(given) == 1 else all(each.grade.answer for each in given)
-        if grade := criterion.grade(answer):
-            criteria.append(CriterionResult(criterion, grade, given[0].reasoning))
-    return replace(result, criteria=tuple(criteria), samples=())

@@ -6,7 +6,6 @@ The decision rules are those of `rubric_lint.agree`; paired differences are test
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
@@ -19,7 +18,6 @@ from rubric_lint.agree.judged.rules import FINDERS
 from rubric_lint.agree.judged.table import Column, Table, build_table
 from rubric_lint.agree.ratings import Judgement, Key, Ratings, Signature, combine_people, sort_keys
 from rubric_lint.agree.scales import VERDICTS
-from rubric_lint.scoring.grading import AnswerValue
 
 LEAST = 30
 """The fewest answers to prove a wording on: the rule on samples decides from so many."""
@@ -151,7 +149,8 @@ def fold(judges: Mapping[str, Mapping[Key, Judgement]], places: Fold) -> dict[st
 
     def join(signature: Signature) -> Signature:
         answers, verdict = signature
-        return tuple(_join_parts([answers[place] for place in parts]) for parts in places), verdict
+        joined = (answers[parts[0]] if len(parts) == 1 else all(answers[place] for place in parts) for parts in places)
+        return tuple(joined), verdict
 
     def change(each: Judgement) -> Judgement:
         orders = () if is_split else tuple(tuple(order[place] for (place,) in places) for order in each.orders)
@@ -160,10 +159,6 @@ def fold(judges: Mapping[str, Mapping[Key, Judgement]], places: Fold) -> dict[st
         )
 
     return {rater: {key: change(each) for key, each in given.items()} for rater, given in judges.items()}
-
-
-def _join_parts(answers: Sequence[AnswerValue | None]) -> AnswerValue | None:
-    return answers[0] if len(answers) == 1 else all(answers)
 
 
 class Paired:
@@ -191,7 +186,25 @@ class Paired:
         column = None if place is None else self.tables[0].columns[place]
         name = None if column is None else column.name
         sides = [side.observe(place, column) for side in self._sides]
-        figures = [self._compare_flips(sides), *self._compare_labels(place, column, sides)]
+        labels = self._read_labels(place, column)
+        known = [number for number, label in enumerate(labels) if label is not None]
+        meets = _find_meets(column)
+        found = []
+        for test, wanted in ((Gain.CAUGHT, False), (Gain.PASSED, True)):
+            of_kind = [number for number in known if meets and meets[labels[number] or 0] is wanted]
+            if meets and of_kind:
+                right = [[meets[side[number].value] is wanted for number in of_kind] for side in sides]
+                pairs = list(zip(*right, strict=True))
+                better, worse = pairs.count((False, True)), pairs.count((True, False))
+                shares = [Share(sum(each), len(each)) for each in right]
+                found.append(Figure(test, shares[0], shares[1], better, worse, Sides(better, worse).mid))
+        if known:
+            values = list(column.measure.scale.values if column else range(len(VERDICTS)))
+            gaps = [[abs(values[side[n].value] - values[labels[n] or 0]) for n in known] for side in sides]
+            better, worse = sum(map(int.__gt__, *gaps)), sum(map(int.__lt__, *gaps))
+            shares = [Share(each.count(0), len(each)) for each in gaps]
+            found.append(Figure(Gain.NEARER, shares[0], shares[1], better, worse, Sides(better, worse).exact))
+        figures = [self._compare_flips(sides), *found]
         return {each.test: each._replace(of=name) for each in figures if each}
 
     def _compare_flips(self, sides: "Sequence[list[_Seen]]") -> Figure | None:
@@ -201,26 +214,6 @@ class Paired:
         better, worse = sum(two < one for one, two in pairs), sum(two > one for one, two in pairs)
         shares = [Share(sum(each[side] > 0 for each in pairs), len(pairs)) for side in (0, 1)]
         return Figure(Gain.STEADY, shares[0], shares[1], better, worse, Sides(better, worse).exact)
-
-    def _compare_labels(self, place: int | None, column: Column | None, sides: "Sequence[list[_Seen]]") -> list[Figure]:
-        labels = self._read_labels(place, column)
-        known = [number for number, label in enumerate(labels) if label is not None]
-        meets = _find_meets(column)
-        found = []
-        for test, wanted in ((Gain.CAUGHT, False), (Gain.PASSED, True)):
-            of_kind = [number for number in known if meets and meets[labels[number] or 0] is wanted]
-            if meets and of_kind:
-                right = [[meets[side[number].value] is wanted for number in of_kind] for side in sides]
-                better, worse = _count_changes(*right)
-                shares = [Share(sum(each), len(each)) for each in right]
-                found.append(Figure(test, shares[0], shares[1], better, worse, Sides(better, worse).mid))
-        if known:
-            values = list(column.measure.scale.values if column else range(len(VERDICTS)))
-            gaps = [[abs(values[side[n].value] - values[labels[n] or 0]) for n in known] for side in sides]
-            better, worse = sum(map(int.__gt__, *gaps)), sum(map(int.__lt__, *gaps))
-            shares = [Share(each.count(0), len(each)) for each in gaps]
-            found.append(Figure(Gain.NEARER, shares[0], shares[1], better, worse, Sides(better, worse).exact))
-        return found
 
     def _read_labels(self, place: int | None, column: Column | None) -> list[int | None]:
         """Return the position of the label of each answer; None without one, or if people contradict each other."""
@@ -283,7 +276,7 @@ class Paired:
         if len(kinds) < _LEAST_EACH:
             return False
         found = find_interval([(each[2] - each[0]) / len(kinds) for each in resample(kinds, 3, DRAWS)])
-        return found is not None and found.low >= _MARGIN
+        return found is not None and found[0] >= _MARGIN
 
     def correlate(self, place: int) -> tuple[float | None, float]:
         """Return how the mean values before and after go together, and what chance alone stays below at 95%."""
@@ -304,12 +297,6 @@ class Paired:
 
 def _find_meets(column: Column | None) -> tuple[bool, ...] | None:
     return column.measure.meets if column else tuple(verdict is VERDICTS[-1] for verdict in VERDICTS)
-
-
-def _count_changes(before: Sequence[bool], after: Sequence[bool]) -> tuple[int, int]:
-    """Return how many are right only after, and only before."""
-    pairs = list(zip(before, after, strict=True))
-    return pairs.count((False, True)), pairs.count((True, False))
 
 
 def _count_ordered(ranges: Sequence[tuple[int, int]]) -> int:
@@ -335,20 +322,17 @@ class _Seen(NamedTuple):
     sides: frozenset[int]
 
 
-@dataclass
 class _Side:
     """The outputs before, or after."""
 
-    ratings: Ratings
-    keys: Sequence[Key]
-
-    def __post_init__(self) -> None:
-        self._middle = combine_people(self.ratings.judges)
+    def __init__(self, ratings: Ratings, keys: Sequence[Key]) -> None:
+        self._judges, self._keys = ratings.judges, keys
+        self._middle = combine_people(ratings.judges)
         self._kept: dict[int | None, list[_Seen]] = {}
 
     def observe(self, place: int | None, column: Column | None) -> list[_Seen]:
         if place not in self._kept:
-            self._kept[place] = [self._observe(key, place, column) for key in self.keys]
+            self._kept[place] = [self._observe(key, place, column) for key in self._keys]
         return self._kept[place]
 
     def _observe(self, key: Key, place: int | None, column: Column | None) -> _Seen:
@@ -361,7 +345,7 @@ class _Side:
         side: Callable[[int], int] = column.side if column else int
         samples = [
             list(map(find, each.samples or (each.given,)))
-            for judge in self.ratings.judges.values()
+            for judge in self._judges.values()
             if (each := judge.get(key))
         ]
         sampled = [sides for each in samples if len(sides := list(map(side, each))) > 1]
@@ -369,14 +353,8 @@ class _Side:
         every = [position for each in samples for position in each]
         # Of several judges the same number of samples is asked for, so sums compare as means do.
         mean = sum(every) * 1000 // len(every)
-        return _Seen(
-            find(self._middle[key].given),
-            flips,
-            bool(sampled),
-            (min(every), max(every)),
-            mean,
-            frozenset(map(side, every)),
-        )
+        ends, all_sides = (min(every), max(every)), frozenset(map(side, every))
+        return _Seen(find(self._middle[key].given), flips, bool(sampled), ends, mean, all_sides)
 
 
 def _count_flips(sides: Sequence[int]) -> Fraction:
@@ -434,7 +412,14 @@ def decide(pairs: Paired, fault: Fault) -> Decided:
     nearer = found.get(Gain.NEARER)
     if any(each.loses(float(LEVEL)) for each in found.values()) or (nearer and nearer.worse > nearer.better):
         return made._replace(reason=Reason.WORSE)
-    if rules := _find_rules(pairs.tables[1], fault):
+    table = pairs.tables[1]
+    name = table.columns[place].name
+    rules = tuple(
+        rule
+        for rule in sorted(fault.rules & FINDERS.keys())
+        if any(isinstance(each, Decision) and each.target.criterion == name for each in FINDERS[rule].find(table))
+    )
+    if rules:  # they fired, and still do
         return made._replace(reason=Reason.STILL, rules=rules)
     reason = Reason.BETTER if gained else Reason.NO_BETTER
     more: list[Figure] = []
@@ -448,16 +433,6 @@ def decide(pairs: Paired, fault: Fault) -> Decided:
     if reason is Reason.BETTER and (more := _find_harm(pairs, place)):
         reason = Reason.OTHERS_WORSE
     return made._replace(reason=reason, figures=(*made.figures, *more))
-
-
-def _find_rules(table: Table, fault: Fault) -> tuple[str, ...]:
-    """Return the rules that fired and still do."""
-    name = table.columns[fault.place].name
-    return tuple(
-        rule
-        for rule in sorted(fault.rules & FINDERS.keys())
-        if any(isinstance(each, Decision) and each.target.criterion == name for each in FINDERS[rule].find(table))
-    )
 
 
 def _find_harm(pairs: Paired, place: int) -> list[Figure]:

@@ -99,20 +99,23 @@ def write_conversation(messages: list[Mapping[str, Any]]) -> str:
     Raises:
         OutputError: if a message has a role that is not a name, or content that cannot be written as text.
     """
-    return "\n".join(line for number, message in enumerate(messages, 1) for line in _write(number, message))
-
-
-def _write(number: int, message: Mapping[str, Any]) -> Iterator[str]:
-    path = f"/{number - 1}"
-    role, name = message["role"], message.get("name")
-    if not isinstance(role, str) or not role.isidentifier():
-        raise OutputError("the role of a message must be a word, such as user or assistant", f"{path}/role")
-    _require_text(message, path)
-    named = f" ({json.dumps(name, ensure_ascii=False)})" if isinstance(name, str) else ""
-    yield f"[{number}] {role}{named}:"
-    for text in _list_texts(message, path):
-        for line in text.splitlines() or [""]:
-            yield f"{_INDENT}{line}"
+    lines = []
+    for number, message in enumerate(messages, 1):
+        path = f"/{number - 1}"
+        role, name = message["role"], message.get("name")
+        if not isinstance(role, str) or not role.isidentifier():
+            raise OutputError("the role of a message must be a word, such as user or assistant", f"{path}/role")
+        for field in sorted(message.keys() & _UNREADABLE):
+            if message[field]:
+                raise OutputError(f"`{field}` of a message cannot be judged; only text and calls of tools can", path)
+        if not isinstance(message.get("tool_calls"), list | None):
+            raise OutputError("`tool_calls` must be a list of calls", f"{path}/tool_calls")
+        if not message.keys() & _HOLDING:
+            raise OutputError("the message has no `content`", path)
+        named = f" ({json.dumps(name, ensure_ascii=False)})" if isinstance(name, str) else ""
+        lines.append(f"[{number}] {role}{named}:")
+        lines += [f"{_INDENT}{line}" for text in _list_texts(message, path) for line in text.splitlines() or [""]]
+    return "\n".join(lines)
 
 
 def _list_texts(message: Mapping[str, Any], path: str) -> Iterator[str]:
@@ -130,21 +133,6 @@ def _list_texts(message: Mapping[str, Any], path: str) -> Iterator[str]:
         yield _write_call(call, f"{path}/tool_calls/{number}")
     if (function := message.get("function_call")) is not None:  # as endpoints wrote calls before `tool_calls`
         yield _write_call({"function": function}, f"{path}/function_call")
-
-
-def _require_text(message: Mapping[str, Any], path: str) -> None:
-    """Refuse a message of which something would be left out in silence.
-
-    Raises:
-        OutputError: if it has sound, calls of tools that are not a list, or a form of its own.
-    """
-    for field in sorted(message.keys() & _UNREADABLE):
-        if message[field]:
-            raise OutputError(f"`{field}` of a message cannot be judged; only text and calls of tools can", path)
-    if not isinstance(message.get("tool_calls"), list | None):
-        raise OutputError("`tool_calls` must be a list of calls", f"{path}/tool_calls")
-    if not message.keys() & _HOLDING:
-        raise OutputError("the message has no `content`", path)
 
 
 def _read_part(part: Any, path: str) -> str:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack
 from datetime import UTC, datetime
 from functools import partial
@@ -14,8 +14,8 @@ from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
 from rubric_lint.judge.pace import Pace
 from rubric_lint.judge.prompt import Message
+from rubric_lint.outputs.blocks import LIMIT
 from rubric_lint.outputs.reply import UnreadableError, find_fault, read_reply_of, shorten
-from rubric_lint.outputs.streams import LIMIT
 from rubric_lint.project.opening import open_stream
 from rubric_lint.project.writing import open_whole
 
@@ -68,7 +68,11 @@ def write_batch(
     count = held = used = 0
     with ExitStack() as opened:
         for request in requests:
-            line = _write_line(request, name)
+            if name == "openai":
+                fields = {"method": "POST", "url": "/v1/chat/completions", "body": request.body}
+            else:
+                fields = {"params": make_params(request)}
+            line = json.dumps({"custom_id": request.name, **fields}, ensure_ascii=True)
             size = len(line.encode()) + len(form.between)
             if stream is None or held == most or used + size > form.bytes:
                 if stream is not None:
@@ -91,14 +95,6 @@ def write_batch(
     return files, count
 
 
-def _write_line(request: Request, name: str) -> str:
-    if name == "openai":
-        fields = {"method": "POST", "url": "/v1/chat/completions", "body": request.body}
-    else:
-        fields = {"params": make_params(request.call, request)}
-    return json.dumps({"custom_id": request.name, **fields}, ensure_ascii=True)
-
-
 def check_form(name: str, calls: Iterable[Call]) -> None:
     """Refuse settings that a form cannot express.
 
@@ -118,8 +114,9 @@ def check_form(name: str, calls: Iterable[Call]) -> None:
             raise BatchError(f"--extra-body cannot set `{field}` for Anthropic; the rubric and the options set it")
 
 
-def make_params(call: Call, request: Request) -> Mapping[str, Any]:
+def make_params(request: Request) -> Mapping[str, Any]:
     """Return the parameters of Anthropic's Messages API for a request."""
+    call = request.call
     system = "\n\n".join(each.content for each in request.messages if each.role == "system")
     messages = [each._asdict() for each in request.messages if each.role != "system"]
     params: dict[str, Any] = {
@@ -285,11 +282,3 @@ def _hash_reply(result: Mapping[str, Any]) -> bytes:
     except UnreadableError as fault:
         held = ["", str(fault)]
     return hashlib.sha256(json.dumps(held).encode()).digest()
-
-
-def list_names(names: Iterable[str], most: int = 3) -> Iterator[str]:
-    """Yield the first ids and how many more there are."""
-    ordered = sorted(names)
-    yield from ordered[:most]
-    if len(ordered) > most:
-        yield f"{len(ordered) - most:,} more"

@@ -7,10 +7,11 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any, Literal, NamedTuple
 
-from rubric_lint.format.criterion import Band, Criterion, Level, Shape
-from rubric_lint.messages import list_scores
+from rubric_lint.format.criterion import Band, Criterion, Shape
+from rubric_lint.messages import list_scores, whole
 from rubric_lint.outputs.chat_tokens import break_tokens, escape_tokens
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import JudgeOutput, ScoringCriterion, ScoringRubric
@@ -41,12 +42,29 @@ def write_prompt(rubric: ScoringRubric, case: JudgedCase) -> tuple[Message, Mess
     close its tag and continue as an instruction. Chat-template tokens are broken, so that no text can end the
     message.
     """
-    return say("system", _instruct(rubric), "this rubric"), say("user", _present(case), "the texts between the tags")
+    levels = [level for criterion in rubric.model.criteria for level in criterion.levels or ()]
+    between = _BETWEEN if any(level.outcome is None and level.name is None for level in levels) else ""
+    parts = [_OPENING, f"# Rubric\n\n{_TASKS[rubric.shape]}{between}"]
+    if rubric.shape is Shape.HOLISTIC:
+        told = [each for entry in rubric.model.entries for each in read_told(entry)]
+        parts += ["\n".join(_list_bands(scale.bands, told)) for scale in rubric.model.scales]
+    else:
+        parts += ["\n".join(_describe(criterion)) for criterion in rubric.model.criteria]
+    texts = {"question": case.question, "reference": case.reference, "answer": case.answer}
+    given = {name: whole(text) for name, text in texts.items() if text is not None}
+    mark = make_mark(given.values())
+    blocks = "\n\n".join(f"<{name}-{mark}>\n{text}\n</{name}-{mark}>" for name, text in given.items())
+    asked = (
+        f"The mark of the tags is {mark}.\n\n{blocks}\n\n"
+        f"Grade what stands between <answer-{mark}> and </answer-{mark}> by the rubric, and return the JSON object."
+    )
+    task = "\n\n".join([*parts, f"# What to return\n\n{_ask_for(rubric)}"])
+    return say("system", task, "this rubric"), say("user", asked, "the texts between the tags")
 
 
 def say(role: Literal["system", "user", "assistant"], text: str, where: str = "") -> Message:
     """Return a message whose chat-template tokens are broken, with a note on that if `where` says where they are."""
-    text = _encodable(text)
+    text = whole(text)
     broken = break_tokens(text)
     note = f"\n\n{_BROKEN.format(where)}" if where and broken != text else ""
     return Message(role, broken + note)
@@ -90,12 +108,7 @@ _REASONING = {"type": "string"}
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def _check(ids: list[str], field: str, judgement: dict[str, Any]) -> dict[str, Any]:
@@ -135,18 +148,6 @@ _TASKS = {
 _BETWEEN = " A number that is not described is for an answer between those that are, or at the end of the scale."
 
 
-def _instruct(rubric: ScoringRubric) -> str:
-    levels = [level for criterion in rubric.model.criteria for level in criterion.levels or ()]
-    between = _BETWEEN if any(level.outcome is None and level.name is None for level in levels) else ""
-    parts = [_OPENING, f"# Rubric\n\n{_TASKS[rubric.shape]}{between}"]
-    if rubric.shape is Shape.HOLISTIC:
-        told = [each for entry in rubric.model.entries for each in read_told(entry)]
-        parts += ["\n".join(_list_bands(scale.bands, told)) for scale in rubric.model.scales]
-    else:
-        parts += ["\n".join(_describe(criterion)) for criterion in rubric.model.criteria]
-    return "\n\n".join([*parts, f"# What to return\n\n{_ask_for(rubric)}"])
-
-
 def _describe(criterion: Criterion) -> Iterator[str]:
     yield f"## Criterion {_quote(criterion.id)}"
     yield ""
@@ -156,7 +157,12 @@ def _describe(criterion: Criterion) -> Iterator[str]:
     yield from _list_told(told, criterion.path)
     if criterion.scale:
         yield from _list_bands(criterion.scale.bands, told)
-    yield from _list_levels(criterion.levels or (), told)
+    for level in sorted(criterion.levels or (), key=lambda level: level.number or 0):
+        if level.outcome is None and level.name is None:
+            continue  # a score between those that are described
+        name = f" ({level.name})" if level.name else ""
+        yield _indent(f"- {level.number}{name}: ", level.outcome or "")
+        yield from _list_told(told, level.path, "  ")
 
 
 def _list_told(told: Iterable[JudgeField], path: Path, margin: str = "") -> Iterator[str]:
@@ -172,15 +178,6 @@ def _list_bands(bands: Iterable[Band], told: Iterable[JudgeField]) -> Iterator[s
         scores = f"{first}" if first == last else f"{first} to {last}"
         yield _indent(f"- {scores}: ", band.outcome or "")
         yield from _list_told(told, band.path[:-1], "  ")
-
-
-def _list_levels(levels: Sequence[Level], told: Iterable[JudgeField]) -> Iterator[str]:
-    for level in sorted(levels, key=lambda level: level.number or 0):
-        if level.outcome is None and level.name is None:
-            continue  # a score between those that are described
-        name = f" ({level.name})" if level.name else ""
-        yield _indent(f"- {level.number}{name}: ", level.outcome or "")
-        yield from _list_told(told, level.path, "  ")
 
 
 def _indent(mark: str, text: str) -> str:
@@ -215,31 +212,11 @@ def _quote(text: str) -> str:
     return escape_tokens(json.dumps(text, ensure_ascii=False))
 
 
-def _present(case: JudgedCase) -> str:
-    texts = {"question": case.question, "reference": case.reference, "answer": case.answer}
-    given = {name: _encodable(text) for name, text in texts.items() if text is not None}
-    mark = make_mark(given.values())
-    blocks = "\n\n".join(f"<{name}-{mark}>\n{text}\n</{name}-{mark}>" for name, text in given.items())
-    return (
-        f"The mark of the tags is {mark}.\n\n{blocks}\n\n"
-        f"Grade what stands between <answer-{mark}> and </answer-{mark}> by the rubric, and return the JSON object."
-    )
-
-
 def make_mark(texts: Iterable[str]) -> str:
     """Return a mark that occurs in none of the texts; as a hash of them, it cannot be written into one."""
-    whole = json.dumps(list(texts)).encode()
-    number = 0
-    while True:
-        mark = hashlib.sha256(b"%d" % number + whole).hexdigest()[:16]
-        if mark.encode() not in whole.lower():
-            return mark
-        number += 1
-
-
-def _encodable(text: str) -> str:
-    """Replace lone surrogates, which JSON can escape but UTF-8 cannot encode, by U+FFFD."""
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    held = json.dumps(list(texts)).encode()
+    marks = (hashlib.sha256(b"%d" % number + held).hexdigest()[:16] for number in count())
+    return next(mark for mark in marks if mark.encode() not in held.lower())
 
 
 def order_criteria(rubric: ScoringRubric, seed: int, key: str, model: str, sample: int) -> tuple[str, ...]:

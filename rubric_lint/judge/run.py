@@ -24,14 +24,15 @@ from rubric_lint.scoring.scorer import count_votes, name_models, read_panel
 class Panel:
     """One model or several, which all judge every answer; use it as an asynchronous context manager.
 
-    `names` has a name for each of `endpoints`, which no other has. `is_live` is False for the results of a batch.
+    `names` has a name for each of `endpoints`, which no other has; `paces` are theirs, each once. `is_live` is False
+    for the results of a batch.
     """
 
     def __init__(self, endpoints: Sequence[Asker], *, is_live: bool = True) -> None:
         self.endpoints = tuple(endpoints)
         self.is_live = is_live
         self.names = name_models((endpoint.call.model, endpoint.name) for endpoint in endpoints)
-        self._paces = {id(endpoint.pace): endpoint.pace for endpoint in endpoints}.values()
+        self.paces = {id(endpoint.pace): endpoint.pace for endpoint in endpoints}.values()
         self._opened = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -48,28 +49,13 @@ class Panel:
         return len(self.endpoints) == 1
 
     @property
-    def left(self) -> float:
-        """The remaining seconds of the longest pause."""
-        return max(pace.left for pace in self._paces)
-
-    @property
-    def paused(self) -> float:
-        """The total seconds of all pauses so far."""
-        return sum(pace.paused for pace in self._paces)
-
-    @property
     def under_way(self) -> int:
         """How many requests have been sent and not yet answered."""
-        return sum(pace.inside for pace in self._paces)
-
-    def send_no_more(self) -> None:
-        """Send no further request; those under way still get their replies."""
-        for pace in self._paces:
-            pace.close()
+        return sum(pace.inside for pace in self.paces)
 
     def watch_pauses(self, watch: Callable[[float, str], object]) -> None:
         """Call `watch` at the first pause of each endpoint with its seconds and the reason."""
-        for pace in self._paces:
+        for pace in self.paces:
             pace.watch = watch
 
 
@@ -264,7 +250,10 @@ class JudgeRun:
                 for _ in range(self._plan.concurrency):
                     workers.create_task(self._work(waiting))
         except BaseExceptionGroup as group:
-            raise _first(group) from None
+            fault = group
+            while isinstance(fault, BaseExceptionGroup):
+                fault = fault.exceptions[0]
+            raise fault from None
 
     def _skip_judged(self, answers: Iterable[Answer]) -> Iterator[Answer]:
         for answer in answers:
@@ -360,9 +349,3 @@ class JudgeRun:
             return
         self.tally.tokens = self.tally.tokens.plus(exchange.reply.tokens)
         self.tally.spending.add(model, exchange.reply)
-
-
-def _first(fault: BaseException) -> BaseException:
-    while isinstance(fault, BaseExceptionGroup):
-        fault = fault.exceptions[0]
-    return fault

@@ -66,18 +66,21 @@ class Need(NamedTuple):
 
 
 class Spending:
-    """The tokens of requests by the model that was asked and the model that answered."""
+    """The tokens of requests by the model that was asked and the model that answered.
+
+    `uncounted` is the number of replies without token counts.
+    """
 
     def __init__(self) -> None:
         self._tokens: dict[tuple[str, str | None], Tokens] = {}
         self._requests: Counter[tuple[str, str | None]] = Counter()
         self._most: dict[str, tuple[int, int]] = {}
-        self._uncounted = 0
+        self.uncounted = 0
 
     def add(self, asked: str, reply: Reply) -> None:
         """Count a reply."""
         if reply.tokens.input is None or reply.tokens.output is None:
-            self._uncounted += 1
+            self.uncounted += 1
             return
         key = asked, reply.model
         cached = min(reply.tokens.cached or 0, reply.tokens.input)
@@ -85,11 +88,6 @@ class Spending:
         self._requests[key] += 1
         most = self._most.get(asked, (0, 0))
         self._most[asked] = max(most[0], reply.tokens.input), max(most[1], reply.tokens.output)
-
-    @property
-    def uncounted(self) -> int:
-        """The number of replies without token counts."""
-        return self._uncounted
 
     def knows(self, model: str) -> bool:
         """Return whether a reply of the model was counted."""
@@ -112,7 +110,7 @@ class Spending:
     @property
     def requests(self) -> int:
         """The number of replies that were counted."""
-        return self._requests.total() + self._uncounted
+        return self._requests.total() + self.uncounted
 
     def find_cost(self, prices: Prices) -> Cost:
         """Return the exact cost: by the price of the model that answered, else of the model that was asked."""
@@ -127,7 +125,7 @@ class Spending:
                 cached = tokens.cached or 0
                 fresh = (tokens.input or 0) - cached
                 amount += (fresh * price.input + cached * price.cached + (tokens.output or 0) * price.output) / _MILLION
-        return Cost(amount, without, self._uncounted)
+        return Cost(amount, without, self.uncounted)
 
 
 class Limit(NamedTuple):
@@ -199,7 +197,13 @@ def read_prices(path: str) -> Prices:
         raise PricesError(f"is not UTF-8 at byte {fault.start + 1}") from None
     except (ValueError, RecursionError) as fault:
         raise PricesError(f"is neither TOML nor JSON: {fault}") from None
-    return _read_table(table)
+    if not isinstance(table, dict) or not isinstance(models := table.get("models"), dict) or not models:
+        raise PricesError('has no table `models`; expected for example [models."NAME"] with `input` and `output`')
+    _refuse_unknown(table, ("models", "currency"), "the table")
+    currency = table.get("currency", "")
+    if not isinstance(currency, str):
+        raise PricesError("`currency` must be a string, such as USD")
+    return Prices({name: _read_price(name, fields) for name, fields in models.items()}, currency)
 
 
 def _read_decimal(text: str) -> Decimal:
@@ -214,16 +218,6 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a price")
 
 
-def _read_table(table: Any) -> Prices:
-    if not isinstance(table, dict) or not isinstance(models := table.get("models"), dict) or not models:
-        raise PricesError('has no table `models`; expected for example [models."NAME"] with `input` and `output`')
-    _refuse_unknown(table, ("models", "currency"), "the table")
-    currency = table.get("currency", "")
-    if not isinstance(currency, str):
-        raise PricesError("`currency` must be a string, such as USD")
-    return Prices({name: _read_price(name, fields) for name, fields in models.items()}, currency)
-
-
 def _read_price(name: str, fields: Any) -> Price:
     if not isinstance(fields, dict):
         raise PricesError(f"the price of `{name}` must be a table with `input` and `output`")
@@ -231,21 +225,19 @@ def _read_price(name: str, fields: Any) -> Price:
     for field in ("input", "output"):
         if field not in fields:
             raise PricesError(f"`{name}` has no price `{field}`, of a million tokens")
-    prices = {field: _read_number(name, field, value) for field, value in fields.items()}
+    prices = {}
+    for field, value in fields.items():
+        is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+        number = Decimal(value if is_number else "nan")
+        if not number.is_finite() or number < 0:
+            raise PricesError(f"`{field}` of `{name}` must be a number from 0, the price of a million tokens")
+        if number > _HIGHEST or int(number.as_tuple().exponent) < -_PLACES:
+            raise PricesError(
+                f"`{field}` of `{name}` is too large or has too many digits: at most {_HIGHEST}, with {_PLACES} "
+                "decimal places"
+            )
+        prices[field] = number
     return Price(prices["input"], prices.get("cached", prices["input"]), prices["output"])
-
-
-def _read_number(name: str, field: str, value: Any) -> Decimal:
-    if isinstance(value, int | Decimal) and not isinstance(value, bool):
-        number = Decimal(value)
-        if number.is_finite() and number >= 0:
-            if number > _HIGHEST or int(number.as_tuple().exponent) < -_PLACES:
-                raise PricesError(
-                    f"`{field}` of `{name}` is too large or has too many digits: at most {_HIGHEST}, with {_PLACES} "
-                    "decimal places"
-                )
-            return number
-    raise PricesError(f"`{field}` of `{name}` must be a number from 0, the price of a million tokens")
 
 
 def _refuse_unknown(found: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:

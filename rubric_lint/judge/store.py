@@ -104,7 +104,10 @@ class ReplyStore:
 
     def put(self, key: str, exchange: Exchange) -> None:
         """Keep a reply in place of an earlier one."""
-        packed = _pack(exchange)
+        reply = exchange.reply
+        sent = exchange.sent.isoformat() if exchange.sent else None
+        held = {"text": reply.text, "tokens": reply.tokens, "model": reply.model}
+        packed = json.dumps({**held, "sent": sent, "seconds": exchange.seconds})
         if self.fault or self._database is None or len(packed) > SMALL_LIMIT:
             return
         try:
@@ -124,14 +127,6 @@ def _drop_oldest(database: Any, kept: int) -> None:
     oldest = "DELETE FROM replies WHERE number <= (SELECT max(number) FROM replies) - ?"
     if database.execute(oldest, (kept,)).rowcount and size > _MOST_BYTES:
         database.execute("VACUUM")
-
-
-def _pack(exchange: Exchange) -> str:
-    reply = exchange.reply
-    sent = exchange.sent.isoformat() if exchange.sent else None
-    return json.dumps(
-        {"text": reply.text, "tokens": reply.tokens, "model": reply.model, "sent": sent, "seconds": exchange.seconds}
-    )
 
 
 def _refuse_constant(name: str) -> Any:

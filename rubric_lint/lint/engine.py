@@ -363,7 +363,7 @@ def _build(document: Document, locations: Iterable[Location], settings: FileSett
 
 
 def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[str, Problem]]:
-    """Find the violations of the JSON Schema: the names of the rules, and the problems."""
+    """Find the violations of JSON Schemas, and misspelt fields: the names of the rules, and the problems."""
     value, schema = document.value(rubric.path), rubric.schema
     if not schema.is_valid(value):
         from rubric_lint.format.schema_problems import find_violations  # noqa: PLC0415  (sound rubrics need no words)
@@ -372,21 +372,16 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
         for rule, problem in find_violations(schema, document, rubric.path, value):
             if not (tells_others and rule == "unknown-field" and not schema.knows(str(problem.path[-1]))):
                 yield rule, problem
-    if rubric.view:
-        yield from _find_around(document, rubric, rubric.view)
-
-
-def _find_around(document: Document, rubric: Rubric, view: "View") -> Iterator[tuple[str, Problem]]:
-    """Find what is wrong in the mapping that holds a rubric, and the misspelt fields there and in the criteria."""
-    for place in dict.fromkeys(view.place(entry.path) for entry in rubric.entries):
-        yield from _find_misspelt(rubric.schema, "entry", document, place, view)
-    if not (reference := view.beside or view.dialect.beside):
+    if (view := rubric.view) is None:
         return
-    from rubric_lint.format.schema_problems import find_in  # noqa: PLC0415  (our own rubrics need nothing beside them)
+    for place in dict.fromkeys(view.place(entry.path) for entry in rubric.entries):
+        yield from _find_misspelt(schema, "entry", document, place, view)
+    if reference := view.beside or view.dialect.beside:  # what the mapping follows that holds the rubric
+        from rubric_lint.format.schema_problems import find_in  # noqa: PLC0415  (our own rubrics need nothing there)
 
-    schema, path = schema_of(reference), view.path[:-1] if view.beside_at is None else view.beside_at
-    yield from find_in(schema, schema.whole, document, path, document.value(path))
-    yield from _find_misspelt(schema, schema.whole, document, path, view)
+        around, path = schema_of(reference), view.path[:-1] if view.beside_at is None else view.beside_at
+        yield from find_in(around, around.whole, document, path, document.value(path))
+        yield from _find_misspelt(around, around.whole, document, path, view)
 
 
 def _find_misspelt(

@@ -6,60 +6,20 @@ from typing import Any, NamedTuple
 from rubric_lint.dialects.export.entries import make_sound
 from rubric_lint.dialects.export.suites import RUBRIC
 from rubric_lint.dialects.export.target import Carried, CarriedCase, CaseKey, ExportError, ExportSource
-from rubric_lint.dialects.tables.cells import Place, Table, TableError, UnreadableError, parse_rescale
+from rubric_lint.dialects.tables.cells import Table, TableError, UnreadableError, parse_rescale
 from rubric_lint.dialects.tables.columns import Choices, fold
 from rubric_lint.dialects.tables.reading import Asked, read_tables
-from rubric_lint.dialects.tables.rubrics import Draft, TableRubric, read_rubric, write_draft
-from rubric_lint.finding import Finding, Severity
+from rubric_lint.dialects.tables.rubrics import TableRubric, read_rubric, write_draft
+from rubric_lint.finding import Severity
 from rubric_lint.format.criterion import Thresholds
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import CURRENT
-from rubric_lint.lint.engine import Examined, examine
+from rubric_lint.lint.engine import examine
 from rubric_lint.messages import list_names
 from rubric_lint.project.settings import FileSettings
-from rubric_lint.text.path import Path
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES, Source, UndecodableError
 
 _NAME = "table.rubric.json"
-
-
-class Drafted(NamedTuple):
-    """The result for a draft, whose findings name other places as the table does."""
-
-    draft: Draft
-    examined: Examined
-
-    @property
-    def findings(self) -> tuple[tuple[Place, Finding], ...]:
-        """The findings, each with its place in the table."""
-        source = self.examined.result.source
-        return tuple((self._at(source, finding.span.start), finding) for finding in self.examined.result.findings)
-
-    @property
-    def rubric(self) -> Rubric | None:
-        """The rubric; None if it is not valid."""
-        for document, rubric in self.examined.rubrics:
-            if rubric.schema.is_valid(document.value(rubric.path)):
-                return rubric
-        return None
-
-    def place(self, path: Path) -> Place:
-        """Return the place in the table of a part of the rubric."""
-        ((document, _),) = self.examined.rubrics
-        return self._at(document.source, document.span(path).start)
-
-    def _at(self, source: Source, offset: int) -> Place:
-        return self.draft.places[source.position(offset).line - 1]
-
-
-def examine_draft(draft: Draft, settings: FileSettings) -> Drafted:
-    """Lint a draft as a rubric file of the current version."""
-
-    def name_line(number: int) -> str:
-        return draft.places[number - 1].short
-
-    settings = settings._replace(claimed=True, is_rubric_file=True, is_test_file=False, version=CURRENT)
-    return Drafted(draft, examine(Source(_NAME, draft.text), settings, name_line=name_line))
 
 
 NOTE = "note"
@@ -250,23 +210,33 @@ class _Writing:
         return Imported(self._label, export.text, tuple(self._messages))
 
     def _examine(self, each: TableRubric) -> Iterator[ImportMessage]:
-        drafted = examine_draft(write_draft(each.entries), self._settings)
+        draft = write_draft(each.entries)  # each of its lines has a place in the table
+        source = Source(_NAME, draft.text)
+        settings = self._settings._replace(claimed=True, is_rubric_file=True, is_test_file=False, version=CURRENT)
+        examined = examine(source, settings, name_line=lambda number: draft.places[number - 1].short)
         is_faulty = False
-        for place, finding in drafted.findings:
+        for finding in examined.result.findings:
             is_faulty = is_faulty or finding.severity is Severity.ERROR
+            place = draft.places[source.position(finding.span.start).line - 1]
             yield ImportMessage(place.full, str(finding.severity), finding.message, finding.rule)
         at = each.entries.place.full
+        found = examined.rubrics
+        sound = [
+            (document, rubric) for document, rubric in found if rubric.schema.is_valid(document.value(rubric.path))
+        ]
         if each.name in self._rubrics:
             yield _error(at, f"a second table is called `{each.name}`; choose one with --rubric")
         elif is_faulty:
             return
-        elif drafted.rubric is None:
+        elif not sound:
             yield _error(at, "the table has errors that a setting silences; fix them first")
         else:
+            document, rubric = sound[0]
             try:
-                self._rubrics[each.name], _ = make_sound(each.name, drafted.rubric)
+                self._rubrics[each.name], _ = make_sound(each.name, rubric)
             except ExportError as refusal:
-                yield _error(drafted.place(refusal.path).full, refusal.message)
+                place = draft.places[source.position(document.span(refusal.path).start).line - 1]
+                yield _error(place.full, refusal.message)
 
 
 def _error(place: str, message: str) -> ImportMessage:

@@ -44,76 +44,50 @@ def _check(document: Document) -> Iterator[tuple[str, Problem]]:
         for rule, problem in find_violations(schema, document, (), data):
             told.add(problem.path)
             yield rule, problem
-    for path in _list_scores(document):
-        # The fast validator finds NaN within any bounds.
-        if path not in told and type(value := document.value(path)) is float and isnan(value):
-            found, expected = document.written_at(path), "a number from 0 to 1"
-            values = {"subject": "`score` is", "found": found, "expected": expected}
-            yield "bounds", Problem("unexpected", path, values=values)
-    for path in _list_names(document):
+    firsts: dict[tuple[type, Any], Path] = {}
+    for number, test in enumerate(_list_tests(document)):
+        if isinstance(test, dict):
+            yield from _check_ids(document, ("tests", number), test, firsts, told)
+            if isinstance(expect := test.get("expect"), dict):
+                yield from _check_scores(document, ("tests", number, "expect"), expect, told)
+
+
+def _check_ids(
+    document: Document, path: Path, test: dict[str, Any], firsts: dict[tuple[type, Any], Path], told: set[Path]
+) -> Iterator[tuple[str, Problem]]:
+    for field in ("id", "group"):
         # To JSON Schema 1.0 is an integer, but ids are compared as they are written: 1.0 is neither 1 nor "1.0".
-        if path not in told and type(document.value(path)) is float:
-            values = {"field": str(path[-1]), "found": document.written_at(path)}
-            yield "schema", Problem("decimal-id", path, values=values)
-    yield from _find_repeated_ids(document)
-    for path, value in _list_ranges(document):
-        low, high = (document.decimal((*path, step)) for step in (0, 1))
-        if low > high:
-            yield "bounds", Problem("empty-range", path, values={"range": value})
+        if (place := (*path, field)) not in told and type(test.get(field)) is float:
+            values = {"field": field, "found": document.written_at(place)}
+            yield "schema", Problem("decimal-id", place, values=values)
+    name, place = test.get("id"), (*path, "id")
+    if isinstance(name, str | int) and not isinstance(name, bool):
+        first = firsts.setdefault((type(name), name), place)
+        if first != place:
+            yield "duplicate-id", Problem("test", place, values={"id": name}, related=(Place("the first one", first),))
+
+
+def _check_scores(
+    document: Document, path: Path, expect: dict[str, Any], told: set[Path]
+) -> Iterator[tuple[str, Problem]]:
+    score, place = expect.get("score"), (*path, "score")
+    scores = {(*place, step): each for step, each in enumerate(score)} if isinstance(score, list) else {place: score}
+    for at, value in scores.items():
+        # The fast validator finds NaN within any bounds.
+        if at not in told and type(value) is float and isnan(value):
+            values = {"subject": "`score` is", "found": document.written_at(at), "expected": "a number from 0 to 1"}
+            yield "bounds", Problem("unexpected", at, values=values)
+    ranges: dict[Path, Any] = {place: score}
+    if isinstance(criteria := expect.get("criteria"), dict):
+        ranges |= {(*path, "criteria", name): value for name, value in criteria.items()}
+    for at, value in ranges.items():
+        if isinstance(value, list) and len(value) == 2 and all(type(end) in (int, float) for end in value):
+            low, high = (document.decimal((*at, step)) for step in (0, 1))
+            if all(map(isfinite, value)) and low > high:
+                yield "bounds", Problem("empty-range", at, values={"range": value})
 
 
 def _list_tests(document: Document) -> list[Any]:
     data = document.data
     tests = data.get("tests") if isinstance(data, dict) else None
     return tests if isinstance(tests, list) else []
-
-
-def _find_repeated_ids(document: Document) -> Iterator[tuple[str, Problem]]:
-    firsts: dict[tuple[type, Any], Path] = {}
-    for number, test in enumerate(_list_tests(document)):
-        name = test.get("id") if isinstance(test, dict) else None
-        if not isinstance(name, str | int) or isinstance(name, bool):
-            continue
-        path: Path = ("tests", number, "id")
-        first = firsts.setdefault((type(name), name), path)
-        if first != path:
-            yield "duplicate-id", Problem("test", path, values={"id": name}, related=(Place("the first one", first),))
-
-
-def _list_names(document: Document) -> Iterator[Path]:
-    """Yield the path of every id and group of a test."""
-    for number, test in enumerate(_list_tests(document)):
-        for field in ("id", "group"):
-            if isinstance(test, dict) and field in test:
-                yield "tests", number, field
-
-
-def _list_scores(document: Document) -> Iterator[Path]:
-    """Yield the path of every number that a test expects as its score or as a bound of it."""
-    for number, test in enumerate(_list_tests(document)):
-        expect = test.get("expect") if isinstance(test, dict) else None
-        score = expect.get("score") if isinstance(expect, dict) else None
-        path: Path = ("tests", number, "expect", "score")
-        if isinstance(score, list):
-            yield from ((*path, step) for step in range(len(score)))
-        elif score is not None:
-            yield path
-
-
-def _list_ranges(document: Document) -> Iterator[tuple[Path, list[Any]]]:
-    """Yield every range of two finite numbers in the expectations."""
-    for number, test in enumerate(_list_tests(document)):
-        expect = test.get("expect") if isinstance(test, dict) else None
-        if not isinstance(expect, dict):
-            continue
-        path: Path = ("tests", number, "expect")
-        found: dict[Path, Any] = {(*path, "score"): expect.get("score")}
-        if isinstance(criteria := expect.get("criteria"), dict):
-            found |= {(*path, "criteria", name): value for name, value in criteria.items()}
-        for place, value in found.items():
-            if (
-                isinstance(value, list)
-                and len(value) == 2
-                and all(type(bound) is int or (type(bound) is float and isfinite(bound)) for bound in value)
-            ):
-                yield place, value

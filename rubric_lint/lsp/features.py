@@ -69,24 +69,7 @@ class Server:
         self._given: Any = None
         self._faults: set[str] = set()
         self._turn = 0
-        self._register()
-
-    def run(self) -> bool:
-        """Serve over stdin and stdout until the client exits; return whether it shut down in order."""
-        _prepare()
-        return self._connection.run()
-
-    def attach(self, send: Callable[[str], None]) -> Callable[[str], bool]:
-        """Serve a client in the same program, as the VS Code extension does where no Python is installed.
-
-        Every message, in both directions, is a JSON string. `send` gets those for the client. The returned function
-        takes those of the client, one by one, on the running loop; it returns False once the client exits.
-        """
-        _prepare()
-        self._connection.attach(send)
-        return self._connection.receive
-
-    def _register(self) -> None:
+        logging.getLogger("pygls").setLevel(logging.CRITICAL)  # `Connection` writes its errors to the client's log
         notes: dict[str, Callable[[Any], None]] = {
             types.INITIALIZE: self._initialize,
             types.SHUTDOWN: self._shut_down,
@@ -112,6 +95,19 @@ class Server:
             self._connection.feature(name, _OPTIONS.get(name))(self._guard(question))
         for name in COMMANDS:
             self._connection.command(name)(self._guard_command(name))
+
+    def run(self) -> bool:
+        """Serve over stdin and stdout until the client exits; return whether it shut down in order."""
+        return self._connection.run()
+
+    def attach(self, send: Callable[[str], None]) -> Callable[[str], bool]:
+        """Serve a client in the same program, as the VS Code extension does where no Python is installed.
+
+        Every message, in both directions, is a JSON string. `send` gets those for the client. The returned function
+        takes those of the client, one by one, on the running loop; it returns False once the client exits.
+        """
+        self._connection.attach(send)
+        return self._connection.receive
 
     def _guard(self, handle: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
         """Return a handler that logs crashes and answers None, because some editors show errors as pop-ups.
@@ -216,10 +212,6 @@ class Server:
         self._documents.end()
         self._pulling.end()
         self._commands.end()
-
-
-def _prepare() -> None:
-    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # `Connection` writes its errors to the client's log
 
 
 def _warm_up() -> None:

@@ -34,14 +34,8 @@ class Answering:
         self._reading = reading
         self._writing = writing
 
-    @property
-    def last_context(self) -> Any:
-        """The context variables of the sender, which the MCP package looks for."""
-        return self._reading.last_context
-
-    async def aclose(self) -> None:
-        """Close the stream."""
-        await self._reading.aclose()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reading, name)
 
     async def __aenter__(self) -> Self:
         await self._reading.__aenter__()
@@ -142,10 +136,31 @@ async def _serve(roots: Roots) -> None:
     def call_in_turn(name: str, given: Mapping[str, Any]) -> types.CallToolResult:
         with turn:
             anyio.from_thread.check_cancelled()  # what was cancelled before its turn must not write files
-            return _call(roots, name, given)
+            try:
+                answer = answer_call(roots, name, given)
+            except ToolError as wrong:
+                return types.CallToolResult(content=[types.TextContent(text=str(wrong))], is_error=True)
+            return types.CallToolResult(content=[types.TextContent(text=answer.text)], structured_content=answer.data)
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_describe(tool) for tool in TOOLS])
+        described = [
+            types.Tool(
+                name=tool.name,
+                title=tool.title,
+                description=tool.description,
+                input_schema=tool.schema,
+                output_schema=tool.output_schema,
+                annotations=types.ToolAnnotations(
+                    title=tool.title,
+                    read_only_hint=not tool.writes,
+                    destructive_hint=tool.name == "fix",
+                    idempotent_hint=tool.name != "init",
+                    open_world_hint=False,
+                ),
+            )
+            for tool in TOOLS
+        ]
+        return types.ListToolsResult(tools=described)
 
     async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         # In a thread, so that the server stays responsive.
@@ -164,28 +179,3 @@ async def _serve(roots: Roots) -> None:
     )
     async with stdio_server() as (reading, writing):
         await server.run(Answering(reading, writing), writing, server.create_initialization_options())
-
-
-def _describe(tool: Tool) -> types.Tool:
-    return types.Tool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.description,
-        input_schema=tool.schema,
-        output_schema=tool.output_schema,
-        annotations=types.ToolAnnotations(
-            title=tool.title,
-            read_only_hint=not tool.writes,
-            destructive_hint=tool.name == "fix",
-            idempotent_hint=tool.name != "init",
-            open_world_hint=False,
-        ),
-    )
-
-
-def _call(roots: Roots, name: str, given: Mapping[str, Any]) -> types.CallToolResult:
-    try:
-        answer = answer_call(roots, name, given)
-    except ToolError as wrong:
-        return types.CallToolResult(content=[types.TextContent(text=str(wrong))], is_error=True)
-    return types.CallToolResult(content=[types.TextContent(text=answer.text)], structured_content=answer.data)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from rubric_lint.agree.changes import compare, locate, pair_rubrics, prepare_all
 from rubric_lint.finding import Result
@@ -36,7 +36,7 @@ from rubric_lint.run.summary import Failure, Reporter, Summary
 from rubric_lint.scoring.loading import Loaded, load_models
 from rubric_lint.scoring.run import Scoring
 from rubric_lint.show import Shown
-from rubric_lint.show.run import ShowRun
+from rubric_lint.show.source import ShowRun
 from rubric_lint.text.path import Path as Place
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, as_bytes
@@ -66,11 +66,7 @@ class Tool(NamedTuple):
 
 
 def check_arguments(given: Arguments, schema: Schema) -> None:
-    """Check the arguments of a call.
-
-    Raises:
-        ToolError: when one is unknown, missing or wrong; the message names it.
-    """
+    """Check the arguments of a call; raise ToolError when one is unknown, missing or wrong; the message names it."""
     known = schema["properties"]
     if unknown := [name for name in given if name not in known]:
         hint = point_to_known(unknown[0], known) if known else "this tool takes none"
@@ -79,12 +75,11 @@ def check_arguments(given: Arguments, schema: Schema) -> None:
         raise ToolError(f"missing {join_words([f'`{name}`' for name in missing])}")
     from jsonschema import Draft202012Validator  # noqa: PLC0415  (a tenth of a second)
 
-    for error in Draft202012Validator(schema).iter_errors(dict(given)):
-        name, *steps = error.absolute_path
-        _refuse(f"`{name}`{''.join(f'[{step}]' for step in steps)}", error)
-
-
-def _refuse(place: str, error: Any) -> NoReturn:
+    error = next(Draft202012Validator(schema).iter_errors(dict(given)), None)
+    if error is None:
+        return
+    name, *steps = error.absolute_path
+    place = f"`{name}`{''.join(f'[{step}]' for step in steps)}"
     match error.validator:
         case "maxLength":
             length, most = len(error.instance), error.validator_value
@@ -246,7 +241,13 @@ def fix(roots: Roots, given: Arguments) -> Answer:
     report = json.loads(as_report([as_data(outcome) for outcome in outcomes], totals))
     report["written"] = writes
     report["proofs"] = [_prove(outcome, has_text=files.data is not None) for outcome in changed]
-    lines = [*map(_word_proof, report["proofs"]), *(line for each in outcomes for line in word_troubles(each))]
+    lines = []
+    for proof in report["proofs"]:
+        data = [f"{kind} {', '.join(pointers)}" for kind, pointers in proof["data"].items() if pointers]
+        scored = ", and the rubrics are scored as before" if proof["meaning_proven_unchanged"] else ""
+        told = f"{visible('; '.join(data) or 'no value changed')}; every other value and every comment is as before"
+        lines.append(f"{visible(proof['file'])}: proof: {told}{scored}")
+    lines += [line for each in outcomes for line in word_troubles(each)]
     diffs = "".join(proof["diff"] for proof in report["proofs"])
     notes = [*lines, *refused, *run.explaining.word()]
     return Answer("\n".join([f"{diffs}{totals.word(is_dry=not writes)}", *notes]) + "\n", report)
@@ -288,13 +289,6 @@ def _scalars(source: Source) -> Iterator[tuple[str, tuple[str, str]]]:
                 seen.add(id(value))
                 items = value.items() if isinstance(value, dict) else enumerate(value)
                 stack += reversed([((*path, step), item) for step, item in items])
-
-
-def _word_proof(proof: Arguments) -> str:
-    data = [f"{kind} {', '.join(pointers)}" for kind, pointers in proof["data"].items() if pointers]
-    scored = ", and the rubrics are scored as before" if proof["meaning_proven_unchanged"] else ""
-    rest = f"every other value and every comment is as before{scored}"
-    return f"{visible(proof['file'])}: proof: {visible('; '.join(data) or 'no value changed')}; {rest}"
 
 
 def score(roots: Roots, given: Arguments) -> Answer:
@@ -418,14 +412,9 @@ def flag(description: str) -> Schema:
     return {"type": "boolean", "default": False, "description": description}
 
 
-def rules(description: str) -> Schema:
-    """Return the schema of a list of rule names."""
-    return {"type": "array", "items": {"type": "string", "enum": RULES}, "description": description}
-
-
-def choices(description: str) -> Schema:
-    """Return the schema of a list of names of choices."""
-    return {"type": "array", "items": {"type": "string", "enum": list(list_choices())}, "description": description}
+def names(description: str, known: Iterable[str] = RULES) -> Schema:
+    """Return the schema of a list of names, of rules by default."""
+    return {"type": "array", "items": {"type": "string", "enum": [*known]}, "description": description}
 
 
 PATHS: Schema = {
@@ -487,8 +476,8 @@ TOOLS = (
         arguments(
             {
                 **_SOURCES,
-                "select": rules("Run only these rules."),
-                "ignore": rules("Run all rules except these."),
+                "select": names("Run only these rules."),
+                "ignore": names("Run all rules except these."),
             }
         ),
         lint,
@@ -503,12 +492,13 @@ TOOLS = (
             {
                 **_SOURCES,
                 "unsafe": flag("Also apply fixes that may change the meaning of a rubric."),
-                "choose": choices(
-                    "Where a finding lists `choices`, of which only an author can pick one, apply the first of these."
+                "choose": names(
+                    "Where a finding lists `choices`, of which only an author can pick one, apply the first of these.",
+                    list_choices(),
                 ),
                 "write": flag("Write the files. Without it, nothing is written."),
-                "select": rules("Apply only the fixes of these rules."),
-                "ignore": rules("Leave out the fixes of these rules."),
+                "select": names("Apply only the fixes of these rules."),
+                "ignore": names("Leave out the fixes of these rules."),
             }
         ),
         fix,

@@ -13,7 +13,7 @@ def is_agentv_run(first: Mapping[str, Any]) -> bool:
     return {"test_id", "execution_status"} <= first.keys() and "output" not in first
 
 
-def convert_test(test: Mapping[str, Any]) -> Iterator[dict[str, Any]] | None:
+def convert_test(test: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Return the records of a test, one for each grader with criteria; None if it is something else.
 
     `agentv` has the score and the verdict of that grader there, the score of the whole test, and whether it passed.
@@ -21,10 +21,7 @@ def convert_test(test: Mapping[str, Any]) -> Iterator[dict[str, Any]] | None:
     """
     if not isinstance(test.get("test_id"), str) or "execution_status" not in test:
         return None
-    return _make_records(test)
-
-
-def _make_records(test: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    records = []
     name, target = test["test_id"], test.get("target")
     every = [*_find_graders(test.get("scores"))]
     graders = [(grader, path, checks) for path, grader in every if (checks := [*_list_checks(grader)])]
@@ -32,17 +29,18 @@ def _make_records(test: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         # A test with one grader gives its rubric its name; of others, the suite may have left the name out.
         rubric = name if len(every) == 1 else f"{name}/{path}"
         there = {"score": grader.get("score"), "verdict": grader.get("verdict"), **_sum_up(test)}
-        yield {"id": name, "rubric": rubric, "output": {"checks": checks}, "target": target, "agentv": there}
+        record = {"id": name, "rubric": rubric, "output": {"checks": checks}, "target": target, "agentv": there}
+        records.append(record)
     skipped = [path for path, grader in every if grader.get("verdict") == "skip"] if graders else []
-    for path in skipped:
-        yield _tell(test, f"{name}/{path}", f"AgentV says: skipped `{path}`")
+    records += [_tell(test, f"{name}/{path}", f"AgentV says: skipped `{path}`") for path in skipped]
     if not graders:
         told = f"AgentV says: {test['execution_status']}"
         if test["execution_status"] in ("ok", "quality_failure"):
             told = "the run has no grader with criteria for this test"
         elif isinstance(test.get("error"), str):
             told += f", {test['error']}"
-        yield _tell(test, name, told)
+        records.append(_tell(test, name, told))
+    return records
 
 
 def _tell(test: Mapping[str, Any], rubric: str, told: str) -> dict[str, Any]:

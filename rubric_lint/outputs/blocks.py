@@ -235,7 +235,16 @@ class _Text:
                 if not self._ended and missing <= LIMIT:
                     self._fill(max(missing, CHUNK))
                     continue
-                return self._refuse_value(line, fault)
+                message = "nested too deeply to be read"
+                if not self._ended:
+                    return (line, refuse_size())
+                if isinstance(fault, json.JSONDecodeError):
+                    line = self._line + self._text.count("\n", self._position, fault.pos)
+                    column = fault.pos - self._text.rfind("\n", 0, fault.pos)
+                    message = f"not JSON at column {column}: {word_fault(fault, 'file')}; nothing after it is read"
+                elif isinstance(fault, ValueError):
+                    message = "a number has more digits than can be read; nothing after it is read"
+                return (line, OutputError(message))
             if end < len(self._text) or self._ended:
                 value = self._text[self._position : end]
                 self._advance(end)
@@ -250,18 +259,6 @@ class _Text:
         """Yield an error entry if text follows the end of the list."""
         if self.peek():
             yield self.refuse("unexpected text after the end of the list; it is not read")
-
-    def _refuse_value(self, line: int, fault: Exception) -> Entry:
-        message = "nested too deeply to be read"
-        if not self._ended:
-            return (line, refuse_size())
-        if isinstance(fault, json.JSONDecodeError):
-            line = self._line + self._text.count("\n", self._position, fault.pos)
-            column = fault.pos - self._text.rfind("\n", 0, fault.pos)
-            message = f"not JSON at column {column}: {word_fault(fault, 'file')}; nothing after it is read"
-        elif isinstance(fault, ValueError):
-            message = "a number has more digits than can be read; nothing after it is read"
-        return (line, OutputError(message))
 
     def _advance(self, end: int) -> None:
         self._line += self._text.count("\n", self._position, end)

@@ -88,13 +88,21 @@ def read_reply(body: str) -> Reply:
                 raise UnreadableError(f"the response has {len(others) + 1} different choices, and one was asked for")
             if message.get("role") in _OTHERS:
                 raise UnreadableError(f"the response has a message of the role `{message['role']}`, not of the model")
-            model = completion.get("model")
-            return Reply(
-                _join(message.get("content")),
-                _find_fault(message, choice.get("finish_reason")),
-                _read_tokens(completion.get("usage")),
-                model if isinstance(model, str) and model else None,
+            model, usage = completion.get("model"), completion.get("usage")
+            cached = (
+                _count(usage, "prompt_tokens_details", "cached_tokens"),
+                _count(usage, "prompt_cache_hit_tokens"),
+                _count(usage, "cache_read_input_tokens"),
             )
+            tokens = Tokens(
+                _count(usage, "prompt_tokens"),
+                _count(usage, "completion_tokens"),
+                next((count for count in cached if count is not None), None),
+                _count(usage, "completion_tokens_details", "reasoning_tokens"),
+            )
+            fault = _find_fault(message, choice.get("finish_reason"))
+            named = model if isinstance(model, str) and model else None
+            return Reply("".join(_parts(message.get("content"), "text")), fault, tokens, named)
         case {"error": error}:  # with status 200, as some gateways send it
             raise _report(error)
     raise UnreadableError(f"the response is not a chat completion: {body.strip() or 'it is empty'}")
@@ -148,10 +156,6 @@ def _parts(content: Any, kind: str) -> Iterator[str]:
             yield text
 
 
-def _join(content: Any) -> str:
-    return "".join(_parts(content, "text"))
-
-
 def _find_fault(message: Mapping[str, Any], finish_reason: Any) -> str | None:
     content = message.get("content")
     refusal = message.get("refusal") or "".join(_parts(content, "refusal"))
@@ -159,7 +163,7 @@ def _find_fault(message: Mapping[str, Any], finish_reason: Any) -> str | None:
         return f"the model refused: {shorten(refusal)}"
     if not isinstance(content, str | list | None):
         return f"the content of the message is {shorten(json.dumps(content), 60)}, which is not text"
-    is_blank = not _join(content).strip()
+    is_blank = not "".join(_parts(content, "text")).strip()
     reason = finish_reason.lower() if isinstance(finish_reason, str) else ""
     if reason in _CUT:
         inside = " inside the model's reasoning" if is_blank and _has_reasoning(message) else ""
@@ -170,8 +174,11 @@ def _find_fault(message: Mapping[str, Any], finish_reason: Any) -> str | None:
 
 
 def _explain_blank(message: Mapping[str, Any]) -> str:
-    if tools := list(_name_tools(message)):
-        return f"the model called the tool {tools[0]} instead of answering"
+    calls = message.get("tool_calls")
+    found = [call.get("function") for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+    for function in [*found, message.get("function_call")]:
+        if isinstance(function, dict):
+            return f"the model called the tool `{shorten(str(function.get('name')), 60)}` instead of answering"
     return "the model returned reasoning but no answer" if _has_reasoning(message) else "the output is empty"
 
 
@@ -182,35 +189,10 @@ def _has_reasoning(message: Mapping[str, Any]) -> bool:
     return any(fields) or bool({"thinking", "reasoning"} & {kind for kind in kinds if isinstance(kind, str)})
 
 
-def _name_tools(message: Mapping[str, Any]) -> Iterator[str]:
-    calls = message.get("tool_calls")
-    found = [call.get("function") for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
-    for function in [*found, message.get("function_call")]:
-        if isinstance(function, dict):
-            yield f"`{shorten(str(function.get('name')), 60)}`"
-
-
-def _read_tokens(usage: Any) -> Tokens:
-    return Tokens(
-        _count(usage, "prompt_tokens"),
-        _count(usage, "completion_tokens"),
-        _first(
-            _count(usage, "prompt_tokens_details", "cached_tokens"),
-            _count(usage, "prompt_cache_hit_tokens"),
-            _count(usage, "cache_read_input_tokens"),
-        ),
-        _count(usage, "completion_tokens_details", "reasoning_tokens"),
-    )
-
-
 def _count(usage: Any, *path: str) -> int | None:
     for field in path:
         usage = usage.get(field) if isinstance(usage, dict) else None
     return usage if type(usage) is int and usage >= 0 else None
-
-
-def _first(*counts: int | None) -> int | None:
-    return next((count for count in counts if count is not None), None)
 
 
 def find_fault(result: Mapping[str, Any]) -> str:
@@ -253,34 +235,26 @@ def read_reply_of(result: Mapping[str, Any]) -> Reply:
         return _read_message(result["result"].get("message"))
     body = result["response"].get("body")
     if isinstance(body, dict) and isinstance(body.get("output"), list):
-        body = _as_completion(body)
+        # The chat completion that says the same as this object of OpenAI's Responses API.
+        items = [item for item in body["output"] if isinstance(item, dict)]
+        contents = [item["content"] for item in items if _is(item, "message") and isinstance(item.get("content"), list)]
+        parts = [part for content in contents for part in content if isinstance(part, dict)]
+        message = {
+            "content": [{**part, "type": "text"} if _is(part, "output_text") else part for part in parts],
+            "tool_calls": [{"function": {"name": item.get("name")}} for item in items if _is(item, "function_call")],
+            "reasoning": [item for item in items if _is(item, "reasoning")],
+        }
+        cut = body.get("incomplete_details")
+        reason = cut.get("reason") if isinstance(cut, dict) else None
+        body = {
+            "choices": [{"message": message, "finish_reason": "length" if reason == "max_output_tokens" else reason}],
+            "model": body.get("model"),
+        }
     return read_reply(body if isinstance(body, str) else json.dumps(body))
 
 
-def _as_completion(response: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the chat completion that says the same as an object of OpenAI's Responses API."""
-    items = [item for item in response["output"] if isinstance(item, dict)]
-    contents = [item["content"] for item in items if _is(item, "message") and isinstance(item.get("content"), list)]
-    parts = [part for content in contents for part in content if isinstance(part, dict)]
-    message = {
-        "content": [{**part, "type": "text"} if _is(part, "output_text") else part for part in parts],
-        "tool_calls": [{"function": {"name": item.get("name")}} for item in items if _is(item, "function_call")],
-        "reasoning": [item for item in items if _is(item, "reasoning")],
-    }
-    cut = response.get("incomplete_details")
-    reason = cut.get("reason") if isinstance(cut, dict) else None
-    return {
-        "choices": [{"message": message, "finish_reason": "length" if reason == "max_output_tokens" else reason}],
-        "model": response.get("model"),
-    }
-
-
 def _read_message(message: Any) -> Reply:
-    """Return the reply in a message of Anthropic, by way of the chat completion that says the same.
-
-    Raises:
-        UnreadableError: if it is not one.
-    """
+    """Return the reply in a message of Anthropic, by way of the chat completion that says the same."""
     if not isinstance(message, dict) or not isinstance(content := message.get("content"), list):
         raise UnreadableError("it is not a message")
     kinds = [part.get("type") for part in content if isinstance(part, dict)]
@@ -295,24 +269,17 @@ def _read_message(message: Any) -> Reply:
     }
     choice = {"message": shown, "finish_reason": stop}
     reply = read_reply(json.dumps({"choices": [choice], "model": message.get("model")}))
-    return reply._replace(tokens=_read_usage(message.get("usage")))
+    usage = message.get("usage")
+    # The input tokens do not include those read from the cache or written to it.
+    read, cached, written = (
+        _count(usage, name) for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    )
+    read = None if read is None else read + (cached or 0) + (written or 0)
+    return reply._replace(tokens=Tokens(read, _count(usage, "output_tokens"), cached))
 
 
 def _is(part: Any, kind: str) -> bool:
     return isinstance(part, dict) and part.get("type") == kind
-
-
-def _read_usage(usage: Any) -> Tokens:
-    """Return the tokens of a message: `input_tokens` does not include those read from the cache or written to it."""
-    counts = usage if isinstance(usage, dict) else {}
-
-    def count(name: str) -> int | None:
-        value = counts.get(name)
-        return value if type(value) is int and value >= 0 else None
-
-    parts = [count(name) for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")]
-    read = None if parts[0] is None else sum(each or 0 for each in parts)
-    return Tokens(read, count("output_tokens"), parts[1])
 
 
 _HELD = frozenset({"response", "result", "error"})

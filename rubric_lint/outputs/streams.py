@@ -182,19 +182,6 @@ class _File:
         """Do nothing; what opened the file closes it."""
 
 
-__all__ = [
-    "CHUNK",
-    "LIMIT",
-    "Asked",
-    "Block",
-    "Entry",
-    "InputError",
-    "Part",
-    "read_blocks",
-    "read_entries",
-    "read_parts",
-]
-
 _MAGIC_BYTES = 8
 
 
@@ -249,7 +236,10 @@ def read_parts(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Part]:
         head += more
     for kind in (GZIP, ZSTD):
         if head.startswith(kind):
-            yield from _unpack(chain([head], source), kind, asked)
+            content = Unpacked(chain([head], source), kind)
+            yield from read_parts(content, asked._replace(file=None))
+            if content.fault:
+                yield Block(content.lines + 1, content.fault)
             return
     if head.startswith(PARQUET):
         from rubric_lint.outputs.parquet import read_parquet  # noqa: PLC0415  (loads pyarrow)
@@ -271,13 +261,6 @@ def _refuse_results(called: str, asked: Asked) -> None:
         raise InputError(
             f"{called} does not keep results as they are; write them as .jsonl or .parquet, and merge these"
         )
-
-
-def _unpack(chunks: Iterable[bytes], kind: bytes, asked: Asked) -> Iterator[Part]:
-    content = Unpacked(chunks, kind)
-    yield from read_parts(content, asked._replace(file=None))
-    if content.fault:
-        yield Block(content.lines + 1, content.fault)
 
 
 def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[Part]:

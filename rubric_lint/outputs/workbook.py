@@ -94,8 +94,7 @@ def _write(
 
 
 def _number(row: Row) -> int:
-    digits = "".join(char for char in row.place.short if char.isdigit())
-    return int(digits)
+    return int("".join(filter(str.isdigit, row.place.short)))
 
 
 def _place(full: str, message: str) -> str:

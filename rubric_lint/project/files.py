@@ -246,7 +246,8 @@ class _Search:
                 self._skipped.other_kinds.append((name, kind))
                 self._skipped.note(name, _OTHER)
             else:
-                yield _Reached(File(name, self._finder.for_file(name)), self._resolve(name))
+                real = os.path.realpath(name) if os.path.islink(name) else self._folders.locate(name)
+                yield _Reached(File(name, self._finder.for_file(name)), real)
         except SettingsError as fault:
             yield from _refuse_settings(fault)
         except (OSError, ValueError) as fault:
@@ -260,11 +261,6 @@ class _Search:
     def _is_document(self, name: str) -> bool:
         """Return whether a file is a document that may describe a rubric."""
         return is_document(name) and not self._judge_signs(name)
-
-    def _resolve(self, name: str) -> str:
-        if os.path.islink(name):
-            return os.path.realpath(name)
-        return self._folders.locate(name)
 
     def _search(self, name: str) -> Iterator[_Reached]:
         path = os.path.join(os.path.abspath(name), "")
@@ -304,10 +300,12 @@ class _Search:
             yield _refuse(prefix + str(fault.filename).removeprefix(path), fault)
         here = _Folder(prefix, path, real, ignores, root, is_foreign or "pyvenv.cfg" in entries)
         for entry in entries.values():
-            if entry.is_dir(follow_symlinks=False):
-                yield from self._judge_folder(entry.name, here, settings)
-            else:
+            name = entry.name
+            if not entry.is_dir(follow_symlinks=False):
                 yield from self._judge_file(entry, here, settings)
+            elif name not in _VCS_FOLDERS and not self._is_left_out(prefix + name, here, settings, is_folder=True):
+                below = name + os.sep
+                yield _Folder(prefix + below, path + below, real + below, ignores, root, here.is_foreign)
 
     def _judge_file(self, entry: os.DirEntry[str], parent: _Folder, settings: Settings) -> Iterator[_Reached]:
         path = parent.path + entry.name
@@ -354,14 +352,6 @@ class _Search:
             return "" if refused.size else _BARE  # too large: its head is searched when it is read
         except (OSError, ValueError):
             return _BARE  # nobody named it
-
-    def _judge_folder(self, name: str, parent: _Folder, settings: Settings) -> Iterator[_Folder]:
-        path = parent.path + name
-        if name not in _VCS_FOLDERS and not self._is_left_out(parent.prefix + name, parent, settings, is_folder=True):
-            real = parent.real + name + os.sep
-            yield _Folder(
-                parent.prefix + name + os.sep, path + os.sep, real, parent.ignores, parent.root, parent.is_foreign
-            )
 
     def _is_left_out(self, name: str, parent: _Folder, settings: Settings, *, is_folder: bool) -> bool:
         path = parent.path + name.removeprefix(parent.prefix)

@@ -65,7 +65,13 @@ def read_ignores(folder: str, names: Container[str], above: tuple[Patterns, ...]
         OSError: if a file of patterns cannot be read.
     """
     if ".git" in names:  # a repository of its own: patterns of the one around it do not apply
-        above = _read(folder, _find_exclude_file(folder))
+        git = folder + ".git"
+        if os.path.isfile(git):  # with the path of the repository
+            git = os.path.join(folder, _read_line(git).removeprefix("gitdir:").strip())
+        common = os.path.join(git, "commondir")  # where a linked worktree shares the files of the main one
+        if os.path.isfile(common):
+            git = os.path.join(git, _read_line(common))
+        above = _read(folder, os.path.join(git, "info", "exclude"))
     if ".gitignore" in names:
         above = _read(folder, folder + ".gitignore") + above
     return above
@@ -98,17 +104,6 @@ def _read(root: str, file: str) -> tuple[Patterns, ...]:
     except (FileNotFoundError, NotADirectoryError):
         return ()
     return (Patterns.parse(root, (line.removesuffix("\r") for line in text.split("\n"))),)
-
-
-def _find_exclude_file(folder: str) -> str:
-    """Return the repository's own file of patterns; `.git` may be a file with the path of the repository."""
-    git = folder + ".git"
-    if os.path.isfile(git):
-        git = os.path.join(folder, _read_line(git).removeprefix("gitdir:").strip())
-    common = os.path.join(git, "commondir")  # where a linked worktree shares the files of the main one
-    if os.path.isfile(common):
-        git = os.path.join(git, _read_line(common))
-    return os.path.join(git, "info", "exclude")
 
 
 def _read_line(file: str) -> str:

@@ -137,12 +137,24 @@ def find_faults(table: Any) -> Iterator[Fault]:
     schema = load("config/v1.json")
     faults = dict.fromkeys(_find_shape_faults(table, schema))  # each missing key is an error that names them all
     yield from faults
-    if not faults:
-        yield from _find_rule_faults(table)
-        yield from _find_threshold_faults(table, schema["properties"])
-        yield from _find_contradictions(table.get("shape", ()))
-        if table.get("labels") and not table.get("judged"):
-            yield Fault(("labels",), "requires `judged`, the judge outputs for the same answers", is_lack=True)
+    if faults:
+        return
+    ways: dict[tuple[str, ...], Iterable[str]] = {
+        (key,): table.get(key, ()) for key in ("select", "ignore", "severity")
+    }
+    ways |= {("per-file-ignores", pattern): names for pattern, names in table.get("per-file-ignores", {}).items()}
+    for way, names in ways.items():
+        yield from (Fault(way, fault) for fault in find_unknown_rules(names))
+    known = schema["properties"]
+    high, low = (Decimal(str(table.get(key, known[key]["default"]))) for key in ("pass", "borderline"))
+    if low > high and "borderline" in table:
+        end = "" if "pass" in table else " by default"
+        yield Fault(("borderline",), f"{low} is above `pass`, which is {high}{end}")
+    elif low > high:
+        yield Fault(("pass",), f"{high} is below `borderline`, which is {low} by default")
+    yield from _find_contradictions(table.get("shape", ()))
+    if table.get("labels") and not table.get("judged"):
+        yield Fault(("labels",), "requires `judged`, the judge outputs for the same answers", is_lack=True)
 
 
 def _find_shape_faults(table: Any, schema: dict[str, Any]) -> Iterator[Fault]:
@@ -152,14 +164,20 @@ def _find_shape_faults(table: Any, schema: dict[str, Any]) -> Iterator[Fault]:
         return
     from jsonschema import Draft7Validator, validators  # noqa: PLC0415  (100 ms that good settings do not need)
 
-    # Only finite numbers are numbers here; jsonschema would fail on an infinite Decimal.
-    checker = Draft7Validator.TYPE_CHECKER.redefine("number", lambda _, value: _is_number(value))
+    def is_number(_: Any, value: Any) -> bool:
+        # Only finite numbers are numbers here; jsonschema would fail on an infinite Decimal.
+        return isinstance(value, int | Decimal) and not isinstance(value, bool) and Decimal(value).is_finite()
+
+    checker = Draft7Validator.TYPE_CHECKER.redefine("number", is_number)
     validator: Any = validators.extend(Draft7Validator, type_checker=checker)  # type: ignore[no-untyped-call]
     for error in validator(schema).iter_errors(table):
         way = tuple(step for step in _name_steps(error.absolute_path, table))
         if error.validator == "additionalProperties":
             known = list(error.schema["properties"])
-            yield from (Fault(way, _word_unknown(key, known)) for key in error.instance if key not in known)
+            for key in (key for key in error.instance if key not in known):
+                near = find_near(key, known)
+                hint = f"did you mean {_join(near, 'or')}?" if near else f"the settings are {_join(known, 'and')}"
+                yield Fault(way, f"{_show(key)} is not a setting; {hint}")
         else:
             yield Fault(way, _explain_violation(error.validator, error.instance, error.schema))
 
@@ -182,34 +200,6 @@ def _find_contradictions(tables: Iterable[Mapping[str, Any]]) -> Iterator[Fault]
     for table in tables:
         for key, text in find_contradictions(table):
             yield Fault(("shape", table["name"], *filter(None, (key,))), text)
-
-
-def _find_rule_faults(table: Mapping[str, Any]) -> Iterator[Fault]:
-    ways: dict[tuple[str, ...], Iterable[str]] = {
-        (key,): table.get(key, ()) for key in ("select", "ignore", "severity")
-    }
-    ways |= {("per-file-ignores", pattern): names for pattern, names in table.get("per-file-ignores", {}).items()}
-    for way, names in ways.items():
-        yield from (Fault(way, fault) for fault in find_unknown_rules(names))
-
-
-def _find_threshold_faults(table: Mapping[str, Any], properties: Mapping[str, Any]) -> Iterator[Fault]:
-    high, low = (Decimal(str(table.get(key, properties[key]["default"]))) for key in ("pass", "borderline"))
-    if low > high and "borderline" in table:
-        end = "" if "pass" in table else " by default"
-        yield Fault(("borderline",), f"{low} is above `pass`, which is {high}{end}")
-    elif low > high:
-        yield Fault(("pass",), f"{high} is below `borderline`, which is {low} by default")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | Decimal) and not isinstance(value, bool) and Decimal(value).is_finite()
-
-
-def _word_unknown(key: str, known: list[str]) -> str:
-    near = find_near(key, known)
-    hint = f"did you mean {_join(near, 'or')}?" if near else f"the settings are {_join(known, 'and')}"
-    return f"{_show(key)} is not a setting; {hint}"
 
 
 def _explain_violation(keyword: str, value: Any, schema: Mapping[str, Any]) -> str:
@@ -390,12 +380,27 @@ class Settings(_SettingsFields):
             ignored = ignored.union(*(rules for patterns, rules in self.per_file_ignores if patterns.covers(file)))
             version = next((version for patterns, version in reversed(self.versions) if patterns.covers(file)), None)
             shapes = tuple(shape for patterns, shape in self.shapes if patterns.covers(file))
-        suffixed = name.lower()
-        key = (ignored, version, suffixed.endswith(_RUBRIC_SUFFIXES), suffixed.endswith(TEST_SUFFIXES), shapes)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._combine(*key)
-        return found
+        is_rubric_file, is_test_file = name.lower().endswith(_RUBRIC_SUFFIXES), name.lower().endswith(TEST_SUFFIXES)
+        key = (ignored, version, is_rubric_file, is_test_file, shapes)
+        if (found := self._known.get(key)) is not None:
+            return found
+        enabled = self.select
+        ignored |= self.ignore
+        if ignored:
+            from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (rules are many; finding files needs none)
+
+            enabled = (frozenset(BY_NAME) if enabled is None else enabled) - ignored
+        if enabled is not None:
+            enabled |= {"syntax"}  # a syntax error hides all other findings, so nothing leaves it out
+        self._known[key] = self.everywhere._replace(
+            enabled=enabled,
+            version=version,
+            claimed=is_rubric_file or is_test_file or version is not None,
+            is_rubric_file=is_rubric_file,
+            is_test_file=is_test_file,
+            shapes=shapes,
+        )
+        return self._known[key]
 
     def list_idle_shapes(self) -> "list[Shape]":
         """Return the formats whose `files` cover none of the files that were asked for so far."""
@@ -405,31 +410,6 @@ class Settings(_SettingsFields):
     @cached_property
     def _known(self) -> dict[tuple[object, ...], FileSettings]:
         return {}
-
-    def _combine(
-        self,
-        ignored: frozenset[str],
-        version: str | None,
-        is_rubric_file: bool,
-        is_test_file: bool,
-        shapes: "tuple[Shape, ...]",
-    ) -> FileSettings:
-        enabled = self.select
-        ignored |= self.ignore
-        if ignored:
-            from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (rules are many; finding files needs none)
-
-            enabled = (frozenset(BY_NAME) if enabled is None else enabled) - ignored
-        if enabled is not None:
-            enabled |= {"syntax"}  # a syntax error hides all other findings, so nothing leaves it out
-        return self.everywhere._replace(
-            enabled=enabled,
-            version=version,
-            claimed=is_rubric_file or is_test_file or version is not None,
-            is_rubric_file=is_rubric_file,
-            is_test_file=is_test_file,
-            shapes=shapes,
-        )
 
 
 def _read_shapes(root: str, tables: Iterable[Mapping[str, Any]]) -> "tuple[tuple[Patterns, Shape], ...]":
@@ -507,7 +487,15 @@ class SettingsFinder:
         """
         found = self._only or self._folders.get(folder)
         if found is None:
-            found = self._folders[folder] = self._climb(os.path.abspath(folder))
+            place, passed = os.path.abspath(folder), [folder]
+            while (found := self._folders.get(place) or self._look_in(place)) is None:
+                passed.append(place)
+                above = os.path.dirname(place)
+                if above == place:
+                    found = self._built_in
+                    break
+                place = above
+            self._folders.update(dict.fromkeys((*passed, place), found))
         if isinstance(found, SettingsError):
             raise found.with_traceback(None)
         return found
@@ -522,18 +510,6 @@ class SettingsFinder:
                     told = "correct the patterns, or remove the table"
                     files = ", ".join(f"`{file}`" for file in shape.files)
                     yield f"{shorten(settings.origin or '')}: format `{shape.name}`: no file matches {files}; {told}"
-
-    def _climb(self, folder: str) -> Settings | SettingsError:
-        passed = []
-        while (found := self._folders.get(folder) or self._look_in(folder)) is None:
-            passed.append(folder)
-            above = os.path.dirname(folder)
-            if above == folder:
-                found = self._built_in
-                break
-            folder = above
-        self._folders.update(dict.fromkeys((*passed, folder), found))
-        return found
 
     def _look_in(self, folder: str) -> Settings | SettingsError | None:
         for name in NAMES:
@@ -585,31 +561,27 @@ def report_settings(path: str, finder: SettingsFinder) -> SettingsReport:
     Raises:
         SettingsError: if the nearest settings file is invalid.
     """
+    from rubric_lint.format.schema_files import load  # noqa: PLC0415  (lint runs need none)
     from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (rules are many)
 
-    found = finder.for_folder(path if os.path.isdir(path) else os.path.dirname(path))
-    of_path = found.for_file(path)
-    enabled = BY_NAME if of_path.enabled is None else of_path.enabled
-    return SettingsReport(
-        path,
-        found.origin and shorten(found.origin),
-        tuple(_list_settings(found.table, found.origin, finder.overrides)),
-        tuple(name for name in BY_NAME if name in enabled),
-        tuple(name for name in BY_NAME if name not in enabled),
-        of_path.version,
-    )
-
-
-def _list_settings(table: Any, origin: str | None, overrides: Overrides) -> Iterator[Setting]:
-    from rubric_lint.format.schema_files import load  # noqa: PLC0415  (lint runs need none)
-
+    found, overrides = finder.for_folder(path if os.path.isdir(path) else os.path.dirname(path)), finder.overrides
+    settings = []
     for name, schema in load("config/v1.json")["properties"].items():
-        sources: tuple[str, ...]
-        value = table.get(name, schema.get("default"))
-        sources = (shorten(origin),) if origin and name in table else (DEFAULT,)
+        value = found.table.get(name, schema.get("default"))
+        sources: tuple[str, ...] = (shorten(found.origin),) if found.origin and name in found.table else (DEFAULT,)
         if name == "select" and overrides.select is not None:
             value, sources = sorted(overrides.select), ("--select",)
         elif name == "ignore" and overrides.ignore:
             value = sorted({*(value or ()), *overrides.ignore})
             sources = (*(source for source in sources if source != DEFAULT), "--ignore")
-        yield Setting(name, value, sources)
+        settings.append(Setting(name, value, sources))
+    of_path = found.for_file(path)
+    enabled = BY_NAME if of_path.enabled is None else of_path.enabled
+    return SettingsReport(
+        path,
+        found.origin and shorten(found.origin),
+        tuple(settings),
+        tuple(name for name in BY_NAME if name in enabled),
+        tuple(name for name in BY_NAME if name not in enabled),
+        of_path.version,
+    )

@@ -46,15 +46,6 @@ class WriteError(Exception):
     """A file that was left unchanged, and the reason."""
 
 
-class Written:
-    """The result of a write: `others` counts further names (hard links) that keep the old content."""
-
-    __slots__ = ("others",)
-
-    def __init__(self, others: int) -> None:
-        self.others = others
-
-
 def open_whole(name: str) -> contextlib.AbstractContextManager[TextIO]:
     """Yield a text stream that replaces the file `name` when the block ends without an exception.
 
@@ -212,8 +203,10 @@ def write_file(name: str, data: bytes) -> None:
     _sync_folder(path.parent)
 
 
-def replace_file(name: str, old: bytes, new: bytes) -> Written:
+def replace_file(name: str, old: bytes, new: bytes) -> int:
     """Replace the content `old` of the file `name` by `new`, with a second file that takes its place.
+
+    Return how many further names (hard links) keep the old content.
 
     A symbolic link stays one, and its target is written. Owner, mode, access control list and extended attributes stay.
 
@@ -223,7 +216,11 @@ def replace_file(name: str, old: bytes, new: bytes) -> Written:
     try:
         path = Path(name).resolve(strict=True)
         before = path.stat()
-        _check(path, before)
+        if not stat.S_ISREG(before.st_mode):
+            raise WriteError("is not a regular file; only regular files can be written")
+        # The superuser may write everything, but a read-only file must stay unchanged.
+        if not before.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(path, os.W_OK):
+            raise WriteError("is read-only; allow writing to it first")
         with _write_beside(path, new, before) as beside:
             # As late as possible, so that changes of other programs are not lost.
             if not _holds(path, old) or _identity(path.stat()) != _identity(before):
@@ -232,7 +229,7 @@ def replace_file(name: str, old: bytes, new: bytes) -> Written:
     except (OSError, RuntimeError) as fault:  # RuntimeError: circular links, before Python 3.13
         raise _refuse(fault) from fault
     _sync_folder(path.parent)
-    return Written(before.st_nlink - 1)
+    return before.st_nlink - 1
 
 
 def _holds(path: Path, data: bytes) -> bool:
@@ -244,14 +241,6 @@ def _holds(path: Path, data: bytes) -> bool:
 
 def _refuse(fault: OSError | RuntimeError) -> WriteError:
     return WriteError(f"cannot be written: {getattr(fault, 'strerror', None) or fault}")
-
-
-def _check(path: Path, status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        raise WriteError("is not a regular file; only regular files can be written")
-    # The superuser may write everything, but a read-only file must stay unchanged.
-    if not status.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(path, os.W_OK):
-        raise WriteError("is read-only; allow writing to it first")
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.analysis import LABEL, Agreement, Breach, Disagreement, Listed, PassRate, Plan
+from rubric_lint.agree.analysis import LABEL, Agreement, Breach, Listed, PassRate, Plan
 from rubric_lint.agree.comparison import (
     FIRM,
     LEAST,
@@ -105,13 +105,12 @@ def _count(comparison: Comparison, notes: Sequence[str]) -> Section:
         columns.append(Column("same", [_counted_share(pair.exact) for pair in pairs]))
     else:
         columns.append(Column("n", [f"{each.answers:,}" for each in measures]))
-    if any(pair.gate for pair in pairs):
-        columns.append(
-            Column("bad caught", [_counted_share(pair.gate.bad_caught) if pair.gate else "" for pair in pairs])
-        )
-        columns.append(
-            Column("good passed", [_counted_share(pair.gate.good_passed) if pair.gate else "" for pair in pairs])
-        )
+    gates = [pair.gate for pair in pairs]
+    if any(gates):
+        columns += [
+            Column("bad caught", [_counted_share(gate.bad_caught) if gate else "" for gate in gates]),
+            Column("good passed", [_counted_share(gate.good_passed) if gate else "" for gate in gates]),
+        ]
     return Section(_title(comparison), columns, notes)
 
 
@@ -131,10 +130,6 @@ def _compare(comparison: Comparison, chosen: Chosen | None) -> Section:
     notes = list(_explain(figures))
     if comparison.between is Between.LABEL and chosen is Chosen.BY_VERDICT:
         notes.append("The labels were chosen by the judge's verdict, so no figure here holds for all answers.")
-    return Section(_title(comparison), _columns_of(measures), notes)
-
-
-def _columns_of(measures: Sequence[Compared]) -> list[Column]:
     is_pair = any(compared.pair for compared in measures)
     kappas, alphas, acs = ([compared.find(family) for compared in measures] for family in ("kappa", "alpha", "ac"))
     names = [_name(compared.measure) for compared in measures]
@@ -147,7 +142,7 @@ def _columns_of(measures: Sequence[Compared]) -> list[Column]:
     if any("bias" in compared.figures for compared in measures):
         found.append(Column("bias", [_signed(compared.figures.get("bias")) for compared in measures]))
         found.append(Column("error", [_points(compared.figures.get("mean_error")) for compared in measures], 2))
-    return found
+    return Section(_title(comparison), found, notes)
 
 
 def _count_caught(measures: Sequence[Compared]) -> Section:
@@ -267,9 +262,7 @@ def _show_flips(rater: str, flips: Sequence[Measured]) -> Section:
     ]
     if flips[0].answers < LEAST:
         return Section(title, columns)
-    columns += [
-        Column(INTERVAL, list(map(_interval, figures))),
-    ]
+    columns.append(Column(INTERVAL, list(map(_interval, figures))))
     return Section(title, columns, list(_explain((each.measure, [each.figure]) for each in flips)))
 
 
@@ -375,19 +368,15 @@ def _show_disagreements(listed: Listed, columns: int, most: int) -> Iterator[str
     yield f"{listed.total:,} disagreement{'' if listed.total == 1 else 's'}, the worst first"
     worst = listed.worst[:most]
     for each in worst:
-        yield from _show_disagreement(each, columns)
+        data = each.to_json()
+        yield f"  {data['kind']}: {shorten_name(data['id'], 24)}, {shorten_name(each.measure.name, 36)}"
+        for rating in data["ratings"]:
+            said = f": {' '.join(rating['reason'].split())}" if rating["reason"] else ""
+            line = f"    {rating['rater']} {name_answer(rating['value'])} ({rating['verdict']}){said}"
+            yield shorten_name(line, columns)
     if listed.total > len(worst):
         more = f"... and {listed.total - len(worst):,} more; --worst N lists more, --format json all"
         yield from wrap(more, columns, "  ")
-
-
-def _show_disagreement(each: Disagreement, columns: int) -> Iterator[str]:
-    data = each.to_json()
-    yield f"  {data['kind']}: {shorten_name(data['id'], 24)}, {shorten_name(each.measure.name, 36)}"
-    for rating in data["ratings"]:
-        said = f": {' '.join(rating['reason'].split())}" if rating["reason"] else ""
-        line = f"    {rating['rater']} {name_answer(rating['value'])} ({rating['verdict']}){said}"
-        yield shorten_name(line, columns)
 
 
 def describe_findings(findings: Findings) -> dict[str, Any]:

@@ -89,7 +89,8 @@ def word_headline(found: Assessment) -> str:
     """Return the answer in one sentence."""
     review = found.review
     mend = len(found.list(Standing.MEND))
-    more = f"{'at least ' * _lacks_class(found)}{counted(_count_more(found), 'more label')}"
+    lacks_class = any(each is not None and not each.share.n for each in (found.caught, found.passed))
+    more = f"{'at least ' * lacks_class}{counted(_count_more(found), 'more label')}"
     values = {
         "errors": counted(sum(each.severity is Severity.ERROR for each in _list_evidence(found)), "error"),
         "mend": f"{mend} of {counted(len(found.criteria), 'criterion', 'criteria')}"
@@ -152,7 +153,13 @@ def word_history(found: Assessment) -> Iterator[tuple[int, str]]:
         yield 1, f"{each.criterion}: {_word_best(each)}"
         for wording in each.wordings:
             yield 2, f"{_name_version(wording)}: {wording.text}"
-            yield 3, _word_measured(wording)
+            apart, pairs = wording.apart
+            parts = [counted(len(wording.step), "answer")]
+            if wording.right:
+                parts.append(f"right on {sum(wording.right.values())} of {len(wording.right)} labelled")
+            if wording.flips:
+                parts.append(f"samples differ on {sum(wording.flips.values())} of {len(wording.flips)}")
+            yield 3, "; ".join([*parts, f"tells {apart:,} of {counted(pairs, 'pair')} apart"])
         for versus in each.versus:
             first, second = (_name_version(each.wordings[number]) for number in (versus.first, versus.second))
             yield 2, f"{first} and {second}: {_word_versus(versus)}"
@@ -172,16 +179,6 @@ def _word_best(each: Traced) -> str:
     if not any(versus.common for versus in each.versus):
         return "cannot say which wording is best: no common answers with labels or several samples"
     return "no wording is shown to be best"
-
-
-def _word_measured(wording: Wording) -> str:
-    apart, pairs = wording.apart
-    parts = [counted(len(wording.step), "answer")]
-    if wording.right:
-        parts.append(f"right on {sum(wording.right.values())} of {len(wording.right)} labelled")
-    if wording.flips:
-        parts.append(f"samples differ on {sum(wording.flips.values())} of {len(wording.flips)}")
-    return "; ".join([*parts, f"tells {apart:,} of {counted(pairs, 'pair')} apart"])
 
 
 def _word_versus(versus: Versus) -> str:
@@ -206,10 +203,6 @@ def _count_more(found: Assessment) -> int:
 def _count_labelled(found: Assessment) -> int:
     """Return the answers with a label of the verdict, which are those that decide."""
     return sum(each.share.n for each in (found.caught, found.passed) if each is not None)
-
-
-def _lacks_class(found: Assessment) -> bool:
-    return any(each is not None and not each.share.n for each in (found.caught, found.passed))
 
 
 def _list_evidence(found: Assessment) -> list[Evidence]:
@@ -331,7 +324,10 @@ _UNITS = {
 def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
     """Yield what to do next."""
     review, reasons = found.review, found.reasons
-    again = ["rubric-lint", "assess", given.rubric, given.answers, *_name_results(given)]
+    beside = f"{given.answers.removesuffix('.jsonl')}.judged.jsonl"
+    is_known = tuple(given.results) in {(), (beside,), (given.answers,)}  # the answers name the results then
+    named = [] if is_known else [word for name in given.results for word in ("--results", name)]
+    again = ["rubric-lint", "assess", given.rubric, given.answers, *named]
     sheets = given.labels or (_name_sheet(given),)
     labelled = [*again, *(word for name in sheets for word in ("--labels", name))]
     if Reason.ERRORS in reasons:
@@ -356,7 +352,9 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         command = shlex.join(["rubric-lint", "agree", given.rubric, *files])
         who = "people" if Reason.DISPUTED in reasons else "people and the judge"
         yield Step(f"Read the answers on which {who} differ.", command)
-    if Reason.NO_LABELS in reasons and _has_unusable_labels(review, given):
+    unused = {*(each.file for each in review.invalid), *(each["file"] for each in given.unmatched)}
+    are_unusable = given.labels and (review.left_out or not unused.isdisjoint(given.labels))
+    if Reason.NO_LABELS in reasons and are_unusable:
         yield Step("No label could be used: correct the labels, then run this again.", shlex.join(labelled))
     elif Reason.NO_LABELS in reasons or Reason.BY_VERDICT in reasons:
         least = count_deciding(Share(0, 0), found.asked.target, found.asked.level) or 0
@@ -389,20 +387,12 @@ def _list_steps_to_more(found: Assessment, given: Given, labelled: Sequence[str]
 def _list_steps_of_doubt(found: Assessment, given: Given, again: Sequence[str]) -> Iterator[Step]:
     if Reason.REPEATED in found.reasons:
         yield Step("Have answers judged and labelled that differ from each other.")
-    if _has_invalid_results(found, given):
+    if any(each.file in given.results for each in found.review.invalid):
         yield _ask_again(given)
     if Reason.UNSCORED not in found.reasons:
         return
     if any(each.reason == NO_RESULT for each in found.review.left_out):
         yield Step("Have the labelled answers judged that have no result.", shlex.join([*again, "--model", "MODEL"]))
-
-
-def _name_results(given: Given) -> list[str]:
-    """Return the options that name the results, if the answers do not."""
-    beside = f"{given.answers.removesuffix('.jsonl')}.judged.jsonl"
-    if tuple(given.results) in {(), (beside,), (given.answers,)}:
-        return []
-    return [word for name in given.results for word in ("--results", name)]
 
 
 def _name_sheet(given: Given) -> str:
@@ -412,18 +402,9 @@ def _name_sheet(given: Given) -> str:
     return next(name for name in names if name not in taken)
 
 
-def _has_invalid_results(found: Assessment, given: Given) -> bool:
-    return any(each.file in given.results for each in found.review.invalid)
-
-
 def _ask_again(given: Given) -> Step:
     command = ["rubric-lint", "judge", given.rubric, given.results[0], "--again", "--model", "MODEL"]
     return Step("Ask again for the invalid outputs, with the options of the first run.", shlex.join(command))
-
-
-def _has_unusable_labels(review: Review, given: Given) -> bool:
-    files = {*(each.file for each in review.invalid), *(each["file"] for each in given.unmatched)}
-    return bool(given.labels) and (bool(review.left_out) or not files.isdisjoint(given.labels))
 
 
 def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:
@@ -436,23 +417,11 @@ def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:
     known = [("--results", name) for name in given.results] + [("--labels", name) for name in labels]
     options = [*(word for pair in known for word in pair), "--sample", str(count), "-o", _name_sheet(given)]
     command = shlex.join(["rubric-lint", "labels", given.rubric, given.answers, *options])
-    return Step(f"{text}.{_warn_of_rare(found)}", command)
-
-
-def _warn_of_rare(found: Assessment) -> str:
-    """Return what to say if no labelled answer is one that people fail, or pass."""
-    if found.caught is None or found.passed is None or not _count_labelled(found):
-        return ""
-    rare = "" if found.caught.share.n and found.passed.share.n else "pass" if found.caught.share.n else "fail"
-    return f" Of those labelled so far people {rare} none, so the draw may hold none either." if rare else ""
-
-
-def _group_unknown(found: Assessment) -> dict[str, list[str]]:
-    """Return the criteria of which nothing can be said yet by what would decide."""
-    groups: dict[str, list[str]] = {}
-    for each in found.list(Standing.UNKNOWN):
-        groups.setdefault(word_lack(each, found), []).append(each.id)
-    return groups
+    rare = ""
+    if found.caught and found.passed and _count_labelled(found):
+        rare = "" if found.caught.share.n and found.passed.share.n else "pass" if found.caught.share.n else "fail"
+    warning = f" Of those labelled so far people {rare} none, so the draw may hold none either." if rare else ""
+    return Step(f"{text}.{warning}", command)
 
 
 def as_text(several: Sequence[Assessment], given: Given, look: Style, write: Write) -> None:
@@ -507,7 +476,9 @@ def _write_standings(found: Assessment, look: Style, room: int) -> Iterator[str]
     rows = [f"line {each.line}: {each.id}: {word_faults(each.evidence)}" for each in found.list(Standing.MEND)]
     rows += [f"line {each.line}: {word_faults([each])}" for each in found.evidence if each.is_blocking]
     yield from _write_rows(Standing.MEND, _shorten(rows), look.paint("error", "mend"), room)
-    groups = _group_unknown(found)
+    groups: dict[str, list[str]] = {}
+    for each in found.list(Standing.UNKNOWN):
+        groups.setdefault(word_lack(each, found), []).append(each.id)
     unknown = [f"{list_names(names, 4)}: {lack}" for lack, names in groups.items()]
     yield from _write_rows(Standing.UNKNOWN, _shorten(unknown), look.paint("warning", "cannot say yet"), room)
     if keep := [each.id for each in found.list(Standing.KEEP)]:

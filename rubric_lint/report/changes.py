@@ -45,15 +45,7 @@ class Comparison(NamedTuple):
         return not (self.changes or self.findings or self.tests or self.skipped)
 
 
-class Words(NamedTuple):
-    """A change in words: its subject and both sides."""
-
-    subject: str
-    old: str
-    new: str
-
-
-def word(change: Change) -> Words:
+def word(change: Change) -> tuple[str, str, str]:
     """Return the subject of a change and both sides in words; a missing side is empty."""
     subject, describe = _WORDS[change.what]
     if change.what is What.SCORES:
@@ -64,7 +56,8 @@ def word(change: Change) -> Words:
         subject = (change.new or change.old or {})["field"]
     elif change.what is What.LEVEL:
         subject = f"level {change.scores[0]}"
-    return Words(subject, *("" if side is None else describe(side) for side in (change.old, change.new)))
+    old, new = ("" if side is None else describe(side) for side in (change.old, change.new))
+    return subject, old, new
 
 
 def _outcome(side: Value) -> str:
@@ -78,8 +71,7 @@ def _shares(side: Value) -> str:
     if len(set(figures)) == 1:
         each = " each" if len(figures) > 1 else ""
         return f"{figures[0]}{each}" if each else f"{shares[0]['id']} {figures[0]}"
-    named = [f"{share['id']} {figure}" for share, figure in zip(shares, figures, strict=True)]
-    return _first(named)
+    return _first([f"{share['id']} {figure}" for share, figure in zip(shares, figures, strict=True)])
 
 
 def _first(items: Sequence[str]) -> str:
@@ -92,14 +84,6 @@ _LISTED = 5
 
 def _share(side: Value) -> str:
     return f"{percent(Fraction(side['share']))} (weight {side['weight']:g})"
-
-
-def _gate(side: Value) -> str:
-    return "none" if side["gate"] is None else f"{side['gate']}"
-
-
-def _thresholds(side: Value) -> str:
-    return f"pass from {side['pass']:g}, borderline from {side['borderline']:g}"
 
 
 def _criterion(side: Value) -> str:
@@ -122,7 +106,7 @@ _WORDS: Mapping[What, tuple[str, Callable[[Value], str]]] = {
     What.RUBRIC_REMOVED: ("rubric", _rubric),
     What.RUBRIC_RENAMED: ("name", lambda side: str(side["name"])),
     What.SHAPE: ("shape", lambda side: str(side["shape"]).replace("_", " ")),
-    What.THRESHOLDS: ("verdict", _thresholds),
+    What.THRESHOLDS: ("verdict", "pass from {0[pass]:g}, borderline from {0[borderline]:g}".format),
     What.ADDED: ("criterion", _criterion),
     What.REMOVED: ("criterion", _criterion),
     What.RENAMED: ("id", lambda side: str(side["id"])),
@@ -130,7 +114,7 @@ _WORDS: Mapping[What, tuple[str, Callable[[Value], str]]] = {
     What.FIELD: ("field", lambda side: str(side["text"])),
     What.MOVED: ("ids made from places", lambda side: _first(side["ids"])),
     What.SHARE: ("share", _shares),
-    What.GATE: ("gate", _gate),
+    What.GATE: ("gate", lambda side: "none" if side["gate"] is None else str(side["gate"])),
     What.SCORES: ("scores", _outcome),
     What.LEVEL: ("level", _level),
 }
@@ -141,22 +125,33 @@ def as_text(comparison: Comparison, *, color: bool = False) -> Iterator[str]:
     for name, changes in groupby(comparison.changes, lambda change: change.rubric):
         yield _paint(f"rubric {visible(name or '')}", color, bold=True)
         for change in changes:
-            yield from _lines(change, color=color)
+            subject, old, new = (visible(text.replace("\n", " ")) for text in word(change))
+            about = f"{visible(change.criterion)}: " if change.criterion else ""
+            where = f" ({visible(_where(change))})" if any(change.places) else ""
+            if change.old is None and change.what is not What.SCORES:
+                yield _paint(f"  + {about}{subject}: {new}{where}", color, fg="green")
+            elif change.new is None and change.what is not What.SCORES:
+                yield _paint(f"  - {about}{subject}: {old}{where}", color, fg="red")
+            else:
+                yield f"  ~ {about}{subject}{where}"
+                yield _paint(f"      - {old or _NOT_ALLOWED}", color, fg="red")
+                yield _paint(f"      + {new or _NOT_ALLOWED}", color, fg="green")
     yield _count(comparison)
     if comparison.effects:
         yield ""
-        yield from _effect_lines(comparison.effects)
+        yield _summary(comparison.effects)
+        for effect in comparison.effects.changed[:MOST]:
+            yield f"  {_name(effect)}: {_side(effect, 'old')} -> {_side(effect, 'new')}{_reason(effect)}"
+        if len(comparison.effects.changed) > MOST:
+            yield f"  and {len(comparison.effects.changed) - MOST} more; --format json lists all"
     for title, found in _list_findings(comparison):
         yield from ("", _paint(title, color, bold=True))
         yield from (
             f"  {place} {finding.severity} {finding.rule}: {visible(finding.message)}" for place, finding in found
         )
     if comparison.skipped:
-        yield from (
-            "",
-            _paint("Not compared", color, bold=True),
-            *(f"  {visible(line)}" for line in comparison.skipped),
-        )
+        yield from ("", _paint("Not compared", color, bold=True))
+        yield from (f"  {visible(line)}" for line in comparison.skipped)
 
 
 def _list_findings(comparison: Comparison) -> Iterator[tuple[str, list[tuple[str, Finding]]]]:
@@ -170,20 +165,6 @@ def _list_findings(comparison: Comparison) -> Iterator[tuple[str, list[tuple[str
                 for (source, finding), place in zip(found, places, strict=True)
             ]
             yield f"{title}: {len(found)}", named
-
-
-def _lines(change: Change, *, color: bool) -> Iterator[str]:
-    subject, old, new = (visible(text.replace("\n", " ")) for text in word(change))
-    about = f"{visible(change.criterion)}: " if change.criterion else ""
-    where = f" ({visible(_where(change))})" if any(change.places) else ""
-    if change.old is None and change.what is not What.SCORES:
-        yield _paint(f"  + {about}{subject}: {new}{where}", color, fg="green")
-    elif change.new is None and change.what is not What.SCORES:
-        yield _paint(f"  - {about}{subject}: {old}{where}", color, fg="red")
-    else:
-        yield f"  ~ {about}{subject}{where}"
-        yield _paint(f"      - {old or _NOT_ALLOWED}", color, fg="red")
-        yield _paint(f"      + {new or _NOT_ALLOWED}", color, fg="green")
 
 
 def _where(change: Change) -> str:
@@ -213,14 +194,6 @@ def _count(comparison: Comparison) -> str:
     return f"{counted(len(comparison.changes), 'change')} in {counted(rubrics, 'rubric')} from {old} to {new}."
 
 
-def _effect_lines(effects: Effects) -> Iterator[str]:
-    yield _summary(effects)
-    for effect in effects.changed[:MOST]:
-        yield f"  {_name(effect)}: {_side(effect, 'old')} -> {_side(effect, 'new')}{_reason(effect)}"
-    if len(effects.changed) > MOST:
-        yield f"  and {len(effects.changed) - MOST} more; --format json lists all"
-
-
 def _summary(effects: Effects) -> str:
     """Return how many verdicts change, by old and new verdict."""
     sides = sorted(effects.verdicts, key=lambda sides: [_ORDER.index(side) for side in sides])
@@ -240,10 +213,6 @@ _ORDER = (*Verdict, INVALID)
 def _name(effect: Effect) -> str:
     identity = effect.new.head.get("id")
     return f"line {effect.new.line}" if identity is None else visible(str(identity))
-
-
-def _sides(effect: Effect) -> list[Any]:
-    return [effect.to_json()[side] for side in ("old", "new")]
 
 
 def _side(effect: Effect, which: str) -> str:
@@ -275,7 +244,7 @@ def as_markdown(comparison: Comparison) -> Iterator[str]:
         yield escape(_summary(comparison.effects))
         changed = comparison.effects.changed
         if comparison.is_branch:  # where the score alone changes, nobody has to look
-            changed = [each for each in changed if len({side["verdict"] for side in _sides(each)}) > 1]
+            changed = [each for each in changed if each.to_json()["old"]["verdict"] != each.to_json()["new"]["verdict"]]
         if changed:
             yield ""
             rows = ((_name(each), _side(each, "old"), _side(each, "new") + _reason(each)) for each in changed[:MOST])
@@ -342,7 +311,10 @@ def word_comparison(found: Mapping[str, Any], other: str) -> Iterator[str]:
     yield f"compared with {visible(other)}: {counted(found['answers'], 'answer')}: {counts}{means}"
     for answer in found["worse_answers"][:MOST]:
         name = answer["id"] if isinstance(answer["id"], str) else json.dumps(answer["id"], ensure_ascii=False)
-        fell = [*map(_word_criterion, answer["criteria"][:_MOST_CRITERIA])]
+        fell = []
+        for each in answer["criteria"][:_MOST_CRITERIA]:
+            missed = ", gate missed" if each["gate_missed"] else ""
+            fell.append(f"{visible(each['id'])} {name_answer(each['old'])} -> {name_answer(each['new'])}{missed}")
         more = len(answer["criteria"]) - len(fell)
         told = join_words([*fell, f"{more} more"] if more else fell) or "no criterion is worse, the rubric differs"
         yield f"  worse: {visible(name)}: {word_result(answer['old'])} -> {word_result(answer['new'])} ({told})"
@@ -350,9 +322,9 @@ def word_comparison(found: Mapping[str, Any], other: str) -> Iterator[str]:
         yield f"  ... and {found['worse'] - MOST:,} more that got worse; --format json lists them"
     worse = sorted((each for each in found["criteria"] if each["worse"]), key=lambda each: -each["worse"])
     for each in worse[:MOST]:
-        missed = "old_gates_missed", "new_gates_missed"
+        before, now = each["old_gates_missed"], each["new_gates_missed"]
         mean = f"mean {each['old_mean']:.3f} -> {each['new_mean']:.3f}"
-        gates = f", gate missed {each[missed[0]]} -> {each[missed[1]]}" if each[missed[0]] or each[missed[1]] else ""
+        gates = f", gate missed {before} -> {now}" if before or now else ""
         counts = f"worse in {counted(each['worse'], 'answer')}, better in {each['better']:,}"
         yield f"  criterion {visible(each['id'])}: {counts}; {mean}{gates}"
     if len(worse) > MOST:
@@ -366,8 +338,3 @@ def word_comparison(found: Mapping[str, Any], other: str) -> Iterator[str]:
     }
     if left := [f"{count:,} {where}" for where, count in lost.items() if count]:
         yield f"  not compared: {join_words(left)}"
-
-
-def _word_criterion(each: Mapping[str, Any]) -> str:
-    missed = ", gate missed" if each["gate_missed"] else ""
-    return f"{visible(each['id'])} {name_answer(each['old'])} -> {name_answer(each['new'])}{missed}"

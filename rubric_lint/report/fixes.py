@@ -39,7 +39,7 @@ def word_troubles(outcome: FixOutcome) -> Iterator[str]:
     fixed, name = outcome.fixed, visible(outcome.name)
     if fixed.left_out and not fixed.doubt:
         yield f"{name}: some fixes were skipped; with them, {visible(fixed.left_out)}"
-    yield from _word_refusals(outcome, "left unchanged")
+    yield from word_refusals(outcome, "left unchanged")
     for note in fixed.notes:
         yield f"{name}{write_place(fixed, note.at)}: {visible(note.message)}"
     if not fixed.doubt:
@@ -159,12 +159,7 @@ def word_formatted(outcome: FixOutcome, *, is_dry: bool) -> Iterator[str]:
         yield f"{visible(outcome.name)}: {'would be formatted' if is_dry else 'formatted'}"
 
 
-def word_unformatted(outcome: FixOutcome) -> Iterator[str]:
-    """Yield a line for each reason why a file, or a part of it, is left alone."""
-    yield from _word_refusals(outcome, "not formatted")
-
-
-def _word_refusals(outcome: FixOutcome, what: str) -> Iterator[str]:
+def word_refusals(outcome: FixOutcome, what: str) -> Iterator[str]:
     """Yield a line for each reason why a file is as it was, which `what` says, and for its hard links."""
     fixed, name = outcome.fixed, visible(outcome.name)
     if fixed.doubt:

@@ -8,7 +8,7 @@ from rubric_lint.fix import SAFE
 from rubric_lint.fix.run import FixOutcome
 from rubric_lint.improve.proposals import MODEL, Refusal
 from rubric_lint.improve.run import NEEDED, Improvement, Left, Outcome, Tried
-from rubric_lint.improve.trial import LEAST, Decided, Figure, Gain, Reason
+from rubric_lint.improve.trial import LEAST, Decided, Gain, Reason
 from rubric_lint.judge.spending import Prices, Spending, word_cost
 from rubric_lint.messages import join_words, list_names, shorten, visible, visible_json
 from rubric_lint.report.fixes import write_diff
@@ -88,14 +88,6 @@ _REASONS = {
 }
 
 
-def word_figure(figure: Figure) -> str:
-    """Write a paired difference in words and figures."""
-    before, after = figure.before, figure.after
-    p = "" if figure.p is None else f"; p = {figure.p:.2g}"
-    moved = "" if figure.test is Gain.APART else f"; {figure.better} better, {figure.worse} worse"
-    return f"{_TESTS[figure.test]}: {after.x:,} of {after.n:,}, was {before.x:,} of {before.n:,}{moved}{p}"
-
-
 def word_reason(tried: Tried) -> str:
     """Say why a proposal was rejected."""
     if tried.refused:
@@ -103,14 +95,10 @@ def word_reason(tried: Tried) -> str:
     decided = tried.decided
     if decided is None:
         return "not decided"
-    others = list_names([each.of or "the verdict" for each in _list_others(decided)], 3)
+    own = decided.figures[0].of if decided.figures else ""
+    others = list_names([each.of or "the verdict" for each in decided.figures if each.of != own], 3)
     values = {"n": decided.n, "rules": join_words(list(decided.rules)), "others": others}
     return _REASONS[decided.reason].format(failed=list_names(decided.failed, 3), **values)
-
-
-def _list_others(decided: Decided) -> list[Figure]:
-    own = decided.figures[0].of if decided.figures else ""
-    return [each for each in decided.figures if each.of != own]
 
 
 def as_text(page: Page, look: Style, write: Write) -> None:
@@ -120,7 +108,15 @@ def as_text(page: Page, look: Style, write: Write) -> None:
         write("\n" * (number > 0))
         for line in _write_rubric(found, look, room):
             write(line if line.endswith("\n") else f"{line}\n")
-    for line in _write_end(page, room):
+    cost = list(word_cost(page.spending.find_cost(page.prices), page.prices.currency)) if page.prices else []
+    lines = ["", *wrap(visible("; ".join([counted(page.spending.requests, "request"), *cost])), room)]
+    if page.is_stopped:
+        lines += wrap("Stopped; nothing was written. Run the same command to go on.", room)
+    elif page.is_written:
+        lines += wrap("Written. Outputs recorded before are of the old wording: judge again, and record tests.", room)
+    elif any(each.offered for found in page.several for each in found.outcomes):
+        lines += wrap("Nothing was written. Next: the same command with --write; replies come from the cache.", room)
+    for line in lines:
         write(f"{line}\n")
 
 
@@ -183,7 +179,11 @@ def _write_evidence(decided: Decided, outcome: Outcome, room: int) -> Iterator[s
     own = decided.figures[0].of if decided.figures else ""
     for figure in decided.figures:
         of = "" if figure.of == own else f"{figure.of or 'verdict'}: "
-        yield from wrap(visible(of + word_figure(figure)), room, "    ")
+        before, after = figure.before, figure.after
+        p = "" if figure.p is None else f"; p = {figure.p:.2g}"
+        moved = "" if figure.test is Gain.APART else f"; {figure.better} better, {figure.worse} worse"
+        shares = f"{after.x:,} of {after.n:,}, was {before.x:,} of {before.n:,}"
+        yield from wrap(visible(f"{of}{_TESTS[figure.test]}: {shares}{moved}{p}"), room, "    ")
     if decided.figures:
         proposals = counted(outcome.proposals, "proposal")
         yield from wrap(
@@ -191,47 +191,32 @@ def _write_evidence(decided: Decided, outcome: Outcome, room: int) -> Iterator[s
         )
 
 
-def _write_end(page: Page, room: int) -> Iterator[str]:
-    yield ""
-    cost = list(word_cost(page.spending.find_cost(page.prices), page.prices.currency)) if page.prices else []
-    yield from wrap(visible("; ".join([counted(page.spending.requests, "request"), *cost])), room)
-    offered = any(each.offered for found in page.several for each in found.outcomes)
-    if page.is_stopped:
-        yield from wrap("Stopped; nothing was written. Run the same command to go on.", room)
-    elif page.is_written:
-        yield from wrap("Written. Outputs recorded before are of the old wording: judge again, and record tests.", room)
-    elif offered:
-        yield from wrap("Nothing was written. Next: the same command with --write; replies come from the cache.", room)
-
-
 def as_json(page: Page, _look: Style, write: Write) -> None:
     """Write the JSON report."""
     cost = str(page.spending.find_cost(page.prices).amount) if page.prices else None
     report = {
         "version": VERSION,
-        "rubrics": [_describe(each) for each in page.several],
+        "rubrics": [
+            {
+                "file": found.assessment.file,
+                "rubric": found.assessment.rubric,
+                "rubric_hash": found.assessment.review.hash or None,
+                "line": found.assessment.line,
+                "answers": found.assessment.review.answers,
+                "written_from": found.written_from,
+                "proved_on": found.proved_on,
+                "tests_not_asked": found.unasked_tests,
+                "criteria": [_describe_outcome(each) for each in found.outcomes],
+                "findings": [each.to_json() for each in found.whole],
+            }
+            for found in page.several
+        ],
         "requests": page.spending.requests,
         "cost": cost,
         "written": page.is_written,
         "stopped": page.is_stopped,
     }
     write(visible_json(json.dumps(report, ensure_ascii=False, indent=1)) + "\n")
-
-
-def _describe(found: Improvement) -> dict[str, Any]:
-    about = found.assessment
-    return {
-        "file": about.file,
-        "rubric": about.rubric,
-        "rubric_hash": about.review.hash or None,
-        "line": about.line,
-        "answers": about.review.answers,
-        "written_from": found.written_from,
-        "proved_on": found.proved_on,
-        "tests_not_asked": found.unasked_tests,
-        "criteria": [_describe_outcome(each) for each in found.outcomes],
-        "findings": [each.to_json() for each in found.whole],
-    }
 
 
 def _describe_outcome(outcome: Outcome) -> dict[str, Any]:

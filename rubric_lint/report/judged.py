@@ -1,9 +1,8 @@
 """Write what judged data show beside findings: what they rest on, and what cannot be tested yet."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from rubric_lint.agree.judged.outcomes import Untested
-from rubric_lint.agree.judged.run import NO_RESULTS, JudgedRun, Review
+from rubric_lint.agree.judged.run import NO_RESULTS, JudgedRun
 from rubric_lint.agree.reading import list_invalid
 from rubric_lint.messages import join_words, list_names, visible
 from rubric_lint.run.summary import counted
@@ -15,29 +14,24 @@ _MOST = 10
 def word_reviews(run: JudgedRun) -> Iterator[str]:
     """Yield for each rubric what its results are and what they are too few for."""
     for each in run.reviewed:
-        if not each.review.fault:
-            yield from map(visible, _word_review(each.review))
-        elif each.review.fault != NO_RESULTS:
-            yield visible(f"{each.review.rubric}: results not looked at: {each.review.fault}")
+        review = each.review
+        if review.fault:
+            if review.fault != NO_RESULTS:
+                yield visible(f"{review.rubric}: results not looked at: {review.fault}")
+            continue
+        judges, people = list_names(review.judges), list_names(review.people)
+        labelled = f", {review.labelled} with labels by {people}" if review.labelled else ""
+        median = "; the median of their outputs counts" if len(review.judges) > 1 else ""
+        stop = "; not enough data for:" if review.untested else "."
+        answers = counted(review.answers, "answer")
+        yield visible(f"{review.rubric}: {answers} judged by {judges}{labelled}{median}{stop}")
+        for untested in review.untested:
+            of = f" of {list_names(untested.names)}" if untested.names else ""
+            needed = f"{untested.needed} {untested.unit} would do"
+            yield visible(f"  {untested.rule}{of}: {untested.reason}; {needed}")
     without = [each.review.rubric for each in run.reviewed if each.review.fault == NO_RESULTS]
     if without:
         yield visible(f"No results for {counted(len(without), 'rubric')}: {list_names(without)}.")
-
-
-def _word_review(review: Review) -> Iterator[str]:
-    judges, people = list_names(review.judges), list_names(review.people)
-    labelled = f", {review.labelled} with labels by {people}" if review.labelled else ""
-    median = "; the median of their outputs counts" if len(review.judges) > 1 else ""
-    stop = "; not enough data for:" if review.untested else "."
-    yield f"{review.rubric}: {counted(review.answers, 'answer')} judged by {judges}{labelled}{median}{stop}"
-    for untested in review.untested:
-        yield f"  {_word_untested(untested)}"
-
-
-def _word_untested(untested: Untested) -> str:
-    of = f" of {list_names(untested.names)}" if untested.names else ""
-    needed = f"{untested.needed} {untested.unit} would do"
-    return f"{untested.rule}{of}: {untested.reason}; {needed}"
 
 
 def word_records(run: JudgedRun) -> Iterator[str]:
@@ -56,10 +50,6 @@ def word_records(run: JudgedRun) -> Iterator[str]:
             verb = "are" if records > 1 else "is"
             there = f"there {'is' if len(known) == 1 else 'are'} {list_names(known)}" if known else "there are none"
             lines.append(f"{file}: {what} {verb} for the rubric `{rubric}`, which is not in the files; {there}")
-    yield from _shorten(lines)
-
-
-def _shorten(lines: Sequence[str]) -> Iterator[str]:
     yield from lines[:_MOST]
     if len(lines) > _MOST:
         yield f"... and {join_words([counted(len(lines) - _MOST, 'more line')])}; --format json has all"

@@ -24,12 +24,12 @@ from rubric_lint.run.summary import Failure, NearMisses, Reporter, counted, word
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from rubric_lint.edits.intents import Fix
     from rubric_lint.finding import Finding, Result
     from rubric_lint.run.summary import Summary
-    from rubric_lint.text.source import Edit, Source, Span
+    from rubric_lint.text.source import Source, Span
 
 
 def _range(source: Source, span: Span) -> tuple[int, int, int, int]:
@@ -149,14 +149,13 @@ class Sarif(Reporter):
 
     def fail(self, failure: Failure) -> None:
         """Keep a notification for a file that was not linted."""
-        self._notifications.append(
-            {
-                "descriptor": {"id": "fault" if failure.is_fault else "unreadable"},
-                "level": "error",
-                "message": {"text": f"not linted: {whole(failure.reason)}"},
-                "locations": [{"physicalLocation": {"artifactLocation": _locate_file(failure.file)}}],
-            }
-        )
+        kind = "fault" if failure.is_fault else "unreadable"
+        place = {"artifactLocation": _locate_file(failure.file)}
+        self._notify(kind, "error", f"not linted: {whole(failure.reason)}", place)
+
+    def _notify(self, kind: str, level: str, text: str, place: dict[str, Any]) -> None:
+        about = {"descriptor": {"id": kind}, "level": level, "message": {"text": text}}
+        self._notifications.append({**about, "locations": [{"physicalLocation": place}]})
 
     def end(self, _summary: Summary) -> None:
         """Write the invocation, with notifications on near misses, and close the run."""
@@ -165,16 +164,8 @@ class Sarif(Reporter):
         invocation: dict[str, Any] = {"executionSuccessful": not self._notifications}
         for each in self._near:
             region = {"startLine": each.unread.line, "startColumn": each.unread.column}
-            self._notifications.append(
-                {
-                    "descriptor": {"id": "unread"},
-                    "level": "note",
-                    "message": {"text": f"not checked: {whole(each.reason)}"},
-                    "locations": [
-                        {"physicalLocation": {"artifactLocation": _locate_file(each.file), "region": region}}
-                    ],
-                }
-            )
+            place = {"artifactLocation": _locate_file(each.file), "region": region}
+            self._notify("unread", "note", f"not checked: {whole(each.reason)}", place)
         if self._notifications:
             invocation["toolExecutionNotifications"] = self._notifications
         self._write(f'\n  ],\n  "invocations": {dump([invocation])}\n}}]}}\n')
@@ -534,24 +525,21 @@ class Agent(Concise):
 def _word_fix(source: Source, fix: Fix) -> str:
     """Return the title of a fix and its edits, or where they are if they are too long for a line."""
     kind = f"choice {fix.choice}" if fix.choice else "safe fix" if fix.safe else "unsafe fix"
-    edits = "; ".join(_word_edits(source, fix.edits))
+    told = []
+    for edit in fix.edits:  # texts are JSON strings, and the end of a range is exclusive
+        line, column, end_line, end_column = _range(source, edit.span)
+        old, new = (visible_json(json.dumps(text, ensure_ascii=False)) for text in (source.slice(edit.span), edit.text))
+        at = f"{old} at {line}:{column}-{end_line}:{end_column}"
+        if edit.span.start == edit.span.end:
+            told.append(f"insert {new} at {line}:{column}")
+        else:
+            told.append(f"replace {at} with {new}" if edit.text else f"delete {at}")
+    edits = "; ".join(told)
     size = sum(edit.span.end - edit.span.start + len(edit.text) for edit in fix.edits)
     if size > LONGEST:
         option = "" if fix.safe else f" --choose {fix.choice}" if fix.choice else " --unsafe-fixes"
         edits = f"{size} characters of edits; `rubric-lint fix{option}` makes them, --format json shows them"
     return f"{kind}: {visible(fix.title)}: {edits}"
-
-
-def _word_edits(source: Source, edits: Iterable[Edit]) -> Iterator[str]:
-    """Yield each edit in words; texts are JSON strings, and the end of a range is exclusive."""
-    for edit in edits:
-        line, column, end_line, end_column = _range(source, edit.span)
-        old, new = (visible_json(json.dumps(text, ensure_ascii=False)) for text in (source.slice(edit.span), edit.text))
-        at = f"{old} at {line}:{column}-{end_line}:{end_column}"
-        if edit.span.start == edit.span.end:
-            yield f"insert {new} at {line}:{column}"
-        else:
-            yield f"replace {at} with {new}" if edit.text else f"delete {at}"
 
 
 class VSCode(Concise):

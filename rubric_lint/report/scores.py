@@ -5,13 +5,13 @@ import gzip
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO
 
 from rubric_lint.dialects.tables.csv_file import armed, is_formula
 from rubric_lint.messages import Causes, join_words, visible, visible_json
 from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, name_answer, width
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
-from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
+from rubric_lint.scoring.totals import RubricTotals, Totals
 
 _EXACT = 1 << 51
 """The number of points up to which a double tells all scores apart."""
@@ -41,18 +41,6 @@ def shorten(result: str, rubrics: Mapping[str, ScoringRubric]) -> str:
     return json.dumps({name: row[name] for name in _COMPACT if row[name] is not None}, ensure_ascii=False)
 
 
-class ScoreFormat(Protocol):
-    """A writer of results as they arrive, and of the totals at the end; it counts the causes of invalid outputs."""
-
-    causes: Causes
-
-    def add(self, results: list[str]) -> None:
-        """Write some results, each a line of JSON."""
-
-    def end(self, totals: Totals, more: Mapping[str, Any]) -> None:
-        """Write the part after the last result; `more` is what the JSON report says besides."""
-
-
 def _join(results: list[str], between: str) -> str:
     """Join lines of JSON, escaped for printing."""
     joined = between.join(results)
@@ -61,19 +49,19 @@ def _join(results: list[str], between: str) -> str:
 
 
 class Lines:
-    """A writer of one result per line."""
+    """A writer of one result per line; as every format it counts the causes of invalid outputs in `causes`."""
 
     def __init__(self, write: Write, _look: Style | None = None) -> None:
         self._write = write
         self.causes = Causes()
 
     def add(self, results: list[str]) -> None:
-        """Write the results."""
+        """Write some results, each a line of JSON."""
         self._write(_join(results, "\n") + "\n")
         count_errors(results, self.causes)
 
     def end(self, totals: Totals, more: Mapping[str, Any]) -> None:
-        """Write nothing: the totals are not a result."""
+        """Write nothing: the totals are not a result. `more` is what the JSON report says besides."""
 
 
 class Compact(Lines):
@@ -88,13 +76,10 @@ class Compact(Lines):
         super().add([shorten(result, self._rubrics) for result in results])
 
 
-class Whole:
+class Whole(Lines):
     """A writer of one object with the results, the totals, and the causes of invalid outputs."""
 
-    def __init__(self, write: Write, _look: Style) -> None:
-        self._write = write
-        self.causes = Causes()
-        self._before = '{"results": [\n'
+    _before = '{"results": [\n'
 
     def add(self, results: list[str]) -> None:
         """Write the results as items of the list."""
@@ -178,14 +163,19 @@ class Table:
         elif totals.outputs > _MOST_OUTPUTS:
             self._write("--format jsonl shows the score and verdict of each output\n")
         else:
-            listed = _read_listed([*map(json.loads, self._first)], has_several=len(totals.rubrics) > 1)
-            self._write("\n".join(_list_outputs(listed, self._look)) + "\n\n")
+            rows = _list_outputs([*map(json.loads, self._first)], self._look, has_several=len(totals.rubrics) > 1)
+            self._write("\n".join(rows) + "\n\n")
         self._tell(str(totals))
 
 
 def _tabulate(rubric: RubricTotals, look: Style) -> str:
-    head = ("criterion", "weight", "mean", "spread", "lowest", "highest", "gate", "missed")
-    rows = [head, *map(_row, rubric.criteria)]
+    rows = [("criterion", "weight", "mean", "spread", "lowest", "highest", "gate", "missed")]
+    for each in rubric.criteria:
+        criterion = each.criterion
+        given = [name_answer(grade.answer) for grade in criterion.grades if each.answers[grade.answer]]
+        gate = ("-", "-") if criterion.gate is None else (str(criterion.gate), str(each.gates_missed))
+        mean, spread = f"{float(each.mean or 0):.3f}", f"{each.spread or 0:.3f}"
+        rows.append((visible(criterion.id), f"{criterion.weight:f}", mean, spread, given[0], given[-1], *gate))
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     counted = [(f"{rubric.verdicts[verdict]} {verdict}", verdict) for verdict in Verdict]
     counts = ", ".join(
@@ -200,52 +190,32 @@ def _tabulate(rubric: RubricTotals, look: Style) -> str:
     return "\n".join([title, *(_line(row, widths) for row in rows), *panels]) + "\n"
 
 
-def _row(totals: CriterionTotals) -> tuple[str, ...]:
-    criterion = totals.criterion
-    given = [name_answer(grade.answer) for grade in criterion.grades if totals.answers[grade.answer]]
-    gate = ("-", "-") if criterion.gate is None else (str(criterion.gate), str(totals.gates_missed))
-    mean, spread = f"{float(totals.mean or 0):.3f}", f"{totals.spread or 0:.3f}"
-    return (visible(criterion.id), f"{criterion.weight:f}", mean, spread, given[0], given[-1], *gate)
+def _list_outputs(results: Sequence[Mapping[str, Any]], look: Style, *, has_several: bool) -> Iterator[str]:
+    """Yield a row for each output; missed gates have lines of their own if they do not fit beside it.
 
-
-class _Listed(NamedTuple):
-    """An output in the table: its id or place, its score, its verdict, and the criteria whose gates it misses."""
-
-    name: str
-    score: str
-    verdict: str
-    missed: str
-
-
-def _read_listed(results: Sequence[Mapping[str, Any]], *, has_several: bool) -> list[_Listed]:
-    """Return what the table says of each result; with `has_several` rubrics, their names are there too."""
-    listed = []
+    With `has_several` rubrics, their names are there too.
+    """
+    rows = [("output", "score", "verdict", "missed gates")]
     for place, result in enumerate(results, start=1):
         given = result.get("id", f"output {place}")
         name = given if isinstance(given, str) and given.strip() else json.dumps(given, ensure_ascii=False)
         name = visible(f"{name} ({result['rubric']})" if has_several and "rubric" in result else name)
         if "error" in result:
-            listed.append(_Listed(name, "-", "invalid", ""))
+            rows.append((name, "-", "invalid", ""))
             continue
         missed = ", ".join(each["id"] for each in result["criteria"] if not each["gate_met"])
-        listed.append(_Listed(name, f"{result['score']:.3f}", result["verdict"], visible(missed)))
-    return listed
-
-
-def _list_outputs(outputs: Sequence[_Listed], look: Style) -> Iterator[str]:
-    """Yield a row for each output; missed gates have lines of their own if they do not fit beside it."""
-    head = _Listed("output", "score", "verdict", "missed gates")
-    name, score, verdict, missed = (max(map(width, column)) for column in zip(head, *outputs, strict=True))
-    room = max(look.columns - score - verdict - 6, _LEAST)
-    is_beside = any(each.missed for each in outputs) and name + missed + 2 <= room
-    for row in (head, *outputs):
-        called = cut(row.name, room)
-        blank = " " * (min(name, room) - width(called))
-        word = row.verdict if row is head else look.paint(VERDICT_ROLES[row.verdict], row.verdict)
-        line = f"  {called}{blank}  {row.score:>{score}}  {word}{'':{verdict - len(row.verdict)}}"
-        yield (f"{line}  {row.missed}" if is_beside else line).rstrip()
-        if row.missed and not is_beside and row is not head:
-            yield f"    misses {cut(row.missed, max(look.columns - 11, _LEAST))}"
+        rows.append((name, f"{result['score']:.3f}", result["verdict"], visible(missed)))
+    widest, *rooms, most = (max(map(width, column)) for column in zip(*rows, strict=True))
+    room = max(look.columns - sum(rooms) - 6, _LEAST)
+    is_beside = any(missed for *_, missed in rows[1:]) and widest + most + 2 <= room
+    for number, (name, score, verdict, missed) in enumerate(rows):
+        called = cut(name, room)
+        blank = " " * (min(widest, room) - width(called))
+        word = look.paint(VERDICT_ROLES[verdict], verdict) if number else verdict
+        line = f"  {called}{blank}  {score:>{rooms[0]}}  {word}{'':{rooms[1] - len(verdict)}}"
+        yield (f"{line}  {missed}" if is_beside else line).rstrip()
+        if missed and not is_beside and number:
+            yield f"    misses {cut(missed, max(look.columns - 11, _LEAST))}"
 
 
 _LEAST = 12
@@ -259,7 +229,7 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     )
 
 
-FORMS: dict[str, Callable[[Write, Style], ScoreFormat]] = {"jsonl": Lines, "json": Whole, "table": Table}
+FORMS: dict[str, Callable[[Write, Style], Lines | Whole | Table]] = {"jsonl": Lines, "json": Whole, "table": Table}
 """The formats by name: each takes where to write, and the look of tables."""
 
 
@@ -271,27 +241,21 @@ class UnknownSuffixError(ValueError):
     """A file name that does not say which kind of file to write."""
 
 
-class ResultFile(Protocol):
-    """A writer of results as they arrive."""
-
-    def add(self, results: list[str]) -> None:
-        """Write some results, each a line of JSON."""
-
-    formulas: int
-    """How many ids a spreadsheet could take for formulas."""
-
-    def end(self) -> None:
-        """Write what is not written yet; the stream stays open."""
-
-
-def open_results(name: str, stream: BinaryIO, rubrics: Mapping[str, ScoringRubric], *, compact: bool) -> ResultFile:
+def open_results(
+    name: str, stream: BinaryIO, rubrics: Mapping[str, ScoringRubric], *, compact: bool
+) -> "_Lines | _Table | _Parquet":
     """Return a writer of the kind that the suffixes of `name` say.
+
+    Its `add` takes results, each a line of JSON; `end` writes what is not written yet, and leaves the stream open.
+    `formulas` counts the ids that a spreadsheet could take for formulas.
 
     Raises:
         UnknownSuffixError: if they say none.
         ImportError: if the kind needs pyarrow, and it is not installed.
     """
-    base, pack = _split_packing(name.lower())
+    name = name.lower()
+    pack = next((suffix for suffix in (".gz", ".zst") if name.endswith(suffix)), None)
+    base = name.removesuffix(pack or "")
     if base.endswith(".parquet") and pack is None:
         return _Parquet(stream, rubrics)
     if base.endswith((".jsonl", ".ndjson")):
@@ -314,13 +278,6 @@ def check_name(name: str, *, compact: bool) -> None:
     writer = open_results(name, io.BytesIO(), {}, compact=compact)
     if compact and not isinstance(writer, _Lines):
         raise ValueError("--compact is for JSON Lines; CSV has one row for each result anyway")
-
-
-def _split_packing(name: str) -> tuple[str, str | None]:
-    for suffix in (".gz", ".zst"):
-        if name.endswith(suffix):
-            return name.removesuffix(suffix), suffix
-    return name, None
 
 
 def _pack(stream: BinaryIO, suffix: str | None) -> Any:

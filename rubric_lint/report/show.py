@@ -10,7 +10,7 @@ from rubric_lint.messages import join_words, percent
 from rubric_lint.report.machine import count_all
 from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, dump, visible, width
 from rubric_lint.run.summary import Summary, counted, word_nothing_read
-from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownExample, ShownLevel, ShownRelease, ShownRubric
+from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownLevel, ShownRubric
 
 VERSION = 1
 _LEAST = 20
@@ -62,7 +62,14 @@ class ShowText:
     def _draw(self, file: str, rubric: ShownRubric) -> Iterator[str]:
         place = self._look.paint("place", f"{visible(file)}:{rubric.line}:{rubric.column}")
         yield f"{place} {visible(rubric.name)}"
-        yield from self._wrap("  ", _sum_up(rubric))
+        shape = "mixed shapes" if rubric.criteria else "no criteria"
+        if rubric.shape:
+            shape = rubric.shape.replace("_", " ")
+        pass_at, borderline_at = rubric.thresholds
+        borderline = f", borderline >= {borderline_at}" if borderline_at < pass_at else ""
+        is_long = len(str(pass_at)) > _MOST_DIGITS
+        told = Fraction(pass_at).limit_denominator(1000) if is_long else pass_at  # 2 of 3 has no end as a decimal
+        yield from self._wrap("  ", f"{shape} ({rubric.format}); pass >= {told}{borderline}")
         if faults := self._count(rubric.errors, rubric.warnings):
             yield f"  {faults}"
         if rubric.task:
@@ -72,20 +79,30 @@ class ShowText:
             yield from self._tabulate(rubric)
         if rubric.examples:
             yield ""
-            yield from self._list_examples(rubric.examples, rubric.thresholds)
+            scores = [_word_score(each.score, rubric.thresholds) for each in rubric.examples]
+            room, most = (
+                max(map(len, cells)) for cells in (("verdict", *(each.verdict for each in rubric.examples)), scores)
+            )
+            yield self._look.paint("gutter", f"  {'verdict':<{room}}  {'score':<{most}}  for example")
+            for each, score in zip(rubric.examples, scores, strict=True):
+                verdict = self._look.paint(VERDICT_ROLES[each.verdict], f"{each.verdict:<{room}}")
+                lines = self._wrap(" " * (room + most + 6), each.title)
+                yield f"  {verdict}  {score:<{most}}  {lines[0].lstrip()}"
+                yield from lines[1:]
 
     def _tabulate(self, rubric: ShownRubric) -> Iterator[str]:
         criteria = rubric.criteria
         if rubric.shape is Shape.HOLISTIC:
             yield from self._list_steps("  ", criteria[0])
             return
-        names = [visible(" ".join(each.id.split())) for each in criteria]
         room = max(self._look.columns // 3, _LEAST)
-        rows = [
-            (cut(name, room), _word_weight(each), *_word_share(each), _word_gate(each))
-            for name, each in zip(names, criteria, strict=True)
-        ]
-        table = [("criterion", "weight", "share", "", "gate"), *rows]
+        table = [("criterion", "weight", "share", "", "gate")]
+        for each in criteria:
+            name = cut(visible(" ".join(each.id.split())), room)
+            weight = "?" if each.weight is None else f"{each.weight:.12g}"
+            share = ("?", "") if each.share is None else (str(each.share), percent(each.share))
+            lowest = f">= {each.gate}" if each.bands or each.levels else "must be met"
+            table.append((name, weight, *share, "-" if each.gate is None else lowest))
         widths = [max(map(width, column)) for column in zip(*table, strict=True)]
         lines = [_align(row, widths) for row in table]
         yield self._look.paint("gutter", f"  {lines[0].rstrip()}")
@@ -109,16 +126,6 @@ class ShowText:
             lead = width(indent) + room + 2
             yield f"{indent}{painted}  {self._clip(name + (step.outcome or '-'), lead)}"
 
-    def _list_examples(self, examples: Sequence[ShownExample], thresholds: Thresholds) -> Iterator[str]:
-        scores = [_word_score(each.score, thresholds) for each in examples]
-        room, most = (max(map(len, cells)) for cells in (("verdict", *(each.verdict for each in examples)), scores))
-        yield self._look.paint("gutter", f"  {'verdict':<{room}}  {'score':<{most}}  for example")
-        for each, score in zip(examples, scores, strict=True):
-            verdict = self._look.paint(VERDICT_ROLES[each.verdict], f"{each.verdict:<{room}}")
-            lines = self._wrap(" " * (room + most + 6), each.title)
-            yield f"  {verdict}  {score:<{most}}  {lines[0].lstrip()}"
-            yield from lines[1:]
-
     def _note(self, shown: Shown) -> Iterator[str]:
         """Yield what is not read, what is wrong and what cannot be scored."""
         file = visible(shown.file)
@@ -133,9 +140,18 @@ class ShowText:
             place = self._look.paint("place", f"{file}:{places[0].line}:{places[0].column}")
             yield from self._look.wrap(f"{place}: not read: {visible(reason)}{more}")
         if faults := self._count(shown.errors, shown.warnings):
-            yield from self._look.wrap(f"{start} {faults}; for details, run: {_command(shown.file)}")
+            import shlex  # noqa: PLC0415  (only files with findings need it)
+
+            name = "-" if shown.file == "<stdin>" else shlex.quote(file)
+            yield from self._look.wrap(f"{start} {faults}; for details, run: rubric-lint {name}")
         for release in shown.releases:
-            yield from self._wrap("", f"{file}: {_word_release(release)}")
+            told = "reads it whole"
+            if release.unread:
+                line, _, reason = release.unread[0]
+                count = len(release.unread)
+                first = f"line {line}" if count == 1 else f"{count} places, the first in line {line}"
+                told = f"does not read it whole: {first}: {reason}"
+            yield from self._wrap("", f"{file}: {release.title} {told}")
         if shown.unscorable:
             until = " until the errors are fixed" if shown.errors else ""
             yield from self._look.wrap(f"{start} no example scores: rubric-lint score refuses this file{until}")
@@ -170,33 +186,7 @@ def word_summary(summary: Summary) -> str:
     return (found if summary.files else word_nothing_read("read", has_notes=bool(notes))) + notes
 
 
-def _sum_up(rubric: ShownRubric) -> str:
-    shape = "mixed shapes" if rubric.criteria else "no criteria"
-    if rubric.shape:
-        shape = rubric.shape.replace("_", " ")
-    pass_at, borderline_at = rubric.thresholds
-    borderline = f", borderline >= {borderline_at}" if borderline_at < pass_at else ""
-    is_long = len(str(pass_at)) > _MOST_DIGITS
-    told = Fraction(pass_at).limit_denominator(1000) if is_long else pass_at  # 2 of 3 has no end as a decimal
-    return f"{shape} ({rubric.format}); pass >= {told}{borderline}"
-
-
 _MOST_DIGITS = 18
-
-
-def _word_release(release: ShownRelease) -> str:
-    """Return whether a release reads a suite: `AgentV 5 does not read it whole: 3 places, the first in line 2: ...`."""
-    if not release.unread:
-        return f"{release.title} reads it whole"
-    line, _, reason = release.unread[0]
-    first = f"line {line}" if len(release.unread) == 1 else f"{len(release.unread)} places, the first in line {line}"
-    return f"{release.title} does not read it whole: {first}: {reason}"
-
-
-def _command(file: str) -> str:
-    import shlex  # noqa: PLC0415  (only files with findings need it)
-
-    return f"rubric-lint {'-' if file == '<stdin>' else shlex.quote(visible(file))}"
 
 
 def _align(row: Sequence[str], widths: Sequence[int]) -> str:
@@ -206,22 +196,6 @@ def _align(row: Sequence[str], widths: Sequence[int]) -> str:
         for at, (cell, room) in enumerate(zip(row, widths, strict=True))
     )
     return f"{name}  {weight}  {share} {percent}  {gate}"
-
-
-def _word_weight(criterion: ShownCriterion) -> str:
-    return "?" if criterion.weight is None else f"{criterion.weight:.12g}"
-
-
-def _word_share(criterion: ShownCriterion) -> tuple[str, str]:
-    if criterion.share is None:
-        return "?", ""
-    return str(criterion.share), percent(criterion.share)
-
-
-def _word_gate(criterion: ShownCriterion) -> str:
-    if criterion.gate is None:
-        return "-"
-    return f">= {criterion.gate}" if criterion.bands or criterion.levels else "must be met"
 
 
 def _word_score(score: Fraction, thresholds: Thresholds) -> str:

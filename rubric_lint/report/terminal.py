@@ -115,9 +115,8 @@ def cut(text: str, room: int) -> str:
 
 
 def _cells(char: str) -> int:
-    if (
-        category(char) in {"Mn", "Me", "Cf"} or "\u1160" <= char <= "\u11ff"
-    ):  # the latter combine with the Hangul before them
+    # Of Hangul, these combine with what is before them.
+    if category(char) in {"Mn", "Me", "Cf"} or "\u1160" <= char <= "\u11ff":
         return 0
     return 2 if east_asian_width(char) in "WF" else 1
 

@@ -137,18 +137,23 @@ def frame(source: Source, finding: Finding, style: Style) -> Iterator[str]:
     for file, marks in groups.values():
         arrow, at = ("-->", finding.span) if file is source else (":::", min(marks).span)
         yield style.paint("gutter", f"   {'':{digits}}{arrow} ") + style.paint("place", _place(file, at))
-        yield from _rows(file, finding.severity, sorted(marks), look)
+        for number, in_line in groupby(sorted(marks), key=lambda mark: mark.line):
+            for excerpt, group in _excerpts(file.text, list(in_line), look.room):
+                text = file.text[excerpt.span.start : excerpt.span.end]
+                yield look.row(number, excerpt.before + shown(text) + excerpt.after)
+                for mark in group:
+                    indent = width(excerpt.before + shown(file.text[excerpt.span.start : mark.span.start]))
+                    marked = shown(file.text[mark.span.start : min(mark.span.end, excerpt.span.end)])
+                    role = finding.severity if mark.primary else "other"
+                    line = ("^" if mark.primary else "-") * max(width(marked), 1)
+                    yield from look.mark(indent, line, visible(mark.label), role)
     if finding.fix:
-        kind, command = (
-            ("fix", "rubric-lint fix") if finding.fix.safe else ("unsafe fix", "rubric-lint fix --unsafe-fixes")
-        )
-        note = f"= {kind}: {visible(finding.fix.title)} ({command})"
-        yield from look.note(note)
+        kind, option = ("fix", "") if finding.fix.safe else ("unsafe fix", " --unsafe-fixes")
+        yield from look.note(f"= {kind}: {visible(finding.fix.title)} (rubric-lint fix{option})")
     if finding.choices:
         commands = ("rubric-lint fix --choose", *["--choose"] * len(finding.choices))
         answers = [f"{visible(each.title)} ({name} {each.choice})" for each, name in zip(finding.choices, commands)]  # noqa: B905
-        note = f"= choose: {join_words(answers, 'or')}"
-        yield from look.note(note)
+        yield from look.note(f"= choose: {join_words(answers, 'or')}")
 
 
 class _Gutter(NamedTuple):
@@ -180,20 +185,6 @@ class _Gutter(NamedTuple):
         start = " " * max(min(indent, self.room - width(label)), 0)
         for each in wrap(label, self.room, start):
             yield self.row("", self.style.paint(role, each))
-
-
-def _rows(source: Source, severity: str, marks: list[_Mark], look: _Gutter) -> Iterator[str]:
-    """Yield the rows for the marks in one file, in ascending order."""
-    for number, in_line in groupby(marks, key=lambda mark: mark.line):
-        for excerpt, group in _excerpts(source.text, list(in_line), look.room):
-            text = source.text[excerpt.span.start : excerpt.span.end]
-            yield look.row(number, excerpt.before + shown(text) + excerpt.after)
-            for mark in group:
-                indent = width(excerpt.before + shown(source.text[excerpt.span.start : mark.span.start]))
-                marked = shown(source.text[mark.span.start : min(mark.span.end, excerpt.span.end)])
-                role = severity if mark.primary else "other"
-                line = ("^" if mark.primary else "-") * max(width(marked), 1)
-                yield from look.mark(indent, line, visible(mark.label), role)
 
 
 def _mark(source: Source, span: Span, *, primary: bool = False, label: str = "") -> _Mark:

@@ -1,6 +1,6 @@
 """A deprecated field beside the field that replaces it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.edits.intents import RemoveField, Repair
@@ -8,24 +8,19 @@ from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Replacement
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
-from rubric_lint.text.path import Part, Path
+from rubric_lint.text.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find criteria and bands that have both fields."""
     for path, fields, name in rubric.outdated:
-        if (replacement := rubric.replacements[name]).name in fields:
-            yield _compare(fields, path, name, replacement)
-
-
-def _compare(mapping: Mapping[str, Any], path: Path, field: str, replacement: Replacement) -> Problem:
-    name = replacement.name
-    related = (Place(f"`{name}` is here", (*path, name), Part.KEY),)
-    values = {"field": field, "other": name}
-    if _say_the_same(mapping[field], mapping[name], replacement):
-        repair = Repair(f"remove `{field}`", (RemoveField((*path, field), beside=name),), safe=True)
-        return Problem("repeats", (*path, field), Part.KEY, values, related, repair)
-    return Problem("contradicts", (*path, field), Part.KEY, values, related)
+        replacement = rubric.replacements[name]
+        if (other := replacement.name) in fields:
+            place, related = (*path, name), (Place(f"`{other}` is here", (*path, other), Part.KEY),)
+            code, repair = "contradicts", None
+            if _say_the_same(fields[name], fields[other], replacement):
+                code, repair = "repeats", Repair(f"remove `{name}`", (RemoveField(place, beside=other),), safe=True)
+            yield Problem(code, place, Part.KEY, {"field": name, "other": other}, related, repair)
 
 
 def _say_the_same(old: Any, new: Any, replacement: Replacement) -> bool:

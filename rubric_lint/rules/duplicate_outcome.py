@@ -11,8 +11,9 @@ from rubric_lint.text.path import Part, Path
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Compare the outcomes within each scale, and within the levels of each criterion."""
     for scale in rubric.scales:
-        outcomes = [band.outcome for band in scale.bands]
-        if _may_repeat(outcomes):
+        texts = [band.outcome for band in scale.bands if band.outcome]
+        ends = {(text.rstrip(_TRAILING).rsplit(None, 1) or ("",))[-1].casefold() for text in texts}
+        if len(ends) < len(texts):  # those that are the same end in the same word
             yield from _compare("bands", ((band.outcome, band.outcome_path) for band in scale.bands))
     for criterion in rubric.criteria:
         if levels := criterion.levels:
@@ -22,12 +23,6 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 
 
 _TRAILING = "".join(filter(str.isspace, map(chr, range(0x3001)))) + ".!"
-
-
-def _may_repeat(outcomes: list[str | None]) -> bool:
-    """Return whether two outcomes end in the same word; those that are the same do."""
-    ends = [(outcome.rstrip(_TRAILING).rsplit(None, 1) or ("",))[-1].casefold() for outcome in outcomes if outcome]
-    return len(set(ends)) < len(ends)
 
 
 def _compare(kind: str, outcomes: Iterable[tuple[str | None, Path]]) -> Iterator[Problem]:

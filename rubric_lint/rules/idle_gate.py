@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import HIGHEST, LOWEST, Criterion, Shape
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
@@ -22,12 +22,13 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             yield Problem("checklist", criterion.gate_path, values=values)
         elif shape is Shape.CHECKLIST and rubric.implicit_required:
             continue  # there, a gate of 0 says that the criterion is not required
-        elif gate == _lowest(criterion):
-            is_level = shape is Shape.LEVELS
-            values = {
-                "gate": str(gate) if is_level else rubric.word_gate(gate),
-                "kind": "level" if is_level else "score",
-            }
+        elif shape is Shape.LEVELS:
+            if gate == min(
+                (level.number for level in criterion.levels or () if level.number is not None), default=None
+            ):
+                yield Problem("never-missed", criterion.gate_path, values={"gate": str(gate), "kind": "level"})
+        elif gate == LOWEST:
+            values = {"gate": rubric.word_gate(gate), "kind": "score"}
             yield Problem("never-missed", criterion.gate_path, values=values)
 
 
@@ -47,12 +48,6 @@ def _find_unread(rubric: Rubric) -> Iterator[Problem]:
                 system = rubric.view.dialect.title
                 values = {"system": system, "field": name, "when": when, "advice": idle["instead"]}
                 yield Problem("not-read", (*criterion.path, name), Part.KEY, values)
-
-
-def _lowest(criterion: Criterion) -> int | None:
-    if criterion.shapes[0] is Shape.LEVELS:
-        return min((level.number for level in criterion.levels or () if level.number is not None), default=None)
-    return LOWEST
 
 
 RULE = Rule(

@@ -1,7 +1,7 @@
 """Names or outcomes that fall in quality while the numbers rise."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from rubric_lint.finding import Place, Problem, Severity
@@ -60,25 +60,11 @@ def _compare(kind: str, steps: list[_Step]) -> Iterator[Problem]:
         yield Problem("falling", lowest.path, lowest.part, values, (place,))
 
 
-def _make_ranks(*rows: Iterable[str]) -> dict[str, int]:
-    return {phrase: rank for rank, row in enumerate(rows, start=1) for phrase in row}
-
-
 # Ranks from 1 to 5 of words that are good or bad whatever is judged; `high` and `many` are not, as in many errors.
-_RANKS = _make_ranks(
+_ROWS = (
     (
-        *(
-            "very poor",
-            "very bad",
-            "terrible",
-            "awful",
-            "unacceptable",
-            "worst",
-            "fail",
-            "failed",
-            "failing",
-            "failure",
-        ),
+        *("very poor", "very bad", "terrible", "awful", "unacceptable", "worst"),
+        *("fail", "failed", "failing", "failure"),
         *("incorrect", "wrong", "totally wrong", "completely wrong", "entirely wrong", "completely incorrect"),
         *("entirely incorrect", "factually incorrect", "factually wrong", "not correct", "not acceptable"),
         *("does not meet expectations", "major errors", "critical errors", "serious errors", "critical bugs"),
@@ -104,6 +90,7 @@ _RANKS = _make_ranks(
         *("error free", "flawless", "advanced"),
     ),
 )
+_RANKS = {phrase: rank for rank, row in enumerate(_ROWS, start=1) for phrase in row}
 _FIRST_WORDS = {phrase.split()[0] for phrase in _RANKS} | {"error-free"}
 _ENDS = ".,;:!?()"
 _CLAUSE = re.compile(r"\s{0,9}([^.,;:!?()–—\n]{1,40})")  # noqa: RUF001 (dashes of prose)

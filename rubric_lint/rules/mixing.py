@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.edits.intents import Repair
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Criterion, Shape, looks_like_bands
 from rubric_lint.format.repairs import OWN_RUBRIC, move_apart
@@ -39,23 +38,19 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     for shape, entry in first.items():
         if shape is not rubric.shape and rubric.shape in first:
             other = first[rubric.shape]
+            moved = [each for each in rubric.entries if each.shapes[0] is shape and _tells_its_shape(each)]
+            what = f"the {len(moved)} {_MOVED[shape]}"
+            if len(moved) == 1:
+                what = "this band" if shape is Shape.HOLISTIC else moved[0].label
+            repair = move_apart(rubric, moved, what)
             yield Problem(
                 "two-shapes",
                 entry.path,
                 Part.ENTRY,
                 {"shape": _MANY[rubric.shape], "other": _MANY[shape]},
                 (Place(_ONE[rubric.shape], other.path, Part.ENTRY),),
-                choices=tuple(_move(rubric, shape)),
+                choices=(repair,) if repair else (),
             )
-
-
-def _move(rubric: Rubric, shape: Shape) -> Iterator[Repair]:
-    moved = [entry for entry in rubric.entries if entry.shapes[0] is shape and _tells_its_shape(entry)]
-    what = f"the {len(moved)} {_MOVED[shape]}"
-    if len(moved) == 1:
-        what = "this band" if shape is Shape.HOLISTIC else moved[0].label
-    if repair := move_apart(rubric, moved, what):
-        yield repair
 
 
 def _tells_its_shape(entry: Criterion) -> bool:

@@ -11,7 +11,10 @@ from rubric_lint.rules.rule import Rule
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find outcomes that only make sense beside another one, or beside what the judge is not shown."""
-    yield from _find_unseen(rubric)
+    for entry in rubric.entries if rubric.view else ():
+        for option in entry.asked.unseen if entry.asked else ():
+            if unseen := _UNSEEN[option].search(entry.outcome or ""):
+                yield Problem("not-shown", entry.outcome_path, values={"said": unseen[0], "option": option})
     for outcome in rubric.outcomes:
         text = outcome.text
         folded = text.casefold()
@@ -21,13 +24,6 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if found:
             said = text[slice(*found.span("said"))] if len(folded) == len(text) else found["said"]
             yield Problem("other-outcome", outcome.path, values={"said": said})
-
-
-def _find_unseen(rubric: Rubric) -> Iterator[Problem]:
-    for entry in rubric.entries if rubric.view else ():
-        for option in entry.asked.unseen if entry.asked else ():
-            if found := _UNSEEN[option].search(entry.outcome or ""):
-                yield Problem("not-shown", entry.outcome_path, values={"said": found[0], "option": option})
 
 
 _UNSEEN = {

@@ -50,7 +50,13 @@ def _check_band(band: Band, scale: Scale, cuts: _Cuts | None, rubric: Rubric) ->
     related = (Place("the gate", scale.gate_path),) if scale.gate in starts else ()
     is_one = len(starts) == 1
     gates = [start for start in starts if start == scale.gate or cuts is None]
-    thresholds = _name_thresholds([start for start in starts if start not in gates], cuts, rubric)
+    pass_at, borderline_at = rubric.thresholds
+    named = [
+        f"`pass = {pass_at}`" if cuts and start >= cuts.pass_from else f"`borderline = {borderline_at}`"
+        for start in starts
+        if start not in gates
+    ]
+    thresholds = f"the threshold{'s' if len(named) > 1 else ''} {join_words(named)}" if named else ""
     values = {
         "gate": rubric.word_gate(gates[0]) if gates else "",
         "thresholds": thresholds,
@@ -84,16 +90,6 @@ def _repair(scale: Scale, band: Band, start: int, cuts: _Cuts | None) -> Repair 
     if is_whole and len(_group([start, *following.scores], scale, cuts)) > 1:
         return None
     return start_at(scale, band, following, start)
-
-
-def _name_thresholds(starts: list[int], cuts: _Cuts | None, rubric: Rubric) -> str:
-    """Name the thresholds that begin at the given scores."""
-    pass_at, borderline_at = rubric.thresholds
-    named = [
-        f"`pass = {pass_at}`" if cuts and start >= cuts.pass_from else f"`borderline = {borderline_at}`"
-        for start in starts
-    ]
-    return f"the threshold{'s' if len(named) > 1 else ''} {join_words(named)}" if named else ""
 
 
 def _judge(score: int, gate: int | None, cuts: _Cuts | None) -> str:

@@ -36,8 +36,6 @@ def read_known(path: str, shown: str) -> set[KnownFinding]:
     Raises:
         SettingsError: if the baseline is invalid.
     """
-    import json  # noqa: PLC0415  (most runs have no baseline)
-
     try:
         text = read_file(path, LIMIT).decode("utf-8-sig")
         data = json.loads(text)
@@ -165,7 +163,10 @@ class Baselines:
         if path is None:
             return result
         baseline = self._open(path)
-        file = self._relate(name, baseline.folder)
+        from unicodedata import normalize  # noqa: PLC0415  (most runs have no baseline)
+
+        path = os.path.relpath(self._folders.locate(name), baseline.folder)
+        file = normalize("NFC", path.replace(os.sep, "/"))
         baseline.files.add(file)
         found = self._identify(result, file)
         baseline.found.update(found)
@@ -203,13 +204,6 @@ class Baselines:
                 known.setdefault(each.file, set()).add(each)
             self._baselines[path] = _Baseline(os.path.realpath(os.path.dirname(path)), known, set(), set(), set())
         return self._baselines[path]
-
-    def _relate(self, name: str, root: str) -> str:
-        """Return the path of a file relative to the folder of a baseline."""
-        from unicodedata import normalize  # noqa: PLC0415  (most runs have no baseline)
-
-        path = os.path.relpath(self._folders.locate(name), root)
-        return normalize("NFC", path.replace(os.sep, "/"))
 
     def _identify(self, result: Result, file: str) -> "list[KnownFinding]":
         if not result.findings:

@@ -3,12 +3,12 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from itertools import chain, islice
+from contextlib import contextmanager, nullcontext, suppress
+from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.dialects import could_hold_rubrics
-from rubric_lint.finding import Finding, Result
+from rubric_lint.finding import Result
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.text.source import Source
 
@@ -109,7 +109,10 @@ def _share_out(
 ) -> Iterator[tuple[File | Unreadable, _Taken]]:
     """Lint the files in chunks with several processes, and yield the results in the order of the files."""
     import multiprocessing  # noqa: PLC0415  (small runs do without)
+    import signal  # noqa: PLC0415
     from multiprocessing.connection import wait  # noqa: PLC0415
+
+    from rubric_lint.project.writing import holding  # noqa: PLC0415
 
     context: Any = multiprocessing.get_context("fork" if _CAN_FORK else "spawn")
     size = max(_CHUNK, -(-len(files) // _MOST_CHUNKS))
@@ -117,9 +120,11 @@ def _share_out(
     workers: list[Any] = []
     reached: dict[Any, int] = {}  # for the pipe of each worker: the number of the last chunk received
     taken: dict[int, list[_Taken | None]] = {}
+    # Ctrl+C is held back while workers start: a forked one inherits that until it ignores Ctrl+C.
+    holding_back = holding(signal.SIGINT) if _CAN_FORK else nullcontext()
     try:
         # If the system has no more processes or pipes, the existing workers or this process do the work.
-        with suppress(OSError), _deal(len(chunks), processes) as deals, _holding_interrupts():
+        with suppress(OSError), _deal(len(chunks), processes) as deals, holding_back:
             for deal in deals:
                 receiver, sender = context.Pipe(duplex=False)
                 # A forked worker inherits the reading ends too; unless it closes them, writers miss that nobody reads.
@@ -142,19 +147,13 @@ def _share_out(
                         del reached[receiver]
                     else:
                         taken[reached[receiver]] = found
-            yield from zip(chunk, _complete(chunk, taken.pop(number, None), cache, edits=edits), strict=True)
+            for file, each in zip_longest(chunk, taken.pop(number, ())):
+                # What crashed in a worker is linted here, because pipes lose tracebacks.
+                yield file, _take(file, cache, edits=edits) if each is None else each
     finally:
         for worker in workers:
             worker.terminate()
             worker.join()
-
-
-def _complete(
-    chunk: list[File | Unreadable], taken: list[_Taken | None] | None, cache: "Cache | None", *, edits: bool
-) -> list[_Taken]:
-    """Complete the outcomes of a chunk; lint here what crashed in a worker, because pipes lose tracebacks."""
-    found = taken or [None] * len(chunk)
-    return [_take(file, cache, edits=edits) if each is None else each for file, each in zip(chunk, found, strict=True)]
 
 
 _Deal = range | tuple[int, int]
@@ -174,15 +173,6 @@ def _deal(count: int, processes: int) -> Iterator[list[_Deal]]:
     finally:
         for end in pipe:
             os.close(end)
-
-
-def _holding_interrupts() -> AbstractContextManager[None]:
-    """Hold Ctrl+C back while workers start: a forked one inherits that until it ignores Ctrl+C."""
-    import signal  # noqa: PLC0415
-
-    from rubric_lint.project.writing import holding  # noqa: PLC0415
-
-    return holding(signal.SIGINT) if _CAN_FORK else nullcontext()
 
 
 def _draw(deal: _Deal) -> Iterator[int]:
@@ -222,10 +212,9 @@ def _pack(taken: _Taken, *, edits: bool) -> _Taken | None:
         # The text of a clean file is not needed.
         return taken._replace(outcome=outcome._replace(source=Source(outcome.source.name, "")))
     if isinstance(outcome, Result) and not edits:
-        return taken._replace(outcome=outcome._replace(findings=tuple(map(_without_edits, outcome.findings))))
+        findings = [
+            each._replace(fix=each.fix and each.fix.unmade(), choices=tuple(choice.unmade() for choice in each.choices))
+            for each in outcome.findings
+        ]
+        return taken._replace(outcome=outcome._replace(findings=tuple(findings)))
     return taken
-
-
-def _without_edits(finding: Finding) -> Finding:
-    choices = tuple(each.unmade() for each in finding.choices)
-    return finding._replace(fix=finding.fix and finding.fix.unmade(), choices=choices)

@@ -140,7 +140,14 @@ class Cache:
 
     def put(self, key: str, result: Result, *, edits: bool = True) -> None:
         """Store a result; without `edits`, those of its fixes are left out, unless they are made anyway."""
-        packed = [_pack(finding, edits=edits) for finding in result.findings]
+        packed = []
+        for each in result.findings:
+            fix = each.fix and _pack_fix(each.fix, edits=edits)
+            choices = [_pack_fix(choice, edits=edits) for choice in each.choices]
+            related = [[place.message, *place.span] for place in each.related]
+            values = [[name, str(value)] for name, value in each.values.items()]
+            head = [each.code, values, each.severity, each.message, *each.span, each.pointer]
+            packed.append([*head, related, fix, choices])
         counts = [result.rubrics, result.criteria, result.ignored, result.tests]
         self._fresh[key] = [*counts, packed, result.unread]
 
@@ -250,15 +257,6 @@ def _order(value: Any) -> Any:
     if isinstance(value, Mapping):
         return sorted(value.items())
     return [_order(item) for item in value] if isinstance(value, tuple) else value
-
-
-def _pack(finding: Finding, *, edits: bool) -> list[Any]:
-    fix = finding.fix and _pack_fix(finding.fix, edits=edits)
-    choices = [_pack_fix(each, edits=edits) for each in finding.choices]
-    related = [[place.message, *place.span] for place in finding.related]
-    values = [[name, str(value)] for name, value in finding.values.items()]
-    head = [finding.code, values, finding.severity, finding.message]
-    return [*head, *finding.span, finding.pointer, related, fix, choices]
 
 
 def _pack_fix(fix: Fix, *, edits: bool) -> list[Any]:

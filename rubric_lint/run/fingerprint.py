@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from hashlib import blake2b
 
 from rubric_lint.finding import Finding, Result
@@ -30,17 +29,16 @@ def fingerprints(result: Result) -> tuple[str, ...]:
     It does not depend on lines, on other text, on the machine or on the current folder of the repository, but on the
     path of the file, the rule and the text of the finding. The order tells equal findings in one file apart.
     """
-    return tuple(_fingerprint(result)) if result.findings else ()
-
-
-def _fingerprint(result: Result) -> Iterator[str]:
-    file = repository_path(result.source.name)
+    if not result.findings:
+        return ()
+    file, names = repository_path(result.source.name), []
     seen: Counter[tuple[str, ...]] = Counter()
     for finding in result.findings:
         what = (file, finding.rule, *_describe(result.source, finding))
         text = "\0".join([str(VERSION), *what, str(seen[what])])
         seen[what] += 1
-        yield blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        names.append(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest())
+    return tuple(names)
 
 
 def _describe(source: Source, finding: Finding) -> tuple[str, str, str]:

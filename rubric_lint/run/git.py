@@ -144,22 +144,9 @@ class Changes:
 # These options undo all user settings for diffs, and treat every file as text, whatever .gitattributes says. Submodules
 # are compared one by one, because git does not pass these options on to them.
 _DIFF = (
-    "diff",
-    "--raw",
-    "--patch",
-    "--unified=0",
-    "--inter-hunk-context=0",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--text",
-    "--no-color",
-    "--no-relative",
-    "--find-renames",
-    "--no-abbrev",
-    "--submodule=short",
-    "--ignore-submodules=dirty",
-    "--src-prefix=a/",
-    "--dst-prefix=b/",
+    *("diff", "--raw", "--patch", "--unified=0", "--inter-hunk-context=0", "--no-ext-diff", "--no-textconv", "--text"),
+    *("--no-color", "--no-relative", "--find-renames", "--no-abbrev"),
+    *("--submodule=short", "--ignore-submodules=dirty", "--src-prefix=a/", "--dst-prefix=b/"),
 )
 
 
@@ -207,30 +194,22 @@ class _Comparison:
         for name in _find_filtered([name for name, lines in files.items() if lines], tree):
             files[name] = None
         self.files |= {prefix + name: lines for name, lines in files.items()}
-        for mode, commit, name in _read_index(staged):
-            if mode == _SUBMODULE:
-                self._enter(os.path.join(folder, name), f"{prefix}{name}/", commits.get(name, commit))
-            else:
+        for entry in staged.split(b"\0")[:-1]:
+            facts, _, path = entry.partition(b"\t")
+            mode, staged_commit, _ = facts.split(b" ")
+            name = os.fsdecode(path)
+            below, commit = os.path.join(folder, name), commits.get(name, staged_commit.decode("ascii"))
+            if mode != _SUBMODULE:
                 self.tracked.add(prefix + name)
-
-    def _enter(self, folder: str, prefix: str, base: str) -> None:
-        if not os.path.lexists(os.path.join(folder, ".git")):
-            return  # not checked out
-        if ask("-C", folder, "cat-file", "-e", f"{base}^{{commit}}")[0]:
-            self.unknown.append(prefix)  # new, or its history is not here
-            return
-        self.compare(folder, prefix, base)
+            elif not os.path.lexists(os.path.join(below, ".git")):
+                continue  # not checked out
+            elif ask("-C", below, "cat-file", "-e", f"{commit}^{{commit}}")[0]:
+                self.unknown.append(f"{prefix}{name}/")  # new, or its history is not here
+            else:
+                self.compare(below, f"{prefix}{name}/", commit)
 
 
 _SUBMODULE = b"160000"
-
-
-def _read_index(staged: bytes) -> Iterator[tuple[bytes, str, str]]:
-    """Yield the mode, the object and the name of each entry of the index."""
-    for entry in staged.split(b"\0")[:-1]:
-        facts, _, name = entry.partition(b"\t")
-        mode, thing, _ = facts.split(b" ")
-        yield mode, thing.decode("ascii"), os.fsdecode(name)
 
 
 def _find_filtered(names: Iterable[str], tree: tuple[str, ...]) -> Iterator[str]:
@@ -398,7 +377,8 @@ def _read_diff(diff: bytes) -> tuple[dict[str, ChangedLines | None], dict[str, s
 
 def _read_hunk(lines: Iterator[bytes], old: int, at: int, new: int) -> tuple[list[tuple[int, int]], list[int]]:
     """Return the lines that a hunk adds and where it cuts; it has `old` and `new` lines, and starts at line `at`."""
-    added: list[int] = []
+    added: set[int] = set()
+    runs: list[tuple[int, int]] = []
     cuts: set[int] = set()
     while old or new:
         kind = next(lines)[:1]
@@ -406,21 +386,15 @@ def _read_hunk(lines: Iterator[bytes], old: int, at: int, new: int) -> tuple[lis
             cuts.add(at - 1)
             old -= 1
         elif kind == b"+":
-            added.append(at)
+            added.add(at)
+            runs.append((runs.pop()[0] if at - 1 in added else at, at))
         else:
             old -= kind == b" "
         if kind in (b"+", b" "):
             at += 1
             new -= 1
     # Lines that replace others already count as changed.
-    return _join(added), sorted(cut for cut in cuts if cut + 1 not in added)
-
-
-def _join(numbers: Iterable[int]) -> list[tuple[int, int]]:
-    runs: list[tuple[int, int]] = []
-    for number in numbers:
-        runs.append((runs.pop()[0] if runs and runs[-1][1] == number - 1 else number, number))
-    return runs
+    return runs, sorted(cut for cut in cuts if cut + 1 not in added)
 
 
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")

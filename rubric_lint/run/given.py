@@ -38,7 +38,9 @@ def read_given(text: str, stdin_name: str | None = None) -> Input:
         text = path = stdin_name or "<stdin>"
         data = read_stdin(text)
     elif ":" in text and not os.path.lexists(text):
-        data, path = _read_revision(text)
+        path, data = _find_path(text), _git("cat-file", "blob", text)
+        root = "" if path.startswith(("./", "../")) else _git("rev-parse", "--show-cdup").decode().strip()
+        path = os.path.join(root, path)  # noqa: PTH118 (paths are str, see project/settings.py)
     else:
         data, path = read(File(text, FileSettings(claimed=True))), text
     if isinstance(data, Unreadable):
@@ -46,14 +48,6 @@ def read_given(text: str, stdin_name: str | None = None) -> Input:
     if len(data) > LIMIT:
         raise UnusableError(f"{text}: is larger than the limit of {LIMIT / 1e6:.0f} MB; split it")
     return Input(text, path, data)
-
-
-def _read_revision(text: str) -> tuple[bytes, str]:
-    """Read a file by a name such as `HEAD~1:suites/support.yaml`; return it and its path in the work tree."""
-    path = _find_path(text)
-    data = _git("cat-file", "blob", text)
-    root = "" if path.startswith(("./", "../")) else _git("rev-parse", "--show-cdup").decode().strip()
-    return data, os.path.join(root, path)  # noqa: PTH118 (paths are str, see project/settings.py)
 
 
 def _find_path(text: str) -> str:

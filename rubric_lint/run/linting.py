@@ -217,14 +217,18 @@ class LintRun(FileRun[Result]):
 
     def take(self, file: File | Unreadable, outcome: Result) -> None:
         """Report the findings of one file."""
+        left_out: dict[str, Any] = {}
         if isinstance(file, File):
             reason = EMPTY if file.is_stdin and self._is_stdin_empty else ""
             self.explaining.add(file.name, outcome, reason)
             if outcome.rubrics:
                 self._enabled.add(file.settings.enabled)
-        left, left_out = self._sift(outcome, file)
-        self._reporter.add(left)
-        counts = Summary.of(left)
+            for sieve in self._sieves:
+                left = sieve.sift(outcome, file.settings)
+                left_out[sieve.counted_as] = len(outcome.findings) - len(left.findings)
+                outcome = left
+        self._reporter.add(outcome)
+        counts = Summary.of(outcome)
         self._summary = self._summary.plus(counts.plus(Summary(**left_out)) if any(left_out.values()) else counts)
 
     def refuse(self, what: Unreadable) -> None:
@@ -256,14 +260,3 @@ class LintRun(FileRun[Result]):
             "partly_idle": frozenset.union(*missing) - idle,
         }
         return {name: tuple(sorted(rules)) for name, rules in names.items()}
-
-    def _sift(self, result: Result, file: File | Unreadable) -> tuple[Result, dict[str, Any]]:
-        """Return what the sieves keep, and how many findings each of them removes."""
-        counts: dict[str, Any] = {}
-        if isinstance(file, Unreadable):
-            return result, counts
-        for sieve in self._sieves:
-            left = sieve.sift(result, file.settings)
-            counts[sieve.counted_as] = len(result.findings) - len(left.findings)
-            result = left
-        return result, counts

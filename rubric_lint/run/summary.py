@@ -150,7 +150,9 @@ class Summary(NamedTuple):
         if not self.files:
             return word_nothing_read("checked", has_notes=bool(self.word_notes()))
         if self.passed or self.failed:
-            return self._word_tests()
+            share = f"{self.passed} of " if self.failed else ""
+            outcome = f"{share}{counted(self.passed + self.failed, 'test')} passed"
+            return f"{outcome}; found {self._word_findings()}." if self.findings else f"{outcome}."
         rubrics = [
             f"{counted(self.files_with_rubrics, 'file')} with rubrics",
             counted(self.rubrics, "rubric"),
@@ -163,24 +165,14 @@ class Summary(NamedTuple):
         if not self.findings:
             other = "other " if self.ignored + self.known + self.untouched else ""
             rules = f" of {list_names(self.selected)}" if self.selected else ""
-            return f"No {other}findings{rules} in {counted(self.files, 'file')} ({held}){self._word_idle()}."
+            told = ((self.idle, "did not run"), (self.partly_idle, "did not run on every file"))
+            idle = "".join(f"; {list_names(names)} {verb}" for names, verb in told if names)
+            return f"No {other}findings{rules} in {counted(self.files, 'file')} ({held}){idle}."
         where = f"{self.files_with_findings} of {self.files} files" if self.files > 1 else "1 file"
         return f"Found {self._word_findings()} in {where} ({held})."
 
-    def _word_idle(self) -> str:
-        """Return what to add to a sentence that has no findings, so that it says nothing of rules that did not run."""
-        told = ((self.idle, "did not run"), (self.partly_idle, "did not run on every file"))
-        return "".join(f"; {list_names(names)} {verb}" for names, verb in told if names)
-
     def _word_findings(self) -> str:
         return word_severities(self.errors, self.warnings, self.hints)
-
-    def _word_tests(self) -> str:
-        """Return the sentence on tests that were run."""
-        tests = self.passed + self.failed
-        share = f"{self.passed} of " if self.failed else ""
-        outcome = f"{share}{counted(tests, 'test')} passed"
-        return f"{outcome}; found {self._word_findings()}." if self.findings else f"{outcome}."
 
 
 def word_severities(errors: int, warnings: int, hints: int = 0) -> str:

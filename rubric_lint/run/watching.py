@@ -180,8 +180,11 @@ class Watch:
             needed = {os.path.dirname(os.path.realpath(each)) for name in names for each in self._needs(name, finder)}
             self._searched = finder.folders | linked | needed
             if is_first or news or self._fault:
-                self._show_all(
-                    finder, f"Changed: {join_words(news)}" if news and not is_first else "Checking everything"
+                click.clear()
+                _print_note(f"Changed: {join_words(news)}" if news and not is_first else "Checking everything")
+                known = self._known
+                self._show(
+                    finder, find=self._find, lint=lambda files: ((file, known[_key(file)].outcome) for file in files)
                 )
                 _print_note(f"Watching {counted(len(names), 'file')}; press Ctrl+C to stop")
             self._fault = None
@@ -194,15 +197,6 @@ class Watch:
         """Return whether to lint a file: not if it vanished during the search, unless the user named it."""
         name = file.name if isinstance(file, File) else file.path
         return name in self._paths or os.path.lexists(name)
-
-    def _show_all(self, finder: SettingsFinder, heading: str) -> None:
-        click.clear()
-        _print_note(heading)
-        self._show(
-            finder,
-            find=self._find,
-            lint=lambda files: ((file, self._known[_key(file)].outcome) for file in files),
-        )
 
     def _find(self, _paths: object, _finder: object, skipped: Skipped) -> Iterator[Found]:
         """Yield the known files as `files.find` would."""
@@ -258,7 +252,8 @@ class Watch:
     def _named(self) -> set[str]:
         """Return the absolute paths named on the command line; for a symlink, the link and its target."""
         names = [*self._paths, *([self._config] if self._config else [])]
-        links = {os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(name))), _base(name)) for name in names}
+        paths = [os.path.split(os.path.abspath(name)) for name in names]
+        links = {os.path.join(os.path.realpath(folder), base) for folder, base in paths}
         return links | {os.path.realpath(name) for name in names}
 
     def _folders(self) -> set[str]:
@@ -282,10 +277,6 @@ class Watch:
         if base in _DECIDING or folder in self._searched:
             return True
         return any(name == path or name.startswith(path + os.sep) for name in self._named() | self._searched)
-
-
-def _base(name: str) -> str:
-    return os.path.split(os.path.abspath(name))[1]
 
 
 def _key(file: Found) -> str | Unreadable:

@@ -27,23 +27,21 @@ def read_object(value: Any, rubric: ScoringRubric) -> JudgeOutput:
     _refuse_message(value)
     value, faults = form.find(value)
     try:
-        return _read(value, faults, form, rubric)
+        form.check(value, faults)
+        if rubric.shape is Shape.HOLISTIC:
+            score = _read_answer(value[form.field], rubric.criteria[0], (form.field,))
+            return JudgeOutput((score,), (value.get("reasoning"),), value.get("reasoning"))
+        places = _find_checks(value["checks"], rubric)
+        checks = [(place, value["checks"][place]) for place in places]
+        answers = tuple(
+            _read_answer(check[form.field], criterion, ("checks", place, form.field))
+            for (place, check), criterion in zip(checks, rubric.criteria, strict=True)
+        )
+        return JudgeOutput(
+            answers, tuple(check.get("reasoning") for _, check in checks), value.get("overall_reasoning")
+        )
     except OutputError as fault:
         raise _count_others(fault, value, faults, rubric) from None
-
-
-def _read(value: Any, faults: Sequence[OutputError], form: "Form", rubric: ScoringRubric) -> JudgeOutput:
-    form.check(value, faults)
-    if rubric.shape is Shape.HOLISTIC:
-        score = _read_answer(value[form.field], rubric.criteria[0], (form.field,))
-        return JudgeOutput((score,), (value.get("reasoning"),), value.get("reasoning"))
-    places = _find_checks(value["checks"], rubric)
-    checks = [(place, value["checks"][place]) for place in places]
-    answers = tuple(
-        _read_answer(check[form.field], criterion, ("checks", place, form.field))
-        for (place, check), criterion in zip(checks, rubric.criteria, strict=True)
-    )
-    return JudgeOutput(answers, tuple(check.get("reasoning") for _, check in checks), value.get("overall_reasoning"))
 
 
 def _refuse_message(value: Any) -> None:
@@ -62,6 +60,9 @@ _EXTRAS = {
     "scale": "the score is on another scale than 0 to 10; leave the field out if it is not",
 }
 """The message for a field that breaks one of these definitions of the schema."""
+
+
+_KINDS = {"checks": "a list", "satisfied": "true or false", "score": "an integer", "level": "an integer"}
 
 
 class Form:
@@ -107,7 +108,10 @@ class Form:
         try:
             errors = list(self._validator.iter_errors(plain))
         except (ValueError, TypeError):  # what the validator rejects as not JSON
-            plain = _as_plain(value, ())
+            try:
+                plain = _simplify(value, ())
+            except RecursionError:
+                raise OutputError("nested too deeply to be read") from None
             errors = list(self._validator.iter_errors(plain))
         return plain, [self._word(value, tuple(error.instance_path), error.schema_path) for error in errors]
 
@@ -131,7 +135,8 @@ class Form:
         if keyword in ("minimum", "maximum"):
             return _refuse_outside(value, path)
         if keyword == "type":
-            kind = self._kind(path)
+            is_item = not path or isinstance(path[-1], int)
+            kind = "an object" if is_item else _KINDS.get(str(path[-1]), "a string")
             return OutputError(f"{name} is {_describe(value)}, expected {kind}", pointer(path))
         message = f"{name} is not allowed here: the rubric has the shape {self._shape}; expected {self}"
         return OutputError(message, pointer(path))
@@ -140,12 +145,6 @@ class Form:
         if not self.holds_checks:
             return (self.field,)
         return ("id", self.field) if path else ("checks",)
-
-    def _kind(self, path: Path) -> str:
-        kinds = {"checks": "a list", "satisfied": "true or false", "score": "an integer", "level": "an integer"}
-        if not path or isinstance(path[-1], int):
-            return "an object"
-        return kinds.get(str(path[-1]), "a string")
 
     def _refuse_near_misses(self, value: Mapping[str, Any], path: Path) -> None:
         for near in near_misses(value, self._required(path)):
@@ -197,19 +196,8 @@ def _describe(value: Any) -> str:
     return "an object" if isinstance(value, Mapping) else f"a Python value of the type {type(value).__name__}"
 
 
-def _as_plain(value: Any, path: Path) -> Any:
-    """Convert a Python value to plain JSON types, without subclasses.
-
-    Raises:
-        OutputError: for a value of any other type.
-    """
-    try:
-        return _simplify(value, path)
-    except RecursionError:
-        raise OutputError("nested too deeply to be read") from None
-
-
 def _simplify(value: Any, path: Path) -> Any:  # noqa: PLR0911 (one for each type)
+    """Convert a Python value to plain JSON types, without subclasses; raise OutputError for a value of another type."""
     match value:
         case None | bool():
             return value

@@ -121,26 +121,19 @@ class Scored:
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON, without the fields that the record adds."""
-        return {
-            **self.rubric.to_json(),
-            "score": float(self.score),
-            "verdict": str(self.verdict),
-            **({"verdicts": _name_verdicts(self.verdicts), "stable": self.stable} if self.samples else {}),
-            **(self._describe_panel() if self.samples else {}),
-            "criteria": [criterion.to_json() for criterion in self.criteria],
-        }
-
-    def _describe_panel(self) -> dict[str, Any]:
-        """Return the verdicts of each model. Outputs of one model are not independent votes; those of models may be."""
-        if not self.models:
-            return {}
-        given: dict[str, list[Scored]] = {}
-        for model, sample in zip(self.models, self.samples, strict=True):
-            given.setdefault(model, []).append(sample)
-        panel = [
-            {"model": model, "verdicts": _name_verdicts(_count_verdicts(samples))} for model, samples in given.items()
-        ]
-        return {"independent_votes_at_most": self.votes, "panel": panel}
+        found = {**self.rubric.to_json(), "score": float(self.score), "verdict": str(self.verdict)}
+        if self.samples:
+            found |= {"verdicts": _name_verdicts(self.verdicts), "stable": self.stable}
+        if self.samples and self.models:
+            given: dict[str, list[Scored]] = {}
+            for model, sample in zip(self.models, self.samples, strict=True):
+                given.setdefault(model, []).append(sample)
+            panel = [
+                {"model": model, "verdicts": _name_verdicts(_count_verdicts(each))} for model, each in given.items()
+            ]
+            # Outputs of one model are not independent votes; those of different models may be.
+            found |= {"independent_votes_at_most": self.votes, "panel": panel}
+        return {**found, "criteria": [criterion.to_json() for criterion in self.criteria]}
 
 
 def _count_verdicts(given: Iterable[Scored]) -> dict[Verdict, int]:

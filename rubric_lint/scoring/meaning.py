@@ -153,21 +153,21 @@ def _describe(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> Mapping[s
     if rubric.shape is Shape.HOLISTIC:
         told = [each for entry in rubric.entries for each in read_told(entry)]
         return {**described, "scores": read_scores(criteria[0]), **_describe_told(told)}
-    listed = [_describe_criterion(*each) for each in zip(rubric.criteria, criteria, strict=True)]
+    listed: list[dict[str, Any]] = []
+    for criterion, scoring in zip(rubric.criteria, criteria, strict=True):
+        levels = read_levels(criterion)
+        listed.append(
+            {
+                "id": criterion.id,
+                "outcome": words(criterion.outcome),
+                "scores": None if levels else read_scores(scoring),
+                "levels": levels,
+                "share": str(scoring.share),
+                "gate": read_gate(criterion, scoring),
+                **_describe_told(read_told(criterion)),
+            }
+        )
     return {**described, "criteria": sorted(listed, key=lambda item: str(item["id"]))}
-
-
-def _describe_criterion(criterion: Criterion, scoring: ScoringCriterion) -> Mapping[str, Any]:
-    outcome, scores, levels = words(criterion.outcome), read_scores(scoring), read_levels(criterion)
-    return {
-        "id": criterion.id,
-        "outcome": outcome,
-        "scores": None if levels else scores,
-        "levels": levels,
-        "share": str(scoring.share),
-        "gate": read_gate(criterion, scoring),
-        **_describe_told(read_told(criterion)),
-    }
 
 
 def _describe_told(told: Sequence[JudgeField]) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.mapping import RESERVED
 from rubric_lint.scoring.flat import OF_TABLE
 from rubric_lint.scoring.grading import AnswerValue, CriterionResult, JudgeOutput, Scored, ScoringRubric, Verdict
-from rubric_lint.scoring.output import Judged, Known, Reader, render
+from rubric_lint.scoring.output import Judged, Known, render
 from rubric_lint.scoring.scorer import Entry, OtherVersionError, Outcome, Scorer, Unclear, find_rubric
 
 _VERDICTS = {str(verdict): verdict for verdict in Verdict}
@@ -37,9 +37,8 @@ class OtherCriterion:
     def place(self, grade: OtherGrade) -> int:
         """Return the place of a grade among `grades`; a new one is added."""
         key = type(grade.answer), grade.answer, grade.gate_met
-        found = self._places.get(key)
-        if found is None:
-            found = self._places[key] = len(self.grades)
+        found = self._places.setdefault(key, len(self.grades))
+        if found == len(self.grades):
             self.grades.append(grade)
         return found
 
@@ -127,16 +126,14 @@ class OtherRubrics:
         self, name: str, rubric_hash: str, described: Sequence[tuple[str, float | None, int | None]]
     ) -> int:
         key = name, rubric_hash, tuple(described)
-        found = self._rubrics.get(key)
-        if found is None:
-            found = self._rubrics[key] = len(self.rubrics)
+        found = self._rubrics.setdefault(key, len(self.rubrics))
+        if found == len(self.rubrics):
             self.rubrics.append(OtherRubric(name, rubric_hash, [OtherCriterion(*each) for each in described]))
         return found
 
     def _place(self, kind: OtherKind) -> int:
-        found = self._kinds.get(kind)
-        if found is None:
-            found = self._kinds[kind] = len(self.kinds)
+        found = self._kinds.setdefault(kind, len(self.kinds))
+        if found == len(self.kinds):
             self.kinds.append(kind)
         return found
 
@@ -175,7 +172,6 @@ def read_result(entry: Mapping[str, Any]) -> OtherResult:
 
 
 def _read_criterion(each: Any, place: int) -> tuple[str, float | None, int | None, OtherGrade]:
-    path = f"/criteria/{place}"
     match each:
         case {"id": str(name), "raw": bool() | int() as raw, "score": score, "gate_met": bool(met)} if _is_score(score):
             weight, gate = each.get("weight"), each.get("gate")
@@ -185,7 +181,7 @@ def _read_criterion(each: Any, place: int) -> tuple[str, float | None, int | Non
                 gate if type(gate) is int else None,
                 OtherGrade(raw, Fraction(score), met),
             )
-    raise OutputError("a criterion of a result needs `id`, `raw`, `score` and `gate_met`", path)
+    raise OutputError("a criterion of a result needs `id`, `raw`, `score` and `gate_met`", f"/criteria/{place}")
 
 
 def _is_number(value: Any) -> bool:
@@ -210,11 +206,6 @@ class ResultScorer(Scorer):
     A result is written again from its answers, so a line that was changed cannot bring in anything else.
     """
 
-    def __init__(self, rubrics: Mapping[str, ScoringRubric]) -> None:
-        super().__init__(rubrics)
-        self._named = {name: Reader(rubric) for name, rubric in rubrics.items()}
-        self._readers = self._named
-
     def scan(self, block: Block) -> Iterator[Unclear]:
         """Yield the entries of a block; blank lines are skipped."""
         for line, text in block.split():
@@ -236,17 +227,33 @@ class ResultScorer(Scorer):
                 path if isinstance(path, str) else "",
             )
         found = read_result(entry)
-        reader = find_rubric(entry, self._named)
+        reader = find_rubric(entry, self._readers)
         _check_version(found, reader.rubric)
         value = {name: item for name, item in entry.items() if name not in RESERVED}
         is_of_table = "shape" not in entry
         if is_of_table:
             value = {name: item for name, item in value.items() if name not in OF_TABLE}
-        known = _look_up(found, reader, is_of_table=is_of_table)
+        given = {name: grade.answer for name, _, _, grade in found.criteria}
+        ids = [each.id for each in reader.rubric.criteria]
+        if is_of_table and reader.rubric.shape is Shape.CHECKLIST:
+            given = {name: {0: False, 1: True}.get(answer, answer) for name, answer in given.items()}
+        if given.keys() != set(ids):
+            raise OutputError(f"the criteria are not those of the rubric: {_CHANGED}", "/criteria")
+        known = reader.know(JudgeOutput(tuple([given[name] for name in ids]), (None,) * len(ids)))
         if "verdicts" in entry or any("share" in each for each in entry["criteria"]):
             median = _read_median(entry, found, known)
             return Entry(value, True, reader.rubric, None, median)  # noqa: FBT003 (by name takes longer)
-        _compare(found, known)
+        if float(found.score) != known.score:
+            raise OutputError(
+                f"`score` is {float(found.score)!r}, but the criteria come to {known.score!r}: {_CHANGED}", "/score"
+            )
+        if found.verdict is not known.verdict:
+            raise OutputError(
+                f"`verdict` is {found.verdict}, but the criteria come to {known.verdict}: {_CHANGED}", "/verdict"
+            )
+        met = {piece.result.criterion.id: piece.result.grade.gate_met for piece in known.pieces}
+        if any(grade.gate_met is not met[name] for name, _, _, grade in found.criteria):
+            raise OutputError(f"`gate_met` does not follow from `raw`: {_CHANGED}", "/criteria")
         output = JudgeOutput(known.answers, (None,) * len(known.answers))
         return Entry(value, True, reader.rubric, Judged(known, output))  # noqa: FBT003 (as above)
 
@@ -263,7 +270,10 @@ class ResultScorer(Scorer):
         named = entry.get("rubric")
         outcome = Outcome(line, file, head, named if isinstance(named, str) else None, rest, error=fault)
         place = _read_place(entry["error"], has_others=file is not None) if isinstance(fault, _KeptError) else None
-        return replace(outcome, text=render({**outcome.to_json(), "error": _place(place, fault)})) if place else outcome
+        if place is None:
+            return outcome
+        error = {**place, "path": fault.path, "message": fault.message}
+        return replace(outcome, text=render({**outcome.to_json(), "error": error}))
 
 
 def _say_what_it_is(entry: Mapping[str, Any]) -> str:
@@ -288,16 +298,8 @@ def _read_place(error: Mapping[str, Any], *, has_others: bool) -> dict[str, Any]
     return place if is_known and type(place.get("line")) is int and isinstance(place.get("file", ""), str) else None
 
 
-def _place(place: Mapping[str, Any], fault: OutputError) -> dict[str, Any]:
-    return {**place, "path": fault.path, "message": fault.message}
-
-
 def _check_version(found: OtherResult, rubric: ScoringRubric) -> None:
-    """Check that a result is by this version of its rubric.
-
-    Raises:
-        OtherVersionError: if it is not, or does not say it.
-    """
+    """Check that a result is by this version of its rubric; raise an error if it is not, or does not say it."""
     if found.hash == rubric.hash:
         return
     if not found.hash:
@@ -311,42 +313,8 @@ def _check_version(found: OtherResult, rubric: ScoringRubric) -> None:
     )
 
 
-def _look_up(found: OtherResult, reader: Reader, *, is_of_table: bool) -> Known:
-    """Return what the rubric gives for the answers of a result; tables hold 1 for true and 0 for false.
-
-    Raises:
-        OutputError: if they are not answers to its criteria.
-    """
-    given = {name: grade.answer for name, _, _, grade in found.criteria}
-    ids = [each.id for each in reader.rubric.criteria]
-    if is_of_table and reader.rubric.shape is Shape.CHECKLIST:
-        given = {name: {0: False, 1: True}.get(answer, answer) for name, answer in given.items()}
-    if given.keys() != set(ids):
-        raise OutputError(f"the criteria are not those of the rubric: {_CHANGED}", "/criteria")
-    return reader.know(JudgeOutput(tuple([given[name] for name in ids]), (None,) * len(ids)))
-
-
-def _compare(found: OtherResult, known: Known) -> None:
-    """Check that a result is the one that its answers come to; raise OutputError if it is not."""
-    if float(found.score) != known.score:
-        raise OutputError(
-            f"`score` is {float(found.score)!r}, but the criteria come to {known.score!r}: {_CHANGED}", "/score"
-        )
-    if found.verdict is not known.verdict:
-        raise OutputError(
-            f"`verdict` is {found.verdict}, but the criteria come to {known.verdict}: {_CHANGED}", "/verdict"
-        )
-    met = {piece.result.criterion.id: piece.result.grade.gate_met for piece in known.pieces}
-    if any(grade.gate_met is not met[name] for name, _, _, grade in found.criteria):
-        raise OutputError(f"`gate_met` does not follow from `raw`: {_CHANGED}", "/criteria")
-
-
 def _read_median(entry: Mapping[str, Any], found: OtherResult, known: Known) -> Scored:
-    """Return the result of several outputs for one answer; tables do not keep how many there were.
-
-    Raises:
-        OutputError: if it cannot be one.
-    """
+    """Return the result of several outputs for one answer; tables do not keep how many there were."""
     rubric = known.rubric
     if rubric.cuts_mean:
         raise OutputError("a result of several outputs, which does not keep scores below 0; score the records together")
@@ -376,7 +344,8 @@ def _read_median(entry: Mapping[str, Any], found: OtherResult, known: Known) -> 
         samples += [Scored(rubric, score, verdict, ()) for verdict in verdicts]
         models += [group["model"]] * len(verdicts) if panel and isinstance(group.get("model"), str) else []
     ordered = sorted([each.verdict for each in samples], key=_FROM_WORST.index)
-    if not ordered or ordered[(len(ordered) - 1) // 2] is not found.verdict or ordered != _sort(entry):
+    told = sorted(_list_verdicts(entry), key=_FROM_WORST.index)
+    if not ordered or ordered[(len(ordered) - 1) // 2] is not found.verdict or ordered != told:
         raise OutputError(f"`verdict` is not the median of `verdicts`: {_CHANGED}", "/verdicts")
     votes = entry.get("independent_votes_at_most")
     return replace(
@@ -387,19 +356,14 @@ def _read_median(entry: Mapping[str, Any], found: OtherResult, known: Known) -> 
     )
 
 
-def _sort(entry: Mapping[str, Any]) -> list[Verdict]:
-    return sorted(_list_verdicts(entry), key=_FROM_WORST.index)
-
-
 def _list_verdicts(group: Any) -> list[Verdict]:
     """Return each verdict as often as `verdicts` says; raise OutputError if that is not counts of verdicts."""
     given = group.get("verdicts") if isinstance(group, dict) else None
-    names = {str(verdict): verdict for verdict in Verdict}
     if not isinstance(given, dict) or not all(
-        name in names and type(count) is int and 0 <= count <= _MOST_OUTPUTS for name, count in given.items()
+        name in _VERDICTS and type(count) is int and 0 <= count <= _MOST_OUTPUTS for name, count in given.items()
     ):
         raise OutputError("`verdicts` must count pass, borderline and fail in a result", "/verdicts")
-    return [names[name] for name, count in given.items() for _ in range(count)]
+    return [_VERDICTS[name] for name, count in given.items() for _ in range(count)]
 
 
 _MOST_OUTPUTS = 100_000

@@ -8,6 +8,7 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from json.encoder import encode_basestring as quote
 from queue import SimpleQueue
@@ -16,10 +17,10 @@ from types import FrameType
 from typing import Any, NamedTuple, Protocol, Self
 
 from rubric_lint.outputs.agentv_runs import Compared, compare_there, word_compared
-from rubric_lint.outputs.blocks import Block, Part
+from rubric_lint.outputs.blocks import CHUNK, Block, Part
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.outputs.mapping import Wanted
-from rubric_lint.outputs.streams import CHUNK, Asked, read_parts
+from rubric_lint.outputs.streams import Asked, read_parts
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.project.writing import STOPS, holding
 from rubric_lint.run.console import Progress
@@ -119,6 +120,9 @@ class Others(NamedTuple):
         return self._replace(times=self.times + later.times, first=self.first or later.first)
 
 
+_NONE = Others()
+
+
 def warn_of_repeated(ids: Ids, name: Callable[[RecordPlace], str]) -> Iterator[str]:
     """Yield a warning if ids are repeated; `name` names a place."""
     repeated, firsts = ids.repeated(_MOST_PLACES)
@@ -133,20 +137,6 @@ def warn_of_other_rubric(count: int, place: str) -> str:
     """Return the warning that so many outputs, the first one at `place`, were judged by a different rubric."""
     told = "1 output was" if count == 1 else f"{count:,} outputs were"
     return f"warning: {told} judged by a rubric with a different meaning (`rubric_hash` differs), the first at {place}"
-
-
-def warn_of_other_version(others: Mapping[str, Others]) -> str:
-    """Return the warning that results, counted by the names of their files, are by another version of the rubric."""
-    count = sum(each.times for each in others.values())
-    told = "1 result was" if count == 1 else f"{count:,} results were"
-    listed = [
-        f"{name} ({each.times:,}, the first in line {each.first:,})" for name, each in [*others.items()][:_MOST_PLACES]
-    ]
-    listed += [f"{len(others) - _MOST_PLACES:,} more files"] if len(others) > _MOST_PLACES else []
-    return (
-        f"warning: {told} scored by another version of the rubric (`rubric_hash` differs) and count as invalid; score "
-        f"the outputs again: {'; '.join(listed)}"
-    )
 
 
 class Observer(Protocol):
@@ -173,7 +163,8 @@ class Observer(Protocol):
         """
 
 
-class Results(NamedTuple):
+@dataclass(slots=True)
+class Results:
     """The results of some entries of one file, in order.
 
     `keys` has the keys of ids on consecutive lines, each list with its first line. `line` is the last entry's line, 0
@@ -181,16 +172,16 @@ class Results(NamedTuple):
     another version of the rubric. `compared` says how AgentV took outputs of its runs otherwise.
     """
 
-    lines: list[str]
-    keys: list[tuple[int, Sequence[int]]]
-    line: int
-    judged: Others
-    scored: Others
-    compared: list[Compared]
+    lines: list[str] = field(default_factory=list)
+    keys: list[tuple[int, Sequence[int]]] = field(default_factory=list)
+    line: int = 0
+    judged: Others = _NONE
+    scored: Others = _NONE
+    compared: list[Compared] = field(default_factory=list)
 
 
 class PartScorer:
-    """A scorer of parts, which counts in `totals`; `file` is the file that errors name, `pending` what is not taken.
+    """A scorer of parts, which counts in `totals`; `file` is the file that errors name, `found` what is not taken.
 
     With `merges`, the entries are results, which it checks and takes over.
     """
@@ -205,14 +196,10 @@ class PartScorer:
         merges: bool = False,
     ) -> None:
         self.file: str | None = None
-        self.pending: list[str] = []
+        self.found = Results()
         self.totals = totals
         self._scorer = ResultScorer(rubrics) if merges else Scorer(rubrics, extract)
         self._observer = observer
-        self._line = 0
-        self._keys: list[tuple[int, Sequence[int]]] = []
-        self._judged = self._scored = Others()
-        self._compared: list[Compared] = []
 
     def score(self, part: Part, is_stopped: Callable[[], bool] = lambda: False) -> bool:
         """Score a part; return False if it was stopped after an entry."""
@@ -229,10 +216,7 @@ class PartScorer:
         """Return the results since the last call."""
         if self._scorer.is_full:
             self.count()
-        taken = Results(self.pending, self._keys, self._line, self._judged, self._scored, self._compared)
-        self.pending, self._keys, self._compared = [], [], []
-        self._line = 0
-        self._judged = self._scored = Others()
+        taken, self.found = self.found, Results()
         return taken
 
     def count(self) -> None:
@@ -246,11 +230,11 @@ class PartScorer:
         """Count a run of records in the expected form."""
         found, line = run.found, run.line
         rubric = found[0][1].rubric.name
-        self._line = line + len(found) - 1
+        self.found.line = line + len(found) - 1
         if self._observer:
             self._observer.list(found, line, self.file, b"\n".join(run.lines))
-        self._keys.append((line, array("q", [hash((rubric, name)) for name, _ in found])))  # as make_key
-        self.pending += [f'{{"id": {quote(name)}, {known.text}}}' for name, known in found]
+        self.found.keys.append((line, array("q", [hash((rubric, name)) for name, _ in found])))  # as make_key
+        self.found.lines += [f'{{"id": {quote(name)}, {known.text}}}' for name, known in found]
         for _, known in found:
             known.count += 1
         if self._observer:
@@ -264,7 +248,7 @@ class PartScorer:
 
     def _score(self, text: bytes | OutputError, line: int) -> None:
         """Score and count an entry."""
-        self._line = line
+        self.found.line = line
         try:
             entry = self._scorer.score(text)
         except OutputError as fault:
@@ -278,7 +262,7 @@ class PartScorer:
         known.count += 1
         if "agentv" in entry.value and entry.is_record:
             missed = [each.criterion.id for each in entry.result.criteria if not each.grade.gate_met]
-            self._compared += compare_there(entry.value, float(entry.result.score), missed)
+            self.found.compared += compare_there(entry.value, float(entry.result.score), missed)
         if self._observer and isinstance(text, bytes):
             value = entry.value if entry.is_record else {}
             self._observer.list([(value.get("id"), known)], line, self.file, text, value.get("judge"))
@@ -287,17 +271,17 @@ class PartScorer:
 
     def _remember(self, key: int | None, result: str) -> None:
         if key is not None:
-            self._keys.append((self._line, (key,)))
-        self.pending.append(result)
+            self.found.keys.append((self.found.line, (key,)))
+        self.found.lines.append(result)
 
     def _take(self, outcome: Outcome, text: bytes | OutputError) -> None:
         """Count an outcome."""
         named = outcome.name if "id" in outcome.head else None
         self._remember(None if named is None else make_key(named, outcome.head["id"]), outcome.render())
         if outcome.has_other_meaning:
-            self._judged = self._judged.count_at(outcome.line)
+            self.found.judged = self.found.judged.count_at(outcome.line)
         if isinstance(outcome.error, OtherVersionError):
-            self._scored = self._scored.count_at(outcome.line)
+            self.found.scored = self.found.scored.count_at(outcome.line)
         if outcome.result:
             self.totals.take(outcome.result)
         else:
@@ -321,22 +305,17 @@ class Task(NamedTuple):
     file: str | None
 
 
-class _Setting(NamedTuple):
-    """How tasks are scored: by these rubrics, in raw texts as `extract` says; with `merges`, they hold results."""
-
-    rubrics: Mapping[str, ScoringRubric]
-    extract: Extract
-    merges: bool
+_Setting = tuple[Mapping[str, ScoringRubric], Extract, bool]
+"""How tasks are scored: by these rubrics, in raw texts as `extract` says; with `merges`, they hold results."""
 
 
-class _Worker:
+class _Worker(NamedTuple):
     """A process, the ends of the pipes to it and from it, and its tasks, of which the first one comes next."""
 
-    def __init__(self, process: Any, tasks: Any, results: Any) -> None:
-        self.process = process
-        self.tasks = tasks
-        self.results = results
-        self.given: deque[int] = deque()
+    process: Any
+    tasks: Any
+    results: Any
+    given: deque[int]
 
 
 class WorkerPool:
@@ -348,7 +327,7 @@ class WorkerPool:
     def __init__(
         self, rubrics: Mapping[str, ScoringRubric], extract: Extract, jobs: int, *, merges: bool = False
     ) -> None:
-        self._setting = _Setting(dict(rubrics), extract, merges)
+        self._setting: _Setting = dict(rubrics), extract, merges
         self._scorer = _TaskScorer(self._setting)
         self._workers: list[_Worker] = []
         self._tasks: dict[int, Task] = {}
@@ -378,12 +357,21 @@ class WorkerPool:
                 process.start()
                 given.close()
                 found.close()
-                self._workers.append(_Worker(process, tasks, results))
+                self._workers.append(_Worker(process, tasks, results, deque()))
 
     def give(self, task: Task) -> Iterator[Counted]:
         """Give a task; yield the results that come next and are there, and wait for some if too many are not."""
         self._tasks[self._last] = task
-        self._hand_out(self._last)
+        while self._workers:  # the one that has the fewest gets it; if there is none, it stays here
+            worker = min(self._workers, key=lambda each: len(each.given))
+            try:
+                with _outliving_pipes():
+                    worker.tasks.send(task)
+            except OSError:
+                self._lose(worker)
+            else:
+                worker.given.append(self._last)
+                break
         self._last += 1
         yield from self._take(self._most)
 
@@ -399,19 +387,6 @@ class WorkerPool:
             worker.tasks.close()
             worker.results.close()
         self._workers = []
-
-    def _hand_out(self, number: int) -> None:
-        """Give a task to the process that has the fewest; if there is none, it stays here."""
-        while self._workers:
-            worker = min(self._workers, key=lambda each: len(each.given))
-            try:
-                with _outliving_pipes():
-                    worker.tasks.send(self._tasks[number])
-            except OSError:
-                self._lose(worker)
-            else:
-                worker.given.append(number)
-                return
 
     def _lose(self, worker: _Worker) -> None:
         """Go on without a process that died."""
@@ -466,8 +441,8 @@ def _outliving_pipes() -> Iterator[None]:
 
 class _TaskScorer:
     def __init__(self, setting: _Setting) -> None:
-        self._rubrics = setting.rubrics
-        self._scorer = PartScorer(setting.rubrics, Totals(()), setting.extract, merges=setting.merges)
+        self._rubrics, extract, merges = setting
+        self._scorer = PartScorer(self._rubrics, Totals(()), extract, merges=merges)
 
     def score(self, task: Task) -> Counted:
         totals = self._scorer.totals = Totals(self._rubrics.values())
@@ -650,7 +625,7 @@ class Scoring:
         self._alone += size
         if not self._scorer.score(part, lambda: interruption.asked):
             raise KeyboardInterrupt
-        if len(self._scorer.pending) >= _MOST_PENDING:
+        if len(self._scorer.found.lines) >= _MOST_PENDING:
             self._flush()
 
     def _give(self, interruption: "Interruption") -> None:
@@ -703,7 +678,16 @@ class Scoring:
         """Yield warnings: repeated ids, outputs of a different rubric, and what AgentV takes otherwise."""
         yield from warn_of_repeated(self._ids, self._name)
         if self._scored:
-            yield warn_of_other_version({self._files[file]: each for file, each in self._scored.items()})
+            others = {self._files[file]: each for file, each in self._scored.items()}
+            count = sum(each.times for each in others.values())
+            told = "1 result was" if count == 1 else f"{count:,} results were"
+            firsts = islice(others.items(), _MOST_PLACES)
+            listed = [f"{name} ({each.times:,}, the first in line {each.first:,})" for name, each in firsts]
+            listed += [f"{len(others) - _MOST_PLACES:,} more files"] if len(others) > _MOST_PLACES else []
+            yield (
+                f"warning: {told} scored by another version of the rubric (`rubric_hash` differs) and count as "
+                f"invalid; score the outputs again: {'; '.join(listed)}"
+            )
         if self._judged:
             file, first = next(iter(self._judged.items()))
             count = sum(each.times for each in self._judged.values())
@@ -724,7 +708,7 @@ class Scoring:
         self.line = results.line or self.line
         for counted, more in ((self._judged, results.judged), (self._scored, results.scored)):
             if more.times:
-                counted[file] = counted.get(file, Others()).add(more)
+                counted[file] = counted.get(file, _NONE).add(more)
         self._compared += results.compared
         self._progress.done += len(results.lines)
         self._entries += len(results.lines)

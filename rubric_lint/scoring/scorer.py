@@ -7,15 +7,9 @@ from itertools import chain, islice, repeat
 from typing import Any, NamedTuple, TypeVar, cast
 
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known
-from rubric_lint.outputs.decoding import (
-    OutputError,
-    decode_entry,
-    keys_twice,
-    read_entry,
-    refuse_flaws,
-)
+from rubric_lint.outputs.blocks import Block
+from rubric_lint.outputs.decoding import OutputError, decode_entry, keys_twice, read_entry, refuse_flaws
 from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN
-from rubric_lint.outputs.streams import Block
 from rubric_lint.outputs.verdict import Extract, read_quotable
 from rubric_lint.scoring.flat import OF_TABLE, read_flat, read_whole
 from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric, combine_samples
@@ -74,13 +68,6 @@ def _is_member(listed: Any) -> bool:
         case {"model": str(), "outputs": int(count)}:
             return count is not True and count is not False and count >= 0
     return False
-
-
-def name_outputs(panel: Iterable[Member], outputs: int) -> tuple[str, ...]:
-    """Return the name of the model that gave each of the outputs, as far as the panel says it."""
-    return tuple(
-        islice(chain.from_iterable(repeat(member.name, min(member.outputs, outputs)) for member in panel), outputs)
-    )
 
 
 def refuse_missing_votes(panel: tuple[Member, ...], outputs: int, path: str) -> None:
@@ -211,24 +198,6 @@ def read_judged_by(record: Mapping[str, Any]) -> str | None:
     return named if isinstance(named, str) else None
 
 
-def refuse_what_is_no_output(entry: Mapping[str, Any]) -> None:
-    """Raise an error for an object that neither contains an output nor looks like one.
-
-    Raises:
-        OutputError: listing the fields that it has.
-    """
-    if "id" in entry or "rubric" in entry:
-        found = ", ".join([*map(str, entry)][:6])
-        advice = 'expected {"id": ..., "output": {...}}'
-        raise OutputError(f"the record has no field `output` (found: {found}); {advice}")
-    if not any(key in entry for key in _JUDGEMENTS):
-        near = [key for key in entry if isinstance(key, str) and find_near(key, (*HELD, *_JUDGEMENTS))]
-        hint = f"; is it `{near[0]}`?" if near else ""
-        raise OutputError(
-            f"neither a judge output nor a record: no field `output`, `outputs`, `checks` or `score`{hint}"
-        )
-
-
 Named = TypeVar("Named")
 
 
@@ -263,45 +232,6 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
                 f"the grader may be any of {list_names(found)}; give each a `name` in the suite", "/rubric"
             )
     raise OutputError(f"no rubric is named `{name}`; {point_to_known(name, rubrics)}", "/rubric")
-
-
-def explain(
-    text: bytes | OutputError,
-    fault: OutputError,
-    rubrics: Mapping[str, ScoringRubric],
-    line: int,
-    file: str | None = None,
-) -> Outcome:
-    """Return the outcome of a refused entry: this error, or the first value that is not valid JSON."""
-    try:
-        entry = read_entry(text)
-    except OutputError as found:
-        return Outcome(line, file, error=found)
-    return explain_value(entry, fault, rubrics, line=line, file=file)
-
-
-def explain_value(
-    entry: dict[str, Any],
-    fault: OutputError,
-    rubrics: Mapping[str, ScoringRubric],
-    *,
-    line: int = 0,
-    file: str | None = None,
-) -> Outcome:
-    """Return the outcome of a refused entry that is decoded."""
-    flaw = _find_flaw(entry)
-    if HELD.isdisjoint(entry):
-        head = {"id": entry["id"]} if "id" in entry and not flaw else {}
-        return Outcome(line, file, head, error=flaw or fault)
-    legible = {key: value for key, value in entry.items() if not flaw or _is_legible(entry, key)}
-    head = {"id": legible["id"]} if "id" in legible else {}
-    rest = {key: value for key, value in legible.items() if key not in {"id", *HELD, *RESERVED}}
-    is_named = "rubric" in legible or "rubric" not in entry
-    name = None
-    if is_named and (flaw or COVERING.isdisjoint(entry)):
-        with suppress(OutputError):
-            name = find_rubric(legible, rubrics).name
-    return Outcome(line, file, head, name, rest, error=flaw or fault)
 
 
 def _find_flaw(entry: dict[str, Any]) -> OutputError | None:
@@ -343,11 +273,7 @@ class Unclear(NamedTuple):
 
 
 def _score_flat(value: dict[str, Any], reader: Reader) -> Entry | None:
-    """Score a record or an object with a field for each criterion; None if it has none.
-
-    Raises:
-        OutputError: if a value is missing or not allowed.
-    """
+    """Score a record or an object with a field for each criterion; None if it has none."""
     flat = read_flat(value, reader.rubric)
     if flat is None:
         return None
@@ -413,7 +339,16 @@ class Scorer:
             reader = find_rubric(value, self._readers) if "rubric" in value or self._only else None
             if reader and (entry := _score_flat(value, reader)):
                 return entry
-        refuse_what_is_no_output(value)
+        if "id" in value or "rubric" in value:
+            found = ", ".join([*map(str, value)][:6])
+            advice = 'expected {"id": ..., "output": {...}}'
+            raise OutputError(f"the record has no field `output` (found: {found}); {advice}")
+        if not any(key in value for key in _JUDGEMENTS):
+            near = [key for key in value if isinstance(key, str) and find_near(key, (*HELD, *_JUDGEMENTS))]
+            hint = f"; is it `{near[0]}`?" if near else ""
+            raise OutputError(
+                f"neither a judge output nor a record: no field `output`, `outputs`, `checks` or `score`{hint}"
+            )
         reader = find_rubric({}, self._readers)
         return Entry(value, False, reader.rubric, reader.read_object(value))  # noqa: FBT003 (by name takes longer)
 
@@ -467,12 +402,29 @@ class Scorer:
             return self.explain(text, fault, line, file)
 
     def explain(self, text: bytes | OutputError, fault: OutputError, line: int, file: str | None = None) -> Outcome:
-        """Read an entry again that `score` rejected, and return its full outcome."""
-        return explain(text, fault, self._rubrics, line, file)
+        """Read an entry again that `score` rejected, and return its outcome: this error, or the first of its JSON."""
+        try:
+            return self.explain_value(read_entry(text), fault, line, file)
+        except OutputError as found:
+            return Outcome(line, file, error=found)
 
-    def explain_value(self, value: dict[str, Any], fault: OutputError) -> Outcome:
+    def explain_value(
+        self, entry: dict[str, Any], fault: OutputError, line: int = 0, file: str | None = None
+    ) -> Outcome:
         """Return the full outcome of a decoded entry that `score_value` rejected."""
-        return explain_value(value, fault, self._rubrics)
+        flaw = _find_flaw(entry)
+        if HELD.isdisjoint(entry):
+            head = {"id": entry["id"]} if "id" in entry and not flaw else {}
+            return Outcome(line, file, head, error=flaw or fault)
+        legible = {key: value for key, value in entry.items() if not flaw or _is_legible(entry, key)}
+        head = {"id": legible["id"]} if "id" in legible else {}
+        rest = {key: value for key, value in legible.items() if key not in {"id", *HELD, *RESERVED}}
+        is_named = "rubric" in legible or "rubric" not in entry
+        name = None
+        if is_named and (flaw or COVERING.isdisjoint(entry)):
+            with suppress(OutputError):
+                name = find_rubric(legible, self._rubrics).name
+        return Outcome(line, file, head, name, rest, error=flaw or fault)
 
     def _score_record(self, record: dict[str, Any]) -> Entry:
         if name := next((name for name in record if name in COVERING), None):
@@ -507,7 +459,9 @@ class Scorer:
         if not outputs:
             raise OutputError("`outputs` is an empty list, so there is no output to score", "/outputs")
         panel = read_panel(record)
-        models = name_outputs(panel, len(outputs))
+        # The name of the model that gave each of the outputs, as far as the panel says it.
+        names = chain.from_iterable(repeat(member.name, min(member.outputs, len(outputs))) for member in panel)
+        models = tuple(islice(names, len(outputs)))
         given: list[Scored] = []
         for number, output in enumerate(outputs, start=1):
             try:
@@ -562,14 +516,3 @@ def _find_fault(record: Mapping[str, Any]) -> str | None:
     about = record.get("judge")
     fault = about.get("fault") if isinstance(about, dict) else None
     return fault if isinstance(fault, str) else None
-
-
-def score_entry(
-    text: bytes | OutputError,
-    rubrics: Mapping[str, ScoringRubric],
-    line: int,
-    file: str | None = None,
-    extract: Extract = Extract.LAST,
-) -> Outcome:
-    """Score one entry: a judge output, or a record that holds one."""
-    return Scorer(rubrics, extract).tell(text, line, file)

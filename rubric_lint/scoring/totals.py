@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -46,9 +46,8 @@ class CriterionTotals:
             return None
         return sum(self.answers[grade.answer] for grade in self.criterion.grades if not grade.gate_met)
 
-    def _scores(self) -> Iterator[tuple[Fraction, int]]:
-        for grade in self.criterion.grades:
-            yield grade.score, self.answers[grade.answer]
+    def _scores(self) -> list[tuple[Fraction, int]]:
+        return [(grade.score, self.answers[grade.answer]) for grade in self.criterion.grades]
 
     def to_json(self) -> dict[str, Any]:
         """Return the criterion as it appears in the totals, with `answers` in ascending order."""
@@ -117,6 +116,10 @@ class RubricTotals:
 
     def to_json(self) -> dict[str, Any]:
         """Return the rubric as it appears in the totals."""
+        panels = [
+            {"models": list(panel.models), "independent_votes_at_most": panel.votes, "outputs": outputs}
+            for panel, outputs in self.panels.items()
+        ]
         return {
             "rubric": self.rubric.name,
             "rubric_hash": self.rubric.hash,
@@ -124,7 +127,7 @@ class RubricTotals:
             **{str(verdict): self.verdicts[verdict] for verdict in Verdict},
             "mean": _as_float(self.mean),
             **({"sampled": self.sampled, "stable": self.stable} if self.sampled else {}),
-            **({"panels": list(map(_describe_panel, self.panels.items()))} if self.panels else {}),
+            **({"panels": panels} if panels else {}),
             "criteria": [criterion.to_json() for criterion in self.criteria],
         }
 
@@ -240,11 +243,6 @@ def _count_points(result: Scored) -> Fraction:
         return Fraction(sum(each.grade.points for each in result.criteria))
     points = sorted(map(_count_points, result.samples))
     return (points[(len(points) - 1) // 2] + points[len(points) // 2]) / 2  # the median, as of the scores
-
-
-def _describe_panel(counted: tuple[Panel, int]) -> dict[str, Any]:
-    panel, outputs = counted
-    return {"models": list(panel.models), "independent_votes_at_most": panel.votes, "outputs": outputs}
 
 
 def _mean(scores: Iterable[tuple[Fraction, int]]) -> Fraction | None:

@@ -203,12 +203,11 @@ def _is_count(document: Document, path: Path, doubt: Doubt) -> bool:
 
 
 def _is_unused(place: Path, shape: Shape) -> bool:
-    return any(name.startswith("/") and _matches(place, name) for name in shape.unused)
-
-
-def _matches(place: Path, name: str) -> bool:
-    steps = name.split("/")[1:]
-    return len(steps) == len(place) and all(own in ("*", str(step)) for own, step in zip(steps, place, strict=True))
+    pointers = [name.split("/")[1:] for name in shape.unused if name.startswith("/")]
+    return any(
+        len(steps) == len(place) and all(own in ("*", str(step)) for own, step in zip(steps, place, strict=True))
+        for steps in pointers
+    )
 
 
 def holds_mappings(value: Any) -> bool:
@@ -234,7 +233,8 @@ def _read_beside(key: str, value: Any, shape: Shape) -> str:
     """Return the setting that may say what a key beside criteria is, empty if nothing suggests one."""
     words = split_words(key)
     if isinstance(value, dict | list):
-        is_held = bool(value) and (isinstance(value, dict) or holds_mappings(value) or all(map(_is_text, value)))
+        is_list = holds_mappings(value) or all(isinstance(each, str) for each in value)
+        is_held = bool(value) and (isinstance(value, dict) or is_list)
         penalty = "negative" if words & PENALTY else ""
         return (penalty or ("gate" if words & (GATE | _MUST) else "")) if is_held else ""
     if value is True:
@@ -243,7 +243,3 @@ def _read_beside(key: str, value: Any, shape: Shape) -> str:
         return "combine" if not (split_words(value) & _MEANS or shape.combine == "all") else ""
     is_score = (is_number(value) and bool(value)) or (isinstance(value, str) and re.search(SHARE, value) is not None)
     return "pass" if is_score and (is_pass_mark(key) or words & _LESS) else ""
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)

@@ -204,11 +204,7 @@ def find_texts(document: Document) -> list[Criteria]:
     for path, value in _list_places(document, anywhere=True):
         pairs = list(enumerate(value) if isinstance(value, list) else value.items())
         is_sure = bool(path) and is_container(str(path[-1])) and is_declared(document, (*path[:-1], ""))
-        if (
-            len(pairs) >= (2 if is_sure else _LEAST_TEXTS)
-            and all(_is_prose(text) for _, text in pairs)
-            and not are_levels(value)
-        ):
+        if len(pairs) >= (2 if is_sure else 3) and all(_is_prose(text) for _, text in pairs) and not are_levels(value):
             found.append(_as_texts(path, pairs))
     known = [each for each in found if each.path and is_container(str(each.path[-1]))]
     known = known or [each for each in found if is_declared(document, each.path)]
@@ -220,9 +216,6 @@ def is_declared(document: Document, path: Path) -> bool:
     beside = document.value(path[:-1]) if path else ()
     known = {*words().beside["scale"], *words().beside["pass"]}
     return bool(path) and (is_container(str(path[-1])) or not known.isdisjoint(beside))
-
-
-_LEAST_TEXTS = 3
 
 
 def _choose_nested(found: dict[Path, Criteria]) -> dict[Path, Criteria]:
@@ -290,7 +283,8 @@ def _read_fields(
     entries: Sequence[Entry], *, is_map: bool, guesses: bool = False, parts: tuple[str, ...] = ()
 ) -> Mapping[str, tuple[str, ...]]:
     """Return their names by ours; nothing if most entries have neither a text, nor levels, nor a weight."""
-    parts = parts or _choose(entries, words().fields["parts"], _holds_parts)
+    if not parts:
+        parts = _choose(entries, words().fields["parts"], lambda each: isinstance(each, list | dict) and len(each) > 1)
     outer, entries = entries, _with_parts(entries, parts)
     fields: dict[str, tuple[str, ...]] = {"parts": parts} if parts else {}
     for ours, suits in _SUITS.items():
@@ -343,29 +337,22 @@ def _guess_fields(
         described = [key for key in keys if key not in no_levels and _is_most(entries, (key,), are_levels)]
         found |= {"levels": (described[0],)} if described else {}
     named = fields.get("outcome", ())
-    if _NAMES.issuperset(named):
-        judged = [entry for entry in entries if entry.keys().isdisjoint(fields.get("parts", ()))]
-        taken = {name for names in (*fields.values(), *found.values()) for name in names}
-        if longest := _find_longest(judged, taken):
-            if named and not is_map and "levels" in {*fields, *found}:
-                found["id"] = fields.get("id", named)
-            found["outcome"] = (longest,)
-    return found
-
-
-def _find_longest(entries: Sequence[Entry], taken: set[str]) -> str:
-    """Return the key of the longest texts that most entries have, apart from some; empty if there is none.
-
-    What a case asks, or what an answer is not to do, is never what is judged.
-    """
+    if not _NAMES.issuperset(named):
+        return found
+    judged = [entry for entry in entries if entry.keys().isdisjoint(fields.get("parts", ()))]
+    # What a case asks, or what an answer is not to do, is never what is judged.
+    apart = {name for names in (*fields.values(), *found.values()) for name in names} | words().inputs
+    keys = dict.fromkeys(key for entry in judged for key in entry if words().against.isdisjoint(_split(key)))
     lengths: dict[str, int] = {}
-    apart = taken | words().inputs
-    keys = dict.fromkeys(key for entry in entries for key in entry if words().against.isdisjoint(_split(key)))
     for key in (key for key in keys if key not in apart and not _NUMBERED.fullmatch(key)):
-        texts = [entry[key] for entry in entries if _is_prose(entry.get(key))]
-        if 2 * len(texts) > len(entries):
+        texts = [entry[key] for entry in judged if _is_prose(entry.get(key))]
+        if 2 * len(texts) > len(judged):
             lengths[key] = sum(map(len, texts))
-    return max(lengths, key=lambda key: lengths[key], default="")
+    if lengths:
+        if named and not is_map and "levels" in {*fields, *found}:
+            found["id"] = fields.get("id", named)
+        found["outcome"] = (max(lengths, key=lambda key: lengths[key]),)
+    return found
 
 
 def _choose(entries: Sequence[Entry], names: Iterable[str], suits: Callable[[Any], bool]) -> tuple[str, ...]:
@@ -391,10 +378,6 @@ def _is_prose(value: Any) -> bool:
 
 def _is_flag(value: Any) -> bool:
     return isinstance(value, bool)
-
-
-def _holds_parts(value: Any) -> bool:
-    return isinstance(value, list | dict) and len(value) > 1
 
 
 def are_levels(value: Any) -> bool:
@@ -572,11 +555,11 @@ def _is_answer(value: Any) -> bool:
     return isinstance(value, bool) or (isinstance(value, str) and value.strip().lower() in {"yes", "no"})
 
 
-def _is_alike_pass(key: str) -> bool:
-    return is_pass_mark(key) and key not in words().beside["lowest"]
-
-
-_ALIKE: Mapping[str, Callable[[str], bool]] = {"pass": _is_alike_pass, "total": is_total, "combine": is_way}
+_ALIKE: Mapping[str, Callable[[str], bool]] = {
+    "pass": lambda key: is_pass_mark(key) and key not in words().beside["lowest"],
+    "total": is_total,
+    "combine": is_way,
+}
 """What tells by its words that a key beside criteria is one of theirs, though it is not a known one."""
 
 
@@ -709,12 +692,13 @@ def _infer(
     cases = [document.value(each.path[:-1]) for document, each, _ in found if at[-2:-1] == ("*",)]
     asking = _choose([case for case in cases if isinstance(case, dict)], sorted(words().inputs), _is_prose)
     task = (*at[:-1], asking[0]) if asking else ()  # what each of several rubrics judges
+    is_all = "combine" in beside and split_words(str(beside["combine"][1])) in ({"all"}, {"all", "of"}, {"and"})
     more = {
         "total": _find_total(fields, beside, entries, is_one=len(found) == 1),
         "level-text": _find_level_text([beside["levels"][1]] if is_shared else holders),
         "sums": _find_sums(entries, fields.get("levels", ())),
         "task": pointer(task),
-        "combine": "all" if _are_all(beside) else "share" if _are_points(fields, entries) else "",
+        "combine": "all" if is_all else "share" if _are_points(fields, entries) else "",
     }
     table |= {key: value for key, value in more.items() if value}
     own = {name for ours in fields if ours not in _AS for name in fields[ours]} | {*table.get("sums", ()), *few}
@@ -725,7 +709,10 @@ def _infer(
     unused = dict.fromkeys(
         (document, path)
         for document, each, _ in found
-        for path in (*_list_beside(document, each), *_list_fields(each, own))
+        for path in (
+            *((*above, key) for above, mapping in _find_holders(document, each) for key in mapping),
+            *_list_fields(each, own),
+        )
         if generalize(path, at) not in known and (document, path) not in others
     )
     inside = {each.path for _, each, _ in found}
@@ -752,27 +739,9 @@ def _list_marks(fields: Mapping[str, tuple[str, ...]], entries: Sequence[Entry])
     return marks
 
 
-def _are_all(beside: Mapping[str, tuple[Path, Any]]) -> bool:
-    """Return whether the file says that all criteria must be met."""
-    return "combine" in beside and split_words(str(beside["combine"][1])) in ({"all"}, {"all", "of"}, {"and"})
-
-
 _KEYS = (
-    *(
-        "name",
-        "files",
-        "criteria",
-        "id",
-        "outcome",
-        "weight",
-        "levels",
-        "level-text",
-        "sums",
-        "gate",
-        "negative",
-        "parts",
-    ),
-    *("scale", "pass", "total", "combine", "task", "unused"),
+    *("name", "files", "criteria", "id", "outcome", "weight", "levels", "level-text", "sums", "gate", "negative"),
+    *("parts", "scale", "pass", "total", "combine", "task", "unused"),
 )
 """The keys of a table in the order in which they are written."""
 
@@ -868,12 +837,6 @@ def generalize(place: Path, at: Path) -> Path:
     pairs = enumerate(zip(at, place, strict=False))
     shared = next((index for index, (own, step) in pairs if own not in {"*", step}), min(len(at), len(place)))
     return (*at[:shared], *place[shared:])
-
-
-def _list_beside(document: Document, found: Criteria) -> Iterator[Path]:
-    """Yield the keys around criteria."""
-    for path, mapping in _find_holders(document, found):
-        yield from ((*path, key) for key in mapping)
 
 
 def _list_fields(found: Criteria, own: set[str]) -> Iterator[Path]:

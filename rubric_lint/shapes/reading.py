@@ -48,6 +48,9 @@ _HIGHEST = ("max_score", "score_max", "scale_max")
 _WHOLES = frozenset({10, 100})
 """Sums of weights of which a threshold may be a part."""
 
+_LONG = 10
+"""The end of a scale from which a threshold of 1 may be meant as 1.0, the whole of it."""
+
 Ends = tuple[Fraction, Fraction]
 
 
@@ -182,26 +185,20 @@ class _Reading:
         """Return a rubric with what is not read of it; it is not scored if some of that may decide."""
         found = find_doubts(self.document, self.shape, self.path, self.places)
         doubts = [doubt for doubt in found if doubt.setting]
+        scales = {ends for ends in self.ends if ends}
         for doubt in doubts:
             self._refuse(doubt.reason)
-            if doubt.setting == "pass":
-                self._check_doubt(doubt.place)
+            if doubt.setting != "pass" or len(scales) != 1 or self.shape.combine == "share":
+                continue
+            (low, high), number = next(iter(scales)), self._read_number(Written(doubt.value, doubt.place))
+            if number is not None and number > high and not (number <= self.points and self.points in _WHOLES):
+                self._report_threshold(doubt.place, number, (low, high), "threshold is never met")
         return replace(
             view,
             unscorable=self.refusal,
             unread=tuple((doubt.place, doubt.reason) for doubt in doubts),
             problems=(*self.problems, *self.find_unused_names(value)),
         )
-
-    def _check_doubt(self, place: Path) -> None:
-        """Report what may be a pass mark if no score of the scale reaches it."""
-        found = self._read_number(Written(self.document.value(place), place))
-        scales = {ends for ends in self.ends if ends}
-        if found is None or len(scales) != 1 or self.shape.combine == "share":
-            return
-        low, high = next(iter(scales))
-        if found > high and not (found <= self.points and self.points in _WHOLES):
-            self._report_threshold(place, found, (low, high), "threshold is never met")
 
     # Places and values.
 
@@ -266,23 +263,16 @@ class _Reading:
         """Yield the criteria of a list or a map; those that have parts are not judged, but their parts are."""
         is_map = isinstance(holder, dict)
         has_mappings = any(isinstance(each, dict) for each in _values(holder))
-        leaves = []
         for key, value in holder.items() if is_map else enumerate(holder):
             if is_map and not isinstance(value, dict if has_mappings else str):
                 continue  # what is said beside the criteria
-            leaves.append(_Leaf((*place, key), value, str(key) if is_map else None, above))
-        split = {leaf.place: found for leaf in leaves if (found := self._find_parts(leaf))}
-        for leaf in leaves:
-            if parts := split.get(leaf.place):
+            leaf = _Leaf((*place, key), value, str(key) if is_map else None, above)
+            names = self.shape.levels if self._find_mark(leaf, self.shape.sums) else self.shape.parts
+            parts = self._find(leaf, names) if isinstance(value, dict) else None
+            if parts and isinstance(parts.value, list | dict) and parts.value:
                 yield from self._list_parts(leaf, parts)
             else:
                 yield leaf
-
-    def _find_parts(self, leaf: _Leaf) -> Written | None:
-        names = self.shape.levels if self._find_mark(leaf, self.shape.sums) else self.shape.parts
-        found = self._find(leaf, names) if isinstance(leaf.value, dict) else None
-        is_held = found is not None and isinstance(found.value, list | dict) and bool(found.value)
-        return found if is_held else None
 
     def _list_parts(self, leaf: _Leaf, found: Written) -> Iterator[_Leaf]:
         """Yield the parts of a criterion, which share its weight if it has one."""
@@ -767,6 +757,9 @@ class _Reading:
             self._refuse(f"its criteria have several scales, so no score is {_show(passes)}, the threshold")
             return None, place
         scored = self._read_score(passes, low, high, is_part=self.is_pass_part)
+        if passes == 1 and low == 0 and high >= _LONG and not self.is_pass_part:
+            self._refuse(f"nothing says whether 1, the threshold, is a score of 0 to {_show(high)} or all of it")
+            scored = None
         if scored is None or high <= low:
             return None, place
         passes = scored

@@ -190,7 +190,8 @@ def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if ends and ends[0] >= ends[1]:
         one, other = ", which is one score; write the lowest and the highest", "; write the lowest score first"
         yield "scale", f"goes from {ends[0]} to {ends[1]}{one if ends[0] == ends[1] else other}"
-    elif ends and combine == "mean" and _is_number(passes) and not ends[0] < passes <= ends[1]:
+    is_number = isinstance(passes, int | Decimal) and not isinstance(passes, bool)
+    if ends and ends[0] < ends[1] and combine == "mean" and is_number and not ends[0] < passes <= ends[1]:
         yield "pass", f"{passes} is not a score above {ends[0]} and up to {ends[1]}, the `scale`"
     needs = (("weights", "weight"), *((key, "levels") for key in ("level-score", "level-scores", "level-text", "sums")))
     for key, need in needs:
@@ -216,10 +217,6 @@ def _find_shared(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for name in _as_names(fields.get(key, ())):
             if name in taken:
                 yield key, f'"{name}" is the `{taken[name]}` already; name the field with the {key}'
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | Decimal) and not isinstance(value, bool)
 
 
 def expand(data: Any, pointer: str) -> Iterator[tuple[Path, tuple[str | int, ...]]]:

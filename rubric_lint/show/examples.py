@@ -1,10 +1,9 @@
 """Choose example outputs of a rubric that show how its weights, gates and thresholds work, and score them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import shorten
@@ -19,19 +18,18 @@ _MOST_LISTED = 4
 def make_examples(rubric: ScoringRubric) -> tuple[ShownExample, ...]:
     """Return example outputs, each with the score and verdict that rubric-score gives it; none twice."""
     examples: dict[tuple[Grade, ...], ShownExample] = {}
-    for title, grades in _choose(_order(rubric)):
+    # The answers to each criterion go from worst to best; a few lose points where they are met.
+    by_points = [tuple(sorted(each.grades, key=lambda grade: grade.points)) for each in rubric.criteria]
+    criteria = tuple(replace(each, grades=grades) for each, grades in zip(rubric.criteria, by_points, strict=True))
+    field = form_of(rubric.shape).field
+    for title, grades in _choose(replace(rubric, criteria=criteria)):
         if grades not in examples:
             answers = tuple(grade.answer for grade in grades)
             scored = rubric.grade(JudgeOutput(answers, (None,) * len(answers)))
-            examples[grades] = ShownExample(title, _write(rubric, grades), scored.score, scored.verdict)
+            checks = [{"id": each.id, field: answer} for each, answer in zip(criteria, answers, strict=True)]
+            output = {field: answers[0]} if rubric.shape is Shape.HOLISTIC else {"checks": checks}
+            examples[grades] = ShownExample(title, output, scored.score, scored.verdict)
     return tuple(examples.values())
-
-
-def _order(rubric: ScoringRubric) -> ScoringRubric:
-    """Return the rubric with the answers to each criterion from worst to best; a few lose points where they are met."""
-    by_points = [tuple(sorted(each.grades, key=lambda grade: grade.points)) for each in rubric.criteria]
-    criteria = tuple(replace(each, grades=grades) for each, grades in zip(rubric.criteria, by_points, strict=True))
-    return replace(rubric, criteria=criteria)
 
 
 def _is_reversed(criterion: ScoringCriterion) -> bool:
@@ -53,8 +51,11 @@ def _choose(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
     for name, threshold in (("to pass", pass_at), ("for borderline", borderline_at)):
         enough = tuple(grade for each in criteria if (grade := _find_least(each, threshold)))
         if len(enough) == len(criteria):
-            yield f"each just high enough {name}{_list(criteria, enough)}", enough
-    below = {at: grade for at, each in enumerate(criteria) if (grade := _find_below_gate(each))}
+            pairs = zip(criteria, enough, strict=True)
+            listed = f": {', '.join(_name(*pair) for pair in pairs)}" if len(criteria) <= _MOST_LISTED else ""
+            yield f"each just high enough {name}{listed}", enough
+    missed = [[grade for grade in each.grades if not grade.gate_met] for each in criteria]
+    below = {at: grades[-1] for at, grades in enumerate(missed) if grades}
     if below:  # the one that costs the fewest points shows best that a gate outweighs the score
         at = min(below, key=lambda at: best[at].points - below[at].points)
         yield _word_miss(criteria[at], below[at], gate=True), _replace(best, at, below[at])
@@ -91,7 +92,11 @@ def _choose_for_one(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, .
     last = len(grades) - 1
     for at in range(last, -1, -1):
         if at in (0, last) or kinds[at] != kinds[at - 1] or kinds[at] != kinds[at + 1]:
-            yield _word_answer(rubric.shape, grades[at]), (grades[at],)
+            answer = grades[at].answer
+            title = f"{'level' if rubric.shape is Shape.LEVELS else 'score'} {answer}"
+            if isinstance(answer, bool):
+                title = "met" if answer else "not met"
+            yield title, (grades[at],)
 
 
 def _find_least(criterion: ScoringCriterion, threshold: Decimal) -> Grade | None:
@@ -102,18 +107,8 @@ def _find_least(criterion: ScoringCriterion, threshold: Decimal) -> Grade | None
     return next(enough, None)
 
 
-def _find_below_gate(criterion: ScoringCriterion) -> Grade | None:
-    return next((grade for grade in reversed(criterion.grades) if not grade.gate_met), None)
-
-
 def _replace(grades: tuple[Grade, ...], at: int, grade: Grade) -> tuple[Grade, ...]:
     return (*grades[:at], grade, *grades[at + 1 :])
-
-
-def _list(criteria: Sequence[ScoringCriterion], grades: Sequence[Grade]) -> str:
-    if len(criteria) > _MOST_LISTED:
-        return ""
-    return ": " + ", ".join(_name(*pair) for pair in zip(criteria, grades, strict=True))
 
 
 def _name(criterion: ScoringCriterion, grade: Grade) -> str:
@@ -127,18 +122,3 @@ def _word_miss(criterion: ScoringCriterion, grade: Grade, *, gate: bool) -> str:
         return f"all but {shorten(criterion.id)}{', which must be met' if gate else ''}"
     what = "just below its gate" if gate else "its lowest"
     return f"{_name(criterion, grade)}, {what}; the rest at their highest"
-
-
-def _word_answer(shape: Shape, grade: Grade) -> str:
-    if isinstance(grade.answer, bool):
-        return "met" if grade.answer else "not met"
-    return f"{'level' if shape is Shape.LEVELS else 'score'} {grade.answer}"
-
-
-def _write(rubric: ScoringRubric, grades: Sequence[Grade]) -> dict[str, Any]:
-    """Return a judge output with these answers."""
-    field = form_of(rubric.shape).field
-    if rubric.shape is Shape.HOLISTIC:
-        return {field: grades[0].answer}
-    pairs = zip(rubric.criteria, grades, strict=True)
-    return {"checks": [{"id": criterion.id, field: grade.answer} for criterion, grade in pairs]}

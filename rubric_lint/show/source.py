@@ -1,18 +1,28 @@
-"""Describe the content of one file."""
+"""Describe the content of one file, or of many: read, describe and report each one before the next."""
 
+# Paths are str, see project/settings.py.
+# ruff: noqa: PTH202
+
+import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from typing import Any
 
 from rubric_lint.finding import Finding, Result, Severity, Unread
-from rubric_lint.format.criterion import HIGHEST, Band, Criterion, Level, Shape, read_number
+from rubric_lint.format.criterion import HIGHEST, Band, Level, Shape, read_number
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file
+from rubric_lint.messages import join_words
 from rubric_lint.migrate.agentv import TARGETS, is_of_agentv
 from rubric_lint.migrate.target import find_unread
-from rubric_lint.project.settings import FileSettings
-from rubric_lint.run.summary import EMPTY, TESTS, UNKNOWN
+from rubric_lint.project.files import File, Unreadable
+from rubric_lint.project.opening import LIMIT
+from rubric_lint.project.settings import FileSettings, SettingsFinder
+from rubric_lint.run.console import Progress
+from rubric_lint.run.linting import FileRun
+from rubric_lint.run.summary import EMPTY, TESTS, UNKNOWN, Summary, counted
 from rubric_lint.scoring.grading import OVERALL, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.loading import (
     Loaded,
@@ -50,12 +60,15 @@ def show(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Shown:
     counts = _count(result.findings, [document.pointer(rubric.path) for document, rubric in rubrics])
     shown = tuple(_describe(each, scoring.get(each.name), counts) for each in name_rubrics(name, rubrics))
     unread = _find_unread(result, is_empty=not shown)
+    reason = ""
+    if not (shown or unread or result.findings):
+        reason = EMPTY if not data.strip() else TESTS if result.tests else UNKNOWN
     errors = sum(finding.severity is Severity.ERROR for finding in result.findings)
     return Shown(
         file=name,
         rubrics=shown,
         unread=unread,
-        reason="" if shown or unread or result.findings else _explain(result, data),
+        reason=reason,
         unscorable=unscorable,
         releases=() if result.is_stopped else tuple(_list_releases(name, data, rubrics)),
         errors=errors,
@@ -99,13 +112,6 @@ def _find_refused(document: Document, release: str) -> Iterator[tuple[Path, Part
 
 _GRADED = frozenset({"criteria", "expected_output", "assert"})
 _OF_SUITES = (b"tests", b"cases", b"scenarios", b"assert", b"evaluators")
-
-
-def _explain(result: Result, data: bytes) -> str:
-    """Return why a file without rubrics and near misses has none."""
-    if not data.strip():
-        return EMPTY
-    return TESTS if result.tests else UNKNOWN
 
 
 def _find_unread(result: Result, *, is_empty: bool) -> tuple[Unread, ...]:
@@ -182,38 +188,28 @@ def _describe_criteria(loaded: Loaded, scoring: ScoringRubric | None) -> Iterato
         bands = _describe_bands(band for entry in holistic if entry.scale for band in entry.scale.bands)
         share = None if rubric.is_mixed else Fraction(1)
         yield ShownCriterion(OVERALL, line, column, 1.0, share, None, None, bands)
-    shares = [None] * len(rubric.criteria) if rubric.is_mixed else _share_out(rubric.criteria)
+    # No share is known if one of the weights is invalid.
+    shares: Sequence[Fraction | None] = [None] * len(rubric.criteria)
+    weights = [criterion.weight for criterion in rubric.criteria if criterion.weight is not None]
+    if not rubric.is_mixed and len(weights) == len(rubric.criteria):
+        with suppress(UnscorableError):
+            shares = share_out(weights)
     graded = scoring.criteria if scoring and rubric.shape is not Shape.HOLISTIC else [None] * len(rubric.criteria)
     for criterion, share, grades in zip(rubric.criteria, shares, graded, strict=True):
         line, column, _ = loaded.position(criterion.path)
+        # Other systems have weights below 0.
+        weight = read_number((criterion.fields or {}).get("weight")) if criterion.weight is None else criterion.weight
         yield ShownCriterion(
             id=criterion.id,
             line=line,
             column=column,
-            weight=_read_weight(criterion),
+            weight=None if weight is None else float(weight),
             share=share,
             gate=criterion.gate,
             outcome=f"Not: {criterion.outcome}" if criterion.is_negated else criterion.outcome,
             bands=_describe_bands(criterion.scale.bands) if criterion.scale else (),
             levels=_describe_levels(loaded, criterion.levels or (), grades),
         )
-
-
-def _share_out(criteria: Sequence[Criterion]) -> Sequence[Fraction | None]:
-    """Return the share of each criterion; None if one of the weights is invalid."""
-    weights = [criterion.weight for criterion in criteria if criterion.weight is not None]
-    if len(weights) == len(criteria):
-        with suppress(UnscorableError):
-            return share_out(weights)
-    return [None] * len(criteria)
-
-
-def _read_weight(criterion: Criterion) -> float | None:
-    """Return the weight, also one below 0, which other systems have; None if it is not a finite number."""
-    if criterion.weight is not None:
-        return float(criterion.weight)
-    number = read_number((criterion.fields or {}).get("weight"))
-    return None if number is None else float(number)
 
 
 def _describe_bands(bands: Iterable[Band]) -> tuple[ShownBand, ...]:
@@ -228,21 +224,63 @@ def _describe_levels(
 ) -> tuple[ShownLevel, ...]:
     ordered = sorted(levels, key=lambda level: (level.number is None, level.number or 0))
     worth = {grade.answer: grade.score for grade in scoring.grades} if scoring else {}
-    return tuple(
-        ShownLevel(
-            level.number,
-            level.name,
-            _read_outcome(loaded, level),
-            None if level.number is None else worth.get(level.number),
+    shown, view, document = [], loaded.rubric.view, loaded.document
+    for level in ordered:
+        outcome = level.outcome
+        if outcome is None:  # a number or another scalar is shown as it is written
+            place = view.place(level.outcome_path) if view else level.outcome_path
+            outcome = document.written_at(place) if isinstance(document.value(place), int | float) else None
+        score = None if level.number is None else worth.get(level.number)
+        shown.append(ShownLevel(level.number, level.name, outcome, score))
+    return tuple(shown)
+
+
+class ShowRun(FileRun[Shown]):
+    """Describes files and calls `report` for each that has something to tell, or that is named; see `FileRun`."""
+
+    def __init__(self, report: Callable[[Shown], object], progress: Progress, **how: Any) -> None:
+        super().__init__(progress, **how)
+        self._report = report
+        self._summary = Summary()
+
+    def show_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> Summary:
+        """Describe everything at `paths`; `stdin_name` is the file name of stdin.
+
+        Raises:
+            SettingsError: if the settings for stdin are invalid.
+        """
+        self.go(paths, stdin_name, finder)
+        others = Summary(unreadable=len(self.unreadable), faults=self.crashes)
+        return self._summary.plus(others).plus(Summary.left_out(self.skipped))
+
+    def word(self) -> str:
+        """Return how much an interrupted run has described."""
+        done = join_words([counted(self._summary.files, "file"), counted(self._summary.rubrics, "rubric")])
+        return f"after {done}; the other files were not read"
+
+    def work(self, file: File, data: bytes) -> Shown:
+        """Describe one file."""
+        shown = show(file.name, data, file.settings)
+        if shown.reason == EMPTY and not file.is_stdin:
+            with suppress(OSError):
+                if os.path.getsize(file.name) > LIMIT:  # only its head was read
+                    return shown._replace(reason=f"{UNKNOWN} in its first {LIMIT / 1e6:.0f} MB")
+        return shown
+
+    def take(self, file: File | Unreadable, outcome: Shown) -> None:  # noqa: ARG002
+        """Report one file."""
+        shown = outcome
+        if shown.rubrics or shown.unread or shown.errors or shown.warnings or shown.file in self.named:
+            self._report(shown)
+        self._summary = self._summary.plus(
+            Summary(
+                files=1,
+                files_with_rubrics=int(bool(shown.rubrics)),
+                rubrics=len(shown.rubrics),
+                criteria=sum(len(rubric.criteria) for rubric in shown.rubrics),
+                errors=shown.errors,
+                warnings=shown.warnings,
+                ignored=shown.ignored,
+                unread=sum(each.is_known for each in shown.unread),
+            )
         )
-        for level in ordered
-    )
-
-
-def _read_outcome(loaded: Loaded, level: Level) -> str | None:
-    """Return the text of a level; a number or another scalar in its place as it is written."""
-    if level.outcome is not None:
-        return level.outcome
-    view, document = loaded.rubric.view, loaded.document
-    place = view.place(level.outcome_path) if view else level.outcome_path
-    return document.written_at(place) if isinstance(document.value(place), int | float) else None

@@ -8,7 +8,7 @@ them holds a reachable sum.
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from typing import NamedTuple
 from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words
+from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import (
     AnswerValue,
     CriterionResult,
@@ -175,7 +176,9 @@ def _change_gate(
 
     def move(passes: Callable[[AnswerValue], bool], change: str) -> Mutant:
         grades = tuple(grade._replace(gate_met=passes(grade.answer)) for grade in criterion.grades)
-        return Mutant(change, spot, _exchange(rubric, index, replace(criterion, grades=grades)), index)
+        changed = replace(criterion, grades=grades)
+        criteria = (*rubric.criteria[:index], changed, *rubric.criteria[index + 1 :])
+        return Mutant(change, spot, replace(rubric, criteria=criteria), index)
 
     if rubric.shape is not Shape.CHECKLIST:
         if len(met) > 1:
@@ -277,10 +280,6 @@ def _weigh(criterion: ScoringCriterion, factor: int, share: Fraction) -> Scoring
     return replace(criterion, share=share, grades=grades)
 
 
-def _exchange(rubric: ScoringRubric, index: int, criterion: ScoringCriterion) -> ScoringRubric:
-    return replace(rubric, criteria=(*rubric.criteria[:index], criterion, *rubric.criteria[index + 1 :]))
-
-
 def _resize(
     rubric: ScoringRubric, index: int, criterion: ScoringCriterion, full: int, *, scale: int = 1
 ) -> ScoringRubric:
@@ -319,24 +318,24 @@ class Equivalence:
         Raises:
             TooManySumsError: if the sums of the other criteria are too many.
         """
-        sums = self._sums_without(mutant.number)
+        number, criteria = mutant.number, self._rubric.criteria
+        if number not in self._sums:
+            others = [criterion for at, criterion in enumerate(criteria) if at != number]
+            self._sums[number] = Sums([meeting_points(criterion) for criterion in others])
+        sums = self._sums[number]
+        # The grades of each answer to the changed criterion, before and after.
+        pairs: Iterable[tuple[Grade | None, Grade | None]] = [(None, None)]
+        if number is not None:
+            pairs = zip(criteria[number].grades, mutant.rubric.criteria[number].grades, strict=True)
         best: tuple[int, Grade | None, Verdict, Verdict] | None = None
-        for before, after in self._pairs(mutant):
+        for before, after in pairs:
             for low, stop, old, new in self._differences(mutant, before, after, sums.least):
                 total = sums.highest(low, stop)
                 if total is not None and (best is None or total > best[0]):
                     best = (total, before, old, new)
         if best is None:
             return None
-        return Witness(self._explain(mutant.number, sums, best[0], best[1]), best[2], best[3])
-
-    def _pairs(self, mutant: Mutant) -> Iterator[tuple[Grade | None, Grade | None]]:
-        """Yield the grades of each answer to the changed criterion, before and after."""
-        if mutant.number is None:
-            yield None, None
-            return
-        criteria = (self._rubric.criteria[mutant.number], mutant.rubric.criteria[mutant.number])
-        yield from zip(criteria[0].grades, criteria[1].grades, strict=True)
+        return Witness(self._explain(number, sums, best[0], best[1]), best[2], best[3])
 
     def _differences(
         self, mutant: Mutant, before: Grade | None, after: Grade | None, least: int
@@ -356,12 +355,6 @@ class Equivalence:
             new = mutant.rubric.decide(mutant.scale * low + new_points, gates_met=after is None or after.gate_met)
             if old is not new:
                 yield low, stop, old, new
-
-    def _sums_without(self, index: int | None) -> Sums:
-        if index not in self._sums:
-            others = [criterion for number, criterion in enumerate(self._rubric.criteria) if number != index]
-            self._sums[index] = Sums([meeting_points(criterion) for criterion in others])
-        return self._sums[index]
 
     def _explain(self, index: int | None, sums: Sums, total: int, own: Grade | None) -> dict[str, AnswerValue]:
         """Return an answer to each criterion in which the others reach a sum."""
@@ -407,7 +400,11 @@ class _Case(NamedTuple):
 def mutate(tested: Tested) -> Mutation:
     """Change a rubric in every way, and find the changes that no test notices, each with an answer that would have."""
     rubric, places = tested.rubric, tested.places
-    all_cases = _list_cases(tested)
+    all_cases = []  # those that expect something, failing ones too
+    for ran in tested.ran:
+        if check := make_check(ran.test, ran.file.document, rubric):
+            samples = tuple(_answers(sample.criteria) for sample in ran.result.samples)
+            all_cases.append(_Case(_answers(ran.result.criteria), check, samples))
     cases = [case for case, is_met in zip(all_cases, _find_met(rubric, all_cases), strict=True) if is_met]
     failing = len(all_cases) - len(cases)
     equivalence = Equivalence(rubric)
@@ -421,22 +418,14 @@ def mutate(tested: Tested) -> Mutation:
                 # A test may notice the score of a change that alters no verdict; it does not count either way.
                 equivalent += 1
             elif all(_find_met(mutant.rubric, cases)):
-                survivors.append(_word(mutant, witness, places, failing))
+                answer = _word_answer(witness.answers, mutant)
+                values = {"change": mutant.change, "answer": answer, "before": witness.before, "after": witness.after}
+                more = {"failing": counted(failing, "failing test")} if failing else {}
+                code = "survives-passing" if failing else "survives"
+                survivors.append(places.problem(mutant.spot, code, {**values, **more}))
     except TooManySumsError:
         return Mutation(0, 0, (), "its weights are too fine to find all scores that it can give; round them")
     return Mutation(made, equivalent, tuple(survivors), failing=failing)
-
-
-def _list_cases(tested: Tested) -> Sequence[_Case]:
-    """Return the tests that expect something, failing ones too."""
-    cases = []
-    for ran in tested.ran:
-        check = make_check(ran.test, ran.file.document, tested.rubric)
-        if check is None:
-            continue
-        samples = tuple(_answers(sample.criteria) for sample in ran.result.samples)
-        cases.append(_Case(_answers(ran.result.criteria), check, samples))
-    return cases
 
 
 def _answers(criteria: Sequence[CriterionResult]) -> tuple[AnswerValue, ...]:
@@ -457,14 +446,6 @@ def _find_met(rubric: ScoringRubric, cases: Sequence[_Case]) -> Iterator[bool]:
             yield case.check(points, rubric.full, verdict, grades)
 
 
-def _word(mutant: Mutant, witness: Witness, places: RubricPlaces, failing: int) -> Problem:
-    answer = _word_answer(witness.answers, mutant)
-    values = {"change": mutant.change, "answer": answer, "before": witness.before, "after": witness.after}
-    if failing:
-        return places.problem(mutant.spot, "survives-passing", {**values, "failing": _count_failing(failing)})
-    return places.problem(mutant.spot, "survives", values)
-
-
 def _word_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
     """Describe an answer: the changed criterion first, then the others, or only how many there are."""
     own = list(answers)[mutant.number] if mutant.number is not None else None
@@ -476,22 +457,3 @@ def _word_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
         is_best = all(answers[name] == highest[name] for name in rest)
         named.append("the best for the others" if is_best else f"fitting values for {len(rest)} others")
     return f"an answer with {join_words(named)}"
-
-
-def _count_failing(failing: int) -> str:
-    return f"{failing} failing test{'' if failing == 1 else 's'}"
-
-
-def summarize(mutations: Sequence[Mutation]) -> str:
-    """Return the sentence on all changes."""
-    made, equivalent, failing = (
-        sum(getattr(each, name) for each in mutations) for name in ("made", "equivalent", "failing")
-    )
-    noticed = sum(each.noticed for each in mutations)
-    counted = made - equivalent
-    if not counted:
-        return f"Mutation: {made} changes made, and none of them can alter a verdict."
-    share = f"{100 * noticed / counted:.0f}%"
-    others = f"; {equivalent} more cannot alter a verdict" if equivalent else ""
-    left_out = f"; {_count_failing(failing)} left out" if failing else ""
-    return f"Mutation: the tests notice {noticed} of {counted} changes ({share}){others}{left_out}."

@@ -78,11 +78,15 @@ def find_recordings(rubric: str) -> str:
 def read_tests(name: str, document: Document) -> RubricTests:
     """Return the tests of a document that matches the schema; `name` is the path of its file."""
     data = document.data
-    path, rubric_name = split_reference(name, data["rubric"])
+    rubric, rubric_name = split_reference(name, data["rubric"])
     outputs = data.get("outputs")
-    tests = tuple(_read_test(test, ("tests", number)) for number, test in enumerate(data["tests"]))
+    tests = []
+    for number, test in enumerate(data["tests"]):
+        texts = {field: test[field] for field in JudgedCase._fields if field in test}
+        path = ("tests", number)
+        tests.append(RubricTest(test["id"], path, texts, test.get("group"), test.get("output"), test["expect"]))
     recorded = locate_outputs(name) if outputs is None else _beside(name, outputs)
-    return RubricTests(name, document, path, rubric_name, recorded, outputs is not None, tests)
+    return RubricTests(name, document, rubric, rubric_name, recorded, outputs is not None, tuple(tests))
 
 
 def find_needed(name: str) -> list[str]:
@@ -114,8 +118,3 @@ def split_reference(name: str, reference: str) -> tuple[str, str]:
 
 def _beside(name: str, path: str) -> str:
     return os.path.normpath(os.path.join(os.path.dirname(name), path))  # noqa: PTH118, PTH120 (a Path drops `./`)
-
-
-def _read_test(test: Mapping[str, Any], path: Path) -> RubricTest:
-    texts = {name: test[name] for name in JudgedCase._fields if name in test}
-    return RubricTest(test["id"], path, texts, test.get("group"), test.get("output"), test["expect"])

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -13,7 +12,6 @@ from rubric_lint.judge.journal import encode
 from rubric_lint.judge.prompt import JudgedCase, keep_criteria
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.mapping import HELD
-from rubric_lint.project.opening import open_stream
 from rubric_lint.project.writing import open_whole
 from rubric_lint.scoring.scorer import read_panel
 from rubric_lint.testing.recordings import HASHES, hold, name_check, read_checks, read_outputs, read_recordings
@@ -35,8 +33,8 @@ class Recorder:
         self._needed = {need.test.key: need for need in needed}
         # Read again: another rubric may have been recorded in the same file meanwhile.
         self._records: list[Mapping[str, Any]] = []
-        with suppress(FileNotFoundError), open_stream(path) as stream:
-            self._records = read_recordings(iter(partial(stream.read, 1 << 16), b""), tested.rubric.name).all
+        with suppress(FileNotFoundError):
+            self._records = read_recordings(path, tested.rubric.name).all
 
     def list_answers(self) -> Iterator[Answer]:
         """Yield the answer of each test, with a rubric of only the criteria that have to be judged."""
@@ -50,11 +48,7 @@ class Recorder:
                 yield Answer(need.test.key, rubric, case, {"id": need.test.id, **named, **shown})
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Write one record in the place of that before it.
-
-        Raises:
-            OSError: when the file cannot be written.
-        """
+        """Write one record in the place of that before it; raise OSError when the file cannot be written."""
         need = self._needed[json.dumps(record["id"])]
         before = need.recording.record if need.recording else None
         if len(need.stale) < len(self._tested.rubric.criteria) and before is not None:
@@ -85,20 +79,17 @@ class Recorder:
             outputs.append({"checks": [checks[each.id] for each in rubric.criteria if each.id in checks]})
         earlier = before["judge"]
         others = earlier.get("kept")
+        panel = read_panel({"judge": earlier})
+        models = {"models": [member.name for member in panel]} if panel else {}
+        by = {name: earlier[name] for name in ("model", "time") if name in earlier}
         about = {
             **record["judge"],
             "rubric_hash": rubric.hash,
             HASHES: dict(told),
-            "kept": [*(others if isinstance(others, list) else ()), _describe(earlier, valid)],
+            "kept": [*(others if isinstance(others, list) else ()), {"criteria": valid, **models, **by}],
         }
         fields = {name: value for name, value in before.items() if name not in HELD}
         return {**fields, **record, **hold(record, outputs), "judge": about}
-
-
-def _describe(judge: Mapping[str, Any], kept: list[str]) -> dict[str, Any]:
-    """Return who judged the criteria that are kept, and when."""
-    models = {"models": [member.name for member in panel]} if (panel := read_panel({"judge": judge})) else {}
-    return {"criteria": kept, **models, **{name: judge[name] for name in ("model", "time") if name in judge}}
 
 
 def widen(need: Needed, tested: Tested, members: Sequence[str], samples: int) -> Needed:

@@ -1,21 +1,24 @@
 """Read recorded judge outputs, and find out which of them still count for the rubric as it is now."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.streams import read_entries
 from rubric_lint.outputs.verdict import Extract
+from rubric_lint.project.opening import open_stream
 from rubric_lint.scoring.grading import Scored, ScoringRubric
 from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.scorer import Scorer, read_judged_by
 
 HASHES = "criteria_hashes"
 """The field of a record's `judge` with the hashes of what the judge was told about each criterion."""
+
+_TEXTS = ("question", "answer", "reference")
 
 
 class Recording(NamedTuple):
@@ -51,10 +54,17 @@ class Recordings:
     all: list[Mapping[str, Any]] = field(default_factory=list)
 
 
-def read_recordings(chunks: Iterable[bytes], rubric_name: str) -> Recordings:
-    """Read the recordings of the rubric with this name; a record that names no rubric is one of them."""
+def read_recordings(path: str, rubric_name: str) -> Recordings:
+    """Read the recordings of the rubric with this name from a file; a record that names no rubric is one of them.
+
+    Raises:
+        OSError: if the file cannot be read.
+        ValueError: if its name cannot be that of a file.
+    """
     recordings = Recordings()
-    for line, text in read_entries(chunks):
+    with open_stream(path) as stream:
+        entries = list(read_entries(iter(partial(stream.read, 1 << 16), b"")))
+    for line, text in entries:
         try:
             record = decode_entry(text)
         except OutputError as fault:
@@ -89,8 +99,11 @@ class Verifier:
 
     def verify(self, recording: Recording, texts: Mapping[str, str] | None = None) -> Verified:
         """Score a record, unless its judge was told something else or saw other texts than those of its test."""
-        record = recording.record
-        if changed := _find_changed(record, texts or {}):
+        record, texts = recording.record, texts or {}
+        # A record that has a judge and the answer has all that the judge saw: a text that only one of both has differs.
+        is_whole = "answer" in texts and "answer" in record and "judge" in record
+        known = [name for name in _TEXTS if is_whole or (name in texts and name in record)]
+        if changed := [name for name in known if record.get(name) != texts.get(name)]:
             fault = f"its recorded output is for another {join_words(changed)}"
             return Verified(None, fault, tuple(self.told))
         fresh, stale = self.sift(record)
@@ -150,24 +163,8 @@ def hold(record: Mapping[str, Any], outputs: list[Any]) -> dict[str, Any]:
 def read_checks(record: Mapping[str, Any]) -> list[list[Any]] | None:
     """Return the checks of each recorded output, or None if one of them is not an object with checks."""
     given = [output.get("checks") if isinstance(output, dict) else None for output in read_outputs(record)]
-    return [checks for checks in given if isinstance(checks, list)] if all(map(_is_list, given)) else None
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
-
-
-def _find_changed(record: Mapping[str, Any], texts: Mapping[str, str]) -> list[str]:
-    """Return which texts of a test differ from those that the judge saw, as far as the record has them.
-
-    A record that has a judge and the answer has all that the judge saw, so a text that only one of both has differs.
-    """
-    is_whole = "answer" in texts and "answer" in record and "judge" in record
-    return [
-        name
-        for name in ("question", "answer", "reference")
-        if (is_whole or (name in texts and name in record)) and record.get(name) != texts.get(name)
-    ]
+    lists = [checks for checks in given if isinstance(checks, list)]
+    return lists if len(lists) == len(given) else None
 
 
 def _word_stale(stale: tuple[str, ...], told: Mapping[str, str], before: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.lint.engine import Finder, Found, examine
 from rubric_lint.messages import join_words, name_scores
 from rubric_lint.project.files import File
+from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, Verdict
 from rubric_lint.scoring.loading import RubricPart
 from rubric_lint.testing import mutation
@@ -60,14 +61,6 @@ def _list_answers(tested: Tested, criterion: ScoringCriterion, given: set[Answer
 
 
 _NOUNS = {"band": "bands", "level": "levels", "answer": "answers to checks", "gate": "sides of gates"}
-
-
-def summarize_coverage(targets: Sequence[Target]) -> str:
-    """Return the sentence on the targets of all rubrics."""
-    total = Counter(target.kind for target in targets)
-    reached = Counter(target.kind for target in targets if target.is_reached)
-    parts = [f"{reached[kind]} of {total[kind]} {noun}" for kind, noun in _NOUNS.items() if total[kind]]
-    return f"Coverage: the tests reach {join_words(parts)}."
 
 
 class Catch(NamedTuple):
@@ -192,7 +185,13 @@ def find_mutation(tested: Tested) -> Mutation:
 def word_coverage(runner: Runner) -> Iterator[str]:
     """Yield the sentence on coverage."""
     targets = [target for tested in _list_ran(runner) for target in list_targets(tested)]
-    yield summarize_coverage(targets) if targets else "Coverage: no test has a result."
+    if not targets:
+        yield "Coverage: no test has a result."
+        return
+    total = Counter(target.kind for target in targets)
+    reached = Counter(target.kind for target in targets if target.is_reached)
+    parts = [f"{reached[kind]} of {total[kind]} {noun}" for kind, noun in _NOUNS.items() if total[kind]]
+    yield f"Coverage: the tests reach {join_words(parts)}."
 
 
 def word_mutation(runner: Runner) -> Iterator[str]:
@@ -201,7 +200,16 @@ def word_mutation(runner: Runner) -> Iterator[str]:
     if not found:
         yield "Mutation: no test has a result."
     if changed := [each for _, each in found if not each.refused]:
-        yield mutation.summarize(changed)
+        made, equivalent, failing, noticed = (
+            sum(getattr(each, name) for each in changed) for name in ("made", "equivalent", "failing", "noticed")
+        )
+        if can_matter := made - equivalent:
+            others = f"; {equivalent} more cannot alter a verdict" if equivalent else ""
+            left_out = f"; {counted(failing, 'failing test')} left out" if failing else ""
+            share = f"{noticed} of {can_matter} changes ({100 * noticed / can_matter:.0f}%)"
+            yield f"Mutation: the tests notice {share}{others}{left_out}."
+        else:
+            yield f"Mutation: {made} changes made, and none of them can alter a verdict."
     for name, each in found:
         if each.refused:
             yield f"Mutation: `{name}` was not changed: {each.refused}."
@@ -217,7 +225,7 @@ def word_catches(runner: Runner) -> Iterator[str]:
         yield f"  {head + each.name:<{width}}  {each}"
     others = sum(tested.tests - len(tested.ran) for tested in runner.tested.values())
     if others:
-        yield f"  not counted: {others} test{'' if others == 1 else 's'} without a result"
+        yield f"  not counted: {counted(others, 'test')} without a result"
 
 
 def list_figures(

@@ -14,7 +14,6 @@ from rubric_lint.lint.engine import Finder, Found, check_test_files, examine, re
 from rubric_lint.lint.rubric_tests import count_tests
 from rubric_lint.messages import join_words, list_names, list_scores, point_to_known, shorten
 from rubric_lint.project.files import File, Unreadable, read
-from rubric_lint.project.opening import open_stream
 from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder
 from rubric_lint.scoring.grading import (
     AnswerValue,
@@ -303,7 +302,13 @@ class Runner:
             failed.update(test.key for test in file.tests)
             yield Found("broken-test", recordings, document)
             return
-        self._count_idle(file, recordings)
+        if recordings is not None:
+            used = self._used.setdefault(file.outputs, set())
+            used |= {test.key for test in file.tests if test.output is None}
+            self.idle[file.outputs] = len(recordings.found.keys() - used)
+            records = [recordings.found[key].record for key in sorted(used & recordings.found.keys())]
+            if unknown := sum(read_judged_by(record) is None for record in records):
+                self.unhashed[file.outputs] = unknown
         for test in (each.asking(tested.rubric.question) for each in file.tests):
             names.append(str(test.id))
             for rule, problem in self._run_test(test, file, tested, recordings):
@@ -407,8 +412,7 @@ class Runner:
         path = ("outputs",) if file.names_outputs else ()
         if key not in self.recordings:
             try:
-                with open_stream(file.outputs) as stream:
-                    recordings = read_recordings(iter(partial(stream.read, 1 << 16), b""), tested.rubric.name)
+                recordings = read_recordings(file.outputs, tested.rubric.name)
             except FileNotFoundError:
                 return None
             except (OSError, ValueError) as fault:
@@ -422,14 +426,3 @@ class Runner:
             values = {"file": file.outputs, "at": line, "reason": f"{fault_text}{more}"}
             return Problem("faulty-outputs", path, values=values)
         return recordings
-
-    def _count_idle(self, file: RubricTests, recordings: Recordings | None) -> None:
-        """Count the recordings that no test uses."""
-        if recordings is None:
-            return
-        used = self._used.setdefault(file.outputs, set())
-        used |= {test.key for test in file.tests if test.output is None}
-        self.idle[file.outputs] = len(recordings.found.keys() - used)
-        records = [recordings.found[key].record for key in sorted(used & recordings.found.keys())]
-        if unknown := sum(read_judged_by(record) is None for record in records):
-            self.unhashed[file.outputs] = unknown

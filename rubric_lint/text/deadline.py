@@ -1,9 +1,9 @@
 """Limit the time for one file by checks between the steps of a run, which works on every system and in every thread."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextvars import ContextVar
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TypeVar
 
 TIME_LIMIT = 30.0
 """The default limit in seconds for each phase of linting a file."""
@@ -25,20 +25,6 @@ def check_time() -> None:
     """
     if monotonic() > _until.get():
         raise TimeUpError
-
-
-def watch(next_event: Callable[[], Any]) -> Callable[[], Any]:
-    """Return a function that does the same as `next_event` and checks the time now and then."""
-    count = 0
-
-    def next_watched() -> Any:
-        nonlocal count
-        count += 1
-        if not count & 1023:
-            check_time()
-        return next_event()
-
-    return next_watched
 
 
 class Clock:

@@ -31,9 +31,6 @@ from rubric_lint.text.tree import (
 _DASH = re.compile(r"-(?:[ \t]+[&!]\S*)*[ \t]*\Z")
 
 
-_PROPERTY = ("&", "!")
-
-
 class Duplicate(NamedTuple):
     """A duplicate key: the mapping and its path, the key, both places, and the overridden value."""
 
@@ -45,41 +42,26 @@ class Duplicate(NamedTuple):
     shadowed: Any
 
 
-class Branch:
-    """A collection and its children by key or index, found when they are first asked for."""
-
-    __slots__ = ("children",)
-
-    def __init__(self, reader: Reader, node: Any) -> None:
-        self.children: dict[str | int, Child] = {}
-        if type(node) is SequenceNode:
-            self.children = {index: Child(node, None, item) for index, item in enumerate(node.value)}
-            return
-        self.children, bases = _split(reader, node)
-        if bases:
-            self.children = _inherit(reader, node)
-
-
 class Child:
     """A value in a collection: the node of the collection where it is written, its key if any, and its own node.
 
     `site` is the alias in its place, if any; `node` is then the node that the alias repeats.
     """
 
-    __slots__ = ("_branch", "key", "node", "owner", "site")
+    __slots__ = ("_children", "key", "node", "owner", "site")
 
     def __init__(self, owner: Any, key: Any, node: Any) -> None:
         self.owner = owner
         self.key = key
         self.site: Any = node if type(node) is AliasNode else None
         self.node: Any = node if self.site is None else node.target
-        self._branch: Branch | None = None
+        self._children: dict[str | int, Child] | None = None
 
-    def branch(self, reader: Reader) -> Branch:
-        """Return the children of a collection."""
-        if self._branch is None:
-            self._branch = Branch(reader, self.node)
-        return self._branch
+    def children(self, reader: Reader) -> "dict[str | int, Child]":
+        """Return the children of a collection by key or index."""
+        if self._children is None:
+            self._children = _find_children(reader, self.node)
+        return self._children
 
 
 class Document:
@@ -147,13 +129,9 @@ class Document:
     def duplicates(self) -> tuple[Duplicate, ...]:
         """The keys that are written twice in one mapping."""
         self.data  # noqa: B018 (reading it finds them)
-        if not self._reader.repeated:
-            return ()
         return tuple(
-            Duplicate(
-                mapping, self.paths.get(mapping, ()), key, self._node_span(first), self._node_span(second), shadowed
-            )
-            for mapping, key, first, second, shadowed in self._reader.repeated
+            Duplicate(node, self.paths.get(node, ()), key, self._node_span(first), self._node_span(second), shadowed)
+            for node, key, first, second, shadowed in self._reader.repeated
         )
 
     @cached_property
@@ -185,7 +163,7 @@ class Document:
                     if key.value == step:
                         found = Child(node, key, value)
                         break
-            found = self._children[path] = found or holder.branch(self._reader).children[step]
+            found = self._children[path] = found or holder.children(self._reader)[step]
         return found
 
     @property
@@ -209,14 +187,13 @@ class Document:
             return self._node_span(child.site)
         start, end = self._node_span(child.node)
         if start == end:
-            return self._node_span(child.key) if child.key is not None else self._dash(start)
+            if child.key is not None:
+                return self._node_span(child.key)
+            # A list item with only an anchor or a tag: its dash.
+            text = self.source.text
+            found = _DASH.search(text, text.rfind("\n", 0, start) + 1, start)
+            return Span(found.start(), found.start() + 1) if found else Span(start, start)
         return self._head(child) if part in (Part.HEAD, Part.ENTRY) else Span(start, end)
-
-    def _dash(self, at: int) -> Span:
-        """Return the dash of the list item that ends at `at` and has only an anchor or a tag; `at` if there is none."""
-        text = self.source.text
-        found = _DASH.search(text, text.rfind("\n", 0, at) + 1, at)
-        return Span(found.start(), found.start() + 1) if found else Span(at, at)
 
     def _node_span(self, node: Any) -> Span:
         """Return the place of a node without its anchor and tag, or of an alias."""
@@ -225,7 +202,7 @@ class Document:
             return Span(len(text), len(text))
         start = node.start_mark.index
         if kind is AliasNode or (
-            kind is ScalarNode and node.style not in BLOCK_STYLES and text[start : start + 1] not in _PROPERTY
+            kind is ScalarNode and node.style not in BLOCK_STYLES and text[start : start + 1] not in ("&", "!")
         ):
             return Span(start, node.end_mark.index)
         start = node_start(text, node)
@@ -237,7 +214,7 @@ class Document:
 
     def _head(self, child: Child) -> Span:
         span = self._node_span(child.node)
-        if type(child.node) is MappingNode and (own := child.branch(self._reader).children):
+        if type(child.node) is MappingNode and (own := child.children(self._reader)):
             first = self._node_span(next(iter(own.values())).key)
             # A merged key is written elsewhere: use the whole entry.
             if span.start <= first.start < span.end:
@@ -254,7 +231,7 @@ class Document:
             if node is None or type(node) is ScalarNode or node in seen:
                 continue
             seen.add(node)
-            children = [((*path, step), child) for step, child in owner.branch(self._reader).children.items()]
+            children = [((*path, step), child) for step, child in owner.children(self._reader).items()]
             yield from children
             stack.extend(reversed(children))
 
@@ -281,7 +258,7 @@ class Document:
     def siblings(self, path: Path) -> list[Span]:
         """Return the extents of the other fields of the mapping in which the field at `path` is written, in order."""
         child = self.child(path)
-        fields = Branch(self._reader, child.owner).children.items()
+        fields = _find_children(self._reader, child.owner).items()
         return sorted(self._extent(other) for step, other in fields if step != path[-1] and other.owner is child.owner)
 
     @property
@@ -315,7 +292,7 @@ class Document:
         """Yield the keys that merge keys bring into the mapping at `path`, each with the node where it is written."""
         child = self.child(path)
         if child.node in self.merging:
-            for step, field in child.branch(self._reader).children.items():
+            for step, field in child.children(self._reader).items():
                 if field.owner is not child.node:
                     yield step, field.owner
 
@@ -323,9 +300,8 @@ class Document:
         """Return the field of a merge key that the one at `path` overrides where it is written."""
         owner = self.child(path).owner
         bases = _split(self._reader, owner)[1] if self.merging and type(owner) is MappingNode else []
-        return next(
-            (fields[path[-1]] for base in bases if path[-1] in (fields := Branch(self._reader, base).children)), None
-        )
+        found = (_find_children(self._reader, base).get(path[-1]) for base in bases)
+        return next(filter(None, found), None)
 
     def ambiguous_scalars(self, within: Path) -> Iterator[tuple[Path, Ambiguity]]:
         """Yield the plain scalars below `within` that readers of YAML 1.1 and 1.2 take differently."""
@@ -364,8 +340,13 @@ def _split(reader: Reader, node: Any) -> tuple[dict[str | int, Child], list[Any]
     return fields, [base.target if type(base) is AliasNode else base for base in bases]
 
 
-def _inherit(reader: Reader, node: Any) -> dict[str | int, Child]:
-    """Return the fields of a mapping with those of the mappings that it merges, which may merge others in turn."""
+def _find_children(reader: Reader, node: Any) -> dict[str | int, Child]:
+    """Return the children of a collection, with those that merge keys bring in, also into the mappings they name."""
+    if type(node) is SequenceNode:
+        return {index: Child(node, None, item) for index, item in enumerate(node.value)}
+    own, bases = _split(reader, node)
+    if not bases:
+        return own
     known = reader.inherited
     pending = [node]
     while pending:  # no recursion: each of thousands may merge the one above it

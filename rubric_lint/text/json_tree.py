@@ -41,7 +41,7 @@ def read_json(text: str, start: int = 0, end: int | None = None, *, without: Col
         _check_depth(every)
         raise
     except _ConstantError as refused:
-        constant = next(token for token in every if token[0].startswith(refused.name))
+        constant = next(token for token in every if token[0].startswith(refused.args[0]))
     if constant:
         name = next(name for name in _CONSTANTS if constant[0].startswith(name))
         raise SyntaxFaultError(f"`{name}` is not JSON; a number here must be finite", Span(*constant.span()))
@@ -160,9 +160,7 @@ def _check_depth(tokens: list[Token]) -> None:
 
 
 class _ConstantError(Exception):
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.name = name
+    """A number that is not finite, by its name."""
 
 
 def _refuse_constant(name: str) -> None:

@@ -1,7 +1,11 @@
 """Escape text for systems that render Nunjucks, such as promptfoo and AgentV 5."""
 
 import re
+from collections.abc import Callable
 from typing import Any, Literal
+
+from rubric_lint.text.path import find_strings
+from rubric_lint.text.source import Edit, Span, splice
 
 RENDERS = frozenset({"promptfoo", "agentv-a7"})
 """The dialects whose strings are templates."""
@@ -27,17 +31,27 @@ _PATTERNS: dict[Marks, re.Pattern[str]] = {
 
 def escape(data: Any, *, has_escapes: bool = False, marks: Marks = "templates") -> Any:
     """Return data in which Nunjucks renders every string as it is in `data`; with `has_escapes`, its escapes stay."""
+
+    def write(text: str) -> str:
+        found = find_marks(text, has_escapes=has_escapes, marks=marks)
+        return splice(text, [Edit(Span(at, at + len(mark)), replace_mark(mark)) for at, mark in found])
+
+    return _change_strings(data, write)
+
+
+def unescape(data: Any) -> Any:
+    """Reverse `escape`."""
+    return _change_strings(data, lambda text: _ESCAPED.sub(r"\1", text))
+
+
+def _change_strings(data: Any, change: Callable[[str], str]) -> Any:
     match data:
         case str():
-            made, end = "", 0
-            for at, mark in find_marks(data, has_escapes=has_escapes, marks=marks):
-                made += data[end:at] + replace_mark(mark)
-                end = at + len(mark)
-            return made + data[end:]
+            return change(data)
         case list():
-            return [escape(item, has_escapes=has_escapes, marks=marks) for item in data]
+            return [_change_strings(item, change) for item in data]
         case dict():
-            return {key: escape(value, has_escapes=has_escapes, marks=marks) for key, value in data.items()}
+            return {key: _change_strings(value, change) for key, value in data.items()}
     return data
 
 
@@ -66,28 +80,9 @@ def find_marks(text: str, *, has_escapes: bool = True, marks: Marks = "templates
     return [(found.start(), found[0]) for found in _PATTERNS[marks].finditer(blank)]
 
 
-def unescape(data: Any) -> Any:
-    """Reverse `escape`."""
-    match data:
-        case str():
-            return _ESCAPED.sub(r"\1", data)
-        case list():
-            return [unescape(item) for item in data]
-        case dict():
-            return {key: unescape(value) for key, value in data.items()}
-    return data
-
-
 def is_template(data: Any) -> bool:
     """Return whether Nunjucks would change a string, or one in a list or mapping; escapes do not count."""
-    match data:
-        case str():
-            return _MARKS.search(_ESCAPED.sub("", data)) is not None
-        case list():
-            return any(map(is_template, data))
-        case dict():
-            return any(map(is_template, data.values()))
-    return False
+    return any(_MARKS.search(_ESCAPED.sub("", text)) for _, text in find_strings((), data))
 
 
 _STRING = r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'"""

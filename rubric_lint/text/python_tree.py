@@ -52,6 +52,10 @@ class Piece(NamedTuple):
     starts: Sequence[int]
     ends: Sequence[int]
 
+    def place(self, at: int) -> int:
+        """Return where a character begins in the file; behind the last one, where that ends."""
+        return self.starts[at] if at < len(self.text) else (self.ends[-1] if self.text else 0)
+
 
 def parse(piece: Piece) -> ast.Module:
     """Parse Python source.
@@ -65,7 +69,7 @@ def parse(piece: Piece) -> ast.Module:
             warnings.simplefilter("ignore")  # the author of the source sees those of Python itself
             return ast.parse(piece.text)
     except SyntaxError as fault:
-        at = _Places(piece).find(fault.lineno or 1, fault.offset or 1)
+        at = piece.place(_Places(piece).line_start(fault.lineno or 1) + max((fault.offset or 1) - 1, 0))
         message = f"not Python: {fault.msg}"
         raise SyntaxFaultError(message, Span(at, at + 1), within=whole) from None
     except (RecursionError, MemoryError):
@@ -98,8 +102,7 @@ def find_literals(piece: Piece) -> list[tuple[Any, Any]]:
 def find_start(piece: Piece) -> int:
     """Return where the first statement begins; where the text ends if there is none."""
     found = re.match(r"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*", piece.text)
-    at = found.end() if found else 0
-    return piece.starts[at] if at < len(piece.text) else (piece.ends[-1] if piece.text else 0)
+    return piece.place(found.end() if found else 0)
 
 
 def find_comments(piece: Piece) -> Iterator[Span]:
@@ -127,33 +130,20 @@ class _Places:
         """Return the offset of a 1-based line in the source."""
         return self._lines[min(line, len(self._lines)) - 1]
 
-    def find(self, line: int, column: int) -> int:
-        """Return the place of a 1-based line and column, in characters, in the file."""
-        piece = self._piece
-        at = min(self.line_start(line) + max(column - 1, 0), len(piece.text))
-        return piece.starts[at] if at < len(piece.text) else (piece.ends[-1] if piece.text else 0)
-
     def offset(self, line: int, column: int) -> int:
         """Return the offset in the source of a 1-based line and a column in bytes."""
         start = self.line_start(line)
         if self._is_ascii:
             return start + column
-        ends, more = self._wide.get(line) or self._measure(line)
+        if line not in self._wide:
+            # Where each character of several bytes ends, and how many more bytes than characters so many of them have.
+            ends, more = self._wide[line] = list[int](), [0]
+            end = self._lines[line] if line < len(self._lines) else len(self._piece.text)
+            for found in _WIDE.finditer(self._piece.text, start, end):
+                more.append(more[-1] + len(found[0].encode()) - 1)
+                ends.append(found.end() - start + more[-1])
+        ends, more = self._wide[line]
         return start + column - more[bisect_right(ends, column)]
-
-    def _measure(self, line: int) -> tuple[list[int], list[int]]:
-        """Return where each character of several bytes ends in a line, and how many more bytes than characters it has.
-
-        The second list begins with 0, so its item at a number is for that many of these characters.
-        """
-        start = self.line_start(line)
-        end = self._lines[line] if line < len(self._lines) else len(self._piece.text)
-        ends, more = list[int](), [0]
-        for found in _WIDE.finditer(self._piece.text, start, end):
-            more.append(more[-1] + len(found[0].encode()) - 1)
-            ends.append(found.end() - start + more[-1])
-        self._wide[line] = ends, more
-        return ends, more
 
     def span(self, node: Any) -> Span:
         return Span(
@@ -190,26 +180,27 @@ class _Reader:
     def _read(self, node: ast.AST, scope: str) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             scope = f"{scope}{node.name}."
+        value: Any
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and type(node.value) in _HOLDERS:
-            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            self._keep(node.value, scope, target)
+            name, span = self._name(node.targets[0] if isinstance(node, ast.Assign) else node.target)
+            value = node.value
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-            self._keep_item(node.targets[0], node.value, scope)
+            # A part of another value, under the text of the target.
+            name, span = self._write(node.targets[0])
+            value = node.value
         elif type(node) in _HOLDERS:
-            self._keep(node, scope, node)
+            name, span = self._name(node)
+            value = node
         else:
             for child in ast.iter_child_nodes(node):
                 self._read(child, scope)
-
-    def _keep(self, value: Any, scope: str, named: Any) -> None:
-        name, span = self._name(named)
+            return
         self.found.append((self._scalar(scope + name, span, '"'), self._make(value, scope)))
 
-    def _keep_item(self, target: ast.Subscript, value: ast.expr, scope: str) -> None:
-        """Keep a value that is assigned to a key, under the text of the target; it is a part of another value."""
-        span = self._places.span(target)
-        written = self._piece.text[span.start : min(span.end, span.start + _LONGEST)]
-        self.found.append((self._scalar(scope + written, span, '"'), self._make(value, scope)))
+    def _write(self, node: Any) -> tuple[str, Span]:
+        """Return the start of the source text of an expression, and its place."""
+        span = self._places.span(node)
+        return self._piece.text[span.start : min(span.end, span.start + _LONGEST)], span
 
     def _name(self, node: Any) -> tuple[str, Span]:
         """Return the name of what is assigned or called, and its place."""
@@ -309,8 +300,7 @@ class _Reader:
 
     def _make_computed(self, node: ast.AST, scope: str) -> Any:
         self._inner.extend((child, scope) for child in ast.iter_child_nodes(node))
-        span = self._places.span(node)
-        written = self._piece.text[span.start : min(span.end, span.start + _LONGEST)]
+        written, span = self._write(node)
         pair = (self._scalar(COMPUTED, span, '"'), self._scalar(written, span, '"'))
         return self._collection(MappingNode, [pair], span)
 
@@ -338,11 +328,32 @@ def read_program(source: Source, kind: Kind) -> tuple[Tree, list[SyntaxFaultErro
     Raises:
         SyntaxFaultError: if the file as a whole cannot be read.
     """
+    pieces, pairs, faults = _list_pieces(source, kind), [], list[SyntaxFaultError]()
+    for piece in pieces:
+        try:
+            pairs += find_literals(piece)
+        except SyntaxFaultError:
+            if kind is Kind.PYTHON:
+                raise
+            try:
+                pairs += find_literals(piece._replace(text=_blank_magics(piece.text)))
+            except SyntaxFaultError as fault:
+                faults.append(fault)
+
+    def find() -> Iterator[Span]:
+        for piece in pieces:
+            is_cell = kind is Kind.NOTEBOOK
+            yield from find_comments(piece._replace(text=_blank_magics(piece.text)) if is_cell else piece)
+
+    start = find_start(pieces[0]) if pieces else len(source.text)
+    return Tree(source, [Root(_make_root(pairs, start, len(source.text)), 0)], kind, find), faults
+
+
+def _list_pieces(source: Source, kind: Kind) -> list[Piece]:
+    """Return a Python file as one piece, or the cells of a notebook (nbformat 4 or 3), each to be parsed on its own."""
     if kind is Kind.NOTEBOOK:
-        return _read_notebook(source)
-    piece = Piece(source.text, range(len(source.text)), range(1, len(source.text) + 1))
-    root = _make_root(find_literals(piece), find_start(piece), len(source.text))
-    return Tree(source, [Root(root, 0)], Kind.PYTHON, lambda: find_comments(piece)), []
+        return list(_find_cells(source.text, read_json(source.text, without=_UNREAD).node))
+    return [Piece(source.text, range(len(source.text)), range(1, len(source.text) + 1))]
 
 
 def find_texts(source: Source, kind: Kind) -> Iterator[tuple[str, str, int]]:
@@ -350,10 +361,7 @@ def find_texts(source: Source, kind: Kind) -> Iterator[tuple[str, str, int]]:
 
     The parts of an f-string between its placeholders are strings. Cells with syntax errors are left out.
     """
-    pieces = [Piece(source.text, range(len(source.text)), range(1, len(source.text) + 1))]
-    if kind is Kind.NOTEBOOK:
-        pieces = list(_find_cells(source.text, read_json(source.text, without=_UNREAD).node))
-    for piece in pieces:
+    for piece in _list_pieces(source, kind):
         with suppress(SyntaxFaultError):
             try:
                 module = parse(piece)
@@ -384,28 +392,6 @@ def _make_root(pairs: list[tuple[Any, Any]], start: int, end: int) -> MappingNod
 
 _UNREAD = ("outputs", "metadata", "attachments")
 """The fields of notebooks without sources; Jupyter writes what is no JSON into them."""
-
-
-def _read_notebook(source: Source) -> tuple[Tree, list[SyntaxFaultError]]:
-    """Read the cells of a notebook (nbformat 4 or 3); each is parsed on its own."""
-    root = read_json(source.text, without=_UNREAD)
-    pieces, pairs, faults = list(_find_cells(source.text, root.node)), [], list[SyntaxFaultError]()
-    for piece in pieces:
-        try:
-            pairs += find_literals(piece)
-        except SyntaxFaultError:
-            try:
-                pairs += find_literals(piece._replace(text=_blank_magics(piece.text)))
-            except SyntaxFaultError as fault:
-                faults.append(fault)
-
-    def find() -> Iterator[Span]:
-        for piece in pieces:
-            yield from find_comments(piece._replace(text=_blank_magics(piece.text)))
-
-    start = find_start(pieces[0]) if pieces else len(source.text)
-    made = _make_root(pairs, start, len(source.text))
-    return Tree(source, [Root(made, 0)], Kind.NOTEBOOK, find), faults
 
 
 def _find_cells(text: str, root: Any) -> Iterator[Piece]:

@@ -6,23 +6,13 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-_CONSTANTS = {
-    "": None,
-    "~": None,
-    "null": None,
-    "Null": None,
-    "NULL": None,
-    "true": True,
-    "True": True,
-    "TRUE": True,
-    "false": False,
-    "False": False,
-    "FALSE": False,
-    ".nan": math.nan,
-    ".NaN": math.nan,
-    ".NAN": math.nan,
-} | {
-    sign + name: math.inf if sign != "-" else -math.inf for sign in ("", "+", "-") for name in (".inf", ".Inf", ".INF")
+_INFINITE = (".inf", ".Inf", ".INF")
+_CONSTANTS: dict[str, float | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan),
+    **{sign + name: -math.inf if sign == "-" else math.inf for sign in ("", "+", "-") for name in _INFINITE},
 }
 
 # The regular expressions of the YAML 1.2.2 core schema, section 10.3.2.

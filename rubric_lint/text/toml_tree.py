@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
@@ -37,11 +37,6 @@ class _Array:
     start: int
     end: int
     items: list[Any] = field(default_factory=list)
-
-
-class _Scalar(NamedTuple):
-    start: int
-    end: int
 
 
 def read_toml(source: Source) -> Tree:
@@ -89,18 +84,14 @@ def _explain(message: str, source: Source) -> SyntaxFaultError:
     if found and found["line"]:
         at = min(source.line_span(int(found["line"])).start + int(found["column"]) - 1, max(len(source.text) - 1, 0))
     words = message[: found.start()] if found else message
-    if _SECOND.match(words) and (key := _find_last_key(source.text, at)):
-        name = source.slice(key)[:_LONGEST]
-        return SyntaxFaultError(f"not TOML: `{name}` is already set above; remove one of them", key)
+    if _SECOND.match(words):
+        before = _Scanner(source.text[:at])
+        with suppress(*_LOST):
+            before.read()
+        if key := before.last_key:
+            name = source.slice(key)[:_LONGEST]
+            return SyntaxFaultError(f"not TOML: `{name}` is already set above; remove one of them", key)
     return SyntaxFaultError(f"not TOML: {words[:1].lower()}{words[1:]}", Span(at, min(at + 1, len(source.text))))
-
-
-def _find_last_key(text: str, end: int) -> Span | None:
-    """Return the place of the last key before a place, as far as everything is TOML there."""
-    scanner = _Scanner(text[:end])
-    with suppress(*_LOST):
-        scanner.read()
-    return scanner.last_key
 
 
 def _extend(tables: Iterable[_Table | _Array], end: int) -> None:
@@ -127,9 +118,8 @@ class _Scanner:
         """
         text = self._text
         self._skip(_BLANK)
-        root = self.root
-        root.start = root.end = last = self._at
-        open_tables: list[_Table | _Array] = [root]
+        self.root.start = self.root.end = last = self._at
+        open_tables: list[_Table | _Array] = [self.root]
         while self._at < len(text):
             if text[self._at] == "[":
                 _extend(open_tables, last)
@@ -139,18 +129,16 @@ class _Scanner:
                 keys = self._read_keys()
                 self._skip(_SPACE)
                 self._at += 1 + is_item
-                open_tables = self._open(root, keys, Span(start, self._at), is_item=is_item)
+                open_tables = self._open(keys, Span(start, self._at), is_item=is_item)
             else:
                 self._read_pair(open_tables[-1], 0)  # type: ignore[arg-type]
             last = self._at
             self._skip(_BLANK)
         _extend(open_tables, last)
 
-    def _open(
-        self, root: _Table, keys: list[tuple[str, Span]], header: Span, *, is_item: bool
-    ) -> list[_Table | _Array]:
+    def _open(self, keys: list[tuple[str, Span]], header: Span, *, is_item: bool) -> list[_Table | _Array]:
         """Return the tables from the root to that of a header; the last one is that of the header."""
-        table, way = root, list[_Table | _Array]([root])
+        table, way = self.root, list[_Table | _Array]([self.root])
         for number, (name, span) in enumerate(keys):
             is_last = number == len(keys) - 1
             if name not in table.fields:
@@ -172,18 +160,14 @@ class _Scanner:
             if len(keys) > MAX_DEPTH:
                 raise too_deep(self._at)
             self._skip(_SPACE)
-            keys.append(self._read_key())
+            place = self._take(_KEY.match(self._text, self._at))
+            written = self._text[slice(*place)]
+            keys.append((next(iter(tomllib.loads(f"{written}=0"))) if written[0] in "\"'" else written, place))
             self._skip(_SPACE)
             if not self._text.startswith(".", self._at):
                 self.last_key = Span(keys[0][1].start, keys[-1][1].end)
                 return keys
             self._at += 1
-
-    def _read_key(self) -> tuple[str, Span]:
-        start, end = self._take(_KEY.match(self._text, self._at))
-        written = self._text[start:end]
-        name = next(iter(tomllib.loads(f"{written}=0"))) if written[0] in "\"'" else written
-        return name, Span(start, end)
 
     def _read_pair(self, table: _Table, depth: int) -> None:
         """Read a key and its value into a table; a dotted key makes tables on its way."""
@@ -216,7 +200,7 @@ class _Scanner:
                 self._read_pair(table, depth + 1)
             table.end = self._at
             return table
-        return _Scalar(*self._take(_SCALAR.match(self._text, self._at)))
+        return self._take(_SCALAR.match(self._text, self._at))
 
     def _next_item(self, closing: str) -> bool:
         """Skip to the next item of an array or an inline table; return whether there is one."""
@@ -274,9 +258,7 @@ def _write(value: Any, written: str) -> tuple[str, str | None]:
             return (str(value) if abs(value) < _TOO_LARGE else ".inf" if value > 0 else "-.inf"), None
         case float():
             plain = written.replace("_", "").lstrip("+")
-            return (
-                plain if plain.strip("-") not in ("inf", "nan") else plain.replace("inf", ".inf").replace("nan", ".nan")
-            ), None
+            return plain.replace("inf", ".inf").replace("nan", ".nan"), None
         case str():
             return value, '"'
     return str(value), '"'

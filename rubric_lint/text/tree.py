@@ -225,29 +225,19 @@ _RESOLVING_TAGS = (":int", ":float", ":bool", ":null")
 MERGE = "<<"
 
 
-class Repeated(NamedTuple):
-    """A duplicate key: the mapping, the key as text, both key nodes, and the overridden value."""
-
-    mapping: MappingNode
-    key: str
-    first: Any
-    second: Any
-    shadowed: Any
-
-
 class Reader:
     """A reader of the nodes of one document as plain data. An alias is the same object as its anchor's value.
 
-    `repeated` are the duplicate keys; `is_ambiguous` says that YAML 1.1 readers read a scalar differently,
-    `has_long_decimals` that a float may not equal the decimal as written. `merging` are the mappings with fields from
-    merge keys, as data.
+    `repeated` are the duplicate keys: the mapping, the key as text, both key nodes, and the overridden value.
+    `is_ambiguous` says that YAML 1.1 readers read a scalar differently, `has_long_decimals` that a float may not equal
+    the decimal as written. `merging` are the mappings with fields from merge keys, as data.
     """
 
     def __init__(self, source: Source, *, has_aliases: bool) -> None:
         self.text = source.text
         self.has_aliases = has_aliases
         self._may_be_tagged = source.may_be_tagged
-        self.repeated: list[Repeated] = []
+        self.repeated: list[tuple[MappingNode, str, Any, Any, Any]] = []
         self.is_ambiguous = False
         self.has_long_decimals = False
         self.merging: dict[MappingNode, dict[str, Any]] = {}
@@ -306,7 +296,7 @@ class Reader:
                     continue
             if key in found and not _names_merge(key_node):
                 first = self._find_earlier(node).get(key_node, key_node)
-                self.repeated.append(Repeated(node, key, first, key_node, found[key]))
+                self.repeated.append((node, key, first, key_node, found[key]))
             found[key] = value
         if merges:
             self.merging[node] = found

@@ -149,26 +149,18 @@ def compose_purely(text: str, fault: YAMLError) -> list[Root]:
     Raises:
         SyntaxFaultError: if the text is not YAML.
     """
-    if (opened := _find_open_quote(text, fault)) is not None:
-        try:
-            compose_events(_parse_explaining(text[: opened + 1]).__next__)
-        except SyntaxFaultError as shorter:
-            if shorter.span.start == opened:  # otherwise the pure parser sees no quote there
-                raise
+    if isinstance(fault, MarkedYAMLError) and fault.context_mark and "quoted scalar" in (fault.context or ""):
+        # Every parser would read on to the end of the text to close the quote: within quotes, they differ only over the
+        # meaning of backslashes in double quotes.
+        opened = fault.context_mark.index
+        is_open = "end of stream" in (fault.problem or "") and text[opened : opened + 1] in ("'", '"')
+        if is_open and "\\" not in text[opened:]:
+            try:
+                compose_events(_parse_explaining(text[: opened + 1]).__next__)
+            except SyntaxFaultError as shorter:
+                if shorter.span.start == opened:  # otherwise the pure parser sees no quote there
+                    raise
     return compose_events(_parse_explaining(text).__next__)
-
-
-def _find_open_quote(text: str, fault: YAMLError) -> int | None:
-    """Return the offset of an unclosed quote, if every parser would read on to the end of the text to close it.
-
-    Within quotes, parsers differ only over the meaning of backslashes in double quotes.
-    """
-    if not isinstance(fault, MarkedYAMLError) or fault.context_mark is None:
-        return None
-    if "quoted scalar" not in (fault.context or "") or "end of stream" not in (fault.problem or ""):
-        return None
-    start: int = fault.context_mark.index
-    return None if text[start : start + 1] not in ("'", '"') or "\\" in text[start:] else start
 
 
 def _parse_explaining(text: str) -> Iterator[Any]:
@@ -187,18 +179,14 @@ def _parse_explaining(text: str) -> Iterator[Any]:
             elif kind is SequenceEndEvent or kind is MappingEndEvent:
                 brackets.pop()
             yield event
-    except (
-        AssertionError,
-        ValueError,
-    ):  # the scanner asserts versions, and calls chr() and int() with numbers of any size
+    except (AssertionError, ValueError):
+        # The scanner asserts versions, and calls chr() and int() with numbers of any size.
         beyond = (found for found in re.finditer(_LONG_ESCAPE, text) if int(found[1], 16) > sys.maxunicode)
         if escape := next(beyond, None):
             message = "this escape is beyond the last character, U+10FFFF"
             raise SyntaxFaultError(message, Span(*escape.span())) from None
-        at = max(text.find("%YAML"), 0)
-        raise SyntaxFaultError(
-            "the version in this directive is not known; write `%YAML 1.2`", Span(at, at + 5)
-        ) from None
+        at, message = max(text.find("%YAML"), 0), "the version in this directive is not known; write `%YAML 1.2`"
+        raise SyntaxFaultError(message, Span(at, at + 5)) from None
     except MarkedYAMLError as fault:
         opened = [at for at in brackets if text[at : at + 1] in ("[", "{")]
         raise _describe_fault(fault, text, opened) from None
@@ -310,62 +298,43 @@ def _move_empty(event: Any, mark: Any) -> Any:
 
 
 # The parser's words, with what it was scanning, and our message; `{found}` is the character at the error.
-_WORDS = (
-    (
-        r"expected <block end>",
-        "this line belongs neither to the list or mapping above it nor to a new one; check its indentation",
+_WORDS = {
+    r"expected <block end>": (
+        "this line belongs neither to the list or mapping above it nor to a new one; check its indentation"
     ),
-    (
-        r"mapping values are not allowed",
-        "`: ` is not allowed here; quote the string that has it, or check the indentation",
+    r"mapping values are not allowed": (
+        "`: ` is not allowed here; quote the string that has it, or check the indentation"
     ),
-    (
-        r"mapping keys are not allowed",
-        "`? ` is not allowed here; quote the string that has it, or check the indentation",
+    r"mapping keys are not allowed": "`? ` is not allowed here; quote the string that has it, or check the indentation",
+    r"sequence entries are not allowed": (
+        "`- ` is not allowed here; put the list on a line of its own, or quote the string"
     ),
-    (
-        r"sequence entries are not allowed",
-        "`- ` is not allowed here; put the list on a line of its own, or quote the string",
+    r"could not find expected ':'": (
+        "a key without its `:`; write the `:`, or quote the string, or check the indentation"
     ),
-    (
-        r"could not find expected ':'",
-        "a key without its `:`; write the `:`, or quote the string, or check the indentation",
+    r"cannot start any token": 'a plain string cannot begin with "{found}"; put it in quotes',
+    r"unknown escape character": (
+        "`\\{found}` is not an escape in double quotes; write `\\\\{found}`, or use single quotes"
     ),
-    (r"cannot start any token", 'a plain string cannot begin with "{found}"; put it in quotes'),
-    (
-        r"unknown escape character",
-        "`\\{found}` is not an escape in double quotes; write `\\\\{found}`, or use single quotes",
+    r"double-quoted.*hexdecimal": "this escape needs more hexadecimal digits; write all of them, or use single quotes",
+    r"<document start>|after document end": (
+        "the document has ended before this; check the indentation, or start a new document with `---`"
     ),
-    (
-        r"double-quoted.*hexdecimal",
-        "this escape needs more hexadecimal digits; write all of them, or use single quotes",
+    r"scanning an (?:anchor|alias)": (
+        "`&` and `*` need a name directly after them; put a string that begins with one in quotes"
     ),
-    (
-        r"<document start>|after document end",
-        "the document has ended before this; check the indentation, or start a new document with `---`",
+    r"\btag\b|URI": (
+        "`!` begins a tag, and this is not one that YAML knows; put a string that begins with `!` in quotes"
     ),
-    (
-        r"scanning an (?:anchor|alias)",
-        "`&` and `*` need a name directly after them; put a string that begins with one in quotes",
+    r"directive|incompatible YAML": (
+        "a line that begins with `%` is a directive of YAML, and this is not a valid one; indent or quote the string"
     ),
-    (
-        r"\btag\b|URI",
-        "`!` begins a tag, and this is not one that YAML knows; put a string that begins with `!` in quotes",
+    r"block scalar": (
+        "after `|` or `>` only `-`, `+`, a digit or a comment is allowed, and the lines below must be indented alike"
     ),
-    (
-        r"directive|incompatible YAML",
-        "a line that begins with `%` is a directive of YAML, and this is not a valid one; indent or quote the string",
-    ),
-    (
-        r"block scalar",
-        "after `|` or `>` only `-`, `+`, a digit or a comment is allowed, and the lines below must be indented alike",
-    ),
-    (
-        r"expected ',' or",
-        "a comma or the closing bracket is missing here; quote strings that contain brackets or commas",
-    ),
-    (r"expected the node content|unexpected ':'", "a value is missing before this; write it, or quote the string"),
-)
+    r"expected ',' or": "a comma or the closing bracket is missing here; quote strings that contain brackets or commas",
+    r"expected the node content|unexpected ':'": "a value is missing before this; write it, or quote the string",
+}
 _OTHERWISE = "this is not valid YAML; check the quotes, the brackets and the indentation here"
 _QUOTES = {"'": "''", '"': '\\"'}
 
@@ -383,8 +352,8 @@ def _describe_fault(fault: MarkedYAMLError, text: str, brackets: list[int]) -> S
         return SyntaxFaultError("this quote is never closed", Span(opened.index, opened.index + 1))
     if brackets and is_at_end:
         return SyntaxFaultError(f"this `{text[brackets[-1]]}` is never closed", Span(brackets[-1], brackets[-1] + 1))
-    if opened is not None and brackets and _is_left_open(fault):
-        line = fault.problem_mark.line + 1
+    if brackets and opened and fault.problem_mark and "expected ',' or" in problem and mark.line > opened.line:
+        line = mark.line + 1
         message = f"this `{text[brackets[-1]]}` is not closed before line {line}, where something else begins"
         return SyntaxFaultError(message, Span(brackets[-1], brackets[-1] + 1))
     if opened is not None and "could not find expected ':'" in problem:
@@ -393,17 +362,10 @@ def _describe_fault(fault: MarkedYAMLError, text: str, brackets: list[int]) -> S
     if found == "\t":
         return SyntaxFaultError("a tab cannot indent YAML; use spaces", span)
     if "expected <block end>" in problem and (quote := text[:at].rstrip()[-1:]) in _QUOTES:
-        return SyntaxFaultError(
-            f"text follows the closing quote; inside these quotes write {_QUOTES[quote]} for it", span
-        )
+        message = f"text follows the closing quote; inside these quotes write {_QUOTES[quote]} for it"
+        return SyntaxFaultError(message, span)
     if found in ("]", "}") and ("<document start>" in problem or "<block end>" in problem):
         return SyntaxFaultError(f"this `{found}` closes nothing; remove it, or quote the string that has it", span)
     said = f"{fault.context or ''}: {problem}"
-    words = next((words for sign, words in _WORDS if re.search(sign, said)), _OTHERWISE)
+    words = next((words for sign, words in _WORDS.items() if re.search(sign, said)), _OTHERWISE)
     return SyntaxFaultError(words.replace("{found}", found), span)
-
-
-def _is_left_open(fault: MarkedYAMLError) -> bool:
-    """Return whether parsing stopped lines below an open bracket, for lack of a comma or the closing bracket."""
-    stopped, opened = fault.problem_mark, fault.context_mark
-    return "expected ',' or" in (fault.problem or "") and bool(stopped and opened) and stopped.line > opened.line

@@ -1,4 +1,4 @@
-"""Define `rubric-fix`, which updates rubrics to the current format and changes nothing else."""
+"""Define the commands that rewrite rubrics: `rubric-fix` updates them to the current format, `format` orders them."""
 
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from rubric_lint.cli.commands import Exit, launch
-from rubric_lint.cli.options import Given, check_names, command, rewrite_all
-from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
-from rubric_lint.run.console import Progress
+from rubric_lint.cli.options import Given, check_names, command
+from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style, wants_color
+from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rubric_lint.fix import Fixed
-    from rubric_lint.fix.run import FixOutcome, FixTotals
-    from rubric_lint.project.settings import FileSettings
+    from rubric_lint.fix.run import FixOutcome, FixRun, FixTotals
+    from rubric_lint.project.settings import FileSettings, Overrides
     from rubric_lint.report.terminal import Style
 
 
@@ -89,7 +89,7 @@ def fix(given: Given) -> int:
         choices=given.choices,
         rewrite=rewrite_file if given.target else None,
     )
-    totals = rewrite_all(run, given, Overrides(given.select or None, given.ignore, given.force_exclude))
+    totals = _rewrite(run, given, Overrides(given.select or None, given.ignore, given.force_exclude))
     if given.form == "json":
         click.echo(as_report(files, totals), nl=False)
     elif not given.quiet:
@@ -106,11 +106,73 @@ def _say(lines: "Iterable[str]", look: "Style", *, err: bool) -> None:
 
 def exit_code(totals: "FixTotals", *, check: bool = False) -> Exit:
     """Return the exit code of a run with these totals."""
-    if totals.faults:
-        return Exit.FAULT
-    if totals.unreadable or totals.broken:
-        return Exit.USAGE
-    return Exit.FOUND if check and totals.changed else Exit.CLEAN
+    failed = totals.unreadable or totals.broken
+    return Exit.of(crashed=totals.faults, failed=failed, found=check and totals.changed)
+
+
+def _rewrite(run: "FixRun", given: Given, overrides: "Overrides") -> "FixTotals":
+    """Rewrite files, by default those of the current folder, and say what is not read."""
+    totals = run.fix_all(given.paths or (".",), given.stdin_filename or "<stdin>", given.finder(overrides))
+    for line in run.explaining.word():
+        complain(line)
+    return totals
+
+
+@command(
+    "paths*",
+    "diff check quiet | color force-exclude stdin-filename config isolated",
+    name="format",
+    examples={
+        "rubric-lint format --diff examples/summary.rubric.yaml": "Show what would change",
+        "rubric-lint format examples/summary.rubric.yaml": "Format a file in place",
+        "rubric-lint format --check": "Fail in CI if a file is not formatted",
+    },
+    exits={
+        Exit.CLEAN: "all files are formatted now, or were before",
+        Exit.FOUND: "files would change (--check or --diff)",
+        Exit.USAGE: "usage error, invalid settings, or a file that cannot be read, parsed, written or formatted safely",
+    },
+)
+def format_files(given: Given) -> int:
+    """Put keys, bands and ranges of rubrics in order; change nothing else.
+
+    PATHS are files and folders, by default the current folder; - formats stdin to stdout.
+    """
+    from rubric_lint.fix.formatting import format_file  # noqa: PLC0415
+    from rubric_lint.fix.run import FixRun  # noqa: PLC0415
+    from rubric_lint.project.settings import Overrides  # noqa: PLC0415
+    from rubric_lint.report.fixes import (  # noqa: PLC0415
+        count_foreign,
+        word_formatted,
+        word_refusals,
+        word_totals,
+        write_diff,
+    )
+
+    escape_what_cannot_be_encoded()
+    progress = Progress(sys.stderr, "formatting")
+    in_color, is_dry = wants_color(given.color), given.check or given.diff
+    # Stdout carries only the diff or the formatted text; the report goes to stderr.
+    aside = given.diff or "-" in given.paths
+    foreign = 0
+
+    def report(outcome: "FixOutcome") -> None:
+        nonlocal foreign
+        progress.clear()
+        foreign += count_foreign(outcome)
+        if given.diff:
+            click.echo(write_diff(outcome, color=in_color), nl=False, color=in_color)
+        for line in word_formatted(outcome, is_dry=is_dry) if not (given.quiet or given.diff) else ():
+            click.echo(line, err=aside)
+        for line in word_refusals(outcome, "not formatted"):
+            complain(line)
+
+    run = FixRun(report, progress, is_dry=is_dry, rewrite=format_file)
+    totals = _rewrite(run, given, Overrides(force_exclude=given.force_exclude))
+    if not given.quiet:
+        click.echo(word_totals(totals, foreign, is_dry=is_dry), err=aside)
+    failed = totals.faults or totals.unreadable or totals.broken
+    return Exit.of(crashed=totals.crashes, failed=failed, found=is_dry and totals.changed)
 
 
 def main() -> NoReturn:

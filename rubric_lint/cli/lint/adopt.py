@@ -1,109 +1,103 @@
-"""Define `rubric-lint adopt`, which describes a home-made format by a table in the settings."""
+"""Run `rubric-lint adopt`: describe a home-made format by a table in the settings."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, count
 from pathlib import Path as File
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, command
+from rubric_lint.cli.options import STDIN, Given
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
+from rubric_lint.dialects.search.home_made import TITLE
+from rubric_lint.lint.engine import examine_file
 from rubric_lint.messages import UserError, join_words, list_names, visible
+from rubric_lint.project.adoption import add_tables, choose_file, name_files, write_tables, write_value
+from rubric_lint.project.settings import FileSettings, SettingsFinder, shorten
+from rubric_lint.report.show import ShowText
 from rubric_lint.run.console import complain
-
-if TYPE_CHECKING:
-    from rubric_lint.project.settings import FileSettings, SettingsFinder
-    from rubric_lint.run.given import Input
-    from rubric_lint.shapes.infer import Inferred
-    from rubric_lint.shapes.shape import Shape
-    from rubric_lint.text.document import Document
+from rubric_lint.run.given import Input, read_given
+from rubric_lint.shapes.infer import Inferred, find_likeliest, generalize, infer, list_words
+from rubric_lint.shapes.reading import find_shapes
+from rubric_lint.shapes.shape import Shape, find_contradictions
+from rubric_lint.show.source import show
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import pointer, split_pointer
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, UndecodableError, kind_of
 
 
 class _Given(NamedTuple):
     """A file to adopt: as it was given, with its documents, its settings, and how it is read now, if it is."""
 
-    input: "Input"
-    documents: "Sequence[Document]"
-    settings: "FileSettings"
+    input: Input
+    documents: Sequence[Document]
+    settings: FileSettings
     title: str
 
 
-def read_scale(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | list[int] | None:
+def read_scale(value: str) -> str | list[int]:
     """Read a scale: two scores, or `yes-no`."""
-    found = re.fullmatch(r"(-?\d{1,4})-(\d{1,4})", value or "")
+    found = re.fullmatch(r"(-?\d{1,4})-(\d{1,4})", value)
     if found and int(found[1]) < int(found[2]):
         return [int(found[1]), int(found[2])]
-    if value in {None, "yes-no"}:
+    if value == "yes-no":
         return value
     raise click.BadParameter(f"{value!r} is not a scale; write the lowest and the highest score, 1-5, or yes-no")
 
 
-@command(
-    "files+",
-    "check output:settings name scale | color stdin-filename config isolated",
-    short="Describe a format of your own in the settings.",
-    examples={
-        "rubric-lint adopt evals/rubric.yaml": "Describe the format of a file in the settings",
-        "rubric-lint adopt --output - evals/rubric.yaml": "Print the table instead",
-        "rubric-lint adopt --check evals/rubric.yaml": "Fail in CI if the settings do not describe it whole",
-    },
-    exits={
-        Exit.CLEAN: "the settings describe the files",
-        Exit.FOUND: "no criteria found; or with --check, the settings do not describe a file whole",
-    },
-    clashes="""
-        --check excludes --output; it writes nothing
-    """,
-)
-def adopt(given: Given) -> int:
-    """Describe the format of files in the settings, so that all commands and editors read them.
-
-    FILE is YAML, JSON or TOML with criteria in a format of your own; several files may share one. Shows what is
-    understood, names each key that is not used, and adds a table to the nearest settings file.
-    """
+def describe_format(given: Given) -> int:
+    """Describe the format of files in the settings, and return the exit code; see `adopt`."""
     if STDIN in given.files and not given.stdin_filename:
         raise click.UsageError("- requires --stdin-filename, because the table names its files")
-
-    from rubric_lint.project.adoption import choose_file  # noqa: PLC0415  (--help needs none of this)
-    from rubric_lint.project.settings import shorten  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
     finder = given.finder()
     files = [_read(file, given.stdin_filename, finder) for file in dict.fromkeys(given.files)]
     if given.check:
-        return _check(files)
+        lacks = [f"{each.input.label}: {fault}" for each in files for fault in _find_lacks(each)]
+        for lack in lacks:
+            complain(lack)
+        return Exit.FOUND if lacks else Exit.CLEAN
     is_again = bool(given.scale) and all(each.settings.shapes for each in files)
-    for each in files if not is_again else ():
-        if each.title:
-            complain(f"{each.input.label}: is read already, as {each.title}; it needs no table")
+    for each in (each for each in files if each.title and not is_again):
+        complain(f"{each.input.label}: is read already, as {each.title}; it needs no table")
     new = [each for each in files if is_again or not each.title]
     if not new:
         return Exit.CLEAN
-    places = {choose_file(_find_settings(each, finder, given.output, given)) for each in new}
+    folders = [str(File(each.input.path).parent) for each in new]
+    named = given.config if given.output in {None, STDIN} else given.output
+    places = {choose_file(str(File(named).absolute()) if named else finder.for_folder(each).origin) for each in folders}
     if len(places) > 1:
         listed = list_names([shorten(place) for place in sorted(places)], 3)
         raise click.UsageError(f"these files have different settings ({listed}); name one with --output")
     file = places.pop()
-    old = _find_tables(new, finder) if is_again else []
-    tables = _make_tables(new, file, finder, _Wish(given.name, given.scale, old))
+    # With --scale, the tables that describe the files are inferred again.
+    names = {shape.name for each in new for shape in each.settings.shapes}
+    old = (
+        [table for table in finder.for_folder(folders[0]).table["shape"] if table["name"] in names] if is_again else []
+    )
+    tables = _make_tables(new, file, finder, given, old)
     if not tables:
         complain("nothing was written")
         return Exit.FOUND
     for each in new:
         _show(each, tables, given.color, err=given.output == STDIN)
-    return _write([table.table for table in tables], file, given.output)
+    written = [each.table for each in tables]
+    if given.output == STDIN:
+        click.echo(write_tables(written, file), nl=False)
+        return Exit.CLEAN
+    add_tables(written, file)
+    listed = list_names([visible(str(table["name"])) for table in written])
+    formats = f"{'format' if len(written) == 1 else 'formats'} {listed}"
+    click.echo(f"\nAdded the {formats} to {visible(shorten(file))}. All commands and editors now read the files.")
+    return Exit.CLEAN
 
 
-def _read(file: str, stdin_filename: str | None, finder: "SettingsFinder") -> _Given:
+def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Given:
     """Read a file; raise UserError when it cannot be read or parsed, or is a program."""
-    from rubric_lint.dialects.search.home_made import TITLE  # noqa: PLC0415
-    from rubric_lint.lint.engine import examine_file  # noqa: PLC0415
-    from rubric_lint.run.given import read_given  # noqa: PLC0415
-    from rubric_lint.text.reading import read_documents  # noqa: PLC0415
-    from rubric_lint.text.source import Source, UndecodableError, kind_of  # noqa: PLC0415
-
     found = read_given(file, stdin_filename)
     if kind_of(found.path).is_program:
         raise UserError(f"{found.label}: is a program; a table describes YAML, JSON and TOML")
@@ -126,41 +120,15 @@ def _read(file: str, stdin_filename: str | None, finder: "SettingsFinder") -> _G
     return _Given(found, documents, settings, join_words(list(titles)))
 
 
-def _find_settings(given: _Given, finder: "SettingsFinder", output: str | None, settings: Given) -> str | None:
-    """Return the path of the settings file to write; None for a new one."""
-    if output not in {None, STDIN}:
-        return str(File(str(output)).absolute())
-    if settings.config:
-        return str(File(settings.config).absolute())
-    return finder.for_folder(str(File(given.input.path).parent)).origin
-
-
-def _find_tables(given: Sequence[_Given], finder: "SettingsFinder") -> list[Mapping[str, Any]]:
-    """Return the tables of the settings that describe files, to be inferred again."""
-    names = {shape.name for each in given for shape in each.settings.shapes}
-    tables = finder.for_folder(str(File(given[0].input.path).parent)).table["shape"]
-    return [table for table in tables if table["name"] in names]
-
-
-class _Wish(NamedTuple):
-    """What the user says about tables: their name, their scale, and the tables that they replace."""
-
-    name: str | None
-    scale: Any
-    old: Sequence[Mapping[str, Any]]
-
-
-def _make_tables(given: Sequence[_Given], file: str, finder: "SettingsFinder", wish: _Wish) -> "list[Inferred]":
-    """Return the tables of files; none if one of them has no criteria, which is said."""
-    from rubric_lint.project.adoption import name_files  # noqa: PLC0415
-    from rubric_lint.shapes.infer import find_likeliest, infer  # noqa: PLC0415
-    from rubric_lint.shapes.shape import find_contradictions  # noqa: PLC0415
-
-    first = File(given[0].input.path)
-    documents = {document: each for each in given for document in each.documents}
-    found = infer(documents, "", find_likeliest, scale=wish.scale)
+def _make_tables(
+    files: Sequence[_Given], file: str, finder: SettingsFinder, given: Given, before: Sequence[Mapping[str, Any]]
+) -> list[Inferred]:
+    """Return the tables of files, which replace those `before`; none if one has no criteria, which is said."""
+    first = File(files[0].input.path)
+    documents = {document: each for each in files for document in each.documents}
+    found = infer(documents, "", find_likeliest, scale=given.scale)
     held = {document for table in found for document, *_ in table.criteria}
-    lacking = [each for each in given if held.isdisjoint(each.documents)]
+    lacking = [each for each in files if held.isdisjoint(each.documents)]
     for without in lacking:
         complain(f"{without.input.label}: no criteria found: {_WANTED}")
     if lacking:
@@ -169,12 +137,13 @@ def _make_tables(given: Sequence[_Given], file: str, finder: "SettingsFinder", w
     tables: list[Inferred] = []
     for each in found:
         names = dict.fromkeys(documents[document].input.path for document, *_ in each.criteria)
-        called = wish.name or (File(next(iter(names))).stem if len(names) == 1 else first.absolute().parent.name)
-        title = next(title for title in _number(called) if title not in known)
+        called = given.name or (File(next(iter(names))).stem if len(names) == 1 else first.absolute().parent.name)
+        numbered = chain([called], (f"{called}-{number}" for number in count(2)))
+        title = next(title for title in numbered if title not in known)
         known.add(title)
         head = {"name": title, "files": name_files(names, file)}
         head |= next(
-            ({key: old[key] for key in head} for old in wish.old if old["criteria"] == each.table["criteria"]), {}
+            ({key: old[key] for key in head} for old in before if old["criteria"] == each.table["criteria"]), {}
         )
         tables.append(each._replace(table={**each.table, **head}))
         for _, wrong in find_contradictions(each.table):
@@ -188,34 +157,21 @@ _WANTED = (
 )
 
 
-def _number(name: str) -> Iterator[str]:
-    yield name
-    number = 2
-    while True:
-        yield f"{name}-{number}"
-        number += 1
-
-
-def _show(given: _Given, tables: "Sequence[Inferred]", color: str, *, err: bool) -> None:
+def _show(given: _Given, tables: Sequence[Inferred], color: str, *, err: bool) -> None:
     """Show what is understood of a file, and what is not used."""
-    from rubric_lint.report.show import ShowText  # noqa: PLC0415
-    from rubric_lint.show.source import show  # noqa: PLC0415
-
     own = [each for each in tables if any(document in given.documents for document, *_ in each.criteria)]
     shapes = tuple(each.shape for each in own)
     shown = show(given.input.path, given.input.data, given.settings._replace(shapes=shapes))
     ShowText(lambda text: click.echo(text, nl=False, err=err), make_style(color)).add(shown)
-    for line in (*_word_unused(given, own), *_word_words(given, own)):
+    for line in _word_left(given, own):
         click.echo(line, err=err)
     if any("scale" not in each.table and "levels" not in each.table for each in own):
         told = "nothing says on which scale its criteria are scored, so gates and thresholds are not used"
         click.echo(f"{given.input.label}: {told}; run this again with --scale 1-5 or --scale yes-no", err=err)
 
 
-def _word_unused(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
-    from rubric_lint.shapes.infer import generalize  # noqa: PLC0415
-    from rubric_lint.text.path import pointer, split_pointer  # noqa: PLC0415
-
+def _word_left(given: _Given, tables: Iterable[Inferred]) -> Iterator[str]:
+    """Say what is not used, and how to give numbers to words that stand for weights or for the scores of levels."""
     for each in tables:
         paths = [(document, path) for document, path in each.unused if document in given.documents]
         inside = {criteria.path for _, criteria, _ in each.criteria}
@@ -226,13 +182,6 @@ def _word_unused(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
             if names:
                 listed = join_words([f"`{visible(name)}`" for name in names])
                 yield f"{given.input.label}: not used {where}: {listed}"
-
-
-def _word_words(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
-    """Say how to give numbers to words that stand for weights or for the scores of levels."""
-    from rubric_lint.project.adoption import write_value  # noqa: PLC0415
-    from rubric_lint.shapes.infer import list_words  # noqa: PLC0415
-
     for each in tables:
         criteria = each.criteria[0][1]
         entries = [entry for _, found, _ in each.criteria for entry in found.entries]
@@ -248,37 +197,7 @@ def _word_words(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
             yield f"{given.input.label}: its levels have words; to score them, add {advice}"
 
 
-def _write(tables: Sequence[Mapping[str, Any]], file: str, output: str | None) -> int:
-    from rubric_lint.project.adoption import add_tables, write_tables  # noqa: PLC0415
-    from rubric_lint.project.settings import shorten  # noqa: PLC0415
-
-    if output == STDIN:
-        click.echo(write_tables(tables, file), nl=False)
-        return Exit.CLEAN
-    add_tables(tables, file)
-    named = list_names([visible(str(table["name"])) for table in tables])
-    formats = "format" if len(tables) == 1 else "formats"
-    click.echo(
-        f"\nAdded the {formats} {named} to {visible(shorten(file))}. All commands and editors now read the files."
-    )
-    return Exit.CLEAN
-
-
-def _check(given: Iterable[_Given]) -> int:
-    """Report the files that the settings do not describe whole."""
-    code = Exit.CLEAN
-    for each in given:
-        for fault in _find_lacks(each):
-            complain(f"{each.input.label}: {fault}")
-            code = Exit.FOUND
-    return code
-
-
 def _find_lacks(given: _Given) -> Iterator[str]:
-    from rubric_lint.shapes.infer import find_likeliest, infer  # noqa: PLC0415
-    from rubric_lint.shapes.reading import find_shapes  # noqa: PLC0415
-    from rubric_lint.text.path import pointer  # noqa: PLC0415
-
     shapes = given.settings.shapes
     if not shapes:
         if not given.title:
@@ -303,7 +222,7 @@ def _find_lacks(given: _Given) -> Iterator[str]:
                         yield f"the table does not use `{visible(name)}` of the criteria at `{pointer(criteria.path)}`"
 
 
-def _list_names(shape: "Shape") -> Iterator[str]:
+def _list_names(shape: Shape) -> Iterator[str]:
     yield from (*shape.id, *shape.outcome, *shape.weight, *shape.levels, *shape.parts)
     yield from (name for name, _ in (*shape.gate, *shape.negative))
     yield from (

@@ -10,7 +10,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from rubric_lint.agree import history
 from rubric_lint.agree.assess import Asked, Assessment, Evidence, assess, of_probes, of_test, refuse, sort_findings
 from rubric_lint.agree.history import History, Version, list_unmatched, trace
 from rubric_lint.agree.judged.run import (
@@ -20,7 +19,6 @@ from rubric_lint.agree.judged.run import (
     RecordCache,
     RecordFile,
     Review,
-    Reviewer,
     Sources,
     read_records,
 )
@@ -28,7 +26,7 @@ from rubric_lint.agree.probes import Probes
 from rubric_lint.agree.ratings import Key, make_id_key, name_key
 from rubric_lint.agree.reading import LeftOut, bare_text
 from rubric_lint.judge.answers import Fields
-from rubric_lint.lint.engine import Examined, examine_file
+from rubric_lint.lint.engine import examine_file
 from rubric_lint.messages import UserError, list_names
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.project.files import STDIN, File, Unreadable, read
@@ -57,10 +55,11 @@ NO_PROBES: Mapping[str, Probes] = MappingProxyType({})
 class Linted:
     """A file of rubrics, its findings, and then what recorded outputs show.
 
-    `judged` and `labels` are the files of records that the settings name. `records` says which records were not used
-    and why, `unmatched` which belong to no rubric. `ignored` is the number of findings that comments silence, `off` has
-    the rules that the settings switch off, `unread` what is wrong with files of records as a whole. `ran` has the
-    rubric tests that `assess` ran, by rubric, with the recordings that they use.
+    `examined` is the file as it was linted. `judged` and `labels` are the files of records that the settings name.
+    `records` says which records were not used and why, `unmatched` which belong to no rubric. `ignored` is the number
+    of findings that comments silence, `off` has the rules that the settings switch off, `unread` what is wrong with
+    files of records as a whole. `ran` has the rubric tests that `assess` ran, by rubric, with the recordings that they
+    use.
 
     Raises:
         UserError: if the file cannot be read, or has no rubric that can be assessed.
@@ -86,17 +85,12 @@ class Linted:
             raise UserError(f"{data.path}: {data.reason}")
         try:
             refuse_other_kind(name)
-            self._examined = examine_file(name, data, self.file.settings)
-            self._loaded = load_examined(name, self._examined)
+            self.examined = examine_file(name, data, self.file.settings)
+            self._loaded = load_examined(name, self.examined)
         except InvalidRubricError:
             self.has_errors = True
         except RubricError as fault:
             raise UserError(*fault.faults) from None
-
-    @property
-    def examined(self) -> Examined:
-        """The file as it was linted."""
-        return self._examined
 
     def prepare(self) -> dict[str, ScoringRubric]:
         """Return the rubrics by name, ready for scoring."""
@@ -120,10 +114,10 @@ class Linted:
         Raises:
             UserError: if a file of records cannot be read.
         """
-        result, reviews = self._examined.result, list[Review]()
+        result, reviews = self.examined.result, list[Review]()
         if results and not self.has_errors:
             cache = _AmongAnswers(among) if among else RecordCache()
-            run = JudgedRun(self._finder, (tuple(results), tuple(labels)), cache, Reviewer())
+            run = JudgedRun(self._finder, (tuple(results), tuple(labels)), cache)
             if run.unreadable:
                 raise UserError(*(f"{name}: {reason}" for name, reason in run.unreadable.items()))
             ((_, outcome),) = run.judge_all([(self.file, result)])
@@ -142,7 +136,7 @@ class Linted:
             self.unread = [each.message for each in run.invalid if each not in told]
             self.records, self.unmatched = list(word_records(run)), [each._asdict() for each in run.unmatched]
         self.ignored = result.ignored
-        named = name_rubrics(self.file.name, self._examined.rubrics)
+        named = name_rubrics(self.file.name, self.examined.rubrics)
         reviews = reviews or [Review(each.name, fault=NO_RESULTS) for each in named]
         found = sort_findings(result.source, result.findings, named)
         if not named:
@@ -162,13 +156,14 @@ class Linted:
         current = self.prepare()
         versions, notes = self._read_versions(current)
         folders = {os.path.dirname(name) for name in (self.file.name, *([answers] if answers != STDIN else []))}
-        beside = [path for each in sorted(folders) for path in _list_recordings(each)]
+        listed = [os.path.join(each, name) for each in sorted(folders) for name in sorted(os.listdir(each or "."))]
+        beside = filter(lambda path: path.endswith(RECORDINGS), listed)
         real = {os.path.realpath(name): name for name in (*beside, *results)}
         read = RecordCache().load((tuple(real.values()), tuple(labels)))
         notes += [f"{name}: {reason}" for name, reason in read.unreadable]
         every = [*read.results, *(each for file in read.results for each in _read_earlier(file.path))]
         notes += list_unmatched(versions, every)
-        sources = history.Sources(every, read.labels)
+        sources = read._replace(results=tuple(every))
         traced = {name: trace(rubric, versions, sources) for name, rubric in current.items()}
         return {name: each._replace(notes=tuple(notes)) for name, each in traced.items()}
 
@@ -211,7 +206,7 @@ class Linted:
             if isinstance(result, Unreadable):
                 self.records.append(f"{result.path}: {result.reason}")
                 continue
-            if (self.file.name, rubric) not in runner.tested and len(self._examined.rubrics) > 1:
+            if (self.file.name, rubric) not in runner.tested and len(self.examined.rubrics) > 1:
                 continue
             if tested := runner.tested.get((self.file.name, rubric)):
                 self.ran.setdefault(rubric, []).extend(
@@ -263,11 +258,7 @@ class _AmongAnswers(RecordCache):
 
 
 def list_ids(answers: str, fields: Fields) -> set[str]:
-    """Return the ids of the answers of a file, as they are shown.
-
-    Raises:
-        UserError: if the file cannot be read.
-    """
+    """Return the ids of the answers of a file, as they are shown; raise UserError if the file cannot be read."""
     names = (record.get("id") for record in _decode_records(answers, fields))
     return {name_key(make_id_key(name)) for name in names if name is not None}
 
@@ -283,11 +274,8 @@ def _decode_records(name: str, fields: Fields) -> Iterator[dict[str, Any]]:
     except OSError as fault:
         raise UserError(f"{name}: {fault.strerror or fault}") from None
     for line in lines:
-        record = None
         with suppress(OutputError):
-            record = fields.rename(decode_entry(line.text))
-        if record is not None:
-            yield record
+            yield fields.rename(decode_entry(line.text))
 
 
 _MOST_COMMITS = 200
@@ -295,12 +283,6 @@ _MOST_COMMITS = 200
 
 _SHORT = 10
 """The digits of a commit to show."""
-
-
-def _list_recordings(folder: str) -> Iterator[str]:
-    for name in sorted(os.listdir(folder or ".")):
-        if name.endswith(RECORDINGS):
-            yield os.path.join(folder, name)
 
 
 def _read_earlier(name: str) -> Iterator[RecordFile]:

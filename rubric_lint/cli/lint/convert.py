@@ -11,12 +11,12 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, command, load_given
 from rubric_lint.cli.output import choose_by_ending, refuse_same_file, write_result
 from rubric_lint.dialects.export import TARGET_BY_ENDING, TARGETS
-from rubric_lint.messages import join_words
+from rubric_lint.messages import join_words, point_to_known
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.given import read_given
 
 if TYPE_CHECKING:
-    from rubric_lint.dialects.export.target import Carried, ExportError, ExportSource, Sources
+    from rubric_lint.dialects.export.target import Carried, ExportSource, Sources
     from rubric_lint.scoring.loading import Loaded
 
 
@@ -40,17 +40,19 @@ def convert(given: Given) -> int:
     Anything the target format cannot express is reported on stderr. A rubric that has errors, or a shape that the
     target does not support, is refused. FILE may be - for stdin, or REV:PATH for a file in a Git revision.
     """
-    from rubric_lint.dialects.export import load_target  # noqa: PLC0415
+    from rubric_lint.dialects.export import find_targets, load_target  # noqa: PLC0415
     from rubric_lint.dialects.export.entries import find_written, make_sound  # noqa: PLC0415
     from rubric_lint.dialects.export.suite import Use, carry  # noqa: PLC0415
-    from rubric_lint.dialects.export.target import ExportError  # noqa: PLC0415
+    from rubric_lint.dialects.export.target import ExportError, ShapeError  # noqa: PLC0415
 
     refuse_same_file(given.file, given.output)
     if click.get_current_context().get_parameter_source("target") is click.core.ParameterSource.DEFAULT:
         given.target = choose_by_ending(given.output, TARGET_BY_ENDING, given.target)
     found = load_given(read_given(given.file, given.stdin_filename), given.finder())
     if given.name is not None:
-        found = {given.name: _choose(found, given.name)}
+        if given.name not in found:
+            raise click.UsageError(f"no rubric is named `{given.name}`; {point_to_known(given.name, found)}")
+        found = {given.name: found[given.name]}
     if given.target == "xlsx":
         _check_excel(given.output)
     try:
@@ -68,7 +70,9 @@ def convert(given: Given) -> int:
         around = carried if carried and carried.cases else None
         export = writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources, around)
     except ExportError as refusal:
-        complain(f"{found[refusal.name].place(refusal.path)}: {refusal.message}{_advise(refusal)}")
+        others = find_targets(refusal.shape) if isinstance(refusal, ShapeError) else []
+        advice = f"; use --to {join_words(others, 'or')}" if others else ""
+        complain(f"{found[refusal.name].place(refusal.path)}: {refusal.message}{advice}")
         return Exit.FOUND
     lost = [(found[each.name].place(each.path), each.message) for _, dropped in sound.values() for each in dropped]
     lost += [(found[each.name].place_in_document(each.path), each.message) for each in export.losses]
@@ -82,14 +86,6 @@ def convert(given: Given) -> int:
     for gap in export.gaps:
         complain(f"to do: {gap}")
     return write_result(export.data, given.output)
-
-
-def _advise(refusal: "ExportError") -> str:
-    """Name the formats that have the shape of a rubric, if that is why it was refused."""
-    from rubric_lint.dialects.export import find_targets  # noqa: PLC0415
-    from rubric_lint.dialects.export.target import ShapeError  # noqa: PLC0415
-
-    return f"; use --to {join_words(find_targets(refusal.shape), 'or')}" if isinstance(refusal, ShapeError) else ""
 
 
 def _check_excel(output: str | None) -> None:
@@ -152,28 +148,15 @@ def _join(lost: "Iterable[_Lost]") -> "Iterator[_Lost]":
         places.setdefault(message, []).append(place)
     for message, (first, *others) in places.items():
         lines = [place.rsplit(":", 2)[1] for place in others]
-        yield first, f"{message}{_word_lines(lines)}"
-
-
-def _word_lines(lines: list[str]) -> str:
-    if not lines:
-        return ""
-    shown = [*lines[:_MOST], *([f"{len(lines) - _MOST} more"] if len(lines) > _MOST else [])]
-    return f" (also in {'line' if len(lines) == 1 else 'lines'} {join_words(shown)})"
+        shown = [*lines[:_MOST], *([f"{len(lines) - _MOST} more"] if len(lines) > _MOST else [])]
+        also = f" (also in {'line' if len(lines) == 1 else 'lines'} {join_words(shown)})" if lines else ""
+        yield first, message + also
 
 
 _MOST = 20
 _MOST_FIELDS = 100
 _Lost = tuple[str, str]
 """A place, and a description of what is lost there."""
-
-
-def _choose(found: "dict[str, Loaded]", name: str) -> "Loaded":
-    if name not in found:
-        from rubric_lint.messages import point_to_known  # noqa: PLC0415
-
-        raise click.UsageError(f"no rubric is named `{name}`; {point_to_known(name, found)}")
-    return found[name]
 
 
 @command(
@@ -205,7 +188,13 @@ def import_table(given: Given) -> int:
     refuse_same_file(given.file, given.output)
     progress = Progress(sys.stderr, "importing", "rows")
     try:
-        choices = choose(_read_pairs(given.mapped), given.ignored, given.rescale, given.name, given.header_row)
+        pairs = []
+        for each in given.mapped:
+            field, mark, column = each.partition("=")
+            if not (mark and field.strip() and column.strip()):
+                raise click.UsageError(f"--map {each}: expected FIELD=COLUMN, such as weight=Points")
+            pairs.append((column, field))
+        choices = choose(pairs, given.ignored, given.rescale, given.name, given.header_row)
         file = read_given(given.file, given.stdin_filename)
         of_file = given.finder().for_file(file.path)
         imported = import_tables(TableFile(*file), of_file, choices, progress.show_phase)
@@ -218,14 +207,3 @@ def import_table(given: Given) -> int:
     if not imported.text:
         return Exit.USAGE if imported.is_unreadable else Exit.FOUND
     return write_result(imported.text.encode(), given.output)
-
-
-def _read_pairs(mapped: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the pairs of a column and its field; raise click.UsageError if an option has a wrong form."""
-    pairs = []
-    for each in mapped:
-        field, mark, column = each.partition("=")
-        if not (mark and field.strip() and column.strip()):
-            raise click.UsageError(f"--map {each}: expected FIELD=COLUMN, such as weight=Points")
-        pairs.append((column, field))
-    return pairs

@@ -32,7 +32,7 @@ from rubric_lint.report import REPORTERS, WITH_EDITS, Statistics, counted
 from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.judged.run import JudgedRun, RecordCache, Reviewer
+    from rubric_lint.agree.judged.run import JudgedRun, RecordCache
     from rubric_lint.fix.run import FixOutcome
     from rubric_lint.fix.silence import Silenced
     from rubric_lint.project.files import File, Unreadable
@@ -57,13 +57,9 @@ def _silence(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit
     totals = SilenceRun(progress, (given.reason or "").strip(), report).silence_all(given.paths, finder)
     if not given.quiet:
         click.echo(totals.word())
-    if totals.crashes:
-        return Exit.FAULT
-    if totals.refused:
-        return Exit.USAGE
     severe = {Severity.ERROR, Severity.WARNING}
     failing = {"error": {Severity.ERROR}, "warning": severe, "never": set[Severity]()}[given.fail_on]
-    return Exit.FOUND if totals.severities_left & failing else Exit.CLEAN
+    return Exit.of(crashed=totals.crashes, failed=totals.refused, found=totals.severities_left & failing)
 
 
 def _find_sieves(given: Given, finder: "SettingsFinder") -> "list[Filter]":
@@ -126,20 +122,15 @@ class Judges:
 
     def __init__(self, given: Given) -> None:
         self._given = given
-        self._kept: tuple[RecordCache, Reviewer] | None = None
+        self._kept: RecordCache | None = None
         self.run: JudgedRun | None = None
 
     def open(self, finder: "SettingsFinder") -> "JudgedRun":
-        """Open a run.
+        """Open a run; raise UserError if a file that an option names cannot be read."""
+        from rubric_lint.agree.judged.run import JudgedRun, RecordCache  # noqa: PLC0415
 
-        Raises:
-            UserError: if a file that an option names cannot be read.
-        """
-        from rubric_lint.agree.judged.run import JudgedRun, RecordCache, Reviewer  # noqa: PLC0415
-
-        if self._kept is None:
-            self._kept = RecordCache(), Reviewer()
-        self.run = run = JudgedRun(finder, (self._given.judged, self._given.labels), *self._kept)
+        self._kept = self._kept or RecordCache()
+        self.run = run = JudgedRun(finder, (self._given.judged, self._given.labels), self._kept)
         if run.unreadable:
             raise UserError(*(f"{file}: {reason}" for file, reason in run.unreadable.items()))
         return run
@@ -212,26 +203,28 @@ def print_settings(paths: Iterable[str], finder: "SettingsFinder", *, as_json: b
             complain(f"{path}: does not exist")
             code = Exit.USAGE
     if as_json:
-        click.echo(json.dumps([*map(_as_data, reports)], indent=1, default=float))
+        data = [
+            {
+                "path": report.path,
+                "settings_file": report.file,
+                "settings": {each.name: {"value": each.value, "sources": each.sources} for each in report.settings},
+                "rules": {"on": report.rules_on, "off": report.rules_off},
+                "version": report.version,
+            }
+            for report in reports
+        ]
+        click.echo(json.dumps(data, indent=1, default=float))
     else:
-        click.echo("\n\n".join("\n".join(_as_lines(report)) for report in reports))
+        click.echo("\n\n".join("\n".join(_word_settings(report)) for report in reports))
     return code
 
 
-def _as_data(report: "SettingsReport") -> dict[str, Any]:
-    settings = {each.name: {"value": each.value, "sources": each.sources} for each in report.settings}
-    return {
-        "path": report.path,
-        "settings_file": report.file,
-        "settings": settings,
-        "rules": {"on": report.rules_on, "off": report.rules_off},
-        "version": report.version,
-    }
-
-
-def _as_lines(report: "SettingsReport") -> Iterable[str]:
+def _word_settings(report: "SettingsReport") -> Iterable[str]:
     yield f"{visible(report.path)}: " + (f"settings of {visible(report.file)}" if report.file else "no settings file")
-    rows = [(each.name, _write(each.value), ", ".join(each.sources)) for each in report.settings]
+    rows = []
+    for each in report.settings:
+        value = "not set" if each.value is None else json.dumps(each.value, ensure_ascii=False, default=float)
+        rows.append((each.name, value, ", ".join(each.sources)))
     names, values = (max(len(row[column]) for row in rows) for column in (0, 1))
     for name, value, source in rows:
         yield f"  {name:<{names}}  {visible(value):<{values}}  {visible(source)}"
@@ -240,10 +233,6 @@ def _as_lines(report: "SettingsReport") -> Iterable[str]:
     yield f"  {count} of {count + len(report.rules_off)} rules run{off}"
     if report.version:
         yield f"  read as format version {report.version}"
-
-
-def _write(value: Any) -> str:
-    return "not set" if value is None else json.dumps(value, ensure_ascii=False, default=float)
 
 
 _WITH_SUMMARY = (Statistics, *(REPORTERS[name] for name in TEXT_FORMATS))

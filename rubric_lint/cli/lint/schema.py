@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,32 +9,32 @@ import click
 
 from rubric_lint.cli.commands import Exit, Group, word_unknown
 from rubric_lint.cli.options import Given, command
+from rubric_lint.cli.output import has_content
 from rubric_lint.cli.score.prompt import schema as outputs
-from rubric_lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:
-    from rubric_lint.format.schema_files import Form, SchemaFile
+    from rubric_lint.format.schema_files import SchemaFile
 
 
-def _find_schema(value: str) -> SchemaFile:
-    """Return the schema with this name: `suite@v1`, or `suite` for its latest version.
+def _find_file(given: Given) -> Path:
+    """Return the file of the schema with a name: `suite@v1`, or `suite` for its latest version.
 
     Raises:
-        click.BadParameter: if there is none.
+        click.UsageError: if there is none, or it does not have the form.
     """
-    name, _, version = value.partition("@")
+    name, _, version = given.name.partition("@")
     entries = _entries()
     matching = [entry for entry in entries if entry.name == name and version in {"", entry.version}]
     if not matching:
         known = [*{entry.name: None for entry in entries}, *map(_label, entries)]
-        hint = word_unknown(value, known) or f"; expected {', '.join(map(_label, entries))}"
-        raise click.BadParameter(f"unknown schema {value!r}{hint}")
-    return max(matching, key=lambda entry: int(entry.version[1:]))
-
-
-def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in map(_label, _entries()) if name.startswith(incomplete)]
+        hint = word_unknown(given.name, known) or f"; expected {', '.join(map(_label, entries))}"
+        raise click.BadParameter(f"unknown schema {given.name!r}{hint}")
+    entry = max(matching, key=lambda entry: int(entry.version[1:]))
+    file = next((each.path for each in entry.forms if each.form == given.form), None)
+    if file is None:
+        raise click.UsageError(f"{_label(entry)} has one form only; leave out --form")
+    return file
 
 
 def _entries() -> tuple[SchemaFile, ...]:
@@ -46,13 +45,6 @@ def _entries() -> tuple[SchemaFile, ...]:
 
 def _label(entry: SchemaFile) -> str:
     return f"{entry.name}@{entry.version}"
-
-
-def _choose(entry: SchemaFile, form: Form) -> SchemaFile:
-    for each in entry.forms:
-        if each.form == form:
-            return each
-    raise click.UsageError(f"{_label(entry)} has one form only; leave out --form")
 
 
 @command(
@@ -66,7 +58,7 @@ def _choose(entry: SchemaFile, form: Form) -> SchemaFile:
 )
 def print_schema(given: Given) -> None:
     """Print a schema as one self-contained file. NAME may be NAME@VERSION."""
-    click.echo(_choose(_find_schema(given.name), given.form).path.read_text("utf-8"), nl=False)
+    click.echo(_find_file(given).read_text("utf-8"), nl=False)
 
 
 @command(
@@ -80,11 +72,13 @@ def print_schema(given: Given) -> None:
 )
 def print_path(given: Given) -> None:
     """Print the path of a schema's self-contained file. NAME may be NAME@VERSION."""
-    click.echo(_choose(_find_schema(given.name), given.form).path)
+    click.echo(_find_file(given))
 
 
 for each in (print_schema, print_path):
-    each.params[0]._custom_shell_complete = _complete
+    each.params[0]._custom_shell_complete = lambda _ctx, _param, incomplete: [
+        name for name in map(_label, _entries()) if name.startswith(incomplete)
+    ]
 
 
 @command(
@@ -106,7 +100,7 @@ def bundle_schemas(given: Given) -> int:
         raise click.UsageError("name a FOLDER; the installed schemas must not be changed")
     folder = Path(given.folder)
     texts = {file.name: file.read_bytes() for file in sorted((schemas_root() / "bundled").iterdir())}
-    stale = [name for name, text in texts.items() if not _holds(folder / name, text)]
+    stale = [name for name, text in texts.items() if not has_content(folder / name, text)]
     for name in stale:
         if given.check:
             complain(f"{folder / name} is out of date")
@@ -114,12 +108,6 @@ def bundle_schemas(given: Given) -> int:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(texts[name])
     return Exit.FOUND if given.check and stale else Exit.CLEAN
-
-
-def _holds(file: Path, data: bytes) -> bool:
-    with suppress(OSError):
-        return read_file(str(file), SMALL_LIMIT) == data
-    return False
 
 
 class _Schemas(Group):

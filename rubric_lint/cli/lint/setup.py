@@ -1,19 +1,20 @@
-"""Define the small commands: `init`, `explain`, `cache`, `skill` and `completion`."""
+"""Define the small commands: `init`, `adopt`, `explain`, `cache`, `skill`, `completion`, and two servers."""
 
 import os
 import shlex
-from contextlib import suppress
+import signal
+import sys
 from pathlib import Path
 
 import click
 from click.shell_completion import get_completion_class
 
-from rubric_lint.cli.commands import ALIASES, COMMANDS, Exit, Group
+from rubric_lint.cli.commands import ALIASES, COMMANDS, Exit, Group, end_at_once
 from rubric_lint.cli.options import Choice, Given, command, complete_name, print_page, print_rules
-from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent
+from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent, has_content
 from rubric_lint.messages import visible
-from rubric_lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.run.cache import FOLDER, cache_folder, clear
+from rubric_lint.run.console import complain
 
 
 @command(
@@ -66,6 +67,34 @@ def init(given: Given) -> None:
     click.echo(f"  {line}" if visible(line) == line else "  rubric-lint .", err=True)
 
 
+@command(
+    "files+",
+    "check output:settings name scale | color stdin-filename config isolated",
+    short="Describe a format of your own in the settings.",
+    examples={
+        "rubric-lint adopt evals/rubric.yaml": "Describe the format of a file in the settings",
+        "rubric-lint adopt --output - evals/rubric.yaml": "Print the table instead",
+        "rubric-lint adopt --check evals/rubric.yaml": "Fail in CI if the settings do not describe it whole",
+    },
+    exits={
+        Exit.CLEAN: "the settings describe the files",
+        Exit.FOUND: "no criteria found; or with --check, the settings do not describe a file whole",
+    },
+    clashes="""
+        --check excludes --output; it writes nothing
+    """,
+)
+def adopt(given: Given) -> int:
+    """Describe the format of files in the settings, so that all commands and editors read them.
+
+    FILE is YAML, JSON or TOML with criteria in a format of your own; several files may share one. Shows what is
+    understood, names each key that is not used, and adds a table to the nearest settings file.
+    """
+    from rubric_lint.cli.lint.adopt import describe_format  # noqa: PLC0415
+
+    return describe_format(given)
+
+
 NAME = "rubric-lint"
 FILE = "SKILL.md"
 
@@ -92,13 +121,9 @@ def print_path(_given: Given) -> None:
     click.echo(find_skill())
 
 
-def read_agent(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
-    """Return the name of an agent.
-
-    Raises:
-        click.BadParameter: for an unknown one.
-    """
-    return value and Choice(sorted(FOLDERS)).convert(value, _param, _ctx)
+def read_agent(value: str) -> str:
+    """Return the name of an agent; raise click.BadParameter for an unknown one."""
+    return str(Choice(sorted(FOLDERS)).convert(value, None, None))
 
 
 @command(
@@ -119,7 +144,7 @@ def install(given: Given) -> None:
     target = Path(skills, NAME, FILE)
     text = find_skill().read_bytes()
     try:
-        if _holds(target, text):
+        if has_content(target, text):
             click.echo(f"{visible(str(target))} is up to date.", err=True)
             return
         if os.path.lexists(target) and not given.force:
@@ -132,12 +157,6 @@ def install(given: Given) -> None:
     except OSError as fault:
         raise click.UsageError(f"cannot write {target}: {fault.strerror}") from fault
     click.echo(f"Wrote {visible(str(target))}.", err=True)
-
-
-def _holds(file: Path, data: bytes) -> bool:
-    with suppress(OSError):  # also what is not a regular file, or too large to be the skill
-        return read_file(str(file), SMALL_LIMIT) == data
-    return False
 
 
 skill = Group(
@@ -190,8 +209,7 @@ def explain(given: Given) -> None:
     if given.rule is None:
         print_rules(None if given.form == "text" else given.form)
     else:
-        context = click.get_current_context()
-        print_page(context, context.command.params[0], given.rule)
+        print_page(given.rule)
 
 
 explain.params[0]._custom_shell_complete = complete_name
@@ -217,3 +235,63 @@ def completion(given: Given) -> None:
         for program in ("rubric-lint", "rubric-fix", "rubric-score", "rubric-test"):
             variable = f"_{program.replace('-', '_')}_complete".upper()
             click.echo(shell(cli, {}, program, variable).source())
+
+
+@command(
+    "",
+    "stdio",
+    examples={"rubric-lint lsp": "What an editor runs"},
+    exits={
+        Exit.CLEAN: "the editor asked the server to exit",
+        Exit.FOUND: "the editor disconnected",
+        Exit.USAGE: "usage error, or pygls is not installed",
+    },
+)
+def lsp(_given: Given) -> int:
+    """Start the language server, for use by editors."""
+    try:
+        import pygls.lsp.server  # noqa: F401, PLC0415  (a third of a second)
+    except ImportError:
+        complain("the language server needs the pygls package; install it with: pip install 'rubric-lint[lsp]'")
+        return Exit.USAGE
+    from rubric_lint.lsp.features import Server  # noqa: PLC0415
+
+    end_at_once()
+    if hasattr(signal, "SIGPIPE"):
+        # Not as cat and grep do: a thread may still wake the event loop, through a pipe, while that is being closed.
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    if sys.stdin.isatty():
+        complain("waiting for Language Server Protocol messages; this command is meant to be started by an editor")
+    return Exit.CLEAN if Server().run() else Exit.FOUND
+
+
+@command(
+    "",
+    "root",
+    examples={
+        "rubric-lint mcp": "What a coding agent runs in the folder of the project",
+        "rubric-lint mcp --root examples": "Allow one folder and nothing else",
+    },
+    exits={Exit.CLEAN: "the agent disconnected", Exit.USAGE: "usage error, or the mcp package is not installed"},
+)
+def mcp(given: Given) -> int:
+    """Start the MCP server over stdin and stdout, for use by coding agents.
+
+    Relative paths start at the first --root. Paths and symlinks that leave all roots are refused.
+    """
+    try:
+        import mcp.server.stdio  # noqa: F401, PLC0415  (a second)
+    except ImportError:
+        complain("the MCP server needs the mcp package, version 2; install it with: pip install 'rubric-lint[mcp]'")
+        return Exit.USAGE
+    from rubric_lint.mcp.roots import Roots  # noqa: PLC0415
+    from rubric_lint.mcp.server import serve  # noqa: PLC0415
+
+    if sys.stdin.isatty():
+        complain("waiting for Model Context Protocol messages; this command is meant to be started by a coding agent")
+    allowed = Roots(given.roots or (".",))
+    if given.roots:
+        os.chdir(given.roots[0])
+    end_at_once()
+    serve(allowed)
+    return Exit.CLEAN

@@ -1,4 +1,4 @@
-"""Define `rubric-score agree`, which measures how well judges agree with people and with each other."""
+"""Define `agree`, which measures how well judges agree with people and with each other, and `labels`, its sheets."""
 
 import gc
 import math
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import Given, command, open_page
+from rubric_lint.cli.options import Given, command, open_page, require_file_name
 from rubric_lint.cli.output import (
     choose_by_ending,
     columns,
@@ -20,8 +20,8 @@ from rubric_lint.cli.output import (
     open_report,
     refuse_same_file,
 )
-from rubric_lint.cli.score.options import check_mapping, load
-from rubric_lint.messages import point_to_known
+from rubric_lint.cli.score.options import check_mapping, load, require_existing
+from rubric_lint.messages import UserError, point_to_known, visible
 from rubric_lint.project.files import STDIN, explain_os_error
 from rubric_lint.project.opening import open_stream
 from rubric_lint.report.terminal import Style
@@ -102,7 +102,7 @@ def read_chunks(name: str) -> Iterator[bytes]:
         OSError: if it cannot be read.
         ValueError: if stdin is closed.
     """
-    from rubric_lint.outputs.streams import CHUNK  # noqa: PLC0415
+    from rubric_lint.outputs.blocks import CHUNK  # noqa: PLC0415
 
     if name == STDIN and sys.stdin is None:
         raise ValueError("stdin is closed")
@@ -211,11 +211,8 @@ def agree(given: Given) -> int:
         if page:
             from rubric_lint.report.html import render_agreement  # noqa: PLC0415
 
-            page.write(
-                render_agreement(
-                    findings, f"{Path(given.rubric).name}: {', '.join(map(_label, [*given.results, *given.labels]))}"
-                )
-            )
+            names = ("stdin" if name == STDIN else Path(name).name for name in (*given.results, *given.labels))
+            page.write(render_agreement(findings, f"{Path(given.rubric).name}: {', '.join(names)}"))
     if form != "json":
         complain_of_records(reader)
     for breach in breaches:
@@ -225,10 +222,6 @@ def agree(given: Given) -> int:
 
 _IN_A_TABLE = 10
 """The disagreements to list in a table, unless --worst says it."""
-
-
-def _label(name: str) -> str:
-    return "stdin" if name == STDIN else Path(name).name
 
 
 def _read_condition(text: str, known: dict[str, None]) -> "Condition":
@@ -250,3 +243,72 @@ def _read_condition(text: str, known: dict[str, None]) -> "Condition":
     if where and where not in known:
         raise click.UsageError(f"--fail-below: no criterion is named `{where}`; {point_to_known(where, known)}")
     return Condition(statistic, limit, where or None)
+
+
+_LABELS_CALL = "rubric-lint labels examples/summary.rubric.yaml answers.jsonl"
+
+
+@command(
+    "rubric answers",
+    "output:sheet! sample labels:done results:valid seed:draw | config isolated",
+    short="Write the sheet in which people judge answers.",
+    examples={
+        f"{_LABELS_CALL} -o labels.xlsx": "Write a sheet for 60 answers, drawn at random",
+        f"{_LABELS_CALL} -o labels.csv --sample 100": "Write 100 of them as CSV",
+        f"{_LABELS_CALL} -o labels-2.csv --labels labels.csv": "Write others, without those that are labelled",
+    },
+    exits={Exit.USAGE: "usage error, or a file that cannot be read, has errors or exists already"},
+)
+def labels(given: Given) -> None:
+    """Draw answers at random, and write the sheet in which people judge them.
+
+    ANSWERS are those of `judge`: {"id", "answer", "question"}, or its results. The sheet has the answers
+    and an empty column for each criterion. Give each person a copy, named after the person, then pass the copies as
+    --labels.
+    """
+    from rubric_lint.agree.reading import UnusableError  # noqa: PLC0415
+    from rubric_lint.agree.sheets import SheetError, draw, find_open, lay_out, write_csv, write_excel  # noqa: PLC0415
+    from rubric_lint.dialects.tables.excel_file import NEEDS, has_openpyxl  # noqa: PLC0415
+    from rubric_lint.judge.answers import AnswersError, check_answers, read_answers  # noqa: PLC0415
+
+    require_file_name(given.output, "--output")
+    is_excel = given.output.lower().endswith(".xlsx")
+    if not is_excel and not given.output.lower().endswith(".csv"):
+        raise click.UsageError(f"--output: {given.output}: the name must end in .xlsx or .csv")
+    if is_excel and not has_openpyxl():
+        raise click.UsageError(f"--output: writing an Excel file {NEEDS}")
+    rubrics = load(given.rubric, given)
+    chunks = [*read_chunks(given.answers)]
+    try:
+        check_answers(chunks, rubrics, taken=frozenset())  # results have the answers too
+        for names in (given.results, given.labels):
+            require_existing(names)
+        results, done = ({name: read_chunks(name) for name in names} for names in (given.results, given.labels))
+        allowed = find_open(rubrics, results, done)
+        drawn, total = draw(filter(allowed, read_answers(chunks, rubrics)), given.sample, given.seed)
+        if not drawn:
+            raise UserError(f"{given.answers}: no answer is left to label")
+        rows = lay_out(drawn, rubrics)
+        data = write_excel(rows, rubrics.values()) if is_excel else write_csv(rows)
+    except UnusableError as wrong:
+        raise UserError(str(wrong)) from None
+    except AnswersError as wrong:
+        raise UserError(*(f"{given.answers}: {fault}" for fault in wrong.faults)) from None
+    except SheetError as wrong:
+        raise UserError(f"{given.output}: {wrong}") from None
+    try:
+        with Path(given.output).open("xb") as stream:
+            stream.write(data)
+    except FileExistsError:
+        raise click.UsageError(f"{given.output} already exists and may be filled in; name another file") from None
+    except OSError as fault:
+        raise click.UsageError(f"cannot write {given.output}: {fault.strerror}") from None
+    chosen = (
+        f"{len(drawn):,} of {total:,} answers, drawn at random (seed {given.seed})"
+        if len(drawn) < total
+        else f"all {total:,} that are open"
+        if given.labels or given.results
+        else "all answers"
+    )
+    click.echo(f"Wrote {visible(given.output)}: {chosen}. Fill it in, then run:", err=True)
+    click.echo(f"  rubric-lint agree {visible(given.rubric)} RESULTS --labels {visible(given.output)}", err=True)

@@ -20,7 +20,7 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, holds_secret
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Plan, Request, list_requests
-from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, check_form, list_names, write_batch
+from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, check_form, write_batch
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.journal import Journal
 from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, Results, StoppedError
@@ -97,11 +97,7 @@ class Faults:
 
 
 def load_prices(path: str | None) -> Prices | None:
-    """Read the table of prices before the first request.
-
-    Raises:
-        click.UsageError: if it cannot be read.
-    """
+    """Read the table of prices before the first request; raise click.UsageError if it cannot be read."""
     try:
         return None if path is None else read_prices(path)
     except PricesError as wrong:
@@ -194,40 +190,34 @@ def run_judge(
 
 
 async def _judge(run: JudgeRun, answers: Iterator[Answer], progress: Progress) -> None:
+    async def tick() -> None:
+        while True:
+            waiting = max(pace.left for pace in run.panel.paces)
+            progress.show(f"waiting {waiting:.0f} s for the rate limit" if waiting >= 1 else "")
+            await asyncio.sleep(_TICK)
+
     async with run.panel:
-        ticking = asyncio.create_task(_tick(run, progress)) if progress.is_shown else None
+        ticking = asyncio.create_task(tick()) if progress.is_shown else None
         judging = asyncio.create_task(run.judge(answers))
         try:
             await asyncio.shield(judging)
         except asyncio.CancelledError:
-            await _wait_for_replies(run, progress)
+            # Send no more requests, and wait some time for the replies to those sent, because they are paid for.
+            for pace in run.panel.paces:
+                pace.close()
+            if waiting := run.panel.under_way:
+                progress.clear()
+                replies = counted(waiting, "reply", "replies")
+                complain(f"interrupted: waiting up to {_GRACE:.0f} s for {replies}; interrupt again to stop at once")
+            end = time.monotonic() + _GRACE
+            while run.panel.under_way and time.monotonic() < end:
+                await asyncio.sleep(_SHORT)
             raise
         finally:
             judging.cancel()
             await asyncio.wait([judging])
             if ticking:
                 ticking.cancel()
-
-
-async def _wait_for_replies(run: JudgeRun, progress: Progress) -> None:
-    """Send no more requests, and wait some time for the replies to those sent, because they are paid for."""
-    run.panel.send_no_more()
-    if waiting := run.panel.under_way:
-        progress.clear()
-        complain(
-            f"interrupted: waiting up to {_GRACE:.0f} s for {counted(waiting, 'reply', 'replies')}; interrupt again to "
-            "stop at once"
-        )
-    end = time.monotonic() + _GRACE
-    while run.panel.under_way and time.monotonic() < end:
-        await asyncio.sleep(_SHORT)
-
-
-async def _tick(run: JudgeRun, progress: Progress) -> None:
-    while True:
-        waiting = run.panel.left
-        progress.show(f"waiting {waiting:.0f} s for the rate limit" if waiting >= 1 else "")
-        await asyncio.sleep(_TICK)
 
 
 def _tell_other_models(others: Counter[tuple[str, str]]) -> None:
@@ -250,37 +240,29 @@ def _report(run: JudgeRun, plan: Plan, left: int, prices: Prices | None, *, has_
     waiting = left - tally.judged - tally.unanswered
     parts += [f"{waiting} not yet asked"] if waiting else []
     if has_verdicts and tally.valid:
-        parts += _describe_outputs(tally, len(run.panel.endpoints), plan.samples)
+        models, samples = len(run.panel.endpoints), plan.samples
+        if models > 1:
+            alone = " (samples of one model are one)" if samples > 1 else ""
+            votes = "1 independent vote" if tally.votes == 1 else f"{tally.votes} independent votes"
+            parts.append(f"{tally.stable} with the same verdict in all {models * samples} outputs")
+            parts.append(f"at most {votes} per answer{alone}")
+        elif samples > 1:
+            parts.append(f"{tally.stable} with the same verdict in all samples, which are one independent vote")
     if tally.cached:
         parts.append(f"{counted(tally.cached, 'reply', 'replies')} from the cache (--no-cache asks again)")
-    parts += [", ".join(_count_tokens(tally))] if any(tally.tokens) else []
+    if any(tokens := tally.tokens):
+        cached = f" ({tokens.cached:,} cached)" if tokens.cached else ""
+        counts = [f"{tokens.input:,} input tokens{cached}"] if tokens.input is not None else []
+        counts += [f"{tokens.output:,} output tokens"] if tokens.output is not None else []
+        parts.append(", ".join(counts))
     parts += word_cost(tally.spending.find_cost(prices), prices.currency) if prices else []
-    paused = run.panel.paused
+    paused = sum(pace.paused for pace in run.panel.paces)
     parts += [f"paused {_write_seconds(paused)} for the rate limit"] if paused else []
     click.echo(visible("; ".join(parts)), err=True)
 
 
 def _write_seconds(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.1g} s"
-
-
-def _describe_outputs(tally: JudgeTally, models: int, samples: int) -> Iterator[str]:
-    """Yield how often the outputs of an answer agree, and how many of them are independent votes."""
-    if models > 1:
-        yield f"{tally.stable} with the same verdict in all {models * samples} outputs"
-        alone = " (samples of one model are one)" if samples > 1 else ""
-        votes = "1 independent vote" if tally.votes == 1 else f"{tally.votes} independent votes"
-        yield f"at most {votes} per answer{alone}"
-    elif samples > 1:
-        yield f"{tally.stable} with the same verdict in all samples, which are one independent vote"
-
-
-def _count_tokens(tally: JudgeTally) -> Iterator[str]:
-    tokens = tally.tokens
-    if tokens.input is not None:
-        yield f"{tokens.input:,} input tokens" + (f" ({tokens.cached:,} cached)" if tokens.cached else "")
-    if tokens.output is not None:
-        yield f"{tokens.output:,} output tokens"
 
 
 def _say_how_to_resume(stopped: str, tally: JudgeTally, advice: str, limit: Limit) -> None:
@@ -366,11 +348,7 @@ class _Noting:
 
 
 def check_batch(batch: Batch, calls: Iterable[Call]) -> None:
-    """Refuse requests that cannot be written as a batch.
-
-    Raises:
-        click.UsageError: naming the option.
-    """
+    """Refuse requests that cannot be written as a batch; raise click.UsageError naming the option."""
     try:
         check_form(batch.form, calls)
     except BatchError as fault:
@@ -417,7 +395,8 @@ def _read_results(results: BatchResults, work: BatchWork, left: int, prices: Pri
         (results.contradicting, "request", "has", "have", "several results, which differ: not used"),
     ):
         if names:
-            ids = join_words(list(list_names(names)))
+            first, more = sorted(names)[:3], len(names) - 3
+            ids = join_words([*first, f"{more:,} more"] if more > 0 else first)
             complain(f"{counted(len(names), noun)} {one if len(names) == 1 else several} {what} ({ids})")
     is_clean = not (results.unreadable or foreign or results.doubled or results.contradicting)
     return code if is_clean else max(code, Exit.FOUND)

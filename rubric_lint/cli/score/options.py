@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from rubric_lint.cli.options import STDIN, Given
 from rubric_lint.messages import UserError
+from rubric_lint.project.files import explain_os_error
 from rubric_lint.project.opening import open_stream
 from rubric_lint.run.console import complain
 
@@ -19,11 +21,7 @@ if TYPE_CHECKING:
 def load(
     path: str, given: Given, *, pass_at: Decimal | None = None, borderline_at: Decimal | None = None
 ) -> "dict[str, ScoringRubric]":
-    """Return the rubrics of a file by name.
-
-    Raises:
-        UserError: if they cannot be used for scoring.
-    """
+    """Return the rubrics of a file by name; raise UserError if they cannot be used for scoring."""
     from rubric_lint.project.files import File, Unreadable, read  # noqa: PLC0415
     from rubric_lint.scoring.loading import RubricError, load_rubrics  # noqa: PLC0415
 
@@ -45,10 +43,8 @@ def load(
         raise UserError(*wrong.faults, f"{name} cannot be used for scoring; no output was read") from None
 
 
-def read_threshold(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Decimal | None:
+def read_threshold(value: str) -> Decimal:
     """Read a score as an exact decimal."""
-    if value is None:
-        return None
     try:
         score = Decimal(value)
     except InvalidOperation:
@@ -58,7 +54,7 @@ def read_threshold(_ctx: click.Context, _param: click.Parameter, value: str | No
     return score
 
 
-def read_mapping(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+def read_mapping(values: tuple[str, ...]) -> dict[str, str]:
     """Read the columns of fields."""
     if not values:
         return {}
@@ -104,14 +100,18 @@ def find_files(names: tuple[str, ...], left: list[str] | None = None) -> tuple[s
     return tuple(found.files)
 
 
+def require_existing(names: Sequence[str]) -> None:
+    """Check that the files exist; raise UserError naming those that do not."""
+    if missing := [name for name in names if not Path(name).exists()]:
+        raise UserError(*(f"{name}: {explain_os_error(name, FileNotFoundError())}" for name in missing))
+
+
 def require_readable(outputs: Sequence[str]) -> None:
     """Check that every file can be opened, before the first result, so that no long run fails late.
 
     Raises:
         UserError: naming those that cannot.
     """
-    from rubric_lint.project.files import explain_os_error  # noqa: PLC0415
-
     faults = []
     for name in outputs:
         if name == STDIN:

@@ -4,7 +4,6 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,20 +13,18 @@ from rubric_lint.cli.commands import DefaultGroup, Exit, launch
 from rubric_lint.cli.options import JUDGING, Given, check_watch, command, write_figures
 from rubric_lint.cli.options import watch as watch_files
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
-from rubric_lint.cli.score.judge_options import Access, find_access, make_plan
+from rubric_lint.cli.score.judge_options import find_access, make_plan
 from rubric_lint.messages import UserError, join_words, visible
 from rubric_lint.project.files import File, Unreadable
-from rubric_lint.report import REPORTERS
+from rubric_lint.report import REPORTERS, counted
 from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
     from rubric_lint.finding import Result
-    from rubric_lint.judge.asking import Plan
     from rubric_lint.project.files import Skipped
     from rubric_lint.project.settings import SettingsFinder
     from rubric_lint.run.batch import FileOutcome
     from rubric_lint.run.summary import Summary
-    from rubric_lint.testing.recorder import Recorder
     from rubric_lint.testing.running import Needed, Runner, Tested
     from rubric_lint.testing.starting import Recorded
 
@@ -52,6 +49,8 @@ def init(given: Given) -> int:
     one test for each band is written, whose answer is yours to write.
     """
     from rubric_lint.project.repository import name_schema  # noqa: PLC0415
+    from rubric_lint.project.writing import WriteError, open_whole  # noqa: PLC0415
+    from rubric_lint.testing.reading import is_test_file, locate_outputs  # noqa: PLC0415
     from rubric_lint.testing.running import Runner  # noqa: PLC0415
     from rubric_lint.testing.starting import start_from_outputs, start_outline  # noqa: PLC0415
 
@@ -72,15 +71,20 @@ def init(given: Given) -> int:
             raise UserError(
                 f"{given.outputs}: no recorded output that counts for this rubric, so there is nothing to test"
             )
-        start = start_from_outputs(tested, recorded, reference, _name_outputs(given.outputs, target), schema)
+        # The name of the test file may say where its outputs are.
+        is_told = is_test_file(target) and os.path.realpath(locate_outputs(target)) == os.path.realpath(given.outputs)
+        outputs = None if is_told else _relate(given.outputs, target)
+        start = start_from_outputs(tested, recorded, reference, outputs, schema)
     if target == "-":
         click.echo(start.text, nl=False)
     else:
-        _write(target, start.text)
+        try:
+            with open_whole(target) as stream:
+                stream.write(start.text)
+        except WriteError as fault:
+            raise click.UsageError(f"cannot write {target}: {fault}") from None
         line = f"rubric-lint test {shlex.quote(target)}"
-        click.echo(
-            f"Wrote {start.tests} test{'' if start.tests == 1 else 's'} to {visible(target)}. Run them:", err=True
-        )
+        click.echo(f"Wrote {counted(start.tests, 'test')} to {visible(target)}. Run them:", err=True)
         click.echo(f"  {line}" if visible(line) == line else "  rubric-lint test .", err=True)
     if start.missing:
         shown = [*start.missing[:_MOST_MISSING]]
@@ -91,13 +95,11 @@ def init(given: Given) -> int:
 
 def _read(outputs: str, tested: "Tested") -> "list[Recorded]":
     """Return the records with a result; report the others."""
-    from rubric_lint.project.opening import open_stream  # noqa: PLC0415
     from rubric_lint.testing.recordings import read_recordings  # noqa: PLC0415
     from rubric_lint.testing.starting import Recorded  # noqa: PLC0415
 
     try:
-        with open_stream(outputs) as stream:
-            recordings = read_recordings(iter(partial(stream.read, 1 << 16), b""), tested.rubric.name)
+        recordings = read_recordings(outputs, tested.rubric.name)
     except (OSError, ValueError) as fault:
         raise click.UsageError(f"{outputs}: {getattr(fault, 'strerror', None) or fault}") from None
     for line, reason in recordings.broken:
@@ -126,29 +128,10 @@ def _name_tests(path: str, name: str) -> str:
     return f"{stem}{f'.{plain}' if plain else ''}.rubric-test.yaml"
 
 
-def _name_outputs(outputs: str, target: str) -> str | None:
-    """Return the path of the outputs as the test file names it; None if its own name says it."""
-    from rubric_lint.testing.reading import is_test_file, locate_outputs  # noqa: PLC0415
-
-    if is_test_file(target) and os.path.realpath(locate_outputs(target)) == os.path.realpath(outputs):
-        return None
-    return _relate(outputs, target)
-
-
 def _relate(path: str, target: str) -> str:
     """Return a path relative to the folder of the test file, with slashes."""
     folder = os.path.dirname(target) if target != "-" else ""  # noqa: PTH120
     return Path(os.path.relpath(path, folder or ".")).as_posix()
-
-
-def _write(target: str, text: str) -> None:
-    from rubric_lint.project.writing import WriteError, open_whole  # noqa: PLC0415
-
-    try:
-        with open_whole(target) as stream:
-            stream.write(text)
-    except WriteError as fault:
-        raise click.UsageError(f"cannot write {target}: {fault}") from None
 
 
 _MOST_NAMED = 5
@@ -180,10 +163,18 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
     for path, tested, needed in tasks:
         requests = recorder.describe_requests(needed, tested, len(given.models), plan)
         click.echo(f"{visible(path)}: {requests}", err=True)
+    from rubric_lint.cli.score.judging import run_judge  # noqa: PLC0415  (asyncio)
+
     code = Exit.CLEAN
     for path, tested, needed in tasks:
         results = recorder.Recorder(path, tested, needed)
-        code = max(code, _record(results, len(needed), access, plan, given))
+        try:
+            panel = access.connect(given.rpm, given.tpm, plan.concurrency)
+        except ImportError:
+            complain("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'")
+            code = Exit.USAGE
+            continue
+        code = max(code, run_judge(panel, results, results.list_answers(), len(needed), plan, has_verdicts=False))
     return Exit.USAGE if code == Exit.USAGE else Exit.CLEAN  # the tests themselves say what is still missing
 
 
@@ -210,18 +201,6 @@ def _tell_unjudged(needed: "list[Needed]", why: str) -> None:
     more = len(needed) - _MOST_NAMED
     named = [f"`{need.test.id}`" for need in needed[:_MOST_NAMED]] + ([f"{more} more"] if more > 0 else [])
     complain(f"{needed[0].file.name}: not recorded, {why}: {join_words(named)}")
-
-
-def _record(recorder: "Recorder", count: int, access: Access, plan: "Plan", given: Given) -> Exit:
-    """Have the models judge the answers of one file."""
-    from rubric_lint.cli.score.judging import run_judge  # noqa: PLC0415  (asyncio)
-
-    try:
-        panel = access.connect(given.rpm, given.tpm, plan.concurrency)
-    except ImportError:
-        complain("judging needs the openai package; install it with: pip install 'rubric-lint[judge]'")
-        return Exit.USAGE
-    return run_judge(panel, recorder, recorder.list_answers(), count, plan, has_verdicts=False)
 
 
 _CLASHES = "\n".join(
@@ -270,7 +249,12 @@ def run_tests(given: Given) -> int:
     from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
     from rubric_lint.run.linting import LintRun  # noqa: PLC0415
     from rubric_lint.testing.reading import find_needed  # noqa: PLC0415
-    from rubric_lint.testing.reviewing import list_figures  # noqa: PLC0415
+    from rubric_lint.testing.reviewing import (  # noqa: PLC0415
+        list_figures,
+        word_catches,
+        word_coverage,
+        word_mutation,
+    )
     from rubric_lint.testing.running import Runner  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
@@ -292,7 +276,9 @@ def run_tests(given: Given) -> int:
             summary = whole.lint_all(given.paths, "", finder)
             summary = summary._replace(review=tuple(list_figures(runner, **asked)))
             reporter.end(summary)
-            write_figures(_sum_up(runner, **asked), chosen, write)
+            wordings = (given.coverage, word_coverage), (given.mutate, word_mutation), (given.catch_rate, word_catches)
+            lines = (line for is_asked, word in wordings if is_asked for line in word(runner))
+            write_figures(lines, chosen, write)
         for line in () if given.quiet else _list_notes(runner):
             complain(line)
         return summary
@@ -354,17 +340,6 @@ def _run_all(
             yield file, fault
     if coverage or mutate:
         yield from review(runner, coverage=coverage, mutate=mutate)
-
-
-def _sum_up(runner: "Runner", *, coverage: bool, catch_rate: bool, mutate: bool) -> Iterator[str]:
-    from rubric_lint.testing import reviewing  # noqa: PLC0415
-
-    if coverage:
-        yield from reviewing.word_coverage(runner)
-    if mutate:
-        yield from reviewing.word_mutation(runner)
-    if catch_rate:
-        yield from reviewing.word_catches(runner)
 
 
 def _list_notes(runner: "Runner") -> Iterator[str]:

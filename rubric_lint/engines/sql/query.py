@@ -2,11 +2,23 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from textwrap import indent
 from typing import Any, NamedTuple
 
 from rubric_lint.engines.sql.dialects import DIALECTS, Dialect, choose
-from rubric_lint.engines.sql.patterns import DEPTH, is_plain, match_lines, match_string
+from rubric_lint.engines.sql.patterns import (
+    CONSTANT,
+    DEPTH,
+    FENCE,
+    HUGE,
+    INTEGER,
+    LINE_OR_MARK,
+    MARK,
+    is_plain,
+    match_lines,
+    match_string,
+)
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.schema_files import CURRENT, load
 from rubric_lint.messages import list_scores, visible
@@ -35,18 +47,13 @@ class Fields(NamedTuple):
     """The fields of an output or of a check.
 
     `required` are there, the last one decides if it is not `checks`; `texts` are strings where they are, `forbidden`
-    belong to other shapes, and `ignored` may hold anything.
+    belong to other shapes, and `ignored` may hold anything. With other fields a query does not decide.
     """
 
     required: tuple[str, ...]
     texts: tuple[str, ...]
     forbidden: tuple[str, ...]
     ignored: tuple[str, ...]
-
-    @property
-    def known(self) -> tuple[str, ...]:
-        """The fields with which a query can decide whether an output is valid."""
-        return (*self.required, *self.texts, *self.forbidden, *self.ignored)
 
 
 def fields_of(shape: Shape, extra: tuple[str, ...] = ()) -> tuple[Fields, Fields | None]:
@@ -95,36 +102,27 @@ def read_output(sql: Dialect, *, is_struct: bool) -> list[Step]:
 
     `held` is the JSON, `is_object` and `is_value` say what it is, `names` and `fields` are those of its fields.
     """
-    text = _from_struct(sql) if is_struct else _from_text(sql)
-    return [*text, *_outline(sql), *_divide(sql, is_struct=is_struct)]
-
-
-def _from_struct(sql: Dialect) -> list[Step]:
-    odd = f"typeof(output) NOT ILIKE 'struct%' OR {sql.matches('typeof(output)', sql.unknown_types)}"
-    return [("The struct as JSON", {"held": sql("to_json", "output"), "is_fence": "FALSE", "is_odd": odd})]
-
-
-def _from_text(sql: Dialect) -> list[Step]:
-    body = sql("trim", f"CAST(output AS {sql.text_type})", sql.text(BLANK))
-    odd = f"NOT {sql.matches('typeof(output)', sql.known_texts)}"
-    fence = sql.patterns.fence
-    is_fence = f"body LIKE '```%```' AND {sql.matches('body', fence)}"
-    inner = sql("trim", sql.extract("body", fence), sql.text(_BLANK))
-    return [
-        ("The text without blanks around it", {"body": body, "is_odd": odd}),
-        ("Is it one Markdown fence?", {"is_fence": f"COALESCE({is_fence}, FALSE)"}),
-        ("What should be JSON", {"held": f"CASE WHEN is_fence THEN {inner} ELSE body END"}),
-    ]
-
-
-def _outline(sql: Dialect) -> list[Step]:
-    """Return the steps that tell JSON from other texts: JSON is what can be reduced to one value."""
     patterns = sql.patterns
-    reduced = "outline_1"
+    if is_struct:
+        odd = f"typeof(output) NOT ILIKE 'struct%' OR {sql.matches('typeof(output)', sql.unknown_types)}"
+        steps = [("The struct as JSON", {"held": sql("to_json", "output"), "is_fence": "FALSE", "is_odd": odd})]
+    else:
+        body = sql("trim", f"CAST(output AS {sql.text_type})", sql.text(BLANK))
+        odd = f"NOT {sql.matches('typeof(output)', sql.known_texts)}"
+        is_fence = f"body LIKE '```%```' AND {sql.matches('body', FENCE)}"
+        inner = sql("trim", sql.extract("body", FENCE), sql.text(_BLANK))
+        steps = [
+            ("The text without blanks around it", {"body": body, "is_odd": odd}),
+            ("Is it one Markdown fence?", {"is_fence": f"COALESCE({is_fence}, FALSE)"}),
+            ("What should be JSON", {"held": f"CASE WHEN is_fence THEN {inner} ELSE body END"}),
+        ]
+    reduced = "outline_1"  # JSON is what can be reduced to one value
     for _ in range(DEPTH):
         reduced = sql.replace(reduced, patterns.container, "0")
     irreducible = f"{sql.replace('outline_2', patterns.container, '0')} = outline_2"
+    members = f"CASE WHEN is_object THEN {sql.extract_all('held', patterns.member)} END"
     return [
+        *steps,
         ("Each string becomes two quotes", {"bare": sql.replace("held", patterns.string, '""')}),
         ("Each number, true, false and null becomes 0", {"outline_1": sql.replace("bare", patterns.word, "0")}),
         ("Each container of these becomes 0, from the inside: in the end, all JSON is 0", {"outline_2": reduced}),
@@ -134,19 +132,12 @@ def _outline(sql: Dialect) -> list[Step]:
                 "is_object": "COALESCE(outline_2 = '0' AND left(held, 1) = '{', FALSE)",
                 "is_value": "COALESCE(outline_2 IN ('0', '\"\"') AND left(held, 1) <> '{', FALSE)",
                 "is_broken": f"COALESCE(outline_2 NOT IN ('0', '\"\"') AND {irreducible}, FALSE)",
-                "is_huge": f"COALESCE({sql.matches('bare', patterns.huge)}, FALSE)",
-                "has_constants": f"COALESCE({sql.matches('bare', patterns.constant)}, FALSE)",
+                "is_huge": f"COALESCE({sql.matches('bare', HUGE)}, FALSE)",
+                "has_constants": f"COALESCE({sql.matches('bare', CONSTANT)}, FALSE)",
                 "is_collated": sql.is_collated,
             },
         ),
-    ]
-
-
-def _divide(sql: Dialect, *, is_struct: bool) -> list[Step]:
-    members = f"CASE WHEN is_object THEN {sql.extract_all('held', sql.patterns.member)} END"
-    found = members if not is_struct else without_nulls(sql, members)
-    return [
-        ("Its fields", {"members": found}),
+        ("Its fields", {"members": without_nulls(sql, members) if is_struct else members}),
         ("Their names", {"names": names_of(sql, "members")}),
         ("Their values", {"fields": values_of(sql, "members", "names")}),
     ]
@@ -200,60 +191,35 @@ class Checker:
         self._output, check = fields_of(rubric.shape, extra)
         self._is_holistic = check is None
         self._fields = check or self._output
+        # An answer with an exponent may be an integer, and an id with such an escape may match yet: that of a character
+        # of ASCII, or of half a character.
+        is_checklist = rubric.shape is Shape.CHECKLIST
+        self._has_exponent = "FALSE" if is_checklist else sql.matches("c.answer", r"\A-?[0-9.]+[eE]")
+        self._has_letter_escape = sql.matches("c.id", r"\\u(?:00[2-7]|[dD][89a-fA-F])")
 
     def write(self) -> list[Step]:
         """Return the steps."""
-        sql, fields = self._sql, self._fields
-        head = _of("c", "is_object", "shown", "names", "fields")
-        found = {"id": self._value("id"), "answer": self._value(fields.required[-1])}
-        read = {"place": self._find_place(), "number": self._read_number()}
-        judged = {
-            "has_escape": sql.matches(sql("join", "c.names"), r"\\"),
-            "error": self._name_check(choose(self._find_check_errors())),
-            "doubt": choose(self._find_check_doubts()),
-        }
-        escaped = sql.matches(sql("join", "names"), r"\\")
-        within = f"{sql('count', sql('keep', 'checks_4', 'c', 'i', 'c.has_escape'))} > 0"
+        sql = self._sql
+        doubts = [
+            ("is_odd", sql.text(_ODD_STRUCT if self._is_struct else _ODD_TEXT)),
+            ("is_collated", sql.text("a default collation, under which different texts may be equal")),
+            ("NOT is_object", sql.text("not just one JSON object")),
+            ("is_open", sql.text("a key with an escape")),
+            ("is_huge OR has_constants", sql.text("a very large number")),
+            ("output_doubt IS NOT NULL", "output_doubt"),
+            ("check_doubt IS NOT NULL", "check_doubt"),
+        ]
         return [
             *self._find_checks(),
-            ("The id and the answer of each check, as written", {"checks_2": self._add("checks_1", head, found)}),
-            (
-                "The place of its criterion in the rubric, and the answer as an integer",
-                {"checks_3": self._add("checks_2", {**head, **_of("c", "id", "answer")}, read)},
-            ),
-            (
-                "Its first error, and what only rubric-lint decides",
-                {"checks_4": self._add("checks_3", _of("c", "place", "number"), judged)},
-            ),
-            (
-                "The same of the output",
-                {
-                    "places": sql("transform", "checks_4", "c", "i", "c.place"),
-                    "numbers": sql("transform", "checks_4", "c", "i", "c.number"),
-                    "output_error": self._of_object(self._find_output_errors()),
-                    "output_doubt": self._of_object(
-                        () if self._is_holistic else self._find_field_doubts(self._output, "names", "fields")
-                    ),
-                    "check_error": self._first("error"),
-                    "check_doubt": self._first("doubt"),
-                    "is_open": f"COALESCE({escaped}, FALSE) OR COALESCE({within}, FALSE) OR is_odd OR is_collated",
-                },
-            ),
-            ("What is wrong", {"error": choose(self._find_errors()), "doubt": choose(self._find_doubts())}),
+            *self._judge_checks(),
+            self._judge_output(),
+            ("What is wrong", {"error": choose(self._find_errors()), "doubt": choose(doubts)}),
         ]
 
     def _add(self, checks: str, *fields: dict[str, str]) -> str:
         return self._sql(
             "transform", checks, "c", "i", self._sql.struct(**{k: v for part in fields for k, v in part.items()})
         )
-
-    def _value(self, name: str) -> str:
-        return value_of(self._sql, name, "c.names", "c.fields")
-
-    def _first(self, field: str) -> str:
-        """Return this field of the first check that has it."""
-        found = self._sql("keep", "checks_4", "c", "i", f"c.{field} IS NOT NULL")
-        return self._sql("at", self._sql("transform", found, "c", "i", f"c.{field}"), "1")
 
     def _find_checks(self) -> list[Step]:
         sql = self._sql
@@ -283,68 +249,74 @@ class Checker:
             ),
         ]
 
-    def _find_place(self) -> str:
-        """Return the place of the criterion with the check's id, or 0."""
-        if self._is_holistic:
-            return "1"
-        sql = self._sql
+    def _judge_checks(self) -> list[Step]:
+        sql, shape = self._sql, self._rubric.shape
+        answer = self._fields.required[-1]
+        found = {each: value_of(sql, name, "c.names", "c.fields") for each, name in (("id", "id"), ("answer", answer))}
         tests = [
-            f"c.id = {sql.text(_quote(name))}" if is_plain(name) else sql.matches("c.id", match_string(name))
+            "c.id = " + sql.text(f'"{name}"') if is_plain(name) else sql.matches("c.id", match_string(name))
             for name in self._ids
         ]
-        return choose(((test, str(place)) for place, test in enumerate(tests, start=1)), "0")
-
-    def _read_number(self) -> str:
-        """Return the answer as an integer, or NULL if it is none that an answer can be."""
-        if self._rubric.shape is Shape.CHECKLIST:
-            return "CASE c.answer WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
-        return f"TRY_CAST({self._sql.extract('c.answer', self._sql.patterns.integer)} AS BIGINT)"
-
-    def _name_check(self, error: str) -> str:
+        place = choose(((test, str(place)) for place, test in enumerate(tests, start=1)), "0")
+        number = f"TRY_CAST({sql.extract('c.answer', INTEGER)} AS BIGINT)"
+        if shape is Shape.CHECKLIST:
+            number = "CASE c.answer WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
+        error = choose(self._find_check_errors())
+        doubts = [
+            *self._find_field_doubts(self._fields, "c.names", "c.fields"),
+            (self._has_exponent, sql.text("a number with an exponent")),
+        ]
         if self._is_holistic:
-            return error
-        return f"{self._sql.text('check ')} || {self._sql.counted('i', 1)} || ': ' || {error}"
+            place = "1"
+        else:
+            error = f"{sql.text('check ')} || {sql.counted('i', 1)} || ': ' || {error}"
+            doubts.append((f"c.place = 0 AND {self._has_letter_escape}", sql.text("an id with escaped letters")))
+        judged = {"has_escape": sql.matches(sql("join", "c.names"), r"\\"), "error": error, "doubt": choose(doubts)}
+        head = _of("c", "is_object", "shown", "names", "fields")
+        return [
+            ("The id and the answer of each check, as written", {"checks_2": self._add("checks_1", head, found)}),
+            (
+                "The place of its criterion in the rubric, and the answer as an integer",
+                {
+                    "checks_3": self._add(
+                        "checks_2", {**head, **_of("c", "id", "answer")}, {"place": place, "number": number}
+                    )
+                },
+            ),
+            (
+                "Its first error, and what only rubric-lint decides",
+                {"checks_4": self._add("checks_3", _of("c", "place", "number"), judged)},
+            ),
+        ]
 
     def _find_check_errors(self) -> Iterable[tuple[str, str]]:
         """Yield what is wrong in a check, and the message."""
-        sql, fields, answer = self._sql, self._fields, self._fields.required[-1]
+        sql, shape, answer = self._sql, self._rubric.shape, self._fields.required[-1]
         if not self._is_holistic:
             yield "NOT c.is_object", self._say("found ", _shorten("c.shown"), ", expected an object")
-        yield from self._find_field_errors(fields, "c.names", "c.fields")
+        yield from self._find_field_errors(self._fields, "c.names", "c.fields")
         if not self._is_holistic:
             yield "c.id IS NULL", sql.text("missing field `id`")
             yield "left(c.id, 1) <> '\"'", self._say("`id` is ", _shorten("c.id"), ", expected a string")
         yield "c.answer IS NULL", sql.text(f"missing field `{answer}`")
-        kind = "true or false" if self._rubric.shape is Shape.CHECKLIST else "an integer"
+        kind = "true or false" if shape is Shape.CHECKLIST else "an integer"
         is_wrong = f"c.number IS NULL AND NOT {self._has_exponent}"
         yield is_wrong, self._say(f"`{answer}` is ", _shorten("c.answer"), f", expected {kind}")
         if not self._is_holistic:
             is_unknown = f"c.place = 0 AND NOT {self._has_letter_escape}"
             yield is_unknown, self._say("the rubric has no criterion ", _shorten("c.id"))
-        if self._rubric.shape is not Shape.CHECKLIST:
-            tests = [
-                (f"c.place = {place}", _allows(each, "c.number"))
-                for place, each in enumerate(self._rubric.criteria, start=1)
-            ]
-            kinds = "the levels are" if self._rubric.shape is Shape.LEVELS else "the bands cover"
-            ranges = sql.texts(
-                f' of "{each.id}" is not allowed: {kinds} {list_scores(int(grade.answer) for grade in each.grades)}'
-                for each in self._rubric.criteria
-            )
-            told = f"{sql.text(f'{answer} ')} || c.number || {sql('at', ranges, 'c.place')}"
+        if shape is not Shape.CHECKLIST:
+            kinds = "the levels are" if shape is Shape.LEVELS else "the bands cover"
+            tests, ranges = [], []
+            for place, each in enumerate(self._rubric.criteria, start=1):
+                allowed = [int(grade.answer) for grade in each.grades]
+                test = f"c.number IN ({', '.join(map(str, allowed))})"
+                if allowed == [*range(allowed[0], allowed[-1] + 1)]:
+                    test = f"c.number BETWEEN {allowed[0]} AND {allowed[-1]}"
+                tests.append((f"c.place = {place}", test))
+                ranges.append(sql.text(f' of "{each.id}" is not allowed: {kinds} {list_scores(allowed)}'))
+            told = f"{sql.text(f'{answer} ')} || c.number || {sql('at', sql.array(ranges), 'c.place')}"
             yield f"NOT {choose(tests)}", told
-
-    @property
-    def _has_exponent(self) -> str:
-        """Whether the answer is a number with an exponent, which may be an integer."""
-        if self._rubric.shape is Shape.CHECKLIST:
-            return "FALSE"
-        return self._sql.matches("c.answer", r"\A-?[0-9.]+[eE]")
-
-    @property
-    def _has_letter_escape(self) -> str:
-        """Whether the id has an escape of a character of ASCII, or of half a character, which may match yet."""
-        return self._sql.matches("c.id", r"\\u(?:00[2-7]|[dD][89a-fA-F])")
 
     def _find_field_errors(self, fields: Fields, names: str, values: str) -> Iterable[tuple[str, str]]:
         sql = self._sql
@@ -359,15 +331,9 @@ class Checker:
             value = value_of(sql, name, names, values)
             yield f"left({value}, 1) <> '\"'", self._say(f"`{name}` is ", _shorten(value), ", expected a string")
 
-    def _find_check_doubts(self) -> Iterable[tuple[str, str]]:
-        yield from self._find_field_doubts(self._fields, "c.names", "c.fields")
-        yield self._has_exponent, self._sql.text("a number with an exponent")
-        if not self._is_holistic:
-            yield f"c.place = 0 AND {self._has_letter_escape}", self._sql.text("an id with escaped letters")
-
     def _find_field_doubts(self, fields: Fields, names: str, values: str) -> Iterable[tuple[str, str]]:
         sql = self._sql
-        is_known = sql.matches(sql("join", names), match_lines(fields.known))
+        is_known = sql.matches(sql("join", names), match_lines(chain.from_iterable(fields)))
         yield f"NOT {is_known}", sql.text("a field that may matter")
         if self._is_struct:  # an object in it cannot have a key twice
             return
@@ -378,6 +344,33 @@ class Checker:
         )
         yield f"{sql('count', nested)} > 0", sql.text("a field that holds an object")
 
+    def _judge_output(self) -> Step:
+        """Return the step that judges an output as a whole; a holistic one is checked as its only check."""
+        sql = self._sql
+        error = doubt = f"CAST(NULL AS {sql.text_type})"
+        if not self._is_holistic:
+            errors = [
+                *self._find_field_errors(self._output, "names", "fields"),
+                ("checks IS NULL", sql.text("missing field `checks`")),
+                ("left(checks, 1) <> '['", self._say("`checks` is ", _shorten("checks"), ", expected a list")),
+            ]
+            doubts = self._find_field_doubts(self._output, "names", "fields")
+            error, doubt = (f"CASE WHEN is_object THEN {choose(ways)} END" for ways in (errors, doubts))
+        of_check = {}
+        for field in ("error", "doubt"):  # that of the first check that has it
+            found = sql("keep", "checks_4", "c", "i", f"c.{field} IS NOT NULL")
+            of_check[f"check_{field}"] = sql("at", sql("transform", found, "c", "i", f"c.{field}"), "1")
+        escaped = sql.matches(sql("join", "names"), r"\\")
+        within = f"{sql('count', sql('keep', 'checks_4', 'c', 'i', 'c.has_escape'))} > 0"
+        return "The same of the output", {
+            "places": sql("transform", "checks_4", "c", "i", "c.place"),
+            "numbers": sql("transform", "checks_4", "c", "i", "c.number"),
+            "output_error": error,
+            "output_doubt": doubt,
+            **of_check,
+            "is_open": f"COALESCE({escaped}, FALSE) OR COALESCE({within}, FALSE) OR is_odd OR is_collated",
+        }
+
     def _find_errors(self) -> Iterable[tuple[str, str]]:
         """Yield what makes an output invalid, and the message; the first one counts."""
         sql = self._sql
@@ -387,74 +380,37 @@ class Checker:
         yield "output_error IS NOT NULL", "output_error"
         yield "is_object AND check_error IS NOT NULL", "check_error"
         if not self._is_holistic:
-            yield from self._find_id_errors()
+            ids = sql.array(map(sql.text, self._ids))
+            place, number = sql("place", "places", "p"), sql.counted("n", 1)
+            twice = sql("keep", "places", "p", "n", f"p > 0 AND {place} <> {number}")
+            name = sql("at", ids, sql("at", twice, "1"))
+            yield f"is_object AND {sql('count', twice)} > 0", self._say('"', name, '" is judged twice')
+            missing = sql("keep", ids, "v", "n", f"COALESCE({sql('place', 'places', number)}, 0) = 0")
+            # An id that is not known for certain may be the missing one.
+            is_known = f"COALESCE({sql('place', 'places', '0')}, 0) = 0"
+            told = self._say('no check for "', sql("at", missing, "1"), '"')
+            yield f"is_object AND {is_known} AND {sql('count', missing)} > 0", told
         if self._is_struct:
             return
         found = self._say("found ", _shorten("held"), ", expected a JSON object")
         yield "is_value AND NOT is_fence AND NOT is_huge", found
         broken = "is_broken AND NOT is_fence AND NOT"
         if self._extract is Extract.WHOLE:
-            yield (
-                f"{broken} {sql.matches('held', sql.patterns.mark)}",
-                sql.text("the whole text must be one JSON object"),
-            )
+            yield f"{broken} {sql.matches('held', MARK)}", sql.text("the whole text must be one JSON object")
         elif self._extract is Extract.LAST:  # an object behind words is on lines of its own
-            has_more = sql.matches("held", sql.patterns.line_or_mark)
-            yield f"{broken} {has_more} AND left(held, 1) = '{{'", sql.text("not JSON")
-        yield f"NOT is_object AND NOT ({self._may_hold_verdict()})", sql.text("the JSON object of a verdict is missing")
-
-    def _of_object(self, ways: Iterable[tuple[str, str]]) -> str:
-        found = [*ways]
-        return f"CASE WHEN is_object THEN {choose(found)} END" if found else f"CAST(NULL AS {self._sql.text_type})"
-
-    def _find_output_errors(self) -> Iterable[tuple[str, str]]:
-        """Yield what is wrong with the output as a whole; a holistic output is checked as its only check."""
-        sql = self._sql
-        if self._is_holistic:
-            return
-        yield from self._find_field_errors(self._output, "names", "fields")
-        yield "checks IS NULL", sql.text("missing field `checks`")
-        yield "left(checks, 1) <> '['", self._say("`checks` is ", _shorten("checks"), ", expected a list")
-
-    def _find_id_errors(self) -> Iterable[tuple[str, str]]:
-        sql = self._sql
-        ids = sql.texts(self._ids)
-        place, number = sql("place", "places", "p"), sql.counted("n", 1)
-        twice = sql("keep", "places", "p", "n", f"p > 0 AND {place} <> {number}")
-        name = sql("at", ids, sql("at", twice, "1"))
-        yield f"is_object AND {sql('count', twice)} > 0", self._say('"', name, '" is judged twice')
-        missing = sql("keep", ids, "v", "n", f"COALESCE({sql('place', 'places', number)}, 0) = 0")
-        # An id that is not known for certain may be the missing one.
-        is_known = f"COALESCE({sql('place', 'places', '0')}, 0) = 0"
-        told = self._say('no check for "', sql("at", missing, "1"), '"')
-        yield f"is_object AND {is_known} AND {sql('count', missing)} > 0", told
-
-    def _may_hold_verdict(self) -> str:
-        """Return whether a text may hold a valid output: all names and ids are in it, unless they are escaped."""
-        fields = [*self._output.required, *([] if self._is_holistic else self._fields.required)]
-        needed = [*dict.fromkeys(fields), *([] if self._is_holistic else filter(is_plain, self._ids))]
-        texts = [self._sql.text(_quote(name)) for name in needed]
+            yield f"{broken} {sql.matches('held', LINE_OR_MARK)} AND left(held, 1) = '{{'", sql.text("not JSON")
+        # A text may hold a valid output if all names and ids are in it, unless they are escaped.
+        needed = [*self._output.required]
+        if not self._is_holistic:
+            needed += [*self._fields.required, *filter(is_plain, self._ids)]
+        texts = [sql.text(f'"{name}"') for name in dict.fromkeys(needed)]
         all_there = " AND ".join(f"instr(held, {text}) > 0" for text in texts)
-        return f"instr(held, {self._sql.text(_ESCAPE)}) > 0 OR {all_there}"
-
-    def _find_doubts(self) -> Iterable[tuple[str, str]]:
-        """Yield what the query cannot decide, and what it is."""
-        sql = self._sql
-        yield "is_odd", sql.text(_ODD_STRUCT if self._is_struct else _ODD_TEXT)
-        yield "is_collated", sql.text("a default collation, under which different texts may be equal")
-        yield "NOT is_object", sql.text("not just one JSON object")
-        yield "is_open", sql.text("a key with an escape")
-        yield "is_huge OR has_constants", sql.text("a very large number")
-        yield "output_doubt IS NOT NULL", "output_doubt"
-        yield "check_doubt IS NOT NULL", "check_doubt"
+        may_hold = f"instr(held, {sql.text(_ESCAPE)}) > 0 OR {all_there}"
+        yield f"NOT is_object AND NOT ({may_hold})", sql.text("the JSON object of a verdict is missing")
 
     def _say(self, before: str, value: str, after: str = "") -> str:
         parts = [self._sql.text(before), value, *([self._sql.text(after)] if after else [])]
         return " || ".join(parts)
-
-
-def _quote(text: str) -> str:
-    return f'"{text}"'
 
 
 def _of(item: str, *names: str) -> dict[str, str]:
@@ -463,13 +419,6 @@ def _of(item: str, *names: str) -> dict[str, str]:
 
 def _shorten(text: str) -> str:
     return f"left({text}, {_SHOWN})"
-
-
-def _allows(criterion: ScoringCriterion, number: str) -> str:
-    allowed = [int(grade.answer) for grade in criterion.grades]
-    if allowed == [*range(allowed[0], allowed[-1] + 1)]:
-        return f"{number} BETWEEN {allowed[0]} AND {allowed[-1]}"
-    return f"{number} IN ({', '.join(map(str, allowed))})"
 
 
 _LARGEST = 2**63 - 1
@@ -505,7 +454,15 @@ def compile_rubric(
     _refuse_large(rubric)
     checker = Checker(sql, rubric, extra, extract=extract, is_struct=is_struct)
     steps = [*read_output(sql, is_struct=is_struct), *checker.write(), *_grade(sql, rubric)]
-    lines = [*_write_head(sql, rubric, is_struct=is_struct), "WITH"]
+    name = re.sub(r"[^\w .,/()@+=-]", "?", visible(rubric.name))
+    kind = "structs" if is_struct else "texts"
+    lines = [
+        f"-- Scores judge outputs ({kind}) by the rubric {name}, version {rubric.hash}, in {sql.label}.",
+        f"-- Written by rubric-lint {__version__}; write it again when the rubric changes.",
+        "-- One row for each output: status is valid, invalid (error says why) or unread. The query cannot decide",
+        "-- unread outputs; score them with rubric-lint score. The score is exactly points / full.",
+        "WITH",
+    ]
     source = sql.table(table)
     prefix = "graded" if table.lower().startswith("scoring") else "scoring"  # never the table itself
     for number, (what, columns) in enumerate(steps, start=1):
@@ -535,15 +492,6 @@ def _refuse_large(rubric: ScoringRubric) -> None:
     for criterion in rubric.criteria:
         if any(abs(int(grade.answer)) >= _MOST for grade in criterion.grades):
             raise RubricError(f"rubric `{rubric.name}`: a level of `{criterion.id}` has more than 18 digits")
-
-
-def _write_head(sql: Dialect, rubric: ScoringRubric, *, is_struct: bool) -> Iterator[str]:
-    kind = "structs" if is_struct else "texts"
-    name = re.sub(r"[^\w .,/()@+=-]", "?", visible(rubric.name))
-    yield f"-- Scores judge outputs ({kind}) by the rubric {name}, version {rubric.hash}, in {sql.label}."
-    yield f"-- Written by rubric-lint {__version__}; write it again when the rubric changes."
-    yield "-- One row for each output: status is valid, invalid (error says why) or unread. The query cannot decide"
-    yield "-- unread outputs; score them with rubric-lint score. The score is exactly points / full."
 
 
 def _grade(sql: Dialect, rubric: ScoringRubric) -> Iterator[Step]:

@@ -90,20 +90,18 @@ def _make_quick(analysis: Analysis, place: Span, abilities: Abilities) -> Iterat
     is_long = len(state.text.content) > _LONG
     is_later = is_long and abilities.lazy  # the fix is proved when the user selects it
     for finding, repair in fixes[: _FEW if is_long and not abilities.lazy else _MOST]:
-        if is_later or _is_sound(analysis, [(finding, repair)]):
-            title = f"{_title(repair)}{'' if repair.safe else ' (unsafe)'}"
-            edit = None if is_later else _edit_one(state, repair, abilities)
-            yield _act(state, Deferred.FIX, title, finding, edit, repair=repair)
+        title = f"{_title(repair)}{'' if repair.safe else ' (unsafe)'}"
+        yield from _act(analysis, Deferred.FIX, title, finding, abilities, is_later=is_later, repair=repair)
     firsts = {(finding.rule, repair.choice): finding for finding, repair in reversed(fixes)}
     for (rule, choice), first in reversed(firsts.items()):
         if len(alike := _choose_alike(analysis, rule, choice)) > 1:
             how = f": {BY_NAME[rule].choices[choice]}" if choice else ""
             mark = " (unsafe)" if any_unsafe(alike) else ""
             title = f"Fix all {len(alike)} findings of {rule} in this file{how}{mark}"
-            yield from _defer(analysis, Deferred.FIX_ALIKE, title, first, abilities, choice=choice)
+            yield from _act(analysis, Deferred.FIX_ALIKE, title, first, abilities, choice=choice)
     for finding in found[:_MOST]:  # for a lazy editor, a comment may be placed; for others, one can be
         if not abilities.lazy or can_be_silenced(analysis.source.name, finding):
-            yield from _defer(analysis, Deferred.IGNORE, f"Ignore {finding.rule} here", finding, abilities)
+            yield from _act(analysis, Deferred.IGNORE, f"Ignore {finding.rule} here", finding, abilities)
     for span, each in analysis.find_near_misses() if CAN_RUN else ():
         if span.start <= place.end and place.start <= span.end and ADOPT_IT in each.steps:
             command = types.Command(title=ADOPT_TITLE, command=ADOPT, arguments=[state.uri, ""])
@@ -112,20 +110,30 @@ def _make_quick(analysis: Analysis, place: Span, abilities: Abilities) -> Iterat
 
 
 def _act(
-    state: State,
+    analysis: Analysis,
     kind: Deferred,
     title: str,
     finding: Finding,
-    edit: types.WorkspaceEdit | None,
+    abilities: Abilities,
     *,
+    is_later: bool | None = None,
     choice: str = "",
     repair: Fix | None = None,
-) -> types.CodeAction:
-    """Return an action; without its edit, with data by which it is found again."""
+) -> Iterator[types.CodeAction]:
+    """Yield an action with its edit, if there is one; with `is_later`, with data by which it is found again.
+
+    For a lazy editor an edit comes later unless something else is said.
+    """
+    state, choice = analysis.state, repair.choice if repair else choice
+    is_later = abilities.lazy if is_later is None else is_later
+    meant = (choice, repair.title if repair else "")
+    edit = None if is_later else find_edit(analysis, kind, [finding], meant, abilities)
+    if edit is None and not is_later:
+        return
     data = {"action": kind.value, "uri": state.uri, "rule": finding.rule, "pointer": finding.pointer}
-    if choice := repair.choice if repair else choice:
+    if choice:
         data["choice"] = choice
-    return types.CodeAction(
+    yield types.CodeAction(
         title=title,
         kind=_QUICK,
         diagnostics=[make_diagnostic(state, finding)],
@@ -133,15 +141,6 @@ def _act(
         edit=edit,
         data=None if edit else data | ({"title": repair.title} if repair else {}),
     )
-
-
-def _defer(
-    analysis: Analysis, kind: Deferred, title: str, finding: Finding, abilities: Abilities, *, choice: str = ""
-) -> Iterator[types.CodeAction]:
-    """Yield an action: without its edit for a lazy editor, else with its edit if there is one."""
-    edit = None if abilities.lazy else find_edit(analysis, kind, [finding], (choice, ""), abilities)
-    if edit or abilities.lazy:
-        yield _act(analysis.state, kind, title, finding, edit, choice=choice)
 
 
 def find_edit(
@@ -159,9 +158,10 @@ def find_edit(
         label = f"Unsafe fixes of {rule}" if any_unsafe(alike) else ""
         return _edit(state, [edit for _, fix in alike for edit in fix.edits], abilities, confirm=label)
     if kind is Deferred.FIX:
-        meant = ((each, fix) for each in found for fix in _list_fixes(each) if (fix.choice, fix.title) == repair)
-        sound = (fix for finding, fix in meant if _is_sound(analysis, [(finding, fix)]))
-        return next((_edit_one(state, fix, abilities) for fix in sound), None)
+        for finding, fix in ((each, fix) for each in found for fix in _list_fixes(each)):
+            if (fix.choice, fix.title) == repair and _is_sound(analysis, [(finding, fix)]):
+                return _edit(state, fix.edits, abilities, confirm="" if fix.safe else _title(fix))
+        return None
     if result is None or state.settings is None:
         return None
     text = silence_one(result, found[0], state.settings)
@@ -187,10 +187,6 @@ def _choose_alike(analysis: Analysis, rule: str, choice: str) -> list[tuple[Find
 
 def _title(repair: Fix) -> str:
     return visible(repair.title[:1].upper() + repair.title[1:])
-
-
-def _edit_one(state: State, repair: Fix, abilities: Abilities) -> types.WorkspaceEdit:
-    return _edit(state, repair.edits, abilities, confirm="" if repair.safe else _title(repair))
 
 
 def _edit(state: State, edits: Iterable[Edit], abilities: Abilities, *, confirm: str = "") -> types.WorkspaceEdit:

@@ -18,13 +18,14 @@ from lsprotocol import types
 from rubric_lint.finding import Step
 from rubric_lint.lint.case_names import RubricSite, find_names
 from rubric_lint.lsp.answers.scores import is_sound
+from rubric_lint.lsp.complete.cards import read_reference
 from rubric_lint.lsp.server.analysis import Analysis, State
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.workspace import uri_of
 from rubric_lint.project.opening import LIMIT, read_file
 from rubric_lint.project.repository import find_root
 from rubric_lint.run.summary import counted
-from rubric_lint.testing.reading import find_recordings, is_test_file, list_needed, split_reference
+from rubric_lint.testing.reading import find_recordings, is_test_file, list_needed
 from rubric_lint.text.path import Part
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source, UndecodableError, stem_of
@@ -62,7 +63,12 @@ def make_lenses(analysis: Analysis) -> list[types.CodeLens]:
     if settings is None or not os.path.isfile(path):
         return []
     if settings.is_test_file:
-        return list(_make_for_tests(analysis))
+        document = next(iter(analysis.documents), None)
+        tests = document.data.get("tests") if document and isinstance(document.data, dict) else None
+        if not document or not isinstance(tests, list) or not tests:
+            return []
+        start = analysis.state.text.range(document.span(("tests",), Part.KEY)).start
+        return [_make(analysis.state, start, f"Run {counted(len(tests), 'test')}", RUN_TESTS)]
     lenses = [*_make_for_rubrics(analysis, path), *_make_for_criteria(analysis)]
     # Over the first criteria in a home-made format that a table in the settings would have read.
     near = [each for each in analysis.result.unread if ADOPT_IT in each.steps] if analysis.result else []
@@ -78,14 +84,6 @@ async def answer_lenses(documents: OpenDocuments, params: types.CodeLensParams) 
     if not (CAN_RUN and (await documents.options_for(uri)).lenses) or (found := await documents.analysis(uri)) is None:
         return None
     return await documents.run(make_lenses, found) or None
-
-
-def _make_for_tests(analysis: Analysis) -> Iterator[types.CodeLens]:
-    for document in analysis.documents[:1]:
-        tests = document.data.get("tests") if isinstance(document.data, dict) else None
-        if isinstance(tests, list) and tests:
-            start = analysis.state.text.range(document.span(("tests",), Part.KEY)).start
-            yield _make(analysis.state, start, f"Run {counted(len(tests), 'test')}", RUN_TESTS)
 
 
 def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]:
@@ -168,11 +166,11 @@ def _read_test_file(path: str, _changed: int, _size: int) -> TestFile | None:
         documents, _ = read_documents(_read_source(path))
     except (OSError, UndecodableError):
         return None
-    data = documents[0].data if documents else None
-    if not isinstance(data, dict) or not isinstance(data.get("rubric"), str) or not isinstance(data.get("tests"), list):
+    data: Any = documents[0].data if documents else None
+    reference = read_reference(path, data)
+    if reference is None or not isinstance(data.get("tests"), list):
         return None
-    rubric, name = split_reference(path, data["rubric"])
-    return TestFile(path, rubric, name, list_needed(path, documents[0])[-1], len(data["tests"]))
+    return TestFile(path, *reference, list_needed(path, documents[0])[-1], len(data["tests"]))
 
 
 _LONGEST = 120.0  # seconds

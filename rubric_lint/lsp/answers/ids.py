@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from rubric_lint.fix.proof import find_doubt
 from rubric_lint.format.criterion import Criterion
 from rubric_lint.lint.engine import lint
 from rubric_lint.lint.mending import find_sharing
+from rubric_lint.lsp.complete.cards import read_reference
 from rubric_lint.lsp.complete.snippets import write_scalar
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.library import Library, Reading, UnreadError
@@ -29,7 +31,7 @@ from rubric_lint.lsp.server.workspace import identify, path_of
 from rubric_lint.scoring.loading import Loaded, RubricError, load_models, name_rubrics
 from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.scorer import read_judged_by
-from rubric_lint.testing.reading import find_recordings, is_test_file, list_needed, split_reference
+from rubric_lint.testing.reading import find_recordings, is_test_file, list_needed
 from rubric_lint.testing.recordings import HASHES, read_outputs
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
@@ -195,39 +197,36 @@ def _find_place(loaded: Loaded, criterion: Criterion) -> Path | None:
 
 def find_targets(library: Library, reading: Reading, offset: int) -> list[tuple[Target, Span]]:
     """Return the criteria whose id is at an offset of a file, each with the place of the id there."""
-    if reading.settings.is_test_file:
-        return [
-            (target, span)
-            for document in reading.documents[:1]
-            for site, span in _find_at(document, _list_test_sites(document.data), offset)
-            for target in _find_tested(library, reading.path, document)
-            if target.criterion.id == site.id
-        ]
-    own = [(target, target.span) for target in list_targets(reading) if target.place is not None]
+    is_test = reading.settings.is_test_file
+    own = [] if is_test else [(each, each.span) for each in list_targets(reading) if each.place is not None]
     found = [(target, span) for target, span in own if span.start <= offset <= span.end]
-    return found or [
-        (target, span)
-        for document in reading.documents
-        if document.span(()).start <= offset <= document.span(()).end
-        for path, record in _list_records(document.data)
-        for site, span in _find_at(document, _list_sites(_OF_RECORD, record, path), offset)
-        for target in _find_judged(library, reading.path, record, site.id)
-    ]
+    for document in reading.documents[: 1 if is_test else None] if not found else ():
+        if document.span(()).start <= offset <= document.span(()).end:
+            for site, record in _list_document_sites(reading, document):
+                span = site.span(document)
+                if span.start <= offset <= span.end:
+                    if record is None:
+                        targets = _find_tested(library, reading.path, document)
+                    else:
+                        targets = _find_judged(library, reading.path, record, site.id)
+                    found += [(target, span) for target in targets if target.criterion.id == site.id]
+    return found
 
 
-def _find_at(document: Document, sites: Iterable[Site], offset: int) -> Iterator[tuple[Site, Span]]:
-    for site in sites:
-        span = site.span(document)
-        if span.start <= offset <= span.end:
-            yield site, span
+def _list_document_sites(reading: Reading, document: Document) -> Iterator[tuple[Site, dict[str, Any] | None]]:
+    """Yield the ids in a document of a file: in tests, or in records, each with the record that it is in."""
+    if reading.settings.is_test_file:
+        yield from ((site, None) for site in _list_test_sites(document.data))
+        return
+    for path, record in _list_records(document.data):
+        yield from ((site, record) for site in _list_sites(_OF_RECORD, record, path))
 
 
 def _find_tested(library: Library, file: str, document: Document) -> list[Target]:
     """Return the criteria of the rubric that a file with tests names."""
-    reference = document.data.get("rubric") if isinstance(document.data, dict) else None
-    if not isinstance(reference, str):
+    if (reference := read_reference(file, document.data)) is None:
         return []
-    path, name = split_reference(file, reference)
+    path, name = reference
     try:
         targets = list_targets(library.read(library.find(os.path.abspath(path))), claimed=True)
     except UnreadError:
@@ -312,7 +311,11 @@ def _add_tests(uses: Uses, library: Library, file: str, target: Target) -> list[
     if reading.faults and is_used:
         uses.obstacles.append(f"{reading.name_line(reading.faults[0].span.start)}: {reading.faults[0].message}")
     for document in reading.documents[:1]:
-        if _is_tested(target, file, document):
+        reference = read_reference(file, document.data)
+        if reference is None or identify(reference[0]) != identify(target.reading.path):
+            continue
+        names = {target.loaded.name} if reference[1] else {each.loaded.name for each in list_targets(target.reading)}
+        if names == {reference[1] or target.loaded.name}:
             needed = list_needed(file, document)[1:]
             sites = [site for site in _list_test_sites(document.data) if site.id == name]
             uses.found.extend(Use(reading, document, site) for site in sites)
@@ -321,18 +324,6 @@ def _add_tests(uses: Uses, library: Library, file: str, target: Target) -> list[
                     start = document.span(("tests", number, "output")).start
                     uses.obstacles.append(f"{reading.name_line(start)}: {_TEXT}")
     return needed
-
-
-def _is_tested(target: Target, file: str, document: Document) -> bool:
-    """Return whether a file with tests tests the rubric of a target."""
-    reference = document.data.get("rubric") if isinstance(document.data, dict) else None
-    if not isinstance(reference, str):
-        return False
-    path, name = split_reference(file, reference)
-    if identify(path) != identify(target.reading.path):
-        return False
-    names = {target.loaded.name} if name else {each.loaded.name for each in list_targets(target.reading)}
-    return names == {name or target.loaded.name}
 
 
 def _add_records(
@@ -541,11 +532,15 @@ def _locate(places: Iterable[tuple[Reading, Span]]) -> list[types.Location] | No
     return [types.Location(uri, reading.text.range(span)) for (uri, span), reading in unique.items()] or None
 
 
-def _define(found: _Found, _params: Any) -> list[types.Location] | None:
+@partial(_about_id, is_quiet=True)
+def answer_definition(found: _Found, _params: Any) -> list[types.Location] | None:
+    """Return the place of the id in its rubric."""
     return _locate((target.reading, target.span) for target, _ in found.targets)
 
 
-def _refer(found: _Found, params: types.ReferenceParams) -> list[types.Location] | None:
+@partial(_about_id, is_quiet=True)
+def answer_references(found: _Found, params: types.ReferenceParams) -> list[types.Location] | None:
+    """Return the uses of the id in all files."""
     places: list[tuple[Reading, Span]] = []
     for target, _ in found.targets:
         if params.context.include_declaration:
@@ -555,48 +550,37 @@ def _refer(found: _Found, params: types.ReferenceParams) -> list[types.Location]
     return _locate(places)
 
 
-def _highlight(found: _Found, _params: Any) -> list[types.DocumentHighlight] | None:
+@partial(_about_id, is_quiet=True)
+def answer_highlights(found: _Found, _params: Any) -> list[types.DocumentHighlight] | None:
+    """Return the uses of the id in the document."""
     reading = found.reading
     spans: dict[Span, types.DocumentHighlightKind] = {}
     for target, _ in found.targets:
         if target.reading.path == reading.path:
             spans[target.span] = types.DocumentHighlightKind.Write
         for document in reading.documents:
-            sites = list(_list_test_sites(document.data)) if reading.settings.is_test_file else []
-            for path, record in () if reading.settings.is_test_file else _list_records(document.data):
-                sites += _list_sites(_OF_RECORD, record, path)
-            for site in sites:
+            for site, _ in _list_document_sites(reading, document):
                 if site.id == target.criterion.id and site.is_use:
                     spans.setdefault(site.span(document), types.DocumentHighlightKind.Read)
     return [types.DocumentHighlight(reading.text.range(span), kind) for span, kind in sorted(spans.items())] or None
 
 
-def _prepare(found: _Found, _params: Any) -> types.PrepareRenamePlaceholder:
+@partial(_about_id, is_quiet=False)
+def prepare_rename(found: _Found, _params: Any) -> types.PrepareRenamePlaceholder:
+    """Return the id to rename, and its place."""
     target = found.choose()
     return types.PrepareRenamePlaceholder(found.reading.text.range(found.targets[0][1]), target.criterion.id)
 
 
+@partial(_about_id, is_quiet=False)
 def _rename(found: _Found, params: types.RenameParams) -> list[types.TextDocumentEdit]:
     target = found.choose()
     return rename(found.library, target, params.new_name, found.records_of(target))
 
 
-answer_definition = _about_id(_define, is_quiet=True)
-"""Return the place of the id in its rubric."""
-
-answer_references = _about_id(_refer, is_quiet=True)
-"""Return the uses of the id in all files."""
-
-answer_highlights = _about_id(_highlight, is_quiet=True)
-"""Return the uses of the id in the document."""
-
-prepare_rename = _about_id(_prepare, is_quiet=False)
-"""Return the id to rename, and its place."""
-
-
 async def answer_rename(documents: OpenDocuments, params: types.RenameParams) -> types.WorkspaceEdit | None:
     """Return the edits of all files."""
-    files = await _about_id(_rename, is_quiet=False)(documents, params)
+    files = await _rename(documents, params)
     if files is None or documents.connection.can("workspace.workspace_edit.document_changes"):
         return None if files is None else types.WorkspaceEdit(document_changes=files)
     return types.WorkspaceEdit(changes={file.text_document.uri: file.edits for file in files})

@@ -13,12 +13,12 @@ from lsprotocol import types
 from rubric_lint.dialects.search.locate import find_claim, find_claim_span
 from rubric_lint.format.schema_files import catalogue
 from rubric_lint.lsp.answers.ids import inside_quotes
-from rubric_lint.lsp.complete.cards import find_rubrics
+from rubric_lint.lsp.complete.cards import find_rubrics, read_reference
 from rubric_lint.lsp.server.analysis import Analysis
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.workspace import uri_of
 from rubric_lint.project.settings import NAMES
-from rubric_lint.testing.reading import list_needed, split_reference
+from rubric_lint.testing.reading import list_needed
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part
 from rubric_lint.text.source import Span
@@ -54,11 +54,16 @@ def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]
     if is_test:
         links += [each for document in analysis.documents[:1] for each in _link_needed(analysis, document)]
     taken = [link.span for link in links]
-    links += (
-        each
-        for each in _link_files(analysis, [os.path.dirname(state.name), *roots])
-        if not any(each.span.start < span.end and span.start < each.span.end for span in taken)
-    )
+    known: dict[str, str] = {}  # what looks like a path, and the file that is there
+    for found in _PATH.finditer(analysis.source.text):
+        path, place = found["path"], Span(*found.span("path"))
+        if path not in known:
+            if len(known) == _MOST:
+                break
+            paths = (os.path.abspath(os.path.join(root, path)) for root in (os.path.dirname(state.name), *roots))
+            known[path] = next((each for each in paths if os.path.isfile(each)), "")
+        if known[path] and not any(place.start < other.end and other.start < place.end for other in taken):
+            links.append(_Link(place, uri_of(known[path]), "Open the file"))
     return [
         types.DocumentLink(state.text.range(link.span), target=link.target, tooltip=link.tooltip)
         for link in sorted(links)
@@ -74,30 +79,15 @@ async def answer_links(documents: OpenDocuments, params: types.DocumentLinkParam
 
 def _link_needed(analysis: Analysis, document: Document) -> Iterator[_Link]:
     """Link the rubric and the recorded outputs that a file with tests names."""
-    state, data = analysis.state, document.data if isinstance(document.data, dict) else {}
-    if isinstance(reference := data.get("rubric"), str):
-        path, name = split_reference(state.name, reference)
-        if os.path.isfile(path):
-            target = uri_of(path)
-            for each in [each for each in find_rubrics(state, reference) if name and each.name == name][:1]:
-                start = each.document.span(each.rubric.path, Part.KEY).start
-                target += f"#L{each.document.source.position(start).line}"
-            yield _Link(inside_quotes(document, document.span(("rubric",))), target, "Open the rubric")
-    if isinstance(data.get("outputs"), str):
+    state = analysis.state
+    if (reference := read_reference(state.name, document.data)) and os.path.isfile(reference[0]):
+        path, name = reference
+        target = uri_of(path)
+        for each in [each for each in find_rubrics(state, path) if name and each.name == name][:1]:
+            start = each.document.span(each.rubric.path, Part.KEY).start
+            target += f"#L{each.document.source.position(start).line}"
+        yield _Link(inside_quotes(document, document.span(("rubric",))), target, "Open the rubric")
+    if isinstance(document.data, dict) and isinstance(document.data.get("outputs"), str):
         path = list_needed(state.name, document)[-1]
         if os.path.isfile(path):
             yield _Link(inside_quotes(document, document.span(("outputs",))), uri_of(path), "Open the recorded outputs")
-
-
-def _link_files(analysis: Analysis, places: list[str]) -> Iterator[_Link]:
-    """Link what looks like a path and is that of a file."""
-    known: dict[str, str] = {}
-    for found in _PATH.finditer(analysis.source.text):
-        path = found["path"]
-        if path not in known:
-            if len(known) == _MOST:
-                return
-            paths = (os.path.abspath(os.path.join(place, path)) for place in places)
-            known[path] = next((each for each in paths if os.path.isfile(each)), "")
-        if known[path]:
-            yield _Link(Span(*found.span("path")), uri_of(known[path]), "Open the file")

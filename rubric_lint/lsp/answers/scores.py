@@ -43,28 +43,18 @@ class Answered(NamedTuple):
         return f"cannot {Verdict.FAIL}" if worst is Verdict.BORDERLINE else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A band or a level where it is written: its place and the answers in it.
+class Step(NamedTuple):
+    """A band or a level where it is written: its place and the answers in it, from `low` to `high`.
 
-    `low` and `high` are the first and the last of them. With `is_short`, it is a key of the short form, which leaves
-    out the last.
+    With `is_short`, it is a key of the short form, which leaves out the last.
     """
 
     place: Path
     part: Part
     answers: tuple[Answered, ...]
+    low: int
+    high: int
     is_short: bool
-
-    @property
-    def low(self) -> int:
-        """The first answer."""
-        return int(self.answers[0].grade.answer)
-
-    @property
-    def high(self) -> int:
-        """The last answer."""
-        return int(self.answers[-1].grade.answer)
 
 
 @dataclass(frozen=True)
@@ -88,31 +78,27 @@ class Scored:
         return {grade.answer: Answered(grade, self.prospects.find(self.number, grade)) for grade in grades}
 
     @cached_property
-    def extent(self) -> Span:
-        """The place of the criterion: where it is listed, or else the whole rubric."""
-        document, rubric = self.located
-        found = self.located.find_written(self.criterion.path) if self.criterion else None
-        return document.extent(found[0] if found and found[0] else rubric.path)
+    def place(self) -> Path | None:
+        """The path of the criterion where it is listed; None of the one scale of a holistic rubric."""
+        found = self.criterion and self.located.find_written(self.criterion.path)
+        return found[0] if found else None
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """The bands or levels that the document has as such, in its units."""
+        found: list[Step | None] = []
         if self.criterion is not None and self.criterion.levels is not None:
-            found = [
+            found += (
                 self._make(each.number_path, each.part, number, [number])
                 for each in self.criterion.levels
                 if (number := each.number) is not None
-            ]
+            )
         else:
             scale = self.located.rubric.scales[0] if self.criterion is None else self.criterion.scale
-            bands = [each for each in (scale.bands if scale else ()) if each.is_sound]
-            found = [
-                self._make(
-                    each.path, each.part, each.lower if each.part is Part.KEY else [each.lower, each.upper], each.scores
-                )
-                for each in bands
-            ]
-        return tuple(step for step in found if step)
+            for band in (each for each in (scale.bands if scale else ()) if each.is_sound):
+                written = band.lower if band.part is Part.KEY else [band.lower, band.upper]
+                found.append(self._make(band.path, band.part, written, band.scores))
+        return tuple(filter(None, found))
 
     def find_place(self, field: str) -> Path | None:
         """Return the place of a field of the criterion, if it is written there itself and not merged in."""
@@ -122,12 +108,6 @@ class Scored:
         found = self.located.find_written((*criterion.path, field))
         return None if found is None or self.located.document.is_merged(found[0]) else found[0]
 
-    @property
-    def head(self) -> Span | None:
-        """The start of the criterion, where it is listed."""
-        found = self.criterion and self.located.find_written(self.criterion.path)
-        return self.located.document.span(found[0], Part.ENTRY) if found else None
-
     def _make(self, path: Path, part: Part, written: Any, answers: Iterable[int]) -> Step | None:
         """Return the step at a path, if the document has there exactly what is read."""
         if (found := self.located.find_written(path)) is None:
@@ -136,7 +116,10 @@ class Scored:
         part = Part.KEY if is_key else part
         written_there = read_key(str(place[-1])) if part is Part.KEY else self.located.document.value(place)
         known = tuple(self.answers[each] for each in answers if each in self.answers)
-        return Step(place, part, known, part is Part.KEY) if known and written_there == written else None
+        if not known or written_there != written:
+            return None
+        low, high = (int(each.grade.answer) for each in (known[0], known[-1]))
+        return Step(place, part, known, low, high, is_short=part is Part.KEY)
 
 
 def is_sound(analysis: Analysis, located: Located) -> bool:
@@ -271,7 +254,7 @@ def make_hints(analysis: Analysis, within: Span, options: Options) -> list[types
         if not document.may_borrow and not _meets(document.span(rubric.path), within):
             continue  # with anchors, its parts may be written elsewhere
         for scored in score_criteria(analysis, located):
-            if not document.may_borrow and not _meets(scored.extent, within):
+            if not document.may_borrow and not _meets(document.extent(scored.place or rubric.path), within):
                 continue
             pieces = sorted(_find_pieces(scored, options), key=lambda piece: piece.at)
             for (at, is_before), here in groupby(pieces, lambda piece: (piece.at, piece.is_before)):
@@ -357,8 +340,8 @@ def _show(scored: Scored, fields: tuple[str, ...], text: str) -> Iterator[_Piece
         if (place := scored.find_place(field)) and "\n" not in document.source.slice(document.extent(place)):
             yield _Piece(document.extent(place).end, text)
             return
-    if head := scored.head:
-        yield _Piece(head.start, text, is_before=True)
+    if scored.place is not None:
+        yield _Piece(document.span(scored.place, Part.ENTRY).start, text, is_before=True)
 
 
 def _end(scored: Scored, step: Step) -> int:

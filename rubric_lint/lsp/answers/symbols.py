@@ -9,7 +9,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from rubric_lint.format.criterion import Band, Criterion, Shape
+from rubric_lint.format.criterion import Criterion, Shape
 from rubric_lint.lsp.server.analysis import Analysis, Located
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.library import Library, UnreadError
@@ -80,14 +80,14 @@ class _Outline:
 
     def add_all(self, rubrics: Iterable[Located]) -> None:
         for located in rubrics:
-            rubric = located.rubric
-            node = self._make(str(rubric.path[-1]) if rubric.path else _WHOLE, types.SymbolKind.Array, rubric.path)
-            if node is None:  # an alias of a rubric defined elsewhere
+            path, shape = located.rubric.path, located.rubric.shape or ""
+            if path and path not in self._extents:  # an alias of a rubric defined elsewhere
                 continue
-            node.detail = (rubric.shape or "").replace("_", " ")
-            self._siblings(rubric.path).append(node)
-            for criterion in rubric.entries:
-                self._add_criterion(node, criterion, located.place)
+            name = str(path[-1]) if path else _WHOLE
+            node = self._add(self._siblings(path), name, types.SymbolKind.Array, path, shape.replace("_", " "))
+            if node:
+                for criterion in located.rubric.entries:
+                    self._add_criterion(node, criterion, located.place)
 
     def _siblings(self, path: Path) -> list[Node]:
         """Return the list to which the node at `path` belongs: that of the innermost part of a suite around it."""
@@ -100,10 +100,9 @@ class _Outline:
                 # Its name, else its key or its number in a list.
                 called = next((value[key] for key in ("id", "name", "type") if isinstance(value.get(key), str)), "")
                 number = f"{part[-2] if len(part) > 1 else ''}[{part[-1]}]" if isinstance(part[-1], int) else part[-1]
-                node = self._make(_clip(called) or number, types.SymbolKind.Object, part)
+                node = self._add(siblings, _clip(called) or number, types.SymbolKind.Object, part)
                 if node is None:
                     continue
-                siblings.append(node)
                 self._parts[part] = node
             siblings = self._parts[part].children
         return siblings
@@ -111,39 +110,38 @@ class _Outline:
     def _add_criterion(self, parent: Node, criterion: Criterion, place: Callable[[Path], Path]) -> None:
         is_band = criterion.shapes[:1] == (Shape.HOLISTIC,)
         kind = types.SymbolKind.EnumMember if is_band else types.SymbolKind.Field
-        node = self._make(_clip(criterion.id), kind, place(criterion.path))
-        if node is None:
-            return
-        parent.children.append(node)
         scale, levels = criterion.scale, criterion.levels
         bands = [
-            (each.path[:-1] if each.path[-1] == "score_range" else each.path, _word_range(each), each.outcome)
+            (
+                each.path[:-1] if each.path[-1] == "score_range" else each.path,
+                " to ".join("?" if bound is None else str(bound) for bound in (each.lower, each.upper)),
+                each.outcome,
+            )
             for each in (scale.bands if scale else ())
         ]
         if is_band and scale:
-            node.name, node.detail = bands[0][1] if bands else "?", _clip(criterion.outcome or "")
-            return
-        node.detail = _clip(criterion.outcome or "") if not scale and not levels else ""
-        for each in levels or ():
-            named = " ".join(filter(None, (str(each.number), _clip(each.name or ""))))
-            bands.append((each.path, named, each.outcome))
-        for path, name, outcome in bands:
-            if band := self._make(name, types.SymbolKind.EnumMember, place(path)):
-                band.detail = _clip(outcome or "")
-                node.children.append(band)
+            name, detail, bands = bands[0][1] if bands else "?", criterion.outcome, []
+        else:
+            name, detail = _clip(criterion.id), "" if scale or levels else criterion.outcome
+            for each in levels or ():
+                named = " ".join(filter(None, (str(each.number), _clip(each.name or ""))))
+                bands.append((each.path, named, each.outcome))
+        if node := self._add(parent.children, name, kind, place(criterion.path), detail):
+            for path, name, outcome in bands:
+                self._add(node.children, name, types.SymbolKind.EnumMember, place(path), outcome)
 
-    def _make(self, name: str, kind: types.SymbolKind, path: Path) -> Node | None:
+    def _add(
+        self, siblings: list[Node], name: str, kind: types.SymbolKind, path: Path, detail: str | None = ""
+    ) -> Node | None:
+        """Add the node at a path to its siblings; return None if an alias stands there."""
         extent = self._extents.get(path) if path else self._document.span(())
         if extent is None:
             return None
         head = self._document.span(path, Part.KEY if path and isinstance(path[-1], str) else Part.ENTRY)
         if not (extent.start <= head.start and head.end <= extent.end):
             head = extent
-        return Node(name or "?", kind, extent, head)
-
-
-def _word_range(band: Band) -> str:
-    return " to ".join("?" if bound is None else str(bound) for bound in (band.lower, band.upper))
+        siblings.append(Node(name or "?", kind, extent, head, _clip(detail or "")))
+        return siblings[-1]
 
 
 def _clip(text: str) -> str:
@@ -206,6 +204,12 @@ class WorkspaceSymbols:
         opened = documents.find_open_files()
         library = Library(documents.workspace, opened, documents.encoding)
 
+        wanted = [character for character in params.query.casefold() if not character.isspace()]
+
+        def matches(name: str) -> bool:
+            rest = iter(name)
+            return all(character in rest for character in wanted)  # in this order
+
         def search() -> list[types.WorkspaceSymbol]:
             states: dict[str, object] = {}
             for folder in documents.workspace.folders:
@@ -217,8 +221,7 @@ class WorkspaceSymbols:
                 for path, state in sorted(states.items())
             }
             self._known = known
-            wanted = params.query.casefold()
-            return [each for _, symbols in known.values() for each in symbols if _matches(wanted, each.name.casefold())]
+            return [each for _, symbols in known.values() for each in symbols if matches(each.name.casefold())]
 
         return await documents.run(search)
 
@@ -245,9 +248,3 @@ def _list_nodes(nodes: Iterable[Node], case: str | None) -> Iterator[tuple[Node,
         if node.kind in _KINDS:
             yield node, case
         yield from _list_nodes(node.children, node.name if node.kind is types.SymbolKind.Object else case)
-
-
-def _matches(wanted: str, name: str) -> bool:
-    """Return whether a name has the characters of a query, in order."""
-    rest = iter(name)
-    return all(character in rest for character in wanted if not character.isspace())

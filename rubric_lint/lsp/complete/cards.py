@@ -80,12 +80,9 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], centred: Colle
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-_LONGEST = 200
-
-
 def escape(text: str | None) -> str:
     """Escape text of a file for Markdown, on one line and shortened."""
-    return escape_markdown(shorten(" ".join((text or "").split()), _LONGEST))
+    return escape_markdown(shorten(" ".join((text or "").split()), 200))
 
 
 class Answer(NamedTuple):
@@ -109,9 +106,14 @@ def names_criteria(path: Path) -> bool:
     return len(path) == 4 and path[0] == "tests" and path[2] == "expect" and path[3] in {"gates", "criteria"}
 
 
-def find_rubrics(state: State, reference: str) -> list[Loaded]:
-    """Return the rubrics of the file that a test file refers to, as typed if it is open; none if it cannot be read."""
-    path, _ = split_reference(state.name, reference)
+def read_reference(name: str, data: Any) -> tuple[str, str] | None:
+    """Return the path and the name of the rubric that the data of a test file refers to, if it does."""
+    reference = data.get("rubric") if isinstance(data, dict) else None
+    return split_reference(name, reference) if isinstance(reference, str) else None
+
+
+def find_rubrics(state: State, path: str) -> list[Loaded]:
+    """Return the rubrics of a file that a test file refers to, as typed if it is open; none if it cannot be read."""
     if state.settings is None:
         return []
     settings = state.settings._replace(claimed=True, is_test_file=False)
@@ -128,23 +130,20 @@ def find_rubrics(state: State, reference: str) -> list[Loaded]:
 
 def list_criteria(state: State, data: Any) -> list[TestedCriterion]:
     """Return the criteria of the rubric that the data of a test file names; none if there is no such rubric."""
-    reference = data.get("rubric") if isinstance(data, dict) else None
-    if not isinstance(reference, str):
+    if (reference := read_reference(state.name, data)) is None:
         return []
-    rubrics = find_rubrics(state, reference)
-    name = split_reference(state.name, reference)[1]
+    rubrics, name = find_rubrics(state, reference[0]), reference[1]
     found = rubrics if not name and len(rubrics) == 1 else [loaded for loaded in rubrics if loaded.name == name]
-    return list(_read(found[0].rubric)) if found else []
-
-
-def _read(rubric: Rubric) -> Iterator[TestedCriterion]:
+    if not found:
+        return []
+    rubric = found[0].rubric
     if rubric.shape is Shape.HOLISTIC:
         answers = tuple(answer for scale in rubric.scales for answer in _list_bands(scale))
-        yield TestedCriterion(OVERALL, word_rubric(rubric), has_gate=False, answers=answers)
-        return
-    for criterion in rubric.criteria:
-        card = word_criterion(rubric, criterion)
-        yield TestedCriterion(criterion.id, card, criterion.gate is not None, tuple(_list_answers(criterion)))
+        return [TestedCriterion(OVERALL, word_rubric(rubric), has_gate=False, answers=answers)]
+    return [
+        TestedCriterion(each.id, word_criterion(rubric, each), each.gate is not None, tuple(_list_answers(each)))
+        for each in rubric.criteria
+    ]
 
 
 def _list_answers(criterion: Criterion) -> Iterator[Answer]:

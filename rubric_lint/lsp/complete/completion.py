@@ -8,6 +8,8 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
+from itertools import starmap
 from typing import Any, NamedTuple
 
 from lsprotocol import types
@@ -42,7 +44,7 @@ from rubric_lint.lsp.server.diagnostics import has_schema
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.project.settings import FileSettings, claim_by_name
 from rubric_lint.rules import BY_NAME
-from rubric_lint.testing.reading import is_test_file
+from rubric_lint.testing.reading import is_test_file, split_reference
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Edit, Kind, Source, Span, kind_of
@@ -84,12 +86,9 @@ def complete(
         return items
     if is_served and not state.settings.is_test_file:
         return []
-    line = source.line_span(source.position(offset).line)
-    if (found := _MODELINE.match(source.text, line.start, line.end)) and found.start("url") <= offset <= found.end(
-        "url"
-    ):
+    if found := _MODELINE.match(source.text, *source.line_span(source.position(offset).line)):
         url = Span(*found.span("url"))
-        if _is_in_comment(source, url.start - 1):
+        if url.start <= offset <= url.end and _is_in_comment(source, url.start - 1):
             cards = {} if is_served else dict(list_urls(state))
             best = choose_best(source, url, cards, state.settings)
             return [_make_item(state, url, each, cards[each], types.CompletionItemKind.Value) for each in best]
@@ -130,15 +129,14 @@ def _offer_in_comment(state: State, source: Source, offset: int) -> Iterator[typ
     found = re.search(_LIST, before, re.IGNORECASE) or re.search(_KIND, before, re.IGNORECASE)
     if found is None or not _is_in_comment(source, at + found.start()):
         return
+    cards: Mapping[str, str] = _COMMENTS
     if "before" in found.re.groupindex:
         closing = source.text.find("]", end, line.end)
         others = source.text[end : closing if closing >= 0 else end]
         there = {*re.findall(r"[\w-]+", found["before"]), *re.findall(r"[\w-]+", others)}
-        for name in sorted(BY_NAME.keys() - there):
-            yield _make_item(state, Span(at + found.start("word"), end), name, BY_NAME[name].summary)
-    else:
-        for kind, card in _COMMENTS.items():
-            yield _make_item(state, Span(at + found.start("word"), end), kind, card)
+        cards = {name: BY_NAME[name].summary for name in sorted(BY_NAME.keys() - there)}
+    for word, card in cards.items():
+        yield _make_item(state, Span(at + found.start("word"), end), word, card)
 
 
 def _is_in_comment(source: Source, offset: int) -> bool:
@@ -193,7 +191,7 @@ def _offer_by_schema(
         is_found = any(root.is_rubric for root in roots)
         recalled = [root for root in recall_roots(before, slot) if root not in roots] if before else []
         roots = [*recalled, *roots]
-        if not any(root.is_rubric for root in roots) and (new := expect_rubric(slot.document, settings, slot.path)):
+        if not (is_found or recalled) and (new := expect_rubric(slot.document, settings, slot.path)):
             roots = [new, *roots]
         if not roots:
             continue
@@ -336,9 +334,7 @@ def _plan_named(place: Place, name: str) -> Plan | None:
 def _list_known(place: Place) -> Iterator[str]:
     """Yield the fields that a dialect lists by name alone: those of suites, of tests, and beside criteria."""
     path = place.slot.path
-    for root in place.roots:
-        if root.definition:
-            continue
+    for root in (root for root in place.roots if not root.definition):
         contents = load(root.source)
         is_test = len(path) == 2 and path[0] == "tests" and isinstance(path[1], int)
         part = "suite" if not path else "test" if is_test or path[-1] == "execution" else ""
@@ -365,42 +361,29 @@ def list_values(place: Place) -> Iterator[Value]:
     if len(path) > 2 and path[-1] == "type" and path[-3] in EVALUATORS:
         whole = [load(root.source) for root in place.roots if not root.definition]
         words = [*words, *(kind for each in whole for kind in each.get("x-loaded", {}).get("types", ()))]
-    yield from (Value(word, kind=types.CompletionItemKind.EnumMember) for word in words)
-    names = list_rule_names(place.roots[-1], slot.path, is_key=False)
-    yield from (Value(name, BY_NAME[name].summary, types.CompletionItemKind.EnumMember) for name in names)
-    if place.is_in_rubric:
-        yield from (
-            Value(gate, outcome, types.CompletionItemKind.EnumMember)
-            for gate, outcome in _list_gates(slot, merge(subschemas))
-        )
-
-
-def _list_gates(slot: Slot, facts: Mapping[str, Any]) -> Iterator[tuple[Any, str]]:
-    """Yield the gates that the bands or levels of a criterion suggest, each with the outcome that it asks for."""
-    name = slot.path[-1]
-    criterion = slot.mapping
-    if name == "required_min_level":
-        levels = criterion.get("levels")
-        yield from _list_bounds(levels if isinstance(levels, dict) else None)
-        for level in levels if isinstance(levels, list) else ():
-            if isinstance(level, dict) and (number := as_integer(level.get("level"))) is not None:
-                yield number, str(level.get("expected_outcome", ""))
-    elif name in {"required_min_score", "min_score"}:
-        for low, outcome in _list_bounds(criterion.get("score_ranges")):
+    member = partial(Value, kind=types.CompletionItemKind.EnumMember)
+    yield from map(member, words)
+    yield from (member(name, BY_NAME[name].summary) for name in list_rule_names(place.roots[-1], path, is_key=False))
+    # The gates that the bands or levels of a criterion suggest, each with the outcome that it asks for.
+    if place.is_in_rubric and path[-1] == "required_min_level":
+        yield from starmap(member, _list_bounds(slot.mapping.get("levels"), "level"))
+    elif place.is_in_rubric and path[-1] in {"required_min_score", "min_score"}:
+        is_share = merge(subschemas).get("maximum") == 1
+        for low, outcome in _list_bounds(slot.mapping.get("score_ranges"), "score_range"):
             if low > 0:
-                is_share = facts.get("maximum") == 1
-                yield (low / HIGHEST if is_share else low), outcome
+                yield member(low / HIGHEST if is_share else low, outcome)
 
 
-def _list_bounds(bands: Any) -> Iterator[tuple[int, str]]:
-    if isinstance(bands, dict):
-        for key, outcome in bands.items():
-            if key.isascii() and key.isdecimal():
-                yield int(key), str(outcome)
-    for band in bands if isinstance(bands, list) else ():
-        bounds = band.get("score_range") if isinstance(band, dict) else None
-        if isinstance(bounds, list) and bounds and (low := as_integer(bounds[0])) is not None:
-            yield low, str(band.get("expected_outcome", band.get("outcome", "")))
+def _list_bounds(steps: Any, field: str) -> Iterator[tuple[int, str]]:
+    """Yield the lowest score or the number of each band or level, which is the key or in a field, and its outcome."""
+    if isinstance(steps, dict):
+        yield from ((int(key), str(told)) for key, told in steps.items() if key.isascii() and key.isdecimal())
+    for step in (each for each in steps if isinstance(each, dict)) if isinstance(steps, list) else ():
+        bound, outcome = step.get(field), ""
+        if field == "score_range":
+            bound, outcome = bound[0] if isinstance(bound, list) and bound else None, step.get("outcome", "")
+        if (low := as_integer(bound)) is not None:
+            yield low, str(step.get("expected_outcome", outcome))
 
 
 def _list_test_values(state: State, slot: Slot) -> Iterator[Value]:
@@ -410,7 +393,8 @@ def _list_test_values(state: State, slot: Slot) -> Iterator[Value]:
     if path == ("rubric",):
         reference, sign, _ = typed.partition("#")
         if sign:
-            yield from (Value(f"{reference}#{loaded.name}") for loaded in find_rubrics(state, reference))
+            rubrics = find_rubrics(state, split_reference(state.name, reference)[0])
+            yield from (Value(f"{reference}#{loaded.name}") for loaded in rubrics)
             return
         files = [
             each for each in _list_files(state.name, typed, (".yaml", ".yml", ".json")) if not is_test_file(each.value)
@@ -443,6 +427,7 @@ def _list_files(name: str, word: str, suffixes: tuple[str, ...]) -> Iterator[Val
 
 
 def _offer_keys(place: Place, proof: Proof) -> Iterator[types.CompletionItem]:
+    """Yield the keys that the mapping may have, each with a value that adds no error, and whole bands and criteria."""
     slot, subschemas = place.slot, place.find(place.slot.path)
     plans: dict[str, tuple[Plan, str]] = {}
     keys = [key for key in list_keys(place, subschemas) if key.name not in slot.mapping]
@@ -470,7 +455,7 @@ def _offer_keys(place: Place, proof: Proof) -> Iterator[types.CompletionItem]:
         elif not slot.is_before_value:
             text = place.brace(writer.write_fields({name: plan}))
         yield _make_key(place, name, card, number, text)
-    if place.snippets and not place.is_served:
+    if place.snippets and not place.is_served and not slot.mapping and not slot.is_before_value:
         yield from _offer_whole(place, subschemas, {name: plan for name, (plan, _) in plans.items()}, proof)
 
 
@@ -537,8 +522,6 @@ def _offer_whole(
 ) -> Iterator[types.CompletionItem]:
     """Yield a whole band, or a whole criterion of each shape that fits the rubric, where there are no fields yet."""
     slot = place.slot
-    if slot.mapping or slot.is_before_value:
-        return
     bodies: dict[str, tuple[str, dict[str, Plan]]] = {}
     if slot.path[-2:-1] == ("score_ranges",) and fields:
         bodies["band"] = " and ".join(fields), fields

@@ -45,10 +45,6 @@ class State:
         return replace(self, obstacle=f"{fault.path}: {'; '.join(fault.faults)}", obstacle_file=fault.path)
 
 
-Named = tuple[str, Span]
-"""The identity of a finding: its rule, its place and its message."""
-
-
 class Located(NamedTuple):
     """A rubric and its document."""
 
@@ -125,14 +121,13 @@ class Analysis:
         ]
 
     @cached_property
-    def shape_findings(self) -> set[Named]:
-        """The findings that come from the JSON Schema alone."""
-        found = set()
-        for document, rubric in self.rubrics:
-            for rule, problem in find_shape_problems(document, rubric):
-                span = problem.span or document.span(problem.path, problem.part)
-                found.add((f"{rule}.{problem.code}", span))
-        return found
+    def shape_findings(self) -> set[tuple[str, Span]]:
+        """The findings that come from the JSON Schema alone, by code and place."""
+        return {
+            (f"{rule}.{problem.code}", problem.span or document.span(problem.path, problem.part))
+            for document, rubric in self.rubrics
+            for rule, problem in find_shape_problems(document, rubric)
+        }
 
     def locate(self, offset: int) -> tuple[Document, Path] | None:
         """Return the innermost field or list item that contains an offset."""

@@ -34,22 +34,33 @@ _TAGS = {
 
 def write_diagnostics(analysis: Analysis, *, shape_errors: When, schema_server: bool) -> list[dict[str, Any]]:
     """Return the diagnostics of a document, leaving out those of another server if the settings say so."""
-    if analysis.notice:
-        return [_write_notice(analysis)]
+    state = analysis.state
+    if analysis.notice:  # at the top, so that a document that was not linted does not look clean
+        notice = _write_unchecked(state, Span(0, 0), analysis.notice, types.DiagnosticSeverity.Error)
+        if state.obstacle_file:
+            start = {"line": 0, "character": 0}
+            location = {"uri": uri_of(state.obstacle_file), "range": {"start": start, "end": start}}
+            notice["relatedInformation"] = [{"location": location, "message": "these settings"}]
+        return [notice]
     found = [
-        _write_finding(analysis.state, finding)
+        _write_finding(state, finding)
         for finding in analysis.findings
         if not _is_left_out(analysis, finding, shape_errors, schema_server=schema_server)
     ]
-    return [*found, *(write_near_miss(analysis.state, span, each) for span, each in analysis.find_near_misses())]
+    return [*found, *(_write_unchecked(state, span, each.reason) for span, each in analysis.find_near_misses())]
 
 
-def write_near_miss(state: State, span: Span, unread: Unread) -> dict[str, Any]:
-    """Return the diagnostic of a near miss, which is not a finding."""
+def _write_unchecked(
+    state: State,
+    span: Span,
+    reason: str,
+    severity: types.DiagnosticSeverity = types.DiagnosticSeverity.Information,
+) -> dict[str, Any]:
+    """Return the diagnostic of what was not checked, which is not a finding; by its severity that of a near miss."""
     return {
         "range": state.text.write_range(span),
-        "message": f"not checked: {visible(unread.reason)}",
-        "severity": types.DiagnosticSeverity.Information.value,
+        "message": f"not checked: {visible(reason)}",
+        "severity": severity.value,
         "source": SOURCE,
     }
 
@@ -81,25 +92,12 @@ def _write_finding(state: State, finding: Finding) -> dict[str, Any]:
 
 def make_diagnostic(state: State, finding: Finding | tuple[Span, Unread]) -> types.Diagnostic:
     """Convert a finding, or a near miss with its place, to a diagnostic."""
-    written = _write_finding(state, finding) if isinstance(finding, Finding) else write_near_miss(state, *finding)
+    if isinstance(finding, Finding):
+        written = _write_finding(state, finding)
+    else:
+        written = _write_unchecked(state, finding[0], finding[1].reason)
     found: types.Diagnostic = _converter().structure(written, types.Diagnostic)
     return found
-
-
-def _write_notice(analysis: Analysis) -> dict[str, Any]:
-    """Return a notice for the top of a document that was not linted, so that it does not look clean."""
-    top = analysis.state.text.write_range(Span(0, 0))
-    notice = {
-        "range": top,
-        "message": f"not checked: {visible(analysis.notice)}",
-        "severity": types.DiagnosticSeverity.Error.value,
-        "source": SOURCE,
-    }
-    if file := analysis.state.obstacle_file:
-        start = {"line": 0, "character": 0}
-        location = {"uri": uri_of(file), "range": {"start": start, "end": start}}
-        notice["relatedInformation"] = [{"location": location, "message": "these settings"}]
-    return notice
 
 
 def _is_left_out(analysis: Analysis, finding: Finding, shape_errors: When, *, schema_server: bool) -> bool:

@@ -131,7 +131,9 @@ class Library:
             UnreadError: if it cannot be read.
         """
         if path not in self._readings:
-            self._readings[path] = self._read(path)
+            uri, version, text, source = self._decode(path)
+            settings = self._settings_for(path) or claim_by_name(path, FileSettings())
+            self._readings[path] = Reading(path, uri, version, text, source, settings, *read_documents(source))
         return self._readings[path]
 
     def find_state(self, path: str) -> State | None:
@@ -145,11 +147,6 @@ class Library:
             return None
         uri, version, text, _ = self._decode(path)
         return State(uri, path, "", version, text, settings)
-
-    def _read(self, path: str) -> Reading:
-        uri, version, text, source = self._decode(path)
-        settings = self._settings_for(path) or claim_by_name(path, FileSettings())
-        return Reading(path, uri, version, text, source, settings, *read_documents(source))
 
     def _decode(self, path: str) -> tuple[str, int | None, Text, Source]:
         try:

@@ -181,7 +181,10 @@ def find_edits(old: str, new: str) -> Iterator[Edit]:
         # Line by line, then the rest of the longer side.
         lines, other_lines = before[row : row + height], after[other : other + other_height]
         for line, other_line in zip_longest(lines, other_lines, fillvalue=""):
-            yield from _narrow(at, line, other_line)
+            if line != other_line:
+                head = _count_alike(line, other_line)
+                tail = _count_alike(line[head:][::-1], other_line[head:][::-1])
+                yield Edit(Span(at + head, at + len(line) - tail), other_line[head : len(other_line) - tail])
             at += len(line)
         row, other = row + height, other + other_height
 
@@ -195,14 +198,6 @@ def _find_end(before: list[str], row: int, after: list[str], other: int) -> tupl
             if before[here : here + 1] == after[there : there + 1]:
                 return height, distance - height
     return rest, other_rest
-
-
-def _narrow(at: int, old: str, new: str) -> Iterator[Edit]:
-    """Yield one edit for the difference of two texts; the first begins at `at`."""
-    if old != new:
-        head = _count_alike(old, new)
-        tail = _count_alike(old[head:][::-1], new[head:][::-1])
-        yield Edit(Span(at + head, at + len(old) - tail), new[head : len(new) - tail])
 
 
 def _count_alike(left: str, right: str) -> int:

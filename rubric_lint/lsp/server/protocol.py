@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping
 from enum import Enum
+from types import SimpleNamespace
 from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import unquote
 
@@ -53,34 +54,26 @@ class Plain(NamedTuple):
     data: Any
 
 
+def _hand_on(method: str) -> Any:
+    @lsp_method(method)
+    def hand_on(self: Any, params: Any) -> Generator[Any, Any, None]:
+        yield self.fm.features[method], (params,), None
+
+    return hand_on
+
+
 class Protocol(LanguageServerProtocol):
     """A protocol that passes on document changes as they arrive.
 
     pygls would apply them to its own text, whose lines also end at form feeds, as in Python.
     """
 
-    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
-    def lsp_text_document__did_open(self, params: Any) -> Generator[Any, Any, None]:
-        """Hand it on."""
-        yield self.fm.features[types.TEXT_DOCUMENT_DID_OPEN], (params,), None
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(self, params: Any) -> Generator[Any, Any, None]:
-        """Hand it on."""
-        yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
-    def lsp_text_document__did_close(self, params: Any) -> Generator[Any, Any, None]:
-        """Hand it on."""
-        yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None
+    lsp_text_document__did_open = _hand_on(types.TEXT_DOCUMENT_DID_OPEN)
+    lsp_text_document__did_change = _hand_on(types.TEXT_DOCUMENT_DID_CHANGE)
+    lsp_text_document__did_close = _hand_on(types.TEXT_DOCUMENT_DID_CLOSE)
 
     def _execute_handler(
-        self,
-        msg_id: str | int,
-        handler: Callable[..., Any],
-        callback: Callable[[Any], None],
-        args: tuple[Any, ...] | None = None,
-        kwargs: dict[str, Any] | None = None,
+        self, msg_id: str | int, handler: Any, callback: Callable[[Any], None], *args: Any, **kwargs: Any
     ) -> None:
         """Run a handler, and drop its future afterwards, which pygls does only for requests."""
 
@@ -89,7 +82,7 @@ class Protocol(LanguageServerProtocol):
                 self._request_futures.pop(msg_id, None)
             callback(future)
 
-        super()._execute_handler(msg_id, handler, finish, args, kwargs)
+        super()._execute_handler(msg_id, handler, finish, *args, **kwargs)
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """Parse a message; unlike pygls, answer invalid requests, and wait no longer for an answer that is invalid."""
@@ -98,7 +91,11 @@ class Protocol(LanguageServerProtocol):
         try:
             return super().structure_message(data)
         except JsonRpcException as fault:
-            named = _word_faults(data.get("method"), fault)
+            named = fault
+            if isinstance(fault.__cause__, ClassValidationError):  # name the invalid parameters as they were sent
+                faults = "; ".join(transform_error(fault.__cause__))
+                faults = re.sub(r"(?<=[a-z])_([a-z])", lambda letter: letter[1].upper(), faults)
+                named = JsonRpcInvalidParams(f"{method}: {faults}" if method else faults)
             if "id" in data and "method" in data:
                 self._send_response(data["id"], error=named.to_response_error())
                 raise AnsweredError from fault
@@ -139,24 +136,12 @@ class Protocol(LanguageServerProtocol):
         return self._shutdown
 
 
-class _Outlet:
-    """A writer, as pygls knows it, that passes on each message."""
-
-    def __init__(self, send: Callable[[str], None]) -> None:
-        self._send = send
-
-    def write(self, data: bytes) -> None:
-        self._send(data.decode("ascii"))
-
-    def close(self) -> None:
-        """Do nothing: the program that embeds the server ends it."""
-
-
 class _Stdout:
     """Stdout, as pygls uses it; the process ends once the client no longer reads it: nobody would see a message."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
+        self.close = stream.close
 
     def write(self, data: bytes) -> None:
         try:
@@ -169,9 +154,6 @@ class _Stdout:
             self._stream.flush()
         except BrokenPipeError:
             os._exit(_DISCONNECTED)
-
-    def close(self) -> None:
-        self._stream.close()
 
 
 class Connection(LanguageServer):
@@ -187,7 +169,6 @@ class Connection(LanguageServer):
             protocol_cls=Protocol,
             converter_factory=_make_converter,
         )
-
         self._watched: set[str] = set()
         self._watches_kinds = False
 
@@ -215,7 +196,9 @@ class Connection(LanguageServer):
 
     def attach(self, send: Callable[[str], None]) -> None:
         """Pass each message for the client to `send`, as JSON, instead of writing to stdout."""
-        self.protocol.set_writer(_Outlet(send), include_headers=False)
+        # The program that embeds the server ends it, so there is nothing to close.
+        writer: Any = SimpleNamespace(write=lambda data: send(data.decode("ascii")), close=lambda: None)
+        self.protocol.set_writer(writer, include_headers=False)
 
     def receive(self, message: str) -> bool:
         """Handle one message of the client, which is JSON, on the running loop; return False once the client exits."""
@@ -288,15 +271,6 @@ def _make_converter() -> Any:
             converter.register_structure_hook(kind, read)
             converter.register_unstructure_hook(kind, lambda value: getattr(value, "value", value))
     return converter
-
-
-def _word_faults(method: Any, fault: JsonRpcException) -> JsonRpcException:
-    """Return an error that says which parameters of a message are invalid, or the same one if it is another."""
-    if not isinstance(fault.__cause__, ClassValidationError):
-        return fault
-    faults = "; ".join(transform_error(fault.__cause__))
-    as_sent = re.sub(r"(?<=[a-z])_([a-z])", lambda letter: letter[1].upper(), faults)
-    return JsonRpcInvalidParams(f"{method}: {as_sent}" if method else as_sent)
 
 
 def _make_watch(name: str, patterns: list[str]) -> types.Registration:

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import quote, unquote, unquote_to_bytes, urlsplit
 
@@ -136,8 +136,8 @@ def expand(path: str, folder: str | None) -> str:
     return os.path.abspath(os.path.join(folder or "", os.path.expanduser(path)))  # noqa: PTH111
 
 
-_LANGUAGES = frozenset({"yaml", "json", "jsonc", "jsonl", "jsonlines", "toml", "python"})
 _SUFFIX_OF = {
+    "yaml": ".yaml",
     "json": ".json",
     "jsonc": ".json",
     "jsonl": ".jsonl",
@@ -185,10 +185,6 @@ class Folder:
         except SettingsError as fault:
             return cls(uri, path, options, fault)
 
-    def holds(self, path: str) -> bool:
-        """Return whether a file is in this folder."""
-        return self.path is not None and path.startswith(os.path.join(self.path, ""))
-
     def settings_for(self, origin: Origin, language: str) -> FileSettings | None:
         """Return the settings for a document, or None if rubric-lint ignores it.
 
@@ -205,7 +201,7 @@ class Folder:
         settings = self.finder.for_folder(os.path.dirname(path))  # noqa: PTH120
         is_known = (
             path.lower().endswith((*SUFFIXES, *SIGNED_SUFFIXES))
-            or language in _LANGUAGES
+            or language in _SUFFIX_OF
             or settings.include.covers(path)
         )
         # Treat it like a file found by search, not like one named on the command line.
@@ -245,18 +241,19 @@ class Folder:
         return Baselines(self.finder, None, renews=False).sift(result, settings.for_file(origin.path or ""))
 
 
-@dataclass(slots=True)
-class Workspace:
+class Workspace(NamedTuple):
     """The folders of the editor, and the settings for files outside them."""
 
     outside: Folder
-    folders: tuple[Folder, ...] = field(default=())
+    folders: tuple[Folder, ...] = ()
 
     def folder_of(self, path: str | None) -> Folder:
         """Return the innermost folder that contains a file; for an unsaved document, the first folder."""
         if path is None:
             return self.folders[0] if self.folders else self.outside
-        holding = [folder for folder in self.folders if folder.holds(path)]
+        holding = [
+            each for each in self.folders if each.path is not None and path.startswith(os.path.join(each.path, ""))
+        ]
         return max(holding, key=lambda folder: len(folder.path or ""), default=self.outside)
 
 
