@@ -278,7 +278,7 @@ class Paired:
         if len(kinds) < _LEAST_EACH:
             return False
         found = find_interval([(each[2] - each[0]) / len(kinds) for each in resample(kinds, 3, DRAWS)])
-        return found is not None and found.low >= _MARGIN
+        return found is not None and found[0] >= _MARGIN
 
     def correlate(self, place: int) -> tuple[float | None, float]:
         """Return how the mean values before and after go together, and what chance alone stays below at 95%."""
