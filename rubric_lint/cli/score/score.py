@@ -137,9 +137,9 @@ def merge(given: Given) -> int:
         done = find_progress(folder)
         if done is None:
             faults.append(f"{folder / OF_ENGINE}: cannot be read, so it is unknown whether all parts are there")
-        elif done.rows < done.of:
+        elif done[0] < done[1]:
             faults.append(
-                f"{folder}: not complete, {done.rows:,} of {done.of:,} outputs are scored; run "
+                f"{folder}: not complete, {done[0]:,} of {done[1]:,} outputs are scored; run "
                 "rubric-lint score --engine again to score the others"
             )
     if faults:
