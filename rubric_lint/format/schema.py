@@ -400,9 +400,9 @@ def schema_of(reference: str) -> RubricSchema:
 
 
 @cache
-def suite_fields(version: str = CURRENT) -> frozenset[str]:
+def suite_fields() -> frozenset[str]:
     """Return the top-level fields of a suite that can contain rubrics."""
-    return frozenset(load(f"{version}/suite.json")["definitions"]["part"]["properties"])
+    return frozenset(load(f"{CURRENT}/suite.json")["definitions"]["part"]["properties"])
 
 
 @cache
