@@ -51,6 +51,8 @@ def test_each_case_is_a_rubric_in_whatever_form_its_criteria_are():
         "4": [("rubric-1", "Names it"), ("rubric-2", "Says why")],
     }
     assert said(*file) == ([], [])
+    text = b"skill_name: invoices\nevals:\n  - {id: 1, prompt: What do I owe?, assertions: [Names it, Says why]}\n"
+    assert criteria("evals.yaml", text) == {"1": [("rubric-1", "Names it"), ("rubric-2", "Says why")]}
 
 
 @pytest.mark.parametrize(("name", "data", "count"), TABLES["the folder says that other"])
@@ -141,11 +143,6 @@ def test_a_recording_counts_for_a_test_only_if_the_judge_saw_the_prompt_of_the_c
     (tmp_path / "owed.rubric-test.yaml").write_text(json.dumps({"rubric": "evals.json#1", "tests": [test]}))
     done = CliRunner().invoke(cli, ["owed.rubric-test.yaml"], standalone_mode=False)
     assert (done.return_value, "error unrecorded-test:" in done.stdout) == (code, bool(code))
-
-
-def test_evals_in_yaml_are_read_too():
-    text = b"skill_name: invoices\nevals:\n  - {id: 1, prompt: What do I owe?, assertions: [Names it, Says why]}\n"
-    assert criteria("evals.yaml", text) == {"1": [("rubric-1", "Names it"), ("rubric-2", "Says why")]}
 
 
 def test_for_agent_skills():

@@ -47,9 +47,6 @@ def test_so_many_labels_decide_and_fewer_do_not(x, n):
     assert needed == 2 * n or not decides(needed // 2 - 1)
 
 
-def test_looks_share_the_probability_of_an_error():
+def test_looks_share_the_probability_of_an_error_and_a_share_of_nothing_has_no_value():
     assert [Asked(TARGET, look).level for look in (1, 2, 5)] == [0.025, 0.0125, 0.005]
-
-
-def test_a_share_of_nothing_has_no_value():
     assert Bounded(Share(0, 0), 0.0, 1.0).to_json() == {"x": 0, "n": 0, "value": None, "low": 0.0, "high": 1.0}

@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from cases import read_cases
 from lint_command import call
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -75,19 +76,14 @@ def test_a_format_whose_files_moved_is_told_where_its_whole_folder_is_searched()
     assert call(".")[1:] == ("", 0)
 
 
-def test_the_text_of_criteria_with_levels_needs_no_known_name():
-    write(a_yaml="Kriterien: [{was: Nennt die Frist, stufen: {1: fehlt, 5: genannt}, gewicht: 2}]\n")
-    assert call("adopt", "a.yaml")[2] == 0
-    assert settings()["shape"] == [
-        {
-            "name": "a",
-            "files": ["/a.yaml"],
-            "criteria": "/Kriterien",
-            "outcome": "was",
-            "levels": "stufen",
-            "unused": ["gewicht"],
-        }
-    ]
+FORMATS = read_cases(__file__)["FORMATS"]
+
+
+@pytest.mark.parametrize(("options", "text"), FORMATS.values(), ids=FORMATS)
+def test_what_a_format_becomes_in_the_settings_and_what_is_read_by_them(options, text, said):
+    write(a_yaml=text)
+    said(call("adopt", "a.yaml", *options.split()), Path("rubric-lint.toml").read_text("utf-8"))
+    said(call("a.yaml", "--no-cache", "--format=concise"))
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
@@ -167,42 +163,7 @@ def test_a_scale_that_nothing_says_is_asked_for_and_can_be_given_later():
     assert settings() == {"shape": [TABLE | {"scale": [1, 5]}]}
 
 
-def test_the_longest_text_of_most_criteria_is_what_is_judged_if_no_word_is_known():
-    items = ("{name: Git log, weight: 1, forensics: Run git log}", "{name: All, weight: 2, forensics: Read all of it}")
-    write(a_yaml=f"steps: [{', '.join(items)}]\n")
-    assert call("adopt", "a.yaml", "--scale=1-5")[2] == 0
-    assert {key: settings()["shape"][0][key] for key in ("criteria", "id", "outcome")} == {
-        "criteria": "/steps",
-        "id": "name",
-        "outcome": "forensics",
-    }
-
-
-SECTIONS = """\
-sections:
-  - {id: a, title: How it asks, criteria: [{id: 1, wanted: Asks first, bad_habit: Asks nothing before it starts}]}
-  - {id: b, title: How it ends, criteria: [{id: 2, wanted: Says thanks, bad_habit: Ends with no word of thanks}]}
-"""
 CASES = "- {{id: a, {0}: What is the price of it, {1}: {2}}}\n- {{id: b, {0}: When is it open, {1}: {2}}}\n"
-
-
-def test_the_criteria_of_sections_with_titles_are_judged_by_what_is_wanted():
-    write(se_yaml=SECTIONS)
-    assert call("adopt", "se.yaml", "--scale=yes-no")[2] == 0
-    assert {key: settings()["shape"][0].get(key) for key in ("criteria", "outcome", "parts", "unused")} == {
-        "criteria": "/sections",
-        "outcome": "wanted",
-        "parts": "criteria",
-        "unused": ["title", "bad_habit"],
-    }
-
-
-def test_a_flag_that_turns_off_a_gate_is_used_with_it():
-    entry = "{{name: {}, weight: 1, description: It is all there, threshold: 3, blocker: {}}}"
-    write(a_yaml=f"criteria: [{entry.format('a', 'true')}, {entry.format('b', 'false')}]\n")
-    report, _, code = call("adopt", "a.yaml", "--scale=0-5")
-    gates = [line.split()[4:6] for line in report.splitlines() if line.startswith(("  a ", "  b "))]
-    assert (settings()["shape"][0]["gate"], gates, code) == (["threshold", "blocker"], [[">=", "3"], ["-", "It"]], 0)
 
 
 NO_CRITERIA = {
@@ -221,46 +182,6 @@ def test_what_no_judge_checks_becomes_no_table(text):
     assert (call("adopt", "a.yaml")[2], [path.name for path in Path().iterdir()]) == (1, ["a.yaml"])
 
 
-def test_levels_are_known_by_their_form_under_any_key():
-    levels = "[{score: 0, rule: No window}, {score: 1, rule: A wrong one}, {score: 2, rule: 30 days}]"
-    write(a_yaml=f"items:\n  - {{id: a, criterion: Names the window, grading: {levels}}}\n")
-    assert call("adopt", "a.yaml")[2] == 0
-    assert {key: settings()["shape"][0].get(key) for key in ("outcome", "levels", "unused")} == {
-        "outcome": "criterion",
-        "levels": "grading",
-        "unused": None,
-    }
-
-
-SORTS = """\
-criteria:
-  - {name: a, kind: one, items: [{points: 0, text: None of it}, {points: 2, text: All of it}]}
-  - {name: b, kind: one, items: [{points: 0, text: It is long}, {points: 1, text: It is short}]}
-  - {name: c, kind: list, items: [{points: 1, text: It has a date}, {points: 1, text: It has a name}]}
-"""
-
-
-def test_a_field_that_marks_levels_which_add_up_is_found():
-    write(sorts_yaml=SORTS)
-    report, errors, code = call("adopt", "sorts.yaml")
-    (table,) = settings()["shape"]
-    told = {key: table.get(key) for key in ("id", "levels", "sums", "combine", "unused")}
-    assert told == {"id": "name", "levels": "items", "sums": {"kind": "list"}, "combine": "share", "unused": None}
-    ids = [line.split()[:3] for line in report.splitlines() if line.startswith(("  a ", "  b ", "  c/"))]
-    assert (errors, code) == ("", 0)
-    assert ids == [["a", "2", "2/5"], ["b", "1", "1/5"], ["c/1", "1", "1/5"], ["c/2", "1", "1/5"]]
-    assert call("sorts.yaml")[2] == 0
-
-
-def test_words_for_levels_are_listed_to_be_given_scores():
-    pair = "levels: {poor: None of it, very good: All of it}"
-    write(words_yaml=f"criteria: [{{name: a, {pair}}}, {{name: b, {pair}}}]")
-    report, _, code = call("adopt", "words.yaml")
-    advice = 'add `level-scores = { poor = 0, "very good" = 1 }`, with the numbers that you mean'
-    assert (report.splitlines()[-3].endswith(advice), code) == (True, 0)
-    assert settings()["shape"][0]["levels"] == "levels"
-
-
 def test_check_names_what_the_settings_do_not_describe():
     write(tone_yaml=TONE, new_yaml=TONE, known_yaml="rubrics:\n  - {id: a, expected_outcome: Names it}\n")
     call("adopt", "tone.yaml")
@@ -276,28 +197,6 @@ def test_check_names_what_the_settings_do_not_describe():
         ),
         1,
     )
-
-
-def test_texts_of_scores_are_levels_of_what_their_criterion_is_called():
-    axes = (
-        "{axis: Format, score_1: Ignores the format, score_5: Right format}",
-        "{axis: Harm, score_1: A, score_5: B c}",
-    )
-    write(axes_yaml=f"axes: [{', '.join(axes)}]\n")
-    assert call("adopt", "axes.yaml")[2] == 0
-    table = settings()["shape"][0]
-    assert (table["id"], table["levels"], table.get("outcome")) == ("axis", "score_*", None)
-
-
-def test_sections_with_lists_of_described_criteria_have_parts_and_no_levels():
-    items = ("{name: a, points: 30, description: It compiles}", "{name: b, points: 40, description: All tests pass}")
-    more = "{name: c, points: 10, description: It is linted}, {name: d, points: 20, description: Names are long}"
-    sections = f"{{name: x, weight: 60, criteria: [{', '.join(items)}]}}, {{name: y, weight: 30, criteria: [{more}]}}"
-    write(tone_yaml=f"sections: [{sections}]\ntotal: 100\n")
-    assert call("adopt", "tone.yaml", "--scale", "yes-no")[2] == 0
-    table = settings()["shape"][0]
-    assert [table.get(key) for key in ("parts", "total", "levels")] == ["criteria", "/total", None]
-    assert "the weights add up to 90, not to 100" in call("tone.yaml")[0]
 
 
 KNOWN = "rubrics:\n  - {id: a, expected_outcome: Names it}\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
-from cases import read_cases
+from cases import as_tuples, read_cases
 from chat_server import completion, serving
 from click.testing import CliRunner
 from played_judges import call
@@ -619,15 +619,7 @@ def test_another_model_can_propose():
     assert (code, asked) == (0, {"w"})
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        ((), "--model"),
-        (("--model", "m", "--max-cost", "1"), "--prices"),
-        (("--model", "m", "--labels", "none.csv"), "none.csv"),
-        (("--model", "m", "--results", "a", "--results", "b"), "one file"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "told"), as_tuples(TABLES["wrong use"]))
 def test_wrong_use(arguments, told):
     prepare(5)
     code, _, message = run(*arguments)

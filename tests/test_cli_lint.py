@@ -100,17 +100,6 @@ def test_output_and_exit_code(args, output, code):
     assert (output, "", code) == call(*args, *CALM)
 
 
-def test_json():
-    output, errors, code = call("--format", "json", *CALM)
-    report = json.loads(output)
-    found = [(each["file"], each["rule"], *each["start"].values()) for each in report["findings"]]
-    assert [place[:4] for place in found] == [
-        ("bad.yaml", "overlap", 6, 22),
-        ("old.yaml", "deprecated-description", 3, 5),
-    ]
-    assert (report["summary"]["errors"], report["summary"]["warnings"], errors, code) == (1, 1, "", 1)
-
-
 def test_a_path_that_cannot_be_read_hides_no_other(said):
     Path("sub").mkdir()
     Path("sub/link.yaml").symlink_to("nowhere.yaml")

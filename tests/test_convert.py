@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from agentv_5 import faults
+from cases import as_tuples, read_cases
 from click.testing import CliRunner
 from dialect_samples import SAMPLES as DIALECT_SAMPLES
 from exports import load, load_text, meaning, text_of, write
@@ -37,6 +38,9 @@ from rubric_lint.scoring.grading import JudgeOutput, Verdict
 from rubric_lint.scoring.loading import load_models, load_rubrics, prepare
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
+
+TABLES = read_cases(__file__)
+
 
 FOLDER = Path(__file__).parent
 SAMPLES = YAML(typ="safe").load((FOLDER / "data/conversions.yaml").read_text("utf-8"))
@@ -185,19 +189,7 @@ def test_a_prompt_has_the_fields_that_promptfoo_carries_and_no_others(monkeypatc
     assert [("mark: me" in text, "hint: seven" in text) for text in texts] == [(True, True), (False, True)]
 
 
-@pytest.mark.parametrize(
-    ("target", "text"),
-    [
-        ("harbor", "rubrics: [{id: a b, expected_outcome: x}, {id: a.b, expected_outcome: y}]"),
-        ("harbor", json.dumps({"rubrics": [{"id": "a", "levels": {str(n): f"Names {n} parts" for n in range(11)}}]})),
-        ("tolokaforge", "rubrics: [{id: 1st, expected_outcome: x}]"),
-        ("tolokaforge", "rubrics: [Says why, {id: rubric_1, expected_outcome: x}]"),
-        ("autoevals", "rubrics: [{id: a, levels: {0: No, 1: 'Says {{ x }}'}}]"),
-        ("autoevals", "rubrics: [{id: a, levels: {0: N, 1: Y}}, {id: b, levels: {0: N, 1: Y}}]"),
-        ("openai-graders", "rubrics: [{id: max, expected_outcome: Says why}]"),
-        ("openai-graders", "rubrics: [{id: a, expected_outcome: 'Says {{ x }}'}]"),
-    ],
-)
+@pytest.mark.parametrize(("target", "text"), TABLES["what a target cannot hold"])
 def test_what_a_target_cannot_hold_is_refused(target, text, said):
     with pytest.raises(ExportError) as refused:
         write(target, load_text(text, "r.rubric.yaml"))
@@ -295,16 +287,7 @@ def test_what_lints_is_written_or_refused_and_never_a_fault(data, target):
 
 
 # The file that each target is read from, the shapes, and which fields its form has.
-FILES = {
-    "adk": ("eval_config.json", ("checklist",), ()),
-    "harbor": ("judge.toml", ("checklist", "levels"), ("weight",)),
-    "pydantic-evals": ("data.yaml", ("checklist",), ()),
-    "requirement": ("r.yaml", ("checklist", "levels"), ("weight",)),
-    "trpc-agent": ("a.metrics.json", ("checklist",), ()),
-    "agent-skills": ("evals.json", ("checklist",), ()),
-    "tolokaforge": ("grading.yaml", ("checklist",), ("weight", "required_min_score")),
-    "autoevals": ("scorer.yaml", ("levels",), ()),
-}
+FILES = as_tuples(TABLES["FILES"])
 NOT_EVERYWHERE = {"weight", "required_min_score", "required_min_level"}
 
 

@@ -54,9 +54,11 @@ def test_what_the_documents_of_a_text_say(ending, name, said):
     said([*describe(Source(f"a.{ending}", TABLES[ending][name]))])
 
 
-def test_an_alias_is_the_very_object_that_its_anchor_names():
+def test_an_alias_is_the_very_object_that_its_anchor_names_and_many_brackets_are_not_many_levels():
     (document,) = read("a: &x [1, 2]\nb: [*x]\n")
     assert document.data["b"][0] is document.data["a"]
+    (document,) = read(f"[{'[a], ' * 400}]\n")
+    assert len(document.data) == 400
 
 
 KEYS = st.text(alphabet="abc é👍'\"#:-{[", min_size=1, max_size=5)
@@ -156,11 +158,6 @@ DEEP = "nested more than 250 levels deep; a rubric needs fewer than ten"
 def test_depth_ends_where_a_small_stack_would(opens, closes, anchors):
     assert len(read(f"{anchors}{opens * 250}a{closes * 250}\n")) == 1
     assert fault_of(f"{anchors}{opens * 251}a{closes * 251}\n") == (opens[0], DEEP)
-
-
-def test_many_brackets_are_not_many_levels():
-    (document,) = read(f"[{'[a], ' * 400}]\n")
-    assert len(document.data) == 400
 
 
 def test_composing_a_large_text_looks_at_the_clock(monkeypatch):

@@ -78,19 +78,10 @@ def test_an_intent_changes_what_is_meant_and_no_other_character(intent, before, 
     assert apply(before, INTENTS[kind](path, *new), name=name) == after
 
 
-def test_text_that_has_no_path_can_be_replaced():
+def test_a_string_replaces_a_quoted_one_and_a_text_without_a_path_can_be_replaced():
+    assert apply("a: 'x' # c\n", ReplaceValue(("a",), "abc")) == "a: 'abc' # c\n"  # into the quotes of the old one
+    assert apply("a: 'x' # c\n", ReplaceValue(("a",), '"a b"')) == 'a: "a b" # c\n'  # with quotes of its own
     assert apply("a: 1 # c\n", Replace(Span(4, 8), "")) == "a: 1\n"
-
-
-TEXTS = {
-    "into the quotes of the old one": ("a: 'x' # c\n", "abc", "a: 'abc' # c\n"),
-    "with quotes of its own": ("a: 'x' # c\n", '"a b"', 'a: "a b" # c\n'),
-}
-
-
-@pytest.mark.parametrize(("before", "new", "after"), TEXTS.values(), ids=TEXTS)
-def test_a_string_replaces_a_quoted_one(before, new, after):
-    assert apply(before, ReplaceValue(("a",), new)) == after
 
 
 OBSTACLES = {

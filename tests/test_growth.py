@@ -12,7 +12,7 @@ import pytest
 from cases import read_cases
 
 from rubric_lint.agree.changes import compare, pair_rubrics
-from rubric_lint.agree.judged.run import RecordCache, Reviewer
+from rubric_lint.agree.judged.run import RecordCache
 from rubric_lint.fix import fix
 from rubric_lint.fix.formatting import format_file
 from rubric_lint.lint.engine import examine, lint
@@ -140,15 +140,6 @@ MIXED = """\
 """
 
 
-@pytest.mark.parametrize(
-    ("run", "case"), [(format_file, UNSORTED), (partial(fix, choices=("own-rubric",)), MIXED)], ids=["sorted", "moved"]
-)
-def test_twice_the_lists_are_twice_the_work_to_rearrange(run, case):
-    once, twice = ("tests:\n" + "".join(map(case.format, range(count))) for count in (15, 30))
-    assert run("a.yaml", twice.encode()).applied
-    assert work(run, "a.yaml", twice) < 2.2 * work(run, "a.yaml", once)
-
-
 def test_formatting_reads_and_plans_only_what_each_round_needs():
     text = "tests:\n" + "".join(map(UNSORTED.format, range(60)))
     assert work(format_file, "a.yaml", text) < 8 * work(lint, "a.yaml", text)
@@ -157,8 +148,10 @@ def test_formatting_reads_and_plans_only_what_each_round_needs():
 @pytest.mark.parametrize(
     ("run", "case"), [(format_file, UNSORTED), (partial(fix, choices=("own-rubric",)), MIXED)], ids=["sorted", "moved"]
 )
-def test_no_memory_is_searched_for_garbage_while_a_file_is_rewritten(run, case):
-    text = "tests:\n" + "".join(map(case.format, range(60)))
+def test_twice_the_lists_are_twice_the_work_to_rearrange_and_no_memory_is_searched_for_garbage(run, case):
+    once, twice, text = ("tests:\n" + "".join(map(case.format, range(count))) for count in (15, 30, 60))
+    assert run("a.yaml", twice.encode()).applied
+    assert work(run, "a.yaml", twice) < 2.2 * work(run, "a.yaml", once)
     generations = []
 
     def note(phase, about):
@@ -303,7 +296,7 @@ def test_twice_the_judged_answers_are_twice_the_work_to_review(tmp_path):
             )
             (tmp_path / name).write_text("".join(json.dumps(each) + "\n" for each in records))
         sources = RecordCache().load(((str(tmp_path / "results"),), (str(tmp_path / "labels"),)))
-        found = Reviewer().review(rubric, sources, (), takes_unnamed=True)
+        found = RecordCache().review(rubric, sources, (), takes_unnamed=True)
         assert {each.rule for each in found.untested} == {"judged-unstable", "judged-inverse"}
 
     once, twice = (count_calls(review, count) for count in (200, 400))

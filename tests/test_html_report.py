@@ -151,7 +151,7 @@ def test_a_pass_is_not_among_the_worst():
     assert "The worst" not in Reader(report(tower("a4", 11, 10))).text
 
 
-def test_the_page_says_where_invalid_outputs_count():
+def test_the_page_says_where_invalid_outputs_count_and_a_part_is_never_all_or_nothing():
     text = Reader(report(*[tower("a1", 10, 10)] * 3, tower("a4", 11, 10))).text
     assert "| Outputs | 4 | Mean score | 1.000 | of valid ones | Pass | 3 | 75% of all |" in text
     assert "| Invalid | 1 | 25% of all |" in text
@@ -159,12 +159,9 @@ def test_the_page_says_where_invalid_outputs_count():
         "An invalid output has no score. It counts as an output, so it lowers the share of each verdict; means, "
         "spreads, the distribution and the criteria leave it out."
     ) in text
-
-
-def test_a_part_is_never_said_to_be_all_or_nothing():
     totals = Totals(RUBRICS.values())
-    count_outputs(totals, RUBRICS["sorting"], (True,), 99_999)
-    count_outputs(totals, RUBRICS["sorting"], (False,), 1)
+    for answer, times in ((True, 99_999), (False, 1)):
+        count_outputs(totals, RUBRICS["sorting"], (answer,), times)
     text = Reader(draw(HtmlReport(RUBRICS), totals)).text
     assert "| Pass | 99,999 | over 99% of all | Borderline | 0 | 0% of all | Fail | 1 | under 1% of" in text
 

@@ -9,10 +9,10 @@ import pytest
 
 from rubric_lint.agree.coefficients import alpha_interval, alpha_nominal, alpha_ordinal
 from rubric_lint.agree.intervals import incomplete_beta, lower_bound, lower_tail, t_quantile, upper_bound, upper_tail
-from rubric_lint.agree.judged.influence import Link, find_length, find_links, find_order
 from rubric_lint.agree.judged.outcomes import Decision, bound_absent, count_needed, level_of, share_of
 from rubric_lint.agree.judged.rules import (
     FINDERS,
+    Link,
     correlate_with_rest,
     decide,
     find_ceiling,
@@ -20,6 +20,9 @@ from rubric_lint.agree.judged.rules import (
     find_cut,
     find_disagreement,
     find_inverse,
+    find_length,
+    find_links,
+    find_order,
     find_redundant,
     find_unstable,
     find_unused,
@@ -328,17 +331,16 @@ def test_a_permutation_test_gives_the_same_p_on_every_machine_which_is_that_of_a
 
 def test_for_each_criterion_what_fired_what_did_not_and_what_cannot_be_tested():
     judged = table(checks(3), *repeat(INVERSE, 10))
-    found = {name: (fired, quiet, lacking) for name, fired, quiet, lacking in sort_by_criterion(judged, decide(judged))}
-    assert list(found) == ["c0", "c1", "c2", None]
-    told = [
-        ([each.rule for each in fired], quiet, [each.rule for each in lacking])
-        for fired, quiet, lacking in found.values()
-    ]
+    outcomes = decide(judged)
+    assert [each.target.criterion for each in outcomes if isinstance(each, Decision)] == ["c2"]
+    found = sort_by_criterion(judged, outcomes)
+    assert [each.criterion for each in found] == ["c0", "c1", "c2", None]
+    told = [(quiet, [each.rule for each in lacking]) for _, quiet, lacking in found]
     quiet = ("judged-constant", "judged-ceiling", "judged-redundant")
     lacking = ["judged-unstable", "judged-disagrees", "judged-order", "judged-length"]
     assert told == [
-        ([], (*quiet, "judged-inverse"), lacking),
-        ([], (*quiet, "judged-inverse"), lacking),
-        (["judged-inverse"], quiet, lacking),
-        ([], (), ["judged-unstable", "judged-length"]),
+        ((*quiet, "judged-inverse"), lacking),
+        ((*quiet, "judged-inverse"), lacking),
+        (quiet, lacking),
+        ((), ["judged-unstable", "judged-length"]),
     ]

@@ -54,20 +54,17 @@ def levels(text):
     return findings(f"rubrics:\n  - id: a\n    levels: {text}\n")
 
 
-def test_both_forms_are_sound():
+def test_both_forms_are_sound_unless_the_gate_is_no_level_or_the_lowest():
     assert (findings(SHORT), findings(LONG)) == ([], [])
     assert findings(json.dumps(read_documents(Source("a.yaml", SHORT))[0][0].data), "a.json") == []
+    for level, rule in ((2, "levels"), (1, "idle-gate")):
+        text = SHORT.replace("required_min_level: 3", f"required_min_level: {level}")
+        assert findings(text) == [(rule, str(level))]
 
 
 @pytest.mark.parametrize("text", FAULTS)
 def test_a_fault_is_found_at_its_key_or_its_outcome(text):
     assert [[*each] for each in levels(text)] == FAULTS[text]
-
-
-@pytest.mark.parametrize(("level", "rule"), [(2, "levels"), (1, "idle-gate")])
-def test_a_gate_that_is_no_level_or_the_lowest(level, rule):
-    text = SHORT.replace("required_min_level: 3", f"required_min_level: {level}")
-    assert findings(text) == [(rule, str(level))]
 
 
 def scored(text):

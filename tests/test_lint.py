@@ -12,12 +12,12 @@ from rubric_lint.text.source import Source
 CLEAN = "rubrics:\n  - id: a\n    expected_outcome: It is said.\n"
 
 
-def test_a_clean_file():
+def test_a_clean_file_and_one_without_rubrics_which_is_not_even_read():
     assert lint("a.yaml", CLEAN.encode()) == Result(Source("a.yaml", CLEAN), (), rubrics=1, criteria=1, ignored=0)
-
-
-def test_a_file_without_rubrics_is_not_even_read():
     assert lint("a.yaml", b"\xff: {") == Result(Source("a.yaml", ""), ())
+    holistic = "{score_range: [0, 5], expected_outcome: No}, {score_range: [6, 10], expected_outcome: So}"
+    result = lint("a.yaml", f"rubrics: [{holistic}]\n".encode())
+    assert (result.rubrics, result.criteria) == (1, 1)
 
 
 @pytest.mark.parametrize("text", [CLEAN, "rubrics: ["])
@@ -112,14 +112,6 @@ def test_a_deprecated_field_repeats_or_contradicts_the_one_that_replaces_it():
         assert (" repeats " in finding.message) == (finding.fix is not None)
         told[fields] = finding.fix is not None
     assert told == repeats
-
-
-def test_holistic_rubrics_count_as_one_criterion():
-    text = (
-        "rubrics:\n  - {score_range: [0, 5], expected_outcome: No}\n  - {score_range: [6, 10], expected_outcome: So}\n"
-    )
-    result = lint("a.yaml", text.encode())
-    assert (result.rubrics, result.criteria) == (1, 1)
 
 
 def test_what_merge_keys_repeat_is_found_once_whatever_line_it_is_beside():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import said
-from cases import read_cases
+from cases import as_tuples, read_cases
 from found import codes, marked
 from lint_command import call, folder  # noqa: F401 (a fixture)
 
@@ -92,14 +92,7 @@ def test_what_is_computed_is_told_and_the_rest_is_checked(said):
     said(found(text))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        ('"Blames the customer"', 'dedent("""Blames the customer""")'),
-        ('"Blames the customer"', '"Blames \\ud800"'),  # half a surrogate pair, which nothing can encode
-        ("(0, 4)", "tuple(LOW)"),
-    ],
-)
+@pytest.mark.parametrize("change", as_tuples(TABLES["what a call computes is"]))
 def test_what_a_call_computes_is_told_too(change):
     assert f"not read 7:9: {PART}" in found(METRIC.replace(*change))
 
@@ -194,18 +187,7 @@ def test_what_cannot_be_scored_is_refused_with_the_reason(change, said):
     said(fault)
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (("(6, 10)", "(4, 10)"), "overlap 8:28"),
-        (("(6, 10)", "(5, 11)"), "bounds 8:32"),
-        (("(6, 10)", "(10, 5)"), "bounds 8:28"),
-        (("(6, 10)", "(5, 7.5)"), "bounds 8:32"),
-        (("(6, 10)", "(5,)"), "schema 8:28"),
-        (('expected_outcome="Names', 'expected_outcom="Names'), "schema 8:9"),
-        (("6, 10", "-1, 10"), "bounds 8:29"),
-    ],
-)
+@pytest.mark.parametrize(("change", "expected"), as_tuples(TABLES["what deepeval refuses is an"]))
 def test_what_deepeval_refuses_is_an_error(change, expected):
     assert expected in found(METRIC.replace(*change))
 

@@ -1,7 +1,7 @@
 """Texts of promptfoo: which are rubrics, what they mean, and which scales in them leave no doubt."""
 
 import pytest
-from cases import read_cases
+from cases import as_tuples, read_cases
 from exports import ISOLATED
 from said import found
 
@@ -43,17 +43,7 @@ def test_a_misspelt_word_that_loses_a_text_is_told(key, kind, said):
     said(found(f"{HEAD}    {key}: [{{type: {kind}, value: Says why}}]\n", NAME))
 
 
-@pytest.mark.parametrize(
-    ("text", "path"),
-    [
-        ("- vars: {q: x}\n  assert: [{type: llm-rubric, value: Says why}]\n", (0, "assert")),
-        ("defaultTest: {assert: [{type: llm-rubric, value: Says why}]}\n", ("defaultTest", "assert")),
-        (
-            "tests: [{assert: [{type: assert-set, threshold: 0.5, assert: [{type: llm-rubric, value: Says why}]}]}]\n",
-            ("tests", 0, "assert", 0, "assert"),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "path"), as_tuples(TABLES["texts are found wherever promptfoo"]))
 def test_texts_are_found_wherever_promptfoo_has_assertions(text, path):
     assert rubrics(text) == [(path, ["Says why"])]
 

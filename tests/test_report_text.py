@@ -115,53 +115,38 @@ def test_an_excerpt_shows_all_places(text, places, labels, columns, said):
     said(full(text, finding(labelled[""], related=related[::-1]), **look))
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
-def test_a_span_of_several_lines_is_marked_to_the_end_of_its_first(end):
-    text = end.join(["a: |", "  one two", "  three", ""])
-    (span,) = spans(text, f"one two{end}  three")
-    expected = """\
-error schema: something is wrong
-    --> suite.yaml:2:3
-   2 |   one two
-     |   ^^^^^^^
-"""
-    assert expected == full(text, finding(span))
+MARKED = {  # what stands before the place, in it and behind it, the place, the line and the mark
+    "empty file": ("", "", "", "1:1", "   1 |", "     | ^"),
+    "last, empty line": ("a:\n", "", "", "2:1", "   2 |", "     | ^"),
+    "end of a line": ("a:", "", "\nb: 1\n", "1:3", "   1 | a:", "     |   ^"),
+    "end of the file": ("a: [", "", "", "1:5", "   1 | a: [", "     |     ^"),
+    **{
+        f"several lines, {name}": (
+            f"a: |{end}  ",
+            f"one two{end}  three",
+            end,
+            "2:3",
+            "   2 |   one two",
+            "     |   ^^^^^^^",
+        )
+        for name, end in (("LF", "\n"), ("CRLF", "\r\n"), ("CR", "\r"))
+    },
+    "leading tab": ("\tid: ", "a", "", "1:6", "   1 |     id: a", "     |         ^"),
+    "tab": ("id: ", "a\tb", "", "1:5", "   1 | id: a    b", "     |     ^^^^^^"),
+    "CJK": ("结果: ", "好的", "", "1:5", "   1 | 结果: 好的", "     |       ^^^^"),
+    "combining": ("e\u0301: ", "e\u0301a", "", "1:5", "   1 | e\u0301: e\u0301a", "     |    ^^"),
+    "emoji": ("👍🏽 👩‍👩‍👧 ❤️: ", "x", "", "1:14", "   1 | 👍🏽 👩‍👩‍👧 ❤️: x", "     |           ^"),
+    "Hangul": ("각: ", "x", "", "1:4", "   1 | 각: x", "     |     ^"),
+    "escape": ("\x1b[31m: ", "x", "", "1:8", "   1 | \\x1b[31m: x", "     |           ^"),
+    "bidirectional": ("a: ", "\u202ex", "", "1:4", "   1 | a: \\u202ex", "     |    ^^^^^^^"),
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "at", "place", "row", "mark"),
-    [
-        ("", 0, "1:1", "   1 |", "     | ^"),
-        ("a:\n", 3, "2:1", "   2 |", "     | ^"),
-        ("a:\nb: 1\n", 2, "1:3", "   1 | a:", "     |   ^"),
-        ("a: [", 4, "1:5", "   1 | a: [", "     |     ^"),
-    ],
-    ids=["empty file", "last, empty line", "end of a line", "end of the file"],
-)
-def test_an_empty_span_gets_one_caret(text, at, place, row, mark):
-    expected = f"error schema: something is wrong\n    --> suite.yaml:{place}\n{row}\n{mark}\n"
-    assert expected == full(text, finding(Span(at, at)))
-
-
-@pytest.mark.parametrize(
-    ("before", "marked", "shown", "underline"),
-    [
-        ("\tid: ", "a", "    id: a", "        ^"),
-        ("id: ", "a\tb", "id: a    b", "    ^^^^^^"),
-        ("结果: ", "好的", "结果: 好的", "      ^^^^"),
-        ("e\u0301: ", "e\u0301a", "e\u0301: e\u0301a", "   ^^"),
-        ("👍🏽 👩‍👩‍👧 ❤️: ", "x", "👍🏽 👩‍👩‍👧 ❤️: x", "          ^"),
-        ("각: ", "x", "각: x", "    ^"),
-        ("\x1b[31m: ", "x", "\\x1b[31m: x", "          ^"),
-        ("a: ", "\u202ex", "a: \\u202ex", "   ^^^^^^^"),
-    ],
-    ids=["leading tab", "tab", "CJK", "combining", "emoji", "Hangul", "escape", "bidirectional"],
-)
-def test_the_underline_is_under_the_text(before, marked, shown, underline):
+@pytest.mark.parametrize(("before", "marked", "after", "place", "line", "mark"), MARKED.values(), ids=MARKED)
+def test_the_mark_is_under_the_text_to_the_end_of_its_first_line(before, marked, after, place, line, mark):
     span = Span(len(before), len(before + marked))
-    place = f"suite.yaml:1:{span.start + 1}"
-    expected = f"error schema: something is wrong\n    --> {place}\n   1 | {shown}\n     | {underline}\n"
-    assert expected == full(before + marked, finding(span))
+    expected = f"error schema: something is wrong\n    --> suite.yaml:{place}\n{line}\n{mark}\n"
+    assert expected == full(before + marked + after, finding(span))
 
 
 def test_no_row_is_wider_than_asked_for():
@@ -192,17 +177,14 @@ def test_colour_changes_nothing_but_colour():
         plain = render(reporter, *files)
         assert plain == re.sub(r"\x1b\[[0-9;]*m", "", render(reporter, *files, color=True))
         assert "\x1b" not in plain
-
-
-def test_colours():
-    expected = (
-        "\x1b[33m\x1b[1mwarning\x1b[0m deprecated-description: `description` is the old name of `expected_outcome`\n"
-        "\x1b[34m    --> \x1b[0m\x1b[1mold.yaml:2:5\x1b[0m\n"
-        "\x1b[34m   2 |\x1b[0m   - description: x\n"
-        "\x1b[34m     |\x1b[0m     \x1b[33m\x1b[1m^^^^^^^^^^^\x1b[0m\n"
-        "     \x1b[32m= fix: rename `description` to `expected_outcome` (rubric-lint fix)\x1b[0m\n"
-    )
-    assert expected == render(REPORTERS["full"], result(OLD, RENAME, name="old.yaml"), color=True, quiet=True)
+    lines = render(REPORTERS["full"], files[1], color=True, quiet=True).splitlines()
+    assert lines == [
+        "\x1b[33m\x1b[1mwarning\x1b[0m deprecated-description: `description` is the old name of `expected_outcome`",
+        "\x1b[34m    --> \x1b[0m\x1b[1mold.yaml:2:5\x1b[0m",
+        "\x1b[34m   2 |\x1b[0m   - description: x",
+        "\x1b[34m     |\x1b[0m     \x1b[33m\x1b[1m^^^^^^^^^^^\x1b[0m",
+        "     \x1b[32m= fix: rename `description` to `expected_outcome` (rubric-lint fix)\x1b[0m",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -303,7 +303,7 @@ def test_calls_with_invalid_outputs_are_logged_seldom_and_lost_ones_always(caplo
 
 def test_skipped_completions_are_in_the_warning(caplog, said):
     rate(trl_reward(RUBRIC, told), MIXED, PROMPTS)
-    said(caplog.text)
+    said(caplog.messages)
 
 
 def test_a_run_that_learns_nothing_ends():

@@ -4,7 +4,7 @@ from fractions import Fraction
 from math import sqrt
 
 import pytest
-from cases import read_cases
+from cases import as_tuples, read_cases
 
 from rubric_lint.finding import Severity
 from rubric_lint.lint.engine import lint
@@ -48,15 +48,7 @@ def test_three_equal_criteria_at_4_10_and_10_pass_exactly():
     assert (result.score, result.verdict, result.to_json()["score"]) == (Fraction(4, 5), Verdict.PASS, 0.8)
 
 
-@pytest.mark.parametrize(
-    ("weights", "shares"),
-    [
-        (("0.1", "0.2", "0.7"), (1, 2, 7)),
-        (("1e-3", "1", "2.50"), (1, 1000, 2500)),
-        (("0", "2", "4"), (0, 1, 2)),
-        (("1.0000000000000000000000000000000000001", "1", "1"), (10**37 + 1, 10**37, 10**37)),
-    ],
-)
+@pytest.mark.parametrize(("weights", "shares"), as_tuples(TABLES["weights are scaled to integers"]))
 def test_weights_are_scaled_to_integers(weights, shares):
     rubric = only(analytic(*weights))
     assert tuple(criterion.grades[-1].points for criterion in rubric.criteria) == tuple(10 * part for part in shares)

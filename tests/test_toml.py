@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import said
-from cases import read_cases
+from cases import as_tuples, read_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lint_command import call, folder  # noqa: F401 (a fixture)
@@ -265,15 +265,7 @@ def test_only_the_key_is_rewritten():
     assert fix("judge.toml", quoted.encode(), unsafe=True).data.decode() == quoted.replace("wieght", "weight")
 
 
-@pytest.mark.parametrize(
-    "comment",
-    [
-        ("weigth = 2\n", "weigth = 2 # rubric-lint: ignore[unknown-field] as agreed\n"),
-        ("weigth = 2\n", "# rubric-lint: ignore[unknown-field]\nweigth = 2\n"),
-        ('e"\n\n[[criterion]]\n', 'e"\n\n# rubric-lint: ignore[unknown-field]\n[[criterion]]\n'),
-        ("[judge]", "# rubric-lint: ignore-file[unknown-field]\n[judge]"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("comment", as_tuples(TABLES["comments silence findings"]))
 def test_comments_silence_findings(comment):
     result = lint("judge.toml", JUDGE.replace("weight = 2", "weigth = 2").replace(*comment).encode())
     assert (result.findings, result.ignored) == ((), 1)

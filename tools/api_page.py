@@ -54,7 +54,7 @@ def _definition(value: Any) -> tuple[Any, str]:
 def _sign(node: ast.FunctionDef, source: str) -> str:
     """What stands between `def` and the colon, on one line."""
     head = "".join(source.splitlines(keepends=True)[node.lineno - 1 : node.body[0].lineno - 1])
-    line = " ".join(head.removesuffix(":\n").split()).replace("( ", "(").replace(", )", ")")
+    line = " ".join(head.removesuffix(":\n").split()).replace("( ", "(").replace(", )", ")").replace(" )", ")")
     return line.removeprefix("def ").replace("(self, ", "(").replace("(cls, ", "(").replace("(self)", "()")
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from rubric_lint.agree.judged.run import JudgedRun, RecordCache, Reviewer
+from rubric_lint.agree.judged.run import JudgedRun, RecordCache
 from rubric_lint.finding import Result
 from rubric_lint.lint.engine import DEFAULTS, lint
 from rubric_lint.project.files import File
@@ -75,9 +75,7 @@ def find(stem: str, name: str, text: str, beside: str) -> Result:
         Path(name).write_text(text, "utf-8")
         finder = SettingsFinder(isolated=True)
         if rule.name in JUDGED_RULES:
-            run = JudgedRun(
-                finder, ((_JUDGED,), (_LABELS,) if Path(_LABELS).exists() else ()), RecordCache(), Reviewer()
-            )
+            run = JudgedRun(finder, ((_JUDGED,), (_LABELS,) if Path(_LABELS).exists() else ()), RecordCache())
             file = File(name, finder.for_file(name))
             ((_, judged),) = run.judge_all([(file, lint(name, text.encode(), file.settings))])
             return judged

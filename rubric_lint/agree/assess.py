@@ -283,10 +283,10 @@ def of_probes(loaded: Loaded, probes: "Probes") -> Iterator[Evidence]:
     """Yield what answers made worse on purpose show against a rubric."""
     source, document = loaded.document.source, loaded.document
     places = {name: path for path, name in _list_entries(loaded)}
-    for each in probes.list_against():
-        path = places[each.criterion] if each.criterion else loaded.rubric.path
+    for criterion, rule, severity, message, plain in probes.list_against():
+        path = places[criterion] if criterion else loaded.rubric.path
         line, column, _ = source.position(document.span(path).start)
-        yield Evidence(each.criterion, each.rule, each.severity, each.message, source.name, line, column, each.plain)
+        yield Evidence(criterion, rule, severity, message, source.name, line, column, plain)
 
 
 def refuse(source: Source, findings: Sequence[Finding], asked: Asked) -> Assessment:
@@ -302,12 +302,8 @@ def assess(loaded: Loaded, evidence: Sequence[Evidence], review: Review, asked: 
     criteria = tuple(_assess_criteria(loaded, evidence, review))
     known = {each.id for each in criteria}
     others = tuple(each for each in evidence if each.criterion not in known)
-    source, start = loaded.document.source, loaded.document.span(loaded.rubric.path).start
-    line = source.position(start).line
-    head = Assessment(source.name, loaded.name, line, Trust.UNDECIDED, (), asked, review, criteria, others)
     table = review.table
-    if table and all(len(column.used) == 1 for column in table.columns):
-        head = head._replace(alike=table.answers)
+    alike = table.answers if table and all(len(column.used) == 1 for column in table.columns) else 0
     asked = asked._replace(judges=max(len(review.gates), 1))
     judges = [
         Treated(name, bound(gate.bad_caught, asked.level), bound(gate.good_passed, asked.level))
@@ -315,12 +311,13 @@ def assess(loaded: Loaded, evidence: Sequence[Evidence], review: Review, asked: 
     ]
     # A rubric is as good as the worst of its judges: the combined verdict of several runs is nobody's.
     judges.sort(key=lambda each: (not each.is_below(asked.target), min(each.caught.low, each.passed.low)))
-    head = head._replace(asked=asked, judges=tuple(judges))
-    trust, reasons = _decide(evidence, review, head.caught, head.passed, asked)
+    trust, reasons = _decide(evidence, review, judges[0] if judges else None, asked)
     needed = None
     if trust is Trust.UNDECIDED and Reason.FEW_LABELS in reasons:
         needed = count_labels(review.gates[judges[0].judge], asked._replace(look=asked.look + 1))
-    return head._replace(trust=trust, reasons=reasons, needed=needed)
+    source, start = loaded.document.source, loaded.document.span(loaded.rubric.path).start
+    about = source.name, loaded.name, source.position(start).line
+    return Assessment(*about, trust, reasons, asked, review, criteria, others, tuple(judges), needed, alike)
 
 
 def _assess_criteria(loaded: Loaded, evidence: Sequence[Evidence], review: Review) -> Iterator[Assessed]:
@@ -348,8 +345,9 @@ def _assess_criteria(loaded: Loaded, evidence: Sequence[Evidence], review: Revie
 
 
 def _decide(
-    evidence: Sequence[Evidence], review: Review, caught: Bounded | None, passed: Bounded | None, asked: Asked
+    evidence: Sequence[Evidence], review: Review, worst: Treated | None, asked: Asked
 ) -> tuple[Trust, tuple[Reason, ...]]:
+    """Return the answer and its reasons by the worst judge; None without labels."""
     against = []
     target = asked.target
     is_biased = review.chosen is Chosen.BY_VERDICT or (review.chosen is None and review.doubt.chosen is not None)
@@ -357,24 +355,25 @@ def _decide(
         against.append(Reason.ERRORS)
     elif any(each.is_blocking for each in evidence):
         against.append(Reason.TO_MEND)
-    if caught and passed and not is_biased:
-        against += [Reason.MISSES_BAD] if caught.high < target else []
-        against += [Reason.FAILS_GOOD] if passed.high < target else []
+    if worst and not is_biased:
+        against += [Reason.MISSES_BAD] if worst.caught.high < target else []
+        against += [Reason.FAILS_GOOD] if worst.passed.high < target else []
     if against:
         return Trust.NOT_TRUSTED, tuple(against)
     if review.fault:
         unjudged = Reason.INVALID if review.invalid else Reason.NOT_JUDGED
         return Trust.UNDECIDED, (unjudged if review.fault == NO_RESULTS else Reason.UNUSABLE,)
-    if caught is None or passed is None:
+    if worst is None:
         return Trust.UNDECIDED, (Reason.NO_LABELS,)
     if is_biased:
         return Trust.UNDECIDED, (Reason.BY_VERDICT,)
-    if min(caught.low, passed.low) < target:
+    if min(worst.caught.low, worst.passed.low) < target:
         return Trust.UNDECIDED, (Reason.FEW_LABELS,)
     doubt = review.doubt
-    worst = [bound(each, asked.level).low for each in doubt.at_worst(caught.share, passed.share)]
+    shares = doubt.at_worst(worst.caught.share, worst.passed.share)
+    least = min(bound(share, asked.level).low for share in shares)
     doubts = {Reason.REPEATED: doubt.repeated, Reason.UNSCORED: doubt.invalid, Reason.DISPUTED: (doubt.disputed,)}
-    against = [reason for reason, counts in doubts.items() if any(counts) and min(worst) < target]
+    against = [reason for reason, counts in doubts.items() if any(counts) and least < target]
     return (Trust.UNDECIDED, tuple(against)) if against else (Trust.TRUSTED, (Reason.SHARES_REACHED,))
 
 

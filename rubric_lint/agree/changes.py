@@ -3,10 +3,10 @@
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
-from rubric_lint.format.criterion import SCORES, Criterion, Level, Scale, Shape
+from rubric_lint.format.criterion import SCORES, Criterion, Scale, Shape
 from rubric_lint.format.rubric import fold_id
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
@@ -151,7 +151,13 @@ def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterato
         gates = {"gate": old.gate}, {"gate": new.gate}
         yield Change(What.GATE, rubric, name, *gates, paths=(old.criterion.gate_path, new.criterion.gate_path))
     if old.criterion.levels or new.criterion.levels:
-        yield from _compare_levels(rubric, old, new)
+        was, now = _levels(old), _levels(new)
+        for number in sorted({*was, *now}):
+            before, before_path = was.get(number, (None, old.criterion.path))
+            after, after_path = now.get(number, (None, new.criterion.path))
+            one, two = (each and (each["name"], words(each["outcome"]), each["score"]) for each in (before, after))
+            if one != two:
+                yield Change(What.LEVEL, rubric, name, before, after, (number,), (before_path, after_path))
     elif old.criterion.scale or new.criterion.scale:
         scales = [old.criterion.scale], [new.criterion.scale]
         yield from compare_scores(rubric, name, (old.scoring, scales[0]), (new.scoring, scales[1]))
@@ -166,11 +172,11 @@ def compare_judge_fields(
         before, after = was.get(key), now.get(key)
         if (before and words(before.text)) != (after and words(after.text)):
             paths = before and (*before.path, before.name), after and (*after.path, after.name)
-            yield Change(What.FIELD, rubric, name, _field_value(before), _field_value(after), paths=paths)
-
-
-def _field_value(told: JudgeField | None) -> Value | None:
-    return told and {"field": f"{told.name} of {told.where}" if told.where else told.name, "text": told.text}
+            old_text, new_text = (
+                told and {"field": f"{told.name} of {told.where}" if told.where else told.name, "text": told.text}
+                for told in (before, after)
+            )
+            yield Change(What.FIELD, rubric, name, old_text, new_text, paths=paths)
 
 
 def is_moved(old: Judged, new: Judged) -> bool:
@@ -195,12 +201,11 @@ def compare_places(rubric: str, pairs: Sequence[Pair], paths: tuple[Path, Path])
 
 def _paths(old: Judged, new: Judged, *names: str) -> tuple[Path, Path]:
     """Return the paths of a criterion's field on both sides, by the first of its names that is present."""
-    return _path(old.criterion, names), _path(new.criterion, names)
-
-
-def _path(criterion: Criterion, names: tuple[str, ...]) -> Path:
-    name = next((name for name in names if name in (criterion.fields or {})), "")
-    return (*criterion.path, name) if name else criterion.path
+    was, now = (
+        (*each.path, *islice((name for name in names if name in (each.fields or {})), 1))
+        for each in (old.criterion, new.criterion)
+    )
+    return was, now
 
 
 Scored = tuple[ScoringCriterion, Sequence[Scale | None]]
@@ -209,15 +214,12 @@ Scored = tuple[ScoringCriterion, Sequence[Scale | None]]
 def compare_scores(rubric: str, name: str | None, old: Scored, new: Scored) -> Iterator[Change]:
     """Yield the changes of outcome for the scores 0 to 10, one per run of scores that change alike."""
     was, now = read_outcomes(old[0]), read_outcomes(new[0])
-
-    def sides(score: int) -> tuple[str | None, str | None]:
-        return was.get(score), now.get(score)
-
-    for (before, after), run in groupby(SCORES, sides):
+    for (before, after), run in groupby(SCORES, lambda score: (was.get(score), now.get(score))):
         if words(before) != words(after):
             scores = tuple(run)
+            told, said = (None if outcome is None else {"outcome": outcome} for outcome in (before, after))
             paths = _band_path(old[1], scores[0]), _band_path(new[1], scores[0])
-            yield Change(What.SCORES, rubric, name, _outcome_value(before), _outcome_value(after), scores, paths)
+            yield Change(What.SCORES, rubric, name, told, said, scores, paths)
 
 
 def _band_path(scales: Sequence[Scale | None], score: int) -> Path | None:
@@ -232,35 +234,14 @@ def weigh(judged: Judged) -> Value:
     return {"weight": float(judged.scoring.weight), "share": float(judged.scoring.share)}
 
 
-def _outcome_value(outcome: str | None) -> Value | None:
-    return None if outcome is None else {"outcome": outcome}
-
-
-def _compare_levels(rubric: str, old: Judged, new: Judged) -> Iterator[Change]:
-    was, now = _levels(old), _levels(new)
-    for number in sorted({*was, *now}):
-        before, after = was.get(number), now.get(number)
-        if _same(before) != _same(after):
-            paths = _level_path(old.criterion, number), _level_path(new.criterion, number)
-            yield Change(What.LEVEL, rubric, new.criterion.id, before, after, (number,), paths)
-
-
-def _level_path(criterion: Criterion, number: int) -> Path:
-    return next((level.path for level in criterion.levels or () if level.number == number), criterion.path)
-
-
-def _levels(judged: Judged) -> dict[int, dict[str, Any]]:
+def _levels(judged: Judged) -> dict[int, tuple[Value, Path]]:
+    """Return the value of each level, and its path."""
     worth = {grade.answer: grade.score for grade in judged.scoring.grades}
-    levels: Sequence[Level] = judged.criterion.levels or ()
     return {
-        level.number: {"name": level.name, "outcome": level.outcome, "score": float(worth[level.number])}
-        for level in levels
+        level.number: ({"name": level.name, "outcome": level.outcome, "score": float(worth[level.number])}, level.path)
+        for level in judged.criterion.levels or ()
         if level.number is not None
     }
-
-
-def _same(level: Value | None) -> Hashable:
-    return level and (level["name"], words(level["outcome"]), level["score"])
 
 
 Rubrics = Mapping[str, ScoringRubric]
@@ -313,7 +294,11 @@ def compare(pairs: list[RubricPair]) -> Iterator[Change]:
             what = What.RUBRIC_ADDED if new else What.RUBRIC_REMOVED
             name = (new or old).name  # type: ignore[union-attr]
             paths = (old.model.path if old else None, new.model.path if new else None)
-            yield Change(what, name, None, _rubric_value(old), _rubric_value(new), paths=paths, was=name)
+            was, now = (
+                {"shape": str(each.shape), "criteria": len(each.model.criteria)} if each else None
+                for each in (old, new)
+            )
+            yield Change(what, name, None, was, now, paths=paths, was=name)
             continue
         if renames and old.name != new.name:
             sides, paths = ({"name": old.name}, {"name": new.name}), (old.model.path, new.model.path)
@@ -325,7 +310,10 @@ def compare(pairs: list[RubricPair]) -> Iterator[Change]:
 def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
     name, paths = new.name, (old.model.path, new.model.path)
     if old.model.thresholds != new.model.thresholds:
-        yield Change(What.THRESHOLDS, name, None, _thresholds(old), _thresholds(new), paths=paths)
+        old_limits, new_limits = (
+            dict(zip(("pass", "borderline"), map(float, each.model.thresholds), strict=True)) for each in (old, new)
+        )
+        yield Change(What.THRESHOLDS, name, None, old_limits, new_limits, paths=paths)
     if old.shape is not new.shape:
         yield Change(What.SHAPE, name, None, {"shape": str(old.shape)}, {"shape": str(new.shape)}, paths=paths)
         return
@@ -347,17 +335,6 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
 def list_judged(rubric: ScoringRubric) -> list[Judged]:
     """Return the criteria of a rubric, in order; none of a holistic one."""
     return [Judged(*each) for each in zip(rubric.model.criteria, rubric.criteria, strict=True)]
-
-
-def _thresholds(rubric: ScoringRubric) -> Value:
-    pass_at, borderline_at = rubric.model.thresholds
-    return {"pass": float(pass_at), "borderline": float(borderline_at)}
-
-
-def _rubric_value(rubric: ScoringRubric | None) -> Value | None:
-    if rubric is None:
-        return None
-    return {"shape": str(rubric.shape), "criteria": len(rubric.model.criteria)}
 
 
 def prepare_all(loaded: Mapping[str, Loaded]) -> dict[str, ScoringRubric]:
@@ -394,12 +371,14 @@ class Effect(NamedTuple):
     @property
     def verdicts(self) -> tuple[str, str]:
         """The old and the new verdict."""
-        return _verdict(self.old), _verdict(self.new)
+        old, new = (str(each.result.verdict) if each.result else INVALID for each in self)
+        return old, new
 
     @property
     def is_changed(self) -> bool:
         """True if the verdict or the score differs."""
-        return self.verdicts[0] != self.verdicts[1] or _score(self.old) != _score(self.new)
+        was, now = (each.result and (each.result.verdict, each.result.score) for each in self)
+        return was != now
 
     def to_json(self) -> dict[str, Any]:
         """Return the effect as in the JSON report."""
@@ -443,14 +422,6 @@ def score_both(entries: Iterable[tuple[int, bytes | OutputError]], pairs: list[R
     old, new = Scorer(was), Scorer(now)
     for line, text in entries:
         yield Effect(old.tell(text, line), new.tell(text, line))
-
-
-def _verdict(outcome: Outcome) -> str:
-    return str(outcome.result.verdict) if outcome.result else INVALID
-
-
-def _score(outcome: Outcome) -> Any:
-    return outcome.result and outcome.result.score
 
 
 def _as_record(outcome: Outcome) -> dict[str, Any]:

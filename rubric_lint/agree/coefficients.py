@@ -123,10 +123,8 @@ def alpha_ordinal(rows: Sequence[Row], scale: Scale) -> Statistic:
     """
     size, given = len(scale.values), _count_values(rows, len(scale.values))
     unit = _common_unit(given)
-    several = [number for number, row in enumerate(given) if sum(row) > 1]
-    listed = [
-        (number, sum(given[number]), [each for each in enumerate(given[number]) if each[1]]) for number in several
-    ]
+    each_value = [[(place, times) for place, times in enumerate(row) if times] for row in given]
+    listed = [(number, sum(row), each_value[number]) for number, row in enumerate(given) if sum(row) > 1]
     totals = [[row[place] if sum(row) > 1 else 0 for row in given] for place in range(size)]
 
     def compare(counts: Sequence[int]) -> Ratio:
@@ -136,11 +134,8 @@ def alpha_ordinal(rows: Sequence[Row], scale: Scale) -> Statistic:
             ranks.append(2 * below + count)
             below += count
         n = below
-        chance = (
-            2
-            * unit
-            * (n * sum(c * r * r for c, r in zip(found, ranks, strict=True)) - sum(map(mul, found, ranks)) ** 2)
-        )
+        squares = sum(count * rank * rank for count, rank in zip(found, ranks, strict=True))
+        chance = 2 * unit * (n * squares - sum(map(mul, found, ranks)) ** 2)
         apart = 0
         for number, ratings, values in listed:
             if counts[number] and len(values) > 1:

@@ -1,5 +1,6 @@
 """Compare raters: two of them, or all of one side."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
@@ -55,13 +56,13 @@ def choose_statistics(
     found: dict[str, Statistic] = {}
     more: dict[str, Statistic] = {}
     weighted, plain = (more, found) if scale.kind in {Kind.CHECK, Kind.BAND} else (found, more)
-    if scale.is_ordered:
+    if scale.kind is not Kind.CHECK:
         if is_pair:
             weighted["kappa_quadratic"] = coefficients.kappa(rows, scale, quadratic=True)
         weighted["alpha_ordinal"] = coefficients.alpha_ordinal(rows, scale)
         weighted["ac2"] = coefficients.gwet(rows, scale, quadratic=True)
         more["alpha_interval"] = coefficients.alpha_interval(rows, scale)
-    if scale.is_coarse:
+    if scale.kind is not Kind.SCORE:
         if is_pair:
             plain["kappa"] = coefficients.kappa(rows, scale)
         plain["alpha_nominal"] = coefficients.alpha_nominal(rows, scale)
@@ -100,12 +101,13 @@ def compute(joined: Joined, charts: Sequence[Chart], draws: Draws) -> list[dict[
 def _make_figure(name: str, chart: Chart, counts: Sequence[int], drawn: Sequence[float | None] | None) -> Figure:
     """Return a figure, with an interval if there are draws and enough answers."""
     value = evaluate(chart.statistics[name], counts)
-    note = explain(name, value, chart.measure.scale, chart.projection.rows, counts)
+    seen = list(_rated(chart.projection.rows, counts))
+    note = explain(name, value, chart.measure.scale, [row for row, _ in seen])
     if value is None and note is None:
         note = "one of the ratings never varies"
     if value is None or drawn is None:
         return Figure(name, value, reason=note)
-    rated = _count_rated(chart.projection.rows, counts)
+    rated = sum(count for _, count in seen)
     if rated < LEAST:
         few = f"{count_answers(rated)}: {LEAST} give a rough interval, {FIRM} a firm one"
         return Figure(name, value, reason=join(note, few))
@@ -114,8 +116,13 @@ def _make_figure(name: str, chart: Chart, counts: Sequence[int], drawn: Sequence
         return Figure(
             name, value, reason=join(note, "no interval: undefined in over 5% of the draws; add answers that vary")
         )
-    rough = rated < FIRM or _count_off(chart.projection.rows, counts) < LEAST_OFF
-    return Figure(name, value, interval.low, interval.high, rough, note)
+    low, high, _ = interval
+    times: Counter[int | None] = Counter()
+    for row, count in seen:
+        times.update({place: row.count(place) * count for place in row if place is not None})
+    usual = {times.most_common(1)[0][0], None}
+    off = sum(count for row, count in seen if set(row) - usual)
+    return Figure(name, value, low, high, rated < FIRM or off < LEAST_OFF, note)
 
 
 def join(*reasons: str | None) -> str | None:
@@ -128,20 +135,17 @@ def count_answers(answers: int) -> str:
     return "1 answer" if answers == 1 else f"{answers:,} answers"
 
 
-def explain(name: str, value: float | None, scale: Scale, rows: Sequence[Row], counts: Sequence[int]) -> str | None:
-    """Return why a statistic is undefined, or what a defined one cannot show."""
-    seen = list(_rated(rows, counts))
-    if not seen:
+def explain(name: str, value: float | None, scale: Scale, rows: Sequence[Row]) -> str | None:
+    """Return why a statistic is undefined for rows that occur, or what a defined one cannot show."""
+    if not rows:
         return "no answer has two ratings"
-    values = {place for row, _ in seen for place in row if place is not None}
+    values = {place for row in rows for place in row if place is not None}
     if len(values) == 1:
         only = scale.names[next(iter(values))]
         if value is None:
             return f"no variation: every rating is {only}"
         return f"no variation (every rating is {only}), so it shows nothing" if name in {"ac1", "ac2"} else None
-    if name in {"kappa", "kappa_quadratic"} and any(
-        len(set(column)) == 1 for column in zip(*(row for row, _ in seen), strict=True)
-    ):
+    if name in {"kappa", "kappa_quadratic"} and any(len(set(column)) == 1 for column in zip(*rows, strict=True)):
         return "one rater never varies"
     return None
 
@@ -155,17 +159,6 @@ def _rated(rows: Sequence[Row], counts: Sequence[int]) -> Iterator[tuple[Row, in
 
 def _count_rated(rows: Sequence[Row], counts: Sequence[int]) -> int:
     return sum(count for _, count in _rated(rows, counts))
-
-
-def _count_off(rows: Sequence[Row], counts: Sequence[int]) -> int:
-    """Count the answers with a rating other than the commonest one."""
-    times: dict[int, int] = {}
-    for row, count in _rated(rows, counts):
-        for place in row:
-            if place is not None:
-                times[place] = times.get(place, 0) + count
-    commonest = max(times, key=lambda place: times[place], default=None)
-    return sum(count for row, count in _rated(rows, counts) if set(row) - {commonest, None})
 
 
 class Between(StrEnum):
@@ -273,11 +266,7 @@ class Comparison(NamedTuple):
 
 
 def compare(
-    between: Between,
-    raters: Mapping[str, Judgements],
-    measures: Sequence[Measure],
-    draws: Draws,
-    target: Fraction,
+    between: Between, raters: Mapping[str, Judgements], measures: Sequence[Measure], draws: Draws, target: Fraction
 ) -> Comparison:
     """Compare raters on each scale."""
     joined = Joined(list(raters.values()))
@@ -311,21 +300,19 @@ def _count_pair(chart: Chart, counts: Sequence[int], target: Fraction | None) ->
             above += count if apart > 0 else 0
             below += count if apart < 0 else 0
     exact = Share(sum(confusion[place][place] for place in range(size)), sum(map(sum, confusion)))
-    gate = None if target is None or measure.meets is None else _decide(confusion, measure.meets, target)
+    gate = None
+    if target is not None and (meets := measure.meets):
+        times: Counter[tuple[bool, bool]] = Counter()
+        for first, row in enumerate(confusion):
+            for second, count in enumerate(row):
+                times[meets[first], meets[second]] += count
+        caught = Share(times[False, False], times[False, False] + times[False, True])
+        passed = Share(times[True, True], times[True, True] + times[True, False])
+        more, reason = _find_more(caught, target)
+        total = caught.n + passed.n
+        labels = ceil(Fraction(more * total, caught.n)) if more is not None and caught.n else None
+        gate = Gate(caught, passed, target, more, labels, reason)
     return PairCounts(confusion, exact, Sides(above, below), gate)
-
-
-def _decide(confusion: list[list[int]], meets: Sequence[bool], target: Fraction) -> Gate:
-    times = {(label, judge): 0 for label in (False, True) for judge in (False, True)}
-    for first, row in enumerate(confusion):
-        for second, count in enumerate(row):
-            times[meets[first], meets[second]] += count
-    caught = Share(times[False, False], times[False, False] + times[False, True])
-    passed = Share(times[True, True], times[True, True] + times[True, False])
-    more, reason = _find_more(caught, target)
-    total = caught.n + passed.n
-    labels = ceil(Fraction(more * total, caught.n)) if more is not None and caught.n else None
-    return Gate(caught, passed, target, more, labels, reason)
 
 
 def _find_more(caught: Share, target: Fraction) -> tuple[int | None, str | None]:
@@ -402,28 +389,23 @@ def contend(labels: Judgements, two: Sequence[Judgements], measures: Sequence[Me
     charts = []
     for measure in _own_scales(measures):
         projection = joined.project(measure)
-        one, other = (_alpha([(row[0], row[side]) for row in projection.rows], measure) for side in (1, 2))
-        charts.append(Chart(measure, projection, {"alpha_difference": coefficients.difference(one, other)}))
-    return [
-        Contest(chart.measure, len(shared), _count_right(chart, joined), figures["alpha_difference"])
-        for chart, figures in zip(charts, compute(joined, charts, draws), strict=True)
-    ]
-
-
-def _alpha(rows: Sequence[Row], measure: Measure) -> coefficients.Statistic:
-    statistics, _ = choose_statistics(measure, rows, rows, is_pair=False)
-    return next(statistic for name, statistic in statistics.items() if name.startswith("alpha"))
-
-
-def _count_right(chart: Chart, joined: Joined) -> Sides:
-    meets = chart.measure.meets
-    only = [0, 0]
-    for row, count in zip(chart.projection.rows, chart.projection.tally(joined.counts), strict=True):
-        label, *judged = row if meets is None else tuple(None if each is None else meets[each] for each in row)
-        first, second = (each == label for each in judged)
-        if first is not second:
-            only[second] += count
-    return Sides(*only)
+        alphas = []
+        for side in (1, 2):
+            rows = [(row[0], row[side]) for row in projection.rows]
+            statistics, _ = choose_statistics(measure, rows, rows, is_pair=False)
+            alphas.append(next(statistic for name, statistic in statistics.items() if name.startswith("alpha")))
+        charts.append(Chart(measure, projection, {"alpha_difference": coefficients.difference(*alphas)}))
+    contests = []
+    for chart, figures in zip(charts, compute(joined, charts, draws), strict=True):
+        meets = chart.measure.meets
+        only = [0, 0]
+        for row, count in zip(chart.projection.rows, chart.projection.tally(joined.counts), strict=True):
+            label, *judged = row if meets is None else tuple(None if each is None else meets[each] for each in row)
+            first, second = (each == label for each in judged)
+            if first is not second:
+                only[second] += count
+        contests.append(Contest(chart.measure, len(shared), Sides(*only), figures["alpha_difference"]))
+    return contests
 
 
 def count_votes(
@@ -438,30 +420,24 @@ def count_votes(
     charts = []
     for measure in _own_scales(measures):
         projection = joined.project(measure)
-        votes = coefficients.independent_votes(projection.rows, measure.scale)
-        charts.append(Chart(measure, projection, {"independent_votes": votes}))
+        statistic = coefficients.independent_votes(projection.rows, measure.scale)
+        charts.append(Chart(measure, projection, {"independent_votes": statistic}))
     if len(shared) < FIRM:
         reason = f"{count_answers(len(shared))} with a label and every judge's output; at least {FIRM} are needed"
-        return [
-            Measured(chart.measure, len(shared), "votes", Figure("independent_votes", None, reason=reason))
-            for chart in charts
-        ]
-    found = compute(joined, charts, draws)
-    return [
-        Measured(chart.measure, len(shared), "votes", _cap(figures["independent_votes"], len(judges)))
-        for chart, figures in zip(charts, found, strict=True)
-    ]
-
-
-def _cap(figure: Figure, judges: int) -> Figure:
-    """Return the figure, at most the number of judges, or why there is none."""
-    if figure.value is None:
-        reason = figure.reason or "the judges' errors cancel out, or there are none"
-        return Figure(figure.statistic, None, reason=reason)
-    value, low, high = (
-        None if each is None else min(each, float(judges)) for each in (figure.value, figure.low, figure.high)
-    )
-    return Figure(figure.statistic, value, low, high, figure.rough, figure.reason)
+        votes = [Figure("independent_votes", None, reason=reason) for _ in charts]
+    else:
+        votes = [figures["independent_votes"] for figures in compute(joined, charts, draws)]
+    found = []
+    for chart, figure in zip(charts, votes, strict=True):
+        if figure.value is None:
+            why = figure.reason or "the judges' errors cancel out, or there are none"
+            capped = Figure(figure.statistic, None, reason=why)
+        else:  # a panel is worth at most the number of its judges
+            limits = (figure.value, figure.low, figure.high)
+            value, low, high = (None if each is None else min(each, float(len(judges))) for each in limits)
+            capped = Figure(figure.statistic, value, low, high, figure.rough, figure.reason)
+        found.append(Measured(chart.measure, len(shared), "votes", capped))
+    return found
 
 
 def compare_samples(judgements: Judgements, measures: Sequence[Measure], draws: Draws) -> list[Measured]:

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from rubric_lint.agree.changes import list_judged, pair_rubrics, pair_up
 from rubric_lint.agree.intervals import Share, Sides
-from rubric_lint.agree.judged.run import RecordFile
+from rubric_lint.agree.judged.run import RecordFile, Sources
 from rubric_lint.agree.judged.table import build_table
 from rubric_lint.agree.ratings import Key, Ratings
 from rubric_lint.agree.reading import Reader, UnusableError
 from rubric_lint.messages import list_names
-from rubric_lint.scoring.grading import OVERALL, ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.grading import OVERALL, ScoringRubric
 from rubric_lint.scoring.meaning import hash_criteria
 
 _ERROR = Fraction(1, 20)
@@ -117,7 +117,7 @@ class Versus(NamedTuple):
 
 
 class Traced(NamedTuple):
-    """A criterion with its measured wordings, the newest first; `best` is the number of the one that is shown best."""
+    """A criterion with its measured wordings, the newest first; `best` is that which is better than each other one."""
 
     criterion: str
     wordings: tuple[Wording, ...]
@@ -146,13 +146,6 @@ class History(NamedTuple):
         """Return it as in the JSON report."""
         criteria = [each.to_json() for each in self.criteria]
         return {"versions": self.versions, "measured": self.measured, "criteria": criteria, "notes": list(self.notes)}
-
-
-class Sources(NamedTuple):
-    """The files of results and of labels."""
-
-    results: Sequence[RecordFile]
-    labels: Sequence[RecordFile]
 
 
 def list_unmatched(versions: Iterable[Version], results: Iterable[RecordFile]) -> Iterator[str]:
@@ -217,7 +210,10 @@ def _trace_criterion(rubric: ScoringRubric, place: int, meanings: Sequence[_Mean
         found[wording.hash] = wording._replace(step=step, right=right, flips=flips)
     wordings = tuple(each for each in found.values() if each.step)
     versus = tuple(_compare(wordings, *pair) for pair in combinations(range(len(wordings)), 2))
-    return Traced(rubric.criteria[place].id, wordings, versus, _find_best(len(wordings), versus))
+    level = _ERROR / max(len(versus), 1)  # shared by the comparisons (Bonferroni)
+    wins = Counter(each.better for each in versus if each.p is not None and each.p <= level and not each.is_blunter)
+    best = next((number for number, times in wins.items() if times == len(wordings) - 1), None)
+    return Traced(rubric.criteria[place].id, wordings, versus, best)
 
 
 def _find_place(old: ScoringRubric, new: ScoringRubric, place: int) -> int | None:
@@ -235,7 +231,8 @@ def _find_place(old: ScoringRubric, new: ScoringRubric, place: int) -> int | Non
 def _measure(rubric: ScoringRubric, place: int, version: Version, ratings: Ratings | None) -> Wording:
     criterion = rubric.criteria[place]
     told = hash_criteria(rubric.model, rubric.criteria)[criterion.id]
-    found = Wording(told, version.commit, version.date, _word(criterion), {}, {}, {})
+    text = " ".join((criterion.outcome or criterion.grades[-1].outcome or "").split())
+    found = Wording(told, version.commit, version.date, text, {}, {}, {})
     if ratings is None:
         return found
     table = build_table(ratings, rubric)
@@ -257,11 +254,6 @@ def _measure(rubric: ScoringRubric, place: int, version: Version, ratings: Ratin
     return found._replace(step=step, right=right, flips=flips)
 
 
-def _word(criterion: ScoringCriterion) -> str:
-    """Return what is judged, else what the best answer has."""
-    return " ".join((criterion.outcome or criterion.grades[-1].outcome or "").split())
-
-
 def _compare(wordings: Sequence[Wording], first: int, second: int) -> Versus:
     one, other = wordings[first], wordings[second]
     if common := one.right.keys() & other.right.keys():
@@ -276,13 +268,3 @@ def _compare(wordings: Sequence[Wording], first: int, second: int) -> Versus:
     apart = tuple(Fraction(x, n) if n else Fraction(0) for x, n in counts)
     only = sides.count((True, False)), sides.count((False, True))
     return Versus(first, second, by, len(common), *only, (apart[0], apart[1]))
-
-
-def _find_best(count: int, versus: Sequence[Versus]) -> int | None:
-    """Return the wording that is better than each other one; the error is shared by the comparisons (Bonferroni)."""
-    level = _ERROR / max(len(versus), 1)
-    wins: Counter[int] = Counter()
-    for each in versus:
-        if each.p is not None and each.p <= level and not each.is_blunter:
-            wins[each.better] += 1
-    return next((number for number, times in wins.items() if times == count - 1), None)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.coefficients import Statistic
@@ -143,11 +144,6 @@ def incomplete_beta(x: float, a: float, b: float) -> float:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):
         return 1 - incomplete_beta(1 - x, b, a)
-    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
-    return math.exp(log_front) / (a * _continue_fraction(x, a, b))
-
-
-def _continue_fraction(x: float, a: float, b: float) -> float:
     value, c, d = 1.0, 1.0, 0.0
     for term in range(1, _MOST_TERMS):
         m = term // 2
@@ -160,7 +156,8 @@ def _continue_fraction(x: float, a: float, b: float) -> float:
         value *= c * d
         if abs(c * d - 1) < _ENOUGH:
             break
-    return value
+    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+    return math.exp(log_front) / (a * value)
 
 
 def _keep_off_zero(value: float) -> float:
@@ -241,14 +238,6 @@ _CHUNK = 1 << 20
 """The most numbers to draw at once."""
 
 
-class Interval(NamedTuple):
-    """The limits of an interval of 95%; `undefined` draws were left out."""
-
-    low: float
-    high: float
-    undefined: int = 0
-
-
 def random_words(seed: int) -> Iterator[int]:
     """Yield the 64-bit numbers of SplitMix64."""
     state = seed & _WORD
@@ -264,20 +253,17 @@ def resample(kinds: Sequence[int], size: int, draws: int, seed: int = 1) -> Iter
 
     `kinds` has the kind of each answer, a number below `size`, in the order of their ids.
     """
-    if kinds and draws:
-        try:
-            yield from _resample_at_once(kinds, size, draws, seed)
-        except ImportError:
-            yield from _resample_one_by_one(kinds, size, draws, seed)
-
-
-def _resample_one_by_one(kinds: Sequence[int], size: int, draws: int, seed: int) -> Iterator[list[int]]:
-    words, n = random_words(seed), len(kinds)
-    for _ in range(draws):
-        counts = [0] * size
-        for _, word in zip(range(n), words, strict=False):
-            counts[kinds[word * n >> 64]] += 1
-        yield counts
+    if not kinds:
+        return
+    try:
+        yield from _resample_at_once(kinds, size, draws, seed)
+    except ImportError:
+        words, n = random_words(seed), len(kinds)
+        for _ in range(draws):
+            counts = [0] * size
+            for word in islice(words, n):
+                counts[kinds[word * n >> 64]] += 1
+            yield counts
 
 
 def _resample_at_once(kinds: Sequence[int], size: int, draws: int, seed: int) -> Iterator[list[int]]:
@@ -300,8 +286,8 @@ def _resample_at_once(kinds: Sequence[int], size: int, draws: int, seed: int) ->
         yield from np.bincount(drawn.ravel(), minlength=count * size).reshape(count, size).tolist()
 
 
-def find_interval(values: Sequence[float | None]) -> Interval | None:
-    """Return the limits of 95%, or None if over 5% of the draws are undefined.
+def find_interval(values: Sequence[float | None]) -> tuple[float, float, int] | None:
+    """Return the limits of 95% and how many draws are undefined, or None if over 5% of them are.
 
     Of m defined draws these are the order statistics floor((m + 1)/40) from below and from above.
     """
@@ -310,7 +296,7 @@ def find_interval(values: Sequence[float | None]) -> Interval | None:
     place = (len(defined) + 1) // 40
     if not place or 20 * undefined > len(values):
         return None
-    return Interval(defined[place - 1], defined[-place], undefined)
+    return defined[place - 1], defined[-place], undefined
 
 
 def evaluate(statistic: Statistic, counts: Sequence[int]) -> float | None:

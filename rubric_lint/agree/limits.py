@@ -79,7 +79,18 @@ class Limits(NamedTuple):
     def decide(self, totals: Totals, other: OtherRun | None) -> Iterator[Limit]:
         """Yield each limit with its decision."""
         if self.on_worse and other:
-            yield _decide_worse(other)
+            # The sign test, as an interval: a judge that is asked again changes as many results in each direction.
+            worse, better = other.worse.count, other.better.count
+            share, half, needed = Share(worse, worse + better), Fraction(1, 2), None
+            told = "changed answers got worse" if share.n else "no answer changed"
+            if not other.counts.both:
+                decision, told = Decision.BROKEN, "no answer is valid in both runs, so nothing is compared"
+            elif not worse:
+                decision = Decision.KEPT
+            else:
+                decision, needed = _decide(Share(better, share.n), half)
+            advice = "see the answers listed as worse"
+            yield Limit(WORSE, half, told, advice, bound(share, _LEVEL), decision, needed)
         if self.pass_share is not None:
             share = Share(totals.verdicts[Verdict.PASS], totals.verdicts.total())
             decision, needed = _decide(share, self.pass_share)
@@ -115,20 +126,3 @@ def _decide(good: Share, asked: Fraction) -> tuple[Decision, int | None]:
     if low >= asked:
         return Decision.KEPT, None
     return Decision.UNDECIDED, count_deciding(good, asked, _LEVEL)
-
-
-def _decide_worse(other: OtherRun) -> Limit:
-    """Decide whether more answers got worse than better: the sign test, as an interval.
-
-    A judge that is asked again changes some results by chance, and as many in each direction.
-    """
-    worse, better = other.worse.count, other.better.count
-    share, half, needed = Share(worse, worse + better), Fraction(1, 2), None
-    if not other.counts.both:
-        decision, told = Decision.BROKEN, "no answer is valid in both runs, so nothing is compared"
-    elif not worse:
-        decision, told = Decision.KEPT, "changed answers got worse" if better else "no answer changed"
-    else:
-        told = "changed answers got worse"
-        decision, needed = _decide(Share(better, share.n), half)
-    return Limit(WORSE, half, told, "see the answers listed as worse", bound(share, _LEVEL), decision, needed)

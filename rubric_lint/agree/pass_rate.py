@@ -91,17 +91,18 @@ def _find_obstacle(counts: PassCounts, chosen: Chosen | None) -> str | None:
         )
     if counts.labels < LEAST_LABELS:
         return f"{_number(counts.labels, 'label')}; at least {LEAST_LABELS} are needed"
-    return _word_few(counts.others, chosen) if counts.others < LEAST_LABELS else None
-
-
-def _word_few(others: int, chosen: Chosen) -> str:
-    """Return what is missing if few judged answers have no label."""
-    if others:
-        have = f"{_number(others, 'judged answer')} {'has' if others == 1 else 'have'}"
+    if counts.others >= LEAST_LABELS:
+        return None
+    if counts.others:
+        have = f"{_number(counts.others, 'judged answer')} {'has' if counts.others == 1 else 'have'}"
         return f"only {have} no label; at least {LEAST_LABELS} are needed"
-    if chosen is Chosen.SEPARATE:
-        return "every judged answer has a label, so there are no others whose rate could be estimated"
-    return "every judged answer has a label, so the share of the labels needs no correction"
+    is_separate = chosen is Chosen.SEPARATE
+    why = (
+        "there are no others whose rate could be estimated"
+        if is_separate
+        else "the share of the labels needs no correction"
+    )
+    return f"every judged answer has a label, so {why}"
 
 
 def estimate_by_labels(counts: PassCounts) -> Estimate:

@@ -87,14 +87,11 @@ def pool(several: Sequence[Ratings]) -> Ratings:
                 verdicts = side.setdefault(rater, {})
                 for key, judgement in judgements.items():
                     place = f"{rubric}/{name_key(key)}", rubric, type(key).__name__
-                    verdicts[place] = _keep_verdict(judgement)
+                    (_, verdict), (_, higher) = judgement.ends
+                    samples = tuple(((), each) for _, each in judgement.samples)
+                    verdicts[place] = Judgement(((), verdict), None, samples, higher=((), higher))
     ways = {ratings.chosen for ratings in several if ratings.has_joined_labels}
     return Ratings(None, judges, people, ways.pop() if len(ways) == 1 else None, panels)
-
-
-def _keep_verdict(judgement: Judgement) -> Judgement:
-    (_, verdict), (_, higher) = judgement.ends
-    return Judgement(((), verdict), None, tuple(((), each) for _, each in judgement.samples), higher=((), higher))
 
 
 def make_id_key(name: object) -> Key:
@@ -124,38 +121,30 @@ def combine_people(people: Mapping[str, Judgements]) -> Judgements:
     for rater, judgements in people.items():
         for key, judgement in judgements.items():
             given.setdefault(key, []).append((rater, judgement))
-    return {key: _combine(several) for key, several in given.items()}
+    combined = {}
+    for key, several in given.items():
+        answers, verdict = find_middle([each.given for _, each in several])
+        reasons = []
+        for place, answer in enumerate(answers):
+            rater, chosen = next(each for each in several if each[1].given[0][place] == answer)
+            reason = chosen.reason(place)
+            reasons.append(reason and f"{rater}: {reason}")
+        higher = find_middle([each.ends[1] for _, each in several], better=True)
+        combined[key] = Judgement((answers, verdict), tuple(reasons) if any(reasons) else None, higher=higher)
+    return combined
 
 
-def _combine(several: Sequence[tuple[str, Judgement]]) -> Judgement:
-    answers: list[AnswerValue | None] = []
-    reasons = []
-    for place, values in enumerate(zip(*(each.given[0] for _, each in several), strict=True)):
-        answers.append(_find_middle(values))
-        rater, chosen = several[values.index(answers[-1])]
-        reason = chosen.reason(place)
-        reasons.append(reason and f"{rater}: {reason}")
-    given = tuple(answers), _find_middle_verdict(each.given[1] for _, each in several)
-    higher = find_higher([each.ends[1] for _, each in several])
-    return Judgement(given, tuple(reasons) if any(reasons) else None, higher=higher)
-
-
-def find_higher(signatures: Sequence[Signature]) -> Signature:
-    """Return for each criterion and the verdict the better of two in the middle."""
+def find_middle(signatures: Sequence[Signature], *, better: bool = False) -> Signature:
+    """Return the median of each criterion and of the verdict; of two in the middle the worse, or the better."""
     columns = zip(*(answers for answers, _ in signatures), strict=True)
-    verdict = _find_middle_verdict((verdict for _, verdict in signatures), better=True)
-    return tuple(_find_middle(values, better=True) for values in columns), verdict
+    verdict = _find_middle((VERDICTS.index(verdict) for _, verdict in signatures if verdict), better=better)
+    answers = tuple(_find_middle(values, better=better) for values in columns)
+    return answers, None if verdict is None else VERDICTS[int(verdict)]
 
 
 def _find_middle(values: Iterable[AnswerValue | None], *, better: bool = False) -> AnswerValue | None:
-    """Return the median; of two in the middle the worse, or the better."""
     known = sorted(value for value in values if value is not None)
     return known[(len(known) - (not better)) // 2] if known else None
-
-
-def _find_middle_verdict(verdicts: Iterable[Verdict | None], *, better: bool = False) -> Verdict | None:
-    middle = _find_middle((VERDICTS.index(verdict) for verdict in verdicts if verdict), better=better)
-    return None if middle is None else VERDICTS[middle]
 
 
 class Joined:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.agree.analysis import LABEL
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, find_higher, make_id_key, name_key
+from rubric_lint.agree.ratings import Judgement, Judgements, Key, Ratings, find_middle, make_id_key, name_key
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, point_to_known
 from rubric_lint.outputs.blocks import Entry as Text
@@ -196,11 +196,7 @@ class Reader:
     """A reader of results and labels for the rubrics of a file."""
 
     def __init__(
-        self,
-        rubrics: Mapping[str, ScoringRubric],
-        extract: Extract = Extract.LAST,
-        *,
-        any_version: bool = False,
+        self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.LAST, *, any_version: bool = False
     ) -> None:
         self.invalid: list[Invalid] = []
         self._rubrics = rubrics
@@ -279,10 +275,9 @@ class Reader:
         if verdict is None and None not in flat.answers:
             verdict = rubric.grade(read_whole(flat, rubric)).verdict
         judgement = Judgement((flat.answers, verdict))
-        found = _Found(find_source(value, file), rubric, make_id_key(name), file, line, judgement, is_of_sheet=True)
-        found = found._replace(text=bare_text(value.get("answer")))
-        if not OF_TABLE.isdisjoint(value):  # results that we wrote: without a rater they are of the judge
-            found = found._replace(is_of_sheet=False)
+        source, text = find_source(value, file), bare_text(value.get("answer"))
+        is_of_sheet = OF_TABLE.isdisjoint(value)  # else results that we wrote: without a rater they are of the judge
+        found = _Found(source, rubric, make_id_key(name), file, line, judgement, None, is_of_sheet, text)
         other = read_judged_by(value) not in {None, rubric.hash}
         if verdict is None and not any(answer is not None for answer in flat.answers):
             self._leave_out(SKIPPED, found.place)
@@ -295,13 +290,18 @@ class Reader:
             self._leave_out(NO_ID, f"{file}:{line}")
             return
         answer = value.get("answer")
-        judgement = _judge(entry)._replace(
+        if entry.judged is None:
+            judgement = _judge_samples(entry.result)
+        else:
+            reasons, known = entry.judged.output.reasons, entry.judged.known
+            judgement = Judgement((known.answers, known.verdict), reasons if any(reasons) else None)
+        judgement = judgement._replace(
             orders=_read_orders(value.get("judge"), value.get("judge"), entry.rubric),
             length=len(answer) if isinstance(answer, str) else None,
             text=hash((repr(value.get("question")), " ".join(answer.split()))) if isinstance(answer, str) else None,
         )
-        found = _Found(find_source(value, file), entry.rubric, make_id_key(value["id"]), file, line, judgement)
-        found = found._replace(text=bare_text(answer))
+        source, key = find_source(value, file), make_id_key(value["id"])
+        found = _Found(source, entry.rubric, key, file, line, judgement, text=bare_text(answer))
         if labels:
             self._take_person(found, value.get("chosen"), is_of_other=entry.has_other_meaning)
         elif entry.has_other_meaning and not self._any_version:
@@ -331,8 +331,32 @@ class Reader:
             UnusableError: if a rater is unknown, two have one name, or nothing can be compared.
         """
         found = self.gather(raters, chosen)
-        self._refuse_what_cannot_be_compared(found, raters)
-        return found
+        names: dict[str, None] = {}
+        comparable = False
+        for ratings in found:
+            seen: set[Key] = set()
+            for name, given in (*ratings.judges.items(), *ratings.people.items(), *ratings.panels.items()):
+                names[name] = None
+                comparable = comparable or not seen.isdisjoint(given)
+                comparable = comparable or any(len(judgement.samples) > 1 for judgement in given.values())
+                seen |= given.keys()
+        if comparable:
+            return found
+        if not names:
+            raise UnusableError("nothing to compare: no record is usable")
+        if len(names) > 1:
+            raise UnusableError(
+                f"no answer has ratings of two of the raters {join_words([f'`{name}`' for name in names])}; they are "
+                "joined by `rubric` and `id`"
+            )
+        only = f"only one rater, `{next(iter(names))}`; agreement needs two"
+        if raters:
+            raise UnusableError(f"{only}: name another with --rater, or leave --rater out")
+        if self._labels and not self._people:
+            raise UnusableError(f"{only}, and no label is usable: correct the labels")
+        raise UnusableError(
+            f"{only}: add --labels, results of another judge, or samples (`rubric-lint judge --samples 3`)"
+        )
 
     def gather(self, raters: Sequence[str] = (), chosen: Chosen | None = None) -> list[Ratings]:
         """Return the judgements as `join` does, also if nothing can be compared; count labels without a result.
@@ -429,39 +453,6 @@ class Reader:
             self._leave_out(TWICE, place)
         return {at: given for at, given in found.items() if given}
 
-    def _refuse_what_cannot_be_compared(self, found: Sequence[Ratings], raters: Sequence[str]) -> None:
-        """Raise an error if no answer has two ratings.
-
-        Raises:
-            UnusableError: saying what is missing.
-        """
-        comparable = False
-        for ratings in found:
-            sides = [*ratings.judges.values(), *ratings.people.values(), *ratings.panels.values()]
-            seen: set[Key] = set()
-            for given in sides:
-                comparable = comparable or not seen.isdisjoint(given)
-                comparable = comparable or any(len(judgement.samples) > 1 for judgement in given.values())
-                seen |= given.keys()
-        if comparable:
-            return
-        names = dict.fromkeys(name for ratings in found for name in (*ratings.judges, *ratings.people, *ratings.panels))
-        if not names:
-            raise UnusableError("nothing to compare: no record is usable")
-        if len(names) > 1:
-            raise UnusableError(
-                f"no answer has ratings of two of the raters {join_words([f'`{name}`' for name in names])}; they are "
-                "joined by `rubric` and `id`"
-            )
-        only = f"only one rater, `{next(iter(names))}`; agreement needs two"
-        if raters:
-            raise UnusableError(f"{only}: name another with --rater, or leave --rater out")
-        if self._labels and not self._people:
-            raise UnusableError(f"{only}, and no label is usable: correct the labels")
-        raise UnusableError(
-            f"{only}: add --labels, results of another judge, or samples (`rubric-lint judge --samples 3`)"
-        )
-
     def _list_labels_without_result(self, ratings: Ratings) -> None:
         judged = ratings.judged
         names = {name_key(key) for key in judged}
@@ -535,19 +526,12 @@ def _read_orders(about: Any, judge: Any, rubric: ScoringRubric) -> tuple[tuple[i
     return tuple(found)
 
 
-def _judge(entry: Entry) -> Judgement:
-    if entry.judged is None:
-        return _judge_samples(entry.result)
-    reasons, known = entry.judged.output.reasons, entry.judged.known
-    return Judgement((known.answers, known.verdict), reasons if any(reasons) else None)
-
-
 def _judge_samples(result: Scored) -> Judgement:
     reasons = tuple(each.reasoning for each in result.criteria)
     own, *samples = (
         (tuple(each.grade.answer for each in scored.criteria), scored.verdict) for scored in (result, *result.samples)
     )
-    higher = find_higher(samples) if samples else None
+    higher = find_middle(samples, better=True) if samples else None
     return Judgement(own, reasons if any(reasons) else None, tuple(samples), higher=higher)
 
 

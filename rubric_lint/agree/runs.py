@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.intervals import Sides
 from rubric_lint.agree.ratings import Key, make_id_key, name_key
+from rubric_lint.agree.scales import VERDICTS
 from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws
 from rubric_lint.outputs.mapping import Wanted
 from rubric_lint.outputs.streams import PLAIN, Asked, read_blocks
@@ -16,14 +16,7 @@ from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import AnswerValue, Grade, Scored, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.output import Known
-from rubric_lint.scoring.results import (
-    OtherCriterion,
-    OtherGrade,
-    OtherKind,
-    OtherRubrics,
-    is_result,
-    read_result,
-)
+from rubric_lint.scoring.results import OtherCriterion, OtherGrade, OtherKind, OtherRubrics, is_result, read_result
 from rubric_lint.scoring.scorer import Outcome, Run, Scorer
 
 ABSENT, INVALID = 0xFFFFFFFF, 0xFFFFFFFE
@@ -45,7 +38,6 @@ MOST_FLIPS = 1000
 
 _MOST_PAIRS = 20_000
 _MOST_FAULTS = 20
-_ORDER = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 
 
 class Flip(NamedTuple):
@@ -158,17 +150,9 @@ class Counts:
         worse = better = 0
         for (was, now), count in self.verdicts.items():
             if was is not None and now is not None:
-                worse += count * (_ORDER.index(now) < _ORDER.index(was))
-                better += count * (_ORDER.index(now) > _ORDER.index(was))
+                worse += count * (VERDICTS.index(now) < VERDICTS.index(was))
+                better += count * (VERDICTS.index(now) > VERDICTS.index(was))
         return worse, better
-
-    def passes(self) -> Sides:
-        """Return how many answers pass only in the other run, and only in this one."""
-        only = [0, 0]
-        for (was, now), count in self.verdicts.items():
-            if was is not None and now is not None and (was is Verdict.PASS) is not (now is Verdict.PASS):
-                only[now is Verdict.PASS] += count
-        return Sides(*only)
 
 
 class OtherRun:
@@ -313,7 +297,7 @@ class OtherRun:
 
     def _keep_flip(self, name: Any, was: OtherKind, given: Known | Scored) -> None:
         """Keep an answer if its verdict or, of equal verdicts, its score differs, as printed."""
-        steps = _ORDER.index(given.verdict) - _ORDER.index(was.verdict)
+        steps = VERDICTS.index(given.verdict) - VERDICTS.index(was.verdict)
         change = read_float(given) - float(was.score)
         if (steps, change) < (0, 0):
             self.worse.add(-steps, -change, name, was, given)

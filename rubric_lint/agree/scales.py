@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rubric_lint.format.criterion import Shape
-from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict
 
 VERDICTS = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 """The verdicts in ascending order; their values are 0, 1 and 2."""
@@ -32,16 +32,6 @@ class Scale:
     values: tuple[int, ...]
     names: tuple[str, ...]
 
-    @property
-    def is_ordered(self) -> bool:
-        """Whether two different values can be nearer to each other than two others."""
-        return self.kind is not Kind.CHECK
-
-    @property
-    def is_coarse(self) -> bool:
-        """Whether there are few enough values for statistics that count only equal ones as agreement."""
-        return self.kind is not Kind.SCORE
-
 
 @dataclass(frozen=True, slots=True)
 class Measure:
@@ -65,9 +55,27 @@ class Measure:
 def measures_of(rubric: ScoringRubric) -> Iterator[Measure]:
     """Yield what is compared for a rubric: each criterion, after it its bands, and the verdict at the end."""
     for place, criterion in enumerate(rubric.criteria):
-        yield _measure_answers(rubric, criterion, place)
-        if bands := _find_bands(rubric, place):
-            yield _measure_bands(criterion, place, bands)
+        answers = [grade.answer for grade in criterion.grades]
+        positions: dict[AnswerValue | Verdict | None, int] = {answer: at for at, answer in enumerate(answers)}
+        if rubric.shape is Shape.CHECKLIST:
+            yield Measure(criterion.id, Scale(Kind.CHECK, (0, 1), ("no", "yes")), place, positions, (False, True))
+            continue
+        kind = Kind.LEVEL if rubric.shape is Shape.LEVELS else Kind.SCORE
+        scale = Scale(kind, tuple(map(int, answers)), tuple(map(str, answers)))
+        met = tuple(grade.gate_met for grade in criterion.grades)
+        yield Measure(criterion.id, scale, place, positions, None if all(met) or not any(met) else met)
+        scored = None
+        if rubric.shape is Shape.HOLISTIC:
+            scored = next(iter(rubric.model.scales), None)
+        elif rubric.shape is Shape.SCORE_RANGES:
+            scored = rubric.model.criteria[place].scale
+        bands = (
+            sorted((band.scores for band in scored.bands if band.scores), key=lambda each: each.start) if scored else []
+        )
+        if len(bands) > 1:  # all answers agree with one band
+            positions = {answer: next(at for at, band in enumerate(bands) if answer in band) for answer in answers}
+            names = tuple(f"{band[0]}..{band[-1]}" if len(band) > 1 else str(band[0]) for band in bands)
+            yield Measure(criterion.id, Scale(Kind.BAND, tuple(range(len(bands))), names), place, positions)
     yield measure_verdicts("verdict")
 
 
@@ -78,32 +86,3 @@ def measure_verdicts(name: str) -> Measure:
     passes = tuple(verdict is Verdict.PASS for verdict in VERDICTS)
     positions: dict[AnswerValue | Verdict | None, int] = {verdict: value for value, verdict in enumerate(VERDICTS)}
     return Measure(name, scale, None, positions, passes)
-
-
-def _measure_answers(rubric: ScoringRubric, criterion: ScoringCriterion, place: int) -> Measure:
-    answers = [grade.answer for grade in criterion.grades]
-    positions: dict[AnswerValue | Verdict | None, int] = {answer: position for position, answer in enumerate(answers)}
-    if rubric.shape is Shape.CHECKLIST:
-        return Measure(criterion.id, Scale(Kind.CHECK, (0, 1), ("no", "yes")), place, positions, (False, True))
-    kind = Kind.LEVEL if rubric.shape is Shape.LEVELS else Kind.SCORE
-    scale = Scale(kind, tuple(map(int, answers)), tuple(map(str, answers)))
-    met = tuple(grade.gate_met for grade in criterion.grades)
-    return Measure(criterion.id, scale, place, positions, None if all(met) or not any(met) else met)
-
-
-def _measure_bands(criterion: ScoringCriterion, place: int, bands: list[range]) -> Measure:
-    positions: dict[AnswerValue | Verdict | None, int] = {}
-    for grade in criterion.grades:
-        positions[grade.answer] = next(number for number, band in enumerate(bands) if grade.answer in band)
-    names = tuple(f"{band[0]}..{band[-1]}" if len(band) > 1 else str(band[0]) for band in bands)
-    return Measure(criterion.id, Scale(Kind.BAND, tuple(range(len(bands))), names), place, positions)
-
-
-def _find_bands(rubric: ScoringRubric, place: int) -> list[range]:
-    """Return the bands of a criterion in ascending order; none for one band, with which all answers agree."""
-    if rubric.shape is Shape.HOLISTIC:
-        scale = next(iter(rubric.model.scales), None)
-    else:
-        scale = rubric.model.criteria[place].scale if rubric.shape is Shape.SCORE_RANGES else None
-    bands = sorted((band.scores for band in scale.bands if band.scores), key=lambda band: band.start) if scale else []
-    return bands if len(bands) > 1 else []

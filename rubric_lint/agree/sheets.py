@@ -45,30 +45,27 @@ def find_open(
     Raises:
         UnusableError: if raters or judges have names that cannot be told apart.
     """
-    judged, labelled = (
-        _list_rated(rubrics, files, labels=is_of) for files, is_of in ((results, False), (labels, True))
-    )
+    rated = []
+    for files, are_labels in ((results, False), (labels, True)):
+        reader = Reader(rubrics)
+        for name, chunks in files.items():
+            reader.read(name, chunks, labels=are_labels)
+        rated.append(
+            {
+                (ratings.rubric.name, name_key(key))
+                for ratings in reader.gather()
+                if ratings.rubric
+                for given in (*ratings.judges.values(), *ratings.people.values(), *ratings.panels.values())
+                for key in given
+            }
+        )
+    judged, labelled = rated
 
     def is_open(answer: Answer) -> bool:
         at = answer.rubric.name, name_key(make_id_key(answer.record["id"]))
         return at not in labelled and (at in judged or not results)
 
     return is_open
-
-
-def _list_rated(
-    rubrics: Mapping[str, ScoringRubric], files: Mapping[str, Iterable[bytes]], *, labels: bool
-) -> set[tuple[str, str]]:
-    reader = Reader(rubrics)
-    for name, chunks in files.items():
-        reader.read(name, chunks, labels=labels)
-    return {
-        (ratings.rubric.name, name_key(key))
-        for ratings in reader.gather()
-        if ratings.rubric
-        for given in (*ratings.judges.values(), *ratings.people.values(), *ratings.panels.values())
-        for key in given
-    }
 
 
 def lay_out(answers: Sequence[Answer], rubrics: Mapping[str, ScoringRubric]) -> list[list[Any]]:
@@ -90,11 +87,8 @@ def name_column(criterion: ScoringCriterion, shape: Shape) -> str:
     """Return the name of the column of a criterion, with what may be entered."""
     folded = fold_column(criterion.id)
     name = f"{CRITERION}{criterion.id}" if folded in LABEL_FIELDS else criterion.id
-    return f"{name} [{_word(criterion, shape)}]" if folded == criterion.id.strip().casefold() else name
-
-
-def _word(criterion: ScoringCriterion, shape: Shape) -> str:
-    return "yes or no" if shape is Shape.CHECKLIST else list_scores(int(grade.answer) for grade in criterion.grades)
+    allowed = "yes or no" if shape is Shape.CHECKLIST else list_scores(int(grade.answer) for grade in criterion.grades)
+    return f"{name} [{allowed}]" if folded == criterion.id.strip().casefold() else name
 
 
 def write_csv(rows: Sequence[Sequence[Any]]) -> bytes:

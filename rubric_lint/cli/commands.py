@@ -34,6 +34,7 @@ class Exit(IntEnum):
     FOUND = 1
     USAGE = 2
     FAULT = 3
+    UNDECIDED = 4
     INTERRUPTED = 130
     TERMINATED = 143
 
@@ -131,17 +132,17 @@ COMMANDS = {
     "format": "fix.fix:format_files",
     "show": "lint.show:show",
     "init": "lint.setup:init",
-    "adopt": "lint.adopt:adopt",
+    "adopt": "lint.setup:adopt",
     "import": "lint.convert:import_table",
     "convert": "lint.convert:convert",
-    "diff": "lint.diff:diff",
+    "diff": "lint.show:diff",
     "explain": "lint.setup:explain",
     "test": "test.test:cli",
     "judge": "score.judge:judge",
     "score": "score.score:score",
     "agree": "score.agree:agree",
     "assess": "lint.assess:assess",
-    "improve": "lint.improve:improve",
+    "improve": "lint.assess:improve",
     "labels": "score.agree:labels",
     "cache": "lint.setup:cache",
     "schema": "lint.schema:schema",

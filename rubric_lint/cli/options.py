@@ -478,6 +478,9 @@ JUDGING = (
 _READ = ("answers", "compare", "file", "files", "labels", "new", "old", "outputs", "results", "rubric")
 """The arguments and options that name files to read."""
 
+READ_NOW = f"{__name__}.read_now"
+"""What holds in `meta` of a context the option whose value is being read."""
+
 _CLASHES = """
     --config excludes --isolated
     --stdin-filename needs -
@@ -576,7 +579,7 @@ def _make_option(text: str, *, is_first: bool) -> Option:
         help_text = f"{before.removesuffix('.')}: {join_words(settings['type'].choices, 'or')}.{mark}{after}"
     settings["show_default"] = default is not None and "[default" not in help_text
     settings["callback"] = spec.reads and _load(spec.reads)
-    settings["shell_complete"] = spec.completes and _load(spec.completes)
+    settings["shell_complete"] = spec.completes and globals()[spec.completes]
     short = {"output": "-o", "quiet": "-q"}.get(name)
     names = [spec.name or name.replace("-", "_"), *([short] if short else []), f"--{name}"]
     made = Option(names, help=help_text, **settings | dict(spec.more))
@@ -585,11 +588,14 @@ def _make_option(text: str, *, is_first: bool) -> Option:
 
 
 def _load(place: str) -> Callable[..., Any]:
-    """Return a function that loads a function, of this module or at `module:function`, when it is called."""
+    """Return a callback that loads a function, of this module or at `module:function`, and gives it the value."""
     module, _, function = place.rpartition(":")
 
-    def call(*arguments: Any) -> Any:
-        return getattr(import_module(f"rubric_lint.cli.{module or 'options'}"), function)(*arguments)
+    def call(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        if value is None:
+            return None
+        ctx.meta[READ_NOW] = param
+        return getattr(import_module(f"rubric_lint.cli.{module or 'options'}"), function)(value)
 
     return call
 
@@ -639,20 +645,20 @@ def _rules() -> Mapping[str, Rule]:
     return BY_NAME
 
 
-def read_name(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+def read_name(value: str) -> str:
     """Return the name of a rule; raise click.BadParameter when no rule has this name; it suggests the nearest one."""
-    if value is None or value in _rules():
+    if value in _rules():
         return value
     hint = word_unknown(value, _rules()) or "; `rubric-lint --rules` lists them"
     raise click.BadParameter(f"unknown rule {value!r}{hint}")
 
 
-def read_names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
+def read_names(values: tuple[str, ...]) -> frozenset[str]:
     """Return the names of rules in an option that may be repeated and may hold comma-separated names."""
     names = [name.strip() for value in values for name in value.split(",") if name.strip()]
     if values and not names:
-        raise click.BadParameter("is empty; name a rule", ctx, param)
-    return frozenset(name for name in names if read_name(ctx, param, name))
+        raise click.BadParameter("is empty; name a rule")
+    return frozenset(name for name in names if read_name(name))
 
 
 def check_names(select: frozenset[str], ignore: frozenset[str]) -> None:
@@ -665,7 +671,7 @@ def check_names(select: frozenset[str], ignore: frozenset[str]) -> None:
         raise click.UsageError("--ignore names every rule of --select, so none would run; remove one of them")
 
 
-def read_choices(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+def read_choices(values: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of choices in an option that may be repeated and may hold comma-separated names, in order.
 
     Raises:
@@ -673,7 +679,7 @@ def read_choices(ctx: click.Context, param: click.Parameter, values: tuple[str, 
     """
     names = [name.strip() for value in values for name in value.split(",") if name.strip()]
     if values and not names:
-        raise click.BadParameter("is empty; name a choice", ctx, param)
+        raise click.BadParameter("is empty; name a choice")
     for name in names:
         from rubric_lint.rules import list_choices  # noqa: PLC0415  (not needed by --help)
 
@@ -682,7 +688,7 @@ def read_choices(ctx: click.Context, param: click.Parameter, values: tuple[str, 
             hint = word_unknown(name, known) or f"; there are {', '.join(known)}"
             if os.path.exists(name):  # noqa: PTH110  (pathlib is slow to load)
                 hint = f"; write the path before --choose{hint}"
-            raise click.BadParameter(f"unknown choice {name!r}{hint}", ctx, param)
+            raise click.BadParameter(f"unknown choice {name!r}{hint}")
     return tuple(names)
 
 
@@ -707,10 +713,11 @@ def _complete(known: Mapping[str, str], incomplete: str) -> list[CompletionItem]
     ]
 
 
-def print_page(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+def print_page(value: str) -> None:
     """Print the page of a rule with its URL and exit."""
-    if value is not None and not ctx.resilient_parsing:
-        rule = _rules()[str(read_name(ctx, param, value))]
+    ctx = click.get_current_context()
+    if not ctx.resilient_parsing:
+        rule = _rules()[read_name(value)]
         click.echo(f"{rule.page}\n{rule.url}")
         ctx.exit()
 
@@ -735,14 +742,15 @@ def print_rules(form: str | None) -> None:
         click.echo("  ".join(f"{cell:<{cells}}" for cell, cells in zip(row, widths, strict=True)).rstrip())
 
 
-def print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+def print_version(value: bool) -> None:
     """Print the version and exit."""
+    ctx = click.get_current_context()
     if value and not ctx.resilient_parsing:
         click.echo(f"rubric-lint {__version__}")
         ctx.exit()
 
 
-def read_output(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+def read_output(value: str) -> str | None:
     """Return the report file; None is stdout."""
     return None if value == STDIN else value
 
@@ -790,24 +798,19 @@ def open_page(report: str | None, *read: str) -> AbstractContextManager[TextIO |
     return open_output(report, "--report")
 
 
-def read_seed(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+def read_seed(value: str) -> int:
     """Read a seed, which is optional: what follows the option may be a file."""
-    if value is None:
-        return None
     if not re.fullmatch(r"[0-9]{1,18}", value):
         advice = "write --shuffle=SEED, or put --shuffle after the files"
-        raise click.BadParameter(f"{value!r} is not a seed, an integer from 0; {advice}", ctx, param)
+        raise click.BadParameter(f"{value!r} is not a seed, an integer from 0; {advice}")
     return int(value)
 
 
-def read_count(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+def read_count(value: str) -> int:
     """Read a number from 1, which is optional: what follows the option may be a file."""
-    if value is None:
-        return None
     if not re.fullmatch(r"[1-9][0-9]{0,5}", value):
-        name = max(param.opts, key=len)
-        advice = f"write {name}=N, or put {name} after the files"
-        raise click.BadParameter(f"{value!r} is not a number from 1; {advice}", ctx, param)
+        advice = "write --probe=N, or put --probe after the files"
+        raise click.BadParameter(f"{value!r} is not a number from 1; {advice}")
     return int(value)
 
 

@@ -63,16 +63,10 @@ class Family(NamedTuple):
             return bool(self.programs_have)
         return self.in_data and (self.in_yaml or kind is Kind.JSON)
 
-    def may_be_in_program(self, data: bytes) -> bool:
-        """Return whether the bytes of a program show that it may hold one of the dialects."""
-        words = self.programs_have
-        return bool(words) and all(map(data.__contains__, words)) and re.search(self.programs_match, data) is not None
-
     def shows_otherwise(self, text: str) -> bool:
         """Return whether the text has one of the endings, or matches the pattern."""
-        return any(text.count(word) > text.count(longer) for word, longer in self.endings) or (
-            self.pattern != "" and re.search(self.pattern, text) is not None
-        )
+        has_ending = any(text.count(word) > text.count(longer) for word, longer in self.endings)
+        return has_ending or (self.pattern != "" and re.search(self.pattern, text) is not None)
 
 
 # Words are only a reason to load the module: the shape decides whether there is a rubric. Each list of criteria belongs
@@ -109,13 +103,7 @@ FAMILIES = (
     Family(
         "agentv",
         ("agentv-a3", "agentv-a4", "agentv-a6", "agentv-a7"),
-        (
-            ("llm-rubric",),
-            ("agent-rubric",),
-            ("assert",),
-            ("criteria", "evaluators"),
-            ("criteria", "input"),
-        ),
+        (("llm-rubric",), ("agent-rubric",), ("assert",), ("criteria", "evaluators"), ("criteria", "input")),
         endings=(("outcome", "expected_outcome"), ("min_score", "required_min_score")),
         files_have=(  # criteria as plain texts among assertions
             (b"assert", b"tests"),
@@ -232,23 +220,25 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
     if name.endswith(DOCUMENTS) and is_document(name):
         return could_hold_criteria(data, name)
     kind = kind_of(name)
-    is_in_other_bytes = data.startswith(_OTHER_UNICODE)
-    if is_in_other_bytes or (
-        kind not in DATA and (b"ubric" in data or b"UBRIC" in data) and _OURS_ELSEWHERE.search(data)
-    ):
+    may_be_ours = kind not in DATA and (b"ubric" in data or b"UBRIC" in data)
+    if data.startswith(_OTHER_UNICODE) or (may_be_ours and _OURS_ELSEWHERE.search(data)):
         return True
     if kind.is_program:
         return (
             b"GEval(" in data
             or b"LabelGrader(" in data
             or b"ModelGrader(" in data
-            or any(family.may_be_in_program(data) for family in FAMILIES)
+            or any(
+                family.programs_have
+                and all(map(data.__contains__, family.programs_have))
+                and re.search(family.programs_match, data)
+                for family in FAMILIES
+            )
             or (_NAMED.search(name) is not None and _could_be_judged(data))
         )
     if kind is Kind.TOML:
-        return any(all(map(data.__contains__, words)) for words in _SIGNS_OF_TOML) or (
-            _IN_TOML.search(data) is not None and any(mark in data for mark in _SCORED)
-        )
+        is_told = any(all(map(data.__contains__, words)) for words in _SIGNS_OF_TOML)
+        return is_told or (_IN_TOML.search(data) is not None and any(mark in data for mark in _SCORED))
     if any(core in data and any(all(map(data.__contains__, words)) for words in signs) for core, signs in _SIGNS):
         return True
     return kind is not Kind.JSON_LINES and _could_be_home_made(data, name)

@@ -27,7 +27,6 @@ _LISTS = ("assertions", "expectations", "expected_behavior", "criteria", "checks
 _OF_RUNS = frozenset({"should_trigger", "trials", "runs", "results"})
 """Fields of cases that say whether a skill is used, and of results."""
 _TEXTS = ("text", "description", "check", "assertion", "expectation", "criterion", "statement")
-_NAMES = ("id", "name")
 _ALL_OF_THEM = "agent-skills/v1.json#/definitions/rubrics"
 _BOTH = "agent-skills/v1.json#/definitions/case"
 
@@ -41,7 +40,21 @@ def find(document: Document) -> Iterator[View]:
             continue
         told = [(place, item) for place, item in read if not isinstance(item, dict) or _find_text(item)]
         if any(_is_told(item, is_sure=is_sure) for _, item in told):
-            yield _view(document, told, _ALL_OF_THEM if len(told) < len(read) else "", read_text(case, "prompt"))
+            draft = Draft(document, told[0][0][:-1])
+            data: list[Any] = []
+            for index, (place, item) in enumerate(told):
+                draft.put((index,), place)
+                if not isinstance(item, dict):
+                    data.append(item)
+                    continue
+                named = next((name for name in ("id", "name") if isinstance(item.get(name), str | int)), "")
+                entry = draft.rename(item, {named: "id", _find_text(item): "expected_outcome"}, (index,), place)
+                data.append({**entry, "id": str(entry["id"])} if named else entry)
+            # The criteria may be in two lists: the view has the place of the first one.
+            beside = _BOTH if any(place[:-1] != draft.path for place, _ in told) else ""
+            around = _ALL_OF_THEM if beside or len(told) < len(read) else ""
+            prompt = read_text(case, "prompt")
+            yield draft.finish(AGENT_SKILLS, data, around=around, beside=beside, question=prompt)
 
 
 def find_unread(document: Document) -> Iterator[tuple[Path, str, str]]:
@@ -102,19 +115,3 @@ def _is_told(item: Any, *, is_sure: bool) -> bool:
     """Return whether an item is for a judge: unless it is sure, a single word such as `is_json` names code."""
     text = item.get(_find_text(item)) if isinstance(item, dict) else item
     return is_sure or (isinstance(text, str) and (len(text.split()) != 1 or not text.isascii()))
-
-
-def _view(document: Document, told: list[tuple[Path, Any]], around: str, prompt: str) -> View:
-    """Return the criteria of a case, which may be in two lists: the view has the place of the first one."""
-    draft = Draft(document, told[0][0][:-1])
-    data: list[Any] = []
-    for index, (place, item) in enumerate(told):
-        draft.put((index,), place)
-        if not isinstance(item, dict):
-            data.append(item)
-            continue
-        named = next((name for name in _NAMES if isinstance(item.get(name), str | int)), "")
-        entry = draft.rename(item, {named: "id", _find_text(item): "expected_outcome"}, (index,), place)
-        data.append({**entry, "id": str(entry["id"])} if named else entry)
-    beside = _BOTH if any(place[:-1] != draft.path for place, _ in told) else ""
-    return draft.finish(AGENT_SKILLS, data, around=_ALL_OF_THEM if beside else around, beside=beside, question=prompt)

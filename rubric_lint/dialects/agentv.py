@@ -37,9 +37,7 @@ A4 = Dialect("agentv-a4", "AgentV, March 2026", "agentv/a3.json", _WORDS, implic
 A6 = Dialect(
     "agentv-a6", "AgentV 4", "agentv/a6.json", _WORDS_SINCE_A6, implicit_required=True, top=1, has_borderline=False
 )
-A7 = Dialect(
-    "agentv-a7", "AgentV 5", "agentv/a7.json", _WORDS_SINCE_A6, implicit_required=True, top=1, has_borderline=False
-)
+A7 = replace(A6, name="agentv-a7", title="AgentV 5", schema="agentv/a7.json")
 DIALECTS = (A3, A4, A6, A7)
 
 CONTAINERS = {"rubrics": "criteria", "llm-rubric": "value", "agent-rubric": "value"}
@@ -49,6 +47,7 @@ _GRADERS = frozenset({"rubric", "llm-grader", "llm_grader"})  # AgentV's alone, 
 _MISPLACED = ("rubrics", "criteria")  # where authors put criteria that belong in the `value` of the assertion
 _OF_CASES = frozenset({"criteria", "input", "expected_output"})
 _NAMES = {name: name for name in ("id", "weight", "required", "required_min_score", "score_ranges")}
+_OF_BANDS = {"score_range": "score_range", "outcome": "expected_outcome"}
 
 _ALL_OF_THEM = "agentv/a3.json#/definitions/assertions"
 _ONE = "agentv/a7.json#/definitions/entry"
@@ -72,18 +71,25 @@ class _Found(NamedTuple):
 
 def find(document: Document) -> Iterator[View]:
     """Find the lists of criteria; a single `min_score` or `operator` makes the whole file AgentV 4."""
-    lists = _find_lists(document)
-    signs = lists.signs
-    is_old = _OLD_LISTS in signs  # in version 2, `min_score` is a typo
-    has_weak, has_told = _WEAK_LISTS in signs and not is_old, not signs.isdisjoint({_LISTS, _CASES})
-    has_texts = not is_old and (has_weak or has_told)  # beside these dialects, strings are criteria of the same release
-    has_any = _LISTS in signs or has_weak or (has_texts and _TEXT_LISTS in signs)
-    is_late = _LATE in signs or (has_weak and _WEAK_LATE in signs)
-    found = [*lists.sure, *(lists.weak if has_weak else ()), *(lists.texts if has_texts else ())]
-    found += lists.placed if _LISTS in signs and not is_old else ()
-    for path, value, dialect, definition in found:
-        yield _view(document, path, value, A6 if is_late and dialect is not A7 else dialect, definition)
-    is_last = _LAST in signs or is_current(document)
+    sure, weak, texts, placed, is_old, is_told = _find_lists(document)
+    if is_old:  # in version 2, `min_score` is a typo
+        weak, texts, placed = [], [], []
+    elif not (sure or weak or is_told):
+        texts = []  # beside these dialects, strings are criteria of the same release
+    has_any = bool(sure or weak or texts)
+    is_late = any(map(_is_late, [*sure, *weak]))
+    found = [*sure, *weak, *texts, *(placed if sure else ())]
+    for path, value, suggested, definition in found:
+        dialect = A6 if is_late and suggested is not A7 else suggested
+        draft = Draft(document, path)
+        entries = value if isinstance(value, list) else []
+        sources = [path] if definition else [(*path, index) for index in range(len(entries))]
+        data = [
+            _read_criterion(draft, (index, source), entry, dialect, definition) if isinstance(entry, dict) else entry
+            for index, (source, entry) in enumerate(zip(sources, entries, strict=True))
+        ]
+        yield draft.finish(dialect, data, definition=definition)
+    is_last = any(each.dialect is A7 for each in sure) or is_current(document)
     for place in find_text_lists(document, is_told=has_any):
         is_current_list = is_last or (not has_any and place.path[-1] == "assert")
         dialect = A7 if is_current_list else A6 if is_late else A4
@@ -114,49 +120,31 @@ def _find_scales(document: Document, before: Dialect) -> Iterator[View]:
             yield view_scale(document, (*path, field), scale, SHARE, dialect, name=name, more={"definition": _TEXT})
 
 
-class _Lists(NamedTuple):
-    """The lists of criteria: those that are `sure`, `weak` ones that count unless the file has old ones, and `texts`.
+def _find_lists(
+    document: Document,
+) -> tuple[list[_Found], list[_Found], list[_Found], list[_Found], bool, bool]:
+    """Return the lists of criteria: sure ones, weak ones, those of texts and placed ones.
 
-    `placed` ones have fields of other tools too, and count only beside sure ones. `signs` say what the lists show of
-    the file.
+    Weak ones count unless the file has old ones; placed ones have fields of other tools too, and count only beside sure
+    ones. Also return whether there are rubrics in the words of version 2, and a whole case in a file of cases.
     """
-
-    sure: list[_Found]
-    weak: list[_Found]
-    texts: list[_Found]
-    placed: list[_Found]
-    signs: frozenset[str]
-
-
-_LISTS, _WEAK_LISTS, _TEXT_LISTS, _OLD_LISTS = "lists", "weak lists", "lists of texts", "old lists"
-_CASES, _LATE, _WEAK_LATE, _LAST = "loose cases", "late", "weak late", "last"
-
-
-def _find_lists(document: Document) -> _Lists:
-    sure: list[_Found] = []
-    weak: list[_Found] = []
-    texts: list[_Found] = []
-    placed: list[_Found] = []
+    sure, weak, texts, placed = list[_Found](), list[_Found](), list[_Found](), list[_Found]()
     loose = {path for path, _ in find_cases(document) if len(path) <= 1}  # cases in a file of their own
-    is_old = False  # whether the document has rubrics in the words of version 2
+    is_old = False
     is_told = any(map(is_whole_case, (case for path, case in find_cases(document) if path in loose)))
     for path, mapping in document.mappings:
         holder = path[-2] if len(path) > 1 else ""
         kind = mapping.get("type") if holder in EVALUATORS else None
         value = mapping.get("rubrics")
-        found: Iterator[_Found] = iter(())
         if isinstance(kind, str) and CONTAINERS.get(kind) == "value":
-            found = _find_judged(document, path, mapping)
+            sure += _find_judged(document, path, mapping)
         elif kind == "rubrics" and "criteria" in mapping:
-            found = iter([_Found((*path, "criteria"), mapping["criteria"], A4)])
+            sure.append(_Found((*path, "criteria"), mapping["criteria"], A4))
         elif not isinstance(value, list):
             continue
         elif speaks(value, is_free=holder in case_lists() or path in loose, has_criteria=kind in _GRADERS):
             each = _Found((*path, "rubrics"), value, A4 if kind == "rubrics" else A3)
-            if any(map(has_outcome, value)):
-                found = iter([each])
-            else:
-                weak.append(each)
+            (sure if any(map(has_outcome, value)) else weak).append(each)
         elif value and (holder in case_lists() or path in loose) and all(isinstance(entry, str) for entry in value):
             texts.append(_Found((*path, "rubrics"), value, A3))
         elif (holder in case_lists() or path in loose) and any(map(has_outcome, value)) and not speaks_old(value):
@@ -164,18 +152,7 @@ def _find_lists(document: Document) -> _Lists:
             told.append(_Found((*path, "rubrics"), value, A3))
         else:
             is_old = is_old or speaks_old(value)
-        sure.extend(found)
-    signs = {
-        _LISTS: bool(sure),
-        _WEAK_LISTS: bool(weak),
-        _TEXT_LISTS: bool(texts),
-        _OLD_LISTS: is_old,
-        _CASES: is_told,
-        _LATE: any(map(_is_late, sure)),
-        _WEAK_LATE: any(map(_is_late, weak)),
-        _LAST: any(each.dialect is A7 for each in sure),
-    }
-    return _Lists(sure, weak, texts, placed, frozenset(sign for sign, is_shown in signs.items() if is_shown))
+    return sure, weak, texts, placed, is_old, is_told
 
 
 def _is_weighted(entry: Any) -> bool:
@@ -211,17 +188,6 @@ def _is_old_list(document: Document, path: Path, value: Any) -> bool:
     return any(map(has_outcome, value)) or is_current(document) or is_agentv_case(owner)
 
 
-def _view(document: Document, path: Path, value: Any, dialect: Dialect, definition: str) -> View:
-    draft = Draft(document, path)
-    entries = value if isinstance(value, list) else []
-    sources = [path] if definition else [(*path, index) for index in range(len(entries))]
-    data = [
-        _read_criterion(draft, (index, source), entry, dialect, definition) if isinstance(entry, dict) else entry
-        for index, (source, entry) in enumerate(zip(sources, entries, strict=True))
-    ]
-    return draft.finish(dialect, data, definition=definition)
-
-
 def _view_texts(document: Document, path: Path, assertions: list[Any], dialect: Dialect, *, is_turn: bool) -> View:
     """Return one rubric of all strings in a list of assertions; other assertions are not criteria of it.
 
@@ -252,7 +218,7 @@ def _read_criterion(
     is_scored, is_unnamed = definition == _SCORED, definition == _ONE and "criteria" in entry
     outcome = "value" if is_scored else "outcome" if "outcome" in entry and not is_unnamed else "criteria"
     names = {**_NAMES, outcome: "expected_outcome"}
-    unread = _OF_ASSERTIONS if is_scored else ("id",) if is_unnamed else ()
+    unread = ("id", "required") if is_scored else ("id",) if is_unnamed else ()  # which the assertion has for itself
     names = {name: own for name, own in names.items() if name not in unread}
     found: dict[str, Any] = {"id": "rubric-1"} if "id" in unread else {}
     draft.put((index,), source)
@@ -261,34 +227,16 @@ def _read_criterion(
             found[name] = value
             draft.put((index, name), (*source, key))
     if isinstance(bands := entry.get("score_ranges"), list):
-        found["score_ranges"] = _read_bands(draft, bands, (index, "score_ranges"), (*source, "score_ranges"))
+        found["score_ranges"] = []
+        for at_band, band in enumerate(bands):
+            own, place = (index, "score_ranges", at_band), (*source, "score_ranges", at_band)
+            draft.put(own, place)
+            renamed = draft.rename(band, _OF_BANDS, own, place) if isinstance(band, dict) else band
+            found["score_ranges"].append(renamed)
     if dialect in (A6, A7):
         _read_gate(draft, at, entry, found, dialect)
     elif "score_ranges" not in entry and (gate := entry.get("required_min_score")) == 0 and gate is not False:
         del found["required_min_score"]  # a gate of 0 makes no checklist criterion optional in AgentV
-    return found
-
-
-_OF_ASSERTIONS = ("id", "required")
-"""The fields that an assertion has for itself, and its criterion does not."""
-
-
-def _is_by_agent(document: Document, path: Path) -> bool:
-    """Return whether an agent judges by an assertion; AgentV shows it no bands, and no gate holds on them."""
-    owner = document.value(path)
-    return isinstance(owner, dict) and owner.get("type") == "agent-rubric"
-
-
-def _read_bands(draft: Draft, bands: list[Any], own: Path, source: Path) -> list[Any]:
-    """Read bands in the words of version 2; `own` is the path of the list in the data, `source` is its place."""
-    found: list[Any] = []
-    for index, band in enumerate(bands):
-        names = {"score_range": "score_range", "outcome": "expected_outcome"}
-        kept = {key: name for key, name in names.items() if isinstance(band, dict) and key in band}
-        for key, name in kept.items():
-            draft.put((*own, index, name), (*source, index, key))
-        draft.put((*own, index), (*source, index))
-        found.append({name: band[key] for key, name in kept.items()} if isinstance(band, dict) else band)
     return found
 
 
@@ -302,8 +250,9 @@ def _read_gate(
         return
     if dialect is A7:
         found.pop("required", None)
-    if any(_is_by_agent(draft.document, source[: len(source) - up]) for up in range(3)):
-        return
+    owners = [draft.document.value(source[: len(source) - up]) for up in range(3)]
+    if any(isinstance(owner, dict) and owner.get("type") == "agent-rubric" for owner in owners):
+        return  # AgentV shows an agent no bands, and no gate holds on them
     gate = read_threshold(draft.document, (*source, "min_score"))
     if gate:
         # Scores are integers, so the gates 0.75 and 0.8 are the same.

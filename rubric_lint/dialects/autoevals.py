@@ -1,7 +1,7 @@
 """Read rubrics of Braintrust autoevals and OpenAI evals: a `prompt` that offers choices, and `choice_scores`."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -12,21 +12,20 @@ from rubric_lint.format.view import Dialect, Draft, View, read_text
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
+IN_PROMPT = frozenset(
+    {"missing-id", "vague-outcome", "duplicate-outcome", "placeholder", "score-in-text", "not-self-contained"}
+)
+"""The rules that do not hold of choices: they are one unnamed criterion, and a prompt describes them in its own way."""
+
 AUTOEVALS = Dialect(
     "autoevals",
     "Braintrust autoevals",
     "autoevals/v1.json",
     {"levels": "choice_scores", "expected_outcome": "prompt"},
-    # The choices are one unnamed criterion, and the prompt describes them in a format of its own.
-    without=frozenset(
-        {"missing-id", "vague-outcome", "duplicate-outcome", "placeholder", "score-in-text", "not-self-contained"}
-    ),
+    without=IN_PROMPT,
 )
 OPENAI_EVALS = replace(AUTOEVALS, name="openai-evals", title="OpenAI evals", schema="openai-evals/v1.json")
 DIALECTS = (AUTOEVALS, OPENAI_EVALS)
-
-_PLACE = "{{"  # of the output
-_OF_JUDGES = "use_cot"
 
 
 def find(document: Document) -> Iterator[View]:
@@ -39,17 +38,20 @@ def find(document: Document) -> Iterator[View]:
         is_openai = "choice_strings" in spec
         if not isinstance(choices, dict) or not isinstance(prompt, str):
             continue
-        is_judge = is_openai or _PLACE in prompt or _OF_JUDGES in spec
+        is_judge = is_openai or "{{" in prompt or "use_cot" in spec
         if is_judge and any(isinstance(score, int | float) for score in choices.values()):
             name = str(path[-1]) if is_openai and path else "" if is_openai else read_text(spec, "name")
             dialect = OPENAI_EVALS if is_openai else AUTOEVALS
             draft = Draft(document, (*path, "choice_scores"))
-            data = [{"levels": _make_levels(draft, choices, prompt)}]
+            worth: dict[Decimal, list[str]] = {}  # a level for each score: choices with equal scores share one
+            for choice, score in choices.items():
+                if read_number(score) is not None:
+                    worth.setdefault(document.decimal((*draft.path, choice)), []).append(choice)
+            numbers = as_levels(list(worth))
+            draft.put((0,), draft.path)
+            levels = make_choices(draft, prompt, [(numbers[score], names) for score, names in sorted(worth.items())])
             problems = tuple(_find_hidden(spec, path)) if is_openai else ()
-            yield draft.finish(dialect, data, name=name, task=prompt, problems=problems)
-
-
-_MOST_CHOICES = 100
+            yield draft.finish(dialect, [{"levels": levels}], name=name, task=prompt, problems=problems)
 
 
 def _find_hidden(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Problem]]:
@@ -58,63 +60,25 @@ def _find_hidden(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Pro
     As `get_choice` in evals/elsuite/modelgraded/classify_utils.py does with its default `match_fn`.
     """
     listed = spec["choice_strings"]
-    names = listed[:_MOST_CHOICES] if isinstance(listed, list) else []
+    names = listed[:100] if isinstance(listed, list) else []
     for number, name in enumerate(names):
         for earlier in names[:number] if isinstance(name, str) else ():
-            if (
-                isinstance(earlier, str)
-                and earlier
-                and earlier != name
-                and name.startswith(earlier) | name.endswith(earlier)
-            ):
+            is_told = isinstance(earlier, str) and earlier not in ("", name)
+            if is_told and (name.startswith(earlier) or name.endswith(earlier)):
                 values = {"choice": name, "earlier": earlier}
                 yield "option-in-option", Problem("hidden", (*path, "choice_strings", number), values=values)
                 break
 
 
-def _make_levels(draft: Draft, choices: Mapping[str, Any], prompt: str) -> list[Mapping[str, Any]]:
-    """Return the levels of one criterion, one for each score; choices with equal scores share a level."""
-    worth: dict[Decimal, list[str]] = {}
-    for choice, score in choices.items():
-        if read_number(score) is not None:
-            worth.setdefault(draft.document.decimal((*draft.path, choice)), []).append(choice)
-    numbers = as_levels(list(worth))
-    draft.put((0,), draft.path)
-    return make_choices(draft, prompt, [(numbers[score], names) for score, names in sorted(worth.items())])
-
-
 def make_choices(
-    draft: Draft,
-    prompt: str,
-    choices: Sequence[tuple[int, list[str]]],
-    find_step: Callable[[str], str | int] = str,
+    draft: Draft, prompt: str, choices: Sequence[tuple[int, list[str]]], find_step: Callable[[str], str | int] = str
 ) -> list[Mapping[str, Any]]:
     """Return a level for each number, with the choices that have it as a prompt describes them.
 
-    `find_step` returns where a choice is in them.
+    A description is one as in `(A) The answer is a subset ...`, else the name. `find_step` returns where a choice is.
     """
-    told = _describe_choices(prompt, [name for _, names in choices for name in names])
-    return draft.make_levels(
-        (0,),
-        draft.path,
-        (
-            (
-                {
-                    "level": number,
-                    "name": ", ".join(names),
-                    "expected_outcome": " Or: ".join(told[name] for name in names),
-                },
-                (*draft.path, find_step(names[0])),
-            )
-            for number, names in choices
-        ),
-    )
-
-
-def _describe_choices(prompt: str, choices: Collection[str]) -> dict[str, str]:
-    """Return the description of each choice from the prompt, as in `(A) The answer is a subset ...`; else its name."""
-    described = {choice: choice for choice in choices}
-    missing = set(choices)
+    told = {name: name for _, names in choices for name in names}
+    missing = set(told)
     longest = max(map(len, missing), default=0)
     for line in _LINE.finditer(prompt):
         for end in _CHOICE_END.finditer(prompt, line.start(1), line.end(1)):
@@ -122,9 +86,14 @@ def _describe_choices(prompt: str, choices: Collection[str]) -> dict[str, str]:
             for start in (line.start(1), line.start(1) + is_bracketed):
                 choice = prompt[start : end.start()] if end.start() - start <= longest else ""
                 if choice in missing:
-                    described[choice] = prompt[end.end() : line.end(1)].strip()
+                    told[choice] = prompt[end.end() : line.end(1)].strip()
                     missing.remove(choice)
-    return described
+    levels = []
+    for number, names in choices:
+        outcome = " Or: ".join(told[name] for name in names)
+        level = {"level": number, "name": ", ".join(names), "expected_outcome": outcome}
+        levels.append((level, (*draft.path, find_step(names[0]))))
+    return draft.make_levels((0,), draft.path, levels)
 
 
 _LINE = re.compile(r"^[ \t]*+(\S.*)$", re.MULTILINE)

@@ -29,7 +29,6 @@ _STEPS = "evaluation_steps"
 
 _NAMES = {"score_range": "score_range", "expected_outcome": "expected_outcome"}
 _METRIC = "GEval"
-_BAND = "Band"
 _WORDS = (_METRIC, "Rubric", "RUBRIC", "deepeval")
 _CONVERSATIONAL = "ConversationalGEval"  # always divides by 10
 _PASSES_AT = Decimal("0.5")
@@ -41,9 +40,14 @@ def find(document: Document) -> Iterator[View]:
     lists = [
         (path, items)
         for path, items in _find_lists(document)
-        if any(_is_likely_band(item, is_told=is_told) for item in items) and any(map(_is_literal_band, items))
+        if any(_is_likely_band(item, is_told=is_told) for item in items)
+        and any(_is_band(item) and isinstance(item["score_range"], list) for item in items)
     ]
-    metrics = dict(_find_metrics_by_name(document)) if lists else {}
+    metrics: dict[str, Path] = {}  # by the names by which they are given their bands
+    for path, call in document.mappings if lists else ():
+        bands = call.get("rubric")
+        if _is_metric(call) and isinstance(bands, dict) and COMPUTED in bands:
+            metrics[bands[COMPUTED].rpartition(".")[2]] = path
     for path, items in lists:
         yield _view(document, path, items, metrics)
     named: dict[tuple[Path, str], Path] = {}
@@ -52,12 +56,15 @@ def find(document: Document) -> Iterator[View]:
             continue
         field, words = _read_words(call)
         if isinstance(words, str) or (isinstance(words, list) and not (words and all(map(_is_dict, words)))):
-            problems = (
-                *find_idle_threshold(call, path),
-                *_find_faulty_steps(call, path),
-                *_find_repeated_name(document, path, named),
-            )
-            yield _view_words(document, path, field, words, problems)
+            problems = [*find_idle_threshold(call, path), *_find_faulty_steps(call, path)]
+            name = read_text(call, "name")
+            if name.strip() and isinstance(document.value(path[:-1]), list):
+                first = named.setdefault((path[:-1], name), path)
+                if first != path:  # another metric of the same list has it
+                    place, values = Place("the first one", (*first, "name"), Part.ENTRY), {"name": shorten(name)}
+                    problem = Problem("metric", (*path, "name"), Part.ENTRY, values, (place,))
+                    problems.append(("duplicate-id", problem))
+            yield _view_words(document, path, field, words, tuple(problems))
 
 
 def _is_metric(call: Mapping[str, Any]) -> bool:
@@ -67,10 +74,6 @@ def _is_metric(call: Mapping[str, Any]) -> bool:
 
 def _is_band(value: Any) -> bool:
     return isinstance(value, dict) and CALL in value and value.keys() >= _NAMES.keys()
-
-
-def _is_literal_band(value: Any) -> bool:
-    return _is_band(value) and isinstance(value["score_range"], list)
 
 
 def _mentions_deepeval(document: Document) -> bool:
@@ -93,7 +96,7 @@ def _is_likely_band(value: Any, *, is_told: bool) -> bool:
     literal = [bound for bound in bounds if not isinstance(bound, dict)] if isinstance(bounds, list) else []
     if not all(as_integer(bound) in SCORES for bound in literal) or not isinstance(outcome, str | dict):
         return False
-    return is_told or _BAND in name
+    return is_told or "Band" in name
 
 
 def _find_lists(document: Document) -> Iterator[tuple[Path, list[Any]]]:
@@ -105,14 +108,6 @@ def _find_lists(document: Document) -> Iterator[tuple[Path, list[Any]]]:
                 if isinstance(each, list):
                     yield place, each
                     stack += [((*place, index), item) for index, item in enumerate(each) if isinstance(item, list)]
-
-
-def _find_metrics_by_name(document: Document) -> Iterator[tuple[str, Path]]:
-    """Find the metrics that are given their bands by a name, and that name."""
-    for path, call in document.mappings:
-        bands = call.get("rubric")
-        if _is_metric(call) and isinstance(bands, dict) and COMPUTED in bands:
-            yield bands[COMPUTED].rpartition(".")[2], path
 
 
 def _view(document: Document, path: Path, items: list[Any], metrics: Mapping[str, Path]) -> View:
@@ -192,6 +187,7 @@ def _view_words(
         draft.put((index, "expected_outcome"), place)
     settings = [call.get(name) for name in ("threshold", "strict_mode", *([] if field == _STEPS else [_STEPS]))]
     is_known = not has_unpacked(call) and not any(map(_is_dict, [*settings, *steps]))
+    unscorable = "" if is_known else "a part of its call is computed, so its meaning is not known"
     return draft.finish(
         _IN_WORDS,
         data,
@@ -200,23 +196,8 @@ def _view_words(
         threshold=read_threshold(document, (*path, "threshold"), _PASSES_AT),
         definition="deepeval/v1.json#/definitions/metric",
         problems=problems,
-        unscorable=STRICT if call.get("strict_mode") is True else "" if is_known else _COMPUTED_WORDS,
+        unscorable=STRICT if call.get("strict_mode") is True else unscorable,
     )
-
-
-_COMPUTED_WORDS = "a part of its call is computed, so its meaning is not known"
-
-
-def _find_repeated_name(
-    document: Document, path: Path, named: dict[tuple[Path, str], Path]
-) -> Iterator[tuple[str, Problem]]:
-    """Find the name that another metric of the same list has; `named` are those so far."""
-    name = read_text(document.value(path), "name")
-    if name.strip() and isinstance(document.value(path[:-1]), list):
-        first = named.setdefault((path[:-1], name), path)
-        if first != path:
-            place = Place("the first one", (*first, "name"), Part.ENTRY)
-            yield "duplicate-id", Problem("metric", (*path, "name"), Part.ENTRY, {"name": shorten(name)}, (place,))
 
 
 def _find_faulty_steps(call: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Problem]]:
@@ -273,16 +254,8 @@ def _read_band(draft: Draft, index: int, item: Any) -> Any:
 
 
 def _word_computed(items: list[Any]) -> str:
-    return "a part of its bands is computed, so its meaning is not known" if any(map(_is_computed, items)) else ""
-
-
-def _is_computed(item: Any) -> bool:
-    """Return whether a part of an item is not a literal, or the item is not a band."""
-    if not _is_band(item):
-        return isinstance(item, dict)
-    bounds = item["score_range"]
-    parts = [item["expected_outcome"], *(bounds if isinstance(bounds, list) else [bounds])]
-    return any(isinstance(part, dict) for part in parts)
+    parts = (part for item in items for part in (_list_parts(item) if _is_band(item) else [item]))
+    return "a part of its bands is computed, so its meaning is not known" if any(map(_is_dict, parts)) else ""
 
 
 def span_of(data: list[Any]) -> tuple[int, int] | None:
@@ -314,7 +287,7 @@ def _find_computed_bands(document: Document, taken: set[Path]) -> Iterator[tuple
             if path[:-1] not in taken:
                 if _is_likely_band(mapping, is_told=is_told):
                     yield path, "this band is computed, or not in a list; only literal bands in a list are checked"
-            elif any(isinstance(field, dict) for field in _fields(mapping)):
+            elif any(map(_is_dict, _list_parts(mapping))):
                 yield path, "a part of this band is computed; only its literal parts are checked"
         elif _is_metric(mapping) and not mapping.get("rubric"):
             yield from _find_computed_words(document, path, is_read=path in taken)
@@ -345,18 +318,17 @@ def _find_computed_words(document: Document, path: Path, *, is_read: bool) -> It
 
 def _word_bands(bands: Any) -> str:
     """Say why the bands of a metric are not checked; nothing of those that have a name, or that are told one by one."""
-    if _is_unpacked(bands):
-        return "the fields of these bands are computed; only literal ones are checked"
-    is_list = isinstance(bands, list) and bool(bands) and not any(map(_is_band, bands))
-    is_call = isinstance(bands, dict) and CALL in bands and not any(map(_holds_band, bands.values()))
     text = read_text(bands, COMPUTED) if isinstance(bands, dict) else ""
+    items = bands if isinstance(bands, list) else []
+    if _UNPACKED.search(text) or any(isinstance(band, dict) and has_unpacked(band) for band in items):
+        return "the fields of these bands are computed; only literal ones are checked"
+    is_list = bool(items) and not any(map(_is_band, items))
+    is_call = isinstance(bands, dict) and CALL in bands
+    for value in bands.values() if is_call else ():
+        is_call = is_call and not any(map(_is_band, value if isinstance(value, list) else [value]))
     is_other = text != "" and not _NAMED.fullmatch(text) and "score_range" not in text
     is_computed = is_list or is_call or is_other
     return "these bands are computed; only literal bands in a list are checked" if is_computed else ""
-
-
-def _holds_band(value: Any) -> bool:
-    return _is_band(value) or (isinstance(value, list) and any(map(_is_band, value)))
 
 
 def _makes_bands(call: dict[str, Any]) -> bool:
@@ -366,14 +338,6 @@ def _makes_bands(call: dict[str, Any]) -> bool:
     return is_class and not call.keys().isdisjoint(("score_range", "expected_outcome"))
 
 
-def _is_unpacked(bands: Any) -> bool:
-    """Return whether the fields of bands, which are a list or its source text, are put there by `**`."""
-    if isinstance(bands, dict):
-        return _UNPACKED.search(read_text(bands, COMPUTED)) is not None
-    return isinstance(bands, list) and any(isinstance(band, dict) and has_unpacked(band) for band in bands)
-
-
-def _fields(band: dict[str, Any]) -> Iterator[Any]:
-    yield band["expected_outcome"]
+def _list_parts(band: dict[str, Any]) -> list[Any]:
     bounds = band["score_range"]
-    yield from bounds if isinstance(bounds, list) else [bounds]
+    return [band["expected_outcome"], *(bounds if isinstance(bounds, list) else [bounds])]

@@ -27,7 +27,6 @@ HARBOR = Dialect(
 DIALECTS = (HARBOR,)
 
 _LIST = "criterion"
-_TABLES = ("judge", "criterion", "scoring")
 _FOREIGN = ("statement", "status", "check", "rationale")
 _OF_JUDGES = frozenset({"judge", "model", "files", "mode", "prompt_template", "reference", "atif-trajectory"})
 _SUM = "weighted-sum"
@@ -43,25 +42,14 @@ def find(document: Document) -> Iterator[View]:
     items = data.get(_LIST)
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         return
-    if any(map(_is_criterion, items)) and (_has_judge(data) or not _is_another_tool(data, items)):
-        yield _view(document, data, items)
-
-
-def _is_criterion(item: dict[str, Any]) -> bool:
-    return isinstance(item.get("description"), str)
-
-
-def _has_judge(data: Mapping[str, Any]) -> bool:
-    """Return whether the table of the judge has a field of Harbor's; judges of programming contests have others."""
-    judge = data.get("judge")
-    return isinstance(judge, dict) and (not judge or not judge.keys().isdisjoint(_OF_JUDGES))
-
-
-def _is_another_tool(data: Mapping[str, Any], items: list[dict[str, Any]]) -> bool:
-    """Return whether a field is neither Harbor's nor a near miss of one, as in a task tracker."""
-    schema = schema_of(HARBOR.schema)
+    if not any(isinstance(item.get("description"), str) for item in items):
+        return
+    judge, schema = data.get("judge"), schema_of(HARBOR.schema)
+    # Judges of programming contests have other fields, and task trackers some that are no near miss of Harbor's.
+    has_judge = isinstance(judge, dict) and (not judge or not judge.keys().isdisjoint(_OF_JUDGES))
     is_foreign = any(key in _FOREIGN or not schema.knows(key) for item in items for key in item)
-    return is_foreign or not all(find_near(key, _TABLES) for key in data)
+    if has_judge or (not is_foreign and all(find_near(key, ("judge", "criterion", "scoring")) for key in data)):
+        yield _view(document, data, items)
 
 
 def _view(document: Document, data: dict[str, Any], items: list[dict[str, Any]]) -> View:
@@ -79,10 +67,16 @@ def _view(document: Document, data: dict[str, Any], items: list[dict[str, Any]])
         if has_levels:
             entry["levels"] = _levels(draft, index, item, kind)
         entries.append(entry)
+    unscorable = ""
+    if aggregation != _MEAN:
+        unscorable = f"`{shorten(aggregation)}` is not an average of the criteria, and only averages are scored"
+    elif any(kind.type == "numeric" for kind in kinds):
+        told = "a criterion of the type `numeric` is answered with any number"
+        unscorable = f"{told}, and only listed answers are scored"
     return draft.finish(
         _SUMMED if aggregation == _SUM else HARBOR,
         entries,
-        unscorable=_find_obstacle(aggregation, kinds),
+        unscorable=unscorable,
         problems=tuple(_find_problems(data, items, kinds)),
     )
 
@@ -119,7 +113,8 @@ def _levels(draft: Draft, index: int, item: dict[str, Any], kind: _Kind) -> list
     answers: list[Any] = ["no", "yes"]
     if kind.type == "likert":
         points = written if isinstance(written, int) and not isinstance(written, bool) else 5
-        answers = [f"{point} of {points}" for point in range(1, min(max(points, 2), _MOST) + 1)]
+        most = min(max(points, 2), 1000)  # a judge tells fewer than ten apart
+        answers = [f"{point} of {points}" for point in range(1, most + 1)]
     elif kind.type == "rubric" and isinstance(written, list):
         answers = written
     is_written = answers is written
@@ -129,19 +124,6 @@ def _levels(draft: Draft, index: int, item: dict[str, Any], kind: _Kind) -> list
         named = {"level": level, "expected_outcome" if is_written else "name": answer}
         levels.append((named, (*place, rank) if is_written else place))
     return draft.make_levels((index,), place, levels)
-
-
-_MOST = 1000
-"""The most points of a scale whose answers are listed; a judge tells fewer than ten apart."""
-
-
-def _find_obstacle(aggregation: str, kinds: list[_Kind]) -> str:
-    """Return why our average cannot express the score; empty if it can."""
-    if aggregation != _MEAN:
-        return f"`{shorten(aggregation)}` is not an average of the criteria, and only averages are scored"
-    if any(kind.type == "numeric" for kind in kinds):
-        return "a criterion of the type `numeric` is answered with any number, and only listed answers are scored"
-    return ""
 
 
 def _find_problems(

@@ -4,11 +4,10 @@ Labels of a `label_model` pass or fail; the prompt of a `score_model` may descri
 """
 
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from math import inf
 from typing import Any
 
-from rubric_lint.dialects.autoevals import make_choices
+from rubric_lint.dialects.autoevals import IN_PROMPT, make_choices
 from rubric_lint.dialects.search.scales_in_text import find_scale
 from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import is_number
@@ -23,9 +22,7 @@ OPENAI_GRADERS = Dialect(
     "OpenAI graders",
     "openai-graders/v1.json",
     {"levels": "labels", "expected_outcome": "input"},
-    without=frozenset(
-        {"missing-id", "vague-outcome", "duplicate-outcome", "placeholder", "score-in-text", "not-self-contained"}
-    ),
+    without=IN_PROMPT,
 )
 DIALECTS = (OPENAI_GRADERS,)
 
@@ -61,10 +58,8 @@ _CLASSES = {"ScoreModelGrader": "score_model", "LabelModelGrader": "label_model"
 
 def _has_computed(grader: Mapping[str, Any]) -> bool:
     """Return whether something in a program that decides what a grader means is not a literal."""
-    return has_unpacked(grader) or _is_computed([grader.get(name) for name in _MEANING])
-
-
-_MEANING = ("input", "labels", "passing_labels", "range", "pass_threshold")
+    names = ("input", "labels", "passing_labels", "range", "pass_threshold")
+    return has_unpacked(grader) or _is_computed([grader.get(name) for name in names])
 
 
 def _is_computed(value: Any) -> bool:
@@ -85,13 +80,8 @@ def _view(document: Document, path: Path, labels: list[Any], passing: list[Any],
     choices = [(_FAILS, failing), (_PASSES, [label for label in texts if label in winners])]
     draft.put((0,), path)
     levels = make_choices(draft, prompt, [(number, each) for number, each in choices if each], labels.index)
-    return draft.finish(
-        OPENAI_GRADERS,
-        [{"levels": levels}],
-        name=read_text(grader, "name"),
-        task=prompt,
-        beside="openai-graders/v1.json#/definitions/entry",
-    )
+    name, beside = read_text(grader, "name"), "openai-graders/v1.json#/definitions/entry"
+    return draft.finish(OPENAI_GRADERS, [{"levels": levels}], name=name, task=prompt, beside=beside)
 
 
 def _view_scores(document: Document, path: Path, grader: dict[str, Any], prompt: str) -> View:
@@ -102,22 +92,18 @@ def _view_scores(document: Document, path: Path, grader: dict[str, Any], prompt:
     data = scale.as_data(scale.task) if scale else [{"expected_outcome": prompt}]
     for index in range(len(data)):
         draft.put((index,), place)
+    is_share = grader.get("range", [0, 1]) == [0, 1]
+    threshold = read_threshold(document, (*path, "pass_threshold")) if is_share else None
     return draft.finish(
         OPENAI_GRADERS,
         data,
         name=read_text(grader, "name"),
         task=scale.task if scale else "",
-        threshold=_read_threshold(document, path, grader),
+        threshold=threshold,
         definition="openai-graders/v1.json#/definitions/prompt",
         beside="openai-graders/v1.json#/definitions/score",
         problems=tuple(_find_idle(path, grader)),
     )
-
-
-def _read_threshold(document: Document, path: Path, grader: dict[str, Any]) -> Decimal | None:
-    """Return the passing score for the range from 0 to 1; that of another range is not a share of it."""
-    is_plain = grader.get("range", [0, 1]) == [0, 1] and "pass_threshold" in grader
-    return read_threshold(document, (*path, "pass_threshold")) if is_plain else None
 
 
 def _find_idle(path: Path, grader: dict[str, Any]) -> Iterator[tuple[str, Problem]]:

@@ -31,10 +31,26 @@ _NAMES = {"id": "id", "requirements": "expected_outcome"}
 def find(document: Document) -> Iterator[View]:
     """Find the root of the tree, which is the whole document."""
     root = document.data
-    if not isinstance(root, dict) or not isinstance(root.get("requirements"), str) or not _is_weighted(root):
+    if not isinstance(root, dict) or not isinstance(root.get("requirements"), str):
         return
+    parts = [part for _, part in _find_tasks((), root)]
+    is_weighted = any("requirements" in part and part.keys() & {"weight", _CATEGORY} for part in parts)
+    if not is_weighted or not any(_CATEGORY in part for part in (root, *parts)):
+        return  # tasks of trackers have no category
     problems: list[tuple[str, Problem]] = []
-    leaves = list(_find_leaves(root, problems))
+    leaves: list[tuple[Path, dict[str, Any], Fraction]] = []  # in order, each with its part in the score of the root
+    stack: list[tuple[Path, dict[str, Any], Fraction]] = [((), root, Fraction(1))]
+    while stack:
+        place, part, share = stack.pop()
+        if isinstance(weight := part.get("weight"), float) and not -math.inf <= weight < math.inf:  # or else the schema
+            values = {"field": "`weight`", "found": describe_infinite(weight), "least": " of at least 0"}
+            problems.append(("weight", Problem("infinite", (*place, "weight"), values=values)))
+        tasks = _find_tasks(place, part)
+        if not tasks:
+            leaves.append((place, part, share))
+        total = sum(_read_weight(task) for _, task in tasks)
+        for inner, task in tasks[::-1]:
+            stack.append((inner, task, share * _read_weight(task) / total if total else Fraction(0)))
     unit = math.lcm(*(share.denominator for _, _, share in leaves))
     draft = Draft(document, ())
     data: list[Any] = []
@@ -44,39 +60,10 @@ def find(document: Document) -> Iterator[View]:
     yield draft.finish(PAPERBENCH, data, unscorable="" if is_whole else _DEAD, problems=tuple(problems))
 
 
-def _is_weighted(root: dict[str, Any]) -> bool:
-    """Return whether a part has requirements and a weight, and a category is named; tasks of trackers have none."""
-    parts = [part for _, part in _find_tasks((), root)]
-    is_told = any(_CATEGORY in part for part in (root, *parts))
-    return is_told and any("requirements" in part and part.keys() & {"weight", _CATEGORY} for part in parts)
-
-
 def _find_tasks(place: Path, part: dict[str, Any]) -> list[tuple[Path, dict[str, Any]]]:
     below = part.get(_BELOW)
     tasks = enumerate(below if isinstance(below, list) else ())
     return [((*place, _BELOW, at), task) for at, task in tasks if isinstance(task, dict)]
-
-
-def _find_leaves(
-    root: dict[str, Any], problems: list[tuple[str, Problem]]
-) -> Iterator[tuple[Path, dict[str, Any], Fraction]]:
-    """Yield the leaves in order, each with its place and its part in the score of the root.
-
-    Weights that are not finite numbers are problems; the schema finds those below 0.
-    """
-    stack: list[tuple[Path, dict[str, Any], Fraction]] = [((), root, Fraction(1))]
-    while stack:
-        place, part, share = stack.pop()
-        if isinstance(weight := part.get("weight"), float) and not -math.inf <= weight < math.inf:
-            values = {"field": "`weight`", "found": describe_infinite(weight), "least": " of at least 0"}
-            problems.append(("weight", Problem("infinite", (*place, "weight"), values=values)))
-        tasks = _find_tasks(place, part)
-        if not tasks:
-            yield place, part, share
-        total = sum(_read_weight(task) for _, task in tasks)
-        stack += [
-            (inner, task, share * _read_weight(task) / total if total else Fraction(0)) for inner, task in tasks[::-1]
-        ]
 
 
 def _read_weight(task: dict[str, Any]) -> Fraction:

@@ -16,12 +16,7 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
 
 # promptfoo passes any `value` to the judge as text, so in a list, our format is the only one that it can follow.
-PROMPTFOO = Dialect(
-    "promptfoo",
-    "promptfoo",
-    "v2/rubric.json",
-    without=frozenset({"missing-id"}),
-)
+PROMPTFOO = Dialect("promptfoo", "promptfoo", "v2/rubric.json", without=frozenset({"missing-id"}))
 DIALECTS = (PROMPTFOO,)
 
 # A text passes or fails; without a threshold, the judge says itself which.
@@ -55,7 +50,10 @@ _FILLED_IN = re.compile(r"\s*(?:file://.*|\{\{[^{}]*\}\}\s*)")
 
 def find(document: Document) -> Iterator[View]:
     """Find the assertions with a structured value, and in the suites of promptfoo those with a text."""
-    is_suite = _is_suite(document.data)
+    data = document.data
+    is_suite = isinstance(data, dict) and not data.keys().isdisjoint(_OF_SUITES)
+    if isinstance(data, list):
+        is_suite = any(isinstance(test, dict) and "vars" in test for test in data)
     for path, mapping in document.mappings:
         if len(path) > 1 and path[-2] in _LISTS:
             yield from _find_structured(document, path, mapping)
@@ -67,12 +65,6 @@ def find(document: Document) -> Iterator[View]:
 def is_filled_in(value: str) -> bool:
     """Return whether promptfoo puts another text in the place of a whole value: that of a file or of a variable."""
     return _FILLED_IN.fullmatch(value) is not None
-
-
-def _is_suite(data: Any) -> bool:
-    if isinstance(data, list):
-        return any(isinstance(test, dict) and "vars" in test for test in data)
-    return isinstance(data, dict) and not data.keys().isdisjoint(_OF_SUITES)
 
 
 def _read_judge(assertion: Any) -> Asked | None:
@@ -121,11 +113,12 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
     for index, assertion in enumerate(assertions):
         asked = _read_judge(assertion)
         value = assertion.get("value") if asked else None
-        if asked is None or _is_read_as_list(value, asked) or (value is None and has_prompt):
-            continue
+        is_text = not isinstance(value, list | dict)
         text = value if isinstance(value, str) else ""
-        if is_filled_in(text):
+        if asked is None or (value is None and has_prompt) or is_filled_in(text):
             continue
+        if not is_text and (value or (value == [] and asked.highest == HIGHEST)):
+            continue  # read as a list, which `g-eval` may have empty; other empty ones tell a judge nothing
         scale = find_scale(text)
         if scale and asked.highest:
             yield _view_scale(document, (*path, index), scale, asked)
@@ -135,16 +128,15 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
         for name, field in {"expected_outcome": "value", "weight": "weight"}.items():
             if field in assertion:
                 draft.put((own, name), (*place, field))
-        entry = {"expected_outcome": _say(value, asked), ASKED: asked}
+        is_facts = text != "" and asked.words == _JUDGES[_FACTS].words
+        told = f"Agrees with these facts: {text}" if is_facts else value if is_text else None
+        entry = {"expected_outcome": told, ASKED: asked}
         entry |= {"weight": assertion["weight"]} if "weight" in assertion else {}
         is_gate = passes is None and assertion.get("weight") != 0  # what weighs 0 always passes
         data.append(entry | ({"required_min_score": HIGHEST} if is_gate else {}))
-        if isinstance(value, list | dict):
-            values = {
-                "field": "value",
-                "kind": "list" if isinstance(value, list) else "mapping",
-                "expected": "a string",
-            }
+        if not is_text:
+            kind = "list" if isinstance(value, list) else "mapping"
+            values = {"field": "value", "kind": kind, "expected": "a string"}
             problems.append(("schema", Problem("empty", (*place, "value"), values=values)))
         kind = assertion["type"]
         if kind.startswith(_NOT) and not asked.is_negated:
@@ -155,18 +147,6 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
         yield draft.finish(
             _TEXTS, data, threshold=passes, around=around, beside=f"{_SCHEMA}holder", problems=tuple(problems)
         )
-
-
-def _say(value: Any, asked: Asked) -> Any:
-    """Return what a judge is told by a value; nothing by an empty list or mapping."""
-    if isinstance(value, str) and value and asked.words == _JUDGES[_FACTS].words:
-        return f"Agrees with these facts: {value}"
-    return None if isinstance(value, list | dict) else value
-
-
-def _is_read_as_list(value: Any, asked: Asked) -> bool:
-    """Return whether a value is not one text; an empty one, of which `g-eval` has a list, tells a judge nothing."""
-    return isinstance(value, list | dict) and (bool(value) or (isinstance(value, list) and asked.highest == HIGHEST))
 
 
 def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Asked) -> View:
@@ -180,11 +160,7 @@ def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Aske
         _TEXTS if threshold is not None else _OWN_VERDICT,
         name=read_text(document.value(path), "metric"),
         threshold=threshold,
-        more={
-            "around": f"{_SCHEMA}text",
-            "beside": _ASSERTION,
-            "unscorable": _TURNED if asked.is_negated else "",
-        },
+        more={"around": f"{_SCHEMA}text", "beside": _ASSERTION, "unscorable": _TURNED if asked.is_negated else ""},
     )
 
 
@@ -206,8 +182,5 @@ def _is_ours(value: list[Any]) -> bool:
     """Return whether the list has entries in our format, or only strings."""
     if value and all(isinstance(entry, str) for entry in value):
         return True
-    return any(isinstance(entry, dict) and tells(entry) and not _is_other_band(entry) for entry in value)
-
-
-def _is_other_band(entry: dict[str, Any]) -> bool:
-    return "score_range" in entry and "outcome" in entry
+    other = {"score_range", "outcome"}  # a band of AgentV
+    return any(isinstance(entry, dict) and tells(entry) and not entry.keys() >= other for entry in value)

@@ -39,17 +39,10 @@ def find(document: Document) -> Iterator[View]:
         return
     for path, mapping in document.mappings:
         items = mapping.get("evaluators")
-        if isinstance(items, list) and any(map(_is_known, items)):
-            view = _view if any(map(_is_judge, items)) else _view_steps
-            yield view(document, (*path, "evaluators"), items)
-
-
-def _is_known(item: Any) -> bool:
-    return _is_judge(item) or _read_geval(item) is not None
-
-
-def _is_judge(item: Any) -> bool:
-    return _read_judge(item) is not None
+        if isinstance(items, list) and any(map(_read_judge, items)):
+            yield _view(document, (*path, "evaluators"), items)
+        elif isinstance(items, list) and any(map(_read_geval, items)):
+            yield _view_steps(document, (*path, "evaluators"), items)
 
 
 def _read_judge(item: Any) -> tuple[str | dict[str, Any], Path] | None:
@@ -118,14 +111,9 @@ def _view_steps(document: Document, path: Path, items: list[Any]) -> View:
             draft.put((len(data),), (*path, index))
             draft.put((len(data), "expected_outcome"), (*place, "criteria"))
             data.append({"expected_outcome": settings["criteria"]})
-            problems += _find_swapped(settings, place)
+            bounds = settings.get("score_range")
+            if isinstance(bounds, list) and [*map(type, bounds)] == [int, int] and not bounds[0] < bounds[1]:
+                advice = "pydantic-evals asks for the lowest score first"
+                values = {"field": "score_range", "lowest": bounds[0], "highest": bounds[1], "advice": advice}
+                problems.append(("bounds", Problem("falling-range", (*place, "score_range"), values=values)))
     return draft.finish(_BY_STEPS, data, around=_ALL_OF_THEM, unscorable=_NUMBER, problems=tuple(problems))
-
-
-def _find_swapped(settings: dict[str, Any], place: Path) -> Iterator[tuple[str, Problem]]:
-    bounds = settings.get("score_range")
-    is_pair = isinstance(bounds, list) and [type(bound) for bound in bounds] == [int, int]
-    if is_pair and bounds and not bounds[0] < bounds[1]:
-        advice = "pydantic-evals asks for the lowest score first"
-        values = {"field": "score_range", "lowest": bounds[0], "highest": bounds[1], "advice": advice}
-        yield "bounds", Problem("falling-range", (*place, "score_range"), values=values)

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any
 
 from rubric_lint.format.view import Dialect, Draft, View, read_text
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Path
-from rubric_lint.text.python_tree import CALL, COMPUTED
+from rubric_lint.text.python_tree import CALL, COMPUTED, has_unpacked
 
 RAGAS = Dialect(
     "ragas",
@@ -25,66 +26,46 @@ _UNKNOWN = "a part of its levels is computed, so its meaning is not known"
 
 def find(document: Document) -> Iterator[View]:
     """Find the dictionaries with two levels or more."""
-    uses: _Uses | None = None
     for path, mapping in document.mappings:
         keys = {key: found for key in mapping if (found := _KEY.fullmatch(key))}
-        if len(keys) < 2 or not _are_strings(mapping, keys):
+        values = [mapping[key] for key in keys]
+        if len(keys) < 2 or not all(isinstance(value, str | None) for value in values) or not any(values):
             continue
-        if all(found["suffix"] for found in keys.values()):
-            uses = uses or _find_uses(document)
-            if not _holds_levels(document, path, mapping, uses):
-                continue
-        elif not _is_plain_rubric(path, mapping, keys):
+        is_suffixed = all(found["suffix"] for found in keys.values())
+        if not (_holds_levels(document, path, mapping) if is_suffixed else _is_plain_rubric(path, mapping, keys)):
             continue
         draft = Draft(document, path)
         draft.put((0,), path)
-        draft.put((0, "levels"), path)
-        levels = []
-        for index, (key, found) in enumerate(keys.items()):
-            own, place = (0, "levels", index), (*path, key)
-            draft.put(own, place)
-            draft.put((*own, "level"), place, is_key=True)
-            draft.put((*own, "expected_outcome"), place)
-            levels.append({"level": int(found["level"]), "expected_outcome": mapping[key]})
+        read = [
+            ({"level": int(found["level"]), "expected_outcome": mapping[key]}, (*path, key))
+            for key, found in keys.items()
+        ]
+        levels = draft.make_levels((0,), path, read)
+        for index, (_, place) in enumerate(read):
+            draft.put((0, "levels", index, "level"), place, is_key=True)
         task = next((mapping[field] for field in _TASKS if isinstance(mapping.get(field), str)), "")
         # In a file with several dictionaries, the key of each is its name.
         name = path[-1] if path and isinstance(path[-1], str) else ""
-        refusal = _UNKNOWN if document.kind.is_program and _has_unpacked(mapping) else ""
+        refusal = _UNKNOWN if document.kind.is_program and has_unpacked(mapping) else ""
         yield draft.finish(RAGAS, [{"levels": levels}], name=name, task=task, unscorable=refusal)
 
 
-def _has_unpacked(mapping: dict[str, Any]) -> bool:
-    from rubric_lint.text.python_tree import has_unpacked  # noqa: PLC0415  (most runs read data only)
-
-    return has_unpacked(mapping)
-
-
-class _Uses(NamedTuple):
-    """What a document shows about its dictionaries.
-
-    `variables`: those that calls get as rubrics; `are_all_levels`: it holds several dictionaries of levels, and nothing
-    else.
-    """
-
-    variables: frozenset[str]
-    are_all_levels: bool
-
-
-def _find_uses(document: Document) -> _Uses:
-    """Look through a document once, for all its dictionaries."""
+@lru_cache(maxsize=1)  # every dictionary of a document asks
+def _find_uses(document: Document) -> tuple[set[str], bool]:
+    """Return the variables that calls get as rubrics, and whether data holds several dictionaries of levels alone."""
+    found: set[str] = set()
     if not document.kind.is_program:
         values = list(document.data.values()) if isinstance(document.data, dict) else []
-        return _Uses(frozenset(), len(values) > 1 and all(map(_has_only_levels, values)))
-    found: set[str] = set()
+        return found, len(values) > 1 and all(map(_has_only_levels, values))
     for _, call in document.mappings:
         function = read_text(call, CALL).lower()
         for argument, value in call.items() if function else ():
             if isinstance(value, dict) and COMPUTED in value and _WORD in f"{function} {argument.lower()}":
                 found.add(value[COMPUTED])
-    return _Uses(frozenset(found), are_all_levels=False)
+    return found, False
 
 
-def _holds_levels(document: Document, path: Path, mapping: dict[str, Any], uses: _Uses) -> bool:
+def _holds_levels(document: Document, path: Path, mapping: dict[str, Any]) -> bool:
     """Return whether a mapping with keys such as `score1_description` has levels, and not the scores of two sides.
 
     It does if it is a rubric by its name or is used as one, or has a task. In data, it does also if it has nothing
@@ -92,9 +73,10 @@ def _holds_levels(document: Document, path: Path, mapping: dict[str, Any], uses:
     """
     if any(_WORD in str(step).lower() for step in path) or not mapping.keys().isdisjoint(_TASKS):
         return True
+    variables, are_all_levels = _find_uses(document)
     if document.kind.is_program:
-        return len(path) == 1 and str(path[0]).partition("#")[0].rpartition(".")[2] in uses.variables
-    is_told = not path or len(mapping) > _SIDES or (uses.are_all_levels and len(path) == 1)
+        return len(path) == 1 and str(path[0]).partition("#")[0].rpartition(".")[2] in variables
+    is_told = not path or len(mapping) > 2 or (are_all_levels and len(path) == 1)
     return is_told and _has_only_levels(mapping)
 
 
@@ -103,7 +85,6 @@ def _has_only_levels(value: Any) -> bool:
 
 
 _WORD = "rubric"
-_SIDES = 2
 
 
 def _is_plain_rubric(path: Path, mapping: dict[str, Any], keys: Iterable[str]) -> bool:
@@ -111,11 +92,6 @@ def _is_plain_rubric(path: Path, mapping: dict[str, Any], keys: Iterable[str]) -
     only = mapping.keys() <= {*keys, *_TASKS}
     is_told = not all(mapping[key] is None or mapping[key].strip().isdecimal() for key in keys)
     return only and is_told and bool(path) and _WORD in str(path[-1]).lower()
-
-
-def _are_strings(mapping: dict[str, Any], keys: Iterable[str]) -> bool:
-    values = [mapping[key] for key in keys]
-    return all(isinstance(value, str | None) for value in values) and any(values)
 
 
 _EACH = r"score(?:-?\d{1,4}|\{[^{}]*\}|%[ds])_description"
@@ -126,37 +102,24 @@ _LEVEL = re.compile(r"score-?\d{1,4}_description")
 
 def find_computed(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:
     """Find the dictionaries that are not in the rubrics at the paths `taken`, and computed parts of these."""
-    uses: _Uses | None = None
-    yield from _find_assigned(document)
-    for path, mapping in document.mappings:
-        if _COMPREHENSION.match(read_text(mapping, COMPUTED)):
-            uses = uses or _find_uses(document)
-            if _is_rubric("".join(map(str, path)), uses):
-                yield path, "the keys of these levels are computed; only literal ones are checked"
-            continue
-        if sum(_LEVEL.fullmatch(key) is not None for key in mapping) < 2:
-            continue
-        if path in taken:
-            if _has_unpacked(mapping):
-                yield path, "a part of this dictionary of levels is computed; only its literal levels are checked"
-            continue
-        uses = uses or _find_uses(document)
-        if _holds_levels(document, path, mapping, uses):
-            yield path, "a part of this dictionary of levels is computed; only literal ones are checked"
-
-
-def _find_assigned(document: Document) -> Iterator[tuple[Path, str]]:
-    """Find the levels that are assigned key by key to a rubric; told at the first of each."""
-    uses: _Uses | None = None
     told: set[str] = set()
     for key in document.data if isinstance(document.data, dict) else ():
         found = _ASSIGNED.search(key)
-        if found and found["name"] not in told:
-            uses = uses or _find_uses(document)
-            if _is_rubric(found["name"], uses):
-                told.add(found["name"])
-                yield (key,), "levels that are assigned one by one are not checked; write one dictionary"
+        if found and found["name"] not in told and _is_rubric(found["name"], document):
+            told.add(found["name"])  # at the first level of each
+            yield (key,), "levels that are assigned one by one are not checked; write one dictionary"
+    for path, mapping in document.mappings:
+        if _COMPREHENSION.match(read_text(mapping, COMPUTED)):
+            if _is_rubric("".join(map(str, path)), document):
+                yield path, "the keys of these levels are computed; only literal ones are checked"
+        elif sum(_LEVEL.fullmatch(key) is not None for key in mapping) < 2:
+            continue
+        elif path in taken:
+            if has_unpacked(mapping):
+                yield path, "a part of this dictionary of levels is computed; only its literal levels are checked"
+        elif _holds_levels(document, path, mapping):
+            yield path, "a part of this dictionary of levels is computed; only literal ones are checked"
 
 
-def _is_rubric(name: str, uses: _Uses) -> bool:
-    return "rubric" in name.lower() or name.rpartition(".")[2] in uses.variables
+def _is_rubric(name: str, document: Document) -> bool:
+    return _WORD in name.lower() or name.rpartition(".")[2] in _find_uses(document)[0]

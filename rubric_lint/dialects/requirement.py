@@ -85,29 +85,20 @@ def _view(document: Document, path: Path, entries: list[tuple[Path, Any]], aroun
         if turns:
             entry |= {"weight": abs(entry["weight"]), ASKED: _LOST}
         if isinstance(options := item.get("options"), list):
-            worth = _read_worth(draft.document, (*place, "options"), options)
-            entry["levels"] = _read_levels(draft, index, (*place, "options"), worth, turns=turns)
-            is_whole = is_whole and _is_whole(worth)
+            spot = (*place, "options")
+            worth = {at: document.decimal((*spot, at, "value")) for at, each in enumerate(options) if _counts(each)}
+            entry["levels"] = _read_levels(draft, index, spot, worth, turns=turns)
+            is_whole = is_whole and (len(worth) < 2 or (min(worth.values()) == 0 and max(worth.values()) == 1))
         data.append(entry)
     return draft.finish(REQUIREMENT, data, around=around, unscorable="" if is_whole else _NARROW)
 
 
-def _read_worth(document: Document, place: Path, options: list[Any]) -> dict[int, Decimal | None]:
-    """Return the value of each option by its place; one that leaves the criterion out has none."""
-    return {at: document.decimal((*place, at, "value")) for at, each in enumerate(options) if _counts(each)}
-
-
-def _is_whole(worth: dict[int, Decimal | None]) -> bool:
-    """Return whether the values go from 0 to 1, or too few of them are valid, which a rule reports."""
-    values = [value for value in worth.values() if value is not None]
-    return len(values) < 2 or (min(values) == 0 and max(values) == 1)
-
-
-def _read_levels(draft: Draft, index: int, place: Path, worth: dict[int, Decimal | None], *, turns: bool) -> list[Any]:
+def _read_levels(draft: Draft, index: int, place: Path, worth: dict[int, Decimal], *, turns: bool) -> list[Any]:
     """Return the options as levels, numbered by their values, or from the other end for what an answer loses."""
     options = draft.document.value(place)
     draft.put((index, "levels"), place)
-    numbers = as_levels([value for value in worth.values() if value is not None])
+    numbers = as_levels(list(worth.values()))
+
     top = max(numbers.values(), default=0)
     levels: list[Any] = []
     for at, value in worth.items():
@@ -116,8 +107,7 @@ def _read_levels(draft: Draft, index: int, place: Path, worth: dict[int, Decimal
         draft.put((*own, "level"), (*place, at, "value"))
         draft.put((*own, "expected_outcome"), (*place, at, "label"))
         label = options[at].get("label")
-        number = None if value is None else top - numbers[value] if turns else numbers[value]
-        levels.append({"level": number, "expected_outcome": label})
+        levels.append({"level": top - numbers[value] if turns else numbers[value], "expected_outcome": label})
     return levels
 
 

@@ -1,6 +1,5 @@
 """Find what verifiers' `RubricJudge` refuses or takes otherwise in the answers of its criteria."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.finding import Problem
@@ -15,18 +14,22 @@ _POSITIVE = frozenset(
 
 
 def check_choices(document: Document, path: Path, _data: list[Any]) -> dict[str, Any]:
-    """Return what is wrong with the choices of the criteria in a list."""
-    items = enumerate(document.value(path))
-    held = [((*path, index, "choices"), item["choices"]) for index, item in items if "choices" in item]
-    return {"problems": tuple(each for place, choices in held for each in _check(place, choices))}
+    """Return what is wrong with the choices of the criteria in a list.
 
-
-def _check(place: Path, choices: Any) -> Iterator[tuple[str, Problem]]:
-    """Find choices that are there twice, which verifiers refuses, and those from best to worst: the first scores 0."""
-    for rank, choice in enumerate(choices if isinstance(choices, list) else ()):
-        if isinstance(choice, str) and choice in choices[:rank]:
-            yield "schema", Problem("repeated-choice", (*place, rank), values={"choice": shorten(choice)})
-    if isinstance(choices, list) and len(choices) > 1 and all(isinstance(choice, str) for choice in choices):
-        first, last = choices[0], choices[-1]
-        if first.strip().casefold() in _POSITIVE and last.strip().casefold() in _NEGATIVE:
-            yield "inverted-scale", Problem("falling-choices", place, values={"first": first, "last": last})
+    verifiers refuses choices that are there twice, and the first scores 0, so they go from worst to best.
+    """
+    problems: list[tuple[str, Problem]] = []
+    for index, item in enumerate(document.value(path)):
+        choices, place = item.get("choices"), (*path, index, "choices")
+        if not isinstance(choices, list):
+            continue
+        for rank, choice in enumerate(choices):
+            if isinstance(choice, str) and choice in choices[:rank]:
+                problem = Problem("repeated-choice", (*place, rank), values={"choice": shorten(choice)})
+                problems.append(("schema", problem))
+        if len(choices) > 1 and all(isinstance(choice, str) for choice in choices):
+            first, last = choices[0], choices[-1]
+            if first.strip().casefold() in _POSITIVE and last.strip().casefold() in _NEGATIVE:
+                problem = Problem("falling-choices", place, values={"first": first, "last": last})
+                problems.append(("inverted-scale", problem))
+    return {"problems": tuple(problems)}

@@ -1,6 +1,6 @@
 """Score batches of Arrow data in any engine: what `rubric_lint.arrow.map_batches` returns."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rubric_lint.engines.arrow_tables import pa, schema, write_ids
@@ -25,65 +25,6 @@ _SPARK = {
 """The types that Spark has too, by the names of Arrow."""
 
 
-def read_kept(keep: Any, results: Sequence[str]) -> dict[str, pa.DataType]:
-    """Return the columns to keep by name; `results` are the columns of results.
-
-    Raises:
-        TypeError: if `keep` is not a schema or a mapping from names to types.
-        ValueError: if a column would overwrite one of the results.
-    """
-    kept = {each.name: each.type for each in keep} if isinstance(keep, pa.Schema) else keep or {}
-    if not isinstance(kept, Mapping) or not all(
-        isinstance(name, str) and isinstance(kind, pa.DataType) for name, kind in kept.items()
-    ):
-        raise TypeError(f'keep is {keep!r}; expected column names with types, such as {{"model": pyarrow.string()}}')
-    if taken := [name for name in kept if name in results and name != "id"]:
-        raise ValueError(
-            f"keep has {list_names(taken)}, which results have too; rename the column in the input, or remove it from "
-            "keep"
-        )
-    return dict(kept)
-
-
-def check_columns(columns: pa.Schema, kept: Mapping[str, Any]) -> None:
-    """Refuse a table that cannot be scored as a whole; what is wrong in single rows is an error of the row.
-
-    Raises:
-        ValueError: if it has no column `output`, one of them twice, or lacks one of `kept`.
-        TypeError: if a column has a type that cannot hold its values.
-    """
-    names = columns.names
-    if HELD.isdisjoint(names):
-        found = list_names(names) or "none"
-        raise ValueError(
-            f"the table has no column `output` (found: {found}); rename the column that has what the judge returned"
-        )
-    if missing := [name for name in kept if name not in names]:
-        raise ValueError(f"the table has no column {list_names(missing)} to keep (found: {list_names(names)})")
-    refuse_repeated(names, kept)
-    for name, accepts, expected in (
-        ("output", _is_output, "strings, binary or structs"),
-        ("outputs", _is_list_of_outputs, "lists of strings, binary or structs"),
-        ("rubric", _is_text, "strings"),
-        ("rubric_hash", _is_text, "strings"),
-    ):
-        if name in names and not accepts(kind := columns.field(name).type):
-            raise TypeError(f"column `{name}` has the type {kind}; expected {expected}")
-
-
-def keep_column(table: pa.Table, name: str, kind: Any) -> pa.ChunkedArray:
-    """Return a column of the input as this type.
-
-    Raises:
-        TypeError: if its values cannot have this type.
-    """
-    column = table[name]
-    try:
-        return column.cast(kind)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as fault:
-        raise TypeError(f"column `{name}` has the type {column.type} and cannot be kept as {kind}: {fault}") from None
-
-
 def _is_output(kind: Any) -> bool:
     return _is_text(kind) or pa.types.is_struct(_unwrap(kind))
 
@@ -96,15 +37,9 @@ def _is_list_of_outputs(kind: Any) -> bool:
 
 def _is_text(kind: Any) -> bool:
     """Return whether a column of this type can hold texts; one of only nulls can."""
-    kind, types = _unwrap(kind), pa.types
-    return (
-        any(
-            test(kind)
-            for test in (types.is_null, types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
-        )
-        or types.is_fixed_size_binary(kind)
-        or str(kind) in {"string_view", "binary_view"}
-    )
+    kind = _unwrap(kind)
+    plain = "null", "string", "large_string", "binary", "large_binary", "string_view", "binary_view"
+    return str(kind) in plain or pa.types.is_fixed_size_binary(kind)
 
 
 def _unwrap(kind: Any) -> Any:
@@ -145,8 +80,20 @@ class MapBatches:
 
     def __init__(self, rubrics: ScoringRubric | Mapping[str, ScoringRubric], keep: Any, *, extract: str) -> None:
         self.__name__ = "rubric_lint"  # engines show it
+        kept = {each.name: each.type for each in keep} if isinstance(keep, pa.Schema) else keep or {}
+        if not isinstance(kept, Mapping) or not all(
+            isinstance(name, str) and isinstance(kind, pa.DataType) for name, kind in kept.items()
+        ):
+            raise TypeError(
+                f'keep is {keep!r}; expected column names with types, such as {{"model": pyarrow.string()}}'
+            )
+        if taken := [name for name in kept if name in schema().names and name != "id"]:
+            raise ValueError(
+                f"keep has {list_names(taken)}, which results have too; rename the column in the input, or remove it "
+                "from keep"
+            )
         self._rubrics = rubrics
-        self._kept = read_kept(keep, schema().names)
+        self._kept = dict(kept)
         self._extract = extract
         score_batch(rubrics, [], extract=extract)  # refuses what cannot be scored before an engine starts
 
@@ -168,11 +115,29 @@ class MapBatches:
     def check(self, columns: pa.Schema) -> None:
         """Refuse the schema of a table that cannot be scored, as a call would; for use before an engine starts.
 
+        What is wrong in single rows is an error of the row.
+
         Raises:
-            ValueError: if the table has no column `output`, or lacks one of `keep`.
+            ValueError: if the table has no column `output`, one of them twice, or lacks one of `keep`.
             TypeError: if a column has a type that cannot hold its values.
         """
-        check_columns(columns, self._kept)
+        names = columns.names
+        if HELD.isdisjoint(names):
+            found = list_names(names) or "none"
+            raise ValueError(
+                f"the table has no column `output` (found: {found}); rename the column that has what the judge returned"
+            )
+        if missing := [name for name in self._kept if name not in names]:
+            raise ValueError(f"the table has no column {list_names(missing)} to keep (found: {list_names(names)})")
+        refuse_repeated(names, self._kept)
+        for name, accepts, expected in (
+            ("output", _is_output, "strings, binary or structs"),
+            ("outputs", _is_list_of_outputs, "lists of strings, binary or structs"),
+            ("rubric", _is_text, "strings"),
+            ("rubric_hash", _is_text, "strings"),
+        ):
+            if name in names and not accepts(kind := columns.field(name).type):
+                raise TypeError(f"column `{name}` has the type {kind}; expected {expected}")
 
     def __call__(self, batch: Any) -> Any:
         """Score a batch, or each of an iterator.
@@ -182,15 +147,15 @@ class MapBatches:
             ValueError: if it has no column `output`, or lacks one of `keep`.
         """
         if isinstance(batch, Iterator | pa.RecordBatchReader):
-            return self._score_each(batch)
+            return (part for each in batch for part in self.score(pa.table(each))[0].to_batches())
         if isinstance(batch, pa.Table):
-            return self._score(batch)
+            return self.score(batch)[0]
         if isinstance(batch, pa.RecordBatch):
             return self._score_batch(batch)
         if isinstance(batch, pa.StructArray) and not batch.null_count:
             return self._score_batch(pa.RecordBatch.from_struct_array(batch)).to_struct_array()
         if type(batch).__module__.partition(".")[0] == "polars" and hasattr(batch, "__arrow_c_stream__"):
-            return type(batch)(self._score(pa.table(batch)))
+            return type(batch)(self.score(pa.table(batch))[0])
         advice = '; in Ray, pass batch_format="pyarrow", and in datasets, use with_format("arrow")'
         raise TypeError(
             f"found a batch of the type {type(batch).__module__}.{type(batch).__qualname__}; expected a table or a "
@@ -198,16 +163,9 @@ class MapBatches:
             f"{advice if isinstance(batch, Mapping) else ''}"
         )
 
-    def _score_each(self, batches: Iterable[Any]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield from self._score(pa.table(batch)).to_batches()
-
     def _score_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        found = self._score(pa.table(batch)).to_batches()
+        found = self.score(pa.table(batch))[0].to_batches()
         return pa.concat_batches(found) if found else pa.RecordBatch.from_pylist([], schema=self.schema)
-
-    def _score(self, table: pa.Table) -> pa.Table:
-        return self.score(table)[0]
 
     def score(self, table: pa.Table) -> tuple[pa.Table, ScoredBatch]:
         """Score a table; return the results as a call does, and the batch, which has the totals.
@@ -220,7 +178,14 @@ class MapBatches:
         form = self.schema
         batch = score_batch(self._rubrics, table, extract=self._extract)
         found = batch.to_arrow()
-        kept = {name: keep_column(table, name, kind) for name, kind in self._kept.items()}
+        kept = {}
+        for name, kind in self._kept.items():
+            try:
+                kept[name] = table[name].cast(kind)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as fault:
+                raise TypeError(
+                    f"column `{name}` has the type {table[name].type} and cannot be kept as {kind}: {fault}"
+                ) from None
         if "id" not in kept:
             kept["id"] = write_ids(batch.id, pa.string())
         columns = [kept[name] if name in kept else found[name] for name in form.names]

@@ -8,7 +8,7 @@ from rubric_lint.engines.rows import READ, Items, Rows, gather, is_null, read_co
 from rubric_lint.outputs.decoding import list_values
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.output import Known, Piece
+from rubric_lint.scoring.output import Known
 from rubric_lint.scoring.scorer import Scorer
 
 try:
@@ -58,20 +58,20 @@ def _is_plain(kind: pa.DataType, rubric: ScoringRubric) -> bool:
         return _has_fields(kind, {form.field: is_answer}, "reasoning")
     if not _has_fields(kind, {"checks": pa.types.is_list}, "overall_reasoning"):
         return False
-    return _has_fields(kind.field("checks").type.value_type, {"id": _is_text, form.field: is_answer}, "reasoning")
+    return _has_fields(kind.field("checks").type.value_type, {"id": _is_string, form.field: is_answer}, "reasoning")
 
 
 def _has_fields(kind: pa.DataType, required: dict[str, Any], reasoning: str) -> bool:
     if not pa.types.is_struct(kind):
         return False
-    accepts = {**required, reasoning: _is_text}
+    accepts = {**required, reasoning: _is_string}
     names = [each.name for each in kind]
     if not {*required} <= {*names} <= {*accepts} or len({*names}) < len(names):
         return False
     return all(accepts[each.name](each.type) for each in kind)
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def _is_string(kind: pa.DataType) -> bool:
     return kind in _TEXTS
 
 
@@ -114,22 +114,17 @@ def read_arrow(table: Any, size: int) -> Iterator[Items | Columns]:
         part = batch.select(names) if {"output", "outputs"} & {*names} else batch
         id_type = part.schema.field("id").type if "id" in names and part is not batch else None
         kind = part.schema.field("output").type if names in (["output"], ["id", "output"]) else None
-        is_plain = kind is not None and (_is_text(kind) or pa.types.is_struct(kind))
+        is_plain = kind is not None and (_is_string(kind) or pa.types.is_struct(kind))
         for start in range(0, len(batch), size):
             rows = part.slice(start, size)
-            yield _read_columns(rows, id_type) if is_plain else _read_rows(rows, id_type)
-
-
-def _read_columns(rows: Any, id_type: Any) -> Columns:
-    named = list_values(rows.column("id")) if "id" in rows.schema.names else [None] * len(rows)
-    outputs = rows.column("output")
-    outputs = outputs if isinstance(outputs, pa.ChunkedArray) else pa.chunked_array([outputs])
-    return Columns([None if is_null(name) else name for name in named], outputs, id_type)
-
-
-def _read_rows(rows: Any, id_type: Any) -> Items:
-    columns = {name: list_values(rows.column(place)) for place, name in enumerate(rows.schema.names)}
-    return gather(columns, len(rows), id_type)
+            if is_plain:
+                named = list_values(rows.column("id")) if "id" in names else [None] * len(rows)
+                outputs = rows.column("output")
+                outputs = outputs if isinstance(outputs, pa.ChunkedArray) else pa.chunked_array([outputs])
+                yield Columns([None if is_null(name) else name for name in named], outputs, id_type)
+            else:
+                columns = {name: list_values(rows.column(place)) for place, name in enumerate(rows.schema.names)}
+                yield gather(columns, len(rows), id_type)
 
 
 _CRITERION = pa.struct([
@@ -169,6 +164,13 @@ def write_arrow(rows: Rows) -> pa.Table:
     of_row = {row: number for number, row in enumerate(rows.errors)}
     errors = pa.array([error._asdict() for error in rows.errors.values()], _ERROR)
     errors = errors.take(pa.array([*map(of_row.get, range(len(rows.kinds)))], pa.int32()))
+    # Each answer to each criterion is written once.
+    pieces = {id(piece): piece for kind in unique if isinstance(kind, Known) for piece in kind.pieces}
+    place_of = {name: place for place, name in enumerate(pieces)}
+    results = [piece.result.to_json() for piece in pieces.values()]
+    values = pa.array([{**each, "raw": int(each["raw"])} for each in results], _CRITERION)
+    listed = [[place_of[id(piece)] for piece in kind.pieces] if isinstance(kind, Known) else None for kind in unique]
+    taken = pa.array(listed, pa.list_(pa.int32())).take(places)
     form = schema(rows.id_type)
     columns = [
         write_ids(rows.ids, form.field("id").type),
@@ -176,7 +178,7 @@ def write_arrow(rows: Rows) -> pa.Table:
             pa.array([read_column(kind, name) for kind in unique], form.field(name).type).take(places)
             for name in form.names[1:-2]
         ),
-        _write_criteria([kind if isinstance(kind, Known) else None for kind in unique], places),
+        pa.ListArray.from_arrays(taken.offsets, values.take(taken.values), mask=taken.is_null()),
         errors,
     ]
     return pa.Table.from_arrays(columns, schema=form)
@@ -198,20 +200,3 @@ def _as_text(name: Any) -> str | None:
     else:
         text = json.dumps(name, ensure_ascii=False, default=str)
     return text and text.encode("utf-8", "backslashreplace").decode()
-
-
-def _write_criteria(known: Sequence[Known | None], places: pa.Array) -> pa.Array:
-    """Return the criteria: each answer to each criterion is written once."""
-    numbers: dict[int, int] = {}
-    pieces: list[Piece] = []
-    listed: list[list[int] | None] = []
-    for each in known:
-        for piece in each.pieces if each else ():
-            if id(piece) not in numbers:
-                numbers[id(piece)] = len(pieces)
-                pieces.append(piece)
-        listed.append([numbers[id(piece)] for piece in each.pieces] if each else None)
-    written = [piece.result.to_json() for piece in pieces]
-    values = pa.array([{**each, "raw": int(each["raw"])} for each in written], _CRITERION)
-    taken = pa.array(listed, pa.list_(pa.int32())).take(places)
-    return pa.ListArray.from_arrays(taken.offsets, values.take(taken.values), mask=taken.is_null())

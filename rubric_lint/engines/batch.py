@@ -7,7 +7,7 @@ from itertools import islice
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from rubric_lint.engines.rows import Invalid, Items, Kind, RowError, Rows, gather, is_null, read_column, refuse_repeated
+from rubric_lint.engines.rows import Items, Kind, RowError, Rows, gather, is_null, read_column, refuse_repeated
 from rubric_lint.outputs.blocks import CHUNK, Block
 from rubric_lint.outputs.decoding import OutputError, read_struct
 from rubric_lint.outputs.streams import read_blocks
@@ -15,7 +15,7 @@ from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.grading import CriterionResult, JudgeOutput, ScoringRubric, Verdict
 from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.output import Known, know_median
-from rubric_lint.scoring.scorer import Entry, Outcome, Run, Scorer
+from rubric_lint.scoring.scorer import Entry, Outcome, Run, Scorer, Unclear
 from rubric_lint.scoring.totals import Totals
 
 if TYPE_CHECKING:
@@ -58,21 +58,18 @@ def _read(file: Any) -> Iterator[bytes]:
 
 def _is_table(outputs: Any) -> bool:
     """Return whether it has columns, or is a column of Arrow."""
-    return _is_frame(outputs) or any(hasattr(outputs, f"__arrow_c_{kind}__") for kind in ("stream", "array"))
-
-
-def _is_frame(outputs: Any) -> bool:
-    """Return whether it is a data frame of pandas, whose columns may hold any Python values."""
-    return hasattr(outputs, "columns") and hasattr(outputs, "iloc")
+    is_frame = hasattr(outputs, "columns") and hasattr(outputs, "iloc")
+    return is_frame or any(hasattr(outputs, f"__arrow_c_{kind}__") for kind in ("stream", "array"))
 
 
 def _divide_table(table: Any, size: int) -> "Iterator[Items | Columns]":
-    if hasattr(table, "iloc"):  # of pandas, which has columns that Arrow cannot hold
-        if _is_frame(table):
+    if hasattr(table, "iloc"):  # of pandas, whose columns may hold any Python values
+        is_frame = hasattr(table, "columns")
+        if is_frame:
             refuse_repeated([*table.columns])
         for start in range(0, len(table), size):
             part = table.iloc[start : start + size]
-            if _is_frame(part):
+            if is_frame:
                 yield gather({name: part.iloc[:, place].tolist() for place, name in enumerate(part.columns)}, len(part))
             else:
                 yield Items(part.tolist())
@@ -242,7 +239,6 @@ class Collector:
         self._only = next(iter(rubrics)) if len(rubrics) == 1 else None
         self._scorer = scorer
         self._rows = Rows()
-        self._invalid: dict[str | None, Invalid] = {}
 
     def __len__(self) -> int:
         return len(self._rows.kinds)
@@ -251,34 +247,28 @@ class Collector:
         """Score a portion of outputs."""
         self._scorer.forget()
         if isinstance(portion, Block):
-            for entries in self._scorer.scan(portion):
-                if isinstance(entries, Run):
-                    self._add_run(entries)
-                else:
-                    self._add_entry(entries.text, entries.line)
+            self._add_scanned(self._scorer.scan(portion), has_lines=True)
             return
         self._rows.id_type = portion.id_type
         if not isinstance(portion, Items):
             self._add_plain(portion)
-            return
-        items = portion.items
-        if all(type(item) is bytes for item in items):
-            for entries in self._scorer.scan_lines(items):
-                if isinstance(entries, Run):
-                    self._add_run(entries)
-                else:
-                    self._add_entry(entries.text)
-            return
-        for item in items:
-            self._add_item(item)
+        elif all(type(item) is bytes for item in portion.items):
+            self._add_scanned(self._scorer.scan_lines(portion.items), has_lines=False)
+        else:
+            for item in portion.items:
+                self._add_item(item)
 
     def take(self, rows: int) -> ScoredBatch:
         """Return the first rows, and forget them."""
         return ScoredBatch(self._rubrics, self._rows.take(rows))
 
-    def _add_run(self, run: Run) -> None:
-        self._rows.ids += [name for name, _ in run.found]
-        self._rows.kinds += [known for _, known in run.found]
+    def _add_scanned(self, scanned: Iterable[Run | Unclear], *, has_lines: bool) -> None:
+        for entries in scanned:
+            if isinstance(entries, Run):
+                self._rows.ids += [name for name, _ in entries.found]
+                self._rows.kinds += [known for _, known in entries.found]
+            else:
+                self._add_entry(entries.text, entries.line if has_lines else None)
 
     def _add(self, name: Any, kind: Kind) -> None:
         self._rows.ids.append(name)
@@ -360,8 +350,7 @@ class Collector:
     def _refuse(self, outcome: Outcome, line: int | None = None) -> None:
         fault = outcome.error or OutputError("invalid")
         self._rows.errors[len(self._rows.kinds)] = RowError(fault.message, fault.path, line)
-        invalid = self._invalid.setdefault(outcome.name, Invalid(outcome.name))
-        self._add(outcome.head.get("id"), invalid)
+        self._add(outcome.head.get("id"), outcome.name)
 
 
 def _simplify(item: Any) -> Any:
@@ -432,7 +421,7 @@ def score_batches(
     size = index(size)
     if size < 1:
         raise ValueError(f"size is {size}; expected at least 1")
-    return _score(_collect(rubrics, extract=extract), divide(outputs, min(size, 65_536)), size)
+    return _score(_collect(rubrics, extract=extract), divide(outputs, min(size, _MOST)), size)
 
 
 def _score(collector: Collector, portions: Iterable[Portion], size: int) -> Iterator[ScoredBatch]:
@@ -445,12 +434,7 @@ def _score(collector: Collector, portions: Iterable[Portion], size: int) -> Iter
 
 
 def _collect(rubrics: ScoringRubric | Mapping[str, ScoringRubric], *, extract: str) -> Collector:
-    named = _name_rubrics(rubrics)
-    return Collector(named, _open_scorer(tuple(named.values()), extract=extract))
-
-
-def _name_rubrics(rubrics: ScoringRubric | Mapping[str, ScoringRubric]) -> dict[str, ScoringRubric]:
-    """Check the rubrics and return them by name."""
+    """Check the rubrics, and return a collector for them."""
     listed = [rubrics] if isinstance(rubrics, ScoringRubric) else rubrics
     listed = [*listed.values()] if isinstance(listed, Mapping) else listed
     if not isinstance(listed, list) or not listed or not all(isinstance(each, ScoringRubric) for each in listed):
@@ -465,7 +449,7 @@ def _name_rubrics(rubrics: ScoringRubric | Mapping[str, ScoringRubric]) -> dict[
                 f"rubric `{rubric.name}`: the points of its best answer have {len(str(rubric.full))} digits, more than "
                 "a column of 64-bit integers holds; give its weights fewer digits"
             )
-    return named
+    return Collector(named, _open_scorer(tuple(named.values()), extract=extract))
 
 
 @lru_cache(maxsize=50)

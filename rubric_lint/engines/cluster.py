@@ -8,10 +8,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import AbstractContextManager, contextmanager, redirect_stdout
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -40,7 +40,7 @@ _FOOTER = 1 << 16
 
 
 class PlanError(Exception):
-    """An input that cannot be divided into parts, and why."""
+    """An input that cannot be divided into parts, or read to its end, and why."""
 
 
 class Part(NamedTuple):
@@ -137,8 +137,18 @@ def make_plan(
             score.check(pa.schema([each.with_name(fields[each.name]) for each in columns]))
         except (InputError, PlanError, TypeError, ValueError) as fault:
             raise PlanError(f"{file}: {fault}") from None
-        inputs.append({"file": file, **_identify(file), "rows": footer.num_rows})
-        parts += _divide(file, [footer.row_group(number).num_rows for number in range(footer.num_row_groups)], parts)
+        status = Path(file).stat()
+        with open_stream(file) as stream:
+            stream.seek(max(0, status.st_size - _FOOTER))
+            end = sha256(stream.read(_FOOTER)).hexdigest()[:16]
+        known = {"size": status.st_size, "changed": status.st_mtime_ns, "end": end}
+        inputs.append({"file": file, **known, "rows": footer.num_rows})
+        first_group = first_row = rows = 0
+        for group in range(1, footer.num_row_groups + 1):
+            rows += footer.row_group(group - 1).num_rows
+            if rows and (rows >= ROWS or group == footer.num_row_groups):
+                parts.append(Part(len(parts), file, first_group, group - first_group, first_row, rows))
+                first_group, first_row, rows = group, first_row + rows, 0
     if not parts:
         raise PlanError("no outputs found: the input has no rows")
     return Plan(inputs, parts, {name: rubric.hash for name, rubric in rubrics.items()}, extract, mapping)
@@ -158,28 +168,6 @@ def name_fields(columns: Sequence[str], mapping: Mapping[str, str]) -> dict[str,
         if name in COVERING:
             raise PlanError(f"the column `{name}` would overwrite that of the result; rename it with --map NAME={name}")
     return dict(zip(columns, names, strict=True))
-
-
-def _identify(file: str) -> dict[str, Any]:
-    """Return what tells the content of a file from that of another: its size, its time and a hash of its end."""
-    status = Path(file).stat()
-    with open_stream(file) as stream:
-        stream.seek(max(0, status.st_size - _FOOTER))
-        end = stream.read(_FOOTER)
-    return {"size": status.st_size, "changed": status.st_mtime_ns, "end": sha256(end).hexdigest()[:16]}
-
-
-def _divide(file: str, groups: Sequence[int], before: Sequence[Part]) -> list[Part]:
-    """Return the parts of a file: row groups, together until they have enough rows."""
-    parts: list[Part] = []
-    first_group = first_row = rows = 0
-    for group, size in enumerate(groups):
-        rows += size
-        if rows and (rows >= ROWS or group == len(groups) - 1):
-            number = len(before) + len(parts)
-            parts.append(Part(number, file, first_group, group + 1 - first_group, first_row, rows))
-            first_group, first_row, rows = group + 1, first_row + rows, 0
-    return parts
 
 
 KEY = b"rubric-score"
@@ -203,15 +191,8 @@ class Done(NamedTuple):
     first_otherwise: int = 0
 
 
-class Progress(NamedTuple):
-    """How many rows of a folder's inputs are scored, and how many there are."""
-
-    rows: int
-    of: int
-
-
-def find_progress(folder: Path) -> Progress | None:
-    """Return how far the run of a folder has come, or None if it cannot be told."""
+def find_progress(folder: Path) -> tuple[int, int] | None:
+    """Return how many rows of a folder's inputs are scored and how many there are, or None if it cannot be told."""
     rows = 0
     try:
         of = sum(int(each["rows"]) for each in json.loads(read_file(str(folder / OF_ENGINE), LIMIT))["inputs"])
@@ -220,19 +201,16 @@ def find_progress(folder: Path) -> Progress | None:
                 rows += pq.read_metadata(part).num_rows
     except (OSError, ValueError, TypeError, KeyError):
         return None
-    return Progress(rows, of)
+    return rows, of
 
 
-class Folder:
+class Folder(AbstractContextManager["Folder"]):
     """A folder for the results of a plan, locked for other runs from `prepare` to the end of the block."""
 
     def __init__(self, path: Path, plan: Plan) -> None:
         self.path = path
         self._plan = plan
         self._lock = -1
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         if self._lock >= 0:
@@ -302,10 +280,6 @@ _DEATHS = 5
 """The workers that may die while they score one part."""
 
 
-class _ReadError(Exception):
-    """An input that cannot be read to its end, and why."""
-
-
 class Worker:
     """A function that scores parts and writes their files into a folder; it can be pickled.
 
@@ -331,7 +305,7 @@ class Worker:
             return {"done": "", "fault": fault}
         try:
             done = self._work(part, file, place)
-        except (_ReadError, WriteError) as fault:
+        except (PlanError, WriteError) as fault:
             return {"done": "", "fault": f"{place if isinstance(fault, WriteError) else part.file}: {fault}"}
         except OSError as fault:
             return {"done": "", "fault": f"{place}: {fault.strerror or fault}"}
@@ -349,11 +323,19 @@ class Worker:
                 if batch.judged_otherwise:
                     first_other = first_other if others else rows + batch.judged_otherwise[0]
                     others += len(batch.judged_otherwise)
-                writer.write_table(_number_errors(results, part.first_row + rows + 1))
+                column = results["error"].combine_chunks()
+                if column.null_count < len(column):  # each error says in which row of the input it is
+                    first = part.first_row + rows + 1
+                    numbers = pa.array(range(first, first + len(column)), pa.int64())
+                    fields = [column.field(0), column.field(1), numbers]
+                    numbered = pa.StructArray.from_arrays(fields, fields=[*column.type], mask=column.is_null())
+                    place = results.schema.get_field_index("error")
+                    results = results.set_column(place, results.schema.field("error"), numbered)
+                writer.write_table(results)
                 rows += len(results)
                 totals = totals + batch.totals
             if rows != part.rows:
-                raise _ReadError(f"has {rows} rows where its footer says {part.rows}; it changed while it was read")
+                raise PlanError(f"has {rows} rows where its footer says {part.rows}; it changed while it was read")
             done = Done(part.number, rows, store_totals(totals), others, first_other)
             writer.add_key_value_metadata({KEY: json.dumps({"run": self._run, **done._asdict()})})
         return done
@@ -371,17 +353,7 @@ def _read(name: str, part: Part, mapping: Mapping[str, str]) -> Iterator[pa.Tabl
     except (pa.ArrowException, OSError) as fault:
         told = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
         told = "No such file or directory" if isinstance(fault, FileNotFoundError) else told.partition("\n")[0]
-        raise _ReadError(f"cannot be read: {told}") from None
-
-
-def _number_errors(results: pa.Table, first: int) -> pa.Table:
-    """Say in each error in which row of the input it is; `first` is the number of the first row."""
-    column = results["error"].combine_chunks()
-    if column.null_count == len(column):
-        return results
-    fields = [column.field(0), column.field(1), pa.array(range(first, first + len(column)), pa.int64())]
-    numbered = pa.StructArray.from_arrays(fields, fields=[*column.type], mask=column.is_null())
-    return results.set_column(results.schema.get_field_index("error"), results.schema.field("error"), numbered)
+        raise PlanError(f"cannot be read: {told}") from None
 
 
 _MOST_IDS = 20_000_000
@@ -405,10 +377,8 @@ class Review:
 
     def add_up(self, rubrics: Mapping[str, ScoringRubric]) -> Totals:
         """Return the totals of all parts."""
-        totals = Totals(rubrics.values())
-        for part in self._plan.parts:
-            totals = totals + restore_totals(self._done[part.number].totals, rubrics)
-        return totals
+        parts = (restore_totals(self._done[part.number].totals, rubrics) for part in self._plan.parts)
+        return sum(parts, Totals(rubrics.values()))
 
     def warnings(self) -> Iterator[str]:
         """Yield the warnings of `rubric-score` about the run as a whole."""
@@ -418,7 +388,19 @@ class Review:
                 f"most {_MOST_IDS:,} are compared"
             )
         else:
-            yield from warn_of_repeated(self._collect_ids(), self._name)
+            ids = Ids()
+            for part in self._plan.parts:
+                table = self._folder.read(part, ["id", "rubric"])
+                file, line = self._files.index(part.file), part.first_row + 1
+                named = zip(table["rubric"].to_pylist(), table["id"].to_pylist(), strict=True)
+                keys = [None if None in each else make_key(*each) for each in named]
+                known = [(number, key) for number, key in enumerate(keys, line) if key is not None]
+                if len(known) == len(keys):
+                    ids.add(file, line, [key for _, key in known])
+                else:
+                    for number, key in known:
+                        ids.add(file, number, [key])
+            yield from warn_of_repeated(ids, self._name)
         others = [(part, done) for part in self._plan.parts if (done := self._done[part.number]).judged_otherwise]
         if others:
             part, done = others[0]
@@ -428,47 +410,26 @@ class Review:
     def _name(self, place: RecordPlace) -> str:
         return f"{self._files[place.file]}:{place.line}" if len(self._files) > 1 else f"line {place.line}"
 
-    def _collect_ids(self) -> Ids:
-        ids = Ids()
-        for part in self._plan.parts:
-            table = self._folder.read(part, ["id", "rubric"])
-            keys = [
-                None if name is None or rubric is None else make_key(rubric, name)
-                for name, rubric in zip(table["id"].to_pylist(), table["rubric"].to_pylist(), strict=True)
-            ]
-            file, line = self._files.index(part.file), part.first_row + 1
-            if None not in keys:
-                ids.add(file, line, [key for key in keys if key is not None])
-                continue
-            for number, key in enumerate(keys, line):
-                if key is not None:
-                    ids.add(file, number, [key])
-        return ids
-
     def results(self) -> Iterator[list[str]]:
         """Yield results as lines of JSON for a table: all if there are few, otherwise those of invalid outputs."""
         shown = 0
-        has_several = len(self._files) > 1
+        are_few = self._plan.rows <= _FEW
+        columns = ["id", "rubric", "error", *(["score", "verdict", "criteria"] if are_few else [])]
         for part in self._plan.parts:
-            if self._plan.rows > _FEW and not self._done[part.number].totals["invalid"]:
+            if not are_few and not self._done[part.number].totals["invalid"]:
                 continue
-            columns = ["id", "rubric", "error", *(["score", "verdict", "criteria"] if self._plan.rows <= _FEW else [])]
             table = self._folder.read(part, columns)
-            rows = table if self._plan.rows <= _FEW else table.filter(table["error"].is_valid())
-            lines = [json.dumps(_write(row, part, has_several=has_several)) for row in rows.to_pylist()]
+            lines = []
+            for row in (table if are_few else table.filter(table["error"].is_valid())).to_pylist():
+                error = row.pop("error")
+                written = {name: value for name, value in row.items() if value is not None}
+                if error is not None:
+                    written["error"] = {"file": part.file, **error} if len(self._files) > 1 else error
+                lines.append(json.dumps(written))
             yield lines[: _MOST_ERRORS - shown]
             shown += len(lines)
             if shown >= _MOST_ERRORS:
                 return
-
-
-def _write(row: dict[str, object], part: Part, *, has_several: bool) -> dict[str, object]:
-    """Return a row as the command writes it."""
-    error = row.pop("error")
-    row = {name: value for name, value in row.items() if value is not None}
-    if isinstance(error, dict):
-        row["error"] = {"file": part.file, **error} if has_several else error
-    return row
 
 
 _REACHING = 3.0
@@ -519,7 +480,16 @@ def connect(address: str | None, jobs: int | None) -> Iterator[None]:
 def _reach(address: str) -> None:
     """Look whether a cluster answers, for which Ray itself would try for minutes; raise EngineError if none does."""
     if address != "auto":
-        _open(address)
+        host, _, port = address.rpartition(":")
+        if not host or not port.isdecimal() or "/" in address:
+            raise EngineError(
+                f"--address {address}: expected HOST:PORT of the head node, such as 10.0.0.1:6379, or auto"
+            )
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), _REACHING).close()
+        except (OSError, OverflowError) as fault:
+            reason = getattr(fault, "strerror", None) or fault
+            raise EngineError(f"no cluster answers at {address} ({reason}); {_ADVICE}") from None
     program = "import sys, ray; ray.init(address=sys.argv[1], log_to_driver=False, logging_level='ERROR')"
     try:
         done = subprocess.run(  # noqa: S603
@@ -537,18 +507,6 @@ def _reach(address: str) -> None:
     if done.returncode:
         last = told.decode("utf-8", "replace").strip().rpartition("\n")[2]
         raise EngineError(f"the cluster at {address} cannot be used: {last}")
-
-
-def _open(address: str) -> None:
-    """Look whether anything listens at an address; raise EngineError if nothing does, or it is not an address."""
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal() or "/" in address:
-        raise EngineError(f"--address {address}: expected HOST:PORT of the head node, such as 10.0.0.1:6379, or auto")
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), _REACHING).close()
-    except (OSError, OverflowError) as fault:
-        told = getattr(fault, "strerror", None) or fault
-        raise EngineError(f"no cluster answers at {address} ({told}); {_ADVICE}") from None
 
 
 def run_parts(parts: Sequence[Part], work: Worker) -> Iterator[Done | str]:

@@ -1,6 +1,7 @@
 """Hold rows to score and rows of results."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import isnan
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,27 +22,18 @@ class RowError(NamedTuple):
     line: int | None = None
 
 
-class Invalid:
-    """What invalid outputs have instead of a result: the name of their rubric, if it is known."""
-
-    __slots__ = ("rubric",)
-
-    def __init__(self, rubric: str | None) -> None:
-        self.rubric = rubric
-
-
-Kind = Known | Invalid
-"""What a row has: one of a few results, which many rows share."""
+Kind = Known | str | None
+"""What a row has: one of a few results, which many rows share, or if it is invalid, the name of its rubric if known."""
 
 Item = TypeVar("Item")
 
 
 def read_column(kind: Kind, name: str) -> Any:
     """Return what a column of results, except that of errors, has for a kind; None if an invalid output has none."""
-    if name == "rubric":
-        return kind.rubric.name if isinstance(kind, Known) else kind.rubric
     if not isinstance(kind, Known):
-        return None
+        return kind if name == "rubric" else None
+    if name == "rubric":
+        return kind.rubric.name
     if name == "rubric_hash":
         return kind.rubric.hash
     if name == "criteria":
@@ -50,28 +42,24 @@ def read_column(kind: Kind, name: str) -> Any:
     return tuple(found) if name == "gates_missed" else found
 
 
+@dataclass(eq=False, slots=True)
 class Rows:
     """The rows of a batch: the id and the kind of each, and by row the errors and the medians of several outputs.
 
     `judged_otherwise` has the rows whose judge used a rubric with another meaning. `id_type` is the Arrow type of ids.
     """
 
-    __slots__ = ("errors", "id_type", "ids", "judged_otherwise", "kinds", "medians")
-
-    def __init__(self) -> None:
-        self.ids: list[Any] = []
-        self.kinds: list[Kind] = []
-        self.errors: dict[int, RowError] = {}
-        self.medians: dict[int, Scored] = {}
-        self.judged_otherwise: list[int] = []
-        self.id_type: Any = None
+    ids: list[Any] = field(default_factory=list)
+    kinds: list[Kind] = field(default_factory=list)
+    errors: dict[int, RowError] = field(default_factory=dict)
+    medians: dict[int, Scored] = field(default_factory=dict)
+    judged_otherwise: list[int] = field(default_factory=list)
+    id_type: Any = None
 
     def take(self, count: int) -> "Rows":
         """Return the first rows, and remove them here."""
-        taken = Rows()
-        taken.id_type = self.id_type
-        taken.ids, self.ids = self.ids[:count], self.ids[count:]
-        taken.kinds, self.kinds = self.kinds[:count], self.kinds[count:]
+        taken = Rows(self.ids[:count], self.kinds[:count], id_type=self.id_type)
+        self.ids, self.kinds = self.ids[count:], self.kinds[count:]
         taken.errors, self.errors = _cut(self.errors, count)
         taken.medians, self.medians = _cut(self.medians, count)
         taken.judged_otherwise = [row for row in self.judged_otherwise if row < count]

@@ -234,10 +234,12 @@ class Paired:
         labels = self._read_labels(place, self.tables[0].columns[place])
         return sum(label is None and key in labelled for key, label in zip(self.keys, labels, strict=True))
 
+    def _observe(self, place: int) -> "list[list[_Seen]]":
+        return [side.observe(place, self.tables[0].columns[place]) for side in self._sides]
+
     def count_ordered(self, place: int) -> list[int]:
         """Return how many pairs of answers all samples put in one order, before and after."""
-        column = self.tables[0].columns[place]
-        return [_count_ordered([each.range for each in side.observe(place, column)]) for side in self._sides]
+        return [_count_ordered([each.range for each in side]) for side in self._observe(place)]
 
     def compare_pairs(self, place: int) -> Figure:
         """Compare how many pairs of answers all samples put in one order, so that chance tells none apart.
@@ -246,7 +248,7 @@ class Paired:
         none unless more are told apart.
         """
         column = self.tables[0].columns[place]
-        ranges = [[each.range for each in side.observe(place, column)] for side in self._sides]
+        ranges = [[each.range for each in side] for side in self._observe(place)]
         counts = self.count_ordered(place)
         changed = counts[1] - counts[0]
         extreme, words = 0, random_words(1)
@@ -270,27 +272,26 @@ class Paired:
         labels = self._read_labels(place, column)
         if meets is None:
             return False
-        sides = [side.observe(place, column) for side in self._sides]
+        sides = self._observe(place)
         chosen = [n for n, label in enumerate(labels) if label is not None and meets[label] is wanted]
         kinds = [1 + (meets[sides[1][n].value] is wanted) - (meets[sides[0][n].value] is wanted) for n in chosen]
         if len(kinds) < _LEAST_EACH:
             return False
         found = find_interval([(each[2] - each[0]) / len(kinds) for each in resample(kinds, 3, DRAWS)])
-        return found is not None and found.low >= _MARGIN
+        return found is not None and found[0] >= _MARGIN
 
     def correlate(self, place: int) -> tuple[float | None, float]:
         """Return how the mean values before and after go together, and what chance alone stays below at 95%."""
-        column, n = self.tables[0].columns[place], len(self.keys)
-        means = [[each.mean for each in side.observe(place, column)] for side in self._sides]
+        n = len(self.keys)
+        means = [[each.mean for each in side] for side in self._observe(place)]
         t = t_quantile(float(LEVEL), n - 2)
         return correlate(*means), t / math.sqrt(n - 2 + t * t)
 
     def keeps_meaning(self, place: int) -> bool:
         """Return whether values go with those before, and hardly differ where samples agreed before."""
         r, chance = self.correlate(place)
-        column = self.tables[0].columns[place]
-        sides = [side.observe(place, column) for side in self._sides]
-        steady = [(one.sides, two.sides) for one, two in zip(*sides, strict=True) if len(one.sides) == 1]
+        pairs = zip(*self._observe(place), strict=True)
+        steady = [(one.sides, two.sides) for one, two in pairs if len(one.sides) == 1]
         kept = sum(before == after for before, after in steady)
         return r is not None and r > chance and kept >= _KEPT * len(steady)
 

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Self, TextIO
+from typing import Any, BinaryIO, NamedTuple, TextIO
 
 from rubric_lint.judge.asking import Request
 from rubric_lint.judge.call import Call
@@ -68,7 +68,11 @@ def write_batch(
     count = held = used = 0
     with ExitStack() as opened:
         for request in requests:
-            line = _write_line(request, name)
+            if name == "openai":
+                fields = {"method": "POST", "url": "/v1/chat/completions", "body": request.body}
+            else:
+                fields = {"params": make_params(request)}
+            line = json.dumps({"custom_id": request.name, **fields}, ensure_ascii=True)
             size = len(line.encode()) + len(form.between)
             if stream is None or held == most or used + size > form.bytes:
                 if stream is not None:
@@ -89,14 +93,6 @@ def write_batch(
         if stream is not None:
             stream.write(form.after)
     return files, count
-
-
-def _write_line(request: Request, name: str) -> str:
-    if name == "openai":
-        fields = {"method": "POST", "url": "/v1/chat/completions", "body": request.body}
-    else:
-        fields = {"params": make_params(request)}
-    return json.dumps({"custom_id": request.name, **fields}, ensure_ascii=True)
 
 
 def check_form(name: str, calls: Iterable[Call]) -> None:
@@ -145,7 +141,7 @@ class _Found(NamedTuple):
     digest: bytes
 
 
-class BatchResults:
+class BatchResults(ExitStack):
     """The results in some files, by their `custom_id`; use it as a context manager.
 
     `unreadable` names each line that is not a result. `doubled` are the requests with several results of which the
@@ -156,26 +152,20 @@ class BatchResults:
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
+        super().__init__()
         self.unreadable: list[str] = []
         self.doubled: set[str] = set()
         self.contradicting: set[str] = set()
         self._found: dict[str, _Found] = {}
         self._used: set[str] = set()
-        self._opened = ExitStack()
         self._files: list[BinaryIO] = []
         try:
             for path in paths:
-                self._files.append(self._opened.enter_context(open_stream(path)))
+                self._files.append(self.enter_context(open_stream(path)))
                 self._index(path, len(self._files) - 1)
         except BaseException:
-            self._opened.close()
+            self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._opened.close()
 
     def has_reply(self, name: str) -> bool:
         """Return whether a request has a reply that counts."""

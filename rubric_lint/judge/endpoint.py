@@ -283,11 +283,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             await asyncio.sleep(delay)
 
     def _hold(self, turn: Turn, fault: _TryAgainError, reason: str) -> None:
-        """Pause all requests if the endpoint limits their rate or is overloaded; else allow fewer at once.
-
-        Raises:
-            UnansweredError: when the endpoint asks for a longer wait than a run allows.
-        """
+        """Pause all requests if the endpoint limits their rate or is overloaded; else allow fewer at once."""
         if not fault.pauses_all:
             self.pace.slow_down(turn)
             return

@@ -228,40 +228,28 @@ def _find_changed(record: Mapping[str, Any], answer: Answer, calls: Sequence[Cal
     panel = about.get("panel")
     members = [each for each in panel if isinstance(each, dict)] if isinstance(panel, list) and panel else [about]
     attempts = members[0].get("attempts") if members else None
-    before = {
-        "model": sorted(str(each.get("model")) for each in members),
-        "endpoint": sorted({str(each.get("endpoint")) for each in members}),
-        "response format": about.get("response_format"),
-        "temperature": about.get("temperature"),
-        "--seed": about.get("seed"),
-        "--max-tokens": about.get("max_tokens"),
-        "--extra-body": about.get("extra_body"),
-        "--header": about.get("headers"),
-        "number of samples": len(attempts) if isinstance(attempts, list) else 0,
-        "--per-criterion": about.get("per_criterion", False),
-        "--shuffle": about.get("shuffle"),
-        "rubric": about.get("rubric_hash"),
-        "text": [record.get(name) for name in JudgedCase._fields],
-    }
-    now = {
-        "model": sorted(call.model for call in calls),
-        "endpoint": sorted({call.endpoint for call in calls}),
-        "response format": calls[0].response_format,
-        "temperature": calls[0].temperature,
-        "--seed": calls[0].seed,
-        "--max-tokens": calls[0].max_tokens,
-        "--extra-body": calls[0].describe().get("extra_body"),
-        "--header": calls[0].describe().get("headers"),
-        "number of samples": before["number of samples"] if "fault" in about else plan.samples,
-        "--per-criterion": plan.per_criterion,
-        "--shuffle": plan.shuffle,
-        "rubric": answer.rubric.hash,
-        "text": list(answer.case),
+    samples = len(attempts) if isinstance(attempts, list) else 0
+    call = calls[0]
+    sides = {
+        "model": (sorted(str(each.get("model")) for each in members), sorted(each.model for each in calls)),
+        "endpoint": ({str(each.get("endpoint")) for each in members}, {each.endpoint for each in calls}),
+        "response format": (about.get("response_format"), call.response_format),
+        "temperature": (about.get("temperature"), call.temperature),
+        "--seed": (about.get("seed"), call.seed),
+        "--max-tokens": (about.get("max_tokens"), call.max_tokens),
+        "--extra-body": (about.get("extra_body"), call.describe().get("extra_body")),
+        "--header": (about.get("headers"), call.describe().get("headers")),
+        "number of samples": (samples, samples if "fault" in about else plan.samples),
+        "--per-criterion": (about.get("per_criterion", False), plan.per_criterion),
+        "--shuffle": (about.get("shuffle"), plan.shuffle),
+        "rubric": (about.get("rubric_hash"), answer.rubric.hash),
+        "text": ([record.get(name) for name in JudgedCase._fields], list(answer.case)),
     }
     # Neither the names and the order of the criteria, nor the values of headers, nor --extract are in a record, and not
     # the number of samples if one is invalid, because no more were taken.
-    unknown = ["rubric", *(["--header"] if calls[0].headers else []), *(["--samples"] if "fault" in about else [])]
-    return [name for name, value in now.items() if value != before[name]] or [join_words([*unknown, "--extract"], "or")]
+    unknown = ["rubric", *(["--header"] if call.headers else []), *(["--samples"] if "fault" in about else [])]
+    changed = [name for name, (before, now) in sides.items() if before != now]
+    return changed or [join_words([*unknown, "--extract"], "or")]
 
 
 def make_fingerprint(answer: Answer, calls: Sequence[Call], plan: Plan) -> str:

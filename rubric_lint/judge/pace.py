@@ -68,6 +68,9 @@ class Pace:
     limit. At once are half as many after a refusal, one more after as many replies as there are at once.
 
     A request that needs more than `tpm` alone is sent when no other counts, because it could never be sent else.
+
+    `paused` are the seconds of all pauses so far; at the first one `watch` is called with its seconds and the reason.
+    `inside` requests have been sent and not yet answered, and there may be `limit` of them now.
     """
 
     def __init__(
@@ -80,7 +83,7 @@ class Pace:
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self.paused = 0.0
-        self.watch = lambda _seconds, _reason: None
+        self.watch: Callable[[float, str], object] = lambda _seconds, _reason: None
         self.inside = 0
         self.limit = self._most = float("inf") if concurrency is None else float(concurrency)
         self._gap = 60 / rpm if rpm else 0.0
@@ -95,18 +98,6 @@ class Pace:
         self._refused_since: float | None = None
         self._is_closed = False
         self._freed = asyncio.Event()
-
-    paused: float
-    """The total seconds of all pauses so far."""
-
-    watch: Callable[[float, str], object]
-    """Called at the first pause with its seconds and the reason."""
-
-    inside: int
-    """How many requests have been sent and not yet answered."""
-
-    limit: float
-    """How many there may be now."""
 
     @property
     def left(self) -> float:

@@ -7,10 +7,11 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any, Literal, NamedTuple
 
 from rubric_lint.format.criterion import Band, Criterion, Shape
-from rubric_lint.messages import list_scores
+from rubric_lint.messages import list_scores, whole
 from rubric_lint.outputs.chat_tokens import break_tokens, escape_tokens
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import JudgeOutput, ScoringCriterion, ScoringRubric
@@ -50,7 +51,7 @@ def write_prompt(rubric: ScoringRubric, case: JudgedCase) -> tuple[Message, Mess
     else:
         parts += ["\n".join(_describe(criterion)) for criterion in rubric.model.criteria]
     texts = {"question": case.question, "reference": case.reference, "answer": case.answer}
-    given = {name: _encodable(text) for name, text in texts.items() if text is not None}
+    given = {name: whole(text) for name, text in texts.items() if text is not None}
     mark = make_mark(given.values())
     blocks = "\n\n".join(f"<{name}-{mark}>\n{text}\n</{name}-{mark}>" for name, text in given.items())
     asked = (
@@ -63,7 +64,7 @@ def write_prompt(rubric: ScoringRubric, case: JudgedCase) -> tuple[Message, Mess
 
 def say(role: Literal["system", "user", "assistant"], text: str, where: str = "") -> Message:
     """Return a message whose chat-template tokens are broken, with a note on that if `where` says where they are."""
-    text = _encodable(text)
+    text = whole(text)
     broken = break_tokens(text)
     note = f"\n\n{_BROKEN.format(where)}" if where and broken != text else ""
     return Message(role, broken + note)
@@ -213,18 +214,9 @@ def _quote(text: str) -> str:
 
 def make_mark(texts: Iterable[str]) -> str:
     """Return a mark that occurs in none of the texts; as a hash of them, it cannot be written into one."""
-    whole = json.dumps(list(texts)).encode()
-    number = 0
-    while True:
-        mark = hashlib.sha256(b"%d" % number + whole).hexdigest()[:16]
-        if mark.encode() not in whole.lower():
-            return mark
-        number += 1
-
-
-def _encodable(text: str) -> str:
-    """Replace lone surrogates, which JSON can escape but UTF-8 cannot encode, by U+FFFD."""
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    held = json.dumps(list(texts)).encode()
+    marks = (hashlib.sha256(b"%d" % number + held).hexdigest()[:16] for number in count())
+    return next(mark for mark in marks if mark.encode() not in held.lower())
 
 
 def order_criteria(rubric: ScoringRubric, seed: int, key: str, model: str, sample: int) -> tuple[str, ...]:

@@ -225,21 +225,19 @@ def _read_price(name: str, fields: Any) -> Price:
     for field in ("input", "output"):
         if field not in fields:
             raise PricesError(f"`{name}` has no price `{field}`, of a million tokens")
-    prices = {field: _read_number(name, field, value) for field, value in fields.items()}
+    prices = {}
+    for field, value in fields.items():
+        is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+        number = Decimal(value if is_number else "nan")
+        if not number.is_finite() or number < 0:
+            raise PricesError(f"`{field}` of `{name}` must be a number from 0, the price of a million tokens")
+        if number > _HIGHEST or int(number.as_tuple().exponent) < -_PLACES:
+            raise PricesError(
+                f"`{field}` of `{name}` is too large or has too many digits: at most {_HIGHEST}, with {_PLACES} "
+                "decimal places"
+            )
+        prices[field] = number
     return Price(prices["input"], prices.get("cached", prices["input"]), prices["output"])
-
-
-def _read_number(name: str, field: str, value: Any) -> Decimal:
-    if isinstance(value, int | Decimal) and not isinstance(value, bool):
-        number = Decimal(value)
-        if number.is_finite() and number >= 0:
-            if number > _HIGHEST or int(number.as_tuple().exponent) < -_PLACES:
-                raise PricesError(
-                    f"`{field}` of `{name}` is too large or has too many digits: at most {_HIGHEST}, with {_PLACES} "
-                    "decimal places"
-                )
-            return number
-    raise PricesError(f"`{field}` of `{name}` must be a number from 0, the price of a million tokens")
 
 
 def _refuse_unknown(found: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:

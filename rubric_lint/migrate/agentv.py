@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.agentv_suites import (
     EVAL_FILES,
+    EVALUATORS,
+    OLD_FIELDS,
     TEMPLATES,
     find_mappings,
     find_read,
@@ -25,7 +27,7 @@ from rubric_lint.text.path import Part, Path
 
 CASES = "tests"
 OLD_CASES = ("evalcases", "eval_cases", "cases")
-LISTS = ("assertions", "assert", "evaluators")
+LISTS = EVALUATORS
 
 
 class Unmet(NamedTuple):
@@ -45,9 +47,8 @@ def is_suite(document: Document) -> bool:
 def is_template(document: Document) -> bool:
     """Return whether a document has only a list of assertions, as a template that suites include."""
     is_row = document.source.name.lower().endswith(".jsonl")
-    return (
-        isinstance(document.data, dict) and bool(document.data.keys() & {*LISTS}) and not (is_suite(document) or is_row)
-    )
+    has_list = isinstance(document.data, dict) and bool(document.data.keys() & {*LISTS})
+    return has_list and not (is_suite(document) or is_row)
 
 
 def is_of_agentv(document: Document) -> bool:
@@ -183,10 +184,7 @@ TARGETS = {
                 "rubric": "rubric",
                 "llm-grader": "llm-grader",
                 "llm_grader": "llm_grader",
-                "llm_judge": "llm-grader",
-                "agent_judge": "llm-grader",
-                "agent-judge": "llm-grader",
-                "agent-rubric": "llm-grader",
+                **dict.fromkeys(("llm_judge", "agent_judge", "agent-judge", "agent-rubric"), "llm-grader"),
             },
             reads_beside=True,
         ),
@@ -202,17 +200,13 @@ TARGETS = {
             kinds={
                 **dict.fromkeys(("rubrics", "rubric", "llm-rubric", "llm-grader", "llm_grader"), "llm-rubric"),
                 "llm_judge": "llm-rubric",
-                "agent-rubric": "agent-rubric",
-                "agent_judge": "agent-rubric",
-                "agent-judge": "agent-rubric",
+                **dict.fromkeys(("agent-rubric", "agent_judge", "agent-judge"), "agent-rubric"),
             },
             is_spelt_exactly=True,
         ),
     )
 }
 """The targets by name."""
-
-_CASE_FIELDS = {"expected_outcome": "criteria", "input_messages": "input", "expected_messages": "expected_output"}
 
 
 def is_foreign(rubric: Rubric) -> bool:
@@ -301,9 +295,8 @@ def convert_criteria(document: Document, rubric: Rubric, target: Rewriting) -> I
         bands = fields.get("score_ranges")
         for index, band in enumerate(bands if isinstance(bands, list) else ()):
             yield from _rename_outcome(band, (*path, "score_ranges", index))
-        yield from (
-            _gate_bands(criterion, fields, path) if "score_ranges" in fields else _gate_check(criterion, fields, path)
-        )
+        gate = _gate_bands if "score_ranges" in fields else _gate_check
+        yield from gate(criterion, fields, path)
 
 
 def _rename_outcome(mapping: dict[str, Any], path: Path) -> Iterator[Intent]:
@@ -401,11 +394,11 @@ def rename_cases(document: Document) -> Iterator[Intent]:
         if (name,) in lists and CASES not in document.data:
             yield RenameKey((name,), CASES)
     for path, case in find_suite_cases(document):
-        for old, new in _CASE_FIELDS.items():
+        for old, new in OLD_FIELDS.items():
             if old in case and new not in case:
                 yield RenameKey((*path, old), new)
         given = case.get("vars")
-        texts = [((*path, name), case.get(name)) for name in ("input", "expected_output", *_CASE_FIELDS)]
+        texts = [((*path, name), case.get(name)) for name in ("input", "expected_output", *OLD_FIELDS)]
         texts += [((*path, "vars", name), value) for name, value in (given if isinstance(given, dict) else {}).items()]
         for at, value in texts:
             for place, message in find_mappings(at, value):

@@ -59,17 +59,25 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
         yield from _check_variables(document, path, case)
     yield from find_misshapen(document)
     for path, assertion in find_assertions(document):
-        yield from _check_assertion(path, assertion)
+        kind, criteria = assertion["type"], find_mappings((), assertion.get("value"))
+        if kind in _SCRIPTS and not has_command(assertion):
+            yield Unmet(f"AgentV 4 has `code-grader` with `command` for `{kind}`; write one", (*path, "type"))
+        elif kind == _SET and not _read_tools(assertion):
+            yield from _check_set(path, assertion)
+        elif kind == "agent-rubric" and any("score_ranges" in each for _, each in criteria):
+            told = "the agent of AgentV 5 sees no bands, and the judge of AgentV 4 would; write an `outcome`"
+            yield Unmet(told, (*path, "value"))
+        elif _is_free(assertion) and find_marks(unescape(assertion.get("value", "")), has_escapes=False):
+            told = "AgentV 4 has a `prompt` for this and fills in templates there; write the text"
+            yield Unmet(told, (*path, "value"), Part.VALUE)
         yield from find_two_labels(path, assertion, _LABELS)
 
 
 def _check_suite(document: Document) -> Iterator[Unmet]:
     suite = document.data
     if "prompts" in suite and not is_input(suite["prompts"]):
-        yield Unmet(
-            "AgentV 4 has no `prompts`; each test has its own `input`, so only the prompt `{{ input }}` can go",
-            ("prompts",),
-        )
+        told = "AgentV 4 has no `prompts`; each test has its own `input`, so only the prompt `{{ input }}` can go"
+        yield Unmet(told, ("prompts",))
     providers = suite.get("providers")
     only = providers[0] if isinstance(providers, list) and len(providers) == 1 else providers
     if providers is not None and ("target" in suite or not isinstance(only, str) or ":" in only):
@@ -84,26 +92,20 @@ def _check_suite(document: Document) -> Iterator[Unmet]:
 
 
 def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
-    """Check what the variables of a test hold, and that no text is a template of AgentV 5."""
+    """Check what the variables of a test hold, and that no text is one that only AgentV 5 fills in."""
     given = case.get("vars")
-    if isinstance(given, dict) and is_of_five(document, case):
-        yield from find_lists_of_tests(path, given)
-    if not isinstance(given, dict) or not ("input" in given or "input" not in case):
+    if not isinstance(given, dict):
         return
-    for name in _MOVED:
-        if name in given and name in case:
-            yield Unmet(f"`{name}` is there too; remove one", (*path, "vars", name))
-    yield from (Unmet(_FILLED, place, Part.VALUE) for place in _find_filled(path, case, given))
-
-
-def _find_filled(path: Path, case: dict[str, Any], given: dict[str, Any]) -> Iterator[Path]:
-    """Find the strings of a test that only one release fills in."""
+    yield from find_lists_of_tests(path, given) if is_of_five(document, case) else ()
+    if "input" in case and "input" not in given:
+        return
+    both = [name for name in _MOVED if name in given and name in case]
+    yield from (Unmet(f"`{name}` is there too; remove one", (*path, "vars", name)) for name in both)
     known = {name for name, value in given.items() if name not in _MOVED and isinstance(value, str)}
     for place, text in find_strings((*path, "vars"), {name: given[name] for name in given if name != "input"}):
-        named = (
-            known & {*_NAME.findall(text)} if place[len(path) + 1] in _MOVED else find_marks(text, has_escapes=False)
-        )
-        yield from [place] if named else []
+        is_moved = place[len(path) + 1] in _MOVED
+        if known & {*_NAME.findall(text)} if is_moved else find_marks(text, has_escapes=False):
+            yield Unmet(_FILLED, place, Part.VALUE)
     for place, text in _find_rendered(path, case):
         if place[len(path)] == "description":  # AgentV 4 does not read it
             continue
@@ -111,7 +113,8 @@ def _find_filled(path: Path, case: dict[str, Any], given: dict[str, Any]) -> Ite
         if place[len(path)] in ("vars", "criteria"):  # both fill in other variables here, and AgentV 4 escapes none
             rest = _NAME.sub(lambda found: "" if found[1] in known else found[0], rest)
             rest = unescape(rest) if known & {*_NAME.findall(unescape(rest))} else rest
-        yield from [place] if find_marks(rest) or find_environment(text) & given.keys() else []
+        if find_marks(rest) or find_environment(text) & given.keys():
+            yield Unmet(_FILLED, place, Part.VALUE)
 
 
 _FILLED = "AgentV 5 fills in this template, and AgentV 4 does not; write the text"
@@ -122,23 +125,6 @@ def _find_rendered(path: Path, case: dict[str, Any]) -> Iterator[tuple[Path, str
     for name in ("id", "description", "criteria", "turns", *LISTS):
         yield from find_strings((*path, name), case.get(name))
     yield from find_strings((*path, "vars", "input"), case["vars"].get("input"))
-
-
-def _check_assertion(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
-    kind = assertion["type"]
-    if kind in _SCRIPTS and not has_command(assertion):
-        yield Unmet(f"AgentV 4 has `code-grader` with `command` for `{kind}`; write one", (*path, "type"))
-    elif kind == _SET and not _read_tools(assertion):
-        yield from _check_set(path, assertion)
-    elif kind == "agent-rubric" and any(
-        "score_ranges" in each for _, each in find_mappings((), assertion.get("value"))
-    ):
-        yield Unmet(
-            "the agent of AgentV 5 sees no bands, and the judge of AgentV 4 would; write an `outcome`", (*path, "value")
-        )
-    elif _is_free(assertion) and find_marks(unescape(assertion.get("value", "")), has_escapes=False):
-        told = "AgentV 4 has a `prompt` for this and fills in templates there; write the text"
-        yield Unmet(told, (*path, "value"), Part.VALUE)
 
 
 def _is_free(assertion: dict[str, Any]) -> bool:
@@ -153,9 +139,7 @@ def _read_tools(assertion: dict[str, Any]) -> dict[str, int]:
     members, found = assertion.get("assert"), dict[str, int]()
     for member in members if isinstance(members, list) and assertion["type"] == _SET else ():
         value = member.get("value") if isinstance(member, dict) and member.keys() == {"type", "value"} else None
-        if not (
-            isinstance(value, dict) and member["type"] == "trajectory:tool-used" and value.keys() == {"name", "min"}
-        ):
+        if not isinstance(value, dict) or value.keys() != {"name", "min"} or member["type"] != "trajectory:tool-used":
             return {}
         name, least = value["name"], value["min"]
         if not isinstance(name, str) or {*"*?"} & {*name} or type(least) is not int or name in found:
@@ -179,11 +163,11 @@ def _check_set(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
         if not isinstance(name, str):
             yield Unmet("AgentV 4 skips what has no `name` in a `composite`; give it a `metric`", place, Part.HEAD)
         elif "weight" in member and named.count(name) > 1:
-            yield Unmet(
-                "AgentV 4 finds the `weight` of a member by its name, which another has too", (*place, "weight")
-            )
+            told = "AgentV 4 finds the `weight` of a member by its name, which another has too"
+            yield Unmet(told, (*place, "weight"))
 
 
+_JUDGED = {"criteria", "expected_output", "assertions", "assert", "turns"}
 _SKILLS = ("skill-used", "not-skill-used")
 _SET = "assert-set"
 _RUBRICS = ("llm-rubric", "agent-rubric")
@@ -203,10 +187,9 @@ def write_texts(document: Document) -> Iterator[Intent]:
     """Write texts without their escapes, as they are after AgentV 5 has rendered them."""
     for path, case in find_suite_cases(document) if is_suite(document) else ():
         if is_of_five(document, case) and isinstance(case.get("vars"), dict) and case["vars"]:
-            texts = _find_rendered(path, case)
-            yield from (
-                EscapeText(place, has_escapes=False, marks="escapes") for place, text in texts if unescape(text) != text
-            )
+            for place, text in _find_rendered(path, case):
+                if unescape(text) != text:
+                    yield EscapeText(place, has_escapes=False, marks="escapes")
 
 
 def rename_suite(document: Document) -> Iterator[Intent]:
@@ -310,8 +293,7 @@ def find_gaps(document: Document) -> Iterator[Unmet]:
             "an `input` that is a string or messages": is_read,
             "an `input` that is one string beside `input_files`": given is None
             or gather_input(suite, case) is not None,
-            "`criteria` and `assertions` of its own": case.keys()
-            & {"criteria", "expected_output", "assertions", "assert", "turns"},
+            "`criteria` and `assertions` of its own": case.keys() & _JUDGED,
         }
         missing = next((name for name, is_there in needed.items() if not is_there), "")
         if missing:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from rubric_lint.dialects.search.agentv_suites import find_read, load_tables
+from rubric_lint.dialects.search.agentv_suites import OLD_FIELDS, find_read, load_tables
 from rubric_lint.dialects.search.lost_in_suites import find_faulty_templates
 from rubric_lint.edits.intents import (
     Dissolve,
@@ -40,12 +40,7 @@ from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import find_environment, find_marks, find_names
 from rubric_lint.text.path import Part, Path, find_strings
 
-NEW_NAMES = {
-    **dict.fromkeys(OLD_CASES, CASES),
-    "input_messages": "input",
-    "expected_messages": "expected_output",
-    "expected_outcome": "criteria",
-}
+NEW_NAMES = {**dict.fromkeys(OLD_CASES, CASES), **OLD_FIELDS}
 SCRIPTS = frozenset({"code", "code-grader", "code_grader", "code-judge", "code_judge", "script-grader"})
 JUDGES = {
     **dict.fromkeys(("llm-grader", "llm_grader", "llm-judge", "llm_judge"), "llm-rubric"),
@@ -68,7 +63,13 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
         yield from _check_prompts(document)
     yield from _check_shared(document)
     for path, case in find_suite_cases(document):
-        yield from _check_case(document, path, case)
+        for key in case.keys() & NEW_NAMES.keys():
+            if NEW_NAMES[key] in case:
+                yield Unmet(f"`{NEW_NAMES[key]}` is there too; remove one", (*path, key))
+        if "description" in case and (name := name_criteria(case)) and is_judged(case) and is_suite(document):
+            yield Unmet(f"AgentV 5 refuses `{name}` beside `assert`, and `description` is there already", (*path, name))
+        yield from _check_variables(document, path, case)
+        yield from _check_templates(document, path, case)
         if "rubrics" in case and not isinstance(case["rubrics"], list):
             yield Unmet("`rubrics` is not a list of criteria", (*path, "rubrics"))
     yield from find_misshapen(document)
@@ -104,9 +105,8 @@ def _check_suite(document: Document) -> Iterator[Unmet]:
     for key in execution.keys() & _OPTIONS.keys():
         if not isinstance(options, dict) or _OPTIONS[key] in options or (key == "trials" and options):
             yield Unmet(f"write it as `{_OPTIONS[key]}` in `evaluate_options`, which is there", ("execution", key))
-    named = [
-        (*place, key) for place in ((), ("execution",)) for key in ("target", "targets") if key in look_up(suite, place)
-    ]
+    named: list[Path] = [(key,) for key in ("target", "targets") if key in suite]
+    named += [("execution", key) for key in ("target", "targets") if key in execution]
     for path in named:
         value = look_up(suite, path)
         items = value if isinstance(value, list) and path[-1] == "targets" else [value]
@@ -186,16 +186,6 @@ def _check_prompts(document: Document) -> Iterator[Unmet]:
             for name in ("input", "input_messages"):
                 told = f"AgentV 5 refuses `{name}`, and the suite has `prompts` already; move it to `vars`"
                 yield from (Unmet(told, (*path, each)) for each in (name,) if each in case)
-
-
-def _check_case(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
-    for key in case.keys() & NEW_NAMES.keys():
-        if NEW_NAMES[key] in case:
-            yield Unmet(f"`{NEW_NAMES[key]}` is there too; remove one", (*path, key))
-    if "description" in case and (name := name_criteria(case)) and is_judged(case) and is_suite(document):
-        yield Unmet(f"AgentV 5 refuses `{name}` beside `assert`, and `description` is there already", (*path, name))
-    yield from _check_variables(document, path, case)
-    yield from _check_templates(document, path, case)
 
 
 def name_criteria(case: dict[str, Any]) -> str:
@@ -294,7 +284,7 @@ def has_escapes(case: dict[str, Any]) -> bool:
 
 def _check_assertion(document: Document, path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
     kind, place = assertion["type"], (*path, "type")
-    prompt = assertion.get("prompt")
+    prompt, skill = assertion.get("prompt"), assertion.get("skill")
     if kind in JUDGES and isinstance(prompt, str) and (slot := _EMPTY_SLOT.search(prompt)):
         told = f"AgentV 5 puts nothing in place of `{slot[0]}` in the prompt of its judge; write what it should read"
         yield Unmet(told, (*path, "prompt"), Part.VALUE)
@@ -302,25 +292,18 @@ def _check_assertion(document: Document, path: Path, assertion: dict[str, Any]) 
         yield Unmet(f"AgentV 5 has `script` with `command` for `{kind}`; write one", place)
     elif kind in JUDGES and not isinstance(assertion.get("rubrics"), list):
         if needs_value(assertion) and not isinstance(find_task(document, path), str):
-            yield Unmet(
-                f"AgentV 5 has `{JUDGES[kind]}` with `value` for `{kind}`, and the test has no `criteria`", place
-            )
+            told = f"AgentV 5 has `{JUDGES[kind]}` with `value` for `{kind}`, and the test has no `criteria`"
+            yield Unmet(told, place)
     elif kind == COMPOSITE:
         yield from _check_composite(path, assertion)
-    elif kind == SKILL and not (
-        isinstance(assertion.get("skill"), str) and isinstance(assertion.get("should_trigger", True), bool)
-    ):
+    elif kind == SKILL and not (isinstance(skill, str) and isinstance(assertion.get("should_trigger", True), bool)):
         yield Unmet("AgentV 5 has `skill-used` with `value` for `skill-trigger`; write the name of one `skill`", place)
-    yield from _check_new_fields(path, assertion)
-
-
-def _check_new_fields(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
-    """Find the fields that AgentV 4 ignores in a grader and AgentV 5 reads in its successor."""
-    kind = assertion["type"].replace("_", "-")
+    # AgentV 4 ignores these in a grader, and AgentV 5 reads them in its successor.
+    plain = assertion["type"].replace("_", "-")
     before, after = (table["types"] for table in load_tables())
-    new = [schema for schema in after.values() if kind in before and kind in schema.get("x-written-for", ())]
-    for key in assertion.keys() & find_read(*new[:1]) - find_read(before.get(kind, {})) - {*LABELS.values()}:
-        yield Unmet(f"AgentV 4 ignores `{key}` of `{kind}`, and AgentV 5 would read it; remove it", (*path, key))
+    new = [schema for schema in after.values() if plain in before and plain in schema.get("x-written-for", ())]
+    for key in assertion.keys() & find_read(*new[:1]) - find_read(before.get(plain, {})) - {*LABELS.values()}:
+        yield Unmet(f"AgentV 4 ignores `{key}` of `{plain}`, and AgentV 5 would read it; remove it", (*path, key))
 
 
 def needs_value(assertion: dict[str, Any]) -> bool:
@@ -352,9 +335,8 @@ def _check_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
         yield Unmet(f"{told}; change it by hand", (*path, "aggregator" if "aggregator" in assertion else "type"))
     lists = [name for name in LISTS if name in assertion]
     if len(lists) != 1 or not isinstance(assertion[lists[0]], list):
-        yield Unmet(
-            "AgentV 5 has `assert-set` for `composite`, with one list of assertions; write one", (*path, "type")
-        )
+        told = "AgentV 5 has `assert-set` for `composite`, with one list of assertions; write one"
+        yield Unmet(told, (*path, "type"))
         return
     for at, member in enumerate(assertion[lists[0]]):
         place = (*path, lists[0], at)
@@ -375,9 +357,6 @@ def find_task(document: Document, path: Path) -> Any:
     """Return the `criteria` of the test that an assertion belongs to."""
     owners = [(place, case) for place, case in find_suite_cases(document) if path[: len(place)] == place]
     return next((case.get(name_criteria(case)) for _, case in owners), None)
-
-
-_PROMPTS = '["{{ input }}"]'
 
 
 def lift_execution(document: Document) -> Iterator[Intent]:
@@ -542,7 +521,7 @@ def write_prompts(document: Document) -> Iterator[Intent]:
     """Write the prompt that the input of each test is."""
     has_input = any("input" in look_up(case, ("vars",)) for _, case in find_suite_cases(document))
     if is_suite(document) and "prompts" not in document.data and has_input:
-        yield InsertField((CASES,), "prompts", _PROMPTS)
+        yield InsertField((CASES,), "prompts", '["{{ input }}"]')
 
 
 def find_gaps(document: Document) -> Iterator[Unmet]:

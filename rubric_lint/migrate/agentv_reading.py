@@ -110,18 +110,14 @@ def _read_graders(graders: list[Any], how: _Release) -> Iterator[Rubric]:
             kept = [entry for entry in entries if kind not in how.skips_strings or isinstance(entry, dict)]
             yield _read_list(kept, how)
         elif how.renders and kind in how.holders:
-            yield from _read_single(grader, how)
-
-
-def _read_single(grader: dict[str, Any], how: _Release) -> Iterator[Rubric]:
-    """Read a grader whose value is one criterion: a mapping, or a string with bands beside it."""
-    value = grader.get("value")
-    if isinstance(value, dict) and value.keys() & {"outcome", "score_ranges", "criteria"}:
-        taken = {name: item for name, item in value.items() if name not in ("id", "outcome") or "criteria" not in value}
-        yield _read_list([taken], how)
-    elif isinstance(value, str) and "score_ranges" in grader:
-        names = ("weight", "min_score", "score_ranges")
-        yield _read_list([{"outcome": value, **{name: grader[name] for name in names if name in grader}}], how)
+            # The value is one criterion: a mapping, or a string with bands beside it.
+            value = grader.get("value")
+            if isinstance(value, dict) and value.keys() & {"outcome", "score_ranges", "criteria"}:
+                unread = ("id", "outcome") if "criteria" in value else ()
+                yield _read_list([{name: item for name, item in value.items() if name not in unread}], how)
+            elif isinstance(value, str) and "score_ranges" in grader:
+                names = ("weight", "min_score", "score_ranges")
+                yield _read_list([{"outcome": value, **{name: grader[name] for name in names if name in grader}}], how)
 
 
 def _read_list(entries: list[Any], how: _Release) -> Rubric:

@@ -12,7 +12,6 @@ from rubric_lint.dialects.search.locate import find_claim_span
 from rubric_lint.edits.intents import Intent, NestField, Repair, ReplaceValue
 from rubric_lint.edits.lines import ObstacleError
 from rubric_lint.edits.making import make_fix
-from rubric_lint.edits.sharing import Sharing
 from rubric_lint.finding import Finding, Result, Severity
 from rubric_lint.fix import DEPRECATIONS, Applied, Fixed, Left, Note, fix
 from rubric_lint.fix.following import DataChange, find_old
@@ -201,29 +200,30 @@ class _Rewriting:
         rewritten = self._rewrite(source, plans)
         if isinstance(rewritten, Fixed):
             return rewritten
-        source = rewritten.source
+        source, applied, history = rewritten
         documents = [document for document in read_documents(source)[0] if document.number in numbers]
         found = [(each, unmet) for each in documents for unmet in find_unloaded(each, self.target)]
-        unread = [trace_left(self._leave(*each), rewritten.history) for each in found if not each[1].is_note]
+        unread = [trace_left(self._leave(*each), history) for each in found if not each[1].is_note]
         if unread:
             return replace(self.fixed, unmet=_sort(unread), notes=(Note(_WHOLE),))
         told = tuple(
-            Note(unmet.reason, trace_back(each.span(unmet.path, unmet.part).start, rewritten.history))
-            for each, unmet in found
+            Note(unmet.reason, trace_back(each.span(unmet.path, unmet.part).start, history)) for each, unmet in found
         )
         gaps = tuple(self._leave(document, gap) for document in documents for gap in suite.find_gaps(document))
-        if not rewritten.applied:
+        if not applied:
             return replace(self.fixed, unmet=gaps, notes=told)
         result = lint(source.name, source.to_bytes(source.text), self.settings)._replace(source=source)
         trouble = self._find_fault(result) or self._find_misreading(source, meant)
         if trouble:
-            return self._doubt(trouble._replace(at=trace_back(trouble.at, rewritten.history)))
-        return replace(
-            self.fixed, result=result, applied=(*self.fixed.applied, *rewritten.applied), unmet=gaps, notes=notes + told
-        )
+            return self._doubt(trouble._replace(at=trace_back(trouble.at, history)))
+        applied = [*self.fixed.applied, *applied]
+        return replace(self.fixed, result=result, applied=tuple(applied), unmet=gaps, notes=notes + told)
 
-    def _rewrite(self, source: Source, plans: Iterable[_Plan]) -> "_Rewritten | Fixed":
-        """Follow the plans one after the other, and prove each; return the file as it was if one cannot be followed."""
+    def _rewrite(self, source: Source, plans: Iterable[_Plan]) -> tuple[Source, list[Applied], Steps] | Fixed:
+        """Follow the plans one after the other, and prove each; return the file as it was if one cannot be followed.
+
+        Else return the text after all of them, what was done, and the edits of each.
+        """
         applied: list[Applied] = []
         history: list[tuple[str, list[Edit]]] = []
         for plan in plans:
@@ -245,7 +245,7 @@ class _Rewriting:
             ]
             history.append((source.text, edits))
             source = new
-        return _Rewritten(source, tuple(applied), history)
+        return source, applied, history
 
     def _doubt(self, trouble: Trouble) -> Fixed:
         return replace(self.fixed, doubt=trouble.doubt, doubt_at=trouble.at, applied=())
@@ -273,9 +273,8 @@ class _Rewriting:
         if other := next(iter(Counter(each.rubric for each in now if not each.is_plain) - known), None):
             at = next(each.at for each in now if each.rubric == other)
             return Trouble("a rubric would be scored differently", at)
-        read = [
-            rubric for document in read_documents(source)[0] for rubric in read_suite(document.data, self.target.name)
-        ]
+        documents = read_documents(source)[0]
+        read = [rubric for document in documents for rubric in read_suite(document.data, self.target.name)]
         for place, (rubric, *_) in enumerate(meant):
             if rubric not in read:
                 told = f"{self.target.title} would not read `{rubric[0].id}` and the criteria beside it as intended"
@@ -303,13 +302,10 @@ class _Rewriting:
     def _read(self, source: Source) -> Iterator["_Meant"]:
         """Yield the meaning of all rubrics, each with its offset; a checklist criterion must be met or not."""
         for document, rubric in self._rubrics(source):
-            is_scale = rubric.shape is Shape.HOLISTIC
-            read = (
-                (Read(SCALE, None, 1.0, rubric.scales[0].gate or None, _read_bands(rubric.scales[0])),)
-                if is_scale
-                else None
-            )
-            meant = read or tuple(map(_as_read, rubric.entries))
+            meant = tuple(map(_as_read, rubric.entries))
+            if rubric.shape is Shape.HOLISTIC:
+                scale = rubric.scales[0]
+                meant = (Read(SCALE, None, 1.0, scale.gate or None, _read_bands(scale)),)
             view = rubric.view
             places = [view.place(entry.path) if view else entry.path for entry in rubric.entries]
             is_plain = all(isinstance(document.value(place), str) for place in places)
@@ -317,40 +313,32 @@ class _Rewriting:
 
     def _tell(self, source: Source, documents: list[Document]) -> Iterator[Note]:
         """Yield what the target reads otherwise, and what is in other files, which stay as they are."""
-        yield from map(Note, self._tell_unsaid(source))
-        for document in documents:
-            yield from map(Note, _SUITES[self.target.name].list_assumptions(document))
-            for outside in (*find_other_files(document), *find_custom(document)):
-                yield Note(outside.reason, document.span(outside.path, outside.part).start)
-
-    def _tell_unsaid(self, source: Source) -> Iterator[str]:
         rubrics = [rubric for _, rubric in self._rubrics(source)]
         if scales := sum(rubric.shape is Shape.HOLISTIC for rubric in rubrics):
-            yield (
+            yield Note(
                 f"{counted(scales, 'holistic scale is', 'holistic scales are')} now the bands of one criterion, "
                 f"`{SCALE}`: scores stay the same, judges answer in `checks`"
             )
-        checks = [
-            each.fields or {}
-            for rubric in rubrics
-            if not rubric.dialect
-            for each in rubric.criteria
-            if each.shapes == (Shape.CHECKLIST,)
-        ]
+        entries = [each for rubric in rubrics if not rubric.dialect for each in rubric.criteria]
+        checks = [each.fields or {} for each in entries if each.shapes == (Shape.CHECKLIST,)]
         count = sum(not fields.keys() & {"required", "required_min_score"} for fields in checks)
         if count and self.settings.implicit_required:
             them = "it" if count == 1 else "them"
-            yield (
+            yield Note(
                 f"{counted(count, 'criterion has', 'criteria have')} no gate and no `required`: {self.target.title} "
                 f"requires {them}, so nothing is written; to make {them} optional, run this on the original suite with "
                 "--unsaid optional"
             )
         if idle := sum(fields.get("required_min_score") == 0 for fields in checks):
-            yield (
+            yield Note(
                 f"{counted(idle, 'criterion has', 'criteria have')} `required_min_score: 0`, which is no gate here, so "
                 "`required: false` is written: AgentV before February 2026 required them all; if that is meant, remove "
                 "it"
             )
+        for document in documents:
+            yield from map(Note, _SUITES[self.target.name].list_assumptions(document))
+            for outside in (*find_other_files(document), *find_custom(document)):
+                yield Note(outside.reason, document.span(outside.path, outside.part).start)
 
     def _plan(
         self, step: _Step, source: Source, numbers: Container[int | None] | None = None
@@ -366,32 +354,25 @@ class _Rewriting:
             # Only the fields of criteria must not be shared with anything else; the structure around them may be.
             sharing = find_sharing(document, [rubric.path for rubric in rubrics] if step is _convert else ())
             for intent in dict.fromkeys(step(document, rubrics, self.target)):
-                yield self._make(sharing, intent)
-            if step is _move:
-                yield from self._claim(document)
-
-    def _make(self, sharing: Sharing, intent: Intent | Unmet) -> DataChange | Left:
-        document = sharing.document
-        if isinstance(intent, Unmet):
-            return self._leave(document, intent)
-        try:
-            made = make_fix(sharing, Repair(intent.describe(), (intent,), safe=False))
-        except ObstacleError as obstacle:
-            return self._leave(document, Unmet(str(obstacle), intent.place or (), Part.VALUE))
-        return DataChange(f"/{document.number or 0}", made.intents, made.edits, safe=False)
-
-    def _claim(self, document: Document) -> Iterator[DataChange]:
-        """Make a document that names one of our schemas name that of the target."""
-        span = find_claim_span(document)
-        if span is None:
-            return
-        written = document.source.slice(span)
-        quote = written[0] if written[0] in "\"'" else ""
-        address = written.strip("\"'")
-        folder = address[: address.rfind("/") + 1] if address.endswith(".schema.json") else BASE
-        url = folder + self.target.schema
-        intents = () if span.end <= document.preamble.end else (ReplaceValue(("$schema",), url),)
-        yield DataChange(f"/{document.number or 0}", intents, (Edit(span, f"{quote}{url}{quote}"),), safe=False)
+                if isinstance(intent, Unmet):
+                    yield self._leave(document, intent)
+                    continue
+                try:
+                    made = make_fix(sharing, Repair(intent.describe(), (intent,), safe=False))
+                except ObstacleError as obstacle:
+                    yield self._leave(document, Unmet(str(obstacle), intent.place or (), Part.VALUE))
+                else:
+                    yield DataChange(f"/{document.number or 0}", made.intents, made.edits, safe=False)
+            if step is _move and (span := find_claim_span(document)):
+                # A document that names one of our schemas is to name that of the target.
+                written = document.source.slice(span)
+                quote = written[0] if written[0] in "\"'" else ""
+                address = written.strip("\"'")
+                folder = address[: address.rfind("/") + 1] if address.endswith(".schema.json") else BASE
+                url = folder + self.target.schema
+                intents = () if span.end <= document.preamble.end else (ReplaceValue(("$schema",), url),)
+                edits = (Edit(span, f"{quote}{url}{quote}"),)
+                yield DataChange(f"/{document.number or 0}", intents, edits, safe=False)
 
     def _leave(self, document: Document, unmet: Unmet) -> Left:
         span, place = document.span(unmet.path, unmet.part), document.pointer(unmet.path)
@@ -402,14 +383,6 @@ def _sort(found: Iterable[Left]) -> tuple[Left, ...]:
     """Return what is left in the order of the text, one reason for each place."""
     places = {each.finding.span: each for each in reversed([*found])}
     return tuple(places[span] for span in sorted(places))
-
-
-class _Rewritten(NamedTuple):
-    """A text after all steps, what was done, and the edits of each step."""
-
-    source: Source
-    applied: tuple[Applied, ...]
-    history: list[tuple[str, list[Edit]]]
 
 
 class _Meant(NamedTuple):

@@ -220,19 +220,16 @@ def decode_entry(text: bytes | OutputError) -> dict[str, Any]:
         try:
             value: dict[str, Any] = _decode(text)
             is_sound = type(value) is dict and count_quotes(text) == count_quotes(_encode(value))
-            if is_sound and not _has_long_number(text):
+            # Of the digits in an integer msgspec knows no limit.
+            digits = len(text) - len(text.translate(None, b"0123456789"))
+            is_long = digits > MOST_DIGITS and re.search(b"[0-9]{%d}" % MOST_DIGITS, text)
+            if is_sound and not is_long:
                 return value
         except _REFUSALS:
             pass
     value = read_entry(text)
     refuse_flaws(value)
     return value
-
-
-def _has_long_number(text: bytes) -> bool:
-    """Return whether a text may have an integer with too many digits, of which msgspec knows no limit."""
-    digits = len(text) - len(text.translate(None, b"0123456789"))
-    return digits > MOST_DIGITS and bool(re.search(b"[0-9]{%d}" % MOST_DIGITS, text))
 
 
 def read_entry(text: bytes | OutputError) -> dict[str, Any]:

@@ -218,11 +218,7 @@ class Mapped:
 
 
 def _rename_fields(record: _Object, mapping: Mapping[str, str]) -> _Object:
-    """Return the record with the names of a mapping; a field that was renamed loses its old name.
-
-    Raises:
-        OutputError: if a field is not there, or another one is in the way.
-    """
+    """Return the record with the names of a mapping; a field that was renamed loses its old name."""
     found: _Object = {}
     for field, column in mapping.items():
         value = record.get(column) if column in record else _look_up(record, column)
@@ -271,11 +267,7 @@ def _look_up(record: _Object, column: str) -> str | None:
 
 
 def _split_object(text: str) -> _Object:
-    """Return the fields of a JSON object, each with its JSON as written, so that no value changes.
-
-    Raises:
-        ValueError: if it is not an object, or has a key twice.
-    """
+    """Return the fields of a JSON object as written; raise ValueError if it is none, or has a key twice."""
     found: _Object = {}
     at = _skip(text, 1)
     if not text.startswith("{"):

@@ -235,34 +235,26 @@ def read_reply_of(result: Mapping[str, Any]) -> Reply:
         return _read_message(result["result"].get("message"))
     body = result["response"].get("body")
     if isinstance(body, dict) and isinstance(body.get("output"), list):
-        body = _as_completion(body)
+        # The chat completion that says the same as this object of OpenAI's Responses API.
+        items = [item for item in body["output"] if isinstance(item, dict)]
+        contents = [item["content"] for item in items if _is(item, "message") and isinstance(item.get("content"), list)]
+        parts = [part for content in contents for part in content if isinstance(part, dict)]
+        message = {
+            "content": [{**part, "type": "text"} if _is(part, "output_text") else part for part in parts],
+            "tool_calls": [{"function": {"name": item.get("name")}} for item in items if _is(item, "function_call")],
+            "reasoning": [item for item in items if _is(item, "reasoning")],
+        }
+        cut = body.get("incomplete_details")
+        reason = cut.get("reason") if isinstance(cut, dict) else None
+        body = {
+            "choices": [{"message": message, "finish_reason": "length" if reason == "max_output_tokens" else reason}],
+            "model": body.get("model"),
+        }
     return read_reply(body if isinstance(body, str) else json.dumps(body))
 
 
-def _as_completion(response: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the chat completion that says the same as an object of OpenAI's Responses API."""
-    items = [item for item in response["output"] if isinstance(item, dict)]
-    contents = [item["content"] for item in items if _is(item, "message") and isinstance(item.get("content"), list)]
-    parts = [part for content in contents for part in content if isinstance(part, dict)]
-    message = {
-        "content": [{**part, "type": "text"} if _is(part, "output_text") else part for part in parts],
-        "tool_calls": [{"function": {"name": item.get("name")}} for item in items if _is(item, "function_call")],
-        "reasoning": [item for item in items if _is(item, "reasoning")],
-    }
-    cut = response.get("incomplete_details")
-    reason = cut.get("reason") if isinstance(cut, dict) else None
-    return {
-        "choices": [{"message": message, "finish_reason": "length" if reason == "max_output_tokens" else reason}],
-        "model": response.get("model"),
-    }
-
-
 def _read_message(message: Any) -> Reply:
-    """Return the reply in a message of Anthropic, by way of the chat completion that says the same.
-
-    Raises:
-        UnreadableError: if it is not one.
-    """
+    """Return the reply in a message of Anthropic, by way of the chat completion that says the same."""
     if not isinstance(message, dict) or not isinstance(content := message.get("content"), list):
         raise UnreadableError("it is not a message")
     kinds = [part.get("type") for part in content if isinstance(part, dict)]

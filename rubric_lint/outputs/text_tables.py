@@ -4,6 +4,7 @@ import codecs
 import csv
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from json.encoder import encode_basestring as quote
 from typing import NamedTuple
@@ -173,8 +174,9 @@ def _read_rows(lines: "_Lines", delimiter: str) -> Iterator[Row]:
         except StopIteration:
             return
         except _TooLongError:
-            while lines.is_open and lines.skip():
-                pass
+            with suppress(StopIteration):
+                while lines.is_open:
+                    lines.take()
             told = f"the quote in line {line} is never closed; nothing after it is read"
             yield Row(line, [], told if lines.is_open else refuse_size().message)
             reader = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -236,20 +238,14 @@ class _Lines:
         Raises:
             _TooLongError: if the row is too long; `is_open` then says whether its last line is inside a quote.
         """
-        line = self._take()
+        line = self.take()
         self._size += len(line)
         if self._size > LIMIT:
             raise _TooLongError
         return line
 
-    def skip(self) -> bool:
-        try:
-            self._take()
-        except StopIteration:
-            return False
-        return True
-
-    def _take(self) -> str:
+    def take(self) -> str:
+        """Return the next line, whatever the size of its row; raise StopIteration at the end."""
         while self._at == len(self._lines):
             self._fill()
         line = self._lines[self._at]

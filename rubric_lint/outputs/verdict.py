@@ -92,8 +92,7 @@ def _end_of_bare_channels(text: str) -> int:
     if not ends:
         raise _cut_off(text, len(text) - len(text.lstrip()))
     if len(ends) > 1:
-        line = line_of(text, ends[1])
-        raise OutputError(f"`assistantfinal` at line {line} occurs there again: one of them is a quote", line=line)
+        raise _fault(text, ends[1], "`assistantfinal`", " occurs there again: one of them is a quote")
     return ends[0]
 
 
@@ -125,9 +124,14 @@ def _read_messages(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
+def _fault(text: str, offset: int, what: str, why: str) -> OutputError:
+    """Return the error that says what is wrong at the line of an offset: `what` at that line, then `why`."""
+    line = line_of(text, offset)
+    return OutputError(f"{what} at line {line}{why}", line=line)
+
+
 def _cut_off(text: str, start: int) -> OutputError:
-    line = line_of(text, start)
-    return OutputError(f"cut off inside its thoughts, which begin at line {line} and never end", line=line)
+    return _fault(text, start, "cut off inside its thoughts, which begin", " and never end")
 
 
 _NAME = (
@@ -171,10 +175,8 @@ def _remove_tags(text: str, begin: int, end: int) -> Spans:
             start = position = _end_of_thought(text, mark, end)
             has_thought = True
         elif has_thought:
-            line = line_of(text, mark.start())
-            raise OutputError(
-                f"`{mark[0]}` at line {line} closes nothing, so what it ends may not be a thought", line=line
-            )
+            why = " closes nothing, so what it ends may not be a thought"
+            raise _fault(text, mark.start(), f"`{mark[0]}`", why)
         else:
             kept.clear()
             start, has_thought = position, True
@@ -365,10 +367,8 @@ def _read_fence(text: str, opening: re.Match[str], end: int) -> _Fence:
 
 def _refuse_label(text: str, fence: _Fence) -> None:
     if fence.label.lower() not in ("", "json"):
-        line = line_of(text, fence.begin)
-        raise OutputError(
-            f"the fence at line {line} is labelled {shorten(fence.label)}; expected `json` or no label", line=line
-        )
+        why = f" is labelled {shorten(fence.label)}; expected `json` or no label"
+        raise _fault(text, fence.begin, "the fence", why)
 
 
 def _find_objects(text: str, begin: int, end: int) -> Iterator[_Object]:
@@ -390,11 +390,7 @@ def _find_objects(text: str, begin: int, end: int) -> Iterator[_Object]:
 
 
 def _find_fenced(text: str, fence: _Fence, *, is_last: bool) -> Iterator[_Object]:
-    """Yield the outermost objects in a fence, up to one that is broken.
-
-    Raises:
-        OutputError: if one is broken, and the fence is the last thing in the text.
-    """
+    """Yield the outermost objects in a fence, up to one that is broken; raise its error if the fence is the last."""
     # A part of the text: an error counts the lines before it, which would be all of the text for each fence.
     first = 0 if is_last else fence.start
     content = text[first : fence.stop]
@@ -431,11 +427,7 @@ def _key(field: str) -> re.Pattern[str]:
 
 
 def _find_only(text: str, begin: int, end: int, field: str, is_quote: Callable[[_Object], bool]) -> _Object:
-    """Return the only object with the answer field that is not a quote.
-
-    Raises:
-        OutputError: if there is none or another one, or a token of a chat template.
-    """
+    """Return the only object with the answer field that is not a quote; a token of a chat template is an error too."""
     key, found, looks = _key(field), None, 0
     spans: list[tuple[int, int]] = []
     for each in _find_objects(text, begin, end):
@@ -452,13 +444,9 @@ def _find_only(text: str, begin: int, end: int, field: str, is_quote: Callable[[
     if not found:
         raise OutputError(f"no JSON object with the field `{field}` in this text: {shorten(text[begin:end])}")
     if field not in found.value:
-        line = line_of(text, found.start)
-        raise OutputError(f"`{field}` is not a field of the JSON object at line {line}, but within it", line=line)
+        raise _fault(text, found.start, f"`{field}` is not a field of the JSON object", ", but within it")
     if path := _find_within(found.value, field):
-        line = line_of(text, found.start)
-        raise OutputError(
-            f"another `{field}` within the JSON object at line {line}, at {path}; expected one", line=line
-        )
+        raise _fault(text, found.start, f"another `{field}` within the JSON object", f", at {path}; expected one")
     _refuse_beside(text, [(begin, begin), *spans, (end, end)], field, found.start)
     return found
 
@@ -483,10 +471,8 @@ def _refuse_beside(text: str, spans: list[tuple[int, int]], field: str, start: i
         if other := _key(field).search(text, done, following):
             _refuse_another(text, field, start, other.start())
         if token := find_token(text, done, following):
-            line = line_of(text, token.start())
-            raise OutputError(
-                f"`{token[0]}` at line {line} begins or ends a turn, so the verdict may not be the judge's", line=line
-            )
+            why = " begins or ends a turn, so the verdict may not be the judge's"
+            raise _fault(text, token.start(), f"`{token[0]}`", why)
 
 
 def _refuse_another(text: str, field: str, one: int, other: int) -> Never:
@@ -495,10 +481,7 @@ def _refuse_another(text: str, field: str, one: int, other: int) -> Never:
 
 
 def _quoted(text: str, start: int) -> OutputError:
-    line = line_of(text, start)
-    return OutputError(
-        f"the JSON object at line {line} is quoted: the judged answer contains it word for word", line=line
-    )
+    return _fault(text, start, "the JSON object", " is quoted: the judged answer contains it word for word")
 
 
 _ENCLOSES = re.compile(

@@ -105,13 +105,12 @@ def _count(comparison: Comparison, notes: Sequence[str]) -> Section:
         columns.append(Column("same", [_counted_share(pair.exact) for pair in pairs]))
     else:
         columns.append(Column("n", [f"{each.answers:,}" for each in measures]))
-    if any(pair.gate for pair in pairs):
-        columns.append(
-            Column("bad caught", [_counted_share(pair.gate.bad_caught) if pair.gate else "" for pair in pairs])
-        )
-        columns.append(
-            Column("good passed", [_counted_share(pair.gate.good_passed) if pair.gate else "" for pair in pairs])
-        )
+    gates = [pair.gate for pair in pairs]
+    if any(gates):
+        columns += [
+            Column("bad caught", [_counted_share(gate.bad_caught) if gate else "" for gate in gates]),
+            Column("good passed", [_counted_share(gate.good_passed) if gate else "" for gate in gates]),
+        ]
     return Section(_title(comparison), columns, notes)
 
 

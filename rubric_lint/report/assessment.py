@@ -417,15 +417,11 @@ def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:
     known = [("--results", name) for name in given.results] + [("--labels", name) for name in labels]
     options = [*(word for pair in known for word in pair), "--sample", str(count), "-o", _name_sheet(given)]
     command = shlex.join(["rubric-lint", "labels", given.rubric, given.answers, *options])
-    return Step(f"{text}.{_warn_of_rare(found)}", command)
-
-
-def _warn_of_rare(found: Assessment) -> str:
-    """Return what to say if no labelled answer is one that people fail, or pass."""
-    if found.caught is None or found.passed is None or not _count_labelled(found):
-        return ""
-    rare = "" if found.caught.share.n and found.passed.share.n else "pass" if found.caught.share.n else "fail"
-    return f" Of those labelled so far people {rare} none, so the draw may hold none either." if rare else ""
+    rare = ""
+    if found.caught and found.passed and _count_labelled(found):
+        rare = "" if found.caught.share.n and found.passed.share.n else "pass" if found.caught.share.n else "fail"
+    warning = f" Of those labelled so far people {rare} none, so the draw may hold none either." if rare else ""
+    return Step(f"{text}.{warning}", command)
 
 
 def as_text(several: Sequence[Assessment], given: Given, look: Style, write: Write) -> None:

@@ -29,7 +29,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from rubric_lint.agree.reading import LABEL_FIELDS
-from rubric_lint.agree.runs import NOWHERE, CriterionPair, OtherRun, read_answers, read_score
+from rubric_lint.agree.runs import NOWHERE, OtherRun, read_answers, read_score
 from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.mapping import CRITERION, fold_column
@@ -405,7 +405,7 @@ class HtmlReport:
         self._other = other
         self._rows = AnswerRows([*rubrics.values()], other)
         self._records = Records("records", text)
-        self._other_records = other_records
+        self._packed = [self._records, *([other_records] if other_records else [])]
 
     def add(self, outcome: Outcome, text: bytes) -> None:
         """Add the outcome of one entry."""
@@ -432,8 +432,7 @@ class HtmlReport:
         """List results that `count` counts."""
         self._rows.add_known(found, line, file)
         self._records.add([text] if len(found) == 1 else text.split(b"\n"))
-        if about is not None:
-            self._origin.add(about)
+        self._origin.add(about)
         for place, (name, known) in enumerate(found[: max(_MOST_FIRST - len(self._first), 0)]):
             graded = [
                 (criterion.id, criterion.grade(answer))
@@ -476,22 +475,20 @@ class HtmlReport:
 
     def close(self) -> None:
         """Remove the rows; a page that is written has removed them already."""
-        self._rows.close()
-        for records in (self._records, *([self._other_records] if self._other_records else [])):
-            records.close()
+        for each in (self._rows, *self._packed):
+            each.close()
 
     def write(self, write: Callable[[str], object], totals: Totals, title: str, extras: Extras) -> None:
         """Write the page; `totals` are those of the same outcomes. Call it once, after the last outcome."""
         only_there = self._rows.finish()
-        packed = [self._records, *([self._other_records] if self._other_records else [])]
-        for records in packed:
+        for records in self._packed:
             records.finish()
         if self._other:
             self._other.settle()
         note = f"{totals}. Spread is the standard deviation of the scores, each from 0 to 1."
         values = self._describe_run(totals, extras) | self._describe_comparison(extras, only_there)
         write(render_page("scores.html", has_script=True, kind="Scores by rubric", title=title, note=note, **values))
-        for part in chain(self._rows.read(), *(records.read() for records in packed)):
+        for part in chain(self._rows.read(), *(records.read() for records in self._packed)):
             write(part)
         write(self._rows.describe_others())
         write(f'<script type="application/json" id="about">{as_data(self._describe_rows(extras))}</script>\n')
@@ -566,7 +563,7 @@ class HtmlReport:
             ]
         criteria = [*_compare_criteria(other, rubrics)]
         if len(criteria) > _MOST_CRITERIA:
-            criteria.sort(key=lambda row: -row.pair.lower - row.pair.higher)
+            criteria.sort(key=lambda row: -row["pair"].lower - row["pair"].higher)
         ours = {each.id for rubric in rubrics for each in rubric.criteria}
         theirs = {each.id for rubric in other.known.rubrics for each in rubric.criteria}
         lonely = [  # criteria that only one of the runs has: which one, the first of them, and the number of the others
@@ -795,38 +792,27 @@ def _word_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:
     return f"{text} Both were scored by the same version of the rubric."
 
 
-class _ComparedCriterion(NamedTuple):
-    """A criterion of both runs: the numbers of its rubric and its own, and what differs between the versions."""
-
-    pair: CriterionPair
-    at: str
-    name: str
-    versions: str
-    is_gated: bool
-
-
-def _compare_criteria(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> Iterator[_ComparedCriterion]:
-    """Yield how the answers to each criterion differ."""
+def _compare_criteria(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> Iterator[dict[str, Any]]:
+    """Yield how the answers to each criterion differ, and its weight and gate between the versions of the rubric."""
     for place, rubric in enumerate(rubrics):
         for number, criterion in enumerate(rubric.criteria):
-            if pair := other.criteria.get((rubric.name, criterion.id)):
-                label = label_criterion(rubric, criterion)
-                name = f"{rubric.name}: {label}" if len(rubrics) > 1 else label
-                is_gated = bool(criterion.gate is not None or pair.missed_was)
-                versions = ", ".join(_list_changes(other, rubric, criterion))
-                yield _ComparedCriterion(pair, f"{place}.{number}", name, versions, is_gated)
-
-
-def _list_changes(other: OtherRun, rubric: ScoringRubric, criterion: ScoringCriterion) -> Iterator[str]:
-    """Yield what differs in weight and gate between the versions of the rubric."""
-    theirs = [each for each in other.find_criteria(rubric.name, criterion.id) if each.weight is not None]
-    if len({(each.weight, each.gate) for each in theirs}) == 1:
-        was = theirs[0]
-        if was.weight != float(criterion.weight):
-            yield f"weight {was.weight:g} to {float(criterion.weight):g}"
-        if was.gate != criterion.gate:
-            before, now = ("none" if gate is None else f"{gate}" for gate in (was.gate, criterion.gate))
-            yield f"gate {before} to {now}"
+            pair = other.criteria.get((rubric.name, criterion.id))
+            if pair is None:
+                continue
+            changes = []
+            theirs = [each for each in other.find_criteria(rubric.name, criterion.id) if each.weight is not None]
+            if len({(each.weight, each.gate) for each in theirs}) == 1:
+                weight, gate = theirs[0].weight, theirs[0].gate
+                if weight != float(criterion.weight):
+                    changes.append(f"weight {weight:g} to {float(criterion.weight):g}")
+                if gate != criterion.gate:
+                    before, now = ("none" if each is None else f"{each}" for each in (gate, criterion.gate))
+                    changes.append(f"gate {before} to {now}")
+            label = label_criterion(rubric, criterion)
+            name = f"{rubric.name}: {label}" if len(rubrics) > 1 else label
+            is_gated = bool(criterion.gate is not None or pair.missed_was)
+            shown = {"pair": pair, "at": f"{place}.{number}", "name": name}
+            yield {**shown, "versions": ", ".join(changes), "is_gated": is_gated}
 
 
 def _list_not_compared(other: OtherRun, only_there: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ from rubric_lint.fix import SAFE
 from rubric_lint.fix.run import FixOutcome
 from rubric_lint.improve.proposals import MODEL, Refusal
 from rubric_lint.improve.run import NEEDED, Improvement, Left, Outcome, Tried
-from rubric_lint.improve.trial import LEAST, Decided, Figure, Gain, Reason
+from rubric_lint.improve.trial import LEAST, Decided, Gain, Reason
 from rubric_lint.judge.spending import Prices, Spending, word_cost
 from rubric_lint.messages import join_words, list_names, shorten, visible, visible_json
 from rubric_lint.report.fixes import write_diff
@@ -88,14 +88,6 @@ _REASONS = {
 }
 
 
-def word_figure(figure: Figure) -> str:
-    """Write a paired difference in words and figures."""
-    before, after = figure.before, figure.after
-    p = "" if figure.p is None else f"; p = {figure.p:.2g}"
-    moved = "" if figure.test is Gain.APART else f"; {figure.better} better, {figure.worse} worse"
-    return f"{_TESTS[figure.test]}: {after.x:,} of {after.n:,}, was {before.x:,} of {before.n:,}{moved}{p}"
-
-
 def word_reason(tried: Tried) -> str:
     """Say why a proposal was rejected."""
     if tried.refused:
@@ -116,7 +108,15 @@ def as_text(page: Page, look: Style, write: Write) -> None:
         write("\n" * (number > 0))
         for line in _write_rubric(found, look, room):
             write(line if line.endswith("\n") else f"{line}\n")
-    for line in _write_end(page, room):
+    cost = list(word_cost(page.spending.find_cost(page.prices), page.prices.currency)) if page.prices else []
+    lines = ["", *wrap(visible("; ".join([counted(page.spending.requests, "request"), *cost])), room)]
+    if page.is_stopped:
+        lines += wrap("Stopped; nothing was written. Run the same command to go on.", room)
+    elif page.is_written:
+        lines += wrap("Written. Outputs recorded before are of the old wording: judge again, and record tests.", room)
+    elif any(each.offered for found in page.several for each in found.outcomes):
+        lines += wrap("Nothing was written. Next: the same command with --write; replies come from the cache.", room)
+    for line in lines:
         write(f"{line}\n")
 
 
@@ -179,25 +179,16 @@ def _write_evidence(decided: Decided, outcome: Outcome, room: int) -> Iterator[s
     own = decided.figures[0].of if decided.figures else ""
     for figure in decided.figures:
         of = "" if figure.of == own else f"{figure.of or 'verdict'}: "
-        yield from wrap(visible(of + word_figure(figure)), room, "    ")
+        before, after = figure.before, figure.after
+        p = "" if figure.p is None else f"; p = {figure.p:.2g}"
+        moved = "" if figure.test is Gain.APART else f"; {figure.better} better, {figure.worse} worse"
+        shares = f"{after.x:,} of {after.n:,}, was {before.x:,} of {before.n:,}"
+        yield from wrap(visible(f"{of}{_TESTS[figure.test]}: {shares}{moved}{p}"), room, "    ")
     if decided.figures:
         proposals = counted(outcome.proposals, "proposal")
         yield from wrap(
             f"on {decided.n} answers; a gain counts from p = {decided.level:.2g} ({proposals})", room, "    "
         )
-
-
-def _write_end(page: Page, room: int) -> Iterator[str]:
-    yield ""
-    cost = list(word_cost(page.spending.find_cost(page.prices), page.prices.currency)) if page.prices else []
-    yield from wrap(visible("; ".join([counted(page.spending.requests, "request"), *cost])), room)
-    offered = any(each.offered for found in page.several for each in found.outcomes)
-    if page.is_stopped:
-        yield from wrap("Stopped; nothing was written. Run the same command to go on.", room)
-    elif page.is_written:
-        yield from wrap("Written. Outputs recorded before are of the old wording: judge again, and record tests.", room)
-    elif offered:
-        yield from wrap("Nothing was written. Next: the same command with --write; replies come from the cache.", room)
 
 
 def as_json(page: Page, _look: Style, write: Write) -> None:

@@ -149,14 +149,13 @@ class Sarif(Reporter):
 
     def fail(self, failure: Failure) -> None:
         """Keep a notification for a file that was not linted."""
-        self._notifications.append(
-            {
-                "descriptor": {"id": "fault" if failure.is_fault else "unreadable"},
-                "level": "error",
-                "message": {"text": f"not linted: {whole(failure.reason)}"},
-                "locations": [{"physicalLocation": {"artifactLocation": _locate_file(failure.file)}}],
-            }
-        )
+        kind = "fault" if failure.is_fault else "unreadable"
+        place = {"artifactLocation": _locate_file(failure.file)}
+        self._notify(kind, "error", f"not linted: {whole(failure.reason)}", place)
+
+    def _notify(self, kind: str, level: str, text: str, place: dict[str, Any]) -> None:
+        about = {"descriptor": {"id": kind}, "level": level, "message": {"text": text}}
+        self._notifications.append({**about, "locations": [{"physicalLocation": place}]})
 
     def end(self, _summary: Summary) -> None:
         """Write the invocation, with notifications on near misses, and close the run."""
@@ -165,16 +164,8 @@ class Sarif(Reporter):
         invocation: dict[str, Any] = {"executionSuccessful": not self._notifications}
         for each in self._near:
             region = {"startLine": each.unread.line, "startColumn": each.unread.column}
-            self._notifications.append(
-                {
-                    "descriptor": {"id": "unread"},
-                    "level": "note",
-                    "message": {"text": f"not checked: {whole(each.reason)}"},
-                    "locations": [
-                        {"physicalLocation": {"artifactLocation": _locate_file(each.file), "region": region}}
-                    ],
-                }
-            )
+            place = {"artifactLocation": _locate_file(each.file), "region": region}
+            self._notify("unread", "note", f"not checked: {whole(each.reason)}", place)
         if self._notifications:
             invocation["toolExecutionNotifications"] = self._notifications
         self._write(f'\n  ],\n  "invocations": {dump([invocation])}\n}}]}}\n')

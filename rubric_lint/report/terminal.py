@@ -44,9 +44,7 @@ class Style(NamedTuple):
 
     def paint(self, role: str, text: str) -> str:
         """Return the text in the color of its role, or unchanged without color."""
-        if not self.color:
-            return text
-        return click.style(text, **_STYLES[role])
+        return click.style(text, **_STYLES[role]) if self.color else text
 
     def wrap(self, text: str, indent: str = "", *, taken: int = 0) -> list[str]:
         """Return prose as lines; `taken` cells before the first line are in use."""

@@ -10,8 +10,7 @@ from rubric_lint.rewards.options import OnInvalid, Options, RewardCounts, Reward
 
 if TYPE_CHECKING:
     from rubric_lint.rewards.asking import EndpointJudge, Judge
-    from rubric_lint.rewards.frameworks import TrlReward, VerifiersReward, View
-    from rubric_lint.rewards.rewarding import Rubrics
+    from rubric_lint.rewards.rewarding import Rubrics, TrlReward, VerifiersReward, View
 
 __all__ = ["RewardCounts", "RewardError", "endpoint_judge", "trl_reward", "verifiers_reward"]
 
@@ -64,7 +63,7 @@ def trl_reward(
         SettingsError: if the settings of the file are invalid.
     """
     from rubric_lint.rewards.asking import is_async  # noqa: PLC0415  (loads the scorer)
-    from rubric_lint.rewards.frameworks import AsyncTrlReward, TrlReward  # noqa: PLC0415
+    from rubric_lint.rewards.rewarding import AsyncTrlReward, TrlReward  # noqa: PLC0415
 
     options = Options(
         reward=reward,
@@ -121,7 +120,7 @@ def verifiers_reward(
         RubricError: as `trl_reward`.
         SettingsError: as `trl_reward`.
     """
-    from rubric_lint.rewards.frameworks import VerifiersReward  # noqa: PLC0415  (loads the scorer)
+    from rubric_lint.rewards.rewarding import VerifiersReward  # noqa: PLC0415  (loads the scorer)
 
     options = Options(
         reward=reward,

@@ -5,8 +5,9 @@ import functools
 import inspect
 import json
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -101,7 +102,10 @@ class Asker:
         self.is_async = is_async(judge)
         self._judge = judge
         self._options = options
-        self._takes_schema = _has_parameter(judge, "schema")
+        try:
+            self._takes_schema = "schema" in inspect.signature(judge).parameters
+        except (TypeError, ValueError):  # some functions of C do not say
+            self._takes_schema = False
         self._gates: PerLoop[asyncio.Semaphore] = PerLoop()
 
     def ask(self, items: Sequence[Item]) -> list[Read]:
@@ -196,13 +200,6 @@ def _finish(running: Coroutine[Any, Any, Any]) -> Any:
     raise AssertionError("a coroutine that waits")
 
 
-def _has_parameter(function: Callable[..., Any], name: str) -> bool:
-    try:
-        return name in inspect.signature(function).parameters
-    except (TypeError, ValueError):  # some functions of C do not say
-        return False
-
-
 def _write(output: Any) -> str:
     """Return what the judge returned as text, to show it again; empty if it is neither text nor JSON."""
     if isinstance(output, str):
@@ -241,15 +238,13 @@ class EndpointJudge:
         from rubric_lint.judge.endpoint import UnansweredError  # noqa: PLC0415  (loads what requests need)
 
         said = [Message(each["role"], each["content"]) for each in messages]  # type: ignore[arg-type]
-        line = self._lines.find(self._make_line)
         try:
-            reply = (await line.enter().complete(said, schema)).reply
+            async with self._lines.find(self._make_line).connect() as endpoint:
+                reply = (await endpoint.complete(said, schema)).reply
         except UnansweredError as fault:
             if fault.lasting:
                 raise RewardError(f"`{self.call.model}` at {self.call.endpoint}: {fault}") from None
             raise
-        finally:
-            await line.leave()
         if reply.fault:
             raise OutputError(reply.fault)
         return reply.text
@@ -288,17 +283,17 @@ class _Line:
         self._endpoint: Endpoint | None = None
         self._users = 0
 
-    def enter(self) -> "Endpoint":
-        """Return the client; each `enter` needs a `leave`."""
+    @asynccontextmanager
+    async def connect(self) -> "AsyncIterator[Endpoint]":
+        """Return the client, which is closed when nobody uses it any more."""
         from rubric_lint.judge.endpoint import Endpoint  # noqa: PLC0415
 
         self._users += 1
-        if self._endpoint is None:
-            self._endpoint = Endpoint(self._call, self._key, self._pace)
-        return self._endpoint
-
-    async def leave(self) -> None:
-        self._users -= 1
-        if not self._users and self._endpoint:
-            endpoint, self._endpoint = self._endpoint, None
-            await endpoint.__aexit__(None, None, None)
+        try:
+            self._endpoint = self._endpoint or Endpoint(self._call, self._key, self._pace)
+            yield self._endpoint
+        finally:
+            self._users -= 1
+            if not self._users and self._endpoint:
+                endpoint, self._endpoint = self._endpoint, None
+                await endpoint.__aexit__(None, None, None)

@@ -100,11 +100,7 @@ def read_whole(flat: Flat, rubric: ScoringRubric) -> JudgeOutput:
 
 @lru_cache(maxsize=1000)
 def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
-    """Find the fields of a rubric by their exact names, or by their folded ones.
-
-    Raises:
-        OutputError: if two fields are of one criterion, or of the verdict.
-    """
+    """Find the fields of a rubric by their exact names, or by their folded ones; two for one purpose are an error."""
     folded: dict[str, list[str]] = {}
     for name in names:
         folded.setdefault(fold_column(name), []).append(name)

@@ -62,6 +62,9 @@ _EXTRAS = {
 """The message for a field that breaks one of these definitions of the schema."""
 
 
+_KINDS = {"checks": "a list", "satisfied": "true or false", "score": "an integer", "level": "an integer"}
+
+
 class Form:
     """The form of the judge outputs of one shape, from the schema; the answer is in the field named `field`.
 
@@ -132,7 +135,8 @@ class Form:
         if keyword in ("minimum", "maximum"):
             return _refuse_outside(value, path)
         if keyword == "type":
-            kind = self._kind(path)
+            is_item = not path or isinstance(path[-1], int)
+            kind = "an object" if is_item else _KINDS.get(str(path[-1]), "a string")
             return OutputError(f"{name} is {_describe(value)}, expected {kind}", pointer(path))
         message = f"{name} is not allowed here: the rubric has the shape {self._shape}; expected {self}"
         return OutputError(message, pointer(path))
@@ -141,12 +145,6 @@ class Form:
         if not self.holds_checks:
             return (self.field,)
         return ("id", self.field) if path else ("checks",)
-
-    def _kind(self, path: Path) -> str:
-        kinds = {"checks": "a list", "satisfied": "true or false", "score": "an integer", "level": "an integer"}
-        if not path or isinstance(path[-1], int):
-            return "an object"
-        return kinds.get(str(path[-1]), "a string")
 
     def _refuse_near_misses(self, value: Mapping[str, Any], path: Path) -> None:
         for near in near_misses(value, self._required(path)):

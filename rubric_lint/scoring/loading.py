@@ -44,7 +44,15 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
         raise UnscorableError("has no criteria")
     if any(entry.shapes != (shape,) for entry in rubric.entries):
         raise UnscorableError("mixes shapes")
-    drafts = list(_draft(rubric, shape))
+    none = Fraction(0)  # shares and points depend on all weights and scores
+    drafts = []
+    if shape is Shape.HOLISTIC:
+        grades = _scores(rubric.scales[0], None, rubric.span)
+        drafts.append(ScoringCriterion(OVERALL, Decimal(1), none, None, None, grades))
+    for each in rubric.criteria:
+        if each.weight is None or not math.isfinite(float(each.weight)):
+            raise UnscorableError(f"the weight of `{each.id}` is not a finite number of at least 0")
+        drafts.append(ScoringCriterion(each.id, each.weight, none, each.gate, each.outcome, _grades(each)))
     ids = Counter(draft.id for draft in drafts)
     if repeated := [name for name, count in ids.items() if count > 1]:
         raise UnscorableError(f"has more than one criterion {join_words([f'`{name}`' for name in repeated])}")
@@ -66,17 +74,6 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
     meaning = hash_meaning(rubric, criteria)
     cuts_mean = rubric.view is not None and rubric.view.dialect.cuts_mean
     return ScoringRubric(name, meaning, rubric, shape, criteria, full, pass_from, borderline_from, cuts_mean)
-
-
-def _draft(rubric: Rubric, shape: Shape) -> Iterator[ScoringCriterion]:
-    """Yield the criteria, with shares and points of 0: these depend on all weights and scores."""
-    none = Fraction(0)
-    if shape is Shape.HOLISTIC:
-        yield ScoringCriterion(OVERALL, Decimal(1), none, None, None, _scores(rubric.scales[0], None, rubric.span))
-    for each in rubric.criteria:
-        if each.weight is None or not math.isfinite(float(each.weight)):
-            raise UnscorableError(f"the weight of `{each.id}` is not a finite number of at least 0")
-        yield ScoringCriterion(each.id, each.weight, none, each.gate, each.outcome, _grades(each))
 
 
 def _grades(criterion: Criterion) -> tuple[Grade, ...]:
@@ -206,9 +203,13 @@ class Loaded(NamedTuple):
     def position(self, path: Path) -> Position:
         """Return the line and column of a part of the rubric, or of its parent if the part is not written."""
         place = self.rubric.view.place(path) if self.rubric.view else path
-        while not _is_there(self.document, place):
-            place = place[:-1]
-        return self.document.source.position(self.document.span(place).start)
+        while True:
+            try:
+                self.document.value(place)
+            except (KeyError, IndexError, TypeError):
+                place = place[:-1]
+            else:
+                return self.document.source.position(self.document.span(place).start)
 
     def prepare(self) -> ScoringRubric:
         """Prepare the rubric for scoring.
@@ -222,14 +223,6 @@ class Loaded(NamedTuple):
             return prepare(self.rubric, self.name)
         except UnscorableError as fault:
             raise RubricError(f"{self.place(self.rubric.path)}: the rubric {fault}") from None
-
-
-def _is_there(document: Document, path: Path) -> bool:
-    try:
-        document.value(path)
-    except (KeyError, IndexError, TypeError):
-        return False
-    return True
 
 
 def load_rubrics(name: str, data: bytes | str, settings: FileSettings = DEFAULTS) -> dict[str, ScoringRubric]:

@@ -44,10 +44,7 @@ def _define(name: str, *fields: Any) -> Any:
     return defstruct(name, fields, forbid_unknown_fields=True, gc=False)
 
 
-@cache
-def _types_of(shape: Shape) -> _Types | None:
-    """Return the types of the outputs of a shape; None without msgspec, where the schema checks each output."""
-    return _Types(shape) if IS_INSTALLED else None
+_types_of = cache(_Types)
 
 
 MOST_KNOWN = 20_000
@@ -153,7 +150,8 @@ class Reader:
 
     def __init__(self, rubric: ScoringRubric) -> None:
         self.rubric = rubric
-        self._types = _types_of(rubric.shape)
+        # Without msgspec the schema checks each output.
+        self._types = _types_of(rubric.shape) if IS_INSTALLED else None
         self._ids = [criterion.id for criterion in rubric.criteria]
         results = [[CriterionResult(each, grade) for grade in each.grades] for each in rubric.criteria]
         self._pieces: list[dict[AnswerValue, Piece]] = [
@@ -171,7 +169,7 @@ class Reader:
         Raises:
             OutputError: if the text has no verdict, or it is not valid for this rubric.
         """
-        if found := self._match_text(unwrap(output)):
+        if found := self._match(unwrap(output)):
             return found
         field = "score" if self._is_holistic else "checks"
         shown = answer() if callable(answer) else answer
@@ -208,31 +206,21 @@ class Reader:
                 others.append(place)
         return given, others
 
-    def _match_text(self, held: str) -> Judged | None:
-        """Read a text that is just an output of the expected form; return None for any other."""
+    def _match(self, held: Any) -> Judged | None:
+        """Read a text or an object that is just an output of the expected form; return None for any other."""
         if self._types is None:
             return None
+        is_text = type(held) is str
         try:
-            plain = self._types.decode(held)
+            plain = self._types.decode(held) if is_text else convert(held, self._types.output)
         except REFUSALS:
             return None
         found = self._look_up(plain)
-        return Judged(found[0], plain) if found and count_quotes(held) == 2 * found[1] else None
-
-    def _convert(self, value: Any) -> Judged | None:
-        """Read an object of exactly the expected form; return None for any other."""
-        if self._types is None:
-            return None
-        try:
-            plain = convert(value, self._types.output)
-        except REFUSALS:
-            return None
-        found = self._look_up(plain)
-        return Judged(found[0], plain) if found else None
+        return Judged(found[0], plain) if found and (not is_text or count_quotes(held) == 2 * found[1]) else None
 
     def match_output(self, output: Any) -> Known | None:
         """Return the result of a raw text or an object that is just an output of the expected form, or None."""
-        found = self._match_text(unwrap(output)) if type(output) is str else self._convert(output)
+        found = self._match(unwrap(output) if type(output) is str else output)
         return found.known if found else None
 
     def read_object(self, value: Any) -> Judged:
@@ -241,7 +229,7 @@ class Reader:
         Raises:
             OutputError: when it is not valid for this rubric.
         """
-        if found := self._convert(value):
+        if found := self._match(value):
             return found
         output = read_object(value, self.rubric)
         return Judged(self.find(output.answers), output)
@@ -293,13 +281,10 @@ class Reader:
         """
         found = self.known.get(answers)
         if found is None:
-            found = self.known[answers] = self._learn(answers)
+            pieces = tuple([graded[answer] for graded, answer in zip(self._pieces, answers, strict=True)])
+            points, verdict = self.rubric.weigh([piece.result.grade for piece in pieces])
+            found = self.known[answers] = Known(self.rubric, points, self.rubric.full, verdict, pieces)
         return found
-
-    def _learn(self, answers: Answers) -> Known:
-        pieces = tuple([graded[answer] for graded, answer in zip(self._pieces, answers, strict=True)])
-        points, verdict = self.rubric.weigh([piece.result.grade for piece in pieces])
-        return Known(self.rubric, points, self.rubric.full, verdict, pieces)
 
 
 @lru_cache(maxsize=50)

@@ -37,9 +37,8 @@ class OtherCriterion:
     def place(self, grade: OtherGrade) -> int:
         """Return the place of a grade among `grades`; a new one is added."""
         key = type(grade.answer), grade.answer, grade.gate_met
-        found = self._places.get(key)
-        if found is None:
-            found = self._places[key] = len(self.grades)
+        found = self._places.setdefault(key, len(self.grades))
+        if found == len(self.grades):
             self.grades.append(grade)
         return found
 
@@ -127,16 +126,14 @@ class OtherRubrics:
         self, name: str, rubric_hash: str, described: Sequence[tuple[str, float | None, int | None]]
     ) -> int:
         key = name, rubric_hash, tuple(described)
-        found = self._rubrics.get(key)
-        if found is None:
-            found = self._rubrics[key] = len(self.rubrics)
+        found = self._rubrics.setdefault(key, len(self.rubrics))
+        if found == len(self.rubrics):
             self.rubrics.append(OtherRubric(name, rubric_hash, [OtherCriterion(*each) for each in described]))
         return found
 
     def _place(self, kind: OtherKind) -> int:
-        found = self._kinds.get(kind)
-        if found is None:
-            found = self._kinds[kind] = len(self.kinds)
+        found = self._kinds.setdefault(kind, len(self.kinds))
+        if found == len(self.kinds):
             self.kinds.append(kind)
         return found
 
@@ -302,11 +299,7 @@ def _read_place(error: Mapping[str, Any], *, has_others: bool) -> dict[str, Any]
 
 
 def _check_version(found: OtherResult, rubric: ScoringRubric) -> None:
-    """Check that a result is by this version of its rubric.
-
-    Raises:
-        OtherVersionError: if it is not, or does not say it.
-    """
+    """Check that a result is by this version of its rubric; raise an error if it is not, or does not say it."""
     if found.hash == rubric.hash:
         return
     if not found.hash:
@@ -321,11 +314,7 @@ def _check_version(found: OtherResult, rubric: ScoringRubric) -> None:
 
 
 def _read_median(entry: Mapping[str, Any], found: OtherResult, known: Known) -> Scored:
-    """Return the result of several outputs for one answer; tables do not keep how many there were.
-
-    Raises:
-        OutputError: if it cannot be one.
-    """
+    """Return the result of several outputs for one answer; tables do not keep how many there were."""
     rubric = known.rubric
     if rubric.cuts_mean:
         raise OutputError("a result of several outputs, which does not keep scores below 0; score the records together")

@@ -139,20 +139,6 @@ def warn_of_other_rubric(count: int, place: str) -> str:
     return f"warning: {told} judged by a rubric with a different meaning (`rubric_hash` differs), the first at {place}"
 
 
-def warn_of_other_version(others: Mapping[str, Others]) -> str:
-    """Return the warning that results, counted by the names of their files, are by another version of the rubric."""
-    count = sum(each.times for each in others.values())
-    told = "1 result was" if count == 1 else f"{count:,} results were"
-    listed = [
-        f"{name} ({each.times:,}, the first in line {each.first:,})" for name, each in [*others.items()][:_MOST_PLACES]
-    ]
-    listed += [f"{len(others) - _MOST_PLACES:,} more files"] if len(others) > _MOST_PLACES else []
-    return (
-        f"warning: {told} scored by another version of the rubric (`rubric_hash` differs) and count as invalid; score "
-        f"the outputs again: {'; '.join(listed)}"
-    )
-
-
 class Observer(Protocol):
     """An observer of all results: most arrive as counts, and in full only those that it wants."""
 
@@ -692,7 +678,16 @@ class Scoring:
         """Yield warnings: repeated ids, outputs of a different rubric, and what AgentV takes otherwise."""
         yield from warn_of_repeated(self._ids, self._name)
         if self._scored:
-            yield warn_of_other_version({self._files[file]: each for file, each in self._scored.items()})
+            others = {self._files[file]: each for file, each in self._scored.items()}
+            count = sum(each.times for each in others.values())
+            told = "1 result was" if count == 1 else f"{count:,} results were"
+            firsts = islice(others.items(), _MOST_PLACES)
+            listed = [f"{name} ({each.times:,}, the first in line {each.first:,})" for name, each in firsts]
+            listed += [f"{len(others) - _MOST_PLACES:,} more files"] if len(others) > _MOST_PLACES else []
+            yield (
+                f"warning: {told} scored by another version of the rubric (`rubric_hash` differs) and count as "
+                f"invalid; score the outputs again: {'; '.join(listed)}"
+            )
         if self._judged:
             file, first = next(iter(self._judged.items()))
             count = sum(each.times for each in self._judged.values())

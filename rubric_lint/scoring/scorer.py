@@ -198,24 +198,6 @@ def read_judged_by(record: Mapping[str, Any]) -> str | None:
     return named if isinstance(named, str) else None
 
 
-def refuse_what_is_no_output(entry: Mapping[str, Any]) -> None:
-    """Raise an error for an object that neither contains an output nor looks like one.
-
-    Raises:
-        OutputError: listing the fields that it has.
-    """
-    if "id" in entry or "rubric" in entry:
-        found = ", ".join([*map(str, entry)][:6])
-        advice = 'expected {"id": ..., "output": {...}}'
-        raise OutputError(f"the record has no field `output` (found: {found}); {advice}")
-    if not any(key in entry for key in _JUDGEMENTS):
-        near = [key for key in entry if isinstance(key, str) and find_near(key, (*HELD, *_JUDGEMENTS))]
-        hint = f"; is it `{near[0]}`?" if near else ""
-        raise OutputError(
-            f"neither a judge output nor a record: no field `output`, `outputs`, `checks` or `score`{hint}"
-        )
-
-
 Named = TypeVar("Named")
 
 
@@ -357,7 +339,16 @@ class Scorer:
             reader = find_rubric(value, self._readers) if "rubric" in value or self._only else None
             if reader and (entry := _score_flat(value, reader)):
                 return entry
-        refuse_what_is_no_output(value)
+        if "id" in value or "rubric" in value:
+            found = ", ".join([*map(str, value)][:6])
+            advice = 'expected {"id": ..., "output": {...}}'
+            raise OutputError(f"the record has no field `output` (found: {found}); {advice}")
+        if not any(key in value for key in _JUDGEMENTS):
+            near = [key for key in value if isinstance(key, str) and find_near(key, (*HELD, *_JUDGEMENTS))]
+            hint = f"; is it `{near[0]}`?" if near else ""
+            raise OutputError(
+                f"neither a judge output nor a record: no field `output`, `outputs`, `checks` or `score`{hint}"
+            )
         reader = find_rubric({}, self._readers)
         return Entry(value, False, reader.rubric, reader.read_object(value))  # noqa: FBT003 (by name takes longer)
 

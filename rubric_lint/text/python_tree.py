@@ -52,6 +52,10 @@ class Piece(NamedTuple):
     starts: Sequence[int]
     ends: Sequence[int]
 
+    def place(self, at: int) -> int:
+        """Return where a character begins in the file; behind the last one, where that ends."""
+        return self.starts[at] if at < len(self.text) else (self.ends[-1] if self.text else 0)
+
 
 def parse(piece: Piece) -> ast.Module:
     """Parse Python source.
@@ -65,7 +69,7 @@ def parse(piece: Piece) -> ast.Module:
             warnings.simplefilter("ignore")  # the author of the source sees those of Python itself
             return ast.parse(piece.text)
     except SyntaxError as fault:
-        at = _Places(piece).find(fault.lineno or 1, fault.offset or 1)
+        at = piece.place(_Places(piece).line_start(fault.lineno or 1) + max((fault.offset or 1) - 1, 0))
         message = f"not Python: {fault.msg}"
         raise SyntaxFaultError(message, Span(at, at + 1), within=whole) from None
     except (RecursionError, MemoryError):
@@ -98,8 +102,7 @@ def find_literals(piece: Piece) -> list[tuple[Any, Any]]:
 def find_start(piece: Piece) -> int:
     """Return where the first statement begins; where the text ends if there is none."""
     found = re.match(r"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*", piece.text)
-    at = found.end() if found else 0
-    return piece.starts[at] if at < len(piece.text) else (piece.ends[-1] if piece.text else 0)
+    return piece.place(found.end() if found else 0)
 
 
 def find_comments(piece: Piece) -> Iterator[Span]:
@@ -126,12 +129,6 @@ class _Places:
     def line_start(self, line: int) -> int:
         """Return the offset of a 1-based line in the source."""
         return self._lines[min(line, len(self._lines)) - 1]
-
-    def find(self, line: int, column: int) -> int:
-        """Return the place of a 1-based line and column, in characters, in the file."""
-        piece = self._piece
-        at = min(self.line_start(line) + max(column - 1, 0), len(piece.text))
-        return piece.starts[at] if at < len(piece.text) else (piece.ends[-1] if piece.text else 0)
 
     def offset(self, line: int, column: int) -> int:
         """Return the offset in the source of a 1-based line and a column in bytes."""

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
@@ -37,11 +37,6 @@ class _Array:
     start: int
     end: int
     items: list[Any] = field(default_factory=list)
-
-
-class _Scalar(NamedTuple):
-    start: int
-    end: int
 
 
 def read_toml(source: Source) -> Tree:
@@ -205,7 +200,7 @@ class _Scanner:
                 self._read_pair(table, depth + 1)
             table.end = self._at
             return table
-        return _Scalar(*self._take(_SCALAR.match(self._text, self._at)))
+        return self._take(_SCALAR.match(self._text, self._at))
 
     def _next_item(self, closing: str) -> bool:
         """Skip to the next item of an array or an inline table; return whether there is one."""

@@ -1,15 +1,21 @@
-"""The rules on judged data: what the values of a rubric show, alone and beside the labels of people."""
+"""The rules on judged data: what the values of a rubric show, alone and beside the labels of people.
+
+The last ones are on what a value must not depend on: the place of a criterion in the request, and the length of the
+answer.
+"""
 
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import chain, combinations
+from hashlib import shake_256
+from itertools import accumulate, chain, combinations, repeat
+from operator import add, itemgetter, mul
+from struct import unpack
 from typing import NamedTuple
 
 from rubric_lint.agree.coefficients import Row, Statistic, alpha_nominal, as_fraction, correlate
 from rubric_lint.agree.intervals import Sides, lower_bound, lower_tail, t_quantile, upper_bound, upper_tail
-from rubric_lint.agree.judged.influence import find_length, find_order, name_lengthened
 from rubric_lint.agree.judged.outcomes import (
     Decision,
     Outcomes,
@@ -50,6 +56,12 @@ _CAUGHT, _ALPHA = 0.8, 0.6
 _LEAST_BAD, _LEAST_LABELS, _LEAST_EACH = 10, 60, 5
 """The fewest bad answers, labelled answers, and answers on each side of a cut, for a statement about them."""
 
+_LEAST_EXCHANGED = 60
+"""The fewest answers for a statement about places, and about lengths."""
+
+_MOST_AS_EXTREME = 4
+"""A p value is at most what is allowed if fewer draws than this are as extreme as what was recorded."""
+
 
 def find_constant(table: Table) -> Outcomes:
     """Find criteria to which every output gave the same check, side of the gate, band or level.
@@ -65,27 +77,23 @@ def find_constant(table: Table) -> Outcomes:
             yield Untested("judged-constant", names_of(constant), reason, needed)
         return
     for column in constant:
-        value, other = _word_constant(column)
+        position = min(column.used)
+        meets = column.measure.meets
+        if meets and (column.is_gated or column.is_check):
+            what = "" if column.is_check else "the gate was "
+            value, other = (f"{what}met", "miss it") if meets[position] else (f"{what}missed", "meet it")
+        else:
+            kind = "level" if column.measure.scale.kind is Kind.LEVEL else "band" if column.bands else "score"
+            name = (column.bands or column.measure).scale.names[column.step(position)]
+            value, other = f"{kind} {name} was given", "earn another one"
         code, values = "alike", {"value": value, "n": n, "missing": other}
         values |= {"bound": at_most(bound_absent(n, tests)), "budget": corrected(tests)}
-        given = column.side(min(column.used))
+        given = column.side(position)
         labels = [(number, label) for number, label in enumerate(column.labels) if label is not None]
         if differing := [number for number, label in labels if column.side(label) != given]:
             code, look = "labels-differ", name_answers(table, differing)
             values |= {"differing": len(differing), "labelled": len(labels), "look": look}
         yield Decision("judged-constant", Target(column.name), code, values)
-
-
-def _word_constant(column: Column) -> tuple[str, str]:
-    """Return in words what all outputs gave, and what other answers would do."""
-    position = min(column.used)
-    meets = column.measure.meets
-    if meets and (column.is_gated or column.is_check):
-        what = "" if column.is_check else "the gate was "
-        return (f"{what}met", "miss it") if meets[position] else (f"{what}missed", "meet it")
-    kind = "level" if column.measure.scale.kind is Kind.LEVEL else "band" if column.bands else "score"
-    name = (column.bands or column.measure).scale.names[column.step(position)]
-    return f"{kind} {name} was given", "earn another one"
 
 
 def _few(n: int) -> str:
@@ -218,22 +226,15 @@ def find_cut(positions: Sequence[int], size: int) -> int | None:
     return min(cuts)[1] if cuts else None
 
 
-class _Halves(NamedTuple):
-    """The answers below a cut and from it on, each as the bits of a number, and the sides in words."""
-
-    sides: tuple[int, int]
-    words: tuple[str, str]
-
-
-def _halve(column: Column) -> _Halves | None:
+def _halve(column: Column) -> tuple[tuple[int, int], tuple[str, str]] | None:
+    """Return the answers below a cut and from it on, each as the bits of a number, and the sides in words."""
     names = column.measure.scale.names
     cut = find_cut(column.given, len(names))
     if cut is None:
         return None
     above = int("".join("1" if position >= cut else "0" for position in column.given), 2)
     below = above ^ ((1 << len(column.given)) - 1)
-    words = ("missed", "met") if column.is_check else (f"below {names[cut]}", f"{names[cut]} or more")
-    return _Halves((below, above), words)
+    return (below, above), ("missed", "met") if column.is_check else (f"below {names[cut]}", f"{names[cut]} or more")
 
 
 def find_redundant(table: Table) -> Outcomes:
@@ -257,19 +258,20 @@ def find_redundant(table: Table) -> Outcomes:
     for (first, one), (second, two) in combinations(halves, 2):
         if one is None or two is None:
             continue
-        either, side = min(((one.sides[side] | two.sides[side]).bit_count(), side) for side in (0, 1))
+        (sides, words), (other_sides, other_words) = one, two
+        either, side = min(((sides[side] | other_sides[side]).bit_count(), side) for side in (0, 1))
         if either < needed:
             most = max(most, either)
             small.append((first, second))
             continue
-        both = (one.sides[side] & two.sides[side]).bit_count()
+        both = (sides[side] & other_sides[side]).bit_count()
         if second in repeated or upper_tail(both, either, float(_OVERLAP)) >= level_of(tests):
             continue
         repeated.add(second)
         bound = at_least(lower_bound(both, either, level_of(tests)))
         share = f"all {both}" if both == either else f"{both} of them"
-        values = {"either": either, "n": table.answers, "side": two.words[side], "other": first}
-        values |= {"other_side": one.words[side], "share": share, "bound": bound, "budget": corrected(tests)}
+        values = {"either": either, "n": table.answers, "side": other_words[side], "other": first}
+        values |= {"other_side": words[side], "share": share, "bound": bound, "budget": corrected(tests)}
         yield Decision("judged-redundant", Target(second), "same-answers", values, Target(first))
     if small:
         reason = f"one of two criteria is on the rarer side in at most {most} answers"
@@ -497,6 +499,173 @@ def jackknife(statistic: Statistic, counts: Sequence[int]) -> tuple[float, float
     return float(whole), math.sqrt(squares * (n - 1) / n)
 
 
+def _permute(sizes: Sequence[int], draws: int) -> Iterator[Sequence[int]]:
+    """Yield random orders of the numbers of samples, each within its group; the same on every machine.
+
+    They are sorted by random numbers of 32 bits, which SHAKE-256 of the number of the draw gives all at once.
+    """
+    groups = list(chain.from_iterable(repeat(number << 32, size) for number, size in enumerate(sizes)))
+    numbers, form = range(len(groups)), f"<{len(groups)}I"
+    for draw in range(draws):
+        words = unpack(form, shake_256(b"%d" % draw).digest(4 * len(groups)))
+        yield sorted(numbers, key=list(map(add, groups, words)).__getitem__)
+
+
+class Link(NamedTuple):
+    """Two values of each sample: what the test exchanges at random, and what must not depend on it."""
+
+    cause: Sequence[int]
+    effect: Sequence[int]
+
+
+def find_links(links: Sequence[Link], sizes: Sequence[int], tests: int) -> list[float | None]:
+    """Return for each link the p value of its covariance within the groups of `sizes`, or None if it may be chance.
+
+    A permutation test: if only chance decides which place, or which length, goes with which value, a random exchange of
+    them is as likely as what was recorded. Pitman 1937, https://doi.org/10.2307/2984124.
+
+    With d = 4/`share_of(tests)` - 1 draws and k of them as extreme, p is (k + 1)/(d + 1), two-sided. A link is given up
+    when k = 4. Phipson and Smyth 2010, https://doi.org/10.2202/1544-6115.1585.
+    """
+    draws = int(_MOST_AS_EXTREME / share_of(tests)) - 1
+    unit = math.lcm(*sizes)
+    ends = list(accumulate(sizes))
+    expected, recorded = [], []
+    for cause, effect in links:
+        # The sum of products that chance leads to: the same in every draw.
+        parts = zip((0, *ends), ends, sizes, strict=False)
+        expected.append(sum(sum(cause[at:end]) * sum(effect[at:end]) * (unit // size) for at, end, size in parts))
+        recorded.append(abs(unit * sum(map(mul, cause, effect)) - expected[-1]))
+    extreme = [0] * len(links)
+    left = list(range(len(links)))
+    for order in _permute(sizes, draws):
+        take = itemgetter(*order)
+        for number in left:
+            cause, effect = links[number]
+            drawn = abs(unit * sum(map(mul, take(cause), effect)) - expected[number])
+            extreme[number] += drawn >= recorded[number]
+        left = [number for number in left if extreme[number] < _MOST_AS_EXTREME]
+        if not left:
+            break
+    return [(extreme[number] + 1) / (draws + 1) if number in left else None for number in range(len(links))]
+
+
+def find_order(table: Table) -> Outcomes:
+    """Find criteria whose values depend on their place in the request, from records of `judge --shuffle`."""
+    rule, columns, asked = "judged-order", table.columns, table.asked
+    tests, n = len(columns), asked.answers
+    if tests < 2:
+        return
+    if n < _LEAST_EXCHANGED:
+        have = f"{n or 'no'} answer{' was' if n == 1 else 's were'} judged with the criteria in a recorded random order"
+        unit = "answers judged with `--shuffle`"
+        yield Untested(rule, names_of(columns), have, _LEAST_EXCHANGED, unit)
+        return
+    values = [
+        [column.measure.scale.values[position] for position in given]
+        for column, given in zip(columns, asked.positions, strict=True)
+    ]
+    links = [Link(places, given) for places, given in zip(asked.places, values, strict=True)]
+    for column, link, p in zip(columns, links, find_links(links, asked.sizes, tests), strict=True):
+        if p is None:
+            continue
+        change = _find_slope(link, asked.sizes) * (tests - 1)
+        size = f"{abs(change):.0%}" if column.is_check else f"{abs(change):.1f}"
+        figures = {
+            "what": "the share of answers that meet it" if column.is_check else "its mean value",
+            "turn": "falls" if change < 0 else "rises",
+            "size": size,
+            "n": n,
+            "outputs": len(link.cause),
+            "p": f"{p:.1g}",
+            "budget": corrected(tests),
+        }
+        yield Decision(rule, Target(column.name), "place", figures)
+
+
+def _find_slope(link: Link, sizes: Sequence[int]) -> float:
+    """Return by how much the effect grows with the cause within groups, by least squares."""
+    joint = square = 0.0
+    end = 0
+    for size in sizes:
+        at, end = end, end + size
+        cause, effect = link.cause[at:end], link.effect[at:end]
+        mean = sum(cause) / size
+        joint += sum((one - mean) * two for one, two in zip(cause, effect, strict=True))
+        square += sum((one - mean) ** 2 for one in cause)
+    return joint / square if square else 0.0
+
+
+def find_length(table: Table) -> Outcomes:
+    """Find criteria, and a score, on which the judge differs from people the more, the longer an answer is.
+
+    Without labels nothing is found: longer answers may be better.
+    """
+    rule, columns = "judged-length", table.columns
+    of = name_lengthened(table)
+    tests, names = len(of), tuple("score" if name is None else name for name in of)
+    labelled: dict[int, list[int]] = {}
+    for number, labels in enumerate(zip(*(column.labels for column in columns), strict=True)):
+        if len(row := [label for label in labels if label is not None]) == len(columns):
+            labelled[number] = row
+    known = [number for number in labelled if table.lengths and table.lengths[number] is not None]
+    n = len(known)
+    if n < _LEAST_EXCHANGED:
+        what = "a label" if len(labelled) == table.labelled else "a label of every criterion"
+        have = f"{len(labelled) or 'no'} judged answer{' has' if len(labelled) == 1 else 's have'} {what}"
+        if n < len(labelled):
+            have += f", and {n or 'none'} of them a text in `answer`"
+        yield Untested(rule, names, have, _LEAST_EXCHANGED, "labelled answers with their text", of)
+        return
+    lengths = [table.lengths[number] or 0 for number in known]
+    if len(set(lengths)) == 1:
+        yield Untested(rule, names, f"all {n} labelled answers are equally long", 2, "different lengths", of)
+        return
+    ranks = _rank(lengths)
+    found = []
+    for place, column in enumerate(columns):
+        values = column.measure.scale.values
+        found.append([values[column.given[i]] - values[labelled[i][place]] for i in known])
+    if tests > len(columns):
+        judged = {i: [column.given[i] for column in columns] for i in known}
+        found.append([_add_points(columns, judged[i]) - _add_points(columns, labelled[i]) for i in known])
+    links = [Link(ranks, apart) for apart in found]
+    for name, apart, p in zip(of, found, find_links(links, [n], tests), strict=True):
+        if p is None:
+            continue
+        r = correlate(ranks, apart) or 0.0
+        most = sorted(range(n), key=lambda i: (-abs(apart[i]), -lengths[i]))
+        figures = {
+            "turn": "higher" if r > 0 else "lower",
+            "r": f"{r:.2f}",
+            "n": n,
+            "p": f"{p:.1g}",
+            "budget": corrected(tests),
+            "look": name_answers(table, [known[i] for i in most]),
+        }
+        yield Decision(rule, Target(name), "score" if name is None else "criterion", figures)
+
+
+def name_lengthened(table: Table) -> tuple[str | None, ...]:
+    """Return what length may influence: each criterion, and if there are several their score (None)."""
+    return (*names_of(table.columns), *((None,) if len(table.columns) > 1 else ()))
+
+
+def _add_points(columns: Sequence[Column], positions: Sequence[int]) -> int:
+    """Return the points of an answer by the positions of its values on their scales, as they are scored."""
+    return max(sum(column.points[position] for column, position in zip(columns, positions, strict=True)), 0)
+
+
+def _rank(values: Sequence[int]) -> list[int]:
+    """Return twice the rank of each value; equal ones share the middle of their ranks."""
+    counts = Counter(values)
+    first, ranks = 0, {}
+    for value in sorted(counts):
+        ranks[value] = 2 * first + counts[value] + 1
+        first += counts[value]
+    return [ranks[value] for value in values]
+
+
 class Finder(NamedTuple):
     """A rule: what it finds in a table, and which criteria it can be about (None: the rubric as a whole)."""
 
@@ -507,12 +676,11 @@ class Finder(NamedTuple):
 class CriterionOutcome(NamedTuple):
     """What the rules came to for a criterion, or for the rubric as a whole (None).
 
-    `fired` has their findings, `untested` what they could not decide, and `quiet` the rules that tested everything and
-    found nothing. A rule that does not apply, such as `judged-unused-band` to a check, is in none of them.
+    `untested` has what they could not decide, and `quiet` the rules that tested everything and found nothing. A rule
+    that does not apply, such as `judged-unused-band` to a check, is in none of them.
     """
 
     criterion: str | None
-    fired: tuple[Decision, ...]
     quiet: tuple[str, ...]
     untested: tuple[Untested, ...]
 
@@ -548,19 +716,12 @@ def decide(table: Table) -> list[Decision | Untested]:
 
 def sort_by_criterion(table: Table, outcomes: Sequence[Decision | Untested]) -> tuple[CriterionOutcome, ...]:
     """Return the outcomes of all rules for each criterion of a table in order, then for the rubric as a whole."""
-    fired = dict[str | None, list[Decision]]()
-    untested = dict[str | None, list[Untested]]()
-    for each in outcomes:
-        if isinstance(each, Decision):
-            fired.setdefault(each.target.criterion, []).append(each)
-        else:
-            for name in each.concerns:
-                untested.setdefault(name, []).append(each)
     concerned = {rule: set(finder.concerns(table)) for rule, finder in FINDERS.items()}
     found = []
     for name in (*names_of(table.columns), None):
-        decisions, undecided = fired.get(name, []), untested.get(name, [])
-        told = {each.rule for each in decisions} | {each.rule for each in undecided}
+        untested = tuple(each for each in outcomes if isinstance(each, Untested) and name in each.concerns)
+        told = {each.rule for each in outcomes if isinstance(each, Decision) and each.target.criterion == name}
+        told |= {each.rule for each in untested}
         quiet = tuple(rule for rule, names in concerned.items() if name in names and rule not in told)
-        found.append(CriterionOutcome(name, tuple(decisions), quiet, tuple(undecided)))
+        found.append(CriterionOutcome(name, quiet, untested))
     return tuple(found)

@@ -20,7 +20,7 @@ from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import Key, Ratings, combine_people
 from rubric_lint.agree.reading import Invalid, LeftOut, Reader, UnusableError
 from rubric_lint.agree.scales import measure_verdicts
-from rubric_lint.finding import Place, Problem, Result
+from rubric_lint.finding import Place, Result
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import Found, examine
 from rubric_lint.outputs.agentv_runs import find_graded
@@ -113,34 +113,52 @@ class Sources(NamedTuple):
         return (*self.results, *self.labels)
 
 
+Among = tuple[tuple[str, frozenset[str]], ...]
+"""The rubrics of a file: the name of each, and the ids of its criteria."""
+
+
 class RecordCache:
-    """Keeps files of records, and reads each again only when it has changed."""
+    """Keeps files of records and reviews while the files, and the meanings of the rubrics, do not change."""
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[tuple[int, ...], RecordFile]] = {}
+        self._reviews: dict[object, tuple[Sources, Review]] = {}
 
     def load(self, paths: Paths) -> Sources:
         """Load files of results and labels; a file that cannot be read, or has no record, is listed with the reason."""
         unreadable = list[tuple[str, str]]()
-        results, labels = (tuple(self._load_all(names, unreadable)) for names in paths)
+        kinds: tuple[list[RecordFile], ...] = ([], [])
+        for files, names in zip(kinds, paths, strict=True):
+            for path in dict.fromkeys(names):
+                try:
+                    status = stat_path(path)
+                    stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+                    if path not in self._kept or self._kept[path][0] != stamp:
+                        self._kept[path] = stamp, read_records(path)
+                except OSError as fault:
+                    unreadable.append((path, fault.strerror or str(fault)))
+                    continue
+                _, file = self._kept[path]
+                if file.lines:
+                    files.append(file)
+                else:
+                    first = (f"line {each.line}: {each.message}" for each in file.invalid[:1])
+                    unreadable.append((path, "; ".join(["no records found", *first])))
+        results, labels = map(tuple, kinds)
         return Sources(results, labels, tuple(unreadable))
 
-    def _load_all(self, paths: Iterable[str], unreadable: list[tuple[str, str]]) -> Iterator[RecordFile]:
-        for path in dict.fromkeys(paths):
-            try:
-                status = stat_path(path)
-                stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-                if path not in self._kept or self._kept[path][0] != stamp:
-                    self._kept[path] = stamp, read_records(path)
-            except OSError as fault:
-                unreadable.append((path, fault.strerror or str(fault)))
-                continue
-            _, file = self._kept[path]
-            if file.lines:
-                yield file
-            else:
-                first = (f"line {each.line}: {each.message}" for each in file.invalid[:1])
-                unreadable.append((path, "; ".join(["no records found", *first])))
+    def review(self, rubric: ScoringRubric, sources: Sources, among: Among, *, takes_unnamed: bool) -> "Review":
+        """Review a rubric; with `takes_unnamed` records without a name and a hash are its own.
+
+        They are as well if their file is named as the rubric is, such as `refund.judged.jsonl`. `among` are the rubrics
+        of the file, which decide whose the records of a run of AgentV are.
+        """
+        key = (rubric.name, rubric.hash, rubric.pass_from, rubric.borderline_from, rubric.full, takes_unnamed, among)
+        if key not in self._reviews or self._reviews[key][0] != sources:
+            if len(self._reviews) >= _MOST_KEPT:
+                self._reviews.clear()
+            self._reviews[key] = sources, _review(rubric, sources, dict(among), takes_unnamed=takes_unnamed)
+        return self._reviews[key][1]
 
 
 class Doubt(NamedTuple):
@@ -171,10 +189,10 @@ class Doubt(NamedTuple):
 class Review(NamedTuple):
     """What the results of one rubric show.
 
-    `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has the
-    decisions and what is untested once more, by criterion. `gates` say how the verdicts of each judge decide what the
-    labels do, which were `chosen` in one way (None: unknown), and `doubt` what of it is less than it seems. `joined`
-    has records under another name that can only be its own, each with its file. `ratings` are what was read.
+    `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has what
+    is untested once more, and what found nothing, by criterion. `gates` say how the verdicts of each judge decide what
+    the labels do, which were `chosen` in one way (None: unknown), and `doubt` what of it is less than it seems.
+    `joined` has records under another name that can only be its own, each with its file. `ratings` are what was read.
     """
 
     rubric: str
@@ -210,30 +228,6 @@ class Review(NamedTuple):
             "left_out": [each.to_json() for each in self.left_out],
             "fault": self.fault or None,
         }
-
-
-class Reviewer:
-    """Reviews rubrics, and keeps the reviews while neither the meaning of a rubric nor its records change."""
-
-    def __init__(self) -> None:
-        self._kept: dict[object, tuple[Sources, Review]] = {}
-
-    def review(self, rubric: ScoringRubric, sources: Sources, among: "Among", *, takes_unnamed: bool) -> Review:
-        """Review a rubric; with `takes_unnamed` records without a name and a hash are its own.
-
-        They are as well if their file is named as the rubric is, such as `refund.judged.jsonl`. `among` are the rubrics
-        of the file, which decide whose the records of a run of AgentV are.
-        """
-        key = (rubric.name, rubric.hash, rubric.pass_from, rubric.borderline_from, rubric.full, takes_unnamed, among)
-        if key not in self._kept or self._kept[key][0] != sources:
-            if len(self._kept) >= _MOST_KEPT:
-                self._kept.clear()
-            self._kept[key] = sources, _review(rubric, sources, dict(among), takes_unnamed=takes_unnamed)
-        return self._kept[key][1]
-
-
-Among = tuple[tuple[str, frozenset[str]], ...]
-"""The rubrics of a file: the name of each, and the ids of its criteria."""
 
 
 def _review(
@@ -352,8 +346,8 @@ class JudgedFinder:
     `is_only`: no other rubric is meant by records that name none.
     """
 
-    def __init__(self, reviewer: Reviewer, sources: Sources, name: str, *, is_only: bool) -> None:
-        self._reviewer = reviewer
+    def __init__(self, cache: RecordCache, sources: Sources, name: str, *, is_only: bool) -> None:
+        self._cache = cache
         self._sources = sources
         self._name = name
         self._is_only = is_only
@@ -368,7 +362,11 @@ class JudgedFinder:
         for loaded, review in zip(named, self.reviews, strict=True):
             places = RubricPlaces(loaded)
             for decision in review.decisions:
-                yield Found(decision.rule, _place(decision, places), loaded.document, loaded.rubric)
+                problem = places.problem(_find_place(decision.target, places), decision.code, decision.values)
+                if decision.other is not None:
+                    other = places.problem(_find_place(decision.other, places))
+                    problem = problem._replace(related=(Place("the other criterion", other.path, other.part),))
+                yield Found(decision.rule, problem, loaded.document, loaded.rubric)
 
     def _review(self, loaded: Loaded, found: Sequence[Found], namesakes: int, among: Among) -> Review:
         if namesakes > 1:
@@ -386,16 +384,7 @@ class JudgedFinder:
             rubric = loaded.prepare()
         except RubricError as fault:
             return Review(loaded.name, fault=str(fault))
-        return self._reviewer.review(rubric, self._sources, among, takes_unnamed=self._is_only)
-
-
-def _place(decision: Decision, places: RubricPlaces) -> Problem:
-    """Return the problem of a decision at its place in the document."""
-    problem = places.problem(_find_place(decision.target, places), decision.code, decision.values)
-    if decision.other is None:
-        return problem
-    other = places.problem(_find_place(decision.other, places))
-    return problem._replace(related=(Place("the other criterion", other.path, other.part),))
+        return self._cache.review(rubric, self._sources, among, takes_unnamed=self._is_only)
 
 
 def _find_place(target: Target, places: RubricPlaces) -> RubricPart:
@@ -429,11 +418,10 @@ class JudgedRun:
     `reviewed` has the rubrics in order, `unreadable` the files of records that could not be read, with the reasons.
     """
 
-    def __init__(self, finder: SettingsFinder, given: Paths, cache: RecordCache, reviewer: Reviewer) -> None:
+    def __init__(self, finder: SettingsFinder, given: Paths, cache: RecordCache) -> None:
         self._finder = finder
         self._given = given
         self._cache = cache
-        self._reviewer = reviewer
         self._sources: dict[Paths, Sources] = {}
         self.reviewed: list[Reviewed] = []
         self.unreadable: dict[str, str] = {}
@@ -477,7 +465,7 @@ class JudgedRun:
         data = read(file)
         if isinstance(data, Unreadable):
             return data
-        finder = JudgedFinder(self._reviewer, sources, file.name, is_only=is_only)
+        finder = JudgedFinder(self._cache, sources, file.name, is_only=is_only)
         try:
             result = examine(Source.from_bytes(file.name, data), file.settings, also=finder).result
         except UndecodableError as fault:  # it has changed since it was linted

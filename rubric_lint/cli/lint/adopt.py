@@ -1,74 +1,57 @@
-"""Define `rubric-lint adopt`, which describes a home-made format by a table in the settings."""
+"""Run `rubric-lint adopt`: describe a home-made format by a table in the settings."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path as File
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, command
+from rubric_lint.cli.options import STDIN, Given
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
+from rubric_lint.dialects.search.home_made import TITLE
+from rubric_lint.lint.engine import examine_file
 from rubric_lint.messages import UserError, join_words, list_names, visible
+from rubric_lint.project.adoption import add_tables, choose_file, name_files, write_tables, write_value
+from rubric_lint.project.settings import FileSettings, SettingsFinder, shorten
+from rubric_lint.report.show import ShowText
 from rubric_lint.run.console import complain
-
-if TYPE_CHECKING:
-    from rubric_lint.project.settings import FileSettings, SettingsFinder
-    from rubric_lint.run.given import Input
-    from rubric_lint.shapes.infer import Inferred
-    from rubric_lint.shapes.shape import Shape
-    from rubric_lint.text.document import Document
+from rubric_lint.run.given import Input, read_given
+from rubric_lint.shapes.infer import Inferred, find_likeliest, generalize, infer, list_words
+from rubric_lint.shapes.reading import find_shapes
+from rubric_lint.shapes.shape import Shape, find_contradictions
+from rubric_lint.show.source import show
+from rubric_lint.text.document import Document
+from rubric_lint.text.path import pointer, split_pointer
+from rubric_lint.text.reading import read_documents
+from rubric_lint.text.source import Source, UndecodableError, kind_of
 
 
 class _Given(NamedTuple):
     """A file to adopt: as it was given, with its documents, its settings, and how it is read now, if it is."""
 
-    input: "Input"
-    documents: "Sequence[Document]"
-    settings: "FileSettings"
+    input: Input
+    documents: Sequence[Document]
+    settings: FileSettings
     title: str
 
 
-def read_scale(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | list[int] | None:
+def read_scale(value: str) -> str | list[int]:
     """Read a scale: two scores, or `yes-no`."""
-    found = re.fullmatch(r"(-?\d{1,4})-(\d{1,4})", value or "")
+    found = re.fullmatch(r"(-?\d{1,4})-(\d{1,4})", value)
     if found and int(found[1]) < int(found[2]):
         return [int(found[1]), int(found[2])]
-    if value in {None, "yes-no"}:
+    if value == "yes-no":
         return value
     raise click.BadParameter(f"{value!r} is not a scale; write the lowest and the highest score, 1-5, or yes-no")
 
 
-@command(
-    "files+",
-    "check output:settings name scale | color stdin-filename config isolated",
-    short="Describe a format of your own in the settings.",
-    examples={
-        "rubric-lint adopt evals/rubric.yaml": "Describe the format of a file in the settings",
-        "rubric-lint adopt --output - evals/rubric.yaml": "Print the table instead",
-        "rubric-lint adopt --check evals/rubric.yaml": "Fail in CI if the settings do not describe it whole",
-    },
-    exits={
-        Exit.CLEAN: "the settings describe the files",
-        Exit.FOUND: "no criteria found; or with --check, the settings do not describe a file whole",
-    },
-    clashes="""
-        --check excludes --output; it writes nothing
-    """,
-)
-def adopt(given: Given) -> int:
-    """Describe the format of files in the settings, so that all commands and editors read them.
-
-    FILE is YAML, JSON or TOML with criteria in a format of your own; several files may share one. Shows what is
-    understood, names each key that is not used, and adds a table to the nearest settings file.
-    """
+def describe_format(given: Given) -> int:
+    """Describe the format of files in the settings, and return the exit code; see `adopt`."""
     if STDIN in given.files and not given.stdin_filename:
         raise click.UsageError("- requires --stdin-filename, because the table names its files")
-
-    from rubric_lint.project.adoption import add_tables, choose_file, write_tables  # noqa: PLC0415  (not for --help)
-    from rubric_lint.project.settings import shorten  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
     finder = given.finder()
@@ -113,14 +96,8 @@ def adopt(given: Given) -> int:
     return Exit.CLEAN
 
 
-def _read(file: str, stdin_filename: str | None, finder: "SettingsFinder") -> _Given:
+def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Given:
     """Read a file; raise UserError when it cannot be read or parsed, or is a program."""
-    from rubric_lint.dialects.search.home_made import TITLE  # noqa: PLC0415
-    from rubric_lint.lint.engine import examine_file  # noqa: PLC0415
-    from rubric_lint.run.given import read_given  # noqa: PLC0415
-    from rubric_lint.text.reading import read_documents  # noqa: PLC0415
-    from rubric_lint.text.source import Source, UndecodableError, kind_of  # noqa: PLC0415
-
     found = read_given(file, stdin_filename)
     if kind_of(found.path).is_program:
         raise UserError(f"{found.label}: is a program; a table describes YAML, JSON and TOML")
@@ -144,13 +121,9 @@ def _read(file: str, stdin_filename: str | None, finder: "SettingsFinder") -> _G
 
 
 def _make_tables(
-    files: Sequence[_Given], file: str, finder: "SettingsFinder", given: Given, before: Sequence[Mapping[str, Any]]
-) -> "list[Inferred]":
+    files: Sequence[_Given], file: str, finder: SettingsFinder, given: Given, before: Sequence[Mapping[str, Any]]
+) -> list[Inferred]:
     """Return the tables of files, which replace those `before`; none if one has no criteria, which is said."""
-    from rubric_lint.project.adoption import name_files  # noqa: PLC0415
-    from rubric_lint.shapes.infer import find_likeliest, infer  # noqa: PLC0415
-    from rubric_lint.shapes.shape import find_contradictions  # noqa: PLC0415
-
     first = File(files[0].input.path)
     documents = {document: each for each in files for document in each.documents}
     found = infer(documents, "", find_likeliest, scale=given.scale)
@@ -184,11 +157,8 @@ _WANTED = (
 )
 
 
-def _show(given: _Given, tables: "Sequence[Inferred]", color: str, *, err: bool) -> None:
+def _show(given: _Given, tables: Sequence[Inferred], color: str, *, err: bool) -> None:
     """Show what is understood of a file, and what is not used."""
-    from rubric_lint.report.show import ShowText  # noqa: PLC0415
-    from rubric_lint.show.source import show  # noqa: PLC0415
-
     own = [each for each in tables if any(document in given.documents for document, *_ in each.criteria)]
     shapes = tuple(each.shape for each in own)
     shown = show(given.input.path, given.input.data, given.settings._replace(shapes=shapes))
@@ -200,12 +170,8 @@ def _show(given: _Given, tables: "Sequence[Inferred]", color: str, *, err: bool)
         click.echo(f"{given.input.label}: {told}; run this again with --scale 1-5 or --scale yes-no", err=err)
 
 
-def _word_left(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
+def _word_left(given: _Given, tables: Iterable[Inferred]) -> Iterator[str]:
     """Say what is not used, and how to give numbers to words that stand for weights or for the scores of levels."""
-    from rubric_lint.project.adoption import write_value  # noqa: PLC0415
-    from rubric_lint.shapes.infer import generalize, list_words  # noqa: PLC0415
-    from rubric_lint.text.path import pointer, split_pointer  # noqa: PLC0415
-
     for each in tables:
         paths = [(document, path) for document, path in each.unused if document in given.documents]
         inside = {criteria.path for _, criteria, _ in each.criteria}
@@ -232,10 +198,6 @@ def _word_left(given: _Given, tables: "Iterable[Inferred]") -> Iterator[str]:
 
 
 def _find_lacks(given: _Given) -> Iterator[str]:
-    from rubric_lint.shapes.infer import find_likeliest, infer  # noqa: PLC0415
-    from rubric_lint.shapes.reading import find_shapes  # noqa: PLC0415
-    from rubric_lint.text.path import pointer  # noqa: PLC0415
-
     shapes = given.settings.shapes
     if not shapes:
         if not given.title:
@@ -260,7 +222,7 @@ def _find_lacks(given: _Given) -> Iterator[str]:
                         yield f"the table does not use `{visible(name)}` of the criteria at `{pointer(criteria.path)}`"
 
 
-def _list_names(shape: "Shape") -> Iterator[str]:
+def _list_names(shape: Shape) -> Iterator[str]:
     yield from (*shape.id, *shape.outcome, *shape.weight, *shape.levels, *shape.parts)
     yield from (name for name, _ in (*shape.gate, *shape.negative))
     yield from (

@@ -1,4 +1,4 @@
-"""Define `rubric-lint assess`, which says whether a rubric and its judge can be trusted, and what to fix."""
+"""Define `assess`, which says whether a rubric and its judge can be trusted, and `improve`, which proposes wordings."""
 
 import sys
 from contextlib import ExitStack
@@ -11,7 +11,7 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import JUDGING, STDIN, Given, command
 from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
-from rubric_lint.cli.score.judge_options import find_access, make_plan
+from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
 from rubric_lint.cli.score.options import require_existing
 from rubric_lint.messages import visible
 from rubric_lint.run.console import Progress
@@ -20,11 +20,6 @@ from rubric_lint.run.summary import counted
 if TYPE_CHECKING:
     from rubric_lint.agree.probes import Probes
     from rubric_lint.cli.lint.assessing import Linted
-
-_SEED = 1
-"""The seed of the orders in which criteria are asked for: only shuffled ones show whether the place matters."""
-
-_UNDECIDED = 4
 
 _FORMS = {".json": "json", ".md": "markdown", ".markdown": "markdown", ".txt": "full"}
 
@@ -44,7 +39,7 @@ _CALL = "rubric-lint assess examples/summary.rubric.yaml answers.jsonl"
     exits={
         Exit.CLEAN: "trusted: labels of people show that the judge is good enough, and no rule found a fault",
         Exit.FOUND: "not trusted: an error, a criterion to fix, or verdicts that people do not share",
-        _UNDECIDED: "undecided: the report says how many labels would decide",
+        Exit.UNDECIDED: "undecided: the report says how many labels would decide",
     },
     clashes="""
         --max-requests needs --model
@@ -127,7 +122,7 @@ def _judge(given: Given, linted: "Linted") -> "tuple[int, tuple[str, ...], dict[
     from rubric_lint.judge.spending import Spending  # noqa: PLC0415
 
     output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
-    access, plan = find_access(given.models, vars(given)), make_plan({**vars(given), "shuffle": _SEED})
+    access, plan = find_access(given.models, vars(given)), make_plan({**vars(given), "shuffle": SEED})
     limit, spending = read_limit(given, access), Spending()
     work = Work(given, output, linted.prepare(), access, plan, limit, spending=spending, option="--results")
     if given.probe:
@@ -147,7 +142,7 @@ def _probe(work: Work, count: int) -> "tuple[int, dict[str, Probes]]":
     from rubric_lint.judge.journal import encode  # noqa: PLC0415
 
     with ExitStack() as opened:
-        drawn = choose(work.open_answers(opened).read(), count, _SEED)
+        drawn = choose(work.open_answers(opened).read(), count, SEED)
     judged = read_scored(str(work.output), work.rubrics)
     variants = [record for each in drawn if is_in(each, judged) for record in make_variants(each)]
     output = Path(f"{str(work.output).removesuffix('.jsonl').removesuffix('.judged')}.probed.jsonl")
@@ -161,8 +156,8 @@ def _probe(work: Work, count: int) -> "tuple[int, dict[str, Probes]]":
     return code, {name: compare(rubric, drawn, judged, found) for name, rubric in work.rubrics.items()}
 
 
-_EXITS = {"trusted": Exit.CLEAN, "not trusted": Exit.FOUND, "undecided": _UNDECIDED}
-_ORDER = (Exit.CLEAN, _UNDECIDED, Exit.FOUND)
+_EXITS = {"trusted": Exit.CLEAN, "not trusted": Exit.FOUND, "undecided": Exit.UNDECIDED}
+_ORDER = (Exit.CLEAN, Exit.UNDECIDED, Exit.FOUND)
 """The exit codes; of several rubrics the one that is last here counts."""
 
 
@@ -177,3 +172,38 @@ def _find_results(answers: str) -> tuple[str, ...]:
 
     firsts = [lines[0].text for lines in read_records(answers).lines.values()]
     return (answers,) if any(b'"output' in text for text in firsts) else ()
+
+
+_IMPROVE = "rubric-lint improve examples/summary.rubric.yaml answers.jsonl"
+
+
+@command(
+    "rubric answers",
+    "model! labels tries writer-model write max-requests max-cost prices format:improve output:improve"
+    f" | results samples:two {JUDGING} map:answers no-cache cache-dir color config isolated",
+    short="Propose wordings, and offer those that measure better.",
+    examples={
+        f"{_IMPROVE} --model gpt-5 --labels labels.csv": "Show what measures better, as a diff with its evidence",
+        f"{_IMPROVE} --model gpt-5 --max-requests 2000": "Send at most 2000 requests in all",
+        f"{_IMPROVE} --model gpt-5 --write": "Write what is offered; replies come from the cache",
+    },
+    exits={
+        Exit.CLEAN: "nothing to fix, or a wording is offered for every criterion to fix",
+        Exit.FOUND: "a criterion to fix for which nothing is offered",
+        Exit.USAGE: "usage error, a file that cannot be read or has errors, or an endpoint that refuses every request",
+        Exit.UNDECIDED: "cannot say: too few answers",
+    },
+    clashes="""
+        --max-cost needs --prices; it has the prices of the models
+    """,
+)
+def improve(given: Given) -> int:
+    """Propose other wordings for the criteria that `assess` says to fix, one at a time, and prove them.
+
+    A wording is offered only if the linter finds nothing in it, rubric tests still hold, and judged anew on answers
+    that were not used to write it, it measures better. At least 40 answers are needed. Nothing is written without
+    --write.
+    """
+    from rubric_lint.cli.lint.improve import propose  # noqa: PLC0415  (--help does without it)
+
+    return propose(given)

@@ -10,7 +10,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from rubric_lint.agree import history
 from rubric_lint.agree.assess import Asked, Assessment, Evidence, assess, of_probes, of_test, refuse, sort_findings
 from rubric_lint.agree.history import History, Version, list_unmatched, trace
 from rubric_lint.agree.judged.run import (
@@ -20,7 +19,6 @@ from rubric_lint.agree.judged.run import (
     RecordCache,
     RecordFile,
     Review,
-    Reviewer,
     Sources,
     read_records,
 )
@@ -119,7 +117,7 @@ class Linted:
         result, reviews = self.examined.result, list[Review]()
         if results and not self.has_errors:
             cache = _AmongAnswers(among) if among else RecordCache()
-            run = JudgedRun(self._finder, (tuple(results), tuple(labels)), cache, Reviewer())
+            run = JudgedRun(self._finder, (tuple(results), tuple(labels)), cache)
             if run.unreadable:
                 raise UserError(*(f"{name}: {reason}" for name, reason in run.unreadable.items()))
             ((_, outcome),) = run.judge_all([(self.file, result)])
@@ -165,7 +163,7 @@ class Linted:
         notes += [f"{name}: {reason}" for name, reason in read.unreadable]
         every = [*read.results, *(each for file in read.results for each in _read_earlier(file.path))]
         notes += list_unmatched(versions, every)
-        sources = history.Sources(every, read.labels)
+        sources = read._replace(results=tuple(every))
         traced = {name: trace(rubric, versions, sources) for name, rubric in current.items()}
         return {name: each._replace(notes=tuple(notes)) for name, each in traced.items()}
 

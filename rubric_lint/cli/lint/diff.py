@@ -1,4 +1,4 @@
-"""Define `rubric-lint diff`, which reports changes in meaning of a branch or between two files, and their effects."""
+"""Run `rubric-lint diff`: report changes in meaning of a branch or between two files, and their effects."""
 
 # Paths are str, see project/settings.py.
 # ruff: noqa: PTH116, PTH118
@@ -9,63 +9,46 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import click
 
+from rubric_lint.agree.changes import (
+    Change,
+    Effects,
+    RubricPair,
+    compare,
+    locate,
+    pair_rubrics,
+    prepare_all,
+    score_both,
+)
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, command, load_given
+from rubric_lint.cli.options import STDIN, Given, load_given
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, open_report, wants_color
+from rubric_lint.cli.test.test import find_tests
+from rubric_lint.finding import Finding, Result
 from rubric_lint.messages import point_to_known
+from rubric_lint.outputs.blocks import CHUNK
+from rubric_lint.outputs.streams import read_entries
+from rubric_lint.project.files import File, find
 from rubric_lint.project.opening import open_stream
+from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.report import Style
+from rubric_lint.report.changes import Comparison, as_json, as_markdown, as_text
+from rubric_lint.run.batch import lint_files
 from rubric_lint.run.console import Progress
+from rubric_lint.run.git import Branch, ChangedLinesFilter, GitError, read_branch, read_changes
 from rubric_lint.run.given import InvalidError, UnusableError, read_given
-from rubric_lint.text.source import SUFFIXES
-
-if TYPE_CHECKING:
-    from rubric_lint.agree.changes import Change, Effects, RubricPair
-    from rubric_lint.finding import Finding
-    from rubric_lint.project.settings import SettingsFinder
-    from rubric_lint.report.changes import Comparison
-    from rubric_lint.run.git import Branch
-    from rubric_lint.scoring.loading import Loaded
-    from rubric_lint.text.source import Source
-
-
-_FILE = "examples/summary.rubric.yaml"
+from rubric_lint.scoring.loading import Loaded, RubricError
+from rubric_lint.testing.reading import find_needed
+from rubric_lint.testing.running import Runner
+from rubric_lint.text.source import SUFFIXES, Source
 
 _ENDINGS = {".json": "json", ".md": "markdown", ".txt": "text"}
 
 
-@command(
-    "old? new?",
-    "rubric outputs format:diff output:diff | stdin-filename color config isolated",
-    short="Report changes in meaning of a branch, or between two files.",
-    examples={
-        "rubric-lint diff": "Report what this branch changes",
-        "rubric-lint diff --format markdown HEAD": "Write a comment for a pull request",
-        f"rubric-lint diff HEAD:{_FILE} {_FILE}": "Compare with the last commit",
-        f"rubric-lint diff --outputs examples/summary.outputs.jsonl HEAD:{_FILE} {_FILE}": "Show whose verdict changes",
-    },
-    exits={
-        Exit.CLEAN: "no change in meaning",
-        Exit.FOUND: "changes in meaning; of a branch, also findings on changed lines, or tests that do not hold",
-        Exit.USAGE: "usage error, a file that cannot be read or has errors, or a branch without a base",
-    },
-    writes_at_end=True,
-)
-def diff(given: Given) -> int:
-    """Report what a branch changes in the meaning of rubrics, or what differs between two files.
-
-    Without NEW, OLD is a Git revision; all rubrics are compared with what they were where the branch left it. By
-    default, that is the base of the pull request, or the main branch. Findings on changed lines and rubric tests that
-    no longer hold are listed too. With NEW, both are files, - for stdin, or REV:PATH for a file in a revision. Changes
-    of comments, order, notation and line breaks are ignored.
-    """
-    from rubric_lint.report.changes import as_json, as_markdown, as_text  # noqa: PLC0415
-    from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
-
+def report_changes(given: Given) -> int:
+    """Report what changed, and return the exit code; see `diff`."""
     escape_what_cannot_be_encoded()
     form = given.form or choose_by_ending(given.output, _ENDINGS, "text")
     try:
@@ -83,10 +66,7 @@ def diff(given: Given) -> int:
     return Exit.CLEAN if comparison.is_clean else Exit.FOUND
 
 
-def _compare_files(given: Given) -> "Comparison":
-    from rubric_lint.agree.changes import compare, locate, pair_rubrics, prepare_all  # noqa: PLC0415
-    from rubric_lint.report.changes import Comparison  # noqa: PLC0415
-
+def _compare_files(given: Given) -> Comparison:
     finder = given.finder()
     files = [read_given(each, given.stdin_filename) for each in (given.old, given.new)]
     try:
@@ -109,16 +89,12 @@ def _compare_files(given: Given) -> "Comparison":
     return Comparison(files[0].label, files[1].label, changes, effects)
 
 
-def _compare_branch(given: Given) -> "Comparison":
+def _compare_branch(given: Given) -> Comparison:
     """Compare the rubrics of all changed files with what they were where the branch left its base.
 
     Raises:
         click.UsageError: when Git cannot say what changed, or --outputs could belong to several rubrics.
     """
-    from rubric_lint.agree.changes import compare, locate, pair_rubrics, prepare_all  # noqa: PLC0415
-    from rubric_lint.report.changes import Comparison  # noqa: PLC0415
-    from rubric_lint.run.git import GitError, read_branch  # noqa: PLC0415
-
     if given.old is not None and os.path.lexists(given.old):
         raise click.UsageError(f"{given.old} is a file; name what to compare it with too, such as HEAD:{given.old}")
     try:
@@ -150,15 +126,13 @@ def _compare_branch(given: Given) -> "Comparison":
     return Comparison(branch.base, "", tuple(changes), effects, findings, tests, tuple(skipped), is_branch=True)
 
 
-def _name(branch: "Branch", path: str) -> str:
+def _name(branch: Branch, path: str) -> str:
     """Return the name, from the current folder, of a file in the repository."""
     return os.path.relpath(os.path.join(branch.root, path), os.path.realpath("."))
 
 
-def _list_wanted(branch: "Branch", finder: "SettingsFinder") -> frozenset[str]:
+def _list_wanted(branch: Branch, finder: SettingsFinder) -> frozenset[str]:
     """Return the changed files that a run over the repository reads, by their paths in it."""
-    from rubric_lint.project.files import File, find  # noqa: PLC0415
-
     changed = {os.path.join(branch.root, new): new for _, new in branch.files if new}
     start = os.path.relpath(branch.root)
     found = (os.path.realpath(each.name) for each in find([start], finder) if isinstance(each, File))
@@ -166,8 +140,8 @@ def _list_wanted(branch: "Branch", finder: "SettingsFinder") -> frozenset[str]:
 
 
 def _load_sides(
-    branch: "Branch", old: str | None, new: str | None, finder: "SettingsFinder"
-) -> "tuple[dict[str, Loaded], dict[str, Loaded]]":
+    branch: Branch, old: str | None, new: str | None, finder: SettingsFinder
+) -> tuple[dict[str, Loaded], dict[str, Loaded]]:
     """Return the rubrics of both sides by name; a side without rubrics has none.
 
     Raises:
@@ -193,14 +167,9 @@ def _load_sides(
 
 
 def _find_findings(
-    branch: "Branch", wanted: frozenset[str], finder: "SettingsFinder"
-) -> "tuple[tuple[Source, Finding], ...]":
+    branch: Branch, wanted: frozenset[str], finder: SettingsFinder
+) -> tuple[tuple[Source, Finding], ...]:
     """Return the findings on changed lines."""
-    from rubric_lint.finding import Result  # noqa: PLC0415
-    from rubric_lint.project.files import File  # noqa: PLC0415
-    from rubric_lint.run.batch import lint_files  # noqa: PLC0415
-    from rubric_lint.run.git import ChangedLinesFilter, read_changes  # noqa: PLC0415
-
     if not wanted:
         return ()
     sieve = ChangedLinesFilter(read_changes(branch.commit))
@@ -213,14 +182,8 @@ def _find_findings(
     return tuple(found)
 
 
-def _find_failures(branch: "Branch", finder: "SettingsFinder") -> "tuple[tuple[Source, Finding], ...]":
+def _find_failures(branch: Branch, finder: SettingsFinder) -> tuple[tuple[Source, Finding], ...]:
     """Return what rubric tests of the repository find."""
-    from rubric_lint.cli.test.test import find_tests  # noqa: PLC0415
-    from rubric_lint.finding import Result  # noqa: PLC0415
-    from rubric_lint.project.files import File  # noqa: PLC0415
-    from rubric_lint.testing.reading import find_needed  # noqa: PLC0415
-    from rubric_lint.testing.running import Runner  # noqa: PLC0415
-
     changed = {os.path.join(branch.root, path) for pair in branch.files for path in pair if path}
     runner = Runner(finder)
     found: list[tuple[Source, Finding]] = []
@@ -233,10 +196,7 @@ def _find_failures(branch: "Branch", finder: "SettingsFinder") -> "tuple[tuple[S
     return tuple(found)
 
 
-def _score(name: str, pairs: "list[RubricPair]") -> "Effects":
-    from rubric_lint.agree.changes import Effects, score_both  # noqa: PLC0415
-    from rubric_lint.outputs.streams import read_entries  # noqa: PLC0415
-
+def _score(name: str, pairs: list[RubricPair]) -> Effects:
     effects = Effects()
     size = None
     with suppress(OSError, ValueError):
@@ -256,8 +216,6 @@ def _score(name: str, pairs: "list[RubricPair]") -> "Effects":
 
 
 def _chunks(name: str, progress: Progress) -> Iterator[bytes]:
-    from rubric_lint.outputs.blocks import CHUNK  # noqa: PLC0415
-
     if name == STDIN and sys.stdin is None:
         raise UnusableError("stdin is closed")
     with sys.stdin.buffer if name == STDIN else open_stream(name) as stream:

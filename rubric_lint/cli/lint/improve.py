@@ -1,4 +1,4 @@
-"""Define `rubric-lint improve`, which proposes other wordings and offers those that measure better."""
+"""Run `rubric-lint improve`: propose other wordings, and offer those that measure better."""
 
 from __future__ import annotations
 
@@ -9,73 +9,42 @@ from contextlib import ExitStack
 from fractions import Fraction
 from itertools import chain, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
+from rubric_lint.agree.assess import Asked, Assessment, Standing
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import JUDGING, STDIN, Given, command
+from rubric_lint.cli.lint.assessing import Linted
+from rubric_lint.cli.options import STDIN, Given
+from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
 from rubric_lint.cli.score.judge import Work, judge_answers, name_results, read_limit
-from rubric_lint.cli.score.judge_options import AnswersFile, find_access, hold, make_plan
+from rubric_lint.cli.score.judge_options import SEED, Access, AnswersFile, find_access, hold, make_plan
+from rubric_lint.cli.score.judging import estimate_cost, load_prices, open_store, run_judge
 from rubric_lint.cli.score.options import require_existing
-from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.spending import Spending
+from rubric_lint.improve.proposals import Base, find_own
+from rubric_lint.improve.run import NEEDED, EndedError, Held, Improver, Left
+from rubric_lint.improve.trial import LEAST
+from rubric_lint.judge.answers import Answer, AnswersError, Fields
+from rubric_lint.judge.asking import list_needs
+from rubric_lint.judge.prompt import Message
+from rubric_lint.judge.spending import Need, Spending, guess_tokens
+from rubric_lint.judge.store import ReplyStore, make_key
+from rubric_lint.lint.engine import Examined
 from rubric_lint.messages import UserError, visible
 from rubric_lint.project.files import File, read
+from rubric_lint.project.writing import WriteError, replace_file
+from rubric_lint.report import improvement
 from rubric_lint.run.console import Progress
 from rubric_lint.run.summary import counted
-
-if TYPE_CHECKING:
-    from rubric_lint.agree.assess import Assessment
-    from rubric_lint.cli.lint.assessing import Linted
-    from rubric_lint.cli.score.judge_options import Access
-    from rubric_lint.improve.proposals import Base
-    from rubric_lint.improve.run import Held, Improver
-    from rubric_lint.judge.answers import Fields
-    from rubric_lint.judge.prompt import Message
-    from rubric_lint.judge.store import ReplyStore
-    from rubric_lint.lint.engine import Examined
-    from rubric_lint.scoring.grading import ScoringRubric
-
-_SEED = 1
-"""The seed of the orders in which criteria are asked for, as for `assess`."""
-
-_UNDECIDED = 4
-
-_CALL = "rubric-lint improve examples/summary.rubric.yaml answers.jsonl"
+from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.loading import load_examined
+from rubric_lint.testing.recorder import find_case
+from rubric_lint.testing.running import Needed
 
 
-@command(
-    "rubric answers",
-    "model! labels tries writer-model write max-requests max-cost prices format:improve output:improve"
-    f" | results samples:two {JUDGING} map:answers no-cache cache-dir color config isolated",
-    short="Propose wordings, and offer those that measure better.",
-    examples={
-        f"{_CALL} --model gpt-5 --labels labels.csv": "Show what measures better, as a diff with its evidence",
-        f"{_CALL} --model gpt-5 --max-requests 2000": "Send at most 2000 requests in all",
-        f"{_CALL} --model gpt-5 --write": "Write what is offered; replies come from the cache",
-    },
-    exits={
-        Exit.CLEAN: "nothing to fix, or a wording is offered for every criterion to fix",
-        Exit.FOUND: "a criterion to fix for which nothing is offered",
-        Exit.USAGE: "usage error, a file that cannot be read or has errors, or an endpoint that refuses every request",
-        _UNDECIDED: "cannot say: too few answers",
-    },
-    clashes="""
-        --max-cost needs --prices; it has the prices of the models
-    """,
-)
-def improve(given: Given) -> int:
-    """Propose other wordings for the criteria that `assess` says to fix, one at a time, and prove them.
-
-    A wording is offered only if the linter finds nothing in it, rubric tests still hold, and judged anew on answers
-    that were not used to write it, it measures better. At least 40 answers are needed. Nothing is written without
-    --write.
-    """
-    from rubric_lint.agree.assess import Asked  # noqa: PLC0415
-    from rubric_lint.cli.lint.assessing import Linted  # noqa: PLC0415
-    from rubric_lint.cli.output import choose_by_ending  # noqa: PLC0415
-
+def propose(given: Given) -> int:
+    """Judge the answers, propose wordings, and return the exit code; see `improve`."""
     given.form = given.form or choose_by_ending(given.output, {".json": "json", ".txt": "full"}, "full")
     if len(given.results) > 1:
         raise click.UsageError("--results: name one file")
@@ -89,7 +58,7 @@ def improve(given: Given) -> int:
     if source.to_bytes(source.text) != read(File(given.rubric, linted.file.settings._replace(claimed=True))):
         raise UserError(f"{given.rubric}: its bytes cannot be reproduced exactly, so nothing could be written")
     output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
-    rubrics, plan = linted.prepare(), make_plan({**vars(given), "shuffle": _SEED})
+    rubrics, plan = linted.prepare(), make_plan({**vars(given), "shuffle": SEED})
     judges = len(given.models)
     is_own = not given.writers or given.writers[0] in given.models
     access = find_access((*given.models, *(() if is_own else given.writers)), vars(given))
@@ -109,8 +78,6 @@ def improve(given: Given) -> int:
     recorded = (str(output),) if output.stat().st_size else ()
     found = linted.assess(recorded, given.labels or linted.labels, Asked(Fraction(4, 5)))
     with ExitStack() as opened:
-        from rubric_lint.cli.score.judging import open_store  # noqa: PLC0415
-
         store = None if given.no_cache else opened.enter_context(open_store(given.cache_dir))
         asking = _Asking(given, (work.access, access.part(writer, writer + 1)), work, store)
         return _improve(given, linted, found, _read_answers(str(output), rubrics), asking)
@@ -120,10 +87,6 @@ def _improve(
     given: Given, linted: Linted, found: Sequence[Assessment], answers: Sequence[Answer], asking: _Asking
 ) -> int:
     """Improve the rubrics of a file one after the other, report, and write if asked to."""
-    from rubric_lint.agree.assess import Standing  # noqa: PLC0415
-    from rubric_lint.improve.proposals import find_own  # noqa: PLC0415
-    from rubric_lint.improve.run import Improver  # noqa: PLC0415
-
     name, examined = given.rubric, linted.examined
     bases = _load(name, linted, examined)
     mended = [(each.rubric, one.id) for each in found for one in each.list(Standing.MEND)]
@@ -155,18 +118,11 @@ def _improve(
 
 def _load(name: str, linted: Linted, examined: Examined) -> dict[str, Base]:
     """Return the rubrics of a file as they are now, by name."""
-    from rubric_lint.improve.proposals import Base  # noqa: PLC0415
-    from rubric_lint.scoring.loading import load_examined  # noqa: PLC0415
-
     loaded = load_examined(name, examined)
     return {key: Base(name, linted.file.settings, examined, each, each.prepare()) for key, each in loaded.items()}
 
 
 def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Asking, *, is_stopped: bool) -> int:
-    from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style, open_report  # noqa: PLC0415
-    from rubric_lint.improve.run import Left  # noqa: PLC0415
-    from rubric_lint.project.writing import WriteError, replace_file  # noqa: PLC0415
-    from rubric_lint.report import improvement  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
     style = make_style(given.color, is_file=given.output is not None)
@@ -194,18 +150,16 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
     outcomes = [each for found in page.several for each in found.outcomes]
     open_ones = [each for each in outcomes if not each.offered]
     if not outcomes and not any(each.whole for each in page.several):
-        return Exit.CLEAN if page.could_say else _UNDECIDED
+        return Exit.CLEAN if page.could_say else Exit.UNDECIDED
     if not outcomes:
         return Exit.FOUND
     if not open_ones:
         return Exit.CLEAN
-    return _UNDECIDED if all(each.left is Left.FEW for each in open_ones) else Exit.FOUND
+    return Exit.UNDECIDED if all(each.left is Left.FEW for each in open_ones) else Exit.FOUND
 
 
 def _read_answers(name: str, rubrics: Mapping[str, ScoringRubric], fields: Fields | None = None) -> list[Answer]:
     """Return the answers of a file, or those of its results; raise UserError if they cannot be used."""
-    from rubric_lint.judge.answers import AnswersError, Fields  # noqa: PLC0415
-
     require_existing([name])
     try:
         with hold(name) as stream:
@@ -219,10 +173,6 @@ def _read_answers(name: str, rubrics: Mapping[str, ScoringRubric], fields: Field
 
 def _list_held(linted: Linted, rubric: str) -> list[Held]:
     """Return the rubric tests that hold, with what a judge is shown of each."""
-    from rubric_lint.improve.run import Held  # noqa: PLC0415
-    from rubric_lint.testing.recorder import find_case  # noqa: PLC0415
-    from rubric_lint.testing.running import Needed  # noqa: PLC0415
-
     found = []
     for ran, recordings in linted.ran.get(rubric, ()):
         recording = recordings.found.get(ran.test.key) if recordings else None
@@ -241,17 +191,12 @@ class _Trials(NamedTuple):
 
 def _take_half(answers: Sequence[Answer]) -> Sequence[Answer]:
     """Return as many answers of a rubric as a wording is proved on; none if there are too few."""
-    from rubric_lint.improve.run import NEEDED  # noqa: PLC0415
-    from rubric_lint.improve.trial import LEAST  # noqa: PLC0415
-
     return answers[: max(LEAST, len(answers) // 2)] if len(answers) >= NEEDED else []
 
 
 def _say_most(left: Sequence[Answer], trials: Sequence[_Trials], given: Given, access: Access) -> None:
     """Say how many requests there can be: to judge answers, and for each proposal for a criterion to mend."""
-    from rubric_lint.cli.score.judging import estimate_cost, load_prices  # noqa: PLC0415
-
-    plan, models = make_plan({**vars(given), "shuffle": _SEED}), len(given.models)
+    plan, models = make_plan({**vars(given), "shuffle": SEED}), len(given.models)
     trials = [each for each in trials if each.answers]
     asked = [*left, *chain.from_iterable(chain.from_iterable(repeat(each.answers, each.proposals)) for each in trials)]
     requests = models * sum(plan.count_requests(len(each.rubric.criteria)) for each in asked)
@@ -289,10 +234,6 @@ class _Asking:
 
     def judge(self, answers: Sequence[Answer], what: str) -> list[Mapping[str, Any]]:
         """Return the records of answers; see `Asker`."""
-        from rubric_lint.cli.score.judging import run_judge  # noqa: PLC0415
-        from rubric_lint.improve.run import EndedError, Left  # noqa: PLC0415
-        from rubric_lint.judge.asking import list_needs  # noqa: PLC0415
-
         click.echo(visible(f"{what}: judging {counted(len(answers), 'answer')}"), err=True)
         records = _Records()
         panel, n = self.access.connect(*self._pace), len(answers)
@@ -309,10 +250,7 @@ class _Asking:
 
     def write(self, messages: tuple[Message, ...], schema: Mapping[str, Any], number: int) -> str:
         """Return the reply of the model that proposes; see `Asker`."""
-        from rubric_lint.improve.run import EndedError, Left  # noqa: PLC0415
         from rubric_lint.judge.endpoint import UnansweredError  # noqa: PLC0415
-        from rubric_lint.judge.spending import Need, guess_tokens  # noqa: PLC0415
-        from rubric_lint.judge.store import make_key  # noqa: PLC0415
 
         call = self._writer.calls[0]
         key = make_key(call, call.make_body(messages, schema), number)

@@ -32,7 +32,7 @@ from rubric_lint.report import REPORTERS, WITH_EDITS, Statistics, counted
 from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.judged.run import JudgedRun, RecordCache, Reviewer
+    from rubric_lint.agree.judged.run import JudgedRun, RecordCache
     from rubric_lint.fix.run import FixOutcome
     from rubric_lint.fix.silence import Silenced
     from rubric_lint.project.files import File, Unreadable
@@ -122,16 +122,15 @@ class Judges:
 
     def __init__(self, given: Given) -> None:
         self._given = given
-        self._kept: tuple[RecordCache, Reviewer] | None = None
+        self._kept: RecordCache | None = None
         self.run: JudgedRun | None = None
 
     def open(self, finder: "SettingsFinder") -> "JudgedRun":
         """Open a run; raise UserError if a file that an option names cannot be read."""
-        from rubric_lint.agree.judged.run import JudgedRun, RecordCache, Reviewer  # noqa: PLC0415
+        from rubric_lint.agree.judged.run import JudgedRun, RecordCache  # noqa: PLC0415
 
-        if self._kept is None:
-            self._kept = RecordCache(), Reviewer()
-        self.run = run = JudgedRun(finder, (self._given.judged, self._given.labels), *self._kept)
+        self._kept = self._kept or RecordCache()
+        self.run = run = JudgedRun(finder, (self._given.judged, self._given.labels), self._kept)
         if run.unreadable:
             raise UserError(*(f"{file}: {reason}" for file, reason in run.unreadable.items()))
         return run

@@ -1,4 +1,4 @@
-"""Define the small commands: `init`, `explain`, `cache`, `skill`, `completion`, and `lsp` and `mcp`, which serve."""
+"""Define the small commands: `init`, `adopt`, `explain`, `cache`, `skill`, `completion`, and two servers."""
 
 import os
 import shlex
@@ -67,6 +67,34 @@ def init(given: Given) -> None:
     click.echo(f"  {line}" if visible(line) == line else "  rubric-lint .", err=True)
 
 
+@command(
+    "files+",
+    "check output:settings name scale | color stdin-filename config isolated",
+    short="Describe a format of your own in the settings.",
+    examples={
+        "rubric-lint adopt evals/rubric.yaml": "Describe the format of a file in the settings",
+        "rubric-lint adopt --output - evals/rubric.yaml": "Print the table instead",
+        "rubric-lint adopt --check evals/rubric.yaml": "Fail in CI if the settings do not describe it whole",
+    },
+    exits={
+        Exit.CLEAN: "the settings describe the files",
+        Exit.FOUND: "no criteria found; or with --check, the settings do not describe a file whole",
+    },
+    clashes="""
+        --check excludes --output; it writes nothing
+    """,
+)
+def adopt(given: Given) -> int:
+    """Describe the format of files in the settings, so that all commands and editors read them.
+
+    FILE is YAML, JSON or TOML with criteria in a format of your own; several files may share one. Shows what is
+    understood, names each key that is not used, and adds a table to the nearest settings file.
+    """
+    from rubric_lint.cli.lint.adopt import describe_format  # noqa: PLC0415
+
+    return describe_format(given)
+
+
 NAME = "rubric-lint"
 FILE = "SKILL.md"
 
@@ -93,9 +121,9 @@ def print_path(_given: Given) -> None:
     click.echo(find_skill())
 
 
-def read_agent(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+def read_agent(value: str) -> str:
     """Return the name of an agent; raise click.BadParameter for an unknown one."""
-    return value and Choice(sorted(FOLDERS)).convert(value, _param, _ctx)
+    return str(Choice(sorted(FOLDERS)).convert(value, None, None))
 
 
 @command(
@@ -181,8 +209,7 @@ def explain(given: Given) -> None:
     if given.rule is None:
         print_rules(None if given.form == "text" else given.form)
     else:
-        context = click.get_current_context()
-        print_page(context, context.command.params[0], given.rule)
+        print_page(given.rule)
 
 
 explain.params[0]._custom_shell_complete = complete_name

@@ -1,4 +1,4 @@
-"""Define `rubric-lint show`, which describes the rubrics in files and what answers to them score."""
+"""Define `show`, which describes the rubrics in files and what answers to them score, and `diff`, what changed."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -57,3 +57,36 @@ def show(given: Given) -> int:
         for line in word_summary(summary).splitlines():
             complain(line)
     return Exit.of(crashed=summary.faults, failed=summary.unreadable, found=not summary.rubrics)
+
+
+_FILE = "examples/summary.rubric.yaml"
+
+
+@command(
+    "old? new?",
+    "rubric outputs format:diff output:diff | stdin-filename color config isolated",
+    short="Report changes in meaning of a branch, or between two files.",
+    examples={
+        "rubric-lint diff": "Report what this branch changes",
+        "rubric-lint diff --format markdown HEAD": "Write a comment for a pull request",
+        f"rubric-lint diff HEAD:{_FILE} {_FILE}": "Compare with the last commit",
+        f"rubric-lint diff --outputs examples/summary.outputs.jsonl HEAD:{_FILE} {_FILE}": "Show whose verdict changes",
+    },
+    exits={
+        Exit.CLEAN: "no change in meaning",
+        Exit.FOUND: "changes in meaning; of a branch, also findings on changed lines, or tests that do not hold",
+        Exit.USAGE: "usage error, a file that cannot be read or has errors, or a branch without a base",
+    },
+    writes_at_end=True,
+)
+def diff(given: Given) -> int:
+    """Report what a branch changes in the meaning of rubrics, or what differs between two files.
+
+    Without NEW, OLD is a Git revision; all rubrics are compared with what they were where the branch left it. By
+    default, that is the base of the pull request, or the main branch. Findings on changed lines and rubric tests that
+    no longer hold are listed too. With NEW, both are files, - for stdin, or REV:PATH for a file in a revision. Changes
+    of comments, order, notation and line breaks are ignored.
+    """
+    from rubric_lint.cli.lint.diff import report_changes  # noqa: PLC0415
+
+    return report_changes(given)

@@ -52,27 +52,25 @@ _REFUSED = {
 }
 
 
-def read_extra_body(ctx: click.Context, param: click.Parameter, value: str | None) -> Mapping[str, Any]:
+def read_extra_body(value: str) -> Mapping[str, Any]:
     """Read further fields of the body; refuse those that the run depends on."""
     from rubric_lint.outputs.reply import refuse_duplicates  # noqa: PLC0415
 
-    if value is None:
-        return {}
     try:
         body = json.loads(
             value, parse_constant=_refuse_constant, parse_float=_read_float, object_pairs_hook=refuse_duplicates
         )
     except (ValueError, RecursionError) as fault:
-        raise click.BadParameter(f"is not JSON: {fault}", ctx, param) from None
+        raise click.BadParameter(f"is not JSON: {fault}") from None
     if not is_encodable(json.dumps(body, ensure_ascii=False)):
-        raise click.BadParameter("has half of a surrogate pair, which cannot be sent", ctx, param)
+        raise click.BadParameter("has half of a surrogate pair, which cannot be sent")
     if not isinstance(body, dict):
-        raise click.BadParameter("is not a JSON object; expected for example '{\"top_p\": 0.9}'", ctx, param)
+        raise click.BadParameter("is not a JSON object; expected for example '{\"top_p\": 0.9}'")
     for name in body:
         if name in _REFUSED:
-            raise click.BadParameter(f"cannot set `{name}`: {_REFUSED[name]}", ctx, param)
+            raise click.BadParameter(f"cannot set `{name}`: {_REFUSED[name]}")
         if name in _OWN_OPTIONS:
-            raise click.BadParameter(f"cannot set `{name}`; use {_OWN_OPTIONS[name]}", ctx, param)
+            raise click.BadParameter(f"cannot set `{name}`; use {_OWN_OPTIONS[name]}")
     return body
 
 
@@ -102,46 +100,44 @@ def check_call(asking: Mapping[str, Any]) -> None:
         click.UsageError: if --extra-body sets what --max-tokens sets.
     """
     for name in _MAX_TOKENS:
-        if asking.get("max_tokens") is not None and name in asking.get("extra_body", {}):
+        if asking.get("max_tokens") is not None and name in (asking.get("extra_body") or ()):
             raise click.UsageError(f"--extra-body sets `{name}`, and --max-tokens as well; give one of them")
 
 
-def _read_pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...], form: str) -> dict[str, str]:
+def _read_pairs(values: tuple[str, ...], form: str) -> dict[str, str]:
     """Read `NAME=REST` for headers. No error repeats what follows the =, which may be a key."""
     found: dict[str, str] = {}
     for given in values:
         name, equals, rest = given.partition("=")
         if not equals or not _HEADER.fullmatch(name):
-            raise click.BadParameter(f"expected {form}, where NAME is the name of a header", ctx, param)
+            raise click.BadParameter(f"expected {form}, where NAME is the name of a header")
         if name.lower() in _OF_REQUESTS:
-            raise click.BadParameter(f"the header `{name}` cannot be set", ctx, param)
+            raise click.BadParameter(f"the header `{name}` cannot be set")
         if name.lower() in {each.lower() for each in found}:
-            raise click.BadParameter(f"the header `{name}` is given twice", ctx, param)
+            raise click.BadParameter(f"the header `{name}` is given twice")
         found["Authorization" if name.lower() == "authorization" else name] = rest
     return found
 
 
-def read_headers(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+def read_headers(values: tuple[str, ...]) -> dict[str, str]:
     """Read headers with their values."""
-    headers = _read_pairs(ctx, param, values, "NAME=VALUE")
+    headers = _read_pairs(values, "NAME=VALUE")
     for name, value in headers.items():
         if not _is_sendable(value):
-            raise click.BadParameter(
-                f"the value of `{name}` is empty or has characters that headers cannot have", ctx, param
-            )
+            raise click.BadParameter(f"the value of `{name}` is empty or has characters that headers cannot have")
     return headers
 
 
-def read_header_variables(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+def read_header_variables(values: tuple[str, ...]) -> dict[str, str]:
     """Read headers with the values of environment variables."""
     headers = {}
-    for name, variable in _read_pairs(ctx, param, values, "NAME=VARIABLE").items():
+    for name, variable in _read_pairs(values, "NAME=VARIABLE").items():
         value = os.environ.get(variable, "").strip()
         shown = variable if re.fullmatch(r"[A-Z_][A-Z0-9_]*", variable) else "the environment variable"
         if not value:
-            raise click.BadParameter(f"{shown} for the header `{name}` is not set", ctx, param)
+            raise click.BadParameter(f"{shown} for the header `{name}` is not set")
         if not _is_sendable(value):
-            raise click.BadParameter(f"{shown} has characters that headers cannot have", ctx, param)
+            raise click.BadParameter(f"{shown} has characters that headers cannot have")
         headers[name] = value
     return headers
 
@@ -150,7 +146,7 @@ def _is_sendable(value: str) -> bool:
     return bool(value.strip()) and value.isascii() and value.isprintable()
 
 
-def read_fields(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> Fields:
+def read_fields(values: tuple[str, ...]) -> Fields:
     """Read where answers have their fields: each `FIELD=NAME`, or `FIELD=/JSON/POINTER`.
 
     Raises:
@@ -162,12 +158,10 @@ def read_fields(ctx: click.Context, param: click.Parameter, values: tuple[str, .
     for value in values:
         name, _, place = value.partition("=")
         if name not in Fields._fields:
-            raise click.BadParameter(
-                f"{value}: answers have no field `{name}`; {point_to_known(name, Fields._fields)}", ctx, param
-            )
+            raise click.BadParameter(f"{value}: answers have no field `{name}`; {point_to_known(name, Fields._fields)}")
         if not place or place == "/":
             what = "is empty; give the name of a field, or a JSON Pointer such as /response/text"
-            raise click.BadParameter(f"{name}: {what}", ctx, param)
+            raise click.BadParameter(f"{name}: {what}")
         places[name] = place
     return Fields(**{name: places.get(name, name) for name in Fields._fields})
 
@@ -188,7 +182,7 @@ class Model(NamedTuple):
     url: str | None = None
 
 
-def check_url(_ctx: click.Context, _param: click.Parameter, url: str | None) -> str | None:
+def check_url(url: str) -> str | None:
     """Validate the base URL. The error never repeats it, because it may contain a key."""
     if url and not _is_sound(url):
         raise click.UsageError("--base-url must have the form http://HOST:PORT/PATH or https://HOST/PATH")
@@ -207,7 +201,7 @@ def holds_secret(url: str | None) -> bool:
     return bool(parts.username or parts.password or parts.query)
 
 
-def read_models(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[Model, ...]:
+def read_models(values: tuple[str, ...]) -> tuple[Model, ...]:
     """Read each `NAME` or `NAME@URL`. An error never repeats a URL, because it may contain a key.
 
     Raises:
@@ -218,24 +212,24 @@ def read_models(ctx: click.Context, param: click.Parameter, values: tuple[str, .
         found = _WITH_URL.fullmatch(value)
         name, url = (found["name"], found["url"]) if found else (value, None)
         if not is_encodable(name):
-            raise click.BadParameter("has bytes in its name that are not UTF-8", ctx, param)
+            raise click.BadParameter("has bytes in its name that are not UTF-8")
         if not name.strip():
-            raise click.BadParameter("has no name before the @" if found else "is blank", ctx, param)
+            raise click.BadParameter("has no name before the @" if found else "is blank")
         if url and not _is_sound(url):
             form = "NAME@http://HOST:PORT/PATH or NAME@https://HOST/PATH"
-            raise click.BadParameter(f"the endpoint of `{name}` must have the form {form}", ctx, param)
+            raise click.BadParameter(f"the endpoint of `{name}` must have the form {form}")
         if value.endswith("@"):  # as an unset shell variable leaves it
-            raise click.BadParameter(f"has no endpoint after the @ of `{value}`", ctx, param)
+            raise click.BadParameter(f"has no endpoint after the @ of `{value}`")
         if not url and _WITHOUT_SCHEME.fullmatch(value):
             name = value.partition("@")[0]
-            raise click.BadParameter(f"the endpoint of `{name}` must begin with http:// or https://", ctx, param)
+            raise click.BadParameter(f"the endpoint of `{name}` must begin with http:// or https://")
         models.append(Model(value, name, url))
     return tuple(models)
 
 
-def read_writer(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[Model, ...]:
-    """Read the one model that proposes; none if it is not given."""
-    return () if value is None else read_models(ctx, param, (value,))
+def read_writer(value: str) -> tuple[Model, ...]:
+    """Read the one model that proposes."""
+    return read_models((value,))
 
 
 class Access(NamedTuple):
@@ -290,7 +284,7 @@ def find_access(models: Sequence[Model], asking: Mapping[str, Any], *, sends: bo
 
     check_call(asking)
     names = ("timeout", "retries", "response_format", "temperature", "seed", "max_tokens", "extra_body")
-    fixed = {name: asking[name] for name in names if name in asking}
+    fixed = {name: asking[name] for name in names if asking.get(name) is not None}
     calls = [Call(model.name, model.url or asking.get("base_url"), **fixed) for model in models]
     places = [(call.model, call.endpoint.casefold()) for call in calls]
     for model, place in zip(models, places, strict=True):
@@ -319,6 +313,10 @@ def find_access(models: Sequence[Model], asking: Mapping[str, Any], *, sends: bo
     if sends:
         keys = _find_keys(models, calls, are_default, asking.get("api_key_env", ()), has_base_url=has_url)
     return Access(calls, keys, are_default, [secret if takes else {} for takes in takes_headers])
+
+
+SEED = 1
+"""The seed of the orders in which assessments ask for criteria: only shuffled ones show whether the place matters."""
 
 
 def make_plan(asking: Mapping[str, Any], **more: Any) -> Plan:
@@ -420,10 +418,8 @@ def _read_key(variable: str, model: str, *, is_needed: bool) -> str:
         ) from None
 
 
-def read_amount(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Decimal | None:
+def read_amount(value: str) -> Decimal:
     """Read an amount of money as an exact decimal."""
-    if value is None:
-        return None
     try:
         amount = Decimal(value)
     except ArithmeticError:

@@ -43,10 +43,8 @@ def load(
         raise UserError(*wrong.faults, f"{name} cannot be used for scoring; no output was read") from None
 
 
-def read_threshold(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Decimal | None:
+def read_threshold(value: str) -> Decimal:
     """Read a score as an exact decimal."""
-    if value is None:
-        return None
     try:
         score = Decimal(value)
     except InvalidOperation:
@@ -56,7 +54,7 @@ def read_threshold(_ctx: click.Context, _param: click.Parameter, value: str | No
     return score
 
 
-def read_mapping(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+def read_mapping(values: tuple[str, ...]) -> dict[str, str]:
     """Read the columns of fields."""
     if not values:
         return {}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, command, open_output
+from rubric_lint.cli.options import READ_NOW, STDIN, Given, command, open_output
 from rubric_lint.cli.output import choose_by_ending, refuse_same_file
 from rubric_lint.cli.score.judge_options import AnswersFile, check_call, hold, read_models
 from rubric_lint.cli.score.options import load
@@ -29,31 +29,32 @@ if TYPE_CHECKING:
 _STDIN_READ_BY = f"{__name__}.stdin"
 
 
-def read_text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+def read_text(value: str) -> str:
     """Return the value, or for `@FILE` the text of the file (`@-`: of stdin)."""
-    if value is None or not value.startswith("@"):
+    if not value.startswith("@"):
         return value
     if value == "@-":
         if sys.stdin is None:
-            raise click.BadParameter("stdin is closed", ctx, param)
-        first = ctx.meta.setdefault(_STDIN_READ_BY, param)
-        if first is not param:
-            raise click.BadParameter(f"{first.opts[0]} already reads stdin", ctx, param)
+            raise click.BadParameter("stdin is closed")
+        meta = click.get_current_context().meta
+        first = meta.setdefault(_STDIN_READ_BY, meta[READ_NOW])
+        if first is not meta[READ_NOW]:
+            raise click.BadParameter(f"{first.opts[0]} already reads stdin")
     try:
         with nullcontext(sys.stdin.buffer) if value == "@-" else open_stream(value[1:]) as stream:
             data = stream.read(LIMIT + 1)
         if len(data) > LIMIT:
-            raise click.BadParameter(f"{value[1:]}: is larger than the limit of {LIMIT / 1e6:.0f} MB", ctx, param)
+            raise click.BadParameter(f"{value[1:]}: is larger than the limit of {LIMIT / 1e6:.0f} MB")
         return data.decode().replace("\r\n", "\n").replace("\r", "\n")
     except OSError as fault:
-        raise click.BadParameter(f"{value[1:]}: {fault.strerror}", ctx, param) from None
+        raise click.BadParameter(f"{value[1:]}: {fault.strerror}") from None
     except UnicodeDecodeError as fault:
-        raise click.BadParameter(f"{value[1:]}: is not UTF-8 at byte {fault.start + 1}", ctx, param) from None
+        raise click.BadParameter(f"{value[1:]}: is not UTF-8 at byte {fault.start + 1}") from None
 
 
-def read_model(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+def read_model(value: str) -> str:
     """Return the name of a model, given as for `judge`: its endpoint does not matter here."""
-    return value if value is None else read_models(ctx, param, (value,))[0].name
+    return read_models((value,))[0].name
 
 
 _CALL = "rubric-lint prompt examples/summary.rubric.yaml"
@@ -192,7 +193,7 @@ def print_requests(given: Given, rubrics: Mapping[str, ScoringRubric]) -> Exit:
     answers, model, sample = given.answers, given.model, given.sample or 1
     if given.shuffle is not None and model is None:
         raise click.UsageError("--shuffle requires --model: the order depends on the answer and the model")
-    body_settings: dict[str, Any] = {name: getattr(given, name) for name in _BODY}
+    body_settings: dict[str, Any] = {name: getattr(given, name) for name in _BODY if getattr(given, name) is not None}
     call = Call(model or "", **body_settings)
     plan = Plan(samples=sample, per_criterion=given.per_criterion, shuffle=given.shuffle)
     out = sys.stdout.buffer

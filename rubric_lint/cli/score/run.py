@@ -15,9 +15,16 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, open_page, require_file_name
 from rubric_lint.cli.output import make_style
-from rubric_lint.messages import Causes
+from rubric_lint.messages import Causes, UserError
+from rubric_lint.outputs.blocks import InputError
+from rubric_lint.outputs.verdict import Extract
 from rubric_lint.project.opening import open_stream
+from rubric_lint.report.scores import FORMS, Compact, check_name, count_errors, open_results
+from rubric_lint.run.batch import count_processors
 from rubric_lint.run.console import Progress, complain
+from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.run import Scoring
+from rubric_lint.scoring.totals import Totals
 
 if TYPE_CHECKING:
     from rubric_lint.agree.limits import Limit, Limits
@@ -25,9 +32,6 @@ if TYPE_CHECKING:
     from rubric_lint.engines.cluster import Done, Folder, Plan, Worker
     from rubric_lint.report.assessment import Assessed
     from rubric_lint.report.html import Extras, HtmlReport, Records
-    from rubric_lint.scoring.grading import ScoringRubric
-    from rubric_lint.scoring.run import Scoring
-    from rubric_lint.scoring.totals import Totals
 
 
 _HALF = {Exit.INTERRUPTED: ", interrupted", Exit.USAGE: ", without files that cannot be read"}
@@ -40,13 +44,13 @@ def label(name: str) -> str:
 
 
 def score_files(
-    rubrics: "Mapping[str, ScoringRubric]",
+    rubrics: Mapping[str, ScoringRubric],
     given: Given,
     extras: "Prepared | None",
     *,
     limits: "Limits | None" = None,
     merges: bool = False,
-) -> "tuple[Exit, Totals]":
+) -> tuple[Exit, Totals]:
     """Score files and write everything; return 0, or why something was not scored or fails, and the totals.
 
     `extras` has the other run, and what the page says, if there is one. With `merges`, the files hold results.
@@ -54,11 +58,6 @@ def score_files(
     Raises:
         click.UsageError: when a file cannot be written.
     """
-    from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
-    from rubric_lint.report.scores import FORMS, Compact  # noqa: PLC0415
-    from rubric_lint.run.batch import count_processors  # noqa: PLC0415
-    from rubric_lint.scoring.run import Scoring  # noqa: PLC0415  (--help does without the engine)
-
     outputs, output = given.outputs, given.output
     inputs = given.rubric, *outputs, *([given.compare] if given.compare else []), *given.labels
     results = ResultOutput(output, rubrics, inputs, compact=given.compact) if output else None
@@ -116,7 +115,9 @@ def score_files(
             for line in (*causes, str(scoring.totals)):
                 complain(line)
         if page and file and extras:
-            title = title_of(outputs, given.rubric) + _HALF.get(code, "")
+            first = label(outputs[0] if outputs[0] == STDIN else Path(outputs[0]).name)
+            several = f" and {len(outputs) - 1} more" if len(outputs) > 1 else ""
+            title = f"{first}{several} by {Path(given.rubric).name}{_HALF.get(code, '')}"
             told = extras.told._replace(repeated=scoring.repeated, agentv=scoring.compared)
             page.write(file.write, scoring.totals, title, told)
     if limits and code is Exit.CLEAN:
@@ -147,10 +148,8 @@ def _tell_limits(limits: "Limits", decided: "Sequence[Limit]", *, quiet: bool) -
     return Exit.FOUND if failing else Exit.CLEAN
 
 
-def _score_streams(scoring: "Scoring", outputs: tuple[str, ...], progress: Progress) -> Exit:
+def _score_streams(scoring: Scoring, outputs: tuple[str, ...], progress: Progress) -> Exit:
     """Score everything, or until Ctrl-C; write warnings and counts to stderr."""
-    from rubric_lint.outputs.blocks import InputError  # noqa: PLC0415
-
     code = Exit.CLEAN
     for name in outputs:
         try:
@@ -185,7 +184,7 @@ def write_all(data: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def judge_totals(totals: "Totals", given: Given) -> Exit:
+def judge_totals(totals: Totals, given: Given) -> Exit:
     """Return the exit code that totals earn."""
     failing = {"fail": ("fail",), "borderline": ("fail", "borderline"), "never": ()}[given.fail_on]
     found = any(totals.verdicts[verdict] for verdict in totals.verdicts if verdict in failing)
@@ -203,8 +202,6 @@ def check_output(given: Given) -> None:
         if given.compact and given.form in {"json", "table"}:
             raise click.UsageError("--compact is for JSON Lines; leave out --format")
         return
-    from rubric_lint.report.scores import check_name  # noqa: PLC0415  (few runs write files)
-
     require_file_name(given.output, "--output")
     if given.form:
         raise click.UsageError("--format is for stdout; the name of --output says the format of the file")
@@ -219,12 +216,9 @@ def check_output(given: Given) -> None:
 class ResultOutput:
     """A file of results, which gets its name when it is complete; use `closing` with it."""
 
-    def __init__(
-        self, name: str, rubrics: "Mapping[str, ScoringRubric]", read: Sequence[str], *, compact: bool
-    ) -> None:
+    def __init__(self, name: str, rubrics: Mapping[str, ScoringRubric], read: Sequence[str], *, compact: bool) -> None:
         """Open the file; raise click.UsageError when it cannot be written, or is one of the files `read`."""
         from rubric_lint.project.writing import PartFile, WriteError  # noqa: PLC0415
-        from rubric_lint.report.scores import count_errors, open_results  # noqa: PLC0415
 
         if any(each != STDIN and os.path.realpath(each) == os.path.realpath(name) for each in read):
             raise click.UsageError(f"--output: {name}: is also an input; name another file")
@@ -243,7 +237,7 @@ class ResultOutput:
         with self._naming():
             self._writer.add(results)
 
-    def end(self, _totals: "Totals", _more: "Mapping[str, Any]") -> None:
+    def end(self, _totals: Totals, _more: "Mapping[str, Any]") -> None:
         """Write what is not written yet."""
         with self._naming():
             self._writer.end()
@@ -292,7 +286,7 @@ class Prepared(NamedTuple):
             yield f"warning: --compare: {self.name}: {warning}"
 
 
-def prepare_extras(rubrics: "dict[str, ScoringRubric]", given: Given) -> Prepared | None:
+def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared | None:
     """Read the other run and the labels before the first output; return None, after saying why, if one is unusable."""
     from rubric_lint.cli.score.agree import measure_agreement, read_chunks  # noqa: PLC0415
     from rubric_lint.report.html import Extras  # noqa: PLC0415
@@ -302,7 +296,6 @@ def prepare_extras(rubrics: "dict[str, ScoringRubric]", given: Given) -> Prepare
     compare, labels = given.compare, given.labels
     if compare is not None:
         from rubric_lint.agree.runs import OtherRun  # noqa: PLC0415
-        from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
 
         if given.report:
             from rubric_lint.report.html import MOST_TEXT, Records  # noqa: PLC0415  (loads the template engine)
@@ -332,7 +325,6 @@ def assess_outputs(given: Given) -> "Assessed | str":
     """Return what `rubric-lint assess` says of the rubrics by these outputs, or why it cannot say anything."""
     from rubric_lint.agree.assess import Asked  # noqa: PLC0415
     from rubric_lint.cli.lint.assessing import Linted  # noqa: PLC0415
-    from rubric_lint.messages import UserError  # noqa: PLC0415
     from rubric_lint.report import assessment  # noqa: PLC0415
 
     outputs = given.outputs
@@ -371,21 +363,14 @@ def make_matcher(other: "OtherRun | None") -> "Matcher | None":
     return Matcher(other)
 
 
-def start_report(rubrics: "Mapping[str, ScoringRubric]", extras: "Prepared") -> "HtmlReport":
+def start_report(rubrics: Mapping[str, ScoringRubric], extras: "Prepared") -> "HtmlReport":
     """Return an empty report."""
     from rubric_lint.report.html import MOST_TEXT, HtmlReport  # noqa: PLC0415
 
     return HtmlReport(rubrics, extras.other, extras.records, text=MOST_TEXT // (2 if extras.records else 1))
 
 
-def title_of(outputs: tuple[str, ...], rubric: str) -> str:
-    """Return the title of the report."""
-    first = label(outputs[0] if outputs[0] == STDIN else Path(outputs[0]).name)
-    more = f" and {len(outputs) - 1} more" if len(outputs) > 1 else ""
-    return f"{first}{more} by {Path(rubric).name}"
-
-
-def score_by_engine(rubrics: "dict[str, ScoringRubric]", given: Given) -> Exit:
+def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
     """Score files on a cluster, as far as no earlier run did; write all totals and warnings; return the exit code."""
     from rubric_lint.engines import NEEDS_RAY  # noqa: PLC0415  (loads the scorer)
 
@@ -395,9 +380,7 @@ def score_by_engine(rubrics: "dict[str, ScoringRubric]", given: Given) -> Exit:
         complain(NEEDS_RAY)
         return Exit.USAGE
     from rubric_lint.arrow import map_batches  # noqa: PLC0415
-    from rubric_lint.cli.output import make_style  # noqa: PLC0415
     from rubric_lint.project.writing import WriteError  # noqa: PLC0415
-    from rubric_lint.report.scores import FORMS  # noqa: PLC0415
     from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
 
     output, mapping = str(given.output), given.mapping

@@ -9,14 +9,6 @@ import click
 from rubric_lint.cli.commands import DefaultGroup, Exit, launch
 from rubric_lint.cli.options import Given, command
 from rubric_lint.cli.score.options import check_mapping, find_files, load, require_readable
-from rubric_lint.cli.score.run import (
-    assess_outputs,
-    check_output,
-    judge_totals,
-    prepare_extras,
-    score_by_engine,
-    score_files,
-)
 from rubric_lint.messages import UserError
 from rubric_lint.project.inputs import OF_ENGINE
 
@@ -63,22 +55,24 @@ def score(given: Given) -> int:
     also in gzip or zstd, or batch results of OpenAI or Anthropic; - reads stdin. An entry is a judge output, or a
     record or row {"id", "rubric", "output"} whose output is the object or the judge's raw text.
     """
+    from rubric_lint.cli.score import run  # noqa: PLC0415  (--help does without the engine)
+
     limited = given.fail_on_worse, given.min_pass_share, given.max_invalid_share
     context, default = click.get_current_context(), click.core.ParameterSource.DEFAULT
     if (given.fail_on_worse or given.min_pass_share) and context.get_parameter_source("fail_on") is default:
         given.fail_on = "never"
     given.allow_invalid = given.allow_invalid or given.max_invalid_share is not None
     if not given.engine:
-        check_output(given)
+        run.check_output(given)
     rubrics = load(given.rubric, given, pass_at=given.pass_at, borderline_at=given.borderline_at)
     check_mapping(given, rubrics)
     given.outputs = find_files(given.outputs)
     require_readable((*given.outputs, *([given.compare] if given.compare else []), *given.labels))
     if given.engine:
-        return score_by_engine(rubrics, given)
+        return run.score_by_engine(rubrics, given)
     extras = None
     if given.report or given.compare:
-        extras = prepare_extras(rubrics, given)
+        extras = run.prepare_extras(rubrics, given)
         if extras is None:
             return Exit.USAGE
         if given.report:
@@ -87,7 +81,7 @@ def score(given: Given) -> int:
                 "the options --map, --extract, --pass and --borderline change how outputs are read or scored, which "
                 "rubric-lint assess cannot do"
                 if any(each is not default for each in sources)
-                else assess_outputs(given)
+                else run.assess_outputs(given)
             )
             extras = extras._replace(told=extras.told._replace(assessed=assessed))
     limits = None
@@ -96,8 +90,8 @@ def score(given: Given) -> int:
 
         passing, invalid = (None if share is None else Fraction(str(share)) for share in limited[1:])
         limits = Limits(given.fail_on_worse, passing, invalid, given.fail_under_doubt)
-    code, totals = score_files(rubrics, given, extras, limits=limits)
-    return code or judge_totals(totals, given)
+    code, totals = run.score_files(rubrics, given, extras, limits=limits)
+    return code or run.judge_totals(totals, given)
 
 
 @command(
@@ -123,7 +117,9 @@ def merge(given: Given) -> int:
     stdin. Each result is checked against RUBRIC and written as it is, in the order of the files. Results by another
     version of the rubric are invalid.
     """
-    check_output(given)
+    from rubric_lint.cli.score import run  # noqa: PLC0415
+
+    run.check_output(given)
     rubrics = load(given.rubric, given, pass_at=given.pass_at, borderline_at=given.borderline_at)
     left: list[str] = []
     found = find_files(given.results, left)
@@ -141,17 +137,17 @@ def merge(given: Given) -> int:
         done = find_progress(folder)
         if done is None:
             faults.append(f"{folder / OF_ENGINE}: cannot be read, so it is unknown whether all parts are there")
-        elif done.rows < done.of:
+        elif done[0] < done[1]:
             faults.append(
-                f"{folder}: not complete, {done.rows:,} of {done.of:,} outputs are scored; run "
+                f"{folder}: not complete, {done[0]:,} of {done[1]:,} outputs are scored; run "
                 "rubric-lint score --engine again to score the others"
             )
     if faults:
         raise UserError(*faults)
     given = Given(**{**vars(given), "outputs": found, "compare": None, "labels": (), "extract": "last", "mapping": {}})
-    extras = prepare_extras(rubrics, given) if given.report else None
-    code, totals = score_files(rubrics, given, extras, merges=True)
-    return code or judge_totals(totals, given)
+    extras = run.prepare_extras(rubrics, given) if given.report else None
+    code, totals = run.score_files(rubrics, given, extras, merges=True)
+    return code or run.judge_totals(totals, given)
 
 
 cli = DefaultGroup(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -93,13 +94,11 @@ def _write_trpc_agent(writing: Writing) -> str:
     """Write a list with the metric that judges the response; one file has each metric once."""
     _, rubric = writing.only
     items = [{"id": criterion.id, "content": {"text": criterion.outcome or ""}} for criterion in rubric.criteria]
-    metric = {
-        "metricName": "llm_rubric_response",
-        "threshold": as_number(rubric.thresholds.pass_at),
-        "criterion": {"llmJudge": {"rubrics": items}},
-    }
-    writing.need("name the model that judges: `judgeModel` with `providerName` and `modelName`, beside `rubrics`")
-    return to_json([metric])
+    about = {"metricName": "llm_rubric_response", "threshold": as_number(rubric.thresholds.pass_at)}
+    writing.gaps.append(
+        "name the model that judges: `judgeModel` with `providerName` and `modelName`, beside `rubrics`"
+    )
+    return to_json([{**about, "criterion": {"llmJudge": {"rubrics": items}}}])
 
 
 def _write_pydantic_evals(writing: Writing) -> str:
@@ -110,22 +109,17 @@ def _write_pydantic_evals(writing: Writing) -> str:
         question = writing.source(name).question
         if question is None or not is_plain(question):
             lacks_inputs, question = True, ""
-        judges = [
-            {
-                "LLMJudge": {
-                    "rubric": criterion.outcome or "",
-                    "include_input": True,
-                    "assertion": {"evaluation_name": criterion.id, "include_reason": True},
-                }
-            }
-            for criterion in rubric.criteria
-        ]
+        judges = []
+        for criterion in rubric.criteria:
+            named = {"evaluation_name": criterion.id, "include_reason": True}
+            judge = {"rubric": criterion.outcome or "", "include_input": True, "assertion": named}
+            judges.append({"LLMJudge": judge})
         cases.append({"name": name, "inputs": question, "evaluators": judges})
     if len(cases) == 1 and lacks_inputs:
-        writing.need("add `cases`; the judges look at the output of each one")
+        writing.gaps.append("add `cases`; the judges look at the output of each one")
         return to_yaml({"name": cases[0]["name"], "cases": [], "evaluators": cases[0]["evaluators"]})
     if lacks_inputs:
-        writing.need("write the `inputs` of each case")
+        writing.gaps.append("write the `inputs` of each case")
     return to_yaml({"name": "rubrics", "cases": cases})
 
 
@@ -149,12 +143,12 @@ def _write_agent_skills(writing: Writing) -> str:
             has_ids = has_ids or not is_plain_text
         called = int(case.name) if case.name.isdecimal() else case.name
         evals.append({"id": called, "prompt": texts.pop("input", ""), **texts, "assertions": items})
-    writing.need("`skill_name`: write the name of the skill, as in its `SKILL.md`")
+    writing.gaps.append("`skill_name`: write the name of the skill, as in its `SKILL.md`")
     if asks_nothing:
-        writing.need(f"`prompt` of {', '.join(asks_nothing)}: it is not one plain text, so it is left empty")
+        writing.gaps.append(f"`prompt` of {', '.join(asks_nothing)}: it is not one plain text, so it is left empty")
     if has_ids:
         reason = "AgentV and promptfoo read only assertions that are plain texts"
-        writing.need(f"{reason}: remove the ids if one of them is to run this")
+        writing.gaps.append(f"{reason}: remove the ids if one of them is to run this")
     return to_json({"skill_name": "", "evals": evals})
 
 
@@ -190,22 +184,17 @@ def _write_harbor(writing: Writing) -> str:
     fields = schema_of("harbor/v1.json").entry_fields
     tables: list[tuple[str, dict[str, Any]]] = []
     for criterion, called in zip(rubric.criteria, make_ids(writing, fields["name"], "_-"), strict=True):
-        table: dict[str, Any] = {
-            "name": called,
-            "description": criterion.outcome or BY_ITS_ANSWERS,
-            "weight": as_weight(criterion),
-        }
+        about = criterion.outcome or BY_ITS_ANSWERS
+        table: dict[str, Any] = {"name": called, "description": about, "weight": as_weight(criterion)}
         if criterion.levels:
             _require_even(writing, criterion)
             if len(criterion.levels) > (most := fields["levels"]["maxItems"]):
-                message = (
-                    f"`{criterion.id}` has {len(criterion.levels)} levels, and {writing.title} takes at most {most}"
-                )
-                raise ExportError(name, criterion.path_of("levels"), message)
+                message = f"`{criterion.id}` has {len(criterion.levels)} levels, and {writing.title} takes at most "
+                raise ExportError(name, criterion.path_of("levels"), f"{message}{most}")
             table |= {"type": "rubric", "levels": [level.outcome for level in sort_levels(criterion)]}
         tables.append(("[[criterion]]", table))
     judge = 'judge = "claude-code" and files = ["/app/answer.md"]'
-    writing.need(f"name the judge and what it reads in `[judge]`, such as {judge}")
+    writing.gaps.append(f"name the judge and what it reads in `[judge]`, such as {judge}")
     return to_toml([*tables, ("[scoring]", {"aggregation": "weighted-mean"})])
 
 
@@ -218,11 +207,8 @@ def _write_requirement(writing: Writing) -> str:
     entries: list[dict[str, Any]] = []
     for criterion in rubric.criteria:
         weight = -as_weight(criterion) if criterion.is_negated else as_weight(criterion)
-        entry: dict[str, Any] = {
-            "name": criterion.id,
-            "weight": weight,
-            "requirement": criterion.outcome or BY_ITS_ANSWERS,
-        }
+        entry: dict[str, Any] = {"name": criterion.id, "weight": weight}
+        entry["requirement"] = criterion.outcome or BY_ITS_ANSWERS
         if criterion.levels:
             worths = _level_worths(writing, criterion)
             entry["options"] = [{"label": level.outcome, "value": worth} for level, worth in worths]
@@ -312,7 +298,12 @@ def _write_ragas(writing: Writing) -> str:
             if criterion.levels:
                 levels = sort_levels(criterion)
                 scales[called] = {f"score{level.number}_description": level.outcome or "" for level in levels}
-                _lose_levels(writing, name, criterion)
+                if criterion.outcome is not None:
+                    message = f"what is judged: {writing.title} sees only the levels"
+                    writing.lose(name, criterion.outcome_path, message)
+                if named := [f"{level.number} {level.name}" for level in criterion.levels if level.name is not None]:
+                    message = f"the names of the levels, {join_words(named)}: {writing.title} only numbers them"
+                    writing.lose(name, criterion.path_of("levels"), message)
     ((called, scale), *others) = scales.items()
     if others or isinstance(scale, str):
         return to_json(scales)
@@ -321,14 +312,6 @@ def _write_ragas(writing: Writing) -> str:
         message = f"the name `{called}`: a dictionary has no field for it; set it on the metric"
         writing.lose(name, (*rubric.criteria[0].path, "id"), message)
     return to_json(scale)
-
-
-def _lose_levels(writing: Writing, name: str, criterion: Criterion) -> None:
-    if criterion.outcome is not None:
-        writing.lose(name, criterion.outcome_path, f"what is judged: {writing.title} sees only the levels")
-    if named := [f"{level.number} {level.name}" for level in criterion.levels or () if level.name is not None]:
-        message = f"the names of the levels, {join_words(named)}: {writing.title} only numbers them"
-        writing.lose(name, criterion.path_of("levels"), message)
 
 
 _NO_GATES = "has no gates"
@@ -344,17 +327,8 @@ ADK = ExportTarget(
     weights="counts each criterion once",
     gates=_NO_GATES,
 )
-TRPC_AGENT = ExportTarget(
-    "trpc-agent",
-    "tRPC-Agent",
-    "a rubric metric of an agent, as JSON",
-    _write_trpc_agent,
-    shapes=_YES_OR_NO,
-    limit="its judge says yes or no",
-    is_single=True,
-    keeps={"pass"},
-    weights="counts each criterion once",
-    gates=_NO_GATES,
+TRPC_AGENT = replace(
+    ADK, name="trpc-agent", title="tRPC-Agent", summary="a rubric metric of an agent, as JSON", writer=_write_trpc_agent
 )
 PYDANTIC_EVALS = ExportTarget(
     "pydantic-evals",

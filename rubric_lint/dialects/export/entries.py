@@ -54,11 +54,21 @@ def _criterion(criterion: Criterion, number: int, target: str) -> Data | str:
     fields = criterion.fields
     if fields is None and criterion.gate is None and criterion.id == f"rubric-{number}":
         return criterion.outcome or ""
-    return _fill("entry", fields or {}, _of_criterion(criterion, target), target)
+    has_weight = "weight" in (fields or {}) and criterion.weight is not None
+    known = {
+        "id": criterion.id,
+        "expected_outcome": criterion.outcome,
+        "weight": as_number(criterion.weight) if has_weight and criterion.weight is not None else None,
+        "required_min_score": None if criterion.levels else criterion.gate,
+        "required_min_level": criterion.gate if criterion.levels else None,
+        "score_ranges": _ranges(criterion, criterion.scale, target) if criterion.scale else None,
+        "levels": _levels(criterion, criterion.levels, target) if criterion.levels else None,
+    }
+    return _fill("entry", fields or {}, known, target)
 
 
 def _fill(definition: str, fields: Mapping[str, Any], known: Mapping[str, Any], target: str) -> Data:
-    """Return the fields of a definition in its order: those in `known`, and others that a target carries as written.
+    """Return the fields of a definition in its order: those `known`, if not None, and others that a target carries.
 
     Our own format has them all.
     """
@@ -72,29 +82,14 @@ def _fill(definition: str, fields: Mapping[str, Any], known: Mapping[str, Any], 
     return found
 
 
-def _of_criterion(criterion: Criterion, target: str) -> Data:
-    """Return the fields of a criterion that the model has, None for those that are absent."""
-    has_weight = "weight" in (criterion.fields or {}) and criterion.weight is not None
-    return {
-        "id": criterion.id,
-        "expected_outcome": criterion.outcome,
-        "weight": as_number(criterion.weight) if has_weight and criterion.weight is not None else None,
-        "required_min_score": None if criterion.levels else criterion.gate,
-        "required_min_level": criterion.gate if criterion.levels else None,
-        "score_ranges": _ranges(criterion, criterion.scale, target) if criterion.scale else None,
-        "levels": _levels(criterion, criterion.levels, target) if criterion.levels else None,
-    }
-
-
 def _levels(criterion: Criterion, levels: Iterable[Level], target: str) -> dict[int | None, str | None] | list[Data]:
     if isinstance((criterion.fields or {}).get("levels"), dict):
         return {level.number: level.outcome for level in levels}
-    return [_level(level, _written(criterion, level.path), target) for level in levels]
-
-
-def _level(level: Level, fields: Mapping[str, Any], target: str) -> Data:
-    known = {"level": level.number, "name": level.name, "expected_outcome": level.outcome}
-    return _fill("level", fields, known, target)
+    found = []
+    for level in levels:
+        known = {"level": level.number, "name": level.name, "expected_outcome": level.outcome}
+        found.append(_fill("level", _written(criterion, level.path), known, target))
+    return found
 
 
 def _ranges(criterion: Criterion, scale: Scale, target: str) -> dict[int, str | None] | list[Data]:

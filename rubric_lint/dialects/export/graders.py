@@ -6,7 +6,9 @@ formula of OpenAI holds the average. Sources: `model_graded_qa` of inspect_ai 0.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from keyword import kwlist
 from typing import Any, NamedTuple
 
@@ -47,9 +49,9 @@ def _ask(writing: Writing) -> Iterator[_Question]:
             steps, answers = _list_scores(criterion.scale)
         elif levels := sort_levels(criterion):
             numbers = [level.number or 0 for level in levels]
-            heads = [f"{level.number}{f' ({level.name})' if level.name else ''}" for level in levels]
             steps = tuple(
-                (head, each.outcome or "", each.outcome_path) for head, each in zip(heads, levels, strict=True)
+                (f"{each.number}{f' ({each.name})' if each.name else ''}", each.outcome or "", each.outcome_path)
+                for each in levels
             )
             answers, span = {str(number): number for number in numbers}, (numbers[0], numbers[-1])
         about = criterion.id, criterion.path, criterion.outcome or task
@@ -78,12 +80,10 @@ def _write_openai(writing: Writing) -> str:
         for path, text in [(asked.path, asked.task), *((path, text) for _, text, path in asked.steps)]:
             refuse_template(writing, path, text)
         lines = [f"Score {head}: {' '.join(text.split())}" for head, text, _ in asked.steps]  # one line each
-        prompt = [
-            asked.task or BY_ITS_ANSWERS,
-            "\n".join(lines or ["met: The output meets this.", "unmet: It does not."]),
-        ]
+        answers = "\n".join(lines or ["met: The output meets this.", "unmet: It does not."])
+        prompt = f"{asked.task or BY_ITS_ANSWERS}\n\n{answers}"
         told = "Question:\n{{item.input}}\n\nOutput:\n{{sample.output_text}}"
-        sent = [{"role": "developer", "content": "\n\n".join(prompt)}, {"role": "user", "content": told}]
+        sent = [{"role": "developer", "content": prompt}, {"role": "user", "content": told}]
         grader = {"name": asked.id, "model": "gpt-5-mini", "input": sent}
         if not asked.steps:
             graders[called] = {"type": "label_model", **grader, "labels": ["met", "unmet"], "passing_labels": ["met"]}
@@ -94,14 +94,14 @@ def _write_openai(writing: Writing) -> str:
             shifted = f"({called} {'+' if lowest < 0 else '-'} {abs(lowest)})" if lowest else called
             share = f"{shifted} / {highest - lowest}"
             if len(asked.answers) <= highest - lowest:
-                message = f"the rule that the answer is one of {', '.join(asked.answers)}"
-                writing.lose(
-                    name, asked.path, f"{message}: {writing.title} takes any number from {lowest} to {highest}"
-                )
+                message = f"the rule that the answer is one of {', '.join(asked.answers)}: {writing.title} takes any "
+                writing.lose(name, asked.path, f"{message}number from {lowest} to {highest}")
         terms.append(f"{Decimal(asked.weight):f} * {share}")
     total = sum(Decimal(asked.weight) for asked in questions)
     formula = f"({' + '.join(terms)}) / {total:f}" if len(terms) > 1 or total != 1 else share
-    writing.need("name the judge in `model`, and the field of your data with the question in place of `item.input`")
+    writing.gaps.append(
+        "name the judge in `model`, and the field of your data with the question in place of `item.input`"
+    )
     return to_json({"type": "multi", "name": name, "graders": graders, "calculate_output": formula})
 
 
@@ -235,56 +235,39 @@ def rubric(input, output, expected=None, **others):
 '''
 
 
-def _write_inspect(writing: Writing) -> str:
-    """Write a scorer of `model_graded_qa`, once for each criterion; its texts are values, so no template reads them."""
-    writing.need("use it as `Task(..., scorer=rubric())`; `--model-role grader=...` names the judge")
-    return _INSPECT.format(data=_write_data(writing))
-
-
-def _write_braintrust(writing: Writing) -> str:
-    """Write a scorer with an `LLMClassifier` for each criterion; its texts are values, so no template reads them."""
-    writing.need("use it as `Eval(..., scores=[rubric])`, and name the judge in `MODEL`")
-    return _BRAINTRUST.format(data=_write_data(writing))
-
-
-def _write_data(writing: Writing) -> str:
+def _write_program(template: str, advice: str, writing: Writing) -> str:
+    """Write a scorer with a question for each criterion; its texts are values, so no template reads them."""
+    writing.gaps.append(advice)
     name, rubric = writing.only
     criteria: list[dict[str, Any]] = []
     for asked in _ask(writing):
         lines = [f"{head}: {text}" for head, text, _ in asked.steps]
-        question = [
-            asked.task or BY_ITS_ANSWERS,
-            "\n".join(lines or ["yes: The output meets this.", "no: It does not."]),
-        ]
-        criteria.append(
-            {
-                "id": asked.id,
-                "weight": str(asked.weight),
-                "gate": asked.gate,
-                "question": "\n\n".join(question),
-                "span": list(asked.span),
-                "answers": asked.answers,
-            }
-        )
+        answers = "\n".join(lines or ["yes: The output meets this.", "no: It does not."])
+        question = f"{asked.task or BY_ITS_ANSWERS}\n\n{answers}"
+        about = {"id": asked.id, "weight": str(asked.weight), "gate": asked.gate, "question": question}
+        criteria.append({**about, "span": list(asked.span), "answers": asked.answers})
     at = {each: to_python(str(getattr(rubric.thresholds, each))) for each in ("pass_at", "borderline_at")}
-    return _DATA.format(name=to_python(name), criteria=to_python(criteria), **at)
+    return template.format(data=_DATA.format(name=to_python(name), criteria=to_python(criteria), **at))
 
 
 INSPECT = ExportTarget(
     "inspect",
     "Inspect",
     "a scorer with model_graded_qa for each criterion, as Python source",
-    _write_inspect,
+    partial(
+        _write_program, _INSPECT, "use it as `Task(..., scorer=rubric())`; `--model-role grader=...` names the judge"
+    ),
     is_single=True,
     keeps={"pass", "borderline"},
 )
-BRAINTRUST = ExportTarget(
-    "braintrust",
-    "Braintrust",
-    "a scorer with an LLMClassifier for each criterion, as Python source",
-    _write_braintrust,
-    is_single=True,
-    keeps={"pass", "borderline"},
+BRAINTRUST = replace(
+    INSPECT,
+    name="braintrust",
+    title="Braintrust",
+    summary="a scorer with an LLMClassifier for each criterion, as Python source",
+    writer=partial(
+        _write_program, _BRAINTRUST, "use it as `Eval(..., scores=[rubric])`, and name the judge in `MODEL`"
+    ),
 )
 OPENAI_GRADERS = ExportTarget(
     "openai-graders",

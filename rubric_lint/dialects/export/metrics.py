@@ -5,6 +5,7 @@ DeepEval gets them as Python, Confident AI as JSON, lightspeed-evaluation as YAM
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -12,8 +13,7 @@ from rubric_lint.dialects.export.entries import as_number, bounds, uncovered
 from rubric_lint.dialects.export.suites import group_cases
 from rubric_lint.dialects.export.target import ExportError, ExportTarget, Writing
 from rubric_lint.dialects.export.texts import to_json, to_python, to_yaml, write_decimal
-from rubric_lint.format.criterion import HIGHEST, LOWEST, Criterion, Scale, Shape
-from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Scale, Shape
 from rubric_lint.messages import name_scores
 
 _BY_ITS_RUBRIC = "Judge the actual output by the rubric: choose the outcome that describes it best."
@@ -122,33 +122,23 @@ def _write_deepeval(writing: Writing) -> str:
             writing.lose_threshold(name)
         for criterion in rubric.criteria:
             names.append(f"{name}/{criterion.id}" if several else criterion.id)
-            questions += _write_question(names[-1], criterion, rubric)
+            least = rubric.thresholds.pass_at if len(rubric.criteria) == 1 else Decimal(0)
+            questions += (  # the metric is 1 if the criterion is met, else 0
+                "        DAGMetric(",
+                f"            name={to_python(names[-1])},",
+                f"            dag=ask({to_python(criterion.outcome or '')}),",
+                "            model=model,",
+                f"            threshold={'1.0' if criterion.gate else write_decimal(least)},",
+                "        ),",
+            )
     _refuse_same(next(iter(writing.rubrics)), names)
-    head = _HEAD + "".join(_write_imports(has_scales=bool(scales), has_questions=bool(questions))) + _PARAMS
-    head += (_QUESTION if questions else "") + _MAKE
+    classes = ["DAGMetric"] * bool(questions) + ["GEval"] * bool(scales)
+    head = f"{_HEAD}from deepeval.metrics import {', '.join(classes)}\n"
+    head += "from deepeval.metrics.dag import BinaryJudgementNode, DeepAcyclicGraph\n" if questions else ""
+    head += "from deepeval.metrics.g_eval import Rubric\n" if scales else ""
+    head += f"from deepeval.test_case import SingleTurnParams\n{_PARAMS}{_QUESTION if questions else ''}{_MAKE}"
     lines = [*(line for metric in metrics for line in _write_geval(metric)), *questions]
     return "\n".join([head.removesuffix("\n"), *lines, "    ]\n"])
-
-
-def _write_imports(*, has_scales: bool, has_questions: bool) -> Iterator[str]:
-    names = ["DAGMetric"] * has_questions + ["GEval"] * has_scales
-    yield f"from deepeval.metrics import {', '.join(names)}\n"
-    if has_questions:
-        yield "from deepeval.metrics.dag import BinaryJudgementNode, DeepAcyclicGraph\n"
-    if has_scales:
-        yield "from deepeval.metrics.g_eval import Rubric\n"
-    yield "from deepeval.test_case import SingleTurnParams\n"
-
-
-def _write_question(name: str, criterion: Criterion, rubric: Rubric) -> Iterator[str]:
-    """Write the metric of a checklist criterion: 1 if it is met, else 0."""
-    least = rubric.thresholds.pass_at if len(rubric.criteria) == 1 else Decimal(0)
-    yield "        DAGMetric("
-    yield f"            name={to_python(name)},"
-    yield f"            dag=ask({to_python(criterion.outcome or '')}),"
-    yield "            model=model,"
-    yield f"            threshold={'1.0' if criterion.gate else write_decimal(least)},"
-    yield "        ),"
 
 
 def _write_geval(metric: _Metric) -> Iterator[str]:
@@ -174,37 +164,26 @@ def _write_confident_ai(writing: Writing) -> str:
     """Write the metric, or a list of several; the format has no field for the threshold."""
     metrics = _make_metrics(writing, {name: name for name in writing.rubrics}, several=len(writing.rubrics) > 1)
     shown = ", ".join(f"{metric.name} {metric.threshold}" for metric in metrics)
-    written = [
-        (name, field.path)
-        for name in writing.rubrics
-        for field in writing.source(name).fields
-        if field.path[-1] == "threshold"
-    ]
+    fields = [(name, field.path) for name in writing.rubrics for field in writing.source(name).fields]
+    written = [each for each in fields if each[1][-1] == "threshold"]
     first, rubric = next(iter(writing.rubrics.items()))
     for name, place in written or [(first, rubric.path)]:
         writing.lose(name, place, f"the threshold of each metric ({shown}): set it where the metric is used")
-    payloads = [*map(_write_payload, metrics)]
+    payloads = []
+    for metric in metrics:
+        task = {"criteria": metric.task} if metric.task else {"evaluationSteps": [_BY_ITS_RUBRIC]}
+        bands = [{"scoreRange": list(scores), "expectedOutcome": outcome} for scores, outcome in metric.ranges]
+        about = {"name": metric.name, "evaluationParams": ["input", "actualOutput"], "multiTurn": False}
+        payloads.append({**about, **task, **metric.extras, "rubric": bands})
     return to_json(payloads[0] if len(payloads) == 1 else payloads)
-
-
-def _write_payload(metric: _Metric) -> dict[str, Any]:
-    return {
-        "name": metric.name,
-        "evaluationParams": ["input", "actualOutput"],
-        "multiTurn": False,
-        **({"criteria": metric.task} if metric.task else {"evaluationSteps": [_BY_ITS_RUBRIC]}),
-        **metric.extras,
-        "rubric": [{"scoreRange": list(scores), "expectedOutcome": outcome} for scores, outcome in metric.ranges],
-    }
 
 
 def _write_lightspeed(writing: Writing) -> str:
     """Write evaluation data for a suite with questions, else the `metrics_metadata` of a system configuration."""
     suite = writing.suite
     if not suite or not any("input" in case.fields for case in suite.cases.values()):
-        turn = _configure(
-            _make_metrics(writing, {name: name for name in writing.rubrics}, several=len(writing.rubrics) > 1)
-        )
+        names = {name: name for name in writing.rubrics}
+        turn = _configure(_make_metrics(writing, names, several=len(names) > 1))
         return to_yaml({"metrics_metadata": {"turn_level": turn}})
     conversations: list[dict[str, Any]] = []
     asks_nothing: list[str] = []
@@ -222,56 +201,43 @@ def _write_lightspeed(writing: Writing) -> str:
         conversations.append({"conversation_group_id": case.name, "turns": [turn]})
     if asks_nothing:
         told = "it is not one plain text, so it is left empty"
-        writing.need(f"`query`, the question, of {', '.join(asks_nothing)}: {told}")
+        writing.gaps.append(f"`query`, the question, of {', '.join(asks_nothing)}: {told}")
     return to_yaml(conversations)
 
 
 def _configure(metrics: Iterable[_Metric]) -> dict[str, Any]:
-    return {
-        f"geval:{metric.name}": {
-            "criteria": metric.task or _BY_ITS_RUBRIC,
-            "evaluation_params": ["query", "response"],
-            **metric.extras,
-            "rubrics": [
-                {"score_range": list(scores), "expected_outcome": outcome} for scores, outcome in metric.ranges
-            ],
-            "threshold": as_number(metric.threshold),
-        }
-        for metric in metrics
-    }
+    made: dict[str, Any] = {}
+    for metric in metrics:
+        bands = [{"score_range": list(scores), "expected_outcome": outcome} for scores, outcome in metric.ranges]
+        about = {"criteria": metric.task or _BY_ITS_RUBRIC, "evaluation_params": ["query", "response"], **metric.extras}
+        made[f"geval:{metric.name}"] = {**about, "rubrics": bands, "threshold": as_number(metric.threshold)}
+    return made
 
 
 _SCALES = (Shape.HOLISTIC, Shape.SCORE_RANGES)
-_LIMIT = "its metrics give one score from 0 to 10"
-_AVERAGE = "judges each metric separately, so an answer that misses no gate passes"
 DEEPEVAL = ExportTarget(
     "deepeval",
     "DeepEval",
     "GEval and DAG metrics, as Python source",
     _write_deepeval,
     shapes=(*_SCALES, Shape.CHECKLIST),
-    limit=_LIMIT,
+    limit="its metrics give one score from 0 to 10",
     keeps={"pass"},
-    average=_AVERAGE,
+    average="judges each metric separately, so an answer that misses no gate passes",
 )
-CONFIDENT_AI = ExportTarget(
-    "deepeval-json",
-    "Confident AI",
-    "GEval metrics, as the JSON of Confident AI",
-    _write_confident_ai,
+CONFIDENT_AI = replace(
+    DEEPEVAL,
+    name="deepeval-json",
+    title="Confident AI",
+    summary="GEval metrics, as the JSON of Confident AI",
+    writer=_write_confident_ai,
     shapes=_SCALES,
-    limit=_LIMIT,
-    keeps={"pass"},
-    average=_AVERAGE,
 )
-LIGHTSPEED = ExportTarget(
-    "lightspeed",
-    "lightspeed-evaluation",
-    "GEval metrics in YAML, as metrics_metadata, or for a suite in evaluation data",
-    _write_lightspeed,
-    shapes=_SCALES,
-    limit=_LIMIT,
+LIGHTSPEED = replace(
+    CONFIDENT_AI,
+    name="lightspeed",
+    title="lightspeed-evaluation",
+    summary="GEval metrics in YAML, as metrics_metadata, or for a suite in evaluation data",
+    writer=_write_lightspeed,
     shows=frozenset({"id", "input", "expected_output"}),
-    keeps={"pass"},
-    average=_AVERAGE,
 )

@@ -27,7 +27,7 @@ from rubric_lint.dialects.export.target import (
     find_formula,
     is_plain,
 )
-from rubric_lint.dialects.search.agentv_suites import find_unread, load_tables
+from rubric_lint.dialects.search.agentv_suites import EVALUATORS, OLD_FIELDS, find_unread, load_tables
 from rubric_lint.dialects.tables.markdown_file import unescape as unescape_markdown
 from rubric_lint.format.criterion import is_number
 from rubric_lint.format.rubric import Rubric
@@ -39,15 +39,6 @@ from rubric_lint.text.path import Path
 
 AGENTV_4, AGENTV_5, PROMPTFOO, OURS = "agentv-4", "agentv-5", "promptfoo", "rubric"
 
-# The fields of cases before AgentV 3, and their names since then.
-_OLDER_WORDS = {
-    "input_messages": "input",
-    "expected_messages": "expected_output",
-    "expected_outcome": "criteria",
-}
-
-ASSERTION_LISTS = ("assertions", "assert", "evaluators")
-"""The fields of a case that hold assertions; each also below `execution`."""
 
 _BY_AGENTV = frozenset({"metadata", "input_files", "conversation_id", "suite", "depends_on", "on_dependency_failure"})
 _CASE_FIELDS = {
@@ -88,7 +79,6 @@ _FIELD_NAMES = {
     AGENTV_5: {"label": "metric", "budget": "budget"},
     PROMPTFOO: {"label": "metric", "budget": "threshold"},
 }
-_USUAL_THRESHOLD = 0.8  # the average from which AgentV passes a test that says nothing else
 
 
 class Use(NamedTuple):
@@ -230,8 +220,8 @@ class _Taken:
 
 
 # A suite of ours, of AgentV or of promptfoo.
-_SHARED = {(name,) for name in ("execution", "default_test", "defaultTest", *ASSERTION_LISTS)}
-_OF_CASES = frozenset({"input", "input_messages", "vars", "criteria", "expected_output", *ASSERTION_LISTS})
+_SHARED = {(name,) for name in ("execution", "default_test", "defaultTest", *EVALUATORS)}
+_OF_CASES = frozenset({"input", "input_messages", "vars", "criteria", "expected_output", *EVALUATORS})
 _HOLDERS = {("execution", AGENTV_4), ("defaultTest", PROMPTFOO)}
 _OTHER, _CHECK, _SET = "\0", "\0check", "\0set"  # names of what has no common name
 
@@ -252,9 +242,8 @@ def _read_suite(pairs: Iterable[tuple[Document, list[Use]]], system: str) -> _Su
     if system == PROMPTFOO:  # cases are named by `metadata.id`, else by their descriptions, if these tell them apart
         read = [_read_name(case) for case in cases]
         names = [name for name, _ in read if name]
-        cases = [
-            named if name and names.count(name) == 1 else case for case, (name, named) in zip(cases, read, strict=True)
-        ]
+        pairs_of_cases = zip(cases, read, strict=True)
+        cases = [named if names.count(name) == 1 else case for case, (name, named) in pairs_of_cases]
     return _Suite(system, fields, tuple(others), tuple(cases), tuple(sorted(shared, key=str)))
 
 
@@ -280,7 +269,7 @@ def find_case(document: Document, path: Path) -> CaseKey | None:
 
 
 def _lists_of_cases() -> frozenset[str]:
-    return case_lists() - set(ASSERTION_LISTS) - {"rubrics"}
+    return case_lists() - set(EVALUATORS) - {"rubrics"}
 
 
 def _read_document(
@@ -329,7 +318,7 @@ def _find_assertions(rubric: Rubric) -> Iterator[Path]:
     path = view.path if view else rubric.path
     yield path
     ends = (end for end in range(len(path) - 1, 1, -1) if isinstance(path[end - 1], int))
-    if end := next((end for end in ends if path[end - 2] in ASSERTION_LISTS), 0):
+    if end := next((end for end in ends if path[end - 2] in EVALUATORS), 0):
         yield path[:end]
 
 
@@ -338,12 +327,12 @@ def _read_field(part: Part, system: str, taken: _Taken) -> Iterator[tuple[str, P
     name = str(part.path[-1])
     if part.path in taken.used:
         return
-    if name in ASSERTION_LISTS:
+    if name in EVALUATORS:
         yield from _read_checks(part, taken)
     elif isinstance(part.value, dict) and (name, system) in _HOLDERS:
         for inner in part.items():
             own = str(inner.path[-1])
-            if own in ASSERTION_LISTS:
+            if own in EVALUATORS:
                 yield from _read_checks(inner, taken)
             elif inner.path not in taken.used:
                 is_named = own == "threshold" or name == "execution"
@@ -353,7 +342,7 @@ def _read_field(part: Part, system: str, taken: _Taken) -> Iterator[tuple[str, P
     elif part.path in taken.above:
         yield from ((_OTHER, each) for each in taken.rest(part))
     else:
-        yield (_OLDER_WORDS.get(name, name) if system == AGENTV_4 and len(part.path) > 1 else name), part
+        yield (OLD_FIELDS.get(name, name) if system == AGENTV_4 and len(part.path) > 1 else name), part
 
 
 def _read_checks(part: Part, taken: _Taken) -> Iterator[tuple[str, Part]]:
@@ -364,7 +353,7 @@ def _read_checks(part: Part, taken: _Taken) -> Iterator[tuple[str, Part]]:
         yield _OTHER, part
         return
     for item in part.items():
-        inner = next((name for name in ASSERTION_LISTS if isinstance(item.value, dict) and name in item.value), "")
+        inner = next((name for name in EVALUATORS if isinstance(item.value, dict) and name in item.value), "")
         if item.path in taken.used:
             continue
         if item.path not in taken.above:
@@ -411,7 +400,9 @@ def _read_records_of(
     """Return the records of a document as cases, and what is in none; put the record of each rubric into `places`."""
     taken = _Taken(path for use in uses for path in _find_used(use))
     rest = [each for each in taken.rest(Part((), document.data, document.number)) if each.path != ("$schema",)]
-    is_record = {part.path[:-1] for part in rest if _is_in_record(part)}
+    # The question or the reference shows a record: a mapping that stands alone or in a list.
+    told = [part for part in rest if len(part.path) == 1 or (part.path and isinstance(part.path[-2], int))]
+    is_record = {part.path[:-1] for part in told if _name_of(part) not in {"", _ABOUT}}
     called: dict[Path, str] = {}
     for use in uses:
         ends = range(len(use.rubric.path) - 1, -1, -1)
@@ -464,12 +455,6 @@ def _find_used(use: Use) -> Iterator[Path]:
         yield view.threshold_path
     if view and view.dialect.name == "shape":  # its table points to a scale beside the criteria, for example
         yield from (place for place in view.sources if place[: len(rubric.path)] != rubric.path)
-
-
-def _is_in_record(part: Part) -> bool:
-    """Return whether a part is the question or the reference of a mapping that stands alone or in a list."""
-    is_record = len(part.path) == 1 or (bool(part.path) and isinstance(part.path[-2], int))
-    return is_record and _name_of(part) not in {"", _ABOUT}
 
 
 def _name_of(part: Part) -> str:
@@ -558,16 +543,10 @@ def _as_text(value: Any, source: str, target: str, known: Collection[str]) -> An
 
 
 def _is_messages(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(
-            isinstance(each, dict)
-            and each.keys() == {"role", "content"}
-            and all(isinstance(text, str) for text in each.values())
-            for each in value
-        )
-    )
+    items = value if isinstance(value, list) else []
+    mappings = [each for each in items if isinstance(each, dict) and each.keys() == {"role", "content"}]
+    is_text = all(isinstance(text, str) for each in mappings for text in each.values())
+    return bool(items) and len(mappings) == len(items) and is_text
 
 
 def _has_variable(value: Any) -> bool:
@@ -716,12 +695,11 @@ class _Carrier:
     def _lose_sets(self, case: _Case) -> None:
         """Report what changes in the score without the sets of assertions."""
         for part in case.sets:
-            self.lose(
-                part, f"the set of assertions: {self.title} counts each of them by itself, so the score may change"
-            )
+            told = f"{self.title} counts each of them by itself, so the score may change"
+            self.lose(part, f"the set of assertions: {told}")
             for inner in part.items():
                 name, value = inner.path[-1], inner.value
-                if name not in {"type", *ASSERTION_LISTS}:
+                if name not in {"type", *EVALUATORS}:
                     shown = f" {value}" if isinstance(value, str | int | float) else ""
                     self.lose(inner, f"the {name}{shown} of the set of assertions: {self.title} has no sets")
 
@@ -902,7 +880,7 @@ class _Carrier:
         if "threshold" in case.fields or "threshold" in self.suite.fields:
             return {}
         if self.target == PROMPTFOO and (self.source == AGENTV_5 or (self.source == AGENTV_4 and case.checks)):
-            return {"threshold": _USUAL_THRESHOLD}
+            return {"threshold": 0.8}  # the average from which AgentV passes a test that says nothing else
         if self.source == PROMPTFOO and self.target in {AGENTV_4, AGENTV_5} and case.checks:
             message = f"that every assertion of `{case.name}` must pass: {self.title} takes their average"
             self.losses.append((*case.key, message))

@@ -1,14 +1,14 @@
 """Write suites: a test for each case, with its rubrics. For our own format, AgentV 4 and 5, and promptfoo."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.export.entries import as_entries, as_number, bounds, sort_levels, uncovered
-from rubric_lint.dialects.export.suite import ASSERTION_LISTS, VARIABLE, split_gate
+from rubric_lint.dialects.export.suite import VARIABLE, split_gate
 from rubric_lint.dialects.export.target import (
     CarriedCase,
     ExportError,
@@ -18,6 +18,7 @@ from rubric_lint.dialects.export.target import (
     find_holder,
 )
 from rubric_lint.dialects.export.texts import to_yaml
+from rubric_lint.dialects.search.agentv_suites import EVALUATORS
 from rubric_lint.format.criterion import HIGHEST, USUAL_THRESHOLDS, Criterion, Shape, to_fraction
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import newest
@@ -72,7 +73,7 @@ class _Case(NamedTuple):
         ]
         for part in self.carried.sets:
             if self.set_of(part.path) == holder:
-                name = next(name for name in ASSERTION_LISTS if name in part.value)
+                name = next(name for name in EVALUATORS if name in part.value)
                 made.append((part.path, {**part.value, name: self.nested(write, part.path)}))
         return [each for _, each in sorted(made, key=lambda part: self._order(part[0]))]
 
@@ -84,7 +85,7 @@ class _Case(NamedTuple):
     def _order(self, path: Path) -> Path:
         """Return the indexes of an assertion in its case; -1 for the case's own rubrics."""
         path = path[self.start :]
-        if path and path[0] not in {*ASSERTION_LISTS, "execution"} and not isinstance(path[0], int):
+        if path and path[0] not in {*EVALUATORS, "execution"} and not isinstance(path[0], int):
             return (-1,)
         return tuple(step for step in path if isinstance(step, int)) or (-1,)
 
@@ -187,10 +188,12 @@ class _AgentV:
             unknown = [name for name, source in given.items() if not source.question]
             unread = [name for name, source in given.items() if source.question and not self._question(source)]
         if unknown:
-            writing.need(f"`input`, the question, of {', '.join(unknown)}: the file has none, so it is left empty")
+            writing.gaps.append(
+                f"`input`, the question, of {', '.join(unknown)}: the file has none, so it is left empty"
+            )
         if not writing.suite and unread:
             told = "not plain text, so it is left empty; copy it from the case"
-            writing.need(f"`input`, the question, of {', '.join(unread)}: {told}")
+            writing.gaps.append(f"`input`, the question, of {', '.join(unread)}: {told}")
         return to_yaml({**about, "tests": tests})
 
     def _question(self, source: ExportSource) -> str:
@@ -215,9 +218,16 @@ class _AgentV:
 
     def _assertion(self, writing: Writing, case: _Case, member: _Member) -> dict[str, Any]:
         rubric, view = member.rubric, member.rubric.view
-        if not member.source.place:  # what is in a suite is judged by AgentV already
-            for criterion, best in _find_open_gates(rubric):
-                told = f"{writing.title} passes a test by its score, which reaches {best:.3g} with the gate missed"
+        weights = [Fraction(1) if each.weight is None else to_fraction(each.weight) for each in rubric.criteria]
+        total = sum(weights)
+        for criterion, weight in zip(rubric.criteria, weights, strict=True):
+            missed = Fraction(criterion.gate - 1, HIGHEST) if criterion.gate and criterion.scale else Fraction(0)
+            best = 1 - weight * (1 - missed) / total if total else Fraction(0)
+            is_open = criterion.gate and best >= to_fraction(rubric.thresholds.pass_at)
+            if is_open and not member.source.place:  # what is in a suite is judged by AgentV already
+                told = (
+                    f"{writing.title} passes a test by its score, which reaches {float(best):.3g} with the gate missed"
+                )
                 writing.lose(member.name, criterion.gate_path, f"the gate {criterion.gate} of `{criterion.id}`: {told}")
         extras = writing.extras(member.name)
         if member.label and self.label not in extras:
@@ -235,17 +245,6 @@ class _AgentV:
 
 
 _PROMPTS = ["{{ input }}"]
-
-
-def _find_open_gates(rubric: Rubric) -> Iterator[tuple[Criterion, float]]:
-    """Yield the criteria with a gate whose miss leaves a score that passes, with the highest such score."""
-    weights = [Fraction(1) if each.weight is None else to_fraction(each.weight) for each in rubric.criteria]
-    total = sum(weights)
-    for criterion, weight in zip(rubric.criteria, weights, strict=True):
-        missed = Fraction(criterion.gate - 1, HIGHEST) if criterion.gate and criterion.scale else Fraction(0)
-        best = 1 - weight * (1 - missed) / total if total else Fraction(0)
-        if criterion.gate and best >= to_fraction(rubric.thresholds.pass_at):
-            yield criterion, float(best)
 
 
 def _refuse_variables(writing: Writing, members: Iterable[_Member]) -> None:
@@ -313,7 +312,8 @@ def _word_scale(criterion: Criterion) -> str | None:
     """
     if criterion.scale:
         bands = sorted(criterion.scale.bands, key=bounds)
-        steps = [(" to ".join(_tenths(each) for each in dict.fromkeys(bounds(band))), band.outcome) for band in bands]
+        tenths = [[f"{(Decimal(score) / HIGHEST).normalize():f}" for score in bounds(band)] for band in bands]
+        steps = [(" to ".join(dict.fromkeys(each)), band.outcome) for each, band in zip(tenths, bands, strict=True)]
     elif criterion.levels:
         levels = sort_levels(criterion)
         numbers = [level.number or 0 for level in levels]
@@ -325,14 +325,8 @@ def _word_scale(criterion: Criterion) -> str | None:
     else:
         return criterion.outcome or ""
     lines = "\n".join(f"Score {worth}: {outcome}" for worth, outcome in steps)
-    return "\n\n".join([_BY_SCALE, *([criterion.outcome] if criterion.outcome else []), lines])
-
-
-def _tenths(score: int) -> str:
-    return f"{(Decimal(score) / HIGHEST).normalize():f}"
-
-
-_BY_SCALE = "Judge the output by this scale, and give the score that describes it best."
+    told = "Judge the output by this scale, and give the score that describes it best."
+    return "\n\n".join([told, *([criterion.outcome] if criterion.outcome else []), lines])
 
 
 def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str, Any]:
@@ -346,11 +340,8 @@ def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str
     rubric = member.rubric
     label = {"metric": escape(member.label)} if member.label and not case.set_of(member.path) else {}
     extras = writing.extras(member.name)
-    extras = {
-        **label,
-        **member.weight_beside(case, extras),
-        **(extras if member.source.is_template else escape(extras)),
-    }
+    written = extras if member.source.is_template else escape(extras)
+    extras = {**label, **member.weight_beside(case, extras), **written}
     gated = {bool(criterion.gate) for criterion in rubric.criteria}
     texts = [_word_scale(criterion) for criterion in rubric.criteria]
     if (
@@ -361,20 +352,13 @@ def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str
     ):
         # Without a threshold of its own, an assertion passes with a score of 0 if the judge does not say `pass: false`.
         threshold = {} if gated == {True} else {"threshold": as_number(rubric.thresholds.pass_at)}
-        entries = (
-            entry if isinstance(entry, dict) else {"expected_outcome": entry}
-            for entry in as_entries(rubric, "promptfoo")
-        )
-        checks = [
-            {
-                "type": "llm-rubric",
-                **({"metric": escape(entry["id"])} if "id" in entry else {}),
-                **({"weight": entry["weight"]} if "weight" in entry else {}),
-                "value": escape(text),
-                **({} if threshold else {"threshold": as_number(rubric.thresholds.pass_at)}),
-            }
-            for entry, text in zip(entries, texts, strict=True)
-        ]
+        checks = []
+        for entry, text in zip(as_entries(rubric, "promptfoo"), texts, strict=True):
+            own = entry if isinstance(entry, dict) else {}
+            check = {"type": "llm-rubric"} | ({"metric": escape(own["id"])} if "id" in own else {})
+            check |= {"weight": own["weight"]} if "weight" in own else {}
+            check["value"] = escape(text)
+            checks.append(check if threshold else {**check, "threshold": as_number(rubric.thresholds.pass_at)})
         for scale in rubric.scales:
             if gaps := uncovered(scale):
                 told = f"{name_scores(gaps)}, which no band covers: {writing.title} accepts any score"
@@ -389,18 +373,12 @@ def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str
             writing.lose(member.name, criterion.gate_path, f"the gate {criterion.gate} of `{criterion.id}`: {told}")
     asked = _ASKED[rubric.shape or Shape.CHECKLIST] + ("" if rubric.shape is Shape.HOLISTIC else _WEIGHTS)
     asked += _GATES if any(criterion.gate for criterion in rubric.criteria) else ""
-    written = to_yaml({"rubrics": as_entries(rubric, "promptfoo")})
-    told = f"Judge the output by this rubric, and give a score from 0 to 1. {asked}\n\n{written}"
-    return {
-        "type": "llm-rubric",
-        **extras,
-        "value": escape(told),
-        "threshold": as_number(rubric.thresholds.pass_at),
-    }
+    told = f"Judge the output by this rubric, and give a score from 0 to 1. {asked}\n\n"
+    told += to_yaml({"rubrics": as_entries(rubric, "promptfoo")})
+    threshold = {"threshold": as_number(rubric.thresholds.pass_at)}
+    return {"type": "llm-rubric", **extras, "value": escape(told), **threshold}
 
 
-_OF_AGENTV = (Shape.CHECKLIST, Shape.SCORE_RANGES)
-_LIMIT = "its rubrics have checklist criteria or score ranges"
 RUBRIC = ExportTarget(
     "rubric",
     "rubric-lint",
@@ -414,19 +392,18 @@ AGENTV_4 = ExportTarget(
     "AgentV 4",
     "tests for AgentV 4.x, as YAML",
     _AgentV("assertions", "rubrics", "criteria", "name", is_template=False).write,
-    shapes=_OF_AGENTV,
-    limit=_LIMIT,
+    shapes=(Shape.CHECKLIST, Shape.SCORE_RANGES),
+    limit="its rubrics have checklist criteria or score ranges",
     has_cases=True,
     keeps={"pass"},
 )
-AGENTV_5 = ExportTarget(
-    "agentv-5",
-    "AgentV 5",
-    "tests for AgentV 5.1 and later, as YAML",
-    _AgentV("assert", "llm-rubric", "value", "metric", is_template=True).write,
-    shapes=_OF_AGENTV,
-    limit=_LIMIT,
-    has_cases=True,
+AGENTV_5 = replace(
+    AGENTV_4,
+    name="agentv-5",
+    title="AgentV 5",
+    summary="tests for AgentV 5.1 and later, as YAML",
+    writer=_AgentV("assert", "llm-rubric", "value", "metric", is_template=True).write,
+    keeps=(),
 )
 PROMPTFOO = ExportTarget(
     "promptfoo",

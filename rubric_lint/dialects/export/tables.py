@@ -17,14 +17,13 @@ from rubric_lint.dialects.tables.cells import MUST_BE_MET
 from rubric_lint.dialects.tables.csv_file import armed
 from rubric_lint.dialects.tables.excel_file import LONGEST, encode_text
 from rubric_lint.dialects.tables.markdown_file import CASE_TEXTS, unescape
-from rubric_lint.format.criterion import HIGHEST, Band, Criterion, Level, Shape
+from rubric_lint.format.criterion import HIGHEST, Band, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import escape, is_obeyed, percent, table, visible
 from rubric_lint.text.path import Path
 
 if TYPE_CHECKING:
     from openpyxl.cell.cell import Cell
-    from openpyxl.worksheet.worksheet import Worksheet
 
 
 class _Value(NamedTuple):
@@ -56,39 +55,32 @@ def _make_sheet(rubric: Rubric) -> _Sheet:
 
     The header names the fields as `rubric-lint import` reads them.
     """
-    if rubric.shape is Shape.HOLISTIC:
-        rows = [dict(_lay_out_band(band)) for band in rubric.scales[0].bands]
-    else:
-        rows = [row for criterion in rubric.criteria for row in _lay_out(criterion)]
+    bands = rubric.scales[0].bands if rubric.shape is Shape.HOLISTIC else ()
+    rows = [_lay_out_band(band) for band in bands]
+    for criterion in rubric.criteria:
+        scale = [_lay_out_band(band) for band in criterion.scale.bands] if criterion.scale else []
+        for level in criterion.levels or ():
+            number, name = _Value(level.number, level.number_path), _Value(level.name, level.path)
+            outcome = _Value(level.outcome, level.outcome_path)
+            scale.append({"level": number, "name": name, "expected_outcome": outcome})
+        own = {"id": _Value(criterion.id, criterion.path_of("id"))}
+        if criterion.outcome is not None:
+            judged = "what is judged" if scale else "expected_outcome"
+            own[judged] = _Value(criterion.outcome, criterion.outcome_path)
+        if "weight" in (criterion.fields or {}) and criterion.weight is not None:
+            own["weight"] = _Value(as_number(criterion.weight), criterion.path_of("weight"))
+        if criterion.gate is not None:
+            gate = "required_min_level" if criterion.levels else "required_min_score"
+            own[gate] = _Value(criterion.gate, criterion.gate_path)
+        rows += [{**own, **row} for row in scale or [{}]]
     heads = tuple(head for head in _HEADS if any(head in row and row[head].content not in {None, ""} for row in rows))
     empty = _Value(None, ())
     return _Sheet(heads, tuple(tuple(row.get(head, empty) for head in heads) for row in rows))
 
 
-def _lay_out(criterion: Criterion) -> Iterator[dict[str, _Value]]:
-    scale = [dict(_lay_out_band(band)) for band in criterion.scale.bands] if criterion.scale else []
-    scale += [dict(_lay_out_level(level)) for level in criterion.levels or ()]
-    judged = "what is judged" if scale else "expected_outcome"
-    gate = "required_min_level" if criterion.levels else "required_min_score"
-    own = {"id": _Value(criterion.id, criterion.path_of("id"))}
-    if criterion.outcome is not None:
-        own[judged] = _Value(criterion.outcome, criterion.outcome_path)
-    if "weight" in (criterion.fields or {}) and criterion.weight is not None:
-        own["weight"] = _Value(as_number(criterion.weight), criterion.path_of("weight"))
-    if criterion.gate is not None:
-        own[gate] = _Value(criterion.gate, criterion.gate_path)
-    yield from ({**own, **row} for row in scale or [{}])
-
-
-def _lay_out_band(band: Band) -> Iterator[tuple[str, _Value]]:
-    yield "score_range", _Value(word_band(band), band.path)
-    yield "expected_outcome", _Value(band.outcome, band.outcome_path)
-
-
-def _lay_out_level(level: Level) -> Iterator[tuple[str, _Value]]:
-    yield "level", _Value(level.number, level.number_path)
-    yield "name", _Value(level.name, level.path)
-    yield "expected_outcome", _Value(level.outcome, level.outcome_path)
+def _lay_out_band(band: Band) -> dict[str, _Value]:
+    scores, outcome = _Value(word_band(band), band.path), _Value(band.outcome, band.outcome_path)
+    return {"score_range": scores, "expected_outcome": outcome}
 
 
 def _lose_beside(writing: Writing, name: str, sheet: _Sheet) -> None:
@@ -147,6 +139,8 @@ def _write_excel(writing: Writing) -> bytes:
         ImportError: if openpyxl is not installed.
     """
     from openpyxl import Workbook  # noqa: PLC0415  (an extra; a quarter of a second)
+    from openpyxl.styles import Alignment, Font  # noqa: PLC0415
+    from openpyxl.utils import get_column_letter  # noqa: PLC0415
 
     book = Workbook()
     book.remove(book.worksheets[0])
@@ -163,7 +157,13 @@ def _write_excel(writing: Writing) -> bytes:
         for number, row in enumerate(made.rows, 2):
             for column, value in enumerate(row, 1):
                 fill(sheet.cell(number, column), value.content)
-        _style(sheet, made.heads)
+        sheet.freeze_panes = "A2"
+        for column, head in enumerate(made.heads, 1):
+            sheet.cell(1, column).font = Font(bold=True)
+            width = {"what is judged": 40, "expected_outcome": 80}.get(head, 20)
+            sheet.column_dimensions[get_column_letter(column)].width = width
+        for cell in (cell for written in sheet.iter_rows(min_row=2) for cell in written):
+            cell.alignment = Alignment(wrap_text=True, vertical="top")
         _lose_beside(writing, name, made)
     stream = io.BytesIO()
     book.save(stream)
@@ -181,20 +181,6 @@ def fill(cell: "Cell", content: str | int | Decimal | None) -> None:
         cell.value = encode_text(text)
         cell.data_type = "s"  # a text that begins with = is not a formula
         cell.number_format = "@"  # keeps Excel from making a formula or a date of a text that somebody edits
-
-
-def _style(sheet: "Worksheet", heads: tuple[str, ...]) -> None:
-    from openpyxl.styles import Alignment, Font  # noqa: PLC0415
-    from openpyxl.utils import get_column_letter  # noqa: PLC0415
-
-    sheet.freeze_panes = "A2"
-    for column, head in enumerate(heads, 1):
-        sheet.cell(1, column).font = Font(bold=True)
-        width = {"what is judged": 40, "expected_outcome": 80}.get(head, 20)
-        sheet.column_dimensions[get_column_letter(column)].width = width
-    for row in sheet.iter_rows(min_row=2):
-        for cell in row:
-            cell.alignment = Alignment(wrap_text=True, vertical="top")
 
 
 _FORBIDDEN = re.compile(r"[\\/*?:\[\]\x00-\x1f\ufffe\uffff]")
@@ -238,10 +224,8 @@ def _write_markdown(writing: Writing) -> str:
     for name, rubric in writing.rubrics.items():
         for text, path in _make_sheet(rubric).texts:
             if unescape(escape(text)).strip() != text:
-                message = (
-                    "what Markdown cannot show: white space that it joins, invisible characters, orders to CI systems"
-                )
-                writing.lose(name, path, message)
+                told = "white space that it joins, invisible characters, orders to CI systems"
+                writing.lose(name, path, f"what Markdown cannot show: {told}")
         for criterion in rubric.criteria:
             if not criterion.scale and not criterion.levels and criterion.gate not in {None, HIGHEST}:
                 shown = f"shown as `{MUST_BE_MET}`, which is {HIGHEST}"
@@ -293,12 +277,7 @@ def _list_bands(bands: Iterable[Band]) -> Iterator[tuple[str, str]]:
 _BOTH = {"pass", "borderline"}
 CSV = ExportTarget("csv", "CSV", "a table for spreadsheets, as CSV", _write_csv, is_single=True, keeps=_BOTH)
 EXCEL = ExportTarget(
-    "xlsx",
-    "Excel",
-    "a sheet for each rubric, as an Excel workbook",
-    _write_excel,
-    shows=frozenset({"id"}),
-    keeps=_BOTH,
+    "xlsx", "Excel", "a sheet for each rubric, as an Excel workbook", _write_excel, shows=frozenset({"id"}), keeps=_BOTH
 )
 MARKDOWN = ExportTarget(
     "markdown",

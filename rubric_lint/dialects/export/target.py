@@ -408,10 +408,6 @@ class Writing:
         view = self.rubrics[name].view
         self.losses.append(Loss(name, view.place(path) if view else path, message))
 
-    def need(self, message: str) -> None:
-        """Report what the user has to add to the file."""
-        self.gaps.append(message)
-
     def source(self, name: str) -> ExportSource:
         """Return the source of a rubric."""
         return self.sources.get(name, ExportSource())

@@ -20,7 +20,8 @@ def _mapping(mapping: dict[Any, Any], pad: str) -> Iterator[str]:
     for key, value in mapping.items():
         text = _write_value(key, "")
         name = _quote(key) if isinstance(key, str) and "\n" in text else text
-        head = f"{pad}{name}:" if len(name) < _LONGEST_KEY else f"{pad}? {name}\n{pad}:"
+        # Readers look for the colon within 1024 characters.
+        head = f"{pad}{name}:" if len(name) < 1000 else f"{pad}? {name}\n{pad}:"
         if isinstance(value, dict) and value:
             yield head
             yield from _mapping(value, f"{pad}  ")
@@ -46,9 +47,6 @@ def _sequence(items: list[Any], pad: str) -> Iterator[str]:
 
 def _is_flow(items: list[Any]) -> bool:
     return all(type(item) is int for item in items)
-
-
-_LONGEST_KEY = 1000  # readers look for the colon within 1024 characters
 
 
 def _write_value(value: Any, pad: str) -> str:
@@ -156,13 +154,10 @@ def _write_toml(value: Any) -> Iterator[str]:
         for item in value:
             yield from ("    ", *_write_toml(item), ",\n") if len(value) > 1 else _write_toml(item)
         yield "]"
-    elif isinstance(value, Decimal) or (isinstance(value, int) and abs(value) > _LARGEST):
+    elif isinstance(value, Decimal) or (isinstance(value, int) and abs(value) >= 1 << 63):
         yield write_decimal(Decimal(value))
     else:
         yield json.dumps(value, ensure_ascii=False)  # its strings are the basic strings of TOML
-
-
-_LARGEST = (1 << 63) - 1
 
 
 def to_python(value: Any, pad: str = "") -> str:

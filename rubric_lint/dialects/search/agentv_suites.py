@@ -1,6 +1,6 @@
 """Tell suites and criteria of AgentV from those of other systems, and find what its releases read of a suite."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -10,8 +10,11 @@ from rubric_lint.messages import describe, find_near
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
-EVALUATORS = ("assert", "assertions", "evaluators")
-"""The names of lists of assertions."""
+EVALUATORS = ("assertions", "assert", "evaluators")
+"""The names of lists of assertions, which may also be below `execution`."""
+
+OLD_FIELDS = {"expected_outcome": "criteria", "input_messages": "input", "expected_messages": "expected_output"}
+"""The fields of cases before AgentV 3, and their names since then."""
 
 EVAL_FILES = (".eval.yaml", ".eval.yml")
 """How the names of files end that AgentV looks for."""
@@ -31,19 +34,6 @@ _ONLY_CASES_HAVE = frozenset({"id", "input", "criteria"})
 # `assert`.
 _OF_PROMPTFOO = "defaultTest"
 _OF_A7 = ("default_test", "evaluate_options")
-
-
-class Unread(NamedTuple):
-    """What a release does not read of a part of a suite: the beginning of a message, the reason, and its path there.
-
-    With `is_note`, it is read, but seldom as it is meant.
-    """
-
-    name: str
-    reason: str
-    path: Path
-    part: Part
-    is_note: bool = False
 
 
 class ListPlace(NamedTuple):
@@ -67,7 +57,8 @@ def is_current(document: Document) -> bool:
     suite = document.data
     if not isinstance(suite, dict) or _OF_PROMPTFOO in suite:
         return False
-    return any(name in suite for name in _OF_A7) or ("prompts" in suite and _has_case(document, _is_prompted))
+    cases = find_cases(document) if "prompts" in suite else ()
+    return any(name in suite for name in _OF_A7) or any("id" in case and "input" not in case for _, case in cases)
 
 
 def is_agentv_case(case: Any) -> bool:
@@ -94,16 +85,7 @@ def is_of_agentv(document: Document, path: Path) -> bool:
     if path:
         return isinstance(owner, dict) and isinstance(owner.get("id"), str | int)
     is_named = document.source.name.lower().endswith(EVAL_FILES)
-    return is_named or is_current(document) or _has_case(document, is_agentv_case)
-
-
-def _is_prompted(case: dict[str, Any]) -> bool:
-    return "id" in case and "input" not in case
-
-
-def _has_case(document: Document, shows: Callable[[dict[str, Any]], bool]) -> bool:
-    """Return whether a case of the suite shows something."""
-    return any(shows(case) for _, case in find_cases(document))
+    return is_named or is_current(document) or any(is_agentv_case(case) for _, case in find_cases(document))
 
 
 def find_cases(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -129,7 +111,7 @@ def find_text_lists(document: Document, *, is_told: bool) -> Iterator[ListPlace]
     cases = list(find_cases(document))
     name = document.source.name.replace("\\", "/").lower()
     is_named = name.endswith(EVAL_FILES) or TEMPLATES in name
-    if not (is_told or is_named or _has_case(document, is_whole_case) or is_current(document)):
+    if not (is_told or is_named or any(is_whole_case(case) for _, case in cases) or is_current(document)):
         return
     for place in _find_lists(document, cases):
         if any(isinstance(entry, str) for entry in place.value):
@@ -155,16 +137,18 @@ def _find_lists(document: Document, cases: list[tuple[Path, dict[str, Any]]]) ->
                     yield found._replace(is_turn=True)
 
 
-def _find_first(path: Path, owner: dict[str, Any], names: Any) -> Iterator[ListPlace]:
+def _find_first(path: Path, owner: dict[str, Any], names: Iterable[Path]) -> Iterator[ListPlace]:
     """Find the first of several lists of a mapping."""
-    for steps in names:
-        value: Any = owner
-        for step in steps:
-            value = value.get(step) if isinstance(value, dict) else None
-        if value is not None:
-            if isinstance(value, list):
-                yield ListPlace((*path, *steps), value)
-            return
+    steps = next((steps for steps in names if look_up(owner, steps) is not None), ())
+    if isinstance(value := look_up(owner, steps), list):
+        yield ListPlace((*path, *steps), value)
+
+
+def look_up(value: Any, path: Path) -> Any:
+    """Return the value at a path of mappings; None if there is none."""
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
 
 
 def find_mappings(path: Path, value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -193,8 +177,11 @@ def find_read(*parts: Mapping[str, Any]) -> frozenset[str]:
 
 def find_unread(
     value: dict[str, Any], schema: Mapping[str, Any], title: str, lost: frozenset[str] = frozenset()
-) -> Iterator[Unread]:
-    """Find what a release refuses, skips or never reads in one part of a suite, besides the fields that are `lost`."""
+) -> Iterator[tuple[str, str, Path, Part, bool]]:
+    """Find what a release refuses, skips or never reads in one part of a suite, besides the fields that are `lost`.
+
+    Yield the beginning of a message, the reason, the place, and whether it is read, but seldom as it is meant.
+    """
     from rubric_lint.format.schema import is_valid, python_validator, read_slow_faults  # noqa: PLC0415
 
     told = set(find_read(schema))
@@ -202,7 +189,7 @@ def find_unread(
     for fault in faults:
         reason = fault.schema.get("x-reason", "")
         if not fault.path:
-            yield Unread("", reason, ("type",), Part.KEY)
+            yield "", reason, ("type",), Part.KEY, False
             continue
         told.add(str(fault.path[0]))
         name = ".".join(step for step in fault.path if isinstance(step, str))
@@ -210,10 +197,10 @@ def find_unread(
         if not reason:
             reason = f"{title} does not read {describe(fault.value, '')}; expected {fault.schema['x-expected']}"
         is_note = fault.schema.get("x-is-note", False)
-        yield Unread(f"`{name}` of ", reason, fault.path, Part.KEY if is_key else Part.VALUE, is_note)
+        yield f"`{name}` of ", reason, fault.path, Part.KEY if is_key else Part.VALUE, is_note
     for key in value:
         if key in lost - told:
-            yield Unread(f"`{key}` of ", f"{title} does not read it; remove it or change it by hand", (key,), Part.KEY)
+            yield f"`{key}` of ", f"{title} does not read it; remove it or change it by hand", (key,), Part.KEY, False
 
 
 _OLD = frozenset({"expected_outcome", "description"})
@@ -226,10 +213,8 @@ def is_structured(value: Any, *, is_case: bool) -> bool:
         return False
     if is_case and any(isinstance(entry, str) for entry in value):
         return True
-    mappings = [entry for entry in value if isinstance(entry, dict)]
-    if is_case and any(map(is_criterion, mappings)):
-        return True
-    return speaks(value, is_free=True)
+    is_read = is_case and any(isinstance(entry, dict) and is_criterion(entry) for entry in value)
+    return is_read or speaks(value, is_free=True)
 
 
 def speaks(entries: list[Any], *, is_free: bool, has_criteria: bool = False) -> bool:
@@ -250,7 +235,9 @@ def speaks_old(entries: list[Any]) -> bool:
 
 
 def _is_entry(entry: dict[str, Any], *, is_free: bool, has_criteria: bool) -> bool:
-    if "score_ranges" in entry and ("operator" in entry or _is_share(entry.get("min_score")) or has_outcome(entry)):
+    gate = entry.get("min_score")  # one such as 7 is a typo in version 2
+    is_share = isinstance(gate, int | float) and not isinstance(gate, bool) and 0 < gate <= 1
+    if "score_ranges" in entry and ("operator" in entry or is_share or has_outcome(entry)):
         return True
     known = schema_of("agentv/a6.json").entry_fields
     if not all(field in known or find_near(field, known) for field in entry):
@@ -265,19 +252,10 @@ def has_outcome(entry: Any) -> bool:
     return isinstance(entry, dict) and ("outcome" in entry or any("outcome" in band for band in _bands(entry)))
 
 
-def _has_criteria(entry: dict[str, Any]) -> bool:
-    """Return whether a criterion has its text in `criteria`, and another field that confirms it."""
-    return isinstance(entry.get("criteria"), str) and bool(entry.keys() & _BESIDES)
-
-
 def is_criterion(entry: dict[str, Any]) -> bool:
     """Return whether AgentV 5 takes a mapping as one criterion."""
-    return "outcome" in entry or "score_ranges" in entry or _has_criteria(entry)
-
-
-def _is_share(value: Any) -> bool:
-    """Return whether a `min_score` can be a gate of AgentV; a gate such as 7 is a typo in version 2."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1
+    is_confirmed = isinstance(entry.get("criteria"), str) and bool(entry.keys() & _BESIDES)
+    return "outcome" in entry or "score_ranges" in entry or is_confirmed
 
 
 def _bands(entry: dict[str, Any]) -> list[dict[str, Any]]:

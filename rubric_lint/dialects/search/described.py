@@ -67,22 +67,15 @@ def find(document: Document, name: str, *, is_named: bool = False) -> Iterator[V
     """Find the rubrics of a table; `is_named`: as if the name of the file said that a judge reads it."""
     table = load_table(name)
     is_named = is_named or is_named_for_judges(document)
-    for path in _find_places(document, table.found):
+    places = [path for each in table.found.get("at", ()) for path, _ in expand(document.data, each)]
+    for key in table.found.get("under", ()):
+        places += [(*path, key) for path, mapping in document.mappings if key in mapping]
+    for path in places:
         if _is_rubric(document, path, table.found, is_named=is_named):
             if table.shape:
                 yield from read_shape(document, replace(table.shape, criteria=pointer(path)), table.dialect)
             else:
                 yield _read(document, path, table)
-
-
-def _find_places(document: Document, found: Mapping[str, Any]) -> Iterator[Path]:
-    """Find where rubrics may be: `at` some pointers, or `under` some keys anywhere."""
-    for each in found.get("at", ()):
-        yield from (path for path, _ in expand(document.data, each))
-    for key in found.get("under", ()):
-        for path, mapping in document.mappings:
-            if key in mapping:
-                yield (*path, key)
 
 
 def _is_rubric(document: Document, path: Path, found: Mapping[str, Any], *, is_named: bool) -> bool:
@@ -108,10 +101,10 @@ def _is_rubric(document: Document, path: Path, found: Mapping[str, Any], *, is_n
     is_only = "only" not in found or keys <= set(found["only"])
     name = document.source.name
     is_file = path or "file" not in found or re.search(found["file"], name, re.IGNORECASE) is not None
+    if not (is_only and is_file and (is_beside or is_told)) or has_never:
+        return False
     patterns = found.get("matches", {}).items()
-    return bool(is_only and is_file and (is_beside or is_told) and not has_never) and all(
-        any(re.match(pattern, str(_look(item, key)[0])) for item in mappings) for key, pattern in patterns
-    )
+    return all(any(re.match(like, str(_look(item, key)[0])) for item in mappings) for key, like in patterns)
 
 
 def _is_criterion(item: dict[str, Any], found: Mapping[str, Any], *, is_named: bool) -> bool:
@@ -119,17 +112,12 @@ def _is_criterion(item: dict[str, Any], found: Mapping[str, Any], *, is_named: b
     if not item.keys().isdisjoint(found.get("lacks", ())):
         return False
     entries = found["entry"] if isinstance(found["entry"], list) else [found["entry"]]
-    is_open = is_named or "alone" not in found
-    return any(
-        all(_fits(_look(item, key)[0], kind) for key, kind in entry.items())
-        and (is_open or _has_only(item, {*entry, *found.get("or", ())}))
-        for entry in entries
-    )
-
-
-def _has_only(item: dict[str, Any], names: set[str]) -> bool:
-    """Return whether an entry has only some fields, or nearly those."""
-    return all(key in names or find_near(key, names) for key in item)
+    for entry in entries:
+        if all(_fits(_look(item, key)[0], kind) for key, kind in entry.items()):
+            names = {*entry, *found.get("or", ())}
+            if is_named or "alone" not in found or all(key in names or find_near(key, names) for key in item):
+                return True
+    return False
 
 
 def _fits(value: Any, kind: str | list[str]) -> bool:
@@ -154,9 +142,8 @@ def _look(item: Any, written: str) -> tuple[Any, Path]:
 def _are_like(steps: Sequence[Any], patterns: Sequence[str]) -> bool:
     """Return whether each of some values is a text like its pattern, in which `*` stands for anything."""
     pairs = zip(steps, patterns, strict=False)
-    return len(steps) == len(patterns) and all(
-        isinstance(step, str) and fnmatchcase(step, like) for step, like in pairs
-    )
+    are_like = all(isinstance(step, str) and fnmatchcase(step, like) for step, like in pairs)
+    return are_like and len(steps) == len(patterns)
 
 
 def _find_mark(item: dict[str, Any], marks: Mapping[str, Any]) -> Path | None:
@@ -173,8 +160,16 @@ def _read(document: Document, path: Path, table: Table) -> View:
     has_marks = not view.keys().isdisjoint(("skip", "negative", "gate"))
     data = _read_marked(draft, table, items) if has_marks else draft.rename_each(items, table.names)
     if "answers" in view and any(view["answers"] in item for item in items if isinstance(item, dict)):
+        # Answers go from worst to best; where one criterion has some, yes and no are levels too.
         for index, entry in enumerate(data):
-            entry["levels"] = _read_answers(draft, index, items[index].get(view["answers"], _ABSENT), view)
+            written = items[index].get(view["answers"])
+            place = (*path, index, view["answers"]) if view["answers"] in items[index] else (*path, index)
+            answers = written if isinstance(written, list) else view["answers_otherwise"]
+            levels = [
+                ({"level": rank, "expected_outcome": answer}, (*place, rank) if answers is written else (*path, index))
+                for rank, answer in enumerate(answers)
+            ]
+            entry["levels"] = draft.make_levels((index,), place, levels)
     given = {key: _find_place(document, path, view[key]) for key in ("name", "task", "threshold") if key in view}
     read: dict[str, Any] = {
         key: read_text(document.value(given[key][:-1]), str(given[key][-1]))
@@ -193,22 +188,9 @@ def _read(document: Document, path: Path, table: Table) -> View:
     if "hook" in view:
         module, function = view["hook"].split(":")
         read |= getattr(import_module(f"rubric_lint.dialects.{module}"), function)(document, path, data)
-    more = read
     if "without_gate" in view and not any(isinstance(each, dict) and "required_min_score" in each for each in data):
-        more["unscorable"] = view["without_gate"]
-    return draft.finish(table.dialect, data, **more)
-
-
-def _read_answers(draft: Draft, index: int, written: Any, view: Mapping[str, Any]) -> list[Any]:
-    """Return answers from worst to best as levels; where one criterion has some, yes and no are levels too."""
-    place = (*draft.path, index) if written is _ABSENT else (*draft.path, index, view["answers"])
-    answers = written if isinstance(written, list) else view["answers_otherwise"]
-    ranks = enumerate(answers)
-    levels = (
-        ({"level": rank, "expected_outcome": answer}, (*place, rank) if answers is written else (*draft.path, index))
-        for rank, answer in ranks
-    )
-    return draft.make_levels((index,), place, levels)
+        read["unscorable"] = view["without_gate"]
+    return draft.finish(table.dialect, data, **read)
 
 
 def _read_marked(draft: Draft, table: Table, items: list[Any]) -> list[Any]:

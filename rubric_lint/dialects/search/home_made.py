@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from rubric_lint.finding import Problem, Step
+from rubric_lint.finding import Step
 from rubric_lint.format.view import View, is_named_for_judges
 from rubric_lint.messages import find_near as find_similar
 from rubric_lint.messages import join_words, shorten
@@ -48,15 +48,6 @@ _HOLD = frozenset(
 _HOLD_FOR_ANSWERS = _HOLD | frozenset({"negated-penalty", "two-actions", "bundled-list"})
 """The rules that hold as well where the file says that criteria are met or not."""
 
-_MISSING = frozenset({"lacking"})
-"""Problems of those rules that are none where a table does not ask for the field."""
-
-_NO_TEXT_RULE = "empty-outcome"
-"""The rule that reports a criterion that says nothing among others that do."""
-
-_MEANT = frozenset({"minimum"})
-"""Problems that are none where nobody says how scores combine: a weight below 0 may be that of what is bad."""
-
 
 def read_home(document: Document) -> list[View]:
     """Return the home-made rubrics of a document."""
@@ -64,7 +55,9 @@ def read_home(document: Document) -> list[View]:
     found = [each for each in tables if each.is_certain]
     if not tables and is_own(document):  # its name and two marks do without a word for the container
         every = infer([document], TITLE, partial(find_criteria, anywhere=True))
-        found = [each for each in every if each.is_certain and _count_marks(each) > 1]
+        marks = {"weight", "levels", "gate"}
+        certain = [each for each in every if each.is_certain]
+        found = [each for each in certain if all(len(marks & held.fields.keys()) > 1 for _, held, _ in each.criteria)]
     return [
         _tell_others(_relax(view, _HOLD_FOR_ANSWERS if each.shape.scale == YES_NO else _HOLD), each.shape)
         for each in found
@@ -77,20 +70,24 @@ def _find_tables(document: Document) -> list[Inferred]:
     return [] if document.kind is Kind.JSON_LINES else infer([document], TITLE)
 
 
-def _count_marks(inferred: Inferred) -> int:
-    return min(len({"weight", "levels", "gate"} & each.fields.keys()) for _, each, _ in inferred.criteria)
-
-
 def _relax(view: View, rules: frozenset[str]) -> View:
     """Return a rubric to which only some rules apply."""
     without = frozenset({"schema", "unknown-field", *(rule.name for rule in RULES)}) - rules
-    held = [
-        (rule if rule != "schema" else _NO_TEXT_RULE, problem)
-        for rule, problem in view.problems
-        if (rule in rules and problem.code not in _MEANT) or problem.code == "no-text"
-    ]
-    problems = tuple(each for each in held if each[1].code not in _MISSING or _is_slip(view, each[1]))
-    return replace(view, dialect=replace(view.dialect, without=without, tells_others=False), problems=problems)
+    problems = []
+    for rule, problem in view.problems:
+        # Nobody says how scores combine, so a weight below 0 may be that of what is bad.
+        is_told = (rule in rules and problem.code != "minimum") or problem.code == "no-text"
+        if not is_told:
+            continue
+        if problem.code == "lacking":  # a slip if the criterion has the field under a misspelt name, else none
+            entry = view.document.value(problem.path)
+            names = entry if isinstance(entry, dict) else ()
+            if not any(find_similar(key, [str(problem.values["field"])]) for key in names):
+                continue
+        # The other rule reports a criterion that says nothing among others that do.
+        problems.append((rule if rule != "schema" else "empty-outcome", problem))
+    dialect = replace(view.dialect, without=without, tells_others=False)
+    return replace(view, dialect=dialect, problems=tuple(problems))
 
 
 def _tell_others(view: View, shape: Shape) -> View:
@@ -102,12 +99,6 @@ def _tell_others(view: View, shape: Shape) -> View:
         return view
     names = join_words([f"`{shorten(str(place[-1]))}`" for place in places])
     return replace(view, unread=(*view.unread, (places[0], f"fields of its criteria are not read: {names}")))
-
-
-def _is_slip(view: View, problem: Problem) -> bool:
-    """Return whether a criterion has the field that it lacks under a misspelt name."""
-    entry = view.document.value(problem.path)
-    return isinstance(entry, dict) and any(find_similar(key, [str(problem.values["field"])]) for key in entry)
 
 
 class Near(NamedTuple):
@@ -131,13 +122,9 @@ def find_near(document: Document) -> Iterator[Near]:
         every = infer([document], TITLE, partial(find_criteria, anywhere=True))
         tables = [each for each in every if _is_listed(document, each.criteria[0][1])]
     if not tables and (is_named or is_named_for_judges(document)):
-        every = infer([document], TITLE, find_texts)
-        paths = [each.criteria[0][1].path for each in every]
-        tables = [
-            each
-            for each, path in zip(every, paths, strict=True)
-            if is_declared(document, path) and (is_named or is_container(str(path[-1])))
-        ]
+        placed = [(each, each.criteria[0][1].path) for each in infer([document], TITLE, find_texts)]
+        placed = [(each, path) for each, path in placed if is_named or is_container(str(path[-1]))]
+        tables = [each for each, path in placed if is_declared(document, path)]
     if not tables and is_named_for_judges(document):
         for each in infer([document], TITLE, find_expected):
             yield Near([criteria.path for _, criteria, _ in each.criteria], *_word(*each.criteria[0][1:]))
@@ -166,10 +153,9 @@ def find_beside(document: Document, taken: set[Path]) -> Iterator[Near]:
         _, found, signs = each.criteria[0]
         is_other = len(found.path) == 1 and not any(path[:1] == found.path for path in taken)
         if is_other and found.has_text and found.is_scored and not signs.is_foreign:
-            reason = (
-                f"`{shorten(str(found.path[0]))}` holds criteria beside rubrics of another format, so it is not read;"
-            )
-            yield Near([found.path], reason, (Step("move", "to a file of its own"),))
+            reason = "holds criteria beside rubrics of another format, so it is not read;"
+            steps = (Step("move", "to a file of its own"),)
+            yield Near([found.path], f"`{shorten(str(found.path[0]))}` {reason}", steps)
 
 
 def _is_listed(document: Document, found: Criteria) -> bool:
@@ -185,12 +171,10 @@ def _is_marked(inferred: Inferred) -> bool:
 def _is_near(found: Criteria, signs: Signs, *, is_own: bool) -> bool:
     """Return whether criteria that are not read are worth a note; `is_own`: the file is named for a rubric."""
     if signs.is_foreign:
-        return found.is_scored and found.has_text and signs.is_named and not signs.beside.keys().isdisjoint(_TELLING)
+        is_told = not signs.beside.keys().isdisjoint(("pass", "scale", "lowest", "highest"))
+        return found.is_scored and found.has_text and signs.is_named and is_told
     is_plain = found.is_scored and found.has_text and len(found.items) > 1 and not signs.is_common
     return is_plain or (is_own and bool(found.path))
-
-
-_TELLING = ("pass", "scale", "lowest", "highest")
 
 
 def _word(found: Criteria, signs: Signs) -> tuple[str, tuple[Step, ...]]:

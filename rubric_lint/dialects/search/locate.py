@@ -182,44 +182,30 @@ def count_signs(name: str) -> int:
     return int(FIELD.removesuffix("s") in name.lower())
 
 
-_OF_AGENTV = "agentv-"
+def find_meant(documents: Mapping[Document, Iterable[Location]]) -> tuple[bool, bool]:
+    """Return whether a file with these documents, each with its rubrics, has some of our format or AgentV's.
 
-
-class Meant(NamedTuple):
-    """Whom a file is meant for: `in_suite`, it has rubrics of our format or of AgentV; `of_agentv`, of AgentV."""
-
-    in_suite: bool
-    of_agentv: bool
-
-
-def find_meant(documents: Mapping[Document, Iterable[Location]]) -> Meant:
-    """Return whom a file with these documents, each with its rubrics, is meant for."""
+    Also return whether it is for AgentV.
+    """
     located = [(document, location) for document, locations in documents.items() for location in locations]
     of_agentv = any(is_agentv(location) for _, location in located) or any(map(is_agentv_suite, documents))
-    return Meant(of_agentv or any(shows_ours(*each) for each in located), of_agentv)
-
-
-def shows_ours(document: Document, location: Location) -> bool:
-    """Return whether a rubric shows that its file is meant for rubric-lint: it is ours, wherever it is."""
-    return location.view is None and is_ours(document.value(location.path), location.path[:-1])
+    plain = ((document.value(each.path), each.path[:-1]) for document, each in located if each.view is None)
+    return of_agentv or any(is_ours(*each) for each in plain), of_agentv
 
 
 def is_agentv(location: Location) -> bool:
     """Return whether a rubric is written for AgentV since February 2026."""
-    return location.view is not None and location.view.dialect.name.startswith(_OF_AGENTV)
+    return location.view is not None and location.view.dialect.name.startswith("agentv-")
 
 
 def is_agentv_suite(document: Document) -> bool:
     """Return whether a document is a suite for AgentV 5 that may have a rubric, whatever its rubrics look like."""
     text = document.quick_text
-    if "assert" not in text or not any(sign in text for sign in _OF_CURRENT):
+    if "assert" not in text or not any(sign in text for sign in ("prompts", "default_test", "evaluate_options")):
         return False
     from rubric_lint.dialects.search.agentv_suites import is_current  # noqa: PLC0415  (few files have the words)
 
     return is_current(document)
-
-
-_OF_CURRENT = ("prompts", "default_test", "evaluate_options")
 
 
 def locate(
@@ -253,7 +239,11 @@ def search(
     is_other = is_only_named and _is_others(document)
     is_claimed = (claimed and not is_other) or claim is not None
     families = () if is_claimed else find_families(document.quick_text, document.kind)
-    found, leftovers = _find_fields(document, is_claimed=is_claimed, is_whole=bool(families))
+    found: dict[Path, None] = {}
+    # A dialect needs all mappings anyway, and an alias in a rubric may repeat what is met first there.
+    is_whole = bool(families) or document.has_aliases
+    mappings = document.mappings if is_whole else walk_mappings(document.data, without=found)
+    leftovers = _find(mappings, found, is_claimed=is_claimed)
     rubrics = [Location(path, follows) for path in found]
     if families and (views := _find_views(document, families)):
         taken = {view.path for view in views}
@@ -337,18 +327,10 @@ def _in_order(document: Document, views: "Iterable[View]") -> list[Location]:
     return sorted(found, key=lambda location: document.span(location.path).start)
 
 
-def _find_fields(document: Document, *, is_claimed: bool, is_whole: bool) -> tuple[list[Path], list[Path]]:
-    """Return the fields that contain rubrics and near-rubrics; `is_whole`: all mappings are needed anyway."""
-    if is_whole or document.has_aliases:  # an alias in a rubric may repeat what is met first there
-        return _find(document.mappings, {}, is_claimed=is_claimed)
-    found: dict[Path, None] = {}
-    return _find(walk_mappings(document.data, without=found), found, is_claimed=is_claimed)
-
-
 def _find(
     mappings: Iterable[tuple[Path, Mapping[str, Any]]], found: dict[Path, None], *, is_claimed: bool
-) -> tuple[list[Path], list[Path]]:
-    """Add to `found` the fields that contain rubrics; return it with those of near-rubrics, in document order."""
+) -> list[Path]:
+    """Add to `found` the fields that contain rubrics; return those of near-rubrics, in document order."""
     leftovers: list[Path] = []
     ours: dict[tuple[int, bool], bool] = {}  # a list may be shared thousands of times
     last: Path = (None,)  # type: ignore[assignment]  # below the last rubric nothing is another one
@@ -356,7 +338,7 @@ def _find(
         if path[: len(last)] == last:
             continue
         for key in mapping:
-            if key[:1] in _INITIALS and _resembles(key):
+            if key[:1] in ("r", "R") and _resembles(key):
                 if key == FIELD and not is_claimed:
                     like = (id(mapping[FIELD]), is_holder(path))
                     if like not in ours:
@@ -375,10 +357,7 @@ def _find(
                 for key, value in mapping.items()
                 if type(value) is list and holds_only_ours(value) and key not in case_lists() and not _resembles(key)
             ]
-    return list(found), leftovers
-
-
-_INITIALS = ("r", "R")
+    return leftovers
 
 
 @lru_cache(maxsize=1 << 10)
@@ -388,4 +367,6 @@ def _resembles(key: str) -> bool:
 
 def holds_rubrics(value: Any) -> bool:
     """Return whether data contains rubrics of our format, by their shape."""
-    return bool(_find(walk_mappings(value), {}, is_claimed=False)[0])
+    found: dict[Path, None] = {}
+    _find(walk_mappings(value), found, is_claimed=False)
+    return bool(found)

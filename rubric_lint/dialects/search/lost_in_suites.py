@@ -1,6 +1,6 @@
 """Find criteria in suites of AgentV and promptfoo that nothing reads: findings in AgentV's, and near misses."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.dialects.agentv import CONTAINERS, find_assertions
@@ -8,10 +8,12 @@ from rubric_lint.dialects.search.agentv_suites import (
     EVALUATORS,
     LISTS_OF_A_CASE,
     find_cases,
+    find_mappings,
     find_typed,
     is_current,
     is_of_agentv,
     load_tables,
+    look_up,
     speaks,
 )
 from rubric_lint.dialects.search.agentv_suites import find_unread as find_unread_fields
@@ -40,14 +42,15 @@ def find_faulty_templates(document: Document) -> Iterator[Problem]:
             or not (own := _read_names(case) | shared)
         ):
             continue
-        judged = dict(_find_texts(path, case))
+        held: Path = ("assert",) if "assert" in case else ("execution", "assert")
+        judged = dict(_find_in_list((*path, *held), look_up(case, held)))
         rendered = [text for name in _RENDERED for text in find_strings((*path, name), case.get(name))]
-        given = case.get("vars")
-        rendered += find_strings((*path, "vars", "input"), given.get("input") if isinstance(given, dict) else None)
+        rendered += find_strings((*path, "vars", "input"), look_up(case, ("vars", "input")))
         for place, text in {**judged, **dict(rendered)}.items():
+            given = {"env"} if place[-1] == "prompt" else _GIVEN  # the others are gone before its judge sees a prompt
             if tag := find_broken(text):
                 yield Problem("agentv-template", place, values={"tag": tag}, repair=_escape(place))
-            elif place in judged and (missing := set(find_names(text)) - own - _find_given(place)):
+            elif place in judged and (missing := set(find_names(text)) - own - given):
                 first = next(name for name in find_names(text) if name in missing)
                 yield Problem("agentv-variable", place, values={"name": first}, repair=_escape(place))
 
@@ -60,11 +63,6 @@ _GIVEN = frozenset(
 """Names that AgentV or its judge may fill in, whatever the variables of a test are."""
 
 
-def _find_given(place: Path) -> frozenset[str]:
-    """Return the names that something fills in later; those of a prompt are gone before its judge sees it."""
-    return frozenset({"env"}) if place[-1] == "prompt" else _GIVEN
-
-
 def _escape(path: Path) -> Repair:
     return Repair("escape the text, so that the judge sees it as it is", (EscapeText(path),), safe=False)
 
@@ -74,15 +72,8 @@ def _read_names(owner: Any) -> frozenset[str]:
     return frozenset(map(str, given)) if isinstance(given, dict) else frozenset()
 
 
-def _find_texts(path: Path, case: dict[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Find the strings by which a model judges a test: those among its assertions, and in the values of rubrics."""
-    held = case if "assert" in case else case.get("execution")
-    entries = held.get("assert") if isinstance(held, dict) else None
-    start = (*path, "assert") if held is case else (*path, "execution", "assert")
-    yield from _find_in_list(start, entries)
-
-
 def _find_in_list(path: Path, entries: Any) -> Iterator[tuple[Path, str]]:
+    """Find the strings by which a model judges: those among assertions, and in the values of rubrics."""
     for at, entry in enumerate(entries if isinstance(entries, list) else ()):
         place = (*path, at)
         if isinstance(entry, str):
@@ -158,29 +149,23 @@ def _find_ignored(document: Document) -> Iterator[Problem]:
         if CONTAINERS[assertion["type"]] != "value" or not is_of_agentv(document, path):
             continue
         if isinstance(value, list):
-            names = [(*place, at, "criteria") for at, entry in enumerate(value) if _has_criteria_alone(entry)]
-            if names and len(names) == len(value):
+            if value and all(isinstance(entry, dict) and entry.keys() == {"criteria"} for entry in value):
+                names = [(*place, at, "criteria") for at in range(len(value))]
                 repair = rename_fields([(name, "outcome") for name in names])
                 yield Problem("agentv-criteria-alone", names[0], Part.KEY, repair=repair)
             if "score_ranges" in assertion:
                 yield Problem("agentv-score-ranges", (*path, "score_ranges"), Part.KEY)
-        elif isinstance(value, dict) and "id" in value and (other := [name for name in _TAKEN if name in value]):
-            values = {"taken": other[0], "dropped": "`id` and `outcome`" if "outcome" in value else "`id`"}
-            yield Problem("agentv-one-criterion", (*place, other[0]), Part.KEY, values)
-
-
-_TAKEN = ("criteria", "rubrics")
-
-
-def _has_criteria_alone(entry: Any) -> bool:
-    return isinstance(entry, dict) and entry.keys() == {"criteria"}
+        elif isinstance(value, dict) and "id" in value and value.keys() & {"criteria", "rubrics"}:
+            taken = "criteria" if "criteria" in value else "rubrics"
+            values = {"taken": taken, "dropped": "`id` and `outcome`" if "outcome" in value else "`id`"}
+            yield Problem("agentv-one-criterion", (*place, taken), Part.KEY, values)
 
 
 def _find_refused(document: Document) -> Iterator[Problem]:
     """Find lists and types of assertions that AgentV 5 refuses, in a suite for AgentV 5."""
     for path, assertion, kind in find_typed(document):
-        held = _REFUSED.get(kind)
-        if held is not None and any(isinstance(assertion.get(name), list) for name in (*held, "value")):
+        fields = (_REFUSED[kind], "value") if kind in _REFUSED else ()
+        if any(isinstance(assertion.get(name), list) for name in fields):
             yield Problem("agentv-5-type", (*path, "type"), values={"type": kind})
     for path, case in (((), document.data), *find_cases(document)):
         for name in ("assertions", "evaluators"):
@@ -188,20 +173,14 @@ def _find_refused(document: Document) -> Iterator[Problem]:
                 wanted = "" if "assert" in case else "assert"
                 repair = rename_fields([((*path, name), wanted)]) if wanted else None
                 yield Problem("agentv-5-list", (*path, name), Part.KEY, {"list": name}, repair=repair)
-        turns = case.get("turns") if path else None
-        for at, turn in enumerate(turns if isinstance(turns, list) else ()):
-            if isinstance(turn, dict) and turn.get("assertions") and "assert" not in turn:
-                place = (*path, "turns", at, "assertions")
+        for held, turn in find_mappings((*path, "turns"), case.get("turns") if path else None):
+            if turn.get("assertions") and "assert" not in turn:
+                place = (*held, "assertions")
                 yield Problem("agentv-5-turn", place, Part.KEY, repair=rename_fields([(place, "assert")]))
 
 
-_REFUSED = {
-    "rubrics": ("criteria",),
-    "rubric": (FIELD,),
-    "llm-grader": (FIELD,),
-    "llm_grader": (FIELD,),
-    "llm_judge": (FIELD,),
-}
+_REFUSED = {"rubrics": "criteria", **dict.fromkeys(("rubric", "llm-grader", "llm_grader", "llm_judge"), FIELD)}
+"""The types of assertions that AgentV 5 refuses, each with the field of its criteria."""
 
 
 def _find_skipped(document: Document, *, is_late: bool) -> Iterator[Problem]:
@@ -209,33 +188,32 @@ def _find_skipped(document: Document, *, is_late: bool) -> Iterator[Problem]:
     for path, assertion, kind in find_typed(document):
         entries = assertion.get(FIELD)
         if kind in _SKIP_STRINGS and isinstance(entries, list) and any(isinstance(entry, dict) for entry in entries):
-            for at, entry in enumerate(entries):
-                if isinstance(entry, str):
-                    yield Problem("agentv-4-string", (*path, FIELD, at), Part.ENTRY, {"type": kind})
+            for place in _find_texts((*path, FIELD), entries):
+                yield Problem("agentv-4-string", place, Part.ENTRY, {"type": kind})
         if is_late and kind in _UNKNOWN and isinstance(entries, list):
             yield Problem("agentv-4-type", (*path, "type"), values={"effect": _UNKNOWN[kind]})
         if kind == "composite":
-            yield from _find_strings(path, assertion.get("assertions"))
+            for place in _find_texts((*path, "assertions"), assertion.get("assertions")):
+                yield Problem("agentv-4-composite", place, Part.ENTRY)
+
+
+def _find_texts(path: Path, entries: Any) -> list[Path]:
+    """Return the places of the strings in a list."""
+    items = entries if isinstance(entries, list) else []
+    return [(*path, at) for at, entry in enumerate(items) if isinstance(entry, str)]
 
 
 def _find_dropped(document: Document, taken: set[Path]) -> Iterator[Problem]:
     """Find criteria among the `rubrics` of a test without the only text that AgentV reads there, `outcome`."""
     for path, case in find_cases(document):
-        entries = case.get(FIELD) if (*path, FIELD) in taken else None
-        for at, entry in enumerate(entries if isinstance(entries, list) else ()):
-            if isinstance(entry, dict) and "criteria" in entry and not entry.keys() & {"outcome", "score_ranges"}:
-                place = (*path, FIELD, at, "criteria")
+        for held, entry in find_mappings((*path, FIELD), case.get(FIELD) if (*path, FIELD) in taken else None):
+            if "criteria" in entry and not entry.keys() & {"outcome", "score_ranges"}:
+                place = (*held, "criteria")
                 yield Problem("agentv-4-dropped", place, Part.KEY, repair=rename_fields([(place, "outcome")]))
 
 
 _SKIP_STRINGS = frozenset({"rubric", "llm-grader", "llm_grader"})
 _UNKNOWN = {"llm_judge": "skips `llm_judge`", "agent_judge": "does not know `agent_judge` and scores it 0"}
-
-
-def _find_strings(path: Path, members: Any) -> Iterator[Problem]:
-    for at, member in enumerate(members if isinstance(members, list) else ()):
-        if isinstance(member, str):
-            yield Problem("agentv-4-composite", (*path, "assertions", at), Part.ENTRY)
 
 
 def _find_unread_lists(document: Document, taken: set[Path], views: list[View]) -> Iterator[Problem]:
@@ -246,20 +224,12 @@ def _find_unread_lists(document: Document, taken: set[Path], views: list[View]) 
     for path, case in find_cases(document):
         first = ""
         for steps in LISTS_OF_A_CASE[:-1]:
-            value: Any = case
-            for step in steps:
-                value = value.get(step) if isinstance(value, dict) else None
+            value, place = look_up(case, steps), (*path, *steps)
             if value is None:
                 continue
-            place = (*path, *steps)
-            if first and _holds_rubrics(place, value, taken):
+            if first and (_find_texts(place, value) or any(each[: len(place)] == place for each in taken)):
                 yield Problem("agentv-4-second-list", place, Part.KEY, {"first": first})
             first = first or steps[-1]
-
-
-def _holds_rubrics(path: Path, value: Any, taken: Iterable[Path]) -> bool:
-    is_text_list = isinstance(value, list) and any(isinstance(entry, str) for entry in value)
-    return is_text_list or any(each[: len(path)] == path for each in taken)
 
 
 def _find_elsewhere(document: Document, *, is_last: bool) -> Iterator[Problem]:
@@ -281,13 +251,11 @@ def _find_elsewhere(document: Document, *, is_last: bool) -> Iterator[Problem]:
 def _find_in_turns(document: Document) -> Iterator[Problem]:
     """Find assertions of a turn that AgentV does not parse: all but strings."""
     for path, case in find_cases(document):
-        turns = case.get("turns")
-        for number, turn in enumerate(turns if isinstance(turns, list) else ()):
+        for held, turn in find_mappings((*path, "turns"), case.get("turns")):
             for name in ("assertions", "assert"):
-                entries = turn.get(name) if isinstance(turn, dict) else None
-                for at, entry in enumerate(entries if isinstance(entries, list) else ()):
-                    if isinstance(entry, dict) and CONTAINERS.get(str(entry.get("type"))) in entry:
-                        yield Problem("agentv-turn", (*path, "turns", number, name, at, "type"))
+                for place, entry in find_mappings((*held, name), turn.get(name)):
+                    if CONTAINERS.get(str(entry.get("type"))) in entry:
+                        yield Problem("agentv-turn", (*place, "type"))
 
 
 # Near misses: known forms of assertions that are not read.
@@ -295,7 +263,6 @@ _LISTS = ("assertions", "assert")
 _JUDGED = ("llm-rubric", "agent-rubric", "g-eval", "model-graded-closedqa", "factuality")
 _JUDGES = frozenset({*_JUDGED, *(f"not-{kind}" for kind in _JUDGED)})
 _MOVE = "put it in the `assert` of an entry of `tests`"
-_TEMPLATES = "assertionTemplates"  # promptfoo puts them where a `$ref` names them
 _ENTRY_FIELDS = frozenset({"outcome", "expected_outcome", "criteria", "score_ranges"})
 
 
@@ -306,11 +273,11 @@ def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Ite
     """
     for path, mapping in document.mappings:
         if mapping.get("type") == "multi" and any(place[: len(path) + 1] == (*path, "graders") for place in taken):
-            message = (
-                "each grader is a rubric of its own here, and `calculate_output`, which joins their scores, is not"
-            )
-            yield (*path, "calculate_output"), f"{message} read"
-        if len(path) > 1 and path[-2] in (*EVALUATORS, _TEMPLATES):
+            message = "each grader is a rubric of its own here"
+            place = (*path, "calculate_output")
+            yield place, f"{message}, and `calculate_output`, which joins their scores, is not read"
+        # promptfoo puts templates where a `$ref` names them.
+        if len(path) > 1 and path[-2] in (*EVALUATORS, "assertionTemplates"):
             yield from _find_value(path, mapping, taken, of_agentv=is_of_agentv(document, path))
         for name in _LISTS:
             value = mapping.get(name)
@@ -356,7 +323,11 @@ def _find_value(
             place,
             f"`value` of `{kind}` lists `criteria` alone, which AgentV does not read as criteria; write `outcome`",
         )
-    elif value and isinstance(value, list | dict) and not _holds_taken(place, value, taken):
+    elif value and isinstance(value, list | dict):
+        # A rubric in it that is read, or an empty list that is told as one, is enough.
+        parts = value.items() if isinstance(value, dict) else ()
+        if any((*place, name) in taken or each == [] for name, each in parts):
+            return
         yield place, f"`value` of `{kind}` is {describe(value, '')}, which is not checked; write a string"
 
 
@@ -378,11 +349,6 @@ def _tell_text(assertion: dict[str, Any], *, is_read: bool, of_agentv: bool) -> 
     else:
         where = "outside the `assert` of a suite for promptfoo, so it is not checked"
         yield f"`value` of `{kind}` is a string {where}; {_MOVE}"
-
-
-def _holds_taken(place: Path, value: list[Any] | dict[str, Any], taken: set[Path]) -> bool:
-    """Return whether a rubric in a value is read, or an empty list there is told as one."""
-    return isinstance(value, dict) and any((*place, name) in taken or each == [] for name, each in value.items())
 
 
 def find_misspelt(document: Document) -> Iterator[tuple[Path, Part, str]]:
@@ -413,14 +379,10 @@ def _is_judge(entry: Any) -> bool:
 def _find_strings_among(
     path: Path, name: str, value: list[Any], owner: dict[str, Any], *, of_agentv: bool
 ) -> Iterator[tuple[Path, str]]:
-    first = next((index for index, entry in enumerate(value) if isinstance(entry, str)), None)
-    if first is None:
-        return
-    if of_agentv:
-        yield (
-            (*path, name, first),
-            f"strings in `{name}` are checked only where AgentV reads them, in suites and their tests; move them there",
-        )
-    elif path[-2:-1] == ("tests",) and "id" in owner:
-        reason = "but nothing shows that this suite is for AgentV; if it is, name the file NAME.eval.yaml"
-        yield (*path, name, first), f"strings in `{name}` are criteria to AgentV, {reason}"
+    for place in _find_texts((*path, name), value)[:1]:
+        if of_agentv:
+            told = "are checked only where AgentV reads them, in suites and their tests; move them there"
+            yield place, f"strings in `{name}` {told}"
+        elif path[-2:-1] == ("tests",) and "id" in owner:
+            reason = "but nothing shows that this suite is for AgentV; if it is, name the file NAME.eval.yaml"
+            yield place, f"strings in `{name}` are criteria to AgentV, {reason}"

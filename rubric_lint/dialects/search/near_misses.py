@@ -68,7 +68,9 @@ def _find_leftover(document: Document, path: Path, *, of_agentv: bool) -> Iterat
     key = str(path[-1])
     if key != FIELD:
         is_case = document.number is not None or is_listed(path[:-1])
-        is_read = _could_be_read(value, path[:-1]) or (is_case and holds_texts(value))
+        entries = value if isinstance(value, list) else []
+        is_read = is_ours(value, path[:-1]) or any(isinstance(entry, dict) and "outcome" in entry for entry in entries)
+        is_read = is_read or (is_case and holds_texts(value))
         if FIELD not in owner and (key.lower() == FIELD or is_read):
             values = {"key": key, "wanted": FIELD}
             yield Problem("misnamed", path, Part.KEY, values, repair=rename_fields([(path, FIELD)]))
@@ -89,13 +91,6 @@ def word_empty(value: Any) -> str:
     if value is None:
         return "has no value"
     return f"is an empty {'list' if isinstance(value, list) else 'mapping' if isinstance(value, dict) else 'string'}"
-
-
-def _could_be_read(value: Any, owner: Path) -> bool:
-    """Return whether a value would be a rubric under the right name."""
-    if is_ours(value, owner):
-        return True
-    return isinstance(value, list) and any(isinstance(entry, dict) and "outcome" in entry for entry in value)
 
 
 def describe_misspelt(found: tuple[Path, str]) -> Problem:
@@ -170,11 +165,8 @@ def _is_of_other_purpose(data: Any) -> bool:
         return False
     jobs = data.get("jobs")
     is_workflow = isinstance(jobs, dict) and any(isinstance(job, dict) and "runs-on" in job for job in jobs.values())
-    return _SCHEMAS in str(data.get("$schema", "")) or not _OPEN_APIS.isdisjoint(data) or is_workflow
-
-
-_SCHEMAS = "json-schema.org"
-_OPEN_APIS = frozenset({"openapi", "swagger"})
+    is_schema = "json-schema.org" in str(data.get("$schema", ""))
+    return is_schema or "openapi" in data or "swagger" in data or is_workflow
 
 
 def _find_leftovers_to_tell(document: Document, found: Search, taken: set[Path], told: set[Path]) -> Iterator[Path]:
@@ -231,8 +223,6 @@ def word_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Ite
 
 
 _LOST = BY_NAME["lost-rubric"]
-_GUIDED = "guidance"
-_EVALS = "evals"
 
 
 def _is_another_tools(document: Document, path: Path) -> bool:
@@ -244,9 +234,8 @@ def _is_another_tools(document: Document, path: Path) -> bool:
         texts = value if isinstance(value, dict) and len(value) != 1 else document.value(path[:-1])
         plain = {key: text for key, text in texts.items() if isinstance(text, str)}
         return len(texts) > 1 and _are_texts(texts) and not tells(plain)
-    return isinstance(value, list) and any(
-        isinstance(item, dict) and len(item.keys() & OF_COURSES) > 1 for item in value
-    )
+    items = value if isinstance(value, list) else ()
+    return any(isinstance(item, dict) and len(item.keys() & OF_COURSES) > 1 for item in items)
 
 
 def _are_texts(texts: dict[str, Any]) -> bool:
@@ -278,45 +267,36 @@ class _Advice(NamedTuple):
         return f"{self.problem} {', '.join(others)}{joint if others else ''}{last}"
 
 
-_NOT_NAMED = _Advice(
-    "these criteria have the fields of harbor check and others; if a judge reads them,",
-    (Step("file-name", "rubric.toml"),),
-)
-
-
 def _find_by_dialects(
     document: Document, found: Search, *, is_told: bool
 ) -> Iterator[tuple[Path, Part, str | _Advice, bool]]:
     """Find what only a dialect knows as a near miss; with `is_told`, something else of the file is read or told."""
     is_of_skill = any(each.view and each.view.dialect.title == "Agent Skills" for each in found.rubrics)
-    if is_of_skill or _EVALS in document.quick_text:
+    if is_of_skill or "evals" in document.quick_text:
         from rubric_lint.dialects import agent_skills  # noqa: PLC0415  (few files have the word)
 
         for path, problem, step in agent_skills.find_unread(document):
             yield path, Part.HEAD, _Advice(f"{problem};", (Step("rewrite", step),)), False
-    if not is_told and _GUIDED in document.quick_text:
+    if not is_told and "guidance" in document.quick_text:
         from rubric_lint.dialects.search import described  # noqa: PLC0415  (few files have the word)
 
         for view in described.find(document, "harbor_check", is_named=True):
-            yield view.path, Part.KEY, _NOT_NAMED, False
+            told = "these criteria have the fields of harbor check and others; if a judge reads them,"
+            yield view.path, Part.KEY, _Advice(told, (Step("file-name", "rubric.toml"),)), False
 
 
 def _make_unread(document: Document, path: Path, part: Part, reason: str | _Advice, *, is_known: bool) -> Unread:
     line, column, _ = document.source.position(document.span(path, part).start)
-    signs = 0 if is_known else count_signs(document.source.name) + 2 * _has_criteria(document.value(path))
+    # Parts like criteria; those of a judge's output have its reasons too.
+    value = document.value(path)
+    parts = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
+    reasons = ("reasoning", "reason", "satisfied")
+    has_criteria = any(isinstance(part, dict) and part.keys().isdisjoint(reasons) for part in parts)
+    if any(isinstance(part, str) for part in parts):
+        has_criteria = isinstance(value, list)
+    signs = 0 if is_known else count_signs(document.source.name) + 2 * has_criteria
     steps = reason.steps if isinstance(reason, _Advice) else ()
     return Unread(str(reason), line, column, is_known, signs, steps)
-
-
-def _has_criteria(value: Any) -> bool:
-    """Return whether a value has parts like criteria; those of a judge's output have its reasons too."""
-    parts = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
-    if any(isinstance(part, str) for part in parts):
-        return isinstance(value, list)
-    return any(isinstance(part, dict) and part.keys().isdisjoint(_OF_OUTPUTS) for part in parts)
-
-
-_OF_OUTPUTS = ("reasoning", "reason", "satisfied")
 
 
 def _declare(document: Document, path: Path) -> Step:
@@ -335,26 +315,19 @@ def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> 
     `is_alone`: nothing else of the document is read, or else it can have no table.
     """
     value = document.value(path)
-    if is_alone and _can_be_adopted(document, path):
-        return _Advice(f"{problem}; if it is a rubric,", (Step("run", "adopt"),))
+    entries = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
+    keys = [key for entry in entries if isinstance(entry, dict) for key in entry]
+    if is_alone and keys and sum(map(schema_for().knows, keys)) * 2 <= len(keys):  # most fields are their own
+        from rubric_lint.shapes.infer import find_likeliest  # noqa: PLC0415  (only near misses ask)
+
+        if any(each.path == path and each.is_marked and each.has_text for each in find_likeliest(document)):
+            return _Advice(f"{problem}; if it is a rubric,", (Step("run", "adopt"),))
     steps = [] if path[-1] == FIELD else [Step("rename", FIELD)]
     if form := word_list_form(value):
         steps.append(Step("rewrite", form))
     if not (is_scored(value) or are_levels(value)):  # otherwise the new fields show that it is ours
         steps.append(_declare(document, path))
     return _Advice(f"{problem}; if it is a rubric,", tuple(steps))
-
-
-def _can_be_adopted(document: Document, path: Path) -> bool:
-    """Return whether a value holds criteria with fields of their own, so that `adopt` describes them."""
-    value = document.value(path)
-    entries = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
-    keys = [key for entry in entries if isinstance(entry, dict) for key in entry]
-    if not keys or sum(map(schema_for().knows, keys)) * 2 > len(keys):
-        return False
-    from rubric_lint.shapes.infer import find_likeliest  # noqa: PLC0415  (only near misses ask)
-
-    return any(each.path == path and each.is_marked and each.has_text for each in find_likeliest(document))
 
 
 def _word_foreign(document: Document) -> _Advice:
@@ -365,15 +338,12 @@ def _word_foreign(document: Document) -> _Advice:
     return _Advice(f"{named} ({content}); if it is for rubric-lint,", (_declare(document, (FIELD,)),))
 
 
-_BANDS = ({"score_range", "expected_outcome"}, {"scoreRange", "expectedOutcome"})
-"""The fields of a band in DeepEval and Confident AI."""
-
-
 def _word_leftover(  # noqa: PLR0911 (one return a reason)
     document: Document, path: Path, *, is_claimed: bool, is_alone: bool, of_agentv: bool
 ) -> str | _Advice:
     value, key = document.value(path), str(path[-1])
-    if isinstance(value, dict) and any(band <= value.keys() for band in _BANDS):
+    bands = ({"score_range", "expected_outcome"}, {"scoreRange", "expectedOutcome"})  # of DeepEval and Confident AI
+    if isinstance(value, dict) and any(band <= value.keys() for band in bands):
         return _Advice(f"`{key}` is one band, not a list of bands;", (Step("rewrite", "put it in a list"),))
     if key != FIELD:
         if not (isinstance(value, list | dict) and value):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from rubric_lint.format.criterion import HIGHEST, SCORES
 from rubric_lint.messages import shorten
+from rubric_lint.text.source import Source
 
 
 class Place(NamedTuple):
@@ -16,6 +17,12 @@ class Place(NamedTuple):
 
     full: str
     short: str
+
+
+def place_in(source: Source, offset: int) -> Place:
+    """Return the place of an offset in a text."""
+    line, column, _ = source.position(offset)
+    return Place(f"{source.name}:{line}:{column}", f"line {line}")
 
 
 class TableError(Exception):
@@ -172,19 +179,17 @@ def read_range(cell: Cell) -> Range:
         TableError: if there is none, or it is open at one end.
     """
     text = cell.value
-    if found := find_range(text):
-        return found
+    if whole := find_range(text):
+        return whole
     if re.fullmatch(_PLAIN, text):
         return Range(to_number(text), to_number(text))
-    raise TableError(cell.place, f"`{shorten(text)}` is not a range of scores; {_advise(text)}")
-
-
-def _advise(text: str) -> str:
+    advice = "expected a form such as `0 to 3`, `0-3` or `10`"
     if found := _OPEN.fullmatch(text):
-        return f"it does not say where it ends; write `{found['number'] or found['least']} to 10` or the end you mean"
-    if _DATE.fullmatch(text):
-        return f"it looks like a date: {DATE_ADVICE}"
-    return "expected a form such as `0 to 3`, `0-3` or `10`"
+        end = f"`{found['number'] or found['least']} to 10` or the end you mean"
+        advice = f"it does not say where it ends; write {end}"
+    elif _DATE.fullmatch(text):
+        advice = f"it looks like a date: {DATE_ADVICE}"
+    raise TableError(cell.place, f"`{shorten(text)}` is not a range of scores; {advice}")
 
 
 def read_gate(cell: Cell, top: int | None) -> tuple[Number, bool]:
@@ -207,10 +212,8 @@ def read_gate(cell: Cell, top: int | None) -> tuple[Number, bool]:
             raise TableError(cell.place, f"`{shorten(text)}` counts to {over}, and the scores here to {top}")
         return to_number(found["number"] or found["short"]), False
     if not re.fullmatch(_PLAIN, text):
-        advice = (
-            "expected the number of a level" if top is None else f"expected a number, `7 of {top}` or `{MUST_BE_MET}`"
-        )
-        raise TableError(cell.place, f"`{shorten(text)}` is not a minimum; {advice}")
+        expected = "the number of a level" if top is None else f"a number, `7 of {top}` or `{MUST_BE_MET}`"
+        raise TableError(cell.place, f"`{shorten(text)}` is not a minimum; expected {expected}")
     return to_number(text), False
 
 
@@ -282,12 +285,15 @@ class Rescale(NamedTuple):
     def word(self, source: Range, scores: range) -> str:
         """Say what becomes of a band, and what its scores are worth on this scale."""
         new = word_range(scores[0], scores[-1])
-        worth = word_range(_word(self.worth(scores[0])), _word(self.worth(scores[-1])))
+        worth = word_range(self.word_worth(scores[0]), self.word_worth(scores[-1]))
         return f"{word_range(*source)} becomes {new} (worth {worth})"
 
     def word_worth(self, score: int) -> str:
         """Write what a score from 0 to 10 is on this scale."""
-        return _word(self.worth(score))
+        number = self.worth(score)
+        return (
+            str(number.numerator) if number.denominator == 1 else f"{Decimal(number.numerator) / number.denominator:f}"
+        )
 
     def _has(self, score: Number) -> bool:
         return isinstance(score, int) and self.lowest <= score <= self.highest
@@ -296,10 +302,6 @@ class Rescale(NamedTuple):
 def word_range(lower: Number | str, upper: Number | str) -> str:
     """Write a range: `3`, `0 to 3`."""
     return str(lower) if lower == upper else f"{lower} to {upper}"
-
-
-def _word(number: Fraction) -> str:
-    return str(number.numerator) if number.denominator == 1 else f"{Decimal(number.numerator) / number.denominator:f}"
 
 
 def parse_rescale(text: str) -> Rescale | None:

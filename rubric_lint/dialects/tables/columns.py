@@ -143,7 +143,12 @@ def read_columns(table: Table, choices: Choices) -> Columns:
             raise TableError(cell.place, f"{message}`{meant}`; {advice}")
         else:
             fields[meant] = column
-    notes += _note_share(fields, table.header)
+    if "share" in fields:
+        cell = table.header.cell(fields.pop("share"))
+        if "weight" not in fields:
+            told = "a share follows from weights, and there is no column `weight`"
+            raise TableError(cell.place, f"{told}; name it with --map weight=share")
+        notes.append(Note(cell.place, f"column `{cell.value}` is not read: shares follow from the weights"))
     return Columns(fields, tuple(_settle(steps, choices, notes)), table.header, tuple(notes), frozenset(used))
 
 
@@ -157,23 +162,10 @@ def _columns(table: Table) -> Iterator[int]:
                 title = shorten(table.header.cell(named[0]).text.strip()) if named else ""
                 if len(named) == 1:
                     message += f"; if `{title}` is a title, name the row of the header with --header-row"
-                elif all(
-                    is_known(each.text) or find_step(each.text) for each in row.cells.values() if not each.is_empty
-                ):
+                elif all(each.is_empty or is_known(each.text) or find_step(each.text) for each in row.cells.values()):
                     message += "; if the header has two rows, name the lower one with --header-row"
                 raise TableError(cell.place, message)
     yield from named
-
-
-def _note_share(fields: dict[str, int], header: Row) -> Iterator[Note]:
-    if "share" in fields:
-        cell = header.cell(fields.pop("share"))
-        if "weight" not in fields:
-            raise TableError(
-                cell.place,
-                "a share follows from weights, and there is no column `weight`; name it with --map weight=share",
-            )
-        yield Note(cell.place, f"column `{cell.value}` is not read: shares follow from the weights")
 
 
 _NUMBER = r"-?\d{1,18}"
@@ -210,9 +202,8 @@ def _read_header(cell: Cell, choices: Choices) -> str | Step:
             return _FIELDS[fold(asked)]
         step = find_step(asked)
         if step is None:
-            raise TableError(
-                cell.place, f"--map: `{asked}` is not a field; expected {_list_fields()}, `level 4` or `score 0-3`"
-            )
+            expected = f"{_list_fields()}, `level 4` or `score 0-3`"
+            raise TableError(cell.place, f"--map: `{asked}` is not a field; expected {expected}")
         is_named = step.kind == LEVEL and not step.name and find_step(cell.value) is None
         return step._replace(name=" ".join(cell.value.split())) if is_named else step
     if word in _FIELDS:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import dropwhile
 
-from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
+from rubric_lint.dialects.tables.cells import Cell, Note, Row, Table, TableError, place_in
 from rubric_lint.dialects.tables.columns import find_step, fold, is_known
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.text.source import Source, stem_of
@@ -25,16 +25,6 @@ def armed(text: str) -> str:
     return f"'{text}" if is_formula(text) else text
 
 
-def is_armed(text: str) -> bool:
-    """Return whether a text has such an apostrophe."""
-    return text.startswith("'") and is_formula(text)
-
-
-def disarmed(text: str) -> str:
-    """Return a text without its apostrophe."""
-    return text[1:]
-
-
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _ENDS = "\r\n"
 
@@ -51,47 +41,39 @@ def read_csv(source: Source, mapped: Mapping[str, str], header_row: int | None =
     """
     if "\0" in source.text:
         at = source.text.index("\0")
-        raise TableError(_place(source, at), "a null character, as in UTF-16 without a BOM; save the file as UTF-8")
+        raise TableError(place_in(source, at), "a null character, as in UTF-16 without a BOM; save the file as UTF-8")
     notes: list[Note] = []
-    start = _find_header(source, header_row, notes)
-    delimiter = ""
+    start, delimiter = 0, ""
+    if header_row is not None:
+        if header_row > source.line_count:
+            message = f"--header-row {header_row}: the file has {source.line_count} lines"
+            raise TableError(place_in(source, 0), message)
+        start = source.line_span(header_row).start
+        if source.text[:start].strip():
+            notes.append(Note(place_in(source, 0), f"not read: what is above line {header_row}, the header"))
     if told := _EXCEL_MARK.match(source.text, start):
         delimiter, start = told[1], told.end()
     delimiter = delimiter or _find_delimiter(source, start, mapped)
     if delimiter != ",":
         called = _DELIMITERS.get(delimiter, f"`{delimiter}`")
-        notes.append(Note(_place(source, start), f"read with {called} between cells"))
+        notes.append(Note(place_in(source, start), f"read with {called} between cells"))
     rows = list(dropwhile(lambda row: row.is_empty, _read_rows(source, start, delimiter)))
     if not rows:
-        raise TableError(_place(source, start), "nothing to read; expected a header and rows")
-    header, *others = [
-        row._replace(cells={number: _disarm(cell, notes) for number, cell in row.cells.items()}) for row in rows
-    ]
+        raise TableError(place_in(source, start), "nothing to read; expected a header and rows")
+    header, *others = [row._replace(cells={at: _disarm(cell, notes) for at, cell in row.cells.items()}) for row in rows]
     return [Table(stem_of(source.name), header, tuple(others), tuple(notes))]
 
 
 _EXCEL_MARK = re.compile(r"sep=(.)(?:\r\n|\r|\n)", re.IGNORECASE)
 
 
-def _find_header(source: Source, header_row: int | None, notes: list[Note]) -> int:
-    """Return the offset at which the header is looked for."""
-    if header_row is None:
-        return 0
-    if header_row > source.line_count:
-        raise TableError(_place(source, 0), f"--header-row {header_row}: the file has {source.line_count} lines")
-    start = source.line_span(header_row).start
-    if source.text[:start].strip():
-        notes.append(Note(_place(source, 0), f"not read: what is above line {header_row}, the header"))
-    return start
-
-
 def _disarm(cell: Cell, notes: list[Note]) -> Cell:
     if cell.text.startswith("="):
         notes.append(Note(cell.place, f"read as a text: `{shorten(cell.text)}` looks like a formula"))
-    if not is_armed(cell.text):
+    if not (cell.text.startswith("'") and is_formula(cell.text)):
         return cell
     notes.append(Note(cell.place, "read without its first apostrophe, which keeps a spreadsheet from seeing a formula"))
-    return cell._replace(text=disarmed(cell.text))
+    return cell._replace(text=cell.text[1:])
 
 
 def _find_delimiter(source: Source, start: int, mapped: Mapping[str, str]) -> str:
@@ -113,7 +95,7 @@ def _find_delimiter(source: Source, start: int, mapped: Mapping[str, str]) -> st
     if len(known) > 1:
         names = join_words([_DELIMITERS[each] for each in known], "or")
         message = f"the cells of the header may be separated by {names}; put the words that hold them in quotes"
-        raise TableError(_place(source, start), message)
+        raise TableError(place_in(source, start), message)
     return known[0] if known else ","
 
 
@@ -136,28 +118,23 @@ def _read_rows(source: Source, start: int, delimiter: str) -> Iterator[Row]:
                 content, end = found[1].replace('""', '"'), found.end()
                 content = content.replace("\r\n", "\n") if ends_in_crlf else content
                 if plain.match(text, end)[0].strip(" "):  # type: ignore[index]
-                    raise TableError(_place(source, end), "text after the closing quote of a cell; double inner quotes")
+                    told = "text after the closing quote of a cell; double inner quotes"
+                    raise TableError(place_in(source, end), told)
                 end = plain.match(text, end).end()  # type: ignore[union-attr]
             elif text.startswith('"', at):
-                raise TableError(_place(source, at), "this quote is never closed")
+                raise TableError(place_in(source, at), "this quote is never closed")
             else:
                 whole = plain.match(text, at)
                 content, end = whole[0], whole.end()  # type: ignore[index,union-attr]
                 if content.lstrip(" ").startswith('"'):
-                    raise TableError(
-                        _place(source, at), "white space before a quote; remove it, or quote the whole cell"
-                    )
-            cells[len(cells)] = Cell(content, _place(source, at))
+                    told = "white space before a quote; remove it, or quote the whole cell"
+                    raise TableError(place_in(source, at), told)
+            cells[len(cells)] = Cell(content, place_in(source, at))
             at = end
             if at < length and text[at] == delimiter:
                 at += 1
                 continue
             break
-        yield Row(cells, _place(source, row_at))
+        yield Row(cells, place_in(source, row_at))
         ends_in_crlf = text.startswith("\r\n", at)
         at += 2 if ends_in_crlf else 1
-
-
-def _place(source: Source, offset: int) -> Place:
-    line, column, _ = source.position(offset)
-    return Place(f"{source.name}:{line}:{column}", f"line {line}")

@@ -4,7 +4,6 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Iterable, Iterator
 from datetime import date, time, timedelta
 from decimal import Decimal
 from importlib.util import find_spec
@@ -32,11 +31,6 @@ def encode_text(text: str) -> str:
     return _HELD_BACK.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
 
 
-def decode_text(text: str) -> str:
-    """Return the text that a cell holds."""
-    return _WRITTEN.sub(lambda found: chr(int(found[1], 16)), text)
-
-
 def has_openpyxl() -> bool:
     """Return whether the package is installed that reads and writes Excel files."""
     return find_spec("openpyxl") is not None
@@ -51,7 +45,6 @@ LIMIT = 50_000_000
 XML_LIMIT = 10_000_000
 """The size limit in bytes of the XML in a workbook: openpyxl needs up to 50 times that in memory."""
 
-_MOST_CELLS = 1_000_000
 _MOST_TOLD = 20
 
 
@@ -146,7 +139,9 @@ class _Sheet:
         """Return the table of the sheet; None if nothing is in its cells."""
         filled = self._fill()
         hidden_rows = {number for number, row in self._sheet.row_dimensions.items() if row.hidden}
-        hidden_columns = set(self._find_hidden_columns())
+        hidden_columns: set[int] = set()
+        for each in self._sheet.column_dimensions.values():
+            hidden_columns |= {*range(each.min or 1, min(each.max or 1, 16_384) + 1)} if each.hidden else set()
         used = {place for place, cell in filled.items() if not cell.is_empty}
         self._note_hidden("row", sorted({row for row, _ in used} & hidden_rows))
         self._note_hidden("column", sorted({column for _, column in used} & hidden_columns))
@@ -159,23 +154,22 @@ class _Sheet:
             self._notes.append(Note(self._place(above[0], 1), f"not read: {told}, above the header"))
         columns = sorted({column for _, column in shown})
         numbers = sorted({row for row, _ in shown if row >= first} | {first})
-        if len(columns) * len(numbers) > _MOST_CELLS:
+        if len(columns) * len(numbers) > 1_000_000:
             message = f"the table has {len(numbers):,} rows and {len(columns):,} columns, far more than a rubric"
             raise TableError(self._whole, message)
-        computed = [filled[at] for at in sorted(shown) if at[0] >= first and self._is_formula(*at)]
+        places = [at for at in sorted(shown) if at[0] >= first]
+        computed = [filled[at] for at in places if self._is_formula(*at)]
         if computed:
-            shown_values = [
-                f"{cell.place.short.removeprefix('cell ')} ({shorten(cell.text)})" for cell in computed[:_MOST_TOLD]
-            ]
-            told = ", ".join(shown_values) + (", ..." if len(computed) > _MOST_TOLD else "")
+            values = [f"{cell.place.short.removeprefix('cell ')} ({shorten(cell.text)})" for cell in computed]
+            told = ", ".join(values[:_MOST_TOLD]) + (", ..." if len(computed) > _MOST_TOLD else "")
             self._notes.append(Note(computed[0].place, f"read with the value that its formula had when saved: {told}"))
-        self._note_struck(place for place in sorted(shown) if place[0] >= first)
-        shown = {place for place in shown if place[0] >= first}
-        cells = self._sheet._cells
-        commented = [self._place(*at) for at in sorted(shown) if at in cells and cells[at].comment]
-        if commented:
-            told = list_names([place.short.removeprefix("cell ") for place in commented])
-            self._notes.append(Note(commented[0], f"not read: comments on {told}"))
+        cells = {at: self._sheet._cells[at] for at in places if at in self._sheet._cells}
+        struck = [at for at, cell in cells.items() if cell.has_style and cell.font.strike]
+        commented = [at for at, cell in cells.items() if cell.comment]
+        for found, said in ((struck, "read although it is struck through:"), (commented, "not read: comments on")):
+            if found:
+                told = list_names([self._place(*at).short.removeprefix("cell ") for at in found])
+                self._notes.append(Note(self._place(*found[0]), f"{said} {told}"))
         rows = {
             number: Row(
                 {column: filled.get((number, column)) or Cell("", self._place(number, column)) for column in columns},
@@ -201,15 +195,12 @@ class _Sheet:
                 for row, column in merged.cells:
                     found[row, column] = Cell(top.text, self._place(row, column), message)
                 continue
-            if merged.min_col != merged.max_col and merged.min_row > min(
-                row for (row, _), cell in found.items() if not cell.is_empty
-            ):
-                message = f"{merged.coord} is merged across columns, so its content has no single column; unmerge it"
-                found[merged.min_row, merged.min_col] = top._replace(fault=message)
-                continue
             if merged.min_col == merged.max_col:
                 for row in range(merged.min_row, merged.max_row + 1):
                     found[row, merged.min_col] = top
+            elif merged.min_row > min(row for (row, _), cell in found.items() if not cell.is_empty):
+                message = f"{merged.coord} is merged across columns, so its content has no single column; unmerge it"
+                found[merged.min_row, merged.min_col] = top._replace(fault=message)
         return found
 
     def _read(self, value: Any, row: int, column: int) -> Cell:
@@ -229,17 +220,12 @@ class _Sheet:
         elif isinstance(value, float):
             text = _write_float(value)
         elif value is not None:
-            text = decode_text(str(value))
+            text = _WRITTEN.sub(lambda found: chr(int(found[1], 16)), str(value))
         return Cell(text, self._place(row, column), fault)
 
     def _is_formula(self, row: int, column: int) -> bool:
         cell = self._formulas._cells.get((row, column))
         return cell is not None and cell.data_type == "f"
-
-    def _find_hidden_columns(self) -> Iterator[int]:
-        for dimension in self._sheet.column_dimensions.values():
-            if dimension.hidden:
-                yield from range(dimension.min or 1, min(dimension.max or 1, 16_384) + 1)
 
     def _note_hidden(self, what: str, numbers: list[int]) -> None:
         from openpyxl.utils import get_column_letter  # noqa: PLC0415
@@ -247,19 +233,8 @@ class _Sheet:
         if numbers:
             named = [str(number) if what == "row" else get_column_letter(number) for number in numbers[:20]]
             told = f"{what if len(numbers) == 1 else what + 's'} {join_words(named)}"
-            is_are = "it is" if len(numbers) == 1 else "they are"
-            self._notes.append(
-                Note(
-                    self._whole, f"not read: {told}, as {is_are} hidden; show what belongs to the rubric", is_loss=True
-                )
-            )
-
-    def _note_struck(self, shown: Iterable[tuple[int, int]]) -> None:
-        cells = self._sheet._cells
-        struck = [self._place(*at) for at in shown if at in cells and cells[at].has_style and cells[at].font.strike]
-        if struck:
-            told = list_names([place.short.removeprefix("cell ") for place in struck])
-            self._notes.append(Note(struck[0], f"read although it is struck through: {told}"))
+            told += f", as {'it is' if len(numbers) == 1 else 'they are'} hidden; show what belongs to the rubric"
+            self._notes.append(Note(self._whole, f"not read: {told}", is_loss=True))
 
     def _place(self, row: int, column: int) -> Place:
         from openpyxl.utils import get_column_letter  # noqa: PLC0415

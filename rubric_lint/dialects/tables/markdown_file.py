@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from rubric_lint.dialects.tables.cells import Cell, Note, Place, Row, Table, TableError
+from rubric_lint.dialects.tables.cells import Cell, Note, Row, Table, TableError, place_in
 from rubric_lint.format.criterion import Thresholds
 from rubric_lint.messages import point_to_known, shorten
 from rubric_lint.text.source import Source, stem_of
@@ -251,9 +251,3 @@ def _read_row(source: Source, line: str, start: int) -> Row:
         if not line[at:].strip():
             break
     return Row(cells, place_in(source, start + begin))
-
-
-def place_in(source: Source, offset: int) -> Place:
-    """Return the place of an offset in the text."""
-    line, column, _ = source.position(offset)
-    return Place(f"{source.name}:{line}:{column}", f"line {line}")

@@ -13,9 +13,20 @@ from textwrap import dedent
 from typing import NamedTuple
 
 from rubric_lint.dialects.search.scales_in_text import count_steps, find_scale
-from rubric_lint.dialects.tables.cells import Cell, Note, Place, Range, Row, Table, TableError, find_range, to_number
+from rubric_lint.dialects.tables.cells import (
+    Cell,
+    Note,
+    Place,
+    Range,
+    Row,
+    Table,
+    TableError,
+    find_range,
+    place_in,
+    to_number,
+)
 from rubric_lint.dialects.tables.columns import EITHER, HEADERS, Step, find_step, fold, is_known
-from rubric_lint.dialects.tables.markdown_file import Found, find_tables, find_unread, hide, place_in, read_headings
+from rubric_lint.dialects.tables.markdown_file import Found, find_tables, find_unread, hide, read_headings
 from rubric_lint.format.criterion import HIGHEST, LOWEST
 from rubric_lint.messages import find_near, join_words, list_names, point_to_known, shorten
 from rubric_lint.text.document import Document
@@ -111,11 +122,6 @@ class _Scale(NamedTuple):
         """The scores of the steps, in ascending order."""
         return sorted(step[0] for step in self.steps)
 
-    @property
-    def is_numbers(self) -> bool:
-        """Whether the scores are numbers that do not cover 0 to 10, so that they are levels."""
-        return _are_numbers(self.scores)
-
 
 class _Criterion(NamedTuple):
     """A criterion that a section or an item of a list describes."""
@@ -186,34 +192,29 @@ def read_outline(source: Source, only: str | None, mapped: Mapping[str, str], ti
     Raises:
         TableError: if `only` names none of them, or a header is nearly a known one.
     """
-    sections = _read_sections(source, mapped, title or stem_of(source.name))
+    text = _FRONT.sub(_blank, hide(source))
+    tables = list(find_tables(source))
+    text = splice(text, [Edit(Span(each.at, each.end), _blank(text[each.at : each.end])) for each in tables])
+    heads = [each for each in read_headings(source) if text[each.at : each.end].strip()]
+    ends = [*(head.at for head in heads), len(text)]
+    sections = [_Section(title or stem_of(source.name), place_in(source, 0), 0, None, 0, text[: ends[0]])]
+    for head, end in zip(heads, ends[1:], strict=True):
+        parent: _Section | None = sections[-1]
+        while parent and parent.depth >= head.depth:
+            parent = parent.parent
+        place = place_in(source, head.at)
+        sections.append(_Section(head.title, place, head.depth, parent, head.end, text[head.end : end]))
+    starts = [each.at for each in sections]
+    for table in tables:
+        columns = _read_columns(table, mapped)
+        section = sections[bisect_right(starts, table.at) - 1]
+        section.tables.append(_Tabled(table, columns, _find_scale_in(table, columns.fields)))
     return None if _is_ours(sections) else _Outline(source, sections).read(only)
 
 
 def _blank(text: str | re.Match[str]) -> str:
     """Return blanks in the place of a text, and its line ends."""
     return re.sub(r"[^\r\n]", " ", text if isinstance(text, str) else text[0])
-
-
-def _read_sections(source: Source, mapped: Mapping[str, str], title: str) -> list[_Section]:
-    text = _FRONT.sub(_blank, hide(source))
-    tables = list(find_tables(source))
-    text = splice(text, [Edit(Span(each.at, each.end), _blank(text[each.at : each.end])) for each in tables])
-    heads = [each for each in read_headings(source) if text[each.at : each.end].strip()]
-    ends = [*(head.at for head in heads), len(text)]
-    found = [_Section(title, place_in(source, 0), 0, None, 0, text[: ends[0]])]
-    for head, end in zip(heads, ends[1:], strict=True):
-        parent: _Section | None = found[-1]
-        while parent and parent.depth >= head.depth:
-            parent = parent.parent
-        place = place_in(source, head.at)
-        found.append(_Section(head.title, place, head.depth, parent, head.end, text[head.end : end]))
-    starts = [each.at for each in found]
-    for table in tables:
-        columns = _read_columns(table, mapped)
-        section = found[bisect_right(starts, table.at) - 1]
-        section.tables.append(_Tabled(table, columns, _find_scale_in(table, columns.fields)))
-    return found
 
 
 def _is_ours(sections: list[_Section]) -> bool:
@@ -229,21 +230,22 @@ def _is_ours(sections: list[_Section]) -> bool:
             is_told = steps or fields.keys() & {"expected_outcome", "what_is_judged", "score_range", "level"}
             if unknown or is_numbered or not is_told or not all(map(is_known, heads)):
                 return False
-            if table.scale and "level" not in fields and (table.scale.is_numbers or _span(table.scale.scores)):
-                return False
-            if table.has_points and any(
-                map(_is_beyond, table.found.rows, [fields["score_range"]] * len(table.found.rows))
+            if (
+                table.scale
+                and "level" not in fields
+                and (_are_numbers(table.scale.scores) or _span(table.scale.scores))
             ):
+                return False
+            points = (
+                [find_range(row.cell(fields["score_range"]).text.strip()) for row in table.found.rows]
+                if table.has_points
+                else []
+            )
+            if any(each and each.upper > HIGHEST for each in points):
                 return False
         ours += not unknown
         alone += table.scale is not None and section.title not in ids
     return ours > 0 and alone < 2
-
-
-def _is_beyond(row: Row, column: int) -> bool:
-    """Return whether a score is not on a scale from 0 to 10."""
-    found = find_range(row.cell(column).text.strip())
-    return found is not None and found.upper > HIGHEST
 
 
 def _read_columns(table: Found, mapped: Mapping[str, str]) -> _Columns:
@@ -279,7 +281,7 @@ def _find_scale_in(table: Found, fields: Mapping[str, int]) -> _Scale | None:
     steps = []
     for row in table.rows:
         cell, told = row.cell(columns[0]), row.cell(texts[0])
-        if fold(cell.text) in _NOT_APPLICABLE:
+        if fold(cell.text) in {"n/a", "na", "not_applicable", ""}:
             continue
         step = find_step(re.sub(r"[*`]|(?<!\s)\s*+(?:points?|pts?)\b\.?", "", cell.text))
         if step is None:
@@ -287,9 +289,6 @@ def _find_scale_in(table: Found, fields: Mapping[str, int]) -> _Scale | None:
         name = row.cell(fields["name"]).text if "name" in fields else step.name
         steps.append((step.range, name, cell, told))
     return _Scale(steps, table.at, table.end) if len(steps) > 1 else None
-
-
-_NOT_APPLICABLE = frozenset({"n/a", "na", "not_applicable", ""})
 
 
 def _are_numbers(scores: Sequence[Range]) -> bool:
@@ -325,14 +324,15 @@ class _Outline:
         bare = [each for each in groups if not each.criteria[0].scale]
         bare_lists = [each for each in lists if each[1].is_plain]
         scale = None
-        of_scales = [
-            each for each in shared if each not in groups and not _OF_RESULTS.search(each.criteria[0].section.title)
-        ]
+        of_scales = [each for each in shared if each not in groups]
+        of_scales = [each for each in of_scales if not _OF_RESULTS.search(each.criteria[0].section.title)]
         users = len(bare) + len(bare_lists)
-        if len(of_scales) == 1 and (users == 1 or (users and self._is_of_all(of_scales[0]))):
-            scale = of_scales[0].criteria[0].scale
-            self._use(of_scales[0])
-            self._notes.append(Note(of_scales[0].criteria[0].section.place, "this scale is read for each criterion"))
+        if len(of_scales) == 1:
+            section = of_scales[0].criteria[0].section
+            if users == 1 or (users and _OF_ALL.search(f"{section.title} {section.text}")):
+                scale = of_scales[0].criteria[0].scale
+                self._use(of_scales[0])
+                self._notes.append(Note(section.place, "this scale is read for each criterion"))
         made = [(group.criteria[0].section.at, self._make_group(group, scale)) for group in groups]
         made += [(table.found.at, self._make_list(section, table, scale)) for section, table in lists]
         tables = [table for _, table in sorted(made, key=lambda each: each[0])]
@@ -373,9 +373,8 @@ class _Outline:
         for step in found.steps:
             at = section.at + step.at - len(before)
             cell = self._cell(f"{step.low}", at)
-            steps.append(
-                (Range(to_number(str(step.low)), to_number(str(step.high))), "", cell, self._cell(step.said, at))
-            )
+            scores = Range(to_number(str(step.low)), to_number(str(step.high)))
+            steps.append((scores, "", cell, self._cell(step.said, at)))
         start = min(step.at for step in found.steps) - len(before)
         end = max(step.end for step in found.steps) - len(before)
         return _Scale(steps, section.at + start, section.at + end)
@@ -407,13 +406,8 @@ class _Outline:
             start = section.text.index(rest[:20], scale.end - section.at)
             place = place_in(self._source, section.at + start)
             self._notes.append(Note(place, f"not read: the text below the scale of `{shorten(name.text)}`"))
-        return _Criterion(
-            name,
-            self._cell(text, named.at)._replace(place=named.place) if text.strip() else told,
-            weight,
-            scale,
-            section,
-        )
+        told = self._cell(text, named.at)._replace(place=named.place) if text.strip() else told
+        return _Criterion(name, told, weight, scale, section)
 
     def _group_sections(self, scales: Mapping[int, _Scale]) -> Iterator[_Group]:
         """Yield the sections that are a criterion each, by the section around them."""
@@ -445,22 +439,21 @@ class _Outline:
             if len(items) < 2:
                 continue
             ends = [*(each.start() for each in items[1:]), len(section.text)]
-            criteria = [self._read_item(section, each, end) for each, end in zip(items, ends, strict=True)]
+            criteria = []
+            for item, end in zip(items, ends, strict=True):
+                rest = section.text[item.end() : end].partition("\n\n")[0]
+                part = "name" if item["name"] else "code"
+                name, weight = item[part].strip(" :."), None
+                if found := _IN_TITLE.search(name):
+                    name, weight = name[: found.start()], found[1] or found[2]
+                elif found := re.match(rf"\s*[(\[]\s*{_AMOUNT}\s*[)\]]", rest, re.IGNORECASE):
+                    rest, weight = rest[found.end() :], found[1]
+                at = section.at + item.start(part)
+                told = self._cell(rest.lstrip(" \t:.–—-"), at)  # noqa: RUF001
+                weighed = self._cell(weight, at) if weight else None
+                criteria.append(_Criterion(self._cell(name, at), told, weighed, None, section))
             if all(each.weight for each in criteria) or (_OF_CRITERIA.search(section.title) and section.depth):
                 yield _Group(section, criteria)
-
-    def _read_item(self, section: _Section, item: re.Match[str], end: int) -> _Criterion:
-        rest = section.text[item.end() : end].partition("\n\n")[0]
-        part = "name" if item["name"] else "code"
-        name, weight = item[part].strip(" :."), None
-        if found := _IN_TITLE.search(name):
-            name, weight = name[: found.start()], found[1] or found[2]
-        elif found := re.match(rf"\s*[(\[]\s*{_AMOUNT}\s*[)\]]", rest, re.IGNORECASE):
-            rest, weight = rest[found.end() :], found[1]
-        at = section.at + item.start(part)
-        told = self._cell(rest.lstrip(" \t:.–—-"), at)  # noqa: RUF001
-        weighed = self._cell(weight, at) if weight else None
-        return _Criterion(self._cell(name, at), told, weighed, None, section)
 
     @staticmethod
     def _is_shared(group: _Group) -> bool:
@@ -480,19 +473,13 @@ class _Outline:
         weights = {fold(row.cell(fields["id"]).text): row.cell(fields["weight"]) for row in rows}
         if not all(fold(each.name.text) in weights for each in group.criteria):
             return False
-        group.criteria[:] = [
-            each._replace(weight=_read_weight(weights.pop(fold(each.name.text)))) for each in group.criteria
-        ]
+        for at, each in enumerate(group.criteria):
+            group.criteria[at] = each._replace(weight=_read_weight(weights.pop(fold(each.name.text))))
         self._read.update((id(table), id(section)))
         for name, cell in weights.items():
             if not _TOTALS.fullmatch(name.replace("_", " ")):
                 self._notes.append(Note(cell.place, f"not read: this row, as no section describes `{shorten(name)}`"))
         return True
-
-    @staticmethod
-    def _is_of_all(group: _Group) -> bool:
-        section = group.criteria[0].section
-        return _OF_ALL.search(f"{section.title} {section.text}") is not None
 
     # Rubrics as tables
 
@@ -522,7 +509,7 @@ class _Outline:
         self._read.update((id(table), id(section)))
         fields, steps, unknown, named = table.columns
         head = table.found.header
-        notes = [Note(head.cell(column).place, self._word_unknown(head.cell(column))) for column in unknown]
+        notes = [_note_unknown(head.cell(column)) for column in unknown]
         fields = dict(fields)
         if table.has_points:
             fields["weight"] = fields.pop("score_range")
@@ -546,11 +533,8 @@ class _Outline:
             if _TOTALS.fullmatch(name.text.strip()):
                 notes.append(Note(row.place, f"not read: the row `{shorten(name.text.strip())}`"))
                 continue
-            cells = {
-                column: row.cells.get(column, name)
-                for column in titles
-                if column in row.cells or column not in head.cells
-            }
+            held = [column for column in titles if column in row.cells or column not in head.cells]
+            cells = {column: row.cells.get(column, name) for column in held}
             if (column := fields.get("weight", -1)) in cells:
                 cells[column] = _read_weight(cells[column])
             rows.append(Row(cells, row.place))
@@ -560,13 +544,6 @@ class _Outline:
             ids = [row.cell(fields["id"]).value for row in rows]
             parts = [(each, _Spread([shared]).write(each, shared)) for each in ids]
         return Table(_name(section), header, tuple(rows), tuple(notes), tuple(parts))
-
-    def _word_unknown(self, cell: Cell) -> str:
-        """Say that a column is not read; raise TableError if its header is nearly one that is."""
-        name = shorten(cell.text)
-        if near := find_near(cell.text, HEADERS):
-            raise TableError(cell.place, f"unknown column `{name}`; did you mean `{near[0]}`?")
-        return f"column `{name}` is not read; say what it holds with --map 'FIELD={name}'"
 
     def _note_unread(self) -> Iterator[Note]:
         """Say which tables, rows of scales and sections are not read."""
@@ -580,10 +557,8 @@ class _Outline:
                 if id(table) not in self._read and not (table is section.tables[0] and id(section) in self._read):
                     head = table.found.header
                     heads = list_names([cell.text for cell in head.cells.values()], most=5)
-                    yield Note(
-                        head.place,
-                        f"not read: the table with the columns {heads}, under `{shorten(section.title)}`",
-                    )
+                    told = f"the table with the columns {heads}, under `{shorten(section.title)}`"
+                    yield Note(head.place, f"not read: {told}")
         left = [each for each in self._sections if id(each) not in self._read and each.depth and each.text.strip()]
         if left:
             told = list_names([each.title for each in left], most=20)
@@ -598,20 +573,14 @@ class _Spread:
         digits = max((len(each.partition(".")[2].rstrip("0")) for each in written), default=0)
         self._factor = 10**digits  # the smallest that makes integers of the scores, as of 0.5 and 1.0
         scales = [self._make_whole(scale) for scale in scales]
-        self._is_levels = all(scale.is_numbers for scale in scales)
+        self._is_levels = all(_are_numbers(scale.scores) for scale in scales)
         scores = [score for scale in scales for score in scale.scores]
         self.span = _span(scores) if scores and not self._is_levels else None
-        self.notes = list(self._note_gaps(scales[0])) if scales and self._is_levels else []
-
-    @staticmethod
-    def _note_gaps(scale: _Scale) -> Iterator[Note]:
-        """Say of levels with gaps that no score between them can be given."""
-        numbers = [lower for lower, _ in scale.scores]
-        if any(later - earlier > 1 for earlier, later in pairwise(numbers)):
-            named = join_words([str(number) for number in numbers])
-            yield Note(
-                scale.steps[0][2].place, f"read as the levels {named}: a judge picks one of them, and none between"
-            )
+        self.notes: list[Note] = []
+        numbers = [lower for lower, _ in scales[0].scores] if scales and self._is_levels else []
+        if any(later - earlier > 1 for earlier, later in pairwise(numbers)):  # no score between them can be given
+            told = f"read as the levels {join_words([*map(str, numbers)])}"
+            self.notes.append(Note(scales[0].steps[0][2].place, f"{told}: a judge picks one of them, and none between"))
 
     def _make_whole(self, scale: _Scale) -> _Scale:
         steps = [(Range(*(int(bound * self._factor) for bound in step[0])), *step[1:]) for step in scale.steps]
@@ -632,6 +601,14 @@ class _Spread:
         return Table(name, _make_row(header, place), tuple(rows))
 
 
+def _note_unknown(cell: Cell) -> Note:
+    """Say that a column is not read; raise TableError if its header is nearly one that is."""
+    name = shorten(cell.text)
+    if near := find_near(cell.text, HEADERS):
+        raise TableError(cell.place, f"unknown column `{name}`; did you mean `{near[0]}`?")
+    return Note(cell.place, f"column `{name}` is not read; say what it holds with --map 'FIELD={name}'")
+
+
 def _read_weight(cell: Cell) -> Cell:
     """Return the number of a weight such as `20 points` or `0-20`, or the cell as it is."""
     found = _FULL_AMOUNT.fullmatch(cell.text.strip())
@@ -647,8 +624,6 @@ def _name(section: _Section) -> str:
 
 
 # Rubrics in the strings of YAML, JSON and Python: prompts with a scale of scores.
-_FEWEST = 3
-"""The fewest steps of a scale in a prompt: two numbered lines may be anything."""
 
 
 class Prompt(NamedTuple):
@@ -688,7 +663,7 @@ def find_prompts(document: Document) -> Iterator[Prompt]:
 
 def _read_strings(source: Source, strings: Iterator[tuple[str, str, int]]) -> Iterator[Prompt]:
     for name, text, start in strings:
-        if "\n" not in text or count_steps(text) < _FEWEST:
+        if "\n" not in text or count_steps(text) < 3:  # two numbered lines may be anything
             continue
         told = dedent(text)
         inner = _Text(source.name, told)

@@ -27,7 +27,6 @@ KINDS: Mapping[str, str] = {
 }
 """The kinds of files with tables, by suffix."""
 
-_ADVICE = "save it as .xlsx or .csv"
 _STARTS: Mapping[bytes, str] = {
     b"\xd0\xcf\x11\xe0": "an Excel file of before 2007 (.xls), or one with a password",
     b"%PDF": "a PDF",
@@ -57,11 +56,6 @@ class Asked(NamedTuple):
     only: str | None
     header_row: int | None
     thresholds: Thresholds
-
-
-def find_kind(name: str) -> str:
-    """Return the kind of a file by its name; empty if it has no tables that are read."""
-    return next((kind for suffix, kind in KINDS.items() if name.lower().endswith(suffix)), "")
 
 
 def read_tables(name: str, path: str, data: bytes, asked: Asked) -> list[Table]:
@@ -113,13 +107,17 @@ def _identify(path: str, data: bytes, whole: Place) -> str:
     Raises:
         UnreadableError: if they do not, or if it cannot be read here.
     """
-    kind, found = find_kind(path), _look(data)
+    kind = next((kind for suffix, kind in KINDS.items() if path.lower().endswith(suffix)), "")
+    head = data[:200].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    found = next((kind for start, kind in _STARTS.items() if head.startswith(start.lower())), "")
+    found = look_inside(data) if data.startswith(b"PK\x03\x04") else found
     if kind == "Excel" and not has_openpyxl():
         raise UnreadableError(whole, f"reading an Excel file {NEEDS}")
     holds_markup = kind == "Markdown" and not path.lower().endswith(".txt")
     if found and found != kind and not (holds_markup and found in {"HTML", "XML"}):
         is_excel = found == "Excel"
-        told = "an Excel file, whatever its name says; rename it to .xlsx" if is_excel else f"{found}; {_ADVICE}"
+        told = f"{found}; save it as .xlsx or .csv"
+        told = "an Excel file, whatever its name says; rename it to .xlsx" if is_excel else told
         raise UnreadableError(whole, f"cannot be read: it is {told}")
     if not kind:
         hint = "; say what it is with --stdin-filename" if path.startswith("<") else ""
@@ -128,14 +126,6 @@ def _identify(path: str, data: bytes, whole: Place) -> str:
     if kind == "Excel" and not found:
         raise UnreadableError(whole, "cannot be read: it is not an Excel file, whatever its name says")
     return kind
-
-
-def _look(data: bytes) -> str:
-    """Return the kind of a file by its content; empty if it may be text."""
-    if not data.startswith(b"PK\x03\x04"):
-        head = data[:200].removeprefix(b"\xef\xbb\xbf").lstrip()
-        return next((kind for start, kind in _STARTS.items() if head.lower().startswith(start.lower())), "")
-    return look_inside(data)
 
 
 def look_inside(data: bytes) -> str:

@@ -140,8 +140,7 @@ class _Reader:
             if len(words) > 1 and all(map(is_known, words)):
                 told = "this row looks like the header of another table; put that on a sheet or in a file of its own"
                 raise TableError(row.place, told)
-        self._refuse_mixed_weights(rows)
-        self._note_sum(rows)
+        self._check_weights(rows)
         has_scale = self.columns.has("score_range", "level")
         if self.columns.has("score_range") and self.columns.has("level"):
             message = "a table has a column for score ranges or one for levels, not both"
@@ -170,9 +169,7 @@ class _Reader:
             message = "no column says what is expected (`expected_outcome`) or holds a scale (`score_range`, `level`)"
             raise TableError(self.table.header.place, f"{message}; name one with --map expected_outcome=COLUMN")
         fields = self._of_criterion([row], "checklist")
-        if set(fields) == {"expected_outcome"}:
-            return fields["expected_outcome"]
-        return Part(fields, row.place)
+        return fields["expected_outcome"] if {*fields} == {"expected_outcome"} else Part(fields, row.place)
 
     def _wide(self, row: Row) -> Part:
         """Read a row that is a criterion with its whole scale."""
@@ -193,8 +190,7 @@ class _Reader:
         shape = "levels" if is_levels else "score_ranges"
         if not self.columns.has("id") and not is_levels:
             self._refuse_of_criteria("it is the scale of the whole answer")
-            for scores, outcome, place in self._bands(self._rows(rows)):
-                yield Part({"score_range": scores, "expected_outcome": outcome}, place)
+            yield from self._bands(self._rows(rows))
             return
         if not self.columns.has("id"):
             yield Part(self._of_criterion(rows, shape) | self._scale_of(rows, is_levels=True), rows[0].place)
@@ -326,58 +322,49 @@ class _Reader:
 
     def _scale(self, rows: list[_Row], place: Place, *, is_levels: bool) -> dict[str, Part]:
         if is_levels and not self.rescale:
-            levels = [
-                Part(
-                    {
-                        "level": Part(row.range.lower, row.place),
-                        **({"name": row.name} if row.name else {}),
-                        "expected_outcome": row.outcome,
-                    },
-                    row.place,
-                )
-                for row in rows
-            ]
+            levels: list[Part] = []
+            for row in rows:
+                named = {"name": row.name} if row.name else {}
+                level = {"level": Part(row.range.lower, row.place), **named, "expected_outcome": row.outcome}
+                levels.append(Part(level, row.place))
             return {"levels": Part(levels, place)}
         if is_levels and (names := [str(row.name.value) for row in rows if row.name]):
-            named = f"not imported: the names {list_names(names, most=20)}; bands have no names"
-            self.notes.append(Note(rows[0].place, named))
-        bands = [
-            Part({"score_range": scores, "expected_outcome": outcome}, at) for scores, outcome, at in self._bands(rows)
-        ]
-        return {"score_ranges": Part(bands, place)}
+            told = f"not imported: the names {list_names(names, most=20)}; bands have no names"
+            self.notes.append(Note(rows[0].place, told))
+        return {"score_ranges": Part([*self._bands(rows)], place)}
 
-    def _bands(self, rows: list[_Row]) -> Iterator[tuple[Part, Part, Place]]:
-        """Yield the scores and the outcome of each band, with its place; on another scale, what becomes of them."""
+    def _bands(self, rows: list[_Row]) -> Iterator[Part]:
+        """Yield the bands; on another scale, what becomes of them."""
         if not self.rescale:
             for row in rows:
-                yield Part(tuple(row.range), row.place), row.outcome, row.place
+                scores = Part(tuple(row.range), row.place)
+                yield Part({"score_range": scores, "expected_outcome": row.outcome}, row.place)
             return
         spread = self.rescale.spread((row.range, row.place) for row in rows)
         told = "; ".join(self.rescale.word(row.range, scores) for row, scores in zip(rows, spread, strict=True))
         if told not in self.rescaled:
             self.rescaled.add(told)
             self.notes.append(Note(rows[0].place, f"--rescale {self.rescale.label}: {told}"))
-        for row, scores in sorted(zip(rows, spread, strict=True), key=lambda each: each[1].start):
-            yield Part((scores[0], scores[-1]), row.place), row.outcome, row.place
+        for row, new in sorted(zip(rows, spread, strict=True), key=lambda each: each[1].start):
+            scores = Part((new[0], new[-1]), row.place)
+            yield Part({"score_range": scores, "expected_outcome": row.outcome}, row.place)
 
     # Refusals
 
-    def _refuse_mixed_weights(self, rows: list[Row]) -> None:
-        """Refuse `25%` beside `2`: whether that is 2 or 2% is anyone's guess."""
+    def _check_weights(self, rows: list[Row]) -> None:
+        """Refuse `25%` beside `2`: whether that is 2 or 2% is anyone's guess. Note percents of another whole.
+
+        Rounding explains up to 1 % a row.
+        """
         cells = [cell for row in rows if (cell := self.columns.cell(row, "weight"))]
         other = next((cell for cell in cells if ("%" in cell.value) != ("%" in cells[0].value)), None)
         if other:
             message = f"`{shorten(other.value)}` is a weight of another kind than `{shorten(cells[0].value)}`"
             raise TableError(other.place, f"{message} ({cells[0].place.short}); write all with % or none")
-
-    def _note_sum(self, rows: list[Row]) -> None:
-        """Note that weights in percent add up to another whole; rounding explains up to 1 % a row."""
-        cells = [cell for row in rows if (cell := self.columns.cell(row, "weight"))]
-        if not cells or self.columns.has("score_range", "level") or not all("%" in cell.value for cell in cells):
-            return
-        total = sum((Decimal(read_number(cell)) for cell in cells), Decimal(0)) * 100
-        if abs(total - 100) > len(cells):
-            self.notes.append(Note(cells[0].place, f"the weights add up to {total.normalize():f}%, not to 100%"))
+        if cells and "%" in cells[0].value and not self.columns.has("score_range", "level"):
+            total = sum((Decimal(read_number(cell)) for cell in cells), Decimal(0)) * 100
+            if abs(total - 100) > len(cells):
+                self.notes.append(Note(cells[0].place, f"the weights add up to {total.normalize():f}%, not to 100%"))
 
     def _refuse_names(self) -> None:
         if self.columns.has("name"):

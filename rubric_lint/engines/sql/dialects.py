@@ -28,7 +28,6 @@ class Dialect:
     and `place` NULL or 0.
     """
 
-    name: str
     label: str
     text_type: str
     list_type: str
@@ -69,10 +68,6 @@ class Dialect:
             return f"'{value}'"
         return self("decode", value.encode().hex())
 
-    def texts(self, values: Iterable[str]) -> str:
-        """Return a list of literals."""
-        return self.array(map(self.text, values))
-
     def pattern(self, pattern: str) -> str:
         """Return a literal with a regular expression."""
         return f"{self.raw}'{pattern}'"
@@ -108,7 +103,6 @@ class Dialect:
 
 
 _DUCKDB = Dialect(  # tested with 2.0
-    name="duckdb",
     label="DuckDB",
     text_type="VARCHAR",
     list_type="VARCHAR[]",
@@ -143,7 +137,6 @@ _DUCKDB = Dialect(  # tested with 2.0
 )
 
 _SPARK = Dialect(  # tested with 4.3
-    name="spark-sql",
     label="Spark SQL",
     text_type="STRING",
     list_type="ARRAY<STRING>",
@@ -176,5 +169,5 @@ _SPARK = Dialect(  # tested with 4.3
     },
 )
 
-DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (_DUCKDB, _SPARK)}
+DIALECTS = {"duckdb": _DUCKDB, "spark-sql": _SPARK}
 """The dialects by name."""

@@ -5,7 +5,6 @@ of two equal keys, and round numbers. A number is compared as it is written.
 """
 
 from collections.abc import Iterable
-from functools import cached_property
 
 DEPTH = 4
 """How many containers may be in each other: the output, its checks, a check, and a list in it."""
@@ -34,59 +33,33 @@ class Patterns:
 
     def __init__(self, *, backtracks: bool) -> None:
         # A possessive repetition never gives back what it took, so Java neither tries again nor nests calls.
-        self._any = "*+" if backtracks else "*"
-        self._some = "++" if backtracks else "+"
+        more, some = ("*+", "++") if backtracks else ("*", "+")
+        blank = rf"[ \t\r\n]{more}"
+        quoted = rf"\x22(?:[^\x22\\]{some}|\\.){more}\x22"
 
-    @cached_property
-    def blank(self) -> str:
-        """Any white space of JSON."""
-        return rf"[ \t\r\n]{self._any}"
+        def write_value(depth: int) -> str:
+            nested = ""
+            for _ in range(depth):
+                inner = rf"[^\x22\[\]{{}}]{some}|{quoted}"
+                nested = rf"[\[{{](?:{inner}{f'|{nested}' if nested else ''}){more}[\]}}]"
+            return rf"{quoted}|{nested}|[^ \t\r\n\x22\[\]{{}},:]{some}"
 
-    @cached_property
-    def string(self) -> str:
-        """A string exactly as JSON defines it, with the white space around it."""
-        plain = rf"[^\x22\\\x00-\x1f]{self._some}"
-        return rf"{self.blank}\x22(?:{plain}|\\(?:[\x22\\/bfnrt]|u[0-9a-fA-F]{{4}})){self._any}\x22{self.blank}"
-
-    @cached_property
-    def word(self) -> str:
-        """A number, true, false or null, and what Python's JSON reader takes for a number, with white space around."""
+        # A string exactly as JSON defines it, with the white space around it.
+        plain = rf"[^\x22\\\x00-\x1f]{some}"
+        self.string = rf"{blank}\x22(?:{plain}|\\(?:[\x22\\/bfnrt]|u[0-9a-fA-F]{{4}})){more}\x22{blank}"
+        # A number, true, false or null, and what Python's JSON reader takes for a number, with white space around.
         number = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
-        return rf"{self.blank}(?:true|false|null|NaN|-?Infinity|{number}){self.blank}"
-
-    @cached_property
-    def container(self) -> str:
-        """A list or an object of strings written as two quotes and of other values written as 0."""
+        self.word = rf"{blank}(?:true|false|null|NaN|-?Infinity|{number}){blank}"
+        # A list or an object of strings written as two quotes and of other values written as 0.
         value = r"(?:\x22\x22|0)"
         member = rf"\x22\x22:{value}"
-        listed = rf"\[{self.blank}(?:{value}(?:,{value}){self._any})?\]"
-        return rf"{self.blank}(?:{listed}|\{{{self.blank}(?:{member}(?:,{member}){self._any})?\}}){self.blank}"
-
-    @cached_property
-    def member(self) -> str:
-        """A key of an object and its value; sound JSON of at most DEPTH containers is expected."""
-        return rf"{self._quoted}{self.blank}:{self.blank}(?:{self._value(DEPTH - 1)})"
-
-    @cached_property
-    def item(self) -> str:
-        """A value of a list; as in `member`, sound JSON is expected."""
-        return self._value(DEPTH - 2)
-
-    @cached_property
-    def flat_list(self) -> str:
-        """A list without an object in it, as a whole text; sound JSON is expected."""
-        return rf"\A\[(?:[^\x22{{}}]{self._some}|{self._quoted}){self._any}\]\z"
-
-    @cached_property
-    def _quoted(self) -> str:
-        return rf"\x22(?:[^\x22\\]{self._some}|\\.){self._any}\x22"
-
-    def _value(self, depth: int) -> str:
-        nested = ""
-        for _ in range(depth):
-            inner = rf"[^\x22\[\]{{}}]{self._some}|{self._quoted}"
-            nested = rf"[\[{{](?:{inner}{f'|{nested}' if nested else ''}){self._any}[\]}}]"
-        return rf"{self._quoted}|{nested}|[^ \t\r\n\x22\[\]{{}},:]{self._some}"
+        listed = rf"\[{blank}(?:{value}(?:,{value}){more})?\]"
+        self.container = rf"{blank}(?:{listed}|\{{{blank}(?:{member}(?:,{member}){more})?\}}){blank}"
+        # The others expect sound JSON of at most DEPTH containers: a key and its value, an item of a list, and a list
+        # without an object in it, as a whole text.
+        self.member = rf"{quoted}{blank}:{blank}(?:{write_value(DEPTH - 1)})"
+        self.item = write_value(DEPTH - 2)
+        self.flat_list = rf"\A\[(?:[^\x22{{}}]{some}|{quoted}){more}\]\z"
 
 
 def match_string(text: str) -> str:
@@ -94,7 +67,20 @@ def match_string(text: str) -> str:
 
     Letters and digits of ASCII are expected as they are: no program escapes them.
     """
-    return rf"\A\x22{''.join(map(_match_character, text))}\x22\z"
+    parts = []
+    for char in text:
+        if is_plain(char):
+            parts.append(char if char.isalnum() or char in "_ " else rf"\x{ord(char):02x}")
+            continue
+        units = char.encode("utf-16-be", "surrogatepass").hex()
+        either_case = [f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in units]
+        ways = ["".join(rf"\\u{''.join(either_case[at : at + 4])}" for at in range(0, len(units), 4))]
+        if char not in '"\\' and char >= " ":
+            ways.append(rf"\x{{{ord(char):x}}}")
+        if char in _SHORT:
+            ways.append(rf"\\{_SHORT[char]}".replace('"', r"\x22"))
+        parts.append(f"(?:{'|'.join(ways)})")
+    return rf"\A\x22{''.join(parts)}\x22\z"
 
 
 def match_lines(names: Iterable[str]) -> str:
@@ -113,16 +99,3 @@ def is_plain(text: str) -> bool:
 
 _SHORT = {'"': '"', "\\": r"\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 """The letter of the short escape of a character, as a pattern."""
-
-
-def _match_character(char: str) -> str:
-    if is_plain(char):
-        return char if char.isalnum() or char in "_ " else rf"\x{ord(char):02x}"
-    units = char.encode("utf-16-be", "surrogatepass").hex()
-    either_case = [f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in units]
-    ways = ["".join(rf"\\u{''.join(either_case[at : at + 4])}" for at in range(0, len(units), 4))]
-    if char not in '"\\' and char >= " ":
-        ways.append(rf"\x{{{ord(char):x}}}")
-    if char in _SHORT:
-        ways.append(rf"\\{_SHORT[char]}".replace('"', r"\x22"))
-    return f"(?:{'|'.join(ways)})"

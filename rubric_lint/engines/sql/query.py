@@ -314,8 +314,8 @@ class Checker:
                 if allowed == [*range(allowed[0], allowed[-1] + 1)]:
                     test = f"c.number BETWEEN {allowed[0]} AND {allowed[-1]}"
                 tests.append((f"c.place = {place}", test))
-                ranges.append(f' of "{each.id}" is not allowed: {kinds} {list_scores(allowed)}')
-            told = f"{sql.text(f'{answer} ')} || c.number || {sql('at', sql.texts(ranges), 'c.place')}"
+                ranges.append(sql.text(f' of "{each.id}" is not allowed: {kinds} {list_scores(allowed)}'))
+            told = f"{sql.text(f'{answer} ')} || c.number || {sql('at', sql.array(ranges), 'c.place')}"
             yield f"NOT {choose(tests)}", told
 
     def _find_field_errors(self, fields: Fields, names: str, values: str) -> Iterable[tuple[str, str]]:
@@ -380,7 +380,16 @@ class Checker:
         yield "output_error IS NOT NULL", "output_error"
         yield "is_object AND check_error IS NOT NULL", "check_error"
         if not self._is_holistic:
-            yield from self._find_id_errors()
+            ids = sql.array(map(sql.text, self._ids))
+            place, number = sql("place", "places", "p"), sql.counted("n", 1)
+            twice = sql("keep", "places", "p", "n", f"p > 0 AND {place} <> {number}")
+            name = sql("at", ids, sql("at", twice, "1"))
+            yield f"is_object AND {sql('count', twice)} > 0", self._say('"', name, '" is judged twice')
+            missing = sql("keep", ids, "v", "n", f"COALESCE({sql('place', 'places', number)}, 0) = 0")
+            # An id that is not known for certain may be the missing one.
+            is_known = f"COALESCE({sql('place', 'places', '0')}, 0) = 0"
+            told = self._say('no check for "', sql("at", missing, "1"), '"')
+            yield f"is_object AND {is_known} AND {sql('count', missing)} > 0", told
         if self._is_struct:
             return
         found = self._say("found ", _shorten("held"), ", expected a JSON object")
@@ -398,19 +407,6 @@ class Checker:
         all_there = " AND ".join(f"instr(held, {text}) > 0" for text in texts)
         may_hold = f"instr(held, {sql.text(_ESCAPE)}) > 0 OR {all_there}"
         yield f"NOT is_object AND NOT ({may_hold})", sql.text("the JSON object of a verdict is missing")
-
-    def _find_id_errors(self) -> Iterable[tuple[str, str]]:
-        sql = self._sql
-        ids = sql.texts(self._ids)
-        place, number = sql("place", "places", "p"), sql.counted("n", 1)
-        twice = sql("keep", "places", "p", "n", f"p > 0 AND {place} <> {number}")
-        name = sql("at", ids, sql("at", twice, "1"))
-        yield f"is_object AND {sql('count', twice)} > 0", self._say('"', name, '" is judged twice')
-        missing = sql("keep", ids, "v", "n", f"COALESCE({sql('place', 'places', number)}, 0) = 0")
-        # An id that is not known for certain may be the missing one.
-        is_known = f"COALESCE({sql('place', 'places', '0')}, 0) = 0"
-        told = self._say('no check for "', sql("at", missing, "1"), '"')
-        yield f"is_object AND {is_known} AND {sql('count', missing)} > 0", told
 
     def _say(self, before: str, value: str, after: str = "") -> str:
         parts = [self._sql.text(before), value, *([self._sql.text(after)] if after else [])]

@@ -63,7 +63,12 @@ def make_lenses(analysis: Analysis) -> list[types.CodeLens]:
     if settings is None or not os.path.isfile(path):
         return []
     if settings.is_test_file:
-        return list(_make_for_tests(analysis))
+        document = next(iter(analysis.documents), None)
+        tests = document.data.get("tests") if document and isinstance(document.data, dict) else None
+        if not document or not isinstance(tests, list) or not tests:
+            return []
+        start = analysis.state.text.range(document.span(("tests",), Part.KEY)).start
+        return [_make(analysis.state, start, f"Run {counted(len(tests), 'test')}", RUN_TESTS)]
     lenses = [*_make_for_rubrics(analysis, path), *_make_for_criteria(analysis)]
     # Over the first criteria in a home-made format that a table in the settings would have read.
     near = [each for each in analysis.result.unread if ADOPT_IT in each.steps] if analysis.result else []
@@ -79,14 +84,6 @@ async def answer_lenses(documents: OpenDocuments, params: types.CodeLensParams) 
     if not (CAN_RUN and (await documents.options_for(uri)).lenses) or (found := await documents.analysis(uri)) is None:
         return None
     return await documents.run(make_lenses, found) or None
-
-
-def _make_for_tests(analysis: Analysis) -> Iterator[types.CodeLens]:
-    for document in analysis.documents[:1]:
-        tests = document.data.get("tests") if isinstance(document.data, dict) else None
-        if isinstance(tests, list) and tests:
-            start = analysis.state.text.range(document.span(("tests",), Part.KEY)).start
-            yield _make(analysis.state, start, f"Run {counted(len(tests), 'test')}", RUN_TESTS)
 
 
 def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]:

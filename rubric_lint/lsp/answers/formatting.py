@@ -7,11 +7,9 @@ from lsprotocol import types
 
 from rubric_lint.fix import Fixed
 from rubric_lint.fix.formatting import format_file
-from rubric_lint.lsp.server.analysis import State
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.positions import find_edits
 from rubric_lint.report.terminal import visible
-from rubric_lint.text.source import Span
 
 Handler = Callable[[Any], Awaitable[Any]]
 
@@ -65,19 +63,19 @@ class Formatting:
         if not (await self._documents.options_for(uri)).formatting:
             return None
         state = await self._documents.state(uri)
-        if state is None or state.settings is None:
+        if state is None or (settings := state.settings) is None:
             return None
-        place = state.text.span(params.range) if isinstance(params, types.DocumentRangeFormattingParams) else None
-        fixed, edits = await self._documents.run(_find, state, place)
+        name, text = state.name, state.text
+        place = text.span(params.range) if isinstance(params, types.DocumentRangeFormattingParams) else None
+
+        def find() -> tuple[Fixed, list[types.TextEdit]]:
+            fixed = format_file(name, text.body.encode(), settings, within=place)
+            edits = find_edits(fixed.before.text, fixed.text) if fixed.is_changed else []
+            return fixed, [text.edit(edit) for edit in edits]
+
+        fixed, edits = await self._documents.run(find)
         if fixed.doubt:
             line = "" if fixed.doubt_at is None else f":{fixed.before.position(fixed.doubt_at).line}"
-            message = f"{visible(state.name)}{line}: not formatted: {visible(fixed.doubt)}"
+            message = f"{visible(name)}{line}: not formatted: {visible(fixed.doubt)}"
             self._connection.log(message, types.MessageType.Warning)
         return edits or None
-
-
-def _find(state: State, place: Span | None) -> tuple[Fixed, list[types.TextEdit]]:
-    assert state.settings is not None  # noqa: S101 (the request was refused)
-    fixed = format_file(state.name, state.text.body.encode(), state.settings, within=place)
-    edits = find_edits(fixed.before.text, fixed.text) if fixed.is_changed else []
-    return fixed, [state.text.edit(edit) for edit in edits]

@@ -311,7 +311,11 @@ def _add_tests(uses: Uses, library: Library, file: str, target: Target) -> list[
     if reading.faults and is_used:
         uses.obstacles.append(f"{reading.name_line(reading.faults[0].span.start)}: {reading.faults[0].message}")
     for document in reading.documents[:1]:
-        if _is_tested(target, file, document):
+        reference = read_reference(file, document.data)
+        if reference is None or identify(reference[0]) != identify(target.reading.path):
+            continue
+        names = {target.loaded.name} if reference[1] else {each.loaded.name for each in list_targets(target.reading)}
+        if names == {reference[1] or target.loaded.name}:
             needed = list_needed(file, document)[1:]
             sites = [site for site in _list_test_sites(document.data) if site.id == name]
             uses.found.extend(Use(reading, document, site) for site in sites)
@@ -320,16 +324,6 @@ def _add_tests(uses: Uses, library: Library, file: str, target: Target) -> list[
                     start = document.span(("tests", number, "output")).start
                     uses.obstacles.append(f"{reading.name_line(start)}: {_TEXT}")
     return needed
-
-
-def _is_tested(target: Target, file: str, document: Document) -> bool:
-    """Return whether a file with tests tests the rubric of a target."""
-    reference = read_reference(file, document.data)
-    if reference is None or identify(reference[0]) != identify(target.reading.path):
-        return False
-    name = reference[1]
-    names = {target.loaded.name} if name else {each.loaded.name for each in list_targets(target.reading)}
-    return names == {name or target.loaded.name}
 
 
 def _add_records(

@@ -54,11 +54,16 @@ def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]
     if is_test:
         links += [each for document in analysis.documents[:1] for each in _link_needed(analysis, document)]
     taken = [link.span for link in links]
-    links += (
-        each
-        for each in _link_files(analysis, [os.path.dirname(state.name), *roots])
-        if not any(each.span.start < span.end and span.start < each.span.end for span in taken)
-    )
+    known: dict[str, str] = {}  # what looks like a path, and the file that is there
+    for found in _PATH.finditer(analysis.source.text):
+        path, place = found["path"], Span(*found.span("path"))
+        if path not in known:
+            if len(known) == _MOST:
+                break
+            paths = (os.path.abspath(os.path.join(root, path)) for root in (os.path.dirname(state.name), *roots))
+            known[path] = next((each for each in paths if os.path.isfile(each)), "")
+        if known[path] and not any(place.start < other.end and other.start < place.end for other in taken):
+            links.append(_Link(place, uri_of(known[path]), "Open the file"))
     return [
         types.DocumentLink(state.text.range(link.span), target=link.target, tooltip=link.tooltip)
         for link in sorted(links)
@@ -86,17 +91,3 @@ def _link_needed(analysis: Analysis, document: Document) -> Iterator[_Link]:
         path = list_needed(state.name, document)[-1]
         if os.path.isfile(path):
             yield _Link(inside_quotes(document, document.span(("outputs",))), uri_of(path), "Open the recorded outputs")
-
-
-def _link_files(analysis: Analysis, places: list[str]) -> Iterator[_Link]:
-    """Link what looks like a path and is that of a file."""
-    known: dict[str, str] = {}
-    for found in _PATH.finditer(analysis.source.text):
-        path = found["path"]
-        if path not in known:
-            if len(known) == _MOST:
-                return
-            paths = (os.path.abspath(os.path.join(place, path)) for place in places)
-            known[path] = next((each for each in paths if os.path.isfile(each)), "")
-        if known[path]:
-            yield _Link(Span(*found.span("path")), uri_of(known[path]), "Open the file")

@@ -43,28 +43,18 @@ class Answered(NamedTuple):
         return f"cannot {Verdict.FAIL}" if worst is Verdict.BORDERLINE else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A band or a level where it is written: its place and the answers in it.
+class Step(NamedTuple):
+    """A band or a level where it is written: its place and the answers in it, from `low` to `high`.
 
-    `low` and `high` are the first and the last of them. With `is_short`, it is a key of the short form, which leaves
-    out the last.
+    With `is_short`, it is a key of the short form, which leaves out the last.
     """
 
     place: Path
     part: Part
     answers: tuple[Answered, ...]
+    low: int
+    high: int
     is_short: bool
-
-    @property
-    def low(self) -> int:
-        """The first answer."""
-        return int(self.answers[0].grade.answer)
-
-    @property
-    def high(self) -> int:
-        """The last answer."""
-        return int(self.answers[-1].grade.answer)
 
 
 @dataclass(frozen=True)
@@ -126,7 +116,10 @@ class Scored:
         part = Part.KEY if is_key else part
         written_there = read_key(str(place[-1])) if part is Part.KEY else self.located.document.value(place)
         known = tuple(self.answers[each] for each in answers if each in self.answers)
-        return Step(place, part, known, part is Part.KEY) if known and written_there == written else None
+        if not known or written_there != written:
+            return None
+        low, high = (int(each.grade.answer) for each in (known[0], known[-1]))
+        return Step(place, part, known, low, high, is_short=part is Part.KEY)
 
 
 def is_sound(analysis: Analysis, located: Located) -> bool:

@@ -378,12 +378,12 @@ def _list_bounds(steps: Any, field: str) -> Iterator[tuple[int, str]]:
     """Yield the lowest score or the number of each band or level, which is the key or in a field, and its outcome."""
     if isinstance(steps, dict):
         yield from ((int(key), str(told)) for key, told in steps.items() if key.isascii() and key.isdecimal())
-    for step in steps if isinstance(steps, list) else ():
-        bound = step.get(field) if isinstance(step, dict) else None
+    for step in (each for each in steps if isinstance(each, dict)) if isinstance(steps, list) else ():
+        bound, outcome = step.get(field), ""
         if field == "score_range":
-            bound = bound[0] if isinstance(bound, list) and bound else None
+            bound, outcome = bound[0] if isinstance(bound, list) and bound else None, step.get("outcome", "")
         if (low := as_integer(bound)) is not None:
-            yield low, str(step.get("expected_outcome", step.get("outcome", "")))
+            yield low, str(step.get("expected_outcome", outcome))
 
 
 def _list_test_values(state: State, slot: Slot) -> Iterator[Value]:

@@ -59,24 +59,21 @@ class Proof:
 
     def find_best(self, values: Iterable[Any]) -> list[Any]:
         """Return the values that add no error in the slot; where some of them mend errors, those that mend most."""
-        path = self._slot.path
-        seen = [(value, self._lint(put(self._slot.data, path[:-1], path[-1], value), path)) for value in values]
-        sound = [(value, each.errors.total()) for value, each in seen if not self._compare(each)]
+        tried = [(value, *self._try(self._slot.path[-1], value)) for value in values]
+        sound = [(value, seen.errors.total()) for value, new, seen in tried if not new]
         least = min((count for _, count in sound), default=0)
         return [value for value, count in sound if count == least]
 
     def is_sound_field(self, name: str, value: Any) -> bool:
         """Return whether a field with a value adds no error but that other values of a list are still missing."""
-        return all(rule in _OF_ALL for rule, _ in self._find_new(name, value)[0])
+        return all(rule in _OF_ALL for rule, _ in self._try(name, value)[0])
 
     def weigh(self, name: str, value: Any) -> tuple[int, int, int]:
         """Return how bad a field with a value is, also in place of the one that is there: three counts of errors.
 
         The first are added and about its form, the second are added and others, the third are all that there are.
         """
-        path = (*self._slot.holder, name)
-        seen = self._lint(put(self._slot.data, path[:-1], name, value), path)
-        new = self._compare(seen)
+        new, seen = self._try(name, value)
         of_form = sum(count for (rule, _), count in new.items() if rule in _OF_FORM)
         return of_form, new.total() - of_form, seen.errors.total()
 
@@ -87,12 +84,12 @@ class Proof:
         """
         fitting: tuple[Any] | None = None
         for value in (*samples, *_OTHERS):
-            new, keys = self._find_new(name, value)
+            new, seen = self._try(name, value)
             if not new:
                 return (value,)
             if fitting is None and all(rule in _OF_ALL for rule, _ in new):
                 fitting = (value,)
-            if (*self._slot.holder, name) in keys:
+            if (*self._slot.holder, name) in seen.keys:
                 break
         return fitting
 
@@ -100,11 +97,11 @@ class Proof:
         """Return whether there is no new error with a whole mapping in the slot."""
         return not self._compare(self._lint(_replace(self._slot.data, self._slot.holder, value), self._slot.holder))
 
-    def _find_new(self, step: str | int, value: Any) -> tuple[Errors, frozenset[Path]]:
-        """Return the errors that a field or an item adds, and the paths of all keys that are errors."""
+    def _try(self, step: str | int, value: Any) -> tuple[Errors, _Linted]:
+        """Return the errors that a field or an item adds, and all that there are with it."""
         holder = self._slot.holder
         seen = self._lint(put(self._slot.data, holder, step, value), (*holder, step))
-        return self._compare(seen), seen.keys
+        return self._compare(seen), seen
 
     def _compare(self, seen: _Linted) -> Errors:
         new = seen.errors - self._known

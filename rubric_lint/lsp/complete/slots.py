@@ -13,9 +13,10 @@ from typing import Any
 
 from rubric_lint.dialects.search.locate import find_claim_url
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Path, find_strings
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Kind, Source, Span, kind_of
+from rubric_lint.text.tree import walk_mappings
 
 STAND_IN = "rubric-lint-cursor"
 _KEY_BEFORE = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<word>(?:[\w$][\w$.-]*)?)")
@@ -187,19 +188,11 @@ def _choose(items: list[Any], around: int) -> list[int]:
     """Return the indexes of the items to keep: one, and others of a kind of their own, of which the nearest."""
     kept, seen = [min(around, len(items) - 1)], set[Any]()
     for index in sorted(range(len(items)), key=lambda index: abs(index - around)):
-        kind = (type(items[index]), frozenset(_list_names(items[index])))
+        kind = (type(items[index]), frozenset(name for _, mapping in walk_mappings(items[index]) for name in mapping))
         if index != kept[0] and kind not in seen and len(kept) <= _SHORT:
             seen.add(kind)
             kept.append(index)
     return sorted(kept)
-
-
-def _list_names(value: Any) -> Iterator[str]:
-    """Yield the names of all fields in a value."""
-    if isinstance(value, dict):
-        yield from value
-    for child in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _list_names(child)
 
 
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
@@ -313,12 +306,9 @@ def _try(source: Source, trial: Trial, start: int, end: int) -> tuple[Any, str, 
 
 def _find_stand_in(data: Any, *, is_key: bool) -> Path | None:
     """Return the path of the mapping that has the stand-in as a key, or of the value that is the stand-in."""
-    if (is_key and isinstance(data, dict) and STAND_IN in data) or (not is_key and data == STAND_IN):
-        return ()
-    for step, value in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
-        if (found := _find_stand_in(value, is_key=is_key)) is not None:
-            return (step, *found)
-    return None
+    if is_key:
+        return next((path for path, mapping in walk_mappings(data) if STAND_IN in mapping), None)
+    return next((path for path, text in find_strings((), data) if text == STAND_IN), None)
 
 
 def _read(source: Source, text: str, start: int) -> Iterator[tuple[Any, str]]:

@@ -210,7 +210,11 @@ class Writer:
         if plan.items is not None:
             if self._is_flow or plan.is_short:
                 return f"[{', '.join(self._write(item, margin) for item in plan.items)}]"
-            return "".join(f"\n{margin}  - {self._write_item(item, margin)}" for item in plan.items)
+            items = (
+                self._write(item, margin) if item.fields is None else self._join(item.fields, f"{margin}    ")
+                for item in plan.items
+            )
+            return "".join(f"\n{margin}  - {item}" for item in items)
         if plan.words:
             return self._choose([write_value(word, self._kind) for word in plan.words])
         if plan.suggestion is not None:
@@ -218,9 +222,6 @@ class Writer:
         if self._kind is Kind.YAML:
             return self._stop("")
         return self._stop("null") if self._kind.is_json and not plan.is_text else f'"{self._stop("")}"'
-
-    def _write_item(self, plan: Plan, margin: str) -> str:
-        return self._write(plan, margin) if plan.fields is None else self._join(plan.fields, f"{margin}    ")
 
     def _choose(self, written: list[str]) -> str:
         if not self._snippets:

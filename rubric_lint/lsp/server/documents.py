@@ -27,7 +27,7 @@ from rubric_lint.text.source import Source, UndecodableError
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.judged.run import RecordCache, Reviewer
+    from rubric_lint.agree.judged.run import RecordCache
 
 Answer = TypeVar("Answer")
 
@@ -83,7 +83,7 @@ class OpenDocuments:
         self._is_ready = asyncio.Event()
         self._threads = _Threads()
         self._running = 0
-        self._judged: tuple[RecordCache, Reviewer] | None = None
+        self._judged: RecordCache | None = None
         self._unreadable: dict[Any, Sequence[tuple[str, str]]] = {}
 
     @property
@@ -296,13 +296,13 @@ class OpenDocuments:
         if paths is None or state.settings is None:
             return analyse(state, sift)
         # The scorer takes a while to load, and few projects name judge outputs.
-        from rubric_lint.agree.judged.run import JudgedFinder, RecordCache, Reviewer  # noqa: PLC0415
+        from rubric_lint.agree.judged.run import JudgedFinder, RecordCache  # noqa: PLC0415
 
         # What was read is kept until a file or the meaning of a rubric changes. An editor does not know the rubrics of
         # other files, so a record that names none counts only if its hash, or the name of its file, is the rubric's.
-        cache, reviewer = self._judged = self._judged or (RecordCache(), Reviewer())
+        cache = self._judged = self._judged or RecordCache()
         sources = cache.load(paths)
-        also = JudgedFinder(reviewer, sources, state.name, is_only=False)
+        also = JudgedFinder(cache, sources, state.name, is_only=False)
         return replace(analyse(state, sift, also), unreadable=sources.unreadable, reviews=tuple(also.reviews))
 
     def _read_state(self, document: Open, version: int | None, text: Text) -> State:

@@ -73,12 +73,7 @@ class Protocol(LanguageServerProtocol):
     lsp_text_document__did_close = _hand_on(types.TEXT_DOCUMENT_DID_CLOSE)
 
     def _execute_handler(
-        self,
-        msg_id: str | int,
-        handler: Callable[..., Any],
-        callback: Callable[[Any], None],
-        args: tuple[Any, ...] | None = None,
-        kwargs: dict[str, Any] | None = None,
+        self, msg_id: str | int, handler: Any, callback: Callable[[Any], None], *args: Any, **kwargs: Any
     ) -> None:
         """Run a handler, and drop its future afterwards, which pygls does only for requests."""
 
@@ -87,7 +82,7 @@ class Protocol(LanguageServerProtocol):
                 self._request_futures.pop(msg_id, None)
             callback(future)
 
-        super()._execute_handler(msg_id, handler, finish, args, kwargs)
+        super()._execute_handler(msg_id, handler, finish, *args, **kwargs)
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """Parse a message; unlike pygls, answer invalid requests, and wait no longer for an answer that is invalid."""
@@ -96,7 +91,11 @@ class Protocol(LanguageServerProtocol):
         try:
             return super().structure_message(data)
         except JsonRpcException as fault:
-            named = _word_faults(data.get("method"), fault)
+            named = fault
+            if isinstance(fault.__cause__, ClassValidationError):  # name the invalid parameters as they were sent
+                faults = "; ".join(transform_error(fault.__cause__))
+                faults = re.sub(r"(?<=[a-z])_([a-z])", lambda letter: letter[1].upper(), faults)
+                named = JsonRpcInvalidParams(f"{method}: {faults}" if method else faults)
             if "id" in data and "method" in data:
                 self._send_response(data["id"], error=named.to_response_error())
                 raise AnsweredError from fault
@@ -272,15 +271,6 @@ def _make_converter() -> Any:
             converter.register_structure_hook(kind, read)
             converter.register_unstructure_hook(kind, lambda value: getattr(value, "value", value))
     return converter
-
-
-def _word_faults(method: Any, fault: JsonRpcException) -> JsonRpcException:
-    """Return an error that says which parameters of a message are invalid, or the same one if it is another."""
-    if not isinstance(fault.__cause__, ClassValidationError):
-        return fault
-    faults = "; ".join(transform_error(fault.__cause__))
-    as_sent = re.sub(r"(?<=[a-z])_([a-z])", lambda letter: letter[1].upper(), faults)
-    return JsonRpcInvalidParams(f"{method}: {as_sent}" if method else as_sent)
 
 
 def _make_watch(name: str, patterns: list[str]) -> types.Registration:
