@@ -140,13 +140,7 @@ def _without_false(schema: Any) -> Any:
 _BEYOND = 10**4300
 """The size from which Python does not convert an integer to text, and no validator compares it with a bound."""
 
-_KINDS = {
-    str: ("string",),
-    bool: ("boolean",),
-    type(None): ("null",),
-    list: ("array",),
-    tuple: ("array",),
-}
+_KINDS = {str: ("string",), bool: ("boolean",), type(None): ("null",), list: ("array",), tuple: ("array",)}
 
 
 def _kinds(value: Any) -> tuple[str, ...]:
