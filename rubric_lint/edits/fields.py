@@ -326,10 +326,7 @@ def put_under(document: Document, path: Path, name: str, inner: str) -> list[Edi
         return [Edit(replaced, opening), Edit(Span(end, end), "}")]
     column = column_of(text, key)
     opening = f"{name}:{new_line(document)}{' ' * (column + _STEP)}" + (inner if is_renamed else "")
-    return [
-        Edit(replaced, opening),
-        *shift_lines(text, line_end(text, key.end).end, document.extent(path).end, _STEP),
-    ]
+    return [Edit(replaced, opening), *shift_lines(text, line_end(text, key.end).end, document.extent(path).end, _STEP)]
 
 
 def dissolve(document: Document, path: Path) -> list[Edit]:

@@ -92,9 +92,6 @@ def own_key(document: Document, path: Path) -> Span:
     return key
 
 
-_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*\Z")
-
-
 def with_properties(text: str, start: int) -> int:
     """Return where a value begins, including the anchor and tag before it."""
     found = _PROPERTIES.search(text, max(start - NEARBY, 0), start)

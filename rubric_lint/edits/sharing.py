@@ -110,25 +110,9 @@ class Sharing:
         owner, step = self.field(path)
         return in_rubric or owner in self._aliased or bool(self._merging.get((owner, step)))
 
-    def sharers(self, path: Path) -> list[Path]:
-        """Return the other fields and items whose value is the one at `path`, by anchor and alias."""
-        document, field = self.document, self.field(path)
-        if not document.is_shared(path):
-            return []
-        users = self._shared.get(document.span(path), {})
-        return sorted((user for user, place in users.items() if place != field), key=str)
-
     def outsider(self, path: Path) -> Path | None:
         """Return the path of another use of the field at `path` outside all rubrics."""
         return self._outside.get(self.field(path))
-
-    def outsider_of(self, path: Path) -> Path | None:
-        """Return the path of a use outside all rubrics of the collection at `path`, or of a mapping that merges it."""
-        node = self.document.child(path).node
-        for user in [node, *self._heirs(node)]:
-            if (found := self._outside_collections.get(user)) is not None:
-                return found
-        return None
 
     def find_sharer(self, path: Path) -> int | None:
         """Return the offset of another use, by alias or merge key, of the value at `path` or of one that holds it."""
@@ -241,23 +225,21 @@ class Sharing:
             return False
         return bool(key.style) or key.value[:1].isalnum() or key.value[:1] == "_"
 
-    def check_key(self, path: Path) -> None:
-        """Refuse a field that is written twice.
+    def check_field(self, path: Path) -> None:
+        """Refuse a field that is also used outside all rubrics, or written twice.
 
         Raises:
             ObstacleError: if it is; so do the other checks.
         """
+        self._check_outsider(self.outsider(path))
         if self.repeated and (field := self.field(path)) in self.repeated:
             raise ObstacleError(f"`{field[1]}` is written twice in this mapping; remove one")
 
-    def check_field(self, path: Path) -> None:
-        """Refuse a field that is also used outside all rubrics, or written twice."""
-        self._check_outsider(self.outsider(path))
-        self.check_key(path)
-
     def check_collection(self, path: Path) -> None:
-        """Refuse a collection that is also used outside all rubrics."""
-        self._check_outsider(self.outsider_of(path))
+        """Refuse a collection that is also used outside all rubrics, or that a mapping merges which is."""
+        node = self.document.child(path).node
+        places = (self._outside_collections.get(user) for user in [node, *self._heirs(node)])
+        self._check_outsider(next((place for place in places if place is not None), None))
 
     def _check_outsider(self, outsider: Path | None, what: str = "it") -> None:
         if outsider is not None:
@@ -277,7 +259,9 @@ class Sharing:
 
     def check_sharers(self, path: Path, *, is_removed: bool = False) -> list[Path]:
         """Return the fields that must change too, because they share the text of their value."""
-        others = self.sharers(path)
+        document, field = self.document, self.field(path)
+        users = self._shared.get(document.span(path), {}) if document.is_shared(path) else {}
+        others = sorted((user for user, place in users.items() if place != field), key=str)
         for other in others:
             self._check_outsider(other if self.outsider(other) else None, "its value")
         if is_removed and self.document.is_alias(path):

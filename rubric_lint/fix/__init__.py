@@ -133,12 +133,7 @@ class Fixed:
 
 @without_collections()
 def fix(
-    name: str,
-    data: bytes,
-    settings: FileSettings = DEFAULTS,
-    *,
-    unsafe: bool = False,
-    choices: Sequence[str] = (),
+    name: str, data: bytes, settings: FileSettings = DEFAULTS, *, unsafe: bool = False, choices: Sequence[str] = ()
 ) -> Fixed:
     """Apply all safe fixes to one file, with `unsafe` the others too, and prove the outcome.
 

@@ -3,10 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from rubric_lint.edits.intents import (
-    Intent,
-    MoveItems,
-)
+from rubric_lint.edits.intents import Intent, MoveItems
 from rubric_lint.finding import Finding
 from rubric_lint.format.rubric import is_placeholder
 from rubric_lint.text.path import Path, list_above, pointer

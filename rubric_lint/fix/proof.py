@@ -8,12 +8,7 @@ from functools import cached_property
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
-from rubric_lint.edits.intents import (
-    AddField,
-    Fix,
-    Intent,
-    MoveItems,
-)
+from rubric_lint.edits.intents import AddField, Fix, Intent, MoveItems
 from rubric_lint.edits.lines import line_start
 from rubric_lint.edits.sharing import Sharing
 from rubric_lint.fix.following import DataChange, find_old

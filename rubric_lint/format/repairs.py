@@ -175,11 +175,7 @@ def _copy(band: Band, scores: range) -> tuple[tuple[Path, str], ...]:
     """Return what a copy of a band says instead: other scores, and a text as the outcome."""
     field = str(band.path[-1])
     outcome = band.outcome_path[len(band.path) - 1 :]
-    return (
-        ((field, 0), str(scores[0])),
-        ((field, 1), str(scores[-1])),
-        (outcome, _write_placeholder(scores)),
-    )
+    return (((field, 0), str(scores[0])), ((field, 1), str(scores[-1])), (outcome, _write_placeholder(scores)))
 
 
 def _write_placeholder(scores: range) -> str:

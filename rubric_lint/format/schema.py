@@ -140,13 +140,7 @@ def _without_false(schema: Any) -> Any:
 _BEYOND = 10**4300
 """The size from which Python does not convert an integer to text, and no validator compares it with a bound."""
 
-_KINDS = {
-    str: ("string",),
-    bool: ("boolean",),
-    type(None): ("null",),
-    list: ("array",),
-    tuple: ("array",),
-}
+_KINDS = {str: ("string",), bool: ("boolean",), type(None): ("null",), list: ("array",), tuple: ("array",)}
 
 
 def _kinds(value: Any) -> tuple[str, ...]:
@@ -400,9 +394,9 @@ def schema_of(reference: str) -> RubricSchema:
 
 
 @cache
-def suite_fields(version: str = CURRENT) -> frozenset[str]:
+def suite_fields() -> frozenset[str]:
     """Return the top-level fields of a suite that can contain rubrics."""
-    return frozenset(load(f"{version}/suite.json")["definitions"]["part"]["properties"])
+    return frozenset(load(f"{CURRENT}/suite.json")["definitions"]["part"]["properties"])
 
 
 @cache

@@ -114,10 +114,7 @@ Watch = Callable[[str, int, int], None]
 
 
 def import_tables(
-    file: TableFile,
-    settings: FileSettings,
-    choices: TableChoices,
-    watch: Watch = lambda _doing, _done, _total: None,
+    file: TableFile, settings: FileSettings, choices: TableChoices, watch: Watch = lambda _doing, _done, _total: None
 ) -> Imported:
     """Make a rubric file of the tables in a file.
 

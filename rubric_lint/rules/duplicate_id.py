@@ -115,8 +115,5 @@ RULE = Rule(
     check,
     fix="unsafe",
     marks=(Part.VALUE, Part.HEAD),
-    choices={
-        _LATER: "give the later criterion a new id",
-        _EARLIER: "give the earlier criterion a new id",
-    },
+    choices={_LATER: "give the later criterion a new id", _EARLIER: "give the earlier criterion a new id"},
 )

@@ -16,8 +16,5 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 
 
 RULE = Rule(
-    "placeholder",
-    Severity.WARNING,
-    {"unfinished": '"{text}" is a placeholder; say what an observer sees'},
-    check,
+    "placeholder", Severity.WARNING, {"unfinished": '"{text}" is a placeholder; say what an observer sees'}, check
 )

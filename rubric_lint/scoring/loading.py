@@ -404,7 +404,3 @@ class RubricPlaces:
         """Return a problem at a place, with its path in the document."""
         problem = Problem(code, *spot, values)
         return self.rubric.view.translate(problem) if self.rubric.view else problem
-
-    def list_criteria(self) -> tuple[Criterion, ...]:
-        """Return the criteria; none for a holistic rubric."""
-        return () if self.rubric.shape is Shape.HOLISTIC else self.rubric.criteria

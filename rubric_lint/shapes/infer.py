@@ -133,10 +133,7 @@ def find_criteria(document: Document, *, anywhere: bool = False, guesses: bool =
             parts = (names.pop(),)
             fields = _read_fields([*items.values()], is_map=False, guesses=guesses, parts=parts)
             joined[top] = Criteria(top, items, fields)
-    return [
-        *(each for path, each in found.items() if path[:-2] not in joined),
-        *joined.values(),
-    ]
+    return [*(each for path, each in found.items() if path[:-2] not in joined), *joined.values()]
 
 
 def _with_parts(entries: Sequence[Entry], names: tuple[str, ...]) -> list[Entry]:

@@ -14,17 +14,7 @@ from rubric_lint.format.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels,
 from rubric_lint.format.view import Dialect, Draft, View
 from rubric_lint.messages import describe, join_words, name_scores, shorten
 from rubric_lint.shapes.doubts import find_doubts
-from rubric_lint.shapes.shape import (
-    SHARE,
-    YES_NO,
-    Marks,
-    Names,
-    Shape,
-    dialect_of,
-    expand,
-    is_star,
-    star_pattern,
-)
+from rubric_lint.shapes.shape import SHARE, YES_NO, Marks, Names, Shape, dialect_of, expand, is_star, star_pattern
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path, split_pointer
 
