@@ -31,7 +31,7 @@ from rubric_lint import (
     show_source,
 )
 from rubric_lint.cli.lint.convert import convert
-from rubric_lint.cli.lint.diff import diff
+from rubric_lint.cli.lint.show import diff
 from rubric_lint.cli.score.score import score as score_command
 from rubric_lint.dialects.export import TARGETS
 from rubric_lint.fix.silence import silence

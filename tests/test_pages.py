@@ -50,7 +50,7 @@ def test_a_flagged_example_in_which_nothing_is_found_is_told(page):
     path = page(FLAGGED, "## Flagged\n\n```yaml\nrubrics:\n  - {id: a, expected_outcome: Names the total}\n```\n\n")
     with pytest.raises(PageError) as told:
         write_page(path)
-    assert str(told.value).startswith("nothing is found in the flagged example:\nrubrics:\n")
+    assert str(told.value).startswith("overlap.md: nothing is found in the flagged example:\nrubrics:\n")
 
 
 def test_a_page_that_is_up_to_date_stays(tmp_path):

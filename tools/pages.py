@@ -186,7 +186,7 @@ def _renew(stem: str, found: re.Match[str]) -> str:
     kind, text = found["kind"], found["text"]
     result = find(stem, _name(stem, kind, text), text, found["beside"])
     if not result.findings:
-        raise PageError(f"nothing is found in the flagged example:\n{text}")
+        raise PageError(f"{stem}.md: nothing is found in the flagged example:\n{text}")
     shown = f"{found['beside']}```{kind}\n{text}```\n\n```text\n{report(result)}```\n"
     if any(finding.fix for finding in result.findings):
         shown += f"\nFixed:\n\n```{kind}\n{apply_fixes(result)}```\n"

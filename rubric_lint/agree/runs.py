@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from rubric_lint.agree.intervals import Sides
 from rubric_lint.agree.ratings import Key, make_id_key, name_key
 from rubric_lint.agree.scales import VERDICTS
 from rubric_lint.outputs.decoding import OutputError, read_entry, refuse_flaws
@@ -153,6 +154,14 @@ class Counts:
                 worse += count * (VERDICTS.index(now) < VERDICTS.index(was))
                 better += count * (VERDICTS.index(now) > VERDICTS.index(was))
         return worse, better
+
+    def passes(self) -> Sides:  # the page of scores calls it
+        """Return how many answers pass only in the other run, and only in this one."""
+        only = [0, 0]
+        for (was, now), count in self.verdicts.items():
+            if was is not None and now is not None and (was is Verdict.PASS) is not (now is Verdict.PASS):
+                only[now is Verdict.PASS] += count
+        return Sides(*only)
 
 
 class OtherRun:

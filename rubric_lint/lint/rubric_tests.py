@@ -81,9 +81,10 @@ def _check_scores(
     if isinstance(criteria := expect.get("criteria"), dict):
         ranges |= {(*path, "criteria", name): value for name, value in criteria.items()}
     for at, value in ranges.items():
-        if isinstance(value, list) and len(value) == 2 and all(type(end) in (int, float) for end in value):
+        ends = value if isinstance(value, list) else []
+        if len(ends) == 2 and all(type(end) is int or (type(end) is float and isfinite(end)) for end in ends):
             low, high = (document.decimal((*at, step)) for step in (0, 1))
-            if all(map(isfinite, value)) and low > high:
+            if low > high:
                 yield "bounds", Problem("empty-range", at, values={"range": value})
 
 

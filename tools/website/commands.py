@@ -27,6 +27,7 @@ MEANINGS = {
     Exit.USAGE: "Wrong use: an option, a path that cannot be read, or invalid settings.",
     Exit.FAULT: "A crash: a bug in rubric-lint. The message says what to report. From `rubric-lint fix`, also a "
     "file that was left unchanged because its fixes could not be verified.",
+    Exit.UNDECIDED: "From `rubric-lint assess` and `improve`: too few answers to say.",
     Exit.INTERRUPTED: "Interrupted with Ctrl+C.",
     Exit.TERMINATED: "Terminated with SIGTERM.",
 }
