@@ -473,6 +473,8 @@ def test_a_stopped_run_for_invalid_outputs_is_resumed(folder, stop):
         first.send_signal(stop)
         if stop is signal.SIGINT:
             first.stderr.readline()
+        else:
+            first.wait(60)  # else it may live to see a reply
         gate.set()
         _, err = first.communicate(timeout=60)
         assert beside.exists() == (stop is signal.SIGKILL)
