@@ -59,6 +59,12 @@ SYNTAX = {
     "an unknown escape": ('rubrics:\n  - "a\\d"\n', "d", 2, "`\\d` is not an escape in double quotes"),
     "half a surrogate pair": ('rubrics:\n  - "\\ud83d"\n', '"', 2, "half a surrogate pair"),
     "an escape beyond Unicode": ('rubrics:\n  - "\\U00110000"\n', "\\U00110000", 2, "beyond the last character"),
+    "an escape beyond any integer of C": (
+        'rubrics:\n  - "\\UFFFFFFFF"\n',
+        "\\UFFFFFFFF",
+        2,
+        "beyond the last character",
+    ),
     "open brackets": (f"rubrics: {'[' * DEEP}", "[", 1, TOO_DEEP),
     "open braces": (f"rubrics: {'{' * DEEP}", "{", 1, TOO_DEEP),
     "closed brackets": (f"rubrics: {'[' * DEEP}{']' * DEEP}", "[", 1, TOO_DEEP),

@@ -205,6 +205,14 @@ WEIGHTS = "criteria: {tone: {weight: 1, good: [Thanks]}, facts: {weight: 2, good
 ODD = {
     "no criteria": ({"a.yaml": "colors: [red, blue]\n"}, ["a.yaml"], 1, "a.yaml: no criteria found: expected a list"),
     "no texts": ({"a.yaml": WEIGHTS}, ["a.yaml"], 1, "the table has neither `outcome` nor `levels`"),
+    "texts without a name": (
+        {
+            "a.yaml": 'criteria:\n- {name: a, weight: 1, "": Names every source}\n- {name: b, weight: 1, "": Dates each}\n'
+        },
+        ["a.yaml"],
+        1,
+        "the table has neither `outcome` nor `levels`",
+    ),
     "our own format": ({"a.yaml": KNOWN}, ["a.yaml"], 0, "a.yaml: is read already, as rubric-lint's own format"),
     "a known format": (
         {"a.yaml": "tests: [{assert: [{type: llm-rubric, value: Is polite}]}]\nprompts: [x]\n"},

@@ -345,10 +345,10 @@ def _guess_fields(
         texts = [entry[key] for entry in judged if _is_prose(entry.get(key))]
         if 2 * len(texts) > len(judged):
             lengths[key] = sum(map(len, texts))
-    if lengths:
+    if longest := max(lengths, key=lambda key: lengths[key], default=""):  # an empty key is no name
         if named and not is_map and "levels" in {*fields, *found}:
             found["id"] = fields.get("id", named)
-        found["outcome"] = (max(lengths, key=lambda key: lengths[key]),)
+        found["outcome"] = (longest,)
     return found
 
 

@@ -179,7 +179,7 @@ def _parse_explaining(text: str) -> Iterator[Any]:
             elif kind is SequenceEndEvent or kind is MappingEndEvent:
                 brackets.pop()
             yield event
-    except (AssertionError, ValueError):
+    except (AssertionError, OverflowError, ValueError):
         # The scanner asserts versions, and calls chr() and int() with numbers of any size.
         beyond = (found for found in re.finditer(_LONG_ESCAPE, text) if int(found[1], 16) > sys.maxunicode)
         if escape := next(beyond, None):
