@@ -207,7 +207,9 @@ ODD = {
     "no texts": ({"a.yaml": WEIGHTS}, ["a.yaml"], 1, "the table has neither `outcome` nor `levels`"),
     "texts without a name": (
         {
-            "a.yaml": 'criteria:\n- {name: a, weight: 1, "": Names every source}\n- {name: b, weight: 1, "": Dates each}\n'
+            "a.yaml": "criteria:\n"
+            '- {name: a, weight: 1, "": Names every source}\n'
+            '- {name: b, weight: 1, "": Dates each}\n'
         },
         ["a.yaml"],
         1,

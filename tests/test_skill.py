@@ -145,3 +145,7 @@ def test_a_changed_skill_is_overwritten_only_when_asked():
 def test_wrong_use(given, told):
     Path("file").write_text("", "utf-8")
     assert call("skill", "install", *given)[1].splitlines()[-1] == f"Error: {told}"
+
+
+def test_an_empty_agent_is_none():
+    assert call("skill", "install", "--agent", "", CLAUDECODE="0")[1] == f"Wrote .agents/skills/{INSTALLED}.\n"

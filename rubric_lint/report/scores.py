@@ -253,9 +253,9 @@ def open_results(
         UnknownSuffixError: if they say none.
         ImportError: if the kind needs pyarrow, and it is not installed.
     """
-    name = name.lower()
-    pack = next((suffix for suffix in (".gz", ".zst") if name.endswith(suffix)), None)
-    base = name.removesuffix(pack or "")
+    base = name.lower()
+    pack = next((suffix for suffix in (".gz", ".zst") if base.endswith(suffix)), None)
+    base = base.removesuffix(pack or "")
     if base.endswith(".parquet") and pack is None:
         return _Parquet(stream, rubrics)
     if base.endswith((".jsonl", ".ndjson")):

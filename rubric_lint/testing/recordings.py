@@ -63,25 +63,24 @@ def read_recordings(path: str, rubric_name: str) -> Recordings:
     """
     recordings = Recordings()
     with open_stream(path) as stream:
-        entries = list(read_entries(iter(partial(stream.read, 1 << 16), b"")))
-    for line, text in entries:
-        try:
-            record = decode_entry(text)
-        except OutputError as fault:
-            recordings.broken.append((line, fault.message))
-            continue
-        recordings.all.append(record)
-        name = record.get("id")
-        if not isinstance(name, str | int) or isinstance(name, bool):
-            recordings.broken.append((line, "the record has no `id` that is a string or an integer"))
-            continue
-        key = json.dumps(name)
-        if record.get("rubric", rubric_name) != rubric_name:
-            recordings.others[key] = str(record["rubric"])
-        elif first := recordings.found.get(key):
-            recordings.twice.setdefault(key, [first.line]).append(line)
-        else:
-            recordings.found[key] = Recording(line, record, text if isinstance(text, bytes) else None)
+        for line, text in read_entries(iter(partial(stream.read, 1 << 16), b"")):
+            try:
+                record = decode_entry(text)
+            except OutputError as fault:
+                recordings.broken.append((line, fault.message))
+                continue
+            recordings.all.append(record)
+            name = record.get("id")
+            if not isinstance(name, str | int) or isinstance(name, bool):
+                recordings.broken.append((line, "the record has no `id` that is a string or an integer"))
+                continue
+            key = json.dumps(name)
+            if record.get("rubric", rubric_name) != rubric_name:
+                recordings.others[key] = str(record["rubric"])
+            elif first := recordings.found.get(key):
+                recordings.twice.setdefault(key, [first.line]).append(line)
+            else:
+                recordings.found[key] = Recording(line, record, text if isinstance(text, bytes) else None)
     return recordings
 
 

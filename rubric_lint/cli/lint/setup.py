@@ -122,8 +122,8 @@ def print_path(_given: Given) -> None:
 
 
 def read_agent(value: str) -> str:
-    """Return the name of an agent; raise click.BadParameter for an unknown one."""
-    return str(Choice(sorted(FOLDERS)).convert(value, None, None))
+    """Return the name of an agent, empty if none is given; raise click.BadParameter for an unknown one."""
+    return value and str(Choice(sorted(FOLDERS)).convert(value, None, None))
 
 
 @command(
