@@ -299,8 +299,8 @@ def find_verdict(
         if extract is Extract.LAST:
             _refuse_place(rest, begin, end, found)
     else:  # a quote only if the answer may have ended the judge's thoughts
-        has_mark = any(marks.search(answer or "") for marks in (_THOUGHT, _HARMONY, _BARE_FINAL))
-        if rest != text and is_quote(found) and has_mark:
+        marks = (_THOUGHT, _HARMONY, _BARE_FINAL)
+        if rest != text and is_quote(found) and any(each.search(answer or "") for each in marks):
             raise _quoted(rest, found.start)
     refuse_flaws(found.value)
     return found.value

@@ -229,7 +229,7 @@ class Reader:
         Raises:
             OutputError: when it is not valid for this rubric.
         """
-        if found := self._match(value):
+        if type(value) is not str and (found := self._match(value)):
             return found
         output = read_object(value, self.rubric)
         return Judged(self.find(output.answers), output)

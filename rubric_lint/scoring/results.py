@@ -344,8 +344,8 @@ def _read_median(entry: Mapping[str, Any], found: OtherResult, known: Known) -> 
         samples += [Scored(rubric, score, verdict, ()) for verdict in verdicts]
         models += [group["model"]] * len(verdicts) if panel and isinstance(group.get("model"), str) else []
     ordered = sorted([each.verdict for each in samples], key=_FROM_WORST.index)
-    told = sorted(_list_verdicts(entry), key=_FROM_WORST.index)
-    if not ordered or ordered[(len(ordered) - 1) // 2] is not found.verdict or ordered != told:
+    is_median = bool(ordered) and ordered[(len(ordered) - 1) // 2] is found.verdict
+    if not is_median or ordered != sorted(_list_verdicts(entry), key=_FROM_WORST.index):
         raise OutputError(f"`verdict` is not the median of `verdicts`: {_CHANGED}", "/verdicts")
     votes = entry.get("independent_votes_at_most")
     return replace(
