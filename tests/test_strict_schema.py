@@ -6,23 +6,112 @@ import sys
 from pathlib import Path
 
 import pytest
-from cases import read_cases
 from jsonschema import Draft7Validator
 from node import install_locked, node
 from ruamel.yaml import YAML
 
+from rubric_lint.format.schema import schema_for
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import FileSettings
-
-TABLES = read_cases(__file__)
-
 
 ROOT = Path(__file__).parent.parent
 NAME, SUITE = "rubric-v2.strict.schema.json", "suite-v2.strict.schema.json"
 RUBRIC = ROOT / "schemas/bundled" / NAME
 
 
-FAULTS = {rubrics: tuple(fault) for rubrics, fault in TABLES["FAULTS"].items()}
+def listed(*others):
+    """The fields of a criterion without those of other shapes, as a validator lists them."""
+    return ", ".join(repr(name) for name in schema_for().entry_fields if name not in others)
+
+
+CHECKLIST = listed("required_min_level")
+RANGES = listed("required_min_level", "levels", "score_range")
+LEVELS = listed("required_min_score", "score_ranges", "score_range", "required")
+HOLISTIC = listed("id", "weight", "required_min_score", "score_ranges", "required_min_level", "levels", "required")
+ANY_OF = "is not valid under any of the given schemas"
+ONE_LEVEL = "[{level: 1, expected_outcome: It}]"
+TWO_LEVELS = "{1: It, 2: So}"
+
+FAULTS = {
+    # misspelt fields
+    "[{id: a, wieght: 2, expected_outcome: It}]": (
+        "$.rubrics[0]",
+        "Additional properties are not allowed ('wieght' was unexpected)",
+    ),
+    "[{id: a, wieght: 2, score_ranges: {0: It}}]": (
+        "$.rubrics[0]",
+        "Additional properties are not allowed ('wieght' was unexpected)",
+    ),
+    "[{id: a, score_ranges: [{score_range: [0, 10], expected_outcome: It, wieght: 2}]}]": (
+        "$.rubrics[0].score_ranges[0]",
+        "Additional properties are not allowed ('wieght' was unexpected)",
+    ),
+    # fields of another shape
+    "[{id: a, required_min_level: 2, expected_outcome: It}]": (
+        "$.rubrics[0]",
+        f"'required_min_level' is not one of [{CHECKLIST}]",
+    ),
+    "[{id: a, score_range: [0, 10], expected_outcome: It}]": ("$.rubrics[0]", f"'id' is not one of [{HOLISTIC}]"),
+    f"[{{id: a, score_ranges: {{0: It}}, levels: {TWO_LEVELS}}}]": (
+        "$.rubrics[0]",
+        f"'levels' is not one of [{RANGES}]",
+    ),
+    f"[{{id: a, required_min_score: 5, levels: {TWO_LEVELS}}}]": (
+        "$.rubrics[0]",
+        f"'required_min_score' is not one of [{LEVELS}]",
+    ),
+    # missing fields
+    "[{id: a}]": ("$.rubrics[0]", "'expected_outcome' is a required property"),
+    "[{id: a, score_ranges: [{score_range: [0, 10]}]}]": (
+        "$.rubrics[0].score_ranges[0]",
+        "'expected_outcome' is a required property",
+    ),
+    "[{id: a, score_ranges: [{expected_outcome: It}]}]": (
+        "$.rubrics[0].score_ranges[0]",
+        "'score_range' is a required property",
+    ),
+    # wrong types
+    "text": ("$.rubrics", "'text' is not of type 'array'"),
+    "null": ("$.rubrics", "None is not of type 'array'"),
+    "[7]": ("$.rubrics[0]", f"7 {ANY_OF}"),
+    "[{id: 7, expected_outcome: It}]": ("$.rubrics[0].id", "7 is not of type 'string'"),
+    "[{id: a, expected_outcome: }]": ("$.rubrics[0].expected_outcome", "None is not of type 'string'"),
+    "[{id: a, weight: heavy, expected_outcome: It}]": ("$.rubrics[0].weight", "'heavy' is not of type 'number'"),
+    "[{id: a, required: 'no', description: It}]": ("$.rubrics[0].required", "'no' is not of type 'boolean'"),
+    '[{id: a, required_min_score: "7", expected_outcome: It}]': (
+        "$.rubrics[0].required_min_score",
+        "'7' is not of type 'integer'",
+    ),
+    "[{score_range: 0-4, expected_outcome: It}]": ("$.rubrics[0].score_range", "'0-4' is not of type 'array'"),
+    "[{id: a, score_ranges: x}]": ("$.rubrics[0].score_ranges", f"'x' {ANY_OF}"),
+    "[{id: a, score_ranges: [x]}]": ("$.rubrics[0].score_ranges[0]", "'x' is not of type 'object'"),
+    # wrong values
+    "[]": ("$.rubrics", "[] should be non-empty"),
+    "[' ']": ("$.rubrics[0]", r"' ' does not match '\\S'"),
+    "[{id: a, expected_outcome: ''}]": ("$.rubrics[0].expected_outcome", r"'' does not match '\\S'"),
+    "[{id: a, weight: -1, expected_outcome: It}]": ("$.rubrics[0].weight", "-1 is less than the minimum of 0"),
+    "[{id: a, required_min_score: 11, expected_outcome: It}]": (
+        "$.rubrics[0].required_min_score",
+        "11 is greater than the maximum of 10",
+    ),
+    "[{id: a, required_min_score: 7.5, expected_outcome: It}]": (
+        "$.rubrics[0].required_min_score",
+        "7.5 is not of type 'integer'",
+    ),
+    "[{score_range: [0], expected_outcome: It}]": ("$.rubrics[0].score_range", "[0] is too short"),
+    "[{score_range: [0, 4, 9], expected_outcome: It}]": ("$.rubrics[0].score_range", "[0, 4, 9] is too long"),
+    "[{score_range: [0, 11], expected_outcome: It}]": (
+        "$.rubrics[0].score_range[1]",
+        "11 is greater than the maximum of 10",
+    ),
+    "[{id: a, score_ranges: []}]": ("$.rubrics[0].score_ranges", "[] should be non-empty"),
+    "[{id: a, score_ranges: {11: It}}]": ("$.rubrics[0].score_ranges", r"'11' does not match '^([0-9]|10)(\\.0+)?$'"),
+    f"[{{id: a, levels: {ONE_LEVEL}}}]": (
+        "$.rubrics[0].levels",
+        "[{'level': 1, 'expected_outcome': 'It'}] is too short",
+    ),
+    f"[{{id: a, levels: {TWO_LEVELS.replace('So', '7')}}}]": ("$.rubrics[0].levels['2']", "7 is not of type 'string'"),
+}
 IN_A_SUITE = {
     rubrics: (place.replace("$", "$.tests[1].assert[0]", 1), message) for rubrics, (place, message) in FAULTS.items()
 }
