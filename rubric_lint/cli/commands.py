@@ -82,7 +82,7 @@ def _explain_os_error(fault: OSError) -> str:
     except OSError:
         return "the current folder no longer exists; change to one that does"
     if isinstance(fault, FileNotFoundError) and isinstance(fault.filename, str):
-        from rubric_lint.project.files import explain_os_error  # noqa: PLC0415  (few runs need it)
+        from rubric_lint.project.opening import explain_os_error  # noqa: PLC0415  (few runs need it)
 
         return f"{fault.filename}: {explain_os_error(fault.filename, fault)}"
     return f"{fault.filename or 'stdout'}: {fault.strerror or fault}"

@@ -1,7 +1,7 @@
 """Find the files to read and read them; a file that cannot be read becomes a value, and the run continues."""
 
 # Paths are str, see project/settings.py.
-# ruff: noqa: PTH100, PTH112, PTH114, PTH115, PTH116, PTH118, PTH120
+# ruff: noqa: PTH100, PTH112, PTH114, PTH116, PTH118, PTH120
 
 import errno
 import os
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.dialects.search.documents import RUBRIC_FILE, is_document
 from rubric_lint.project.gitignore import Patterns, is_ignored, read_ignores, read_ignores_above
-from rubric_lint.project.opening import LIMIT, RefusedError, read_file, read_head
+from rubric_lint.project.opening import LIMIT, RefusedError, explain_os_error, read_file, read_head
 from rubric_lint.project.repository import find_root
 from rubric_lint.project.settings import FileSettings, Settings, SettingsError, SettingsFinder
 from rubric_lint.text.source import SIGNED_SUFFIXES, SUFFIXES
@@ -379,22 +379,6 @@ def _refuse(name: str, fault: OSError | ValueError) -> _Reached:
 def _refuse_settings(error: SettingsError) -> Iterator[_Reached]:
     items = (Unreadable(error.path, fault) for fault in error.faults)
     return (_Reached(item, item) for item in items)
-
-
-def explain_os_error(name: str, fault: OSError | ValueError) -> str:
-    """Say why the file `name` cannot be read."""
-    if isinstance(fault, FileNotFoundError):
-        if os.path.islink(name):
-            return f"is a link to {os.readlink(name)}, which does not exist"
-        if "://" in name:
-            return "is a URL, and only files are read; download it first"
-        return "no file matches" if {*"*?["} & {*name} else "does not exist"
-    if isinstance(fault, PermissionError):
-        return "cannot be read: permission denied"
-    if "\0" in name:  # each version of Python says this in its own words
-        return "cannot be read: its name contains a null character"
-    reason = fault.strerror if isinstance(fault, OSError) else None
-    return f"cannot be read: {reason or fault}"
 
 
 def _could_hold_rubrics(chunks: Iterable[bytes], name: str) -> bool:

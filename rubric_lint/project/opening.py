@@ -1,7 +1,7 @@
 """Open every file that a user or a repository provides: only the right kind of file, and never without a size limit."""
 
 # Paths are str, see project/settings.py.
-# ruff: noqa: PTH116
+# ruff: noqa: PTH114, PTH115, PTH116
 
 import errno
 import os
@@ -118,3 +118,19 @@ def _read_on(descriptor: int, chunk: int, limit: int) -> Iterator[bytes]:
     while limit > 0 and (data := os.read(descriptor, min(chunk, limit))):
         limit -= len(data)
         yield data
+
+
+def explain_os_error(name: str, fault: OSError | ValueError) -> str:
+    """Say why the file `name` cannot be read."""
+    if isinstance(fault, FileNotFoundError):
+        if os.path.islink(name):
+            return f"is a link to {os.readlink(name)}, which does not exist"
+        if "://" in name:
+            return "is a URL, and only files are read; download it first"
+        return "no file matches" if {*"*?["} & {*name} else "does not exist"
+    if isinstance(fault, PermissionError):
+        return "cannot be read: permission denied"
+    if "\0" in name:  # each version of Python says this in its own words
+        return "cannot be read: its name contains a null character"
+    reason = fault.strerror if isinstance(fault, OSError) else None
+    return f"cannot be read: {reason or fault}"

@@ -22,8 +22,8 @@ from rubric_lint.cli.output import (
 )
 from rubric_lint.cli.score.options import check_mapping, load, require_existing
 from rubric_lint.messages import UserError, point_to_known, visible
-from rubric_lint.project.files import STDIN, explain_os_error
-from rubric_lint.project.opening import open_stream
+from rubric_lint.project.files import STDIN
+from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.report.terminal import Style
 from rubric_lint.run.console import Progress, complain
 

@@ -18,7 +18,7 @@ from rubric_lint.cli.options import JUDGING, STDIN, Given, command, require_file
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, find_access, hold, make_plan, read_batch
 from rubric_lint.cli.score.options import load
 from rubric_lint.messages import Causes, UserError, join_words, list_names
-from rubric_lint.project.files import explain_os_error
+from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.report.terminal import visible
 from rubric_lint.run.console import Progress, complain
 
@@ -245,7 +245,6 @@ def _prepare(
 
 def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], words: list[str]) -> None:
     """Print what the results score, and the command that shows more; `words` name the rubric and its settings."""
-    from rubric_lint.project.opening import open_stream  # noqa: PLC0415
     from rubric_lint.report.scores import count_errors  # noqa: PLC0415
     from rubric_lint.scoring.run import Scoring  # noqa: PLC0415
 

@@ -10,7 +10,7 @@ import click
 
 from rubric_lint.cli.options import STDIN, Given
 from rubric_lint.messages import UserError
-from rubric_lint.project.opening import open_stream
+from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:
@@ -102,8 +102,6 @@ def find_files(names: tuple[str, ...], left: list[str] | None = None) -> tuple[s
 def require_existing(names: Sequence[str]) -> None:
     """Check that the files exist; raise UserError naming those that do not."""
     if missing := [name for name in names if not Path(name).exists()]:
-        from rubric_lint.project.files import explain_os_error  # noqa: PLC0415  (it loads what finds files)
-
         raise UserError(*(f"{name}: {explain_os_error(name, FileNotFoundError())}" for name in missing))
 
 
@@ -122,8 +120,6 @@ def require_readable(outputs: Sequence[str]) -> None:
             with open_stream(name):
                 pass
         except (OSError, ValueError) as fault:
-            from rubric_lint.project.files import explain_os_error  # noqa: PLC0415  (as above)
-
             faults.append(f"{name}: {explain_os_error(name, fault)}")
     if faults:
         raise UserError(*faults)
