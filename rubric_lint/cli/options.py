@@ -7,7 +7,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from importlib import import_module
 from types import SimpleNamespace
@@ -17,7 +17,7 @@ import click
 
 from rubric_lint.cli.commands import HELP, Command, Exit, Option, word_unknown
 from rubric_lint.finding import LIST_CHOICES
-from rubric_lint.messages import join_words
+from rubric_lint.messages import join_words, point_to_known
 from rubric_lint.report import REPORTERS
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.version import __version__
@@ -846,6 +846,12 @@ def watch(paths: tuple[str, ...], show: Callable[..., object], *others: Any, **s
     except WatchError as fault:
         complain(str(fault))
         return Exit.USAGE
+
+
+def require_rubric(name: str, known: Collection[str]) -> None:
+    """Check that a file has a rubric with this name; raise click.UsageError if not; it suggests the nearest one."""
+    if name not in known:
+        raise click.UsageError(f"no rubric is named `{name}`; {point_to_known(name, known)}")
 
 
 def load_given(given: Input, finder: SettingsFinder) -> dict[str, Loaded]:

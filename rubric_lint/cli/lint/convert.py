@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, command, load_given
+from rubric_lint.cli.options import STDIN, Given, command, load_given, require_rubric
 from rubric_lint.cli.output import choose_by_ending, refuse_same_file, write_result
 from rubric_lint.dialects.export import TARGET_BY_ENDING, TARGETS
-from rubric_lint.messages import join_words, point_to_known
+from rubric_lint.messages import join_words
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.given import read_given
 
@@ -50,8 +50,7 @@ def convert(given: Given) -> int:
         given.target = choose_by_ending(given.output, TARGET_BY_ENDING, given.target)
     found = load_given(read_given(given.file, given.stdin_filename), given.finder())
     if given.name is not None:
-        if given.name not in found:
-            raise click.UsageError(f"no rubric is named `{given.name}`; {point_to_known(given.name, found)}")
+        require_rubric(given.name, found)
         found = {given.name: found[given.name]}
     if given.target == "xlsx":
         _check_excel(given.output)

@@ -23,11 +23,10 @@ from rubric_lint.agree.changes import (
     score_both,
 )
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, load_given
+from rubric_lint.cli.options import STDIN, Given, load_given, require_rubric
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, open_report, wants_color
 from rubric_lint.cli.test.test import find_tests
 from rubric_lint.finding import Finding, Result
-from rubric_lint.messages import point_to_known
 from rubric_lint.outputs.blocks import CHUNK
 from rubric_lint.outputs.streams import read_entries
 from rubric_lint.project.files import File, find
@@ -81,8 +80,7 @@ def _compare_files(given: Given) -> Comparison:
     pairs = pair_rubrics(*map(prepare_all, loaded))
     if given.name is not None:
         names = dict.fromkeys(rubric.name for pair in pairs for rubric in pair if rubric)
-        if given.name not in names:
-            raise click.UsageError(f"no rubric is named `{given.name}`; {point_to_known(given.name, names)}")
+        require_rubric(given.name, names)
         pairs = [pair for pair in pairs if any(rubric and rubric.name == given.name for rubric in pair)]
     effects = _score(given.outputs, pairs) if given.outputs else None
     changes = tuple(locate(change, *loaded) for change in compare(pairs))

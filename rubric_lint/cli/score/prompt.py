@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import READ_NOW, STDIN, Given, command, open_output
+from rubric_lint.cli.options import READ_NOW, STDIN, Given, command, open_output, require_rubric
 from rubric_lint.cli.output import choose_by_ending, refuse_same_file
 from rubric_lint.cli.score.judge_options import AnswersFile, check_call, hold, read_models
 from rubric_lint.cli.score.options import load
@@ -168,10 +168,7 @@ def choose_rubric(rubrics: dict[str, ScoringRubric], name: str | None) -> Scorin
         return next(iter(rubrics.values()))
     if name is None:
         raise click.UsageError(f"the file has {len(rubrics)} rubrics; name one with --rubric: {', '.join(rubrics)}")
-    if name not in rubrics:
-        from rubric_lint.messages import point_to_known  # noqa: PLC0415
-
-        raise click.UsageError(f"no rubric is named `{name}`; {point_to_known(name, rubrics)}")
+    require_rubric(name, rubrics)
     return rubrics[name]
 
 
