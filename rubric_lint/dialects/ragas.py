@@ -1,9 +1,9 @@
 """Read rubrics of Ragas and Prometheus: dictionaries with a key such as `score1_description` for each level."""
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
 
 from rubric_lint.format.view import Dialect, Draft, View, read_text
 from rubric_lint.text.document import Document
@@ -26,13 +26,16 @@ _UNKNOWN = "a part of its levels is computed, so its meaning is not known"
 
 def find(document: Document) -> Iterator[View]:
     """Find the dictionaries with two levels or more."""
+    find_uses = cache(lambda: _find_uses(document))
     for path, mapping in document.mappings:
         keys = {key: found for key in mapping if (found := _KEY.fullmatch(key))}
         values = [mapping[key] for key in keys]
         if len(keys) < 2 or not all(isinstance(value, str | None) for value in values) or not any(values):
             continue
         is_suffixed = all(found["suffix"] for found in keys.values())
-        if not (_holds_levels(document, path, mapping) if is_suffixed else _is_plain_rubric(path, mapping, keys)):
+        if not (
+            _holds_levels(document, path, mapping, find_uses) if is_suffixed else _is_plain_rubric(path, mapping, keys)
+        ):
             continue
         draft = Draft(document, path)
         draft.put((0,), path)
@@ -50,22 +53,32 @@ def find(document: Document) -> Iterator[View]:
         yield draft.finish(RAGAS, [{"levels": levels}], name=name, task=task, unscorable=refusal)
 
 
-@lru_cache(maxsize=1)  # every dictionary of a document asks
-def _find_uses(document: Document) -> tuple[set[str], bool]:
-    """Return the variables that calls get as rubrics, and whether data holds several dictionaries of levels alone."""
+class _Uses(NamedTuple):
+    """What a document shows about its dictionaries.
+
+    `variables`: those that calls get as rubrics; `are_all_levels`: it holds several dictionaries of levels, and nothing
+    else.
+    """
+
+    variables: set[str]
+    are_all_levels: bool
+
+
+def _find_uses(document: Document) -> _Uses:
+    """Look through a document, for all its dictionaries."""
     found: set[str] = set()
     if not document.kind.is_program:
         values = list(document.data.values()) if isinstance(document.data, dict) else []
-        return found, len(values) > 1 and all(map(_has_only_levels, values))
+        return _Uses(found, len(values) > 1 and all(map(_has_only_levels, values)))
     for _, call in document.mappings:
         function = read_text(call, CALL).lower()
         for argument, value in call.items() if function else ():
             if isinstance(value, dict) and COMPUTED in value and _WORD in f"{function} {argument.lower()}":
                 found.add(value[COMPUTED])
-    return found, False
+    return _Uses(found, are_all_levels=False)
 
 
-def _holds_levels(document: Document, path: Path, mapping: dict[str, Any]) -> bool:
+def _holds_levels(document: Document, path: Path, mapping: dict[str, Any], find_uses: Callable[[], _Uses]) -> bool:
     """Return whether a mapping with keys such as `score1_description` has levels, and not the scores of two sides.
 
     It does if it is a rubric by its name or is used as one, or has a task. In data, it does also if it has nothing
@@ -73,10 +86,10 @@ def _holds_levels(document: Document, path: Path, mapping: dict[str, Any]) -> bo
     """
     if any(_WORD in str(step).lower() for step in path) or not mapping.keys().isdisjoint(_TASKS):
         return True
-    variables, are_all_levels = _find_uses(document)
+    uses = find_uses()
     if document.kind.is_program:
-        return len(path) == 1 and str(path[0]).partition("#")[0].rpartition(".")[2] in variables
-    is_told = not path or len(mapping) > 2 or (are_all_levels and len(path) == 1)
+        return len(path) == 1 and str(path[0]).partition("#")[0].rpartition(".")[2] in uses.variables
+    is_told = not path or len(mapping) > 2 or (uses.are_all_levels and len(path) == 1)
     return is_told and _has_only_levels(mapping)
 
 
@@ -102,24 +115,25 @@ _LEVEL = re.compile(r"score-?\d{1,4}_description")
 
 def find_computed(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:
     """Find the dictionaries that are not in the rubrics at the paths `taken`, and computed parts of these."""
+    find_uses = cache(lambda: _find_uses(document))
     told: set[str] = set()
     for key in document.data if isinstance(document.data, dict) else ():
         found = _ASSIGNED.search(key)
-        if found and found["name"] not in told and _is_rubric(found["name"], document):
+        if found and found["name"] not in told and _is_rubric(found["name"], find_uses):
             told.add(found["name"])  # at the first level of each
             yield (key,), "levels that are assigned one by one are not checked; write one dictionary"
     for path, mapping in document.mappings:
         if _COMPREHENSION.match(read_text(mapping, COMPUTED)):
-            if _is_rubric("".join(map(str, path)), document):
+            if _is_rubric("".join(map(str, path)), find_uses):
                 yield path, "the keys of these levels are computed; only literal ones are checked"
         elif sum(_LEVEL.fullmatch(key) is not None for key in mapping) < 2:
             continue
         elif path in taken:
             if has_unpacked(mapping):
                 yield path, "a part of this dictionary of levels is computed; only its literal levels are checked"
-        elif _holds_levels(document, path, mapping):
+        elif _holds_levels(document, path, mapping, find_uses):
             yield path, "a part of this dictionary of levels is computed; only literal ones are checked"
 
 
-def _is_rubric(name: str, document: Document) -> bool:
-    return _WORD in name.lower() or name.rpartition(".")[2] in _find_uses(document)[0]
+def _is_rubric(name: str, find_uses: Callable[[], _Uses]) -> bool:
+    return _WORD in name.lower() or name.rpartition(".")[2] in find_uses().variables
