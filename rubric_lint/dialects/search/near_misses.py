@@ -287,14 +287,16 @@ def _find_by_dialects(
 
 def _make_unread(document: Document, path: Path, part: Part, reason: str | _Advice, *, is_known: bool) -> Unread:
     line, column, _ = document.source.position(document.span(path, part).start)
-    # Parts like criteria; those of a judge's output have its reasons too.
-    value = document.value(path)
-    parts = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
-    reasons = ("reasoning", "reason", "satisfied")
-    has_criteria = any(isinstance(part, dict) and part.keys().isdisjoint(reasons) for part in parts)
-    if any(isinstance(part, str) for part in parts):
-        has_criteria = isinstance(value, list)
-    signs = 0 if is_known else count_signs(document.source.name) + 2 * has_criteria
+    signs = 0
+    if not is_known:
+        # Parts like criteria; those of a judge's output have its reasons too.
+        value = document.value(path)
+        parts = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
+        reasons = ("reasoning", "reason", "satisfied")
+        has_criteria = any(isinstance(part, dict) and part.keys().isdisjoint(reasons) for part in parts)
+        if any(isinstance(part, str) for part in parts):
+            has_criteria = isinstance(value, list)
+        signs = count_signs(document.source.name) + 2 * has_criteria
     steps = reason.steps if isinstance(reason, _Advice) else ()
     return Unread(str(reason), line, column, is_known, signs, steps)
 
