@@ -115,7 +115,7 @@ def test_an_excerpt_shows_all_places(text, places, labels, columns, said):
     said(full(text, finding(labelled[""], related=related[::-1]), **look))
 
 
-MARKED = {  # what stands before the place, in it and behind it, the place, the line and the mark
+MARKED = {  # the text before the place, in it and after it, the place, the line and the mark
     "empty file": ("", "", "", "1:1", "   1 |", "     | ^"),
     "last, empty line": ("a:\n", "", "", "2:1", "   2 |", "     | ^"),
     "end of a line": ("a:", "", "\nb: 1\n", "1:3", "   1 | a:", "     |   ^"),

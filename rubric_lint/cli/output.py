@@ -200,7 +200,7 @@ def refuse_same_file(file: str, output: str | None) -> None:
 
 
 def has_content(file: "Path", data: bytes) -> bool:
-    """Return whether a small file has this content; what cannot be read, or is no regular file, does not."""
+    """Return whether a small file has this content; what cannot be read, or is not a regular file, does not."""
     from rubric_lint.project.opening import SMALL_LIMIT, read_file  # noqa: PLC0415
 
     with suppress(OSError):

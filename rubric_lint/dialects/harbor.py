@@ -45,7 +45,7 @@ def find(document: Document) -> Iterator[View]:
     if not any(isinstance(item.get("description"), str) for item in items):
         return
     judge, schema = data.get("judge"), schema_of(HARBOR.schema)
-    # Judges of programming contests have other fields, and task trackers some that are no near miss of Harbor's.
+    # Judges of programming contests have other fields, and task trackers some that do not resemble Harbor's.
     has_judge = isinstance(judge, dict) and (not judge or not judge.keys().isdisjoint(_OF_JUDGES))
     is_foreign = any(key in _FOREIGN or not schema.knows(key) for item in items for key in item)
     if has_judge or (not is_foreign and all(find_near(key, ("judge", "criterion", "scoring")) for key in data)):

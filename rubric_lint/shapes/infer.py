@@ -345,7 +345,7 @@ def _guess_fields(
         texts = [entry[key] for entry in judged if _is_prose(entry.get(key))]
         if 2 * len(texts) > len(judged):
             lengths[key] = sum(map(len, texts))
-    if longest := max(lengths, key=lambda key: lengths[key], default=""):  # an empty key is no name
+    if longest := max(lengths, key=lambda key: lengths[key], default=""):  # an empty key is not a name
         if named and not is_map and "levels" in {*fields, *found}:
             found["id"] = fields.get("id", named)
         found["outcome"] = (longest,)
