@@ -1,7 +1,7 @@
 /** What VS Code's own interface tells of an open workspace; runs in its extension host, in a window of the real editor. */
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import * as path from "node:path";
 import Mocha from "mocha";
 import * as vscode from "vscode";
@@ -23,7 +23,10 @@ export async function run(): Promise<void> {
       .on("pass", (test) => results.push(`pass: ${test.fullTitle()}`))
       .on("fail", (test, error: Error) => results.push(`FAIL: ${test.fullTitle()}\n${error.stack ?? error.message}`));
   });
-  writeFileSync(path.join(folder, "results.json"), JSON.stringify(results));
+  // The test reads the file as soon as it is there, so it is there whole.
+  const part = path.join(folder, "results.part");
+  writeFileSync(part, JSON.stringify(results));
+  renameSync(part, path.join(folder, "results.json"));
 }
 
 /** One finding, with the text that it stands at. */
