@@ -106,18 +106,17 @@ _CONTENT = re.compile(r"[^ \t\r\n](?:[^\r\n]*[^ \t\r\n])?")
 _KEEPING = re.compile(r"[|>](?:\d?\+|\+\d)[ \t]*(?:#.*)?$")
 
 
-def remove_field(sharing: Sharing, path: Path) -> list[Edit]:
+def remove_field(document: Document, path: Path, _beside: str) -> list[Edit]:
     """Return the edits that remove the field at `path` and keep the comments around it.
 
     Raises:
         ObstacleError: if that is impossible.
     """
-    document = sharing.document
     text, code = document.source.text, document.tree.code
     field = whole_field(document, path)
     if document.is_flow(path):
         cuts = cut_from_flow(text, code, field)
-    elif not sharing.document.siblings(path) and len(sharing.holders(path)[0]) == 1:
+    elif not document.siblings(path) and len(Sharing(document).holders(path)[0]) == 1:
         if text[slice(*field)] != code[slice(*field)]:
             raise ObstacleError("it is the only field of its mapping, and has a comment in the middle")
         return [Edit(field, "{}")]
@@ -316,7 +315,7 @@ def put_under(document: Document, path: Path, name: str, inner: str) -> list[Edi
         ObstacleError: if the notation of the field does not allow it.
     """
     text = document.source.text
-    key = own_key(document, path)
+    key, inner = own_key(document, path), inner or str(path[-1])
     is_renamed = inner != path[-1]
     replaced = Span(key.start, key.end if is_renamed else key.start)
     if document.is_flow(path):
@@ -458,7 +457,7 @@ def unwrap_value(document: Document, path: Path) -> list[Edit]:
     return [*edits, Edit(Span(item.end, end), "")] if text[item.end : end].strip() else edits
 
 
-def escape_text(document: Document, path: Path, *, has_escapes: bool, marks: Marks) -> list[Edit]:
+def escape_text(document: Document, path: Path, has_escapes: bool, marks: Marks) -> list[Edit]:
     """Return the edits that replace marks in a string, such as those of Nunjucks templates with their escapes.
 
     Raises:

@@ -4,7 +4,7 @@ What they do to the text is in `rubric_lint.edits.making`: rules state repairs i
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
@@ -31,6 +31,9 @@ class Intent:
     adds_document = False
     """Whether it puts a new document at the end of the file."""
 
+    told = "rewrite"
+    """In a few words what it does; names in braces are its fields, and `{last}` the last step of its path."""
+
     turn: ClassVar[tuple[int, ...]] = (6,)
     """When the data change: those with a smaller one change first."""
 
@@ -40,7 +43,6 @@ class Intent:
     def __init_subclass__(cls) -> None:
         cls._names = tuple(cls.__annotations__)
         cls._defaults = {name: getattr(cls, name) for name in cls._names if hasattr(cls, name)}
-        type.__setattr__(cls, "__match_args__", cls._names)
 
     def __init__(self, *values: Any, **named: Any) -> None:
         fields = self.__dict__
@@ -58,13 +60,17 @@ class Intent:
         return hash((type(self), *map(self.__dict__.get, self._names)))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(repr(vars(self)[name]) for name in self._names)})"
+        return f"{type(self).__name__}({', '.join(map(repr, self.values))})"
+
+    @property
+    def values(self) -> list[Any]:
+        """The values of its fields, in their order."""
+        return [vars(self)[name] for name in self._names]
 
     @property
     def place(self) -> Path | None:
         """The path of the value that it is about; None for an edit of the text alone."""
-        place: Path = vars(self)["path"]
-        return place
+        return vars(self).get("path")
 
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:
         """Refuse what other users of a shared text would not survive; `is_renaming`: the repair only renames keys.
@@ -101,40 +107,53 @@ class Intent:
         """Return whether it surely can be made in a document that `is_plain`, so that its edits can wait."""
         return False
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
-        """Look up what is to change in the data, and return what changes it, to compare it with the edited text."""
+    def find(self, sharing: "Sharing") -> Any:
+        """Look up what is to change in the data: if nothing else is said, what holds the value, and its step there."""
+        return sharing.locate(vars(self)["path"])
+
+    def change(self, found: Any) -> None:
+        """Change what was found, to compare the data with the edited text."""
+        owner, step = found
+        owner[step] = self.renew(owner[step])
+
+    def renew(self, value: Any) -> Any:
+        """Return what takes the place of the value in the data, unless `change` does something else."""
         raise NotImplementedError
 
     def describe(self) -> str:
         """Return in a few words what it does."""
-        return "rewrite"
+        return self.told.format(**vars(self), last=(self.place or [""])[-1])
 
     def list_written(self) -> Iterator[tuple[Path, str]]:
         """Yield the paths of the scalars that it writes, which may be placeholders, and the scalars."""
         yield from ()
-
-    def renamed(self) -> tuple[str, str] | None:
-        """Return the key that findings below it lose, and the one that they get."""
-        return None
-
-    def inserted(self) -> tuple[str, ...]:
-        """Return the keys of the fields in which findings may be afterwards."""
-        return ()
-
-    def moved_list(self) -> Path | None:
-        """Return the list or mapping whose children change their places, as `follow` says."""
-        return None
 
     def follow(self, place: str, _above: str) -> str:
         """Return where the value at a JSON Pointer is afterwards; `above` is the pointer of the list that changes."""
         return place
 
 
+class _NewFields(Intent):
+    """An intent that puts other fields in the place of one."""
+
+    def change(self, found: Any) -> None:
+        owner, step = found
+        fields = ([(key, value)] if key != step else self.renew_field(key, value) for key, value in owner.items())
+        _refill(owner, [new for each in fields for new in each])
+
+    def renew_field(self, key: str, value: Any) -> list[tuple[str, Any]]:
+        """Return the fields that take the place of the one with the key and the value."""
+        raise NotImplementedError
+
+
 class _OfField(Intent):
-    """An intent about one field."""
+    """An intent about one field, also where it is merged."""
 
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
         sharing.check_field(vars(self)["path"])
+
+    def find(self, sharing: "Sharing") -> Any:
+        return sharing.holders(vars(self)["path"])
 
 
 class RenameKey(_OfField):
@@ -143,6 +162,7 @@ class RenameKey(_OfField):
     path: Path
     name: str
 
+    told = "rename `{last}` to `{name}`"
     turn = (5,)
 
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:
@@ -156,22 +176,12 @@ class RenameKey(_OfField):
     def is_sure(self, sharing: "Sharing") -> bool:
         return sharing.is_plain_key(self.path)
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
-        holders, key = sharing.holders(self.path), self.path[-1]
-
-        def change() -> None:
-            for holder in holders:
-                # The field may be renamed by another path to it; a mapping that merges it must not lose its own.
-                if isinstance(holder, dict) and key in holder and self.name not in holder:
-                    _refill(holder, [(self.name if field == key else field, holder[field]) for field in holder])
-
-        return change
-
-    def describe(self) -> str:
-        return f"rename `{self.path[-1]}` to `{self.name}`"
-
-    def renamed(self) -> tuple[str, str]:
-        return str(self.path[-1]), self.name
+    def change(self, found: Any) -> None:
+        key = self.path[-1]
+        for holder in found:
+            # The field may be renamed by another path to it; a mapping that merges it must not lose its own.
+            if isinstance(holder, dict) and key in holder and self.name not in holder:
+                _refill(holder, [(self.name if field == key else field, holder[field]) for field in holder])
 
 
 class ReplaceValue(_OfField):
@@ -180,6 +190,7 @@ class ReplaceValue(_OfField):
     path: Path
     text: str
 
+    told = "write `{text}`"
     turn = (4,)
 
     def find_sharers(self, sharing: "Sharing") -> list[Path]:
@@ -191,19 +202,11 @@ class ReplaceValue(_OfField):
     def is_sure(self, sharing: "Sharing") -> bool:
         return sharing.document.value(self.path) is not None
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
-        holders: list[Any] = sharing.holders(self.path)
+    def change(self, found: Any) -> None:
         step: Any = self.path[-1]
-
-        def change() -> None:
-            for holder in holders:
-                if isinstance(holder, list) or step in holder:
-                    holder[step] = read_scalar(self.text)
-
-        return change
-
-    def describe(self) -> str:
-        return f"write `{self.text}`"
+        for holder in found:
+            if isinstance(holder, list) or step in holder:
+                holder[step] = read_scalar(self.text)
 
     def list_written(self) -> Iterator[tuple[Path, str]]:
         yield self.path, self.text
@@ -218,6 +221,7 @@ class RemoveField(_OfField):
     path: Path
     beside: str = ""
 
+    told = "remove `{last}`"
     turn = (4,)
 
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:
@@ -230,18 +234,10 @@ class RemoveField(_OfField):
     def turn_to(self, path: Path, _sharing: "Sharing") -> Intent:
         return RemoveField(path, self.beside)
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
-        holders, key = sharing.holders(self.path), self.path[-1]
-
-        def change() -> None:
-            for holder in holders:
-                if isinstance(holder, dict):
-                    holder.pop(key, None)
-
-        return change
-
-    def describe(self) -> str:
-        return f"remove `{self.path[-1]}`"
+    def change(self, found: Any) -> None:
+        for holder in found:
+            if isinstance(holder, dict):
+                holder.pop(self.path[-1], None)
 
 
 class AddField(Intent):
@@ -251,6 +247,7 @@ class AddField(Intent):
     name: str
     text: str
 
+    told = "write `{name}: {text}`"
     turn = (1,)
 
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
@@ -259,37 +256,31 @@ class AddField(Intent):
     def is_sure(self, sharing: "Sharing") -> bool:
         return bool(sharing.document.value(self.path))
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
-        mappings = [sharing.document.value(self.path), *sharing.heirs(self.path)]
+    def find(self, sharing: "Sharing") -> Any:
+        return [sharing.document.value(self.path), *sharing.heirs(self.path)]
 
-        def change() -> None:
-            for mapping in mappings:
-                mapping.setdefault(self.name, resolve(self.text))
-
-        return change
-
-    def describe(self) -> str:
-        return f"write `{self.name}: {self.text}`"
+    def change(self, found: Any) -> None:
+        for mapping in found:
+            mapping.setdefault(self.name, resolve(self.text))
 
     def list_written(self) -> Iterator[tuple[Path, str]]:
         yield (*self.path, self.name), self.text
 
 
-class InsertField(Intent):
+class InsertField(_NewFields):
     """Add the field `name` whose value is written as the JSON `text`, above the field at `path`."""
 
     path: Path
     name: str
     text: str
 
+    told = "write `{name}`"
+
     def is_sure(self, _sharing: "Sharing") -> bool:
         return True
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
-        return _replace_field(sharing, self.path, lambda key, value: [(self.name, json.loads(self.text)), (key, value)])
-
-    def describe(self) -> str:
-        return f"write `{self.name}`"
+    def renew_field(self, key: str, value: Any) -> list[tuple[str, Any]]:
+        return [(self.name, json.loads(self.text)), (key, value)]
 
     def list_written(self) -> Iterator[tuple[Path, str]]:
         yield (*self.path[:-1], self.name), self.text
@@ -311,24 +302,16 @@ class WrapText(Intent):
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
         sharing.check_collection(self.path[:-1])
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
-        owner, step = sharing.locate(self.path)
-
-        def change() -> None:
-            fields = {self.before[0]: resolve(self.before[1]), self.name: owner[step]}
-            owner[step] = fields | ({self.after[0]: resolve(self.after[1])} if self.after else {})
-
-        return change
+    def renew(self, value: Any) -> Any:
+        fields = {self.before[0]: resolve(self.before[1]), self.name: value}
+        return fields | ({self.after[0]: resolve(self.after[1])} if self.after else {})
 
     def describe(self) -> str:
         name, text = self.after or self.before
         return f"write a text as `{self.name}` with `{name}: {text}`"
 
-    def inserted(self) -> tuple[str, ...]:
-        return self.name, self.before[0]
 
-
-class NestField(_OfField):
+class NestField(_NewFields):
     """Move the field at `path` to the key `inner` of a mapping, the only item of the list `name`.
 
     `before` is the name and the scalar of the field above it in that mapping.
@@ -339,19 +322,17 @@ class NestField(_OfField):
     before: tuple[str, str]
     inner: str
 
+    told = "move `{last}` to `{name}`, as `{before[0]}: {before[1]}`"
     turn = (3,)
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
-        kind, text = self.before
-        return _replace_field(
-            sharing, self.path, lambda _, value: [(self.name, [{kind: resolve(text), self.inner: value}])]
-        )
+    def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
+        sharing.check_field(self.path)
 
-    def describe(self) -> str:
-        return f"move `{self.path[-1]}` to `{self.name}`, as `{self.before[0]}: {self.before[1]}`"
+    def renew_field(self, _key: str, value: Any) -> list[tuple[str, Any]]:
+        return [(self.name, [{self.before[0]: resolve(self.before[1]), self.inner: value}])]
 
 
-class PutUnder(Intent):
+class PutUnder(_NewFields):
     """Put the field at `path` into a new mapping, which takes its place under the key `name`.
 
     In that mapping its key is `inner`, or the one that it has.
@@ -361,23 +342,21 @@ class PutUnder(Intent):
     name: str
     inner: str = ""
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
-        return _replace_field(sharing, self.path, lambda key, value: [(self.name, {self.inner or key: value})])
+    told = "move `{last}` into `{name}`"
 
-    def describe(self) -> str:
-        return f"move `{self.path[-1]}` into `{self.name}`"
+    def renew_field(self, key: str, value: Any) -> list[tuple[str, Any]]:
+        return [(self.name, {self.inner or key: value})]
 
 
-class Dissolve(Intent):
+class Dissolve(_NewFields):
     """Replace the field at `path` with the fields of its value, a mapping."""
 
     path: Path
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
-        return _replace_field(sharing, self.path, lambda _, value: [*value.items()])
+    told = "move the fields of `{last}` one level up"
 
-    def describe(self) -> str:
-        return f"move the fields of `{self.path[-1]}` one level up"
+    def renew_field(self, _key: str, value: Any) -> list[tuple[str, Any]]:
+        return [*value.items()]
 
 
 class MoveField(Intent):
@@ -392,13 +371,12 @@ class MoveField(Intent):
         sharing.check_alone(self.path[:-1])
         sharing.check_alone(self.to)
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
-        (owner, step), target = sharing.locate(self.path), sharing.document.value(self.to)
+    def find(self, sharing: "Sharing") -> Any:
+        return *sharing.locate(self.path), sharing.document.value(self.to)
 
-        def change() -> None:
-            target[step] = owner.pop(step)
-
-        return change
+    def change(self, found: Any) -> None:
+        owner, step, target = found
+        target[step] = owner.pop(step)
 
     def describe(self) -> str:
         where = f"into `{self.to[-1]}`" if self.to and isinstance(self.to[-1], str) else "up"
@@ -417,9 +395,12 @@ class JoinLists(Intent):
         sharing.check_alone(self.path[:-1])
         sharing.check_alone(self.to)
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
-        (owner, step), target = sharing.locate(self.path), sharing.document.value(self.to)
-        return lambda: target.extend(owner.pop(step))
+    def find(self, sharing: "Sharing") -> Any:
+        return *sharing.locate(self.path), sharing.document.value(self.to)
+
+    def change(self, found: Any) -> None:
+        owner, step, target = found
+        target.extend(owner.pop(step))
 
     def describe(self) -> str:
         return f"join `{self.path[-1]}` and `{self.to[-1]}`"
@@ -430,11 +411,10 @@ class WrapValue(Intent):
 
     path: Path
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
-        return _replace_scalar(sharing, self.path, lambda value: [value])
+    told = "write `{last}` in brackets"
 
-    def describe(self) -> str:
-        return f"write `{self.path[-1]}` in brackets"
+    def renew(self, value: Any) -> Any:
+        return [value]
 
 
 class UnwrapValue(Intent):
@@ -442,11 +422,10 @@ class UnwrapValue(Intent):
 
     path: Path
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
-        return _replace_scalar(sharing, self.path, lambda value: value[0])
+    told = "write `{last}` without brackets"
 
-    def describe(self) -> str:
-        return f"write `{self.path[-1]}` without brackets"
+    def renew(self, value: Any) -> Any:
+        return value[0]
 
 
 class EscapeText(Intent):
@@ -460,15 +439,12 @@ class EscapeText(Intent):
     has_escapes: bool = True
     marks: "Marks" = "templates"
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+    told = "escape template marks"
+
+    def renew(self, value: Any) -> Any:
         from rubric_lint.text.nunjucks import escape
 
-        return _replace_scalar(
-            sharing, self.path, lambda value: escape(value, has_escapes=self.has_escapes, marks=self.marks)
-        )
-
-    def describe(self) -> str:
-        return "escape template marks"
+        return escape(value, has_escapes=self.has_escapes, marks=self.marks)
 
 
 class Reorder(Intent):
@@ -484,19 +460,14 @@ class Reorder(Intent):
     def check(self, sharing: "Sharing", *, is_renaming: bool) -> None:  # noqa: ARG002
         sharing.check_collection(self.path)
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
-        value = sharing.document.value(self.path)
+    def find(self, sharing: "Sharing") -> Any:
+        return sharing.document.value(self.path)
 
-        def change() -> None:
-            if isinstance(value, dict):
-                _refill(value, [(step, value[step]) for step in self.steps])
-            else:
-                value[:] = [value[int(step)] for step in self.steps]
-
-        return change
-
-    def moved_list(self) -> Path:
-        return self.path
+    def change(self, found: Any) -> None:
+        if isinstance(found, dict):
+            _refill(found, [(step, found[step]) for step in self.steps])
+        else:
+            found[:] = [found[int(step)] for step in self.steps]
 
     def follow(self, place: str, above: str) -> str:
         index = _read_index(place, above)
@@ -533,22 +504,18 @@ class InsertItems(Intent):
         start = document.span(self.path).start
         return document.is_flow(self.path) or document.source.text[start - 2 : start] == "- "
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
-        (items, index), at = sharing.locate(self.path), self.index
-        copies = [_copy(items[index], changes) for changes in self.copies]
+    def find(self, sharing: "Sharing") -> Any:
+        items, index = sharing.locate(self.path)
+        return items, [_copy(items[index], changes) for changes in self.copies]
 
-        def change() -> None:
-            items[at:at] = copies
-
-        return change
+    def change(self, found: Any) -> None:
+        items, copies = found
+        items[self.index : self.index] = copies
 
     def list_written(self) -> Iterator[tuple[Path, str]]:
         for number, changes in enumerate(self.copies, self.index):
             for place, text in changes:
                 yield (*self.path[:-1], number, *place), text
-
-    def moved_list(self) -> Path:
-        return self.path[:-1]
 
     def follow(self, place: str, above: str) -> str:
         index = _read_index(place, above)
@@ -590,23 +557,19 @@ class MoveItems(Intent):
             _put(copy, place, read_scalar(written))
         return copy
 
-    def prepare(self, sharing: "Sharing") -> Callable[[], None]:
+    def find(self, sharing: "Sharing") -> Any:
         document = sharing.document
         items, copy = document.value(self.path), self.split_off(sharing)
         kept = [item for index, item in enumerate(items) if index not in self.steps]
-        holder = document.value(self.holder)
         holders = document.value(self.holder[:-1]) if self.holder else []
+        return items, kept, holders, document.value(self.holder), copy
 
-        def change() -> None:
-            items[:] = kept
-            at = next((index for index, each in enumerate(holders) if each is holder), None)
-            if at is not None:
-                holders.insert(at + 1, copy)
-
-        return change
-
-    def moved_list(self) -> Path:
-        return self.path
+    def change(self, found: Any) -> None:
+        items, kept, holders, holder, copy = found
+        items[:] = kept
+        at = next((index for index, each in enumerate(holders) if each is holder), None)
+        if at is not None:
+            holders.insert(at + 1, copy)
 
     def reach(self, above: str) -> str:
         """Return below which place something moves: the list of holders, the list, or all in a file of one document."""
@@ -639,45 +602,19 @@ class Replace(Intent):
     span: Span
     text: str
 
-    @property
-    def place(self) -> None:
-        return None
-
     def is_sure(self, _sharing: "Sharing") -> bool:
         return True
 
-    def prepare(self, _sharing: "Sharing") -> Callable[[], None]:
-        return lambda: None
+    def find(self, sharing: "Sharing") -> None:
+        pass
+
+    def change(self, found: None) -> None:
+        pass
 
 
-def _refill(mapping: dict[Any, Any], fields: Sequence[tuple[Any, Any]]) -> None:
-    """Put fields into a mapping in the place of those that it has."""
+def _refill(mapping: dict[Any, Any], fields: Iterable[tuple[Any, Any]]) -> None:
     mapping.clear()
     mapping.update(fields)
-
-
-def _replace_field(
-    sharing: "Sharing", path: Path, make: Callable[[Any, Any], list[tuple[Any, Any]]]
-) -> Callable[[], None]:
-    """Return what puts others in the place of one field, given its key and its value."""
-    owner, step = sharing.locate(path)
-
-    def change() -> None:
-        _refill(
-            owner,
-            [new for key, value in owner.items() for new in (make(key, value) if key == step else [(key, value)])],
-        )
-
-    return change
-
-
-def _replace_scalar(sharing: "Sharing", path: Path, make: Callable[[Any], Any]) -> Callable[[], None]:
-    owner, step = sharing.locate(path)
-
-    def change() -> None:
-        owner[step] = make(owner[step])
-
-    return change
 
 
 def _copy(item: Any, changes: tuple[tuple[Path, str], ...]) -> Any:

@@ -211,9 +211,7 @@ _COMMA = re.compile(r"\s*,\s*")
 _LINE = re.compile(r"[^\r\n]+")
 
 
-def insert_items(
-    document: Document, path: Path, copies: Sequence[tuple[tuple[Path, str], ...]], *, before: bool
-) -> Edit:
+def insert_items(document: Document, path: Path, copies: Sequence[tuple[tuple[Path, str], ...]], before: bool) -> Edit:
     """Return the edit that puts copies of the list item at `path` after it, or before it.
 
     Raises:

@@ -84,7 +84,9 @@ def _check_anchors(document: Document, path: Path, steps: Sequence[int], holder:
                 pending += each if isinstance(each, tuple) else [each]
 
 
-def move_items(document: Document, path: Path, steps: Sequence[int], holder: Path, changes: Changes) -> list[Edit]:
+def move_items(
+    document: Document, path: Path, steps: Sequence[int], holder: Path, changes: Changes, _number: int
+) -> list[Edit]:
     """Return the edits that move items of a list into a copy of what holds the list.
 
     Comments move with their item: those on its lines, and those directly above it. The copy has no comments of the

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from rubric_lint.edits.intents import Intent, MoveItems
+from rubric_lint.edits.intents import InsertItems, Intent, MoveItems, RenameKey, Reorder, WrapText
 from rubric_lint.finding import Finding
 from rubric_lint.format.rubric import is_placeholder
 from rubric_lint.text.path import Path, list_above, pointer
@@ -42,9 +42,10 @@ def move(known: Known, changes: Iterable[DataChange]) -> Known:
     changes = list(changes)
     intents = [intent for change in changes for intent in change.intents]
     moved = set(known)
-    for name in {name for intent in intents for name in intent.inserted()}:
+    wraps = [intent for intent in intents if isinstance(intent, WrapText)]
+    for name in {name for wrap in wraps for name in (wrap.name, wrap.before[0])}:
         moved |= {(rule, f"{place}/{name}") for rule, place in known}
-    for old, name in {renamed for intent in intents if (renamed := intent.renamed())}:
+    for old, name in {(str(intent.path[-1]), intent.name) for intent in intents if isinstance(intent, RenameKey)}:
         moved |= {(rule, "/".join(name if step == old else step for step in place.split("/"))) for rule, place in moved}
     return _follow_all(moved, changes)
 
@@ -57,9 +58,9 @@ def _follow_all(known: Iterable[tuple[str, str]], changes: Iterable[DataChange])
         for path in _find_placeholders(intent):
             places.add(("placeholder", _point(path, change), number))
     lists = [
-        (number, intent, _point(moved, change))
+        (number, intent, _point(intent.path[:-1] if isinstance(intent, InsertItems) else intent.path, change))
         for number, (intent, change) in each
-        if (moved := intent.moved_list()) is not None
+        if isinstance(intent, InsertItems | MoveItems | Reorder)
     ]
     for number, intent, above in lists:
         if not isinstance(intent, MoveItems):

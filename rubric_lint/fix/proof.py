@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from rubric_lint.edits.intents import AddField, Fix, Intent, MoveItems
@@ -235,10 +235,10 @@ def _apply(document: Document, intents: Sequence[Intent]) -> Document:
         return document
     changed = document.with_own_data()
     sharing = Sharing(changed)
-    # All are prepared before anything changes: a path is invalid after a key in it is renamed.
-    prepared = [(intent.turn, intent.prepare(sharing)) for intent in intents]
-    for _, change in sorted(prepared, key=itemgetter(0)):
-        change()
+    # All is looked up before anything changes: a path is invalid after a key in it is renamed.
+    prepared = [(intent, intent.find(sharing)) for intent in intents]
+    for intent, found in sorted(prepared, key=lambda pair: pair[0].turn):
+        intent.change(found)
     return changed
 
 
