@@ -4,7 +4,7 @@ DeepEval gets them as Python, Confident AI as JSON, lightspeed-evaluation as YAM
 `core/models/data.py` of lightspeed-evaluation at 087ec33c (`EvaluationData`, `TurnData`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -183,15 +183,14 @@ def _write_lightspeed(writing: Writing) -> str:
     suite = writing.suite
     if not suite or not any("input" in case.fields for case in suite.cases.values()):
         names = {name: name for name in writing.rubrics}
-        turn = _configure(_make_metrics(writing, names, several=len(names) > 1))
-        return to_yaml({"metrics_metadata": {"turn_level": turn}})
+        return to_yaml({"metrics_metadata": {"turn_level": _configure(writing, names)}})
     conversations: list[dict[str, Any]] = []
     asks_nothing: list[str] = []
     for case in group_cases(writing):
         if not case.members:
             continue
         names = {member.label or member.name: member.name for member in case.members}
-        metadata = _configure(_make_metrics(writing, names, several=len(names) > 1))
+        metadata = _configure(writing, names)
         texts = case.carried.fields
         if "input" not in texts:
             asks_nothing.append(case.name)
@@ -205,9 +204,9 @@ def _write_lightspeed(writing: Writing) -> str:
     return to_yaml(conversations)
 
 
-def _configure(metrics: Iterable[_Metric]) -> dict[str, Any]:
+def _configure(writing: Writing, names: Mapping[str, str]) -> dict[str, Any]:
     made: dict[str, Any] = {}
-    for metric in metrics:
+    for metric in _make_metrics(writing, names, several=len(names) > 1):
         bands = [{"score_range": list(scores), "expected_outcome": outcome} for scores, outcome in metric.ranges]
         about = {"criteria": metric.task or _BY_ITS_RUBRIC, "evaluation_params": ["query", "response"], **metric.extras}
         made[f"geval:{metric.name}"] = {**about, "rubrics": bands, "threshold": as_number(metric.threshold)}

@@ -111,53 +111,36 @@ _LONGEST = 30
 
 def to_json(data: Any) -> str:
     """Return indented JSON, with lists of plain values on one line and decimals as written."""
-    return visible_json("".join(_dump(data, "\n"))) + "\n"
+    return visible_json(_dump(data, "\n")) + "\n"
 
 
-def _dump(value: Any, line: str) -> Iterator[str]:
+def _dump(value: Any, line: str) -> str:
     inner = f"{line}  "
     if isinstance(value, dict) and value:
-        yield from _join(
-            "{}", ([f"{json.dumps(k, ensure_ascii=False)}: ", *_dump(v, inner)] for k, v in value.items()), line
-        )
-    elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
-        yield from _join("[]", (_dump(item, inner) for item in value), line)
-    elif isinstance(value, list):
-        yield f"[{', '.join(''.join(_dump(item, '')) for item in value)}]"
-    elif isinstance(value, Decimal):
-        yield write_decimal(value)
-    else:
-        yield json.dumps(value, ensure_ascii=False)
-
-
-def _join(brackets: str, parts: Iterable[Iterable[str]], line: str) -> Iterator[str]:
-    mark = brackets[0]
-    for part in parts:
-        yield f"{mark}{line}  "
-        yield from part
-        mark = ","
-    yield f"{line}{brackets[1]}"
+        fields = (f"{inner}{json.dumps(key, ensure_ascii=False)}: {_dump(each, inner)}" for key, each in value.items())
+        return f"{{{','.join(fields)}{line}}}"
+    if isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
+        return f"[{','.join(inner + _dump(item, inner) for item in value)}{line}]"
+    if isinstance(value, list):
+        return f"[{', '.join(_dump(item, '') for item in value)}]"
+    return write_decimal(value) if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False)
 
 
 def to_toml(tables: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
     """Return TOML of tables with their heads, `[a]` or `[[a]]`; values are strings, numbers and lists of strings."""
     parts = (
-        "\n".join([head, *(f"{key} = {''.join(_write_toml(value))}" for key, value in table.items())])
-        for head, table in tables
+        "\n".join([head, *(f"{key} = {_write_toml(value)}" for key, value in table.items())]) for head, table in tables
     )
     return visible_toml("\n\n".join(parts)) + "\n"
 
 
-def _write_toml(value: Any) -> Iterator[str]:
+def _write_toml(value: Any) -> str:
     if isinstance(value, list):
-        yield "[\n" if len(value) > 1 else "["
-        for item in value:
-            yield from ("    ", *_write_toml(item), ",\n") if len(value) > 1 else _write_toml(item)
-        yield "]"
-    elif isinstance(value, Decimal) or (isinstance(value, int) and abs(value) >= 1 << 63):
-        yield write_decimal(Decimal(value))
-    else:
-        yield json.dumps(value, ensure_ascii=False)  # its strings are the basic strings of TOML
+        items = list(map(_write_toml, value))
+        return "\n".join(["[", *(f"    {item}," for item in items), "]"]) if len(items) > 1 else f"[{''.join(items)}]"
+    if isinstance(value, Decimal) or (isinstance(value, int) and abs(value) >= 1 << 63):
+        return write_decimal(Decimal(value))
+    return json.dumps(value, ensure_ascii=False)  # its strings are the basic strings of TOML
 
 
 def to_python(value: Any, pad: str = "") -> str:

@@ -44,36 +44,22 @@ class Draft(NamedTuple):
 
 def write_draft(entries: Part) -> Draft:
     """Return a rubric file whose `rubrics` are `entries`; each value that has a place of its own begins a line."""
-    lines = [("{", entries.place), *_key("rubrics", entries), ("}", entries.place)]
+    lines = [*_write(Part({"rubrics": entries}, entries.place))]
     return Draft("\n".join(text for text, _ in lines), tuple(place for _, place in lines))
 
 
-def _key(name: str, part: Part) -> Iterator[tuple[str, Place]]:
-    lines = iter(_write(part))
-    first, place = next(lines)
-    yield f"{json.dumps(name)}: {first}", place
-    yield from lines
-
-
-def _write(part: Part) -> Iterator[tuple[str, Place]]:
+def _write(part: Part, before: str = "") -> Iterator[tuple[str, Place]]:
     value = part.value
-    if isinstance(value, list):
-        yield from _enclose("[]", [list(_write(item)) for item in value], part.place)
-    elif isinstance(value, dict):
-        yield from _enclose("{}", [list(_key(name, item)) for name, item in value.items()], part.place)
+    if isinstance(value, list | dict):
+        yield f"{before}{'[' if isinstance(value, list) else '{'}", part.place
+        parts = value.items() if isinstance(value, dict) else (("", item) for item in value)
+        for number, (name, item) in enumerate(parts):
+            yield from _write(item, "," * (number > 0) + (f"{json.dumps(name)}: " if name else ""))
+        yield "]" if isinstance(value, list) else "}", part.place
     elif isinstance(value, tuple):
-        yield f"[{', '.join(map(str, value))}]", part.place
+        yield f"{before}[{', '.join(map(str, value))}]", part.place
     else:
-        yield json.dumps(value) if isinstance(value, str) else str(value), part.place
-
-
-def _enclose(brackets: str, items: list[list[tuple[str, Place]]], place: Place) -> Iterator[tuple[str, Place]]:
-    yield brackets[0], place
-    for number, lines in enumerate(items, 1):
-        *others, (last, last_place) = lines
-        yield from others
-        yield last + "," * (number < len(items)), last_place
-    yield brackets[1], place
+        yield before + (json.dumps(value) if isinstance(value, str) else str(value)), part.place
 
 
 _OF_CRITERIA = ("what_is_judged", "weight", "required_min_score", "required_min_level", "minimum", "required")
