@@ -31,12 +31,13 @@ class Family(NamedTuple):
     `pattern`. An ending is a word that does not count as the end of a longer one: `outcome` in `expected_outcome`. In
     YAML and JSON, a file holds all the words of one item of `files_have`; in Python and notebooks, all of
     `programs_have` and a match of `programs_match`; in TOML, all the words of one item of `toml_has`. A family without
-    these is not looked for there, and one that is not `in_data` only there.
+    these is not looked for there, and one that is not `in_data` only there. `names` are those of its dialects, if they
+    differ from that of the module.
     """
 
     module: str
-    dialects: tuple[str, ...]
     signs: tuple[tuple[str, ...], ...] = ()
+    names: tuple[str, ...] = ()
     endings: tuple[tuple[str, str], ...] = ()
     pattern: str = ""
     files_have: tuple[tuple[bytes, ...], ...] = ()
@@ -46,6 +47,11 @@ class Family(NamedTuple):
     in_data: bool = True
     in_yaml: bool = True
     is_table: bool = False
+
+    @property
+    def dialects(self) -> tuple[str, ...]:
+        """The names of the dialects."""
+        return self.names or (self.module.replace("_", "-"),)
 
     def find(self, document: "Document") -> "Iterable[View]":
         """Find the rubrics of a document that are written in these dialects."""
@@ -73,11 +79,10 @@ class Family(NamedTuple):
 # to the first family that finds it. Words that a rubric has together are asked for together, because each of them is
 # common in files of other tools, whose mappings would be walked through for nothing.
 FAMILIES = (
-    Family("lightspeed", ("lightspeed",), (("geval:", "rubrics"),), is_table=True),
-    Family("confident_ai", ("confident-ai",), (("scoreRange", "expectedOutcome"),), is_table=True),
+    Family("lightspeed", (("geval:", "rubrics"),), is_table=True),
+    Family("confident_ai", (("scoreRange", "expectedOutcome"),), is_table=True),
     Family(
         "ragas",
-        ("ragas",),
         pattern="score[-0-9]",
         files_have=_SCORES,
         programs_have=(b"_description",),
@@ -85,25 +90,26 @@ FAMILIES = (
     ),
     Family(
         "deepeval",
-        ("deepeval",),
         (("score_range",), ("GEval(", "criteria"), ("GEval(", "evaluation_steps")),
         programs_have=(b"score_range", b"expected_outcome"),
         in_data=False,
     ),
-    Family("healthbench", ("healthbench",), (("criterion", "points", "rubrics"),), is_table=True),
+    Family("healthbench", (("criterion", "points", "rubrics"),), is_table=True),
     Family(
-        "autoevals", ("autoevals", "openai-evals"), (("choice_scores", "prompt"),), files_have=((b"choice_scores",),)
+        "autoevals",
+        (("choice_scores", "prompt"),),
+        names=("autoevals", "openai-evals"),
+        files_have=((b"choice_scores",),),
     ),
     Family(
         "agent_skills",
-        ("agent-skills",),
         (("evals", "prompt"), ("assertions", "prompt"), ("expectations", "prompt")),
         files_have=tuple((name, b"prompt") for name in (b"expected_output", b"assert", b"expectations", b"evals")),
     ),
     Family(
         "agentv",
-        ("agentv-a3", "agentv-a4", "agentv-a6", "agentv-a7"),
         (("llm-rubric",), ("agent-rubric",), ("assert",), ("criteria", "evaluators"), ("criteria", "input")),
+        names=("agentv-a3", "agentv-a4", "agentv-a6", "agentv-a7"),
         endings=(("outcome", "expected_outcome"), ("min_score", "required_min_score")),
         files_have=(  # criteria as plain texts among assertions
             (b"assert", b"tests"),
@@ -113,14 +119,12 @@ FAMILIES = (
     ),
     Family(
         "promptfoo",
-        ("promptfoo",),
         tuple(("assert", kind) for kind in _JUDGED),
         files_have=((b"assert", b"g-eval"), (b"assert", b"model-graded-closedqa"), (b"assert", b"factuality")),
     ),
-    Family("harbor", ("harbor",), (("criterion",),), toml_has=((b"criterion", b"description"),), in_data=False),
+    Family("harbor", (("criterion",),), toml_has=((b"criterion", b"description"),), in_data=False),
     Family(
         "harbor_check",
-        ("harbor-check",),
         (("guidance", "criteria"),),
         files_have=((b"guidance", b"criteria"),),
         toml_has=((b"guidance", b"criteria"),),
@@ -128,54 +132,39 @@ FAMILIES = (
     ),
     Family(
         "verifiers",
-        ("verifiers",),
         (("choices", "text", "name"), ("weight", "text", "name")),
         files_have=((b'"choices"', b'"text"', b'"name"'), (b'"criteria"', b'"text"', b'"weight"', b'"name"')),
         toml_has=((b"criteria", b"text", b"name"),),
         in_yaml=False,
         is_table=True,
     ),
-    Family("adk", ("adk",), (("rubric_id",), ("rubricId",)), is_table=True),
-    Family(
-        "pydantic_evals",
-        ("pydantic-evals",),
-        (("LLMJudge", "evaluators"), ("GEval", "evaluators")),
-        files_have=((b"LLMJudge",),),
-    ),
-    Family(
-        "deepeval_data",
-        ("deepeval-data",),
-        tuple((key, "score_range", "expected_outcome") for key in _RUBRIC),
-        is_table=True,
-    ),
-    Family("rar", ("rar",), tuple((key, "title", "description", "weight") for key in _RUBRIC), is_table=True),
+    Family("adk", (("rubric_id",), ("rubricId",)), is_table=True),
+    Family("pydantic_evals", (("LLMJudge", "evaluators"), ("GEval", "evaluators")), files_have=((b"LLMJudge",),)),
+    Family("deepeval_data", tuple((key, "score_range", "expected_outcome") for key in _RUBRIC), is_table=True),
+    Family("rar", tuple((key, "title", "description", "weight") for key in _RUBRIC), is_table=True),
     Family(
         "swe_atlas",
-        ("swe-atlas",),
         (("annotations", "importance", "title"),),
         files_have=((b"importance", b"annotations"),),
         is_table=True,
     ),
     Family(
         "requirement",
-        ("requirement",),
         tuple(("requirement" + end, "weight") for end in ('"', "'", ":", " :")),
         files_have=tuple((b"weight", b"requirement" + end) for end in (b'"', b"'", b":", b" :")),
     ),
-    Family("trpc_agent", ("trpc-agent",), (("llmJudge",),), is_table=True),
-    Family("tessl", ("tessl",), (("weighted_checklist",),), files_have=((b"weighted_checklist",),), is_table=True),
+    Family("trpc_agent", (("llmJudge",),), is_table=True),
+    Family("tessl", (("weighted_checklist",),), files_have=((b"weighted_checklist",),), is_table=True),
     Family(
         "task_rubrics",
-        ("task-rubrics",),
         (("is_positive", "criterion"), ("is_positive", "must")),
         files_have=((b"is_positive", b"criterion"), (b"is_positive", b"must")),
         is_table=True,
     ),
-    Family("paperbench", ("paperbench",), (("sub_tasks",),), files_have=((b"sub_tasks", b"requirements"),)),
-    Family("tolokaforge", ("tolokaforge",), (("llm_judge", "criteria"),), is_table=True),
+    Family("paperbench", (("sub_tasks",),), files_have=((b"sub_tasks", b"requirements"),)),
+    Family("tolokaforge", (("llm_judge", "criteria"),), is_table=True),
     Family(
         "openai_graders",
-        ("openai-graders",),
         (("label_model", "passing_labels"), ("score_model",), ("Grader(",)),
         files_have=((b"label_model",), (b"score_model",)),
         programs_have=(b"_model",),

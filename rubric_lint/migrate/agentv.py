@@ -319,23 +319,12 @@ def _gate_check(criterion: Criterion, fields: dict[str, Any], path: Path) -> Ite
 
 def _gate_bands(criterion: Criterion, fields: dict[str, Any], path: Path) -> Iterator[Intent]:
     """Write the gate of bands as a share of 10; `required: true`, which AgentV 5 does not read, is 1."""
-    if "min_score" in fields:
-        for idle in fields.keys() & {"required_min_score", "required"}:
-            yield RemoveField((*path, idle))
-        return
-    if "required_min_score" in fields:
-        field = (*path, "required_min_score")
-        if "required" in fields:
-            yield RemoveField((*path, "required"))
-    elif "required" in fields:
-        field = (*path, "required")
-    else:
-        return
-    if criterion.gate:
+    old = [(*path, name) for name in ("required", "required_min_score") if name in fields]
+    kept = [] if "min_score" in fields or not criterion.gate else old[-1:]
+    yield from (RemoveField(field) for field in old if field not in kept)
+    for field in kept:
         yield RenameKey(field, "min_score")
-        yield ReplaceValue(field, f"{Decimal(criterion.gate) / HIGHEST:f}")
-    else:
-        yield RemoveField(field)
+        yield ReplaceValue(field, f"{Decimal(criterion.gate or 0) / HIGHEST:f}")
 
 
 def move_criteria(document: Document, rubric: Rubric, target: Rewriting) -> Iterator[Intent | Unmet]:

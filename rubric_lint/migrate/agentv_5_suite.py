@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from rubric_lint.dialects.search.agentv_suites import OLD_FIELDS, find_read, load_tables
+from rubric_lint.dialects.search.agentv_suites import OLD_FIELDS, find_read, load_tables, look_up
 from rubric_lint.dialects.search.lost_in_suites import find_faulty_templates
 from rubric_lint.edits.intents import (
     Dissolve,
@@ -164,13 +164,6 @@ def drop_parts(document: Document) -> Iterator[Intent]:
     cases = [(path, case) for path, case in find_suite_cases(document) if {"input", "input_messages"} <= case.keys()]
     for path, case in [*cases, *([((), document.data)] if cases and is_suite(document) else [])]:
         yield from (RemoveField((*path, name)) for name in _SHARED if name in case)
-
-
-def look_up(value: Any, path: Path) -> Any:
-    """Return the value at a path of mappings; an empty mapping if there is none."""
-    for step in path:
-        value = value.get(step, {}) if isinstance(value, dict) else {}
-    return value
 
 
 def _check_prompts(document: Document) -> Iterator[Unmet]:
@@ -519,7 +512,7 @@ def move_variable(document: Document, name: str) -> Iterator[Intent]:
 
 def write_prompts(document: Document) -> Iterator[Intent]:
     """Write the prompt that the input of each test is."""
-    has_input = any("input" in look_up(case, ("vars",)) for _, case in find_suite_cases(document))
+    has_input = any("input" in (case.get("vars") or ()) for _, case in find_suite_cases(document))
     if is_suite(document) and "prompts" not in document.data and has_input:
         yield InsertField((CASES,), "prompts", '["{{ input }}"]')
 
@@ -537,7 +530,7 @@ def find_gaps(document: Document) -> Iterator[Unmet]:
         if not is_named(case):
             yield Unmet("AgentV 5 skips a test without `id`", path, Part.HEAD)
         is_asked = "prompts" in suite and not is_input(suite["prompts"])
-        if suite and not is_asked and "input" not in look_up(case, ("vars",)):
+        if suite and not is_asked and "input" not in (case.get("vars") or ()):
             yield Unmet("the test has no `input`, which AgentV 5 needs in `vars`", path, Part.HEAD)
         elif not (is_shared or case.keys() & {"criteria", "assert", "turns"}):
             yield Unmet("AgentV 5 skips a test without `criteria` and `assert`", path, Part.HEAD)

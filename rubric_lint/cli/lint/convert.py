@@ -16,7 +16,7 @@ from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.given import read_given
 
 if TYPE_CHECKING:
-    from rubric_lint.dialects.export.target import Carried, ExportSource, Sources
+    from rubric_lint.dialects.export.target import Carried, ExportSource, Rubrics, Sources
     from rubric_lint.scoring.loading import Loaded
 
 
@@ -57,9 +57,11 @@ def convert(given: Given) -> int:
     try:
         writer = load_target(given.target)
         deducts = writer.has_deductions
-        kept = find_written(found, given.target, writer.shapes) if given.name is None else found
-        sound = {called: make_sound(called, each.rubric, has_deductions=deducts) for called, each in kept.items()}
-        sources: Sources = {called: _source(each, is_whole=given.name is None) for called, each in kept.items()}
+        rubrics: Rubrics = {called: each.rubric for called, each in found.items()}
+        if given.name is None:
+            rubrics = find_written(rubrics, given.target, writer.shapes)
+        sound = {called: make_sound(called, rubric, has_deductions=deducts) for called, rubric in rubrics.items()}
+        sources: Sources = {called: _source(found[called], is_whole=given.name is None) for called in rubrics}
         carried = None
         if given.name is None:
             uses = [

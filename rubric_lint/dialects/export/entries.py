@@ -4,9 +4,9 @@ import math
 from bisect import bisect
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
-from rubric_lint.dialects.export.target import ExportError, Loss
+from rubric_lint.dialects.export.target import ExportError, Loss, Rubrics
 from rubric_lint.format.criterion import HIGHEST, LOWEST, SCORES, SPAN, Band, Criterion, Level, Scale, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import schema_for
@@ -110,35 +110,20 @@ def _written(criterion: Criterion, path: Path) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-class _Holder(Protocol):
-    @property
-    def rubric(self) -> Rubric: ...
-
-
-Item = TypeVar("Item", bound=_Holder)
-"""What holds a rubric, as it was loaded."""
-
 _SILENCED = "which a comment or a setting silences; fix that first"
 
 
-def find_written(found: Mapping[str, Item], target: str, shapes: Collection[Shape]) -> dict[str, Item]:
-    """Return what is written as rubrics, by name: all but texts of AgentV that stay assertions.
+def find_written(found: Rubrics, target: str, shapes: Collection[Shape]) -> Rubrics:
+    """Return what is written as rubrics: all but texts of AgentV that stay assertions.
 
     AgentV itself gets a text as it is. Another target gets the rubric that it holds, but is not refused because of one
     if there are other rubrics.
     """
-    texts = {name for name, each in found.items() if _is_text_of_agentv(each.rubric)}
-    are_all = len(texts) == len(found)
-    left = {
-        name
-        for name in texts
-        if target in {"agentv-4", "agentv-5"} or (not are_all and found[name].rubric.shape not in shapes)
-    }
-    return {name: each for name, each in found.items() if name not in left}
-
-
-def _is_text_of_agentv(rubric: Rubric) -> bool:
-    return rubric.view is not None and rubric.view.is_text and rubric.dialect.startswith("agentv")
+    views = {name: rubric.view for name, rubric in found.items()}
+    texts = {name for name, view in views.items() if view and view.is_text and view.dialect.name.startswith("agentv")}
+    if target not in {"agentv-4", "agentv-5"}:
+        texts = {name for name in texts if len(texts) < len(found) and found[name].shape not in shapes}
+    return {name: rubric for name, rubric in found.items() if name not in texts}
 
 
 def make_sound(name: str, rubric: Rubric, *, has_deductions: bool = False) -> tuple[Rubric, list[Loss]]:
