@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from rubric_lint.dialects.export.criteria import BY_ITS_ANSWERS, as_weight, make_ids, refuse_template
 from rubric_lint.dialects.export.entries import bounds, sort_levels, word_band
 from rubric_lint.dialects.export.target import ExportTarget, Writing
-from rubric_lint.dialects.export.texts import to_json, to_python
+from rubric_lint.dialects.export.texts import render, to_json
 from rubric_lint.format.criterion import HIGHEST, LOWEST, Scale, Shape
 from rubric_lint.text.path import Path
 
@@ -105,136 +105,6 @@ def _write_openai(writing: Writing) -> str:
     return to_json({"type": "multi", "name": name, "graders": graders, "calculate_output": formula})
 
 
-_DATA = '''
-NAME = {name}
-PASS, BORDERLINE = Fraction({pass_at}), Fraction({borderline_at})
-CRITERIA = {criteria}
-
-
-def combine(answers):
-    """Return the exact weighted average, the verdict, and the ids of missed gates."""
-    total, points, missed = Fraction(0), Fraction(0), []
-    for criterion, answer in zip(CRITERIA, answers, strict=True):
-        number = criterion["answers"][answer]
-        lowest, highest = criterion["span"]
-        weight = Fraction(criterion["weight"])
-        total += weight
-        points += weight * Fraction(number - lowest, highest - lowest)
-        if criterion["gate"] is not None and number < criterion["gate"]:
-            missed.append(criterion["id"])
-    average = points / total
-    if missed or average < BORDERLINE:
-        return average, "fail", missed
-    return average, "pass" if average >= PASS else "borderline", missed
-'''
-_INSPECT = '''\
-"""A scorer for Inspect, written by `rubric-lint convert`."""
-
-from fractions import Fraction
-
-from inspect_ai.scorer import Score, mean, model_graded_qa, scorer, stderr
-
-TEMPLATE = """\\
-You judge an output by one criterion of a rubric.
-
-[Question]
-{{question}}
-
-[Reference]
-{{criterion}}
-
-[Output]
-{{answer}}
-
-[Criterion]
-{{instructions}}
-"""
-{data}
-
-def ask(criterion):
-    """Return what the judge is told about a criterion."""
-    names = ", ".join(criterion["answers"])
-    end = "Reason first. End with a line `GRADE: X`, where X is one of: "
-    return criterion["question"] + "\\n\\n" + end + names
-
-
-@scorer(metrics={{"score": [mean(), stderr()], "passed": [mean()]}}, name=NAME)
-def rubric(model=None):
-    """Score by the rubric, judged by `model` or else by the model role `grader`."""
-    pattern = r"(?is).*\\bGRADE\\s*:[\\s*`]*([^\\s*`]*)"
-    graders = [
-        model_graded_qa(TEMPLATE, ask(each), grade_pattern=pattern, model=model)
-        for each in CRITERIA
-    ]
-
-    async def score(state, target):
-        grades = [await grader(state, target) for grader in graders]
-        answers = [str(each.value).lower().rstrip(".") for each in grades]
-        told = {{}}
-        for criterion, answer, grade in zip(CRITERIA, answers, grades, strict=True):
-            told[criterion["id"]] = {{"answer": answer, "reason": grade.explanation}}
-            if answer not in criterion["answers"]:
-                nothing = {{"score": float("nan"), "passed": float("nan")}}
-                unread = "no grade was found for " + criterion["id"]
-                return Score(value=nothing, explanation=unread, metadata=told)
-        average, verdict, missed = combine(answers)
-        return Score(
-            value={{"score": float(average), "passed": float(verdict == "pass")}},
-            explanation=verdict,
-            metadata={{"verdict": verdict, "missed_gates": missed, "criteria": told}},
-        )
-
-    return score
-'''
-_BRAINTRUST = '''\
-"""A scorer for Braintrust, written by `rubric-lint convert`."""
-
-from fractions import Fraction
-
-from autoevals import LLMClassifier, Score
-
-MODEL = None  # the judge; None is the default of autoevals
-PROMPT = """\\
-You judge an output by one criterion of a rubric.
-
-[Question]
-{{{{{{input}}}}}}
-
-[Reference]
-{{{{{{expected}}}}}}
-
-[Output]
-{{{{{{output}}}}}}
-
-[Criterion]
-{{{{{{question}}}}}}
-"""
-{data}
-
-def rubric(input, output, expected=None, **others):
-    """Score by the rubric: the average, and 1 if the answer passes, else 0."""
-    answers, told = [], {{}}
-    for criterion in CRITERIA:
-        lowest, highest = criterion["span"]
-        scores = {{
-            answer: (number - lowest) / (highest - lowest)
-            for answer, number in criterion["answers"].items()
-        }}
-        judge = LLMClassifier(
-            criterion["id"], PROMPT, scores, model=MODEL, question=criterion["question"]
-        )
-        found = judge.eval(output=output, expected=expected, input=input).metadata
-        answers.append(found["choice"])
-        told[criterion["id"]] = found
-    average, verdict, missed = combine(answers)
-    about = {{"verdict": verdict, "missed_gates": missed, "criteria": told}}
-    return [
-        Score(name=NAME, score=float(average), metadata=about),
-        Score(name=NAME + " passed", score=float(verdict == "pass")),
-    ]
-'''
-
-
 def _write_program(template: str, advice: str, writing: Writing) -> str:
     """Write a scorer with a question for each criterion; its texts are values, so no template reads them."""
     writing.gaps.append(advice)
@@ -246,8 +116,7 @@ def _write_program(template: str, advice: str, writing: Writing) -> str:
         question = f"{asked.task or BY_ITS_ANSWERS}\n\n{answers}"
         about = {"id": asked.id, "weight": str(asked.weight), "gate": asked.gate, "question": question}
         criteria.append({**about, "span": list(asked.span), "answers": asked.answers})
-    at = {each: to_python(str(getattr(rubric.thresholds, each))) for each in ("pass_at", "borderline_at")}
-    return template.format(data=_DATA.format(name=to_python(name), criteria=to_python(criteria), **at))
+    return render(template, name=name, criteria=criteria, thresholds=rubric.thresholds)
 
 
 INSPECT = ExportTarget(
@@ -255,7 +124,9 @@ INSPECT = ExportTarget(
     "Inspect",
     "a scorer with model_graded_qa for each criterion, as Python source",
     partial(
-        _write_program, _INSPECT, "use it as `Task(..., scorer=rubric())`; `--model-role grader=...` names the judge"
+        _write_program,
+        "inspect",
+        "use it as `Task(..., scorer=rubric())`; `--model-role grader=...` names the judge",
     ),
     is_single=True,
     keeps={"pass", "borderline"},
@@ -266,7 +137,7 @@ BRAINTRUST = replace(
     title="Braintrust",
     summary="a scorer with an LLMClassifier for each criterion, as Python source",
     writer=partial(
-        _write_program, _BRAINTRUST, "use it as `Eval(..., scores=[rubric])`, and name the judge in `MODEL`"
+        _write_program, "braintrust", "use it as `Eval(..., scores=[rubric])`, and name the judge in `MODEL`"
     ),
 )
 OPENAI_GRADERS = ExportTarget(

@@ -4,7 +4,7 @@ DeepEval gets them as Python, Confident AI as JSON, lightspeed-evaluation as YAM
 `core/models/data.py` of lightspeed-evaluation at 087ec33c (`EvaluationData`, `TurnData`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from rubric_lint.dialects.export.entries import as_number, bounds, uncovered
 from rubric_lint.dialects.export.suites import group_cases
 from rubric_lint.dialects.export.target import ExportError, ExportTarget, Writing
-from rubric_lint.dialects.export.texts import to_json, to_python, to_yaml, write_decimal
+from rubric_lint.dialects.export.texts import render, to_json, to_yaml
 from rubric_lint.format.criterion import HIGHEST, LOWEST, Scale, Shape
 from rubric_lint.messages import name_scores
 
@@ -79,33 +79,6 @@ def _refuse_same(name: str, metrics: list[str]) -> None:
             raise ExportError(name, (), f"two metrics would have the name `{each}`; rename one")
 
 
-_HEAD = '''\
-"""Metrics for DeepEval 4, written by `rubric-lint convert`."""
-
-'''
-_PARAMS = """\
-
-PARAMS = [SingleTurnParams.INPUT, SingleTurnParams.ACTUAL_OUTPUT]
-"""
-_QUESTION = f'''\
-
-
-def ask(question):
-    """Return a graph with one question: the answer yes scores 1, the answer no 0."""
-    node = BinaryJudgementNode(criteria=question, evaluation_params=PARAMS)
-    node.add_verdict(False, score={LOWEST})
-    node.add_verdict(True, score={HIGHEST})
-    return DeepAcyclicGraph(root_nodes=[node])
-'''
-_MAKE = '''\
-
-
-def make_metrics(model=None):
-    """Return the metrics, judged by `model` or else by DeepEval's default model."""
-    return [
-'''
-
-
 def _write_deepeval(writing: Writing) -> str:
     """Write a module whose `make_metrics(model)` returns the metrics.
 
@@ -115,49 +88,17 @@ def _write_deepeval(writing: Writing) -> str:
     checklists = {name: each for name, each in writing.rubrics.items() if each.shape is Shape.CHECKLIST}
     scales = {name: name for name in writing.rubrics if name not in checklists}
     metrics = _make_metrics(writing, scales, several=several)
-    names = [metric.name for metric in metrics]
-    questions: list[str] = []
+    questions: list[tuple[str, str, Decimal]] = []
     for name, rubric in checklists.items():
         if len(rubric.criteria) > 1:
             writing.lose_threshold(name)
-        for criterion in rubric.criteria:
-            names.append(f"{name}/{criterion.id}" if several else criterion.id)
-            least = rubric.thresholds.pass_at if len(rubric.criteria) == 1 else Decimal(0)
-            questions += (  # the metric is 1 if the criterion is met, else 0
-                "        DAGMetric(",
-                f"            name={to_python(names[-1])},",
-                f"            dag=ask({to_python(criterion.outcome or '')}),",
-                "            model=model,",
-                f"            threshold={'1.0' if criterion.gate else write_decimal(least)},",
-                "        ),",
-            )
-    _refuse_same(next(iter(writing.rubrics)), names)
-    classes = ["DAGMetric"] * bool(questions) + ["GEval"] * bool(scales)
-    head = f"{_HEAD}from deepeval.metrics import {', '.join(classes)}\n"
-    head += "from deepeval.metrics.dag import BinaryJudgementNode, DeepAcyclicGraph\n" if questions else ""
-    head += "from deepeval.metrics.g_eval import Rubric\n" if scales else ""
-    head += f"from deepeval.test_case import SingleTurnParams\n{_PARAMS}{_QUESTION if questions else ''}{_MAKE}"
-    lines = [*(line for metric in metrics for line in _write_geval(metric)), *questions]
-    return "\n".join([head.removesuffix("\n"), *lines, "    ]\n"])
-
-
-def _write_geval(metric: _Metric) -> Iterator[str]:
-    yield "        GEval("
-    yield f"            name={to_python(metric.name)},"
-    if metric.task:
-        yield f"            criteria={to_python(metric.task)},"
-    for name, value in metric.extras.items():
-        yield f"            {name}={to_python(value)},"
-    if not metric.task and "evaluation_steps" not in metric.extras:
-        yield f"            evaluation_steps=[{to_python(_BY_ITS_RUBRIC)}],"
-    yield "            rubric=["
-    for (lower, upper), outcome in metric.ranges:
-        yield f"                Rubric(score_range=({lower}, {upper}), expected_outcome={to_python(outcome)}),"
-    yield "            ],"
-    yield "            evaluation_params=PARAMS,"
-    yield "            model=model,"
-    yield f"            threshold={write_decimal(metric.threshold)},"
-    yield "        ),"
+        least = rubric.thresholds.pass_at if len(rubric.criteria) == 1 else Decimal(0)
+        for criterion in rubric.criteria:  # the metric is 1 if the criterion is met, else 0
+            own = f"{name}/{criterion.id}" if several else criterion.id
+            questions.append((own, criterion.outcome or "", Decimal(1) if criterion.gate else least))
+    _refuse_same(next(iter(writing.rubrics)), [*(each.name for each in metrics), *(name for name, *_ in questions)])
+    classes = ", ".join(["DAGMetric"] * bool(questions) + ["GEval"] * bool(metrics))
+    return render("deepeval", classes=classes, metrics=metrics, questions=questions, by_its_rubric=_BY_ITS_RUBRIC)
 
 
 def _write_confident_ai(writing: Writing) -> str:

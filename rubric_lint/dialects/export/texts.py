@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from rubric_lint.messages import is_obeyed, visible_json, visible_toml, visible_yaml
@@ -159,3 +160,21 @@ def to_python(value: Any, pad: str = "") -> str:
         body = written[1:-1].replace("\\'", "'").replace('"', '\\"')
         written = f'"{body}"'
     return visible_yaml(written)  # the escapes of YAML in double quotes are those of Python
+
+
+def render(template: str, **values: Any) -> str:
+    """Return a program by its template, in which the filters `python` and `decimal` write literals."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415  (few targets are programs)
+
+    environment = Environment(  # noqa: S701 (programs, not pages)
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"python": to_python, "decimal": write_decimal}
+    return environment.get_template(f"{template}.py.txt").render(values)
