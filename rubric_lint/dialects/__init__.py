@@ -213,16 +213,12 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
     if data.startswith(_OTHER_UNICODE) or (may_be_ours and _OURS_ELSEWHERE.search(data)):
         return True
     if kind.is_program:
+        families = (
+            each for each in FAMILIES if each.programs_have and all(word in data for word in each.programs_have)
+        )
         return (
-            b"GEval(" in data
-            or b"LabelGrader(" in data
-            or b"ModelGrader(" in data
-            or any(
-                family.programs_have
-                and all(map(data.__contains__, family.programs_have))
-                and re.search(family.programs_match, data)
-                for family in FAMILIES
-            )
+            any(call in data for call in (b"GEval(", b"LabelGrader(", b"ModelGrader("))
+            or any(re.search(family.programs_match, data) for family in families)
             or (_NAMED.search(name) is not None and _could_be_judged(data))
         )
     if kind is Kind.TOML:

@@ -285,7 +285,13 @@ def has_signs_of_home(document: Document) -> bool:
     """Return whether a document has words of home-made criteria; in a list, or a file of rubrics, under any key."""
     text = document.quick_text
     is_under = any(map(text.__contains__, _CONTAINERS)) or text[:1] in "[-" or count_signs(document.source.name) > 0
-    return (is_under and any(map(text.__contains__, _SCORED))) or ("expect" in text and _is_for_judges(document))
+    if is_under and any(map(text.__contains__, _SCORED)):
+        return True
+    if "expect" not in text:
+        return False
+    from rubric_lint.format.view import is_named_for_judges  # noqa: PLC0415  (few files have the word)
+
+    return is_named_for_judges(document)
 
 
 def _find_home(document: Document) -> list[Location]:
@@ -294,12 +300,6 @@ def _find_home(document: Document) -> list[Location]:
     from rubric_lint.dialects.search.home_made import read_home  # noqa: PLC0415  (few files have the words)
 
     return _in_order(document, read_home(document))
-
-
-def _is_for_judges(document: Document) -> bool:
-    from rubric_lint.format.view import is_named_for_judges  # noqa: PLC0415  (few files have the word)
-
-    return is_named_for_judges(document)
 
 
 def _is_others(document: Document) -> bool:

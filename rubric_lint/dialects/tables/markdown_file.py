@@ -13,9 +13,7 @@ from rubric_lint.text.source import Source, stem_of
 CASE_TEXTS = {"input": "Input", "expected_output": "Expected output"}
 """What a document calls the texts of a case, by field."""
 
-_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
-_JOINT = "&#8203;"
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_UNSEEN = re.compile(r"\\([!-/:-@\[-`{-~])|<br\s*/?>|&#8203;", re.IGNORECASE)
 
 
 def unescape(text: str) -> str:
@@ -24,11 +22,7 @@ def unescape(text: str) -> str:
     A backslash before punctuation goes, and `<br>` is a line end.
     """
     # A backslash protects what follows it, so both are read from left to right.
-    pieces, at = [], 0
-    for found in re.finditer(rf"{_ESCAPED.pattern}|{_BREAK.pattern}|{_JOINT}", text, re.IGNORECASE):
-        pieces += [text[at : found.start()], found[1] or ("" if found[0] == _JOINT else "\n")]
-        at = found.end()
-    return "".join([*pieces, text[at:]])
+    return _UNSEEN.sub(lambda found: found[1] or "\n" * found[0].startswith("<"), text)
 
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
@@ -136,8 +130,9 @@ def note_thresholds(source: Source, thresholds: Thresholds) -> Iterator[Note]:
             yield Note(place_in(source, start + mark.start()), f"{message}as a part of the scale from 0 to 1")
 
 
-def find_tables(source: Source) -> Iterator[Found]:
-    """Yield the tables of a document, none in code or comments."""
+def find_tables(source: Source) -> list[Found]:
+    """Return the tables of a document, none in code or comments."""
+    tables: list[Found] = []
     heading, depth = "", 0
     table: Found | None = None
     before = ("", 0)
@@ -148,23 +143,21 @@ def find_tables(source: Source) -> Iterator[Found]:
             table.rows.append(_read_row(source, line, start))
             table.end = start + len(line)
             continue
-        if table:
-            yield table
-            table = None
+        table = None
         if found:
             heading, depth, texts = unescape((found[2] or "").strip()), len(found[1]), {}
         elif "|" in before[0] + line and _DELIMITER.fullmatch(line):
             header = _read_row(source, *before)
-            is_table = len(header.cells) == len(_read_row(source, line, start).cells)
-            table = Found(heading, depth, header, texts, before[1], start + len(line)) if is_table else None
+            if len(header.cells) == len(_read_row(source, line, start).cells):
+                table = Found(heading, depth, header, texts, before[1], start + len(line))
+                tables.append(table)
         elif before[0].strip() and _UNDERLINE.fullmatch(line):
             heading, depth, texts = unescape(before[0].strip()), 1 if "=" in line else 2, {}
         elif told := _TEXT.fullmatch(line):
             name = next(name for name, word in CASE_TEXTS.items() if word == told[1])
             texts[name] = Cell(unescape(told[2]), place_in(source, start + told.start(2)))
         before = (line, start)
-    if table:
-        yield table
+    return tables
 
 
 def find_unread(source: Source) -> Iterator[Note]:

@@ -193,7 +193,7 @@ def read_outline(source: Source, only: str | None, mapped: Mapping[str, str], ti
         TableError: if `only` names none of them, or a header is nearly a known one.
     """
     text = _FRONT.sub(_blank, hide(source))
-    tables = list(find_tables(source))
+    tables = find_tables(source)
     text = splice(text, [Edit(Span(each.at, each.end), _blank(text[each.at : each.end])) for each in tables])
     heads = [each for each in read_headings(source) if text[each.at : each.end].strip()]
     ends = [*(head.at for head in heads), len(text)]
