@@ -268,8 +268,8 @@ def load_dialect(name: str) -> "Dialect":
         from rubric_lint.dialects.search.described import load_table  # noqa: PLC0415  (as above)
 
         return load_table(family.module).dialect
-    dialects: tuple[Dialect, ...] = import_module(f"rubric_lint.dialects.{family.module}").DIALECTS
-    return next(dialect for dialect in dialects if dialect.name == name)
+    dialect: Dialect = getattr(import_module(f"rubric_lint.dialects.{family.module}"), name.upper().replace("-", "_"))
+    return dialect
 
 
 def find_families(text: str, kind: Kind) -> list[Family]:

@@ -19,7 +19,6 @@ AGENT_SKILLS = Dialect(
     tells_others=True,
     cases=frozenset({"evals", "scenarios"}),
 )
-DIALECTS = (AGENT_SKILLS,)
 
 _EVALS = "evals"
 _HOLDERS = (_EVALS, "cases", "tests", "scenarios")

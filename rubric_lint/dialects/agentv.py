@@ -32,13 +32,12 @@ _WORDS = {"expected_outcome": "outcome"}
 _WORDS_SINCE_A6 = {**_WORDS, "required_min_score": "min_score"}
 
 # A4 and A5 have the same shape; they differ only in how they compute verdicts.
-A3 = Dialect("agentv-a3", "AgentV, February 2026", "agentv/a3.json", _WORDS, implicit_required=True)
-A4 = Dialect("agentv-a4", "AgentV, March 2026", "agentv/a3.json", _WORDS, implicit_required=True)
-A6 = Dialect(
+AGENTV_A3 = Dialect("agentv-a3", "AgentV, February 2026", "agentv/a3.json", _WORDS, implicit_required=True)
+AGENTV_A4 = Dialect("agentv-a4", "AgentV, March 2026", "agentv/a3.json", _WORDS, implicit_required=True)
+AGENTV_A6 = Dialect(
     "agentv-a6", "AgentV 4", "agentv/a6.json", _WORDS_SINCE_A6, implicit_required=True, top=1, has_borderline=False
 )
-A7 = replace(A6, name="agentv-a7", title="AgentV 5", schema="agentv/a7.json")
-DIALECTS = (A3, A4, A6, A7)
+AGENTV_A7 = replace(AGENTV_A6, name="agentv-a7", title="AgentV 5", schema="agentv/a7.json")
 
 CONTAINERS = {"rubrics": "criteria", "llm-rubric": "value", "agent-rubric": "value"}
 """The types of assertions that hold criteria, each with the field that AgentV reads them from."""
@@ -80,7 +79,7 @@ def find(document: Document) -> Iterator[View]:
     is_late = any(map(_is_late, [*sure, *weak]))
     found = [*sure, *weak, *texts, *(placed if sure else ())]
     for path, value, suggested, definition in found:
-        dialect = A6 if is_late and suggested is not A7 else suggested
+        dialect = AGENTV_A6 if is_late and suggested is not AGENTV_A7 else suggested
         draft = Draft(document, path)
         entries = value if isinstance(value, list) else []
         sources = [path] if definition else [(*path, index) for index in range(len(entries))]
@@ -89,12 +88,12 @@ def find(document: Document) -> Iterator[View]:
             for index, (source, entry) in enumerate(zip(sources, entries, strict=True))
         ]
         yield draft.finish(dialect, data, definition=definition)
-    is_last = any(each.dialect is A7 for each in sure) or is_current(document)
+    is_last = any(each.dialect is AGENTV_A7 for each in sure) or is_current(document)
     for place in find_text_lists(document, is_told=has_any):
         is_current_list = is_last or (not has_any and place.path[-1] == "assert")
-        dialect = A7 if is_current_list else A6 if is_late else A4
+        dialect = AGENTV_A7 if is_current_list else AGENTV_A6 if is_late else AGENTV_A4
         yield _view_texts(document, place.path, place.value, dialect, is_turn=place.is_turn)
-    yield from _find_scales(document, A6 if is_late else A4)
+    yield from _find_scales(document, AGENTV_A6 if is_late else AGENTV_A4)
 
 
 def find_assertions(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -115,7 +114,8 @@ def _find_scales(document: Document, before: Dialect) -> Iterator[View]:
         from rubric_lint.dialects.search.scales_in_text import SHARE, find_scale, view_scale  # noqa: PLC0415  (few suites have any)
 
         if is_of_agentv(document, path) and (scale := find_scale(text)):
-            dialect = replace(A7 if field == "value" else before, without=frozenset({"missing-id", "split-band"}))
+            release = AGENTV_A7 if field == "value" else before
+            dialect = replace(release, without=frozenset({"missing-id", "split-band"}))
             name = read_text(mapping, "metric") or read_text(mapping, "name")
             yield view_scale(document, (*path, field), scale, SHARE, dialect, name=name, more={"definition": _TEXT})
 
@@ -139,17 +139,17 @@ def _find_lists(
         if isinstance(kind, str) and CONTAINERS.get(kind) == "value":
             sure += _find_judged(document, path, mapping)
         elif kind == "rubrics" and "criteria" in mapping:
-            sure.append(_Found((*path, "criteria"), mapping["criteria"], A4))
+            sure.append(_Found((*path, "criteria"), mapping["criteria"], AGENTV_A4))
         elif not isinstance(value, list):
             continue
         elif speaks(value, is_free=holder in case_lists() or path in loose, has_criteria=kind in _GRADERS):
-            each = _Found((*path, "rubrics"), value, A4 if kind == "rubrics" else A3)
+            each = _Found((*path, "rubrics"), value, AGENTV_A4 if kind == "rubrics" else AGENTV_A3)
             (sure if any(map(has_outcome, value)) else weak).append(each)
         elif value and (holder in case_lists() or path in loose) and all(isinstance(entry, str) for entry in value):
-            texts.append(_Found((*path, "rubrics"), value, A3))
+            texts.append(_Found((*path, "rubrics"), value, AGENTV_A3))
         elif (holder in case_lists() or path in loose) and any(map(has_outcome, value)) and not speaks_old(value):
             told = sure if is_agentv_case(mapping) and any(map(_is_weighted, value)) else placed
-            told.append(_Found((*path, "rubrics"), value, A3))
+            told.append(_Found((*path, "rubrics"), value, AGENTV_A3))
         else:
             is_old = is_old or speaks_old(value)
     return sure, weak, texts, placed, is_old, is_told
@@ -169,15 +169,15 @@ def _find_judged(document: Document, path: Path, assertion: dict[str, Any]) -> I
     value, place = assertion.get("value"), (*path, "value")
     is_case = is_of_agentv(document, path)
     if is_structured(value, is_case=is_case) or (is_case and _is_old_list(document, path, value)):
-        yield _Found(place, value, A7)
+        yield _Found(place, value, AGENTV_A7)
     elif is_case and isinstance(value, dict) and is_criterion(value):
-        yield _Found(place, [value], A7, _ONE)
+        yield _Found(place, [value], AGENTV_A7, _ONE)
     elif is_case and isinstance(value, str) and "score_ranges" in assertion:
-        yield _Found(path, [assertion], A7, _SCORED)
+        yield _Found(path, [assertion], AGENTV_A7, _SCORED)
     for name in _MISPLACED:
         entries = assertion.get(name)
         if isinstance(entries, list) and is_structured(entries, is_case=True):
-            yield _Found((*path, name), entries, A7)
+            yield _Found((*path, name), entries, AGENTV_A7)
 
 
 def _is_old_list(document: Document, path: Path, value: Any) -> bool:
@@ -233,7 +233,7 @@ def _read_criterion(
             draft.put(own, place)
             renamed = draft.rename(band, _OF_BANDS, own, place) if isinstance(band, dict) else band
             found["score_ranges"].append(renamed)
-    if dialect in (A6, A7):
+    if dialect in (AGENTV_A6, AGENTV_A7):
         _read_gate(draft, at, entry, found, dialect)
     elif "score_ranges" not in entry and (gate := entry.get("required_min_score")) == 0 and gate is not False:
         del found["required_min_score"]  # a gate of 0 makes no checklist criterion optional in AgentV
@@ -248,7 +248,7 @@ def _read_gate(
     if "score_ranges" not in entry:
         found.pop("required_min_score", None)
         return
-    if dialect is A7:
+    if dialect is AGENTV_A7:
         found.pop("required", None)
     owners = [draft.document.value(source[: len(source) - up]) for up in range(3)]
     if any(isinstance(owner, dict) and owner.get("type") == "agent-rubric" for owner in owners):

@@ -25,7 +25,6 @@ AUTOEVALS = Dialect(
     without=IN_PROMPT,
 )
 OPENAI_EVALS = replace(AUTOEVALS, name="openai-evals", title="OpenAI evals", schema="openai-evals/v1.json")
-DIALECTS = (AUTOEVALS, OPENAI_EVALS)
 
 
 def find(document: Document) -> Iterator[View]:

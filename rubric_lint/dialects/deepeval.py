@@ -17,7 +17,6 @@ from rubric_lint.text.path import Part, Path
 from rubric_lint.text.python_tree import CALL, COMPUTED, has_unpacked
 
 DEEPEVAL = Dialect("deepeval", "DeepEval", "deepeval/v1.json")
-DIALECTS = (DEEPEVAL,)
 
 # Of bands without their metric, nobody knows which scores pass.
 _LOOSE = replace(DEEPEVAL, without=frozenset({"split-band"}))

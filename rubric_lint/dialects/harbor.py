@@ -24,7 +24,6 @@ HARBOR = Dialect(
     without=frozenset({"missing-id"}),  # it makes names from the descriptions
     has_borderline=False,
 )
-DIALECTS = (HARBOR,)
 
 _LIST = "criterion"
 _FOREIGN = ("statement", "status", "check", "rationale")

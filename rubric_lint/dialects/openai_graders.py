@@ -24,7 +24,6 @@ OPENAI_GRADERS = Dialect(
     {"levels": "labels", "expected_outcome": "input"},
     without=IN_PROMPT,
 )
-DIALECTS = (OPENAI_GRADERS,)
 
 _FAILS, _PASSES = 0, 1
 

@@ -20,7 +20,6 @@ PAPERBENCH = Dialect(
     has_borderline=False,
     asked=Asked("0 or 1", 1),
 )
-DIALECTS = (PAPERBENCH,)
 
 _DEAD = "the parts of a part that counts all weigh 0, so no answer earns it, and an average cannot express that"
 _BELOW = "sub_tasks"

@@ -17,7 +17,6 @@ from rubric_lint.text.path import Path
 
 # promptfoo passes any `value` to the judge as text, so in a list, our format is the only one that it can follow.
 PROMPTFOO = Dialect("promptfoo", "promptfoo", "v2/rubric.json", without=frozenset({"missing-id"}))
-DIALECTS = (PROMPTFOO,)
 
 # A text passes or fails; without a threshold, the judge says itself which.
 _TEXTS = replace(PROMPTFOO, has_borderline=False)

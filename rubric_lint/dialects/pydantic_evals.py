@@ -18,7 +18,6 @@ PYDANTIC_EVALS = Dialect(
     without=frozenset({"missing-id"}),
     has_borderline=False,
 )
-DIALECTS = (PYDANTIC_EVALS,)
 
 # Criteria of a `GEval` say what is judged, as a task does, and not what an observer sees.
 _BY_STEPS = replace(

@@ -17,7 +17,6 @@ RAGAS = Dialect(
     {"levels": "scoreN_description", "expected_outcome": "scoreN_description"},
     without=frozenset({"missing-id"}),  # one dictionary is one criterion without a name
 )
-DIALECTS = (RAGAS,)
 
 _KEY = re.compile(r"(?:orig_)?score(?P<level>-?[0-9]{1,4})(?P<suffix>_description)?")
 _TASKS = ("criteria", "orig_criteria")

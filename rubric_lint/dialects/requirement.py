@@ -18,7 +18,6 @@ REQUIREMENT = Dialect(
     without=frozenset({"missing-id", "mixing", "vague-outcome", "duplicate-outcome"}),
     has_deductions=True,
 )
-DIALECTS = (REQUIREMENT,)
 
 _NAMES = {"name": "id", "requirement": "expected_outcome", "weight": "weight"}
 _FIELDS = ("name", "requirement", "weight", "options", "scale_type", "aggregation")

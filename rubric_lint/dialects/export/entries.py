@@ -62,7 +62,7 @@ def _criterion(criterion: Criterion, number: int, target: str) -> Data | str:
         "required_min_score": None if criterion.levels else criterion.gate,
         "required_min_level": criterion.gate if criterion.levels else None,
         "score_ranges": _ranges(criterion, criterion.scale, target) if criterion.scale else None,
-        "levels": _levels(criterion, criterion.levels, target) if criterion.levels else None,
+        "levels": _levels(criterion, target) if criterion.levels else None,
     }
     return _fill("entry", fields or {}, known, target)
 
@@ -82,14 +82,13 @@ def _fill(definition: str, fields: Mapping[str, Any], known: Mapping[str, Any], 
     return found
 
 
-def _levels(criterion: Criterion, levels: Iterable[Level], target: str) -> dict[int | None, str | None] | list[Data]:
+def _levels(criterion: Criterion, target: str) -> dict[int | None, str | None] | list[Data]:
+    levels = criterion.levels or ()
     if isinstance((criterion.fields or {}).get("levels"), dict):
         return {level.number: level.outcome for level in levels}
-    found = []
-    for level in levels:
-        known = {"level": level.number, "name": level.name, "expected_outcome": level.outcome}
-        found.append(_fill("level", _written(criterion, level.path), known, target))
-    return found
+    told = [{"level": each.number, "name": each.name, "expected_outcome": each.outcome} for each in levels]
+    pairs = zip(levels, told, strict=True)
+    return [_fill("level", _written(criterion, level.path), known, target) for level, known in pairs]
 
 
 def _ranges(criterion: Criterion, scale: Scale, target: str) -> dict[int, str | None] | list[Data]:

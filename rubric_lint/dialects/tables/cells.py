@@ -291,9 +291,7 @@ class Rescale(NamedTuple):
     def word_worth(self, score: int) -> str:
         """Write what a score from 0 to 10 is on this scale."""
         number = self.worth(score)
-        return (
-            str(number.numerator) if number.denominator == 1 else f"{Decimal(number.numerator) / number.denominator:f}"
-        )
+        return f"{Decimal(number.numerator) / number.denominator:f}"
 
     def _has(self, score: Number) -> bool:
         return isinstance(score, int) and self.lowest <= score <= self.highest

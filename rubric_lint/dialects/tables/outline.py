@@ -230,17 +230,11 @@ def _is_ours(sections: list[_Section]) -> bool:
             is_told = steps or fields.keys() & {"expected_outcome", "what_is_judged", "score_range", "level"}
             if unknown or is_numbered or not is_told or not all(map(is_known, heads)):
                 return False
-            if (
-                table.scale
-                and "level" not in fields
-                and (_are_numbers(table.scale.scores) or _span(table.scale.scores))
-            ):
+            scores = table.scale.scores if table.scale and "level" not in fields else []
+            if scores and (_are_numbers(scores) or _span(scores)):
                 return False
-            points = (
-                [find_range(row.cell(fields["score_range"]).text.strip()) for row in table.found.rows]
-                if table.has_points
-                else []
-            )
+            with_points = table.found.rows if table.has_points else []
+            points = (find_range(row.cell(fields["score_range"]).text.strip()) for row in with_points)
             if any(each and each.upper > HIGHEST for each in points):
                 return False
         ours += not unknown
@@ -321,12 +315,10 @@ class _Outline:
         shared = [group for group in groups if self._is_shared(group)]
         if len(groups) + len(lists) > len(shared):
             groups = [group for group in groups if group not in shared]
-        bare = [each for each in groups if not each.criteria[0].scale]
-        bare_lists = [each for each in lists if each[1].is_plain]
+        users = sum(not each.criteria[0].scale for each in groups) + sum(table.is_plain for _, table in lists)
         scale = None
         of_scales = [each for each in shared if each not in groups]
         of_scales = [each for each in of_scales if not _OF_RESULTS.search(each.criteria[0].section.title)]
-        users = len(bare) + len(bare_lists)
         if len(of_scales) == 1:
             section = of_scales[0].criteria[0].section
             if users == 1 or (users and _OF_ALL.search(f"{section.title} {section.text}")):

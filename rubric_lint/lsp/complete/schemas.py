@@ -288,14 +288,14 @@ def expect_rubric(document: Document, settings: FileSettings, path: Path) -> Roo
 
 def _guess(document: Document) -> Dialect | None:
     """Return the dialect of a suite without criteria so far, judging by its cases and its name."""
-    from rubric_lint.dialects.agentv import A6, A7  # noqa: PLC0415  (few documents need it)
+    from rubric_lint.dialects.agentv import AGENTV_A6, AGENTV_A7  # noqa: PLC0415  (few documents need it)
 
     cases = list(find_cases(document))
     if is_current(document):
-        return A7
+        return AGENTV_A7
     is_named = document.source.name.lower().endswith(EVAL_FILES)
     is_told = is_named or any(is_whole_case(case) or is_of_agentv(document, path) for path, case in cases if path)
-    return A6 if is_told else None
+    return AGENTV_A6 if is_told else None
 
 
 def may_hold(document: Document, path: Path, name: str) -> bool:
