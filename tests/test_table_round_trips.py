@@ -18,7 +18,7 @@ from rubric_lint.dialects.export import load_target
 from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.dialects.tables.cells import Place, Range, Rescale, TableError
 from rubric_lint.dialects.tables.columns import Choices
-from rubric_lint.dialects.tables.reading import Asked, read_tables
+from rubric_lint.dialects.tables.reading import read_tables
 from rubric_lint.dialects.tables.rubrics import read_rubric, write_draft
 from rubric_lint.format.criterion import SCORES, USUAL_THRESHOLDS
 from rubric_lint.format.schema_files import CURRENT
@@ -33,8 +33,8 @@ FILES = {"csv": "r.csv", "xlsx": "r.xlsx", "markdown": "r.md"}
 def read(target, data):
     """The rubrics of a file by name."""
     found = {}
-    for table in read_tables(FILES[target], FILES[target], data, Asked({}, None, None, USUAL_THRESHOLDS)):
-        rubric = read_rubric(table, Choices({}, frozenset(), None))
+    for table in read_tables(FILES[target], FILES[target], data, Choices(), USUAL_THRESHOLDS):
+        rubric = read_rubric(table, Choices())
         (document,), _ = read_documents(Source("table.rubric.json", write_draft(rubric.entries).text))
         (found[rubric.name],) = build_rubrics(document, FileSettings(claimed=True, version=CURRENT))
     return found

@@ -8,7 +8,7 @@ from rubric_lint.dialects.export.suites import RUBRIC
 from rubric_lint.dialects.export.target import Carried, CarriedCase, CaseKey, ExportError, ExportSource
 from rubric_lint.dialects.tables.cells import Table, TableError, UnreadableError, parse_rescale
 from rubric_lint.dialects.tables.columns import Choices, fold
-from rubric_lint.dialects.tables.reading import Asked, read_tables
+from rubric_lint.dialects.tables.reading import read_tables
 from rubric_lint.dialects.tables.rubrics import TableRubric, read_rubric, write_draft
 from rubric_lint.finding import Severity
 from rubric_lint.format.criterion import Thresholds
@@ -68,21 +68,13 @@ class Imported(NamedTuple):
         return {"file": self.file, "text": self.text or None, "messages": [each.to_json() for each in self.messages]}
 
 
-class TableChoices(NamedTuple):
-    """What options say of a file: of its columns, the one table to read, and the row of the header."""
-
-    columns: Choices
-    only: str | None = None
-    header_row: int | None = None
-
-
 def choose(
     mapping: Iterable[tuple[str, str]],
     ignored: Iterable[str],
     rescale: str | None,
     only: str | None,
     header_row: int | None,
-) -> TableChoices:
+) -> Choices:
     """Return what options say; `mapping` has pairs of a column and the field that it holds.
 
     Raises:
@@ -98,7 +90,7 @@ def choose(
     scale = parse_rescale(rescale) if rescale is not None else None
     if rescale is not None and scale is None:
         raise ChoiceError(f"--rescale {rescale}: expected the lowest and the highest score, such as 1..5")
-    return TableChoices(Choices(fields, left_out, scale), only, header_row)
+    return Choices(fields, left_out, scale, only, header_row)
 
 
 class TableFile(NamedTuple):
@@ -114,14 +106,14 @@ Watch = Callable[[str, int, int], None]
 
 
 def import_tables(
-    file: TableFile, settings: FileSettings, choices: TableChoices, watch: Watch = lambda _doing, _done, _total: None
+    file: TableFile, settings: FileSettings, choices: Choices, watch: Watch = lambda _doing, _done, _total: None
 ) -> Imported:
     """Make a rubric file of the tables in a file.
 
     Raises:
         ChoiceError: if no table has a column that an option names.
     """
-    label, of_columns = file.label, choices.columns
+    label = file.label
     is_data = file.path.lower().endswith(SUFFIXES)
     if is_data or file.path.lower().endswith(SIGNED_SUFFIXES):
         written = _read_strings(file, choices)
@@ -131,21 +123,16 @@ def import_tables(
                 told if is_data else "holds no text with a scale of scores, such as `5: ...`, which is what is imported"
             )
             return Imported(label, "", (_error(label, told),), is_unreadable=True)
-        rubrics = [read_rubric(table, of_columns) for table in written]
-        _refuse_unused(of_columns, rubrics)
+        rubrics = [read_rubric(table, choices) for table in written]
+        _refuse_unused(choices, rubrics)
         return _Writing(label, settings, watch, sum(len(table.rows) for table in written)).write(rubrics)
-    asked = Asked(
-        {**of_columns.fields, **dict.fromkeys(of_columns.ignored, "")},
-        choices.only,
-        choices.header_row,
-        Thresholds(settings.pass_at, settings.borderline_at),
-    )
+    thresholds = Thresholds(settings.pass_at, settings.borderline_at)
     watch("reading", 0, 0)
     tables: list[Table] = []
     try:
-        tables = read_tables(label, file.path, file.data, asked)
-        rubrics = [read_rubric(table, of_columns) for table in tables]
-        _refuse_unused(of_columns, rubrics)
+        tables = read_tables(label, file.path, file.data, choices, thresholds)
+        rubrics = [read_rubric(table, choices) for table in tables]
+        _refuse_unused(choices, rubrics)
     except TableError as refusal:
         refused = [_error(refusal.place.full, refusal.message)]
         if len(tables) > 1:
@@ -156,7 +143,7 @@ def import_tables(
     return _Writing(label, settings, watch, sum(len(table.rows) for table in tables)).write(rubrics)
 
 
-def _read_strings(file: TableFile, choices: TableChoices) -> list[Table]:
+def _read_strings(file: TableFile, choices: Choices) -> list[Table]:
     """Return the rubrics in the strings of a program or of data, each under a name of its own."""
     from rubric_lint.dialects.tables.outline import read_prompts  # noqa: PLC0415  (tables have none)
 

@@ -126,14 +126,10 @@ def _write_pydantic_evals(writing: Writing) -> str:
 def _write_agent_skills(writing: Writing) -> str:
     """Write an eval for each case, with the criteria of all its rubrics."""
     evals: list[dict[str, Any]] = []
-    asks_nothing: list[str] = []
     has_ids = False
-    for case in group_cases(writing):
-        if not case.members:
-            continue
+    cases = [case for case in group_cases(writing) if case.members]
+    for case in cases:
         texts = dict(case.carried.fields)
-        if "input" not in texts:
-            asks_nothing.append(case.name)
         items: list[str | dict[str, str]] = []
         criteria = (criterion for member in case.members for criterion in member.rubric.criteria)
         for number, criterion in enumerate(criteria, 1):
@@ -144,7 +140,7 @@ def _write_agent_skills(writing: Writing) -> str:
         called = int(case.name) if case.name.isdecimal() else case.name
         evals.append({"id": called, "prompt": texts.pop("input", ""), **texts, "assertions": items})
     writing.gaps.append("`skill_name`: write the name of the skill, as in its `SKILL.md`")
-    if asks_nothing:
+    if asks_nothing := [case.name for case in cases if "input" not in case.carried.fields]:
         writing.gaps.append(f"`prompt` of {', '.join(asks_nothing)}: it is not one plain text, so it is left empty")
     if has_ids:
         reason = "AgentV and promptfoo read only assertions that are plain texts"

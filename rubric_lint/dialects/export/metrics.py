@@ -126,20 +126,16 @@ def _write_lightspeed(writing: Writing) -> str:
         names = {name: name for name in writing.rubrics}
         return to_yaml({"metrics_metadata": {"turn_level": _configure(writing, names)}})
     conversations: list[dict[str, Any]] = []
-    asks_nothing: list[str] = []
-    for case in group_cases(writing):
-        if not case.members:
-            continue
+    cases = [case for case in group_cases(writing) if case.members]
+    for case in cases:
         names = {member.label or member.name: member.name for member in case.members}
         metadata = _configure(writing, names)
         texts = case.carried.fields
-        if "input" not in texts:
-            asks_nothing.append(case.name)
         answer = {"expected_response": texts["expected_output"]} if "expected_output" in texts else {}
         of_turn = {"turn_metrics": [*metadata], "turn_metrics_metadata": metadata}
         turn = {"turn_id": "1", "query": texts.get("input", ""), **answer, **of_turn}
         conversations.append({"conversation_group_id": case.name, "turns": [turn]})
-    if asks_nothing:
+    if asks_nothing := [case.name for case in cases if "input" not in case.carried.fields]:
         told = "it is not one plain text, so it is left empty"
         writing.gaps.append(f"`query`, the question, of {', '.join(asks_nothing)}: {told}")
     return to_yaml(conversations)

@@ -109,11 +109,21 @@ class Columns(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """What options say of columns: the field of each, the ignored ones, both by folded word, and the scale."""
+    """What options say of a file: the fields of columns and the ignored ones, both by folded word, and the scale.
 
-    fields: Mapping[str, str]
-    ignored: frozenset[str]
-    rescale: Rescale | None
+    `only` names the one table to read; `header_row` is the row of the header.
+    """
+
+    fields: Mapping[str, str] = {}
+    ignored: frozenset[str] = frozenset()
+    rescale: Rescale | None = None
+    only: str | None = None
+    header_row: int | None = None
+
+    @property
+    def mapped(self) -> Mapping[str, str]:
+        """The fields of columns, empty for those that are ignored."""
+        return {**self.fields, **dict.fromkeys(self.ignored, "")}
 
 
 def read_columns(table: Table, choices: Choices) -> Columns:

@@ -3,7 +3,6 @@
 import io
 import zipfile
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from rubric_lint.dialects.tables.cells import Note, Place, Table, TableError, UnreadableError
 from rubric_lint.dialects.tables.columns import Choices
@@ -46,20 +45,10 @@ _INSIDE: Mapping[str, str] = {
 }
 
 
-class Asked(NamedTuple):
-    """What options say of a file: the fields of headers by folded word, the one table to read, the row of the header.
+def read_tables(name: str, path: str, data: bytes, choices: Choices, thresholds: Thresholds) -> list[Table]:
+    """Return the tables of a file with at least one; `name` is what messages call it, `path` selects its kind.
 
     `thresholds` are those of the settings.
-    """
-
-    mapped: Mapping[str, str]
-    only: str | None
-    header_row: int | None
-    thresholds: Thresholds
-
-
-def read_tables(name: str, path: str, data: bytes, asked: Asked) -> list[Table]:
-    """Return the tables of a file with at least one; `name` is what messages call it, `path` selects its kind.
 
     Raises:
         UnreadableError: if it is of another kind, or damaged.
@@ -70,22 +59,22 @@ def read_tables(name: str, path: str, data: bytes, asked: Asked) -> list[Table]:
     if kind == "Excel":
         from rubric_lint.dialects.tables.excel_file import read_excel  # noqa: PLC0415  (with a library that few need)
 
-        return read_excel(name, data, asked.only, asked.header_row)
+        return read_excel(name, data, choices.only, choices.header_row)
     try:
         source = Source.from_bytes(name, data)
     except UndecodableError as fault:
         position = fault.source.position(fault.span.start)
         raise UnreadableError(Place(f"{name}:{position.line}:{position.column}", ""), fault.message) from None
     if kind == "CSV":
-        tables = read_csv(source, asked.mapped, asked.header_row)
-        if asked.only not in {None, tables[0].name}:
-            message = f"a CSV file has one table; {point_to_known(str(asked.only), [tables[0].name])}"
+        tables = read_csv(source, choices.mapped, choices.header_row)
+        if choices.only not in {None, tables[0].name}:
+            message = f"a CSV file has one table; {point_to_known(str(choices.only), [tables[0].name])}"
             raise TableError(whole, message)
         return tables
-    if asked.header_row is not None:
+    if choices.header_row is not None:
         raise TableError(whole, "--header-row does not apply: the header of a Markdown table is above its dashes")
-    notes: list[Note] = list(note_thresholds(source, asked.thresholds))
-    first, *others = read_outline(source, asked.only, asked.mapped) or read_markdown(source, asked.only)
+    notes: list[Note] = list(note_thresholds(source, thresholds))
+    first, *others = read_outline(source, choices.only, choices.mapped) or read_markdown(source, choices.only)
     return [first._replace(notes=(*notes, *first.notes)), *others]
 
 
@@ -96,7 +85,7 @@ def count_criteria(source: Source) -> tuple[int, int]:
         TableError: if it has none, or they have no single meaning.
     """
     tables = read_outline(source, None, {}) or read_markdown(source)
-    rubrics = [read_rubric(table, Choices({}, frozenset(), None)) for table in tables]
+    rubrics = [read_rubric(table, Choices()) for table in tables]
     lines = [int(each.entries.place.full.rsplit(":", 2)[1]) for each in rubrics]
     return sum(len(each.entries.value) for each in rubrics if isinstance(each.entries.value, list)), lines[0]
 
