@@ -189,10 +189,7 @@ def _is_old_list(document: Document, path: Path, value: Any) -> bool:
 
 
 def _view_texts(document: Document, path: Path, assertions: list[Any], dialect: Dialect, *, is_turn: bool) -> View:
-    """Return one rubric of all strings in a list of assertions; other assertions are not criteria of it.
-
-    In a turn of a conversation, the criteria have other ids and need not be met.
-    """
+    """Return one rubric of all strings in a list; in a turn, the criteria have other ids and need not be met."""
     draft = Draft(document, path)
     places = [index for index, assertion in enumerate(assertions) if isinstance(assertion, str)]
     data: list[Any] = []

@@ -139,10 +139,7 @@ def _view(document: Document, path: Path, items: list[Any], metrics: Mapping[str
 
 
 def _read_words(call: Mapping[str, Any]) -> tuple[str, Any]:
-    """Return the argument by which the judge of a metric is told what to score, and its value.
-
-    DeepEval makes steps of `criteria` only where it is given none.
-    """
+    """Return the argument that tells a judge what to score, and its value; steps come before `criteria`."""
     field = _STEPS if call.get(_STEPS) is not None else "criteria"
     return field, call.get(field)
 

@@ -50,11 +50,7 @@ def make_ids(writing: Writing, field: Mapping[str, Any], allowed: str) -> list[s
 
 
 def _require_even(writing: Writing, criterion: Criterion) -> list[int]:
-    """Return the levels of a criterion in ascending order.
-
-    Raises:
-        ExportError: if they are not evenly spaced, as the answers of the target are.
-    """
+    """Return the levels of a criterion in ascending order; raise ExportError if they are not evenly spaced."""
     name, _ = writing.only
     numbers = [level.number or 0 for level in sort_levels(criterion)]
     if len({after - before for before, after in pairwise(numbers)}) > 1:

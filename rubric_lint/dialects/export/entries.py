@@ -68,10 +68,7 @@ def _criterion(criterion: Criterion, number: int, target: str) -> Data | str:
 
 
 def _fill(definition: str, fields: Mapping[str, Any], known: Mapping[str, Any], target: str) -> Data:
-    """Return the fields of a definition in its order: those `known`, if not None, and others that a target carries.
-
-    Our own format has them all.
-    """
+    """Return the fields of a definition in its order: those `known`, if not None, and those that the target carries."""
     format_fields = schema_for().definitions[definition]["properties"]
     found: Data = {}
     for name, schema in format_fields.items():

@@ -21,10 +21,7 @@ _BY_ITS_RUBRIC = "Judge the actual output by the rubric: choose the outcome that
 
 
 class _Metric(NamedTuple):
-    """One metric: what is judged, the bands in ascending order, and the lowest score in 0..1 that passes.
-
-    `extras` are fields of the target that the source has too.
-    """
+    """One metric: the task, the bands in ascending order, the lowest score in 0..1 that passes, and other fields."""
 
     name: str
     task: str

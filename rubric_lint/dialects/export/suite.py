@@ -496,11 +496,7 @@ class _LostError(Exception):
 
 
 def _as_value(value: Any, *, from_template: bool, to_template: bool) -> Any:
-    """Return a value so that the target uses it as the source does.
-
-    Raises:
-        _LostTextError: if the source fills it in and the target does not, or the other way round.
-    """
+    """Return a value so that the target uses it as the source does; raise _LostTextError if it cannot."""
     if from_template == to_template:
         return value
     if to_template:
@@ -672,11 +668,7 @@ class _Carrier:
                 yield name, filled, part, uses | {f"vars.{each}" for each in names}
 
     def _fill_in(self, text: object, known: Mapping[str, object]) -> tuple[str, set[str]]:
-        """Return a text with its variables filled in, and their names.
-
-        Raises:
-            _LostTextError: if it is not a text, or has more than names to fill in.
-        """
+        """Return a text with variables filled in, and their names; raise _LostTextError if it has more than names."""
         if not isinstance(text, str) or text.startswith(_FILE):
             raise _LostTextError("not a text")
         pieces, names = _SIMPLE.split(text), set()

@@ -236,11 +236,7 @@ def _list_fields() -> str:
 def _settle(
     steps: list[tuple[int, Step, Place]], choices: Choices, notes: list[Note]
 ) -> Iterator[tuple[int, Step, Place]]:
-    """Yield the columns of a scale as bands or as levels, and note how they are read.
-
-    Raises:
-        TableError: if they are both, or bare numbers that could be either.
-    """
+    """Yield the columns of a scale as bands or as levels, and note it; raise TableError if they may be both."""
     kinds = {step.kind for _, step, _ in steps} - {EITHER}
     if len(kinds) > 1 and not choices.rescale:
         band = next(place for _, step, place in steps if step.kind == BAND)

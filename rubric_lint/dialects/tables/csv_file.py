@@ -100,11 +100,7 @@ def _find_delimiter(source: Source, start: int, mapped: Mapping[str, str]) -> st
 
 
 def _read_rows(source: Source, start: int, delimiter: str) -> Iterator[Row]:
-    """Yield the rows from an offset on, as RFC 4180 reads them.
-
-    Raises:
-        TableError: if a quoted cell does not end, or something follows its end.
-    """
+    """Yield the rows from an offset on, as RFC 4180 reads them; raise TableError if a quoted cell does not end."""
     text = source.text
     plain = re.compile(rf"[^{re.escape(delimiter)}{_ENDS}]*")
     quoted = re.compile(r'"((?:[^"]|"")*+)"')

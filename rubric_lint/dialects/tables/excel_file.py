@@ -87,11 +87,7 @@ def read_excel(
 
 
 def _check(data: bytes, whole: Place) -> bool:
-    """Check that a file is a workbook of a sensible size, and return whether it has formulas.
-
-    Raises:
-        UnreadableError: if it is not.
-    """
+    """Return whether a workbook has formulas; raise UnreadableError if it is none, or too large."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             size = sum(each.file_size for each in archive.infolist())
@@ -180,11 +176,7 @@ class _Sheet:
         return Table(self._sheet.title, rows.pop(first), tuple(rows.values()), tuple(self._notes))
 
     def _fill(self) -> dict[tuple[int, int], Cell]:
-        """Return the cells by row and column; what is merged down a column is in each of its rows.
-
-        Raises:
-            TableError: if cells with content are merged across columns.
-        """
+        """Return the cells by row and column; what is merged down a column is in each of its rows."""
         found = {place: self._read(cell.value, *place) for place, cell in self._sheet._cells.items()}
         for merged in self._sheet.merged_cells.ranges:
             top = found.get((merged.min_row, merged.min_col))

@@ -91,11 +91,7 @@ def count_criteria(source: Source) -> tuple[int, int]:
 
 
 def _identify(path: str, data: bytes, whole: Place) -> str:
-    """Return the kind of a file by its name, which its first bytes confirm.
-
-    Raises:
-        UnreadableError: if they do not, or if it cannot be read here.
-    """
+    """Return the kind of a file by its name; raise UnreadableError if its first bytes do not confirm it."""
     kind = next((kind for suffix, kind in KINDS.items() if path.lower().endswith(suffix)), "")
     head = data[:200].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     found = next((kind for start, kind in _STARTS.items() if head.startswith(start.lower())), "")
