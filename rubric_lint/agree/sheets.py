@@ -10,7 +10,7 @@ from typing import Any
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import make_id_key, name_key
 from rubric_lint.agree.reading import LABEL_FIELDS, Reader
-from rubric_lint.dialects.export.tables import fill, settle
+from rubric_lint.dialects.export.tables import fill, save
 from rubric_lint.dialects.tables.csv_file import armed
 from rubric_lint.dialects.tables.excel_file import LONGEST, encode_text
 from rubric_lint.format.criterion import Shape
@@ -156,6 +156,4 @@ def write_excel(rows: Sequence[Sequence[Any]], rubrics: Iterable[ScoringRubric])
             letter = get_column_letter(column)
             choice.add(f"{letter}2:{letter}{len(rows)}")
             labels.add_data_validation(choice)
-    stream = io.BytesIO()
-    book.save(stream)
-    return settle(stream.getvalue())
+    return save(book)

@@ -23,6 +23,7 @@ from rubric_lint.messages import escape, is_obeyed, percent, table, visible
 from rubric_lint.text.path import Path
 
 if TYPE_CHECKING:
+    from openpyxl import Workbook
     from openpyxl.cell.cell import Cell
 
 
@@ -165,9 +166,7 @@ def _write_excel(writing: Writing) -> bytes:
         for cell in (cell for written in sheet.iter_rows(min_row=2) for cell in written):
             cell.alignment = Alignment(wrap_text=True, vertical="top")
         _lose_beside(writing, name, made)
-    stream = io.BytesIO()
-    book.save(stream)
-    return settle(stream.getvalue())
+    return save(book)
 
 
 def fill(cell: "Cell", content: str | int | Decimal | None) -> None:
@@ -196,10 +195,11 @@ def _name_sheet(name: str, taken: set[str]) -> str:
     return title
 
 
-def settle(data: bytes) -> bytes:
-    """Return a workbook without the time of its making."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as made, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as settled:
+def save(book: "Workbook") -> bytes:
+    """Return the file of a workbook, without the time of its making."""
+    saved, stream = io.BytesIO(), io.BytesIO()
+    book.save(saved)
+    with zipfile.ZipFile(saved) as made, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as settled:
         for part in made.infolist():
             content = made.read(part)
             if part.filename == "docProps/core.xml":

@@ -361,15 +361,12 @@ class _Outline:
                 steps.append((Range(worth, worth), worded[name]["name"], cell, told))
             ends = [section.at + end for each in worded.values() for end in each.span()]
             return _Scale(steps, min(ends), max(ends))
-        steps = []
+        start, steps = section.at - len(before), []
         for step in found.steps:
-            at = section.at + step.at - len(before)
-            cell = self._cell(f"{step.low}", at)
-            scores = Range(to_number(str(step.low)), to_number(str(step.high)))
-            steps.append((scores, "", cell, self._cell(step.said, at)))
-        start = min(step.at for step in found.steps) - len(before)
-        end = max(step.end for step in found.steps) - len(before)
-        return _Scale(steps, section.at + start, section.at + end)
+            cell, told = self._cell(str(step.low), start + step.at), self._cell(step.said, start + step.at)
+            steps.append((Range(to_number(str(step.low)), to_number(str(step.high))), "", cell, told))
+        ends = [start + end for step in found.steps for end in (step.at, step.end)]
+        return _Scale(steps, min(ends), max(ends))
 
     def _split_title(self, section: _Section) -> tuple[Cell, Cell, Cell | None]:
         """Return the name of a criterion, what the title says of it, and its weight."""
