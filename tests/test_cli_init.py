@@ -15,7 +15,7 @@ from rubric_lint.format.starter import RUBRICS, start
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.repository import name_schema
 
-SHAPES = OPTIONS["shape"].takes
+SHAPES = OPTIONS["shape"].takes.split("|")
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows allows no such names")
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
-from rubric_lint.cli.commands import HELP, Command, Exit, Option, word_unknown
+from rubric_lint.cli.commands import Command, Exit, Option, word_unknown
 from rubric_lint.finding import LIST_CHOICES
 from rubric_lint.messages import join_words, point_to_known
 from rubric_lint.report import REPORTERS
@@ -80,394 +80,250 @@ class Finite(click.FloatRange):
 
 
 class Spec(NamedTuple):
-    """An option: its group in the full help, its help, and what it takes.
-
-    `takes` is None for a flag, a word for what a text stands for (FILE and DIR are paths) with a `*` if the option can
-    be repeated, the names to choose from, the bounds of an integer, or a type. `alone` is its value if none follows it.
-    `reads` and `completes` are a function, of this module or at `module:function`.
-    """
+    """An option: its group in the full help, what it takes, its help, and what `_TABLE` says more."""
 
     group: str
+    takes: str
     help: str
-    takes: str | tuple[Any, ...] | click.ParamType | None = None
-    default: Any = None
-    metavar: str | None = None
-    name: str | None = None
-    alone: str | None = None
-    reads: str | None = None
-    completes: str | None = None
-    more: Mapping[str, Any] = {}
+    more: Mapping[str, str]
 
 
-_REPEAT = "Can be repeated."
-_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
-_POSITIVE = Finite(0, min_open=True)
-_JUDGE = "score.judge_options"
-_OUT = "results to a .jsonl, .csv (also with .gz or .zst) or .parquet file"
-_SEVERITIES = ("error", "warning", "never")
+_TABLE = f"""
+Adoption
+    add-ignores  Add an ignore comment for every finding; fix nothing.
+    baseline FILE  Hide the known findings listed in FILE.
+    diff-base REV  Report only findings on lines changed since the current branch left the Git revision REV, committed
+        or not. In files that Git does not track, every line counts as changed.
+    no-baseline  Ignore the baseline that the settings name.
+    reason TEXT  With --add-ignores: the reason to write in each comment.
+    write-baseline  Record all current findings in the baseline.
+Cluster
+    address HOST:PORT  Cluster to use, or auto.  [default: RAY_ADDRESS, else a local one]
+    engine ray|  Score Parquet files in parts with Ray Data. Run it again to resume.
+Requests
+    again  Ask again for the invalid outputs of a results file, ANSWERS.
+    concurrency 1..1000 default=8  Most parallel requests; fewer after a refusal.
+    id ID name=key  The answer's id, on which the shuffled order depends.
+    max-attempts 1..10 default=3  Attempts to get a valid output.
+    max-cost AMOUNT reads=score.judge_options:read_amount  Begin no answer that may make this run cost more than AMOUNT,
+        by --prices.
+    max-requests 0..  Begin no answer that needs more than N requests in this run.
+    model:order NAME reads=score.prompt:read_model  The model, on which the shuffled order depends.
+    per-criterion  Ask for one criterion per request.
+    probe [N] alone=20 reads=read_count  Judge worse variants of N answers too.  [N: 20]
+    retries 0..100 default=5  Retries after a failed request.
+    rpm <positive>  At most N requests per minute and endpoint.  [default: no limit]
+    sample:order 1..  The sample, on which the order depends.  [default: 1]
+    samples 1..99 default=1  Outputs per answer and model.
+    samples:two 2..99 default=2  Outputs per answer and model.
+    shuffle [SEED] alone=1 reads=read_seed  Ask for the criteria in shuffled order.  [seed: 1]
+    timeout <positive> default=120.0 metavar=SECONDS  Time limit of each request.
+    tpm <positive>  At most about N tokens per minute and endpoint.  [default: no limit]
+Output
+    agent AGENT reads=lint.setup:read_agent  The coding agent to install it for.
+    cache-dir DIR  The folder of that cache.  [default: see `rubric-lint cache dir`]
+    check  Write nothing; exit with 1 if a file would change.
+    color auto|always|never default=auto  When to use color.
+    compact  Write JSON Lines without criteria and the records' other fields.
+    diff  Write nothing; show a diff of the changes.
+    force  Overwrite an existing file.
+    form editor|completion|strict default=editor  For an editor's YAML server alone, for one beside `rubric-lint lsp`,
+        or for validators such as Ajv.
+    format FORMAT name=form  Report format.
+    format:findings {"|".join(REPORTERS)} metavar=FORMAT name=form  Report format.  [default: by --output, else full; in
+        GitHub Actions github, for coding agents agent]
+    format:results jsonl|json|table name=form  Output format.  [default: table on a terminal, else jsonl]
+    format:assess full|json|markdown name=form  Report format.  [default: by the ending of --output, else full]
+    format:agree table|json name=form  Report format.  [default: by the ending of --output, else table]
+    format:diff text|markdown|json name=form  Report format.  [default: by the ending of --output, else text]
+    format:improve full|json name=form  Report format.  [default: by the ending of --output, else full]
+    format:prompt text|messages name=form  Report format.  [default: by the ending of --output, else text]
+    format:show full|json name=form  Report format.  [default: by the ending of --output, else full]
+    output FILE  Write to FILE.  [default: stdout]
+    output:export FILE  Write to FILE; without --to, the ending .yaml, .csv, .md or .xlsx chooses the format.  [default:
+        stdout]
+    output:report FILE reads=read_output  Write the report to FILE, in the format of its ending (.json, .sarif, .xml for
+        JUnit, .txt); print only the summary to stdout.
+    output:assess FILE reads=read_output  Write the report to FILE: .json, .md or .txt.
+    output:diff FILE reads=read_output  Write the report to FILE: .json, .md or .txt.
+    output:prompt FILE reads=read_output  Write to FILE: .json for messages, .txt; with --answers .jsonl.
+    output:agree FILE reads=read_output  Write the report to FILE: .json or .txt.
+    output:improve FILE reads=read_output  Write the report to FILE: .json or .txt.
+    output:show FILE reads=read_output  Write the report to FILE: .json or .txt.
+    output:settings FILE  Settings file to write; - prints tables.
+    output:sheet FILE  The sheet to write, .xlsx or .csv. An existing one is never replaced.
+    output:journal FILE  Results file, JSON Lines; required with -; an existing one is resumed.  [default:
+        NAME.judged.jsonl for NAME.jsonl]
+    output:results FILE  Write the results to a .jsonl, .csv (also with .gz or .zst) or .parquet file; with --engine, to
+        a folder.
+    output:merged FILE  Write the results to a .jsonl, .csv (also with .gz or .zst) or .parquet file.
+    output:tests FILE  File to write; - is stdout.  [default: named after RUBRIC]
+    prices FILE  Prices of a million tokens by model, in TOML or JSON; the summary then has the cost.
+    quiet  Do not print the summary; report only problems.
+    statistics  Show the number of findings per rule instead of the findings.
+    strict  If anything would be lost, write nothing and exit with 1.
+    to FORMAT metavar=FORMAT name=target  Format to write.
+    to:folder DIR name=folder  Install it into DIR/rubric-lint instead.
+    watch  Re-run when files change.
+    worst 0..  Disagreements to list.  [default: 10; HTML: 200; JSON: all]
+    write  Write what is offered into RUBRIC.  [default: show a diff]
+Verdicts
+    allow-invalid  Do not exit with 1 for invalid records; still show them.
+    borderline SCORE name=borderline_at reads=score.options:read_threshold  Lowest score that is borderline.  [default:
+        the settings', or 0.6]
+    fail-on:verdict fail|borderline|never default=fail metavar=VERDICT  Verdict that makes the exit code 1; worse ones
+        do too.
+    fail-on-worse  Exit with 1 if more answers got worse than better since --compare.
+    fail-under-doubt  Exit with 1 also where the 95% interval leaves one of these limits undecided.
+    max-invalid-share <share>  Exit with 1 if more outputs are invalid, instead of for each.
+    min-pass-share <share>  Exit with 1 if fewer of the valid outputs pass. This and --fail-on-worse replace the default
+        of --fail-on.
+    pass SCORE name=pass_at reads=score.options:read_threshold  Lowest score that passes.  [default: the settings', or
+        0.8]
+Input
+    answer TEXT reads=score.prompt:read_text  The answer to judge; @FILE reads it from a file.
+    answers FILE  Print the requests for all answers of FILE instead.
+    any-version  Also use results by another version of the rubric.
+    chosen random|separate|by-verdict metavar=WAY  How labels were chosen that do not say it.
+    column-type text|struct default=text name=column  What the column `output` is.
+    extract whole|last|only default=last  What of a raw text is the verdict: whole, all of it; last, an object at its
+        end; only, its only object.
+    field NAME* name=fields  A field that your judge adds, to be ignored. Can be repeated.
+    header-row 1..  Row, or line of CSV, of the header.
+    history  Compare the judged wordings of each criterion in Git.
+    ignore-column COLUMN* name=ignored  Leave out a column. Can be repeated.
+    jobs 1..  Processes that score large inputs.  [default: one for each core]
+    labels FILE*  Labels of people for the same answers. Can be repeated.
+    labels:done FILE* name=labels  Labels that there are: these answers are not drawn again. Can be repeated.
+    map FIELD=COLUMN* name=mapping reads=score.options:read_mapping  The column or field of the files that has FIELD,
+        such as output=response. Can be repeated.
+    map:answers FIELD=COLUMN* name=fields reads=score.judge_options:read_fields  The field of the answers that has FIELD
+        (id, answer, question, reference, rubric), such as answer=/response/text. Can be repeated.
+    map:import FIELD=COLUMN* name=mapped  Read a column as a field (such as weight), a level (level 4) or scores (score
+        0-3). Can be repeated.
+    outputs FILE  Judge outputs; report whose verdict changes.
+    question TEXT reads=score.prompt:read_text  The question that the answer is for.  [default: that of the case, in
+        Agent Skills]
+    rater NAME* name=raters  Compare only this rater. Can be repeated.
+    reference TEXT reads=score.prompt:read_text  A reference answer, known to be good.
+    rescale LOW..HIGH  Turn whole scores of this scale, such as 1..5, into 0 to 10.
+    results:valid FILE* name=results  Draw only answers with a valid result in FILE. Can be repeated.
+    results FILE*  Recorded judge outputs; with --model, the file to write and resume.  [default: NAME.judged.jsonl for
+        NAME.jsonl]
+    root <folder>* name=roots  Let the tools read and write in this folder; repeatable.  [default: the current folder]
+    rubric NAME name=name  Use only this rubric of the file.
+    stdio  Communicate over stdin and stdout; always on, so you can omit it.
+    table TABLE default=outputs  The table to read.
+Model
+    api-key-env [MODEL=]NAME*  Environment variable with the API key. Can be repeated for MODEL.  [default:
+        OPENAI_API_KEY]
+    base-url URL reads=score.judge_options:check_url envvar=OPENAI_BASE_URL  The API endpoint of models without one of
+        their own.  [default: OpenAI]
+    extra-body JSON reads=score.judge_options:read_extra_body  Further fields of the request's body, as a JSON object.
+    header NAME=VALUE* name=headers reads=score.judge_options:read_headers  HTTP header for every request to the default
+        endpoint. Can be repeated.
+    header-env NAME=VARIABLE* name=secret_headers reads=score.judge_options:read_header_variables  The same with the
+        value of an environment variable, for secrets.
+    max-tokens 1..  Most tokens of a reply.  [default: the endpoint's]
+    model MODEL* name=models reads=score.judge_options:read_models  The model that judges: NAME, or NAME@URL at an
+        endpoint of its own. Several are a panel.
+    response-format json_schema|json_object|text default=json_schema metavar=FORMAT  How to request JSON from the
+        endpoint.
+    seed 0..9223372036854775807  Seed of the sampling, if the endpoint takes one.
+    temperature <temperature>  Sampling temperature.  [default: the endpoint's]
+    writer-model MODEL name=writers reads=score.judge_options:read_writer  The model that proposes: NAME, or
+        NAME@URL.  [default: the first --model]
+Batch
+    batch-format openai|anthropic default=openai metavar=FORMAT  The provider's format.
+    batch-requests FILE  Write the requests to FILE for a batch API instead of sending them.
+    batch-results FILE*  Read replies from the results of a batch. Can be repeated.
+    batch-size 1..  Most requests in one file.  [default: the provider's limit]
+Statistics
+    bootstrap 0..100000 default=1999 name=draws  Bootstrap draws for intervals; 0 for none.
+    seed:draw 0.. default=1  Seed of the random draws.
+    target <share> default=0.8  Share of bad answers to catch and of good ones to pass.
+Tests
+    catch-rate  Count the planted bad answers each criterion catches.
+    coverage  Report bands, levels and gates that no test reaches.
+    mutate  Report small changes of the rubric that no test notices.
+    record  Have a model judge answers without valid judge output.
+Fixes
+    choose NAMES* name=choices alone={LIST_CHOICES} reads=read_choices completes=complete_choice  Where a fix has
+        several answers, apply this one, such as upper-keeps or add-band; without NAMES, list them.
+    fix  Apply safe fixes first, as `fix` does.
+    unsafe-fixes  Also apply fixes that may change the meaning of a rubric.
+Report
+    compare FILE  List what got worse since another run: judge outputs, or results of `score` by any rubric.
+    report <page>  Also write an HTML report.
+Settings
+    config FILE  Use this settings file for all files.
+    isolated  Ignore all settings files.
+    show-settings  Show the settings of each path, and where each one comes from.
+Help
+    explain RULE reads=print_page completes=complete_name eager=yes  Explain a rule, as `explain` does.
+    rules  List the rules.
+    version - reads=print_version eager=yes  Print the version.
+Exit code
+    fail-below [CRITERION:]STATISTIC=VALUE*  Lowest acceptable value, such as alpha=0.6. Can be repeated.
+Rules
+    fail-on error|warning|never default=error metavar=SEVERITY  Lowest severity that makes the exit code 1.
+    fail-on-unread  Exit with 1 if what looks like a rubric is not read.
+    ignore NAMES* reads=read_names completes=complete_name  Leave out these rules.
+    require-rubrics  Exit with 1 if no rubrics are found, a named file has none, or one is not checked.
+    select NAMES* reads=read_names completes=complete_name  Use only these rules (comma-separated names).
+Files
+    force-exclude  Apply `exclude` even to paths given on the command line (for pre-commit).
+    no-cache  Neither read nor write the cache; see `cache --help`.
+    show-files  List the files that would be read, and what is skipped and why.
+    stdin-filename NAME  File name to use for stdin (selects format and settings).
+Judge outputs
+    judged FILE*  Also report what these judge outputs show about the rubrics. Can be repeated.
+Decision
+    look 1..1000 default=1  How often you have looked at these data as they grew, this time included.
+    tries 0..20 default=3  Proposals of a model for one criterion.
+Format
+    name NAME  What messages call the format.  [default: the file]
+    scale LOW-HIGH reads=lint.adopt:read_scale  Scale of the scores: 1-5, or yes-no.
+Sample
+    sample 1.. default=60  Answers to draw.
+Content
+    shape checklist|score-ranges|holistic|levels default=checklist metavar=SHAPE  How the judge answers.
+    suite  Write a suite with one case instead of a rubric file.
+Conversion
+    to:version agentv-4|agentv-5 name=target  After fixing, convert suites for this version of AgentV.
+    unsaid required|optional  With --to: how to read a criterion without a gate.  [default: required, as in AgentV]
+"""
+"""Every option, by the groups of the full help: its name, what it takes, more about it, two spaces, and its help.
 
+Where commands differ, a word after a colon says which of several it is. It takes nothing (a flag; then `-` may stand
+there), a word for what a text stands for (FILE and DIR are paths), names to choose from, the bounds of an integer, or
+one of `_TYPES`; with a `*`, it can be repeated. `alone` is its value if none follows it. `reads` and `completes` are a
+function, of this module or at `module:function`. What is `eager` acts at once and has no value.
+"""
 
-def _by_ending(default: str, *others: str) -> Spec:
-    """Return the option of a format that the name of the output file chooses too."""
-    told = f"Report format.  [default: by the ending of --output, else {default}]"
-    return Spec("Output", told, (default, *others), name="form")
-
-
-_REPORT_FILE = Spec("Output", "Write the report to FILE: .json or .txt.", "FILE", reads="read_output")
-
-OPTIONS: dict[str, Spec] = {
-    "add-ignores": Spec("Adoption", "Add an ignore comment for every finding; fix nothing."),
-    "address": Spec("Cluster", "Cluster to use, or auto.  [default: RAY_ADDRESS, else a local one]", "HOST:PORT"),
-    "again": Spec("Requests", "Ask again for the invalid outputs of a results file, ANSWERS."),
-    "agent": Spec("Output", "The coding agent to install it for.", "AGENT", reads="lint.setup:read_agent"),
-    "allow-invalid": Spec("Verdicts", "Do not exit with 1 for invalid records; still show them."),
-    "answer": Spec("Input", "The answer to judge; @FILE reads it from a file.", "TEXT", reads="score.prompt:read_text"),
-    "answers": Spec("Input", "Print the requests for all answers of FILE instead.", "FILE"),
-    "any-version": Spec("Input", "Also use results by another version of the rubric."),
-    "api-key-env": Spec(
-        "Model",
-        "Environment variable with the API key. Can be repeated for MODEL.  [default: OPENAI_API_KEY]",
-        "[MODEL=]NAME*",
-    ),
-    "base-url": Spec(
-        "Model",
-        "The API endpoint of models without one of their own.  [default: OpenAI]",
-        "URL",
-        reads=f"{_JUDGE}:check_url",
-        more={"envvar": "OPENAI_BASE_URL", "show_envvar": True},
-    ),
-    "baseline": Spec("Adoption", "Hide the known findings listed in FILE.", "FILE"),
-    "batch-format": Spec("Batch", "The provider's format.", ("openai", "anthropic"), "openai", "FORMAT"),
-    "batch-requests": Spec("Batch", "Write the requests to FILE for a batch API instead of sending them.", "FILE"),
-    "batch-results": Spec("Batch", f"Read replies from the results of a batch. {_REPEAT}", "FILE*"),
-    "batch-size": Spec("Batch", "Most requests in one file.  [default: the provider's limit]", (1, None)),
-    "bootstrap": Spec("Statistics", "Bootstrap draws for intervals; 0 for none.", (0, 100_000), 1999, name="draws"),
-    "borderline": Spec(
-        "Verdicts",
-        "Lowest score that is borderline.  [default: the settings', or 0.6]",
-        "SCORE",
-        name="borderline_at",
-        reads="score.options:read_threshold",
-    ),
-    "cache-dir": Spec("Output", "The folder of that cache.  [default: see `rubric-lint cache dir`]", "DIR"),
-    "catch-rate": Spec("Tests", "Count the planted bad answers each criterion catches."),
-    "check": Spec("Output", "Write nothing; exit with 1 if a file would change."),
-    "choose": Spec(
-        "Fixes",
-        "Where a fix has several answers, apply this one, such as upper-keeps or add-band; without NAMES, list them.",
-        "NAMES*",
-        name="choices",
-        reads="read_choices",
-        completes="complete_choice",
-        alone=LIST_CHOICES,
-    ),
-    "chosen": Spec(
-        "Input", "How labels were chosen that do not say it.", ("random", "separate", "by-verdict"), metavar="WAY"
-    ),
-    "color": Spec("Output", "When to use color.", ("auto", "always", "never"), "auto"),
-    "column-type": Spec("Input", "What the column `output` is.", ("text", "struct"), "text", name="column"),
-    "compact": Spec("Output", "Write JSON Lines without criteria and the records' other fields."),
-    "compare": Spec(
-        "Report", "List what got worse since another run: judge outputs, or results of `score` by any rubric.", "FILE"
-    ),
-    "concurrency": Spec("Requests", "Most parallel requests; fewer after a refusal.", (1, 1000), 8),
-    "config": Spec("Settings", "Use this settings file for all files.", "FILE"),
-    "coverage": Spec("Tests", "Report bands, levels and gates that no test reaches."),
-    "diff": Spec("Output", "Write nothing; show a diff of the changes."),
-    "diff-base": Spec(
-        "Adoption",
-        "Report only findings on lines changed since the current branch left the Git revision REV, committed or not. "
-        "In files that Git does not track, every line counts as changed.",
-        "REV",
-    ),
-    "engine": Spec("Cluster", "Score Parquet files in parts with Ray Data. Run it again to resume.", ("ray",)),
-    "explain": Spec(
-        HELP,
-        "Explain a rule, as `explain` does.",
-        "RULE",
-        reads="print_page",
-        completes="complete_name",
-        more={"is_eager": True, "expose_value": False},
-    ),
-    "extra-body": Spec(
-        "Model", "Further fields of the request's body, as a JSON object.", "JSON", reads=f"{_JUDGE}:read_extra_body"
-    ),
-    "extract": Spec(
-        "Input",
-        "What of a raw text is the verdict: whole, all of it; last, an object at its end; only, its only object.",
-        ("whole", "last", "only"),
-        "last",
-    ),
-    "fail-below": Spec(
-        "Exit code", f"Lowest acceptable value, such as alpha=0.6. {_REPEAT}", "[CRITERION:]STATISTIC=VALUE*"
-    ),
-    "fail-on": Spec("Rules", "Lowest severity that makes the exit code 1.", _SEVERITIES, "error", "SEVERITY"),
-    "fail-on:verdict": Spec(
-        "Verdicts",
-        "Verdict that makes the exit code 1; worse ones do too.",
-        ("fail", "borderline", "never"),
-        "fail",
-        "VERDICT",
-    ),
-    "fail-on-unread": Spec("Rules", "Exit with 1 if what looks like a rubric is not read."),
-    "fail-on-worse": Spec("Verdicts", "Exit with 1 if more answers got worse than better since --compare."),
-    "fail-under-doubt": Spec(
-        "Verdicts", "Exit with 1 also where the 95% interval leaves one of these limits undecided."
-    ),
-    "field": Spec("Input", f"A field that your judge adds, to be ignored. {_REPEAT}", "NAME*", name="fields"),
-    "fix": Spec("Fixes", "Apply safe fixes first, as `fix` does."),
-    "force": Spec("Output", "Overwrite an existing file."),
-    "force-exclude": Spec("Files", "Apply `exclude` even to paths given on the command line (for pre-commit)."),
-    "form": Spec(
-        "Output",
-        "For an editor's YAML server alone, for one beside `rubric-lint lsp`, or for validators such as Ajv.",
-        ("editor", "completion", "strict"),
-        "editor",
-    ),
-    "format": Spec("Output", "Report format.", (), name="form"),
-    "format:findings": Spec(
-        "Output",
-        "Report format.  [default: by --output, else full; in GitHub Actions github, for coding agents agent]",
-        tuple(REPORTERS),
-        metavar="FORMAT",
-        name="form",
-    ),
-    "format:results": Spec(
-        "Output", "Output format.  [default: table on a terminal, else jsonl]", ("jsonl", "json", "table"), name="form"
-    ),
-    "format:assess": _by_ending("full", "json", "markdown"),
-    "format:agree": _by_ending("table", "json"),
-    "format:diff": _by_ending("text", "markdown", "json"),
-    "format:improve": _by_ending("full", "json"),
-    "format:prompt": _by_ending("text", "messages"),
-    "format:show": _by_ending("full", "json"),
-    "header": Spec(
-        "Model",
-        f"HTTP header for every request to the default endpoint. {_REPEAT}",
-        "NAME=VALUE*",
-        name="headers",
-        reads=f"{_JUDGE}:read_headers",
-    ),
-    "header-env": Spec(
-        "Model",
-        "The same with the value of an environment variable, for secrets.",
-        "NAME=VARIABLE*",
-        name="secret_headers",
-        reads=f"{_JUDGE}:read_header_variables",
-    ),
-    "header-row": Spec("Input", "Row, or line of CSV, of the header.", (1, None)),
-    "history": Spec("Input", "Compare the judged wordings of each criterion in Git."),
-    "id": Spec("Requests", "The answer's id, on which the shuffled order depends.", "ID", name="key"),
-    "ignore": Spec("Rules", "Leave out these rules.", "NAMES*", reads="read_names", completes="complete_name"),
-    "ignore-column": Spec("Input", f"Leave out a column. {_REPEAT}", "COLUMN*", name="ignored"),
-    "isolated": Spec("Settings", "Ignore all settings files."),
-    "jobs": Spec("Input", "Processes that score large inputs.  [default: one for each core]", (1, None)),
-    "judged": Spec("Judge outputs", f"Also report what these judge outputs show about the rubrics. {_REPEAT}", "FILE*"),
-    "labels": Spec("Input", f"Labels of people for the same answers. {_REPEAT}", "FILE*"),
-    "labels:done": Spec(
-        "Input", f"Labels that there are: these answers are not drawn again. {_REPEAT}", "FILE*", name="labels"
-    ),
-    "look": Spec("Decision", "How often you have looked at these data as they grew, this time included.", (1, 1000), 1),
-    "map": Spec(
-        "Input",
-        f"The column or field of the files that has FIELD, such as output=response. {_REPEAT}",
-        "FIELD=COLUMN*",
-        name="mapping",
-        reads="score.options:read_mapping",
-    ),
-    "map:answers": Spec(
-        "Input",
-        f"The field of the answers that has FIELD (id, answer, question, reference, rubric), such as "
-        f"answer=/response/text. {_REPEAT}",
-        "FIELD=COLUMN*",
-        name="fields",
-        reads=f"{_JUDGE}:read_fields",
-    ),
-    "map:import": Spec(
-        "Input",
-        f"Read a column as a field (such as weight), a level (level 4) or scores (score 0-3). {_REPEAT}",
-        "FIELD=COLUMN*",
-        name="mapped",
-    ),
-    "max-attempts": Spec("Requests", "Attempts to get a valid output.", (1, 10), 3),
-    "max-cost": Spec(
-        "Requests",
-        "Begin no answer that may make this run cost more than AMOUNT, by --prices.",
-        "AMOUNT",
-        reads=f"{_JUDGE}:read_amount",
-    ),
-    "max-invalid-share": Spec("Verdicts", "Exit with 1 if more outputs are invalid, instead of for each.", _SHARE),
-    "max-requests": Spec("Requests", "Begin no answer that needs more than N requests in this run.", (0, None)),
-    "max-tokens": Spec("Model", "Most tokens of a reply.  [default: the endpoint's]", (1, None)),
-    "min-pass-share": Spec(
-        "Verdicts",
-        "Exit with 1 if fewer of the valid outputs pass. This and --fail-on-worse replace the default of --fail-on.",
-        _SHARE,
-    ),
-    "model": Spec(
-        "Model",
-        "The model that judges: NAME, or NAME@URL at an endpoint of its own. Several are a panel.",
-        "MODEL*",
-        name="models",
-        reads=f"{_JUDGE}:read_models",
-    ),
-    "model:order": Spec(
-        "Requests", "The model, on which the shuffled order depends.", "NAME", reads="score.prompt:read_model"
-    ),
-    "mutate": Spec("Tests", "Report small changes of the rubric that no test notices."),
-    "name": Spec("Format", "What messages call the format.  [default: the file]", "NAME"),
-    "no-baseline": Spec("Adoption", "Ignore the baseline that the settings name."),
-    "no-cache": Spec("Files", "Neither read nor write the cache; see `cache --help`."),
-    "output": Spec("Output", "Write to FILE.  [default: stdout]", "FILE"),
-    "output:export": Spec(
-        "Output",
-        "Write to FILE; without --to, the ending .yaml, .csv, .md or .xlsx chooses the format.  [default: stdout]",
-        "FILE",
-    ),
-    "output:report": Spec(
-        "Output",
-        "Write the report to FILE, in the format of its ending (.json, .sarif, .xml for JUnit, .txt); print "
-        "only the summary to stdout.",
-        "FILE",
-        reads="read_output",
-    ),
-    "output:assess": _REPORT_FILE._replace(help="Write the report to FILE: .json, .md or .txt."),
-    "output:diff": _REPORT_FILE._replace(help="Write the report to FILE: .json, .md or .txt."),
-    "output:prompt": _REPORT_FILE._replace(help="Write to FILE: .json for messages, .txt; with --answers .jsonl."),
-    **{f"output:{name}": _REPORT_FILE for name in ("agree", "improve", "show")},
-    "output:settings": Spec("Output", "Settings file to write; - prints tables.", "FILE"),
-    "output:sheet": Spec("Output", "The sheet to write, .xlsx or .csv. An existing one is never replaced.", "FILE"),
-    "output:journal": Spec(
-        "Output",
-        "Results file, JSON Lines; required with -; an existing one is resumed.  [default: NAME.judged.jsonl for "
-        "NAME.jsonl]",
-        "FILE",
-    ),
-    "output:results": Spec("Output", f"Write the {_OUT}; with --engine, to a folder.", "FILE"),
-    "output:merged": Spec("Output", f"Write the {_OUT}.", "FILE"),
-    "output:tests": Spec("Output", "File to write; - is stdout.  [default: named after RUBRIC]", "FILE"),
-    "outputs": Spec("Input", "Judge outputs; report whose verdict changes.", "FILE"),
-    "pass": Spec(
-        "Verdicts",
-        "Lowest score that passes.  [default: the settings', or 0.8]",
-        "SCORE",
-        name="pass_at",
-        reads="score.options:read_threshold",
-    ),
-    "per-criterion": Spec("Requests", "Ask for one criterion per request."),
-    "prices": Spec(
-        "Output", "Prices of a million tokens by model, in TOML or JSON; the summary then has the cost.", "FILE"
-    ),
-    "probe": Spec("Requests", "Judge worse variants of N answers too.  [N: 20]", "[N]", reads="read_count", alone="20"),
-    "question": Spec(
-        "Input",
-        "The question that the answer is for.  [default: that of the case, in Agent Skills]",
-        "TEXT",
-        reads="score.prompt:read_text",
-    ),
-    "quiet": Spec("Output", "Do not print the summary; report only problems."),
-    "rater": Spec("Input", f"Compare only this rater. {_REPEAT}", "NAME*", name="raters"),
-    "reason": Spec("Adoption", "With --add-ignores: the reason to write in each comment.", "TEXT"),
-    "record": Spec("Tests", "Have a model judge answers without valid judge output."),
-    "reference": Spec("Input", "A reference answer, known to be good.", "TEXT", reads="score.prompt:read_text"),
-    "report": Spec("Report", "Also write an HTML report.", click.Path(dir_okay=False), metavar="FILE.html"),
-    "require-rubrics": Spec(
-        "Rules", "Exit with 1 if no rubrics are found, a named file has none, or one is not checked."
-    ),
-    "rescale": Spec("Input", "Turn whole scores of this scale, such as 1..5, into 0 to 10.", "LOW..HIGH"),
-    "response-format": Spec(
-        "Model",
-        "How to request JSON from the endpoint.",
-        ("json_schema", "json_object", "text"),
-        "json_schema",
-        "FORMAT",
-    ),
-    "results:valid": Spec(
-        "Input", f"Draw only answers with a valid result in FILE. {_REPEAT}", "FILE*", name="results"
-    ),
-    "results": Spec(
-        "Input",
-        "Recorded judge outputs; with --model, the file to write and resume.  [default: NAME.judged.jsonl for "
-        "NAME.jsonl]",
-        "FILE*",
-    ),
-    "retries": Spec("Requests", "Retries after a failed request.", (0, 100), 5),
-    "root": Spec(
-        "Input",
-        "Let the tools read and write in this folder; repeatable.  [default: the current folder]",
-        click.Path(exists=True, file_okay=False),
-        metavar="DIR",
-        name="roots",
-        more={"multiple": True},
-    ),
-    "rpm": Spec("Requests", "At most N requests per minute and endpoint.  [default: no limit]", _POSITIVE),
-    "rubric": Spec("Input", "Use only this rubric of the file.", "NAME", name="name"),
-    "rules": Spec(HELP, "List the rules."),
-    "sample": Spec("Sample", "Answers to draw.", (1, None), 60),
-    "sample:order": Spec("Requests", "The sample, on which the order depends.  [default: 1]", (1, None)),
-    "samples": Spec("Requests", "Outputs per answer and model.", (1, 99), 1),
-    "samples:two": Spec("Requests", "Outputs per answer and model.", (2, 99), 2),
-    "scale": Spec("Format", "Scale of the scores: 1-5, or yes-no.", "LOW-HIGH", reads="lint.adopt:read_scale"),
-    "seed": Spec("Model", "Seed of the sampling, if the endpoint takes one.", (0, 2**63 - 1)),
-    "seed:draw": Spec("Statistics", "Seed of the random draws.", (0, None), 1),
-    "select": Spec(
-        "Rules",
-        "Use only these rules (comma-separated names).",
-        "NAMES*",
-        reads="read_names",
-        completes="complete_name",
-    ),
-    "shape": Spec(
-        "Content",
-        "How the judge answers.",
-        ("checklist", "score-ranges", "holistic", "levels"),
-        "checklist",
-        metavar="SHAPE",
-    ),
-    "show-files": Spec("Files", "List the files that would be read, and what is skipped and why."),
-    "show-settings": Spec("Settings", "Show the settings of each path, and where each one comes from."),
-    "shuffle": Spec(
-        "Requests", "Ask for the criteria in shuffled order.  [seed: 1]", "[SEED]", reads="read_seed", alone="1"
-    ),
-    "statistics": Spec("Output", "Show the number of findings per rule instead of the findings."),
-    "stdin-filename": Spec("Files", "File name to use for stdin (selects format and settings).", "NAME"),
-    "stdio": Spec("Input", "Communicate over stdin and stdout; always on, so you can omit it."),
-    "strict": Spec("Output", "If anything would be lost, write nothing and exit with 1."),
-    "suite": Spec("Content", "Write a suite with one case instead of a rubric file."),
-    "table": Spec("Input", "The table to read.", "TABLE", "outputs"),
-    "target": Spec("Statistics", "Share of bad answers to catch and of good ones to pass.", _SHARE, 0.8, "SHARE"),
-    "temperature": Spec("Model", "Sampling temperature.  [default: the endpoint's]", Finite(0, 2)),
-    "timeout": Spec("Requests", "Time limit of each request.", _POSITIVE, 120.0, "SECONDS"),
-    "to": Spec("Output", "Format to write.", (), metavar="FORMAT", name="target"),
-    "to:folder": Spec("Output", "Install it into DIR/rubric-lint instead.", "DIR", name="folder"),
-    "to:version": Spec(
-        "Conversion",
-        "After fixing, convert suites for this version of AgentV.",
-        ("agentv-4", "agentv-5"),
-        name="target",
-    ),
-    "tpm": Spec("Requests", "At most about N tokens per minute and endpoint.  [default: no limit]", _POSITIVE),
-    "tries": Spec("Decision", "Proposals of a model for one criterion.", (0, 20), 3),
-    "unsafe-fixes": Spec("Fixes", "Also apply fixes that may change the meaning of a rubric."),
-    "unsaid": Spec(
-        "Conversion",
-        "With --to: how to read a criterion without a gate.  [default: required, as in AgentV]",
-        ("required", "optional"),
-    ),
-    "version": Spec(HELP, "Print the version.", reads="print_version", more={"is_eager": True, "expose_value": False}),
-    "watch": Spec("Output", "Re-run when files change."),
-    "worst": Spec("Output", "Disagreements to list.  [default: 10; HTML: 200; JSON: all]", (0, None)),
-    "write": Spec("Output", "Write what is offered into RUBRIC.  [default: show a diff]"),
-    "write-baseline": Spec("Adoption", "Record all current findings in the baseline."),
-    "writer-model": Spec(
-        "Model",
-        "The model that proposes: NAME, or NAME@URL.  [default: the first --model]",
-        "MODEL",
-        name="writers",
-        reads=f"{_JUDGE}:read_writer",
-    ),
+_TYPES: dict[str, tuple[click.ParamType, str]] = {
+    "<share>": (click.FloatRange(0, 1, min_open=True, max_open=True), "SHARE"),
+    "<positive>": (Finite(0, min_open=True), "N"),
+    "<temperature>": (Finite(0, 2), "N"),
+    "<page>": (click.Path(dir_okay=False), "FILE.html"),
+    "<folder>": (click.Path(exists=True, file_okay=False), "DIR"),
 }
-"""Every option by its name. Where commands differ, a word after a colon says which of several it is."""
+"""Types of values, and what stands for these."""
+
+
+def _read_table(text: str) -> Iterator[tuple[str, Spec]]:
+    group = ""
+    for line in re.sub(r"\n {8}", " ", text).strip().split("\n"):
+        if not line.startswith(" "):
+            group = line
+            continue
+        head, _, help_text = line.strip().partition("  ")
+        key, takes, *more = [*head.split(), "-"] if " " not in head else head.split()
+        yield key, Spec(group, takes, help_text, dict(each.split("=") for each in more))
+
+
+OPTIONS = dict(_read_table(_TABLE))
+"""Every option by its name."""
 
 JUDGING = (
     "base-url api-key-env temperature seed max-tokens extra-body header header-env response-format per-criterion "
@@ -553,37 +409,43 @@ def command(
 def _make_option(text: str, *, is_first: bool) -> Option:
     key, _, choices = text.rstrip("!").partition("=")
     name, is_required = key.partition(":")[0], text.endswith("!")
-    spec = OPTIONS[key]
-    takes: Any = tuple(choices.split(",")) if choices else spec.takes
-    default = takes[0] if choices and isinstance(takes, tuple) and not is_required else spec.default
-    settings: dict[str, Any] = {"required": is_required, "metavar": spec.metavar}
-    if takes is None:
+    group, takes, help_text, more = OPTIONS[key]
+    several, takes = takes.endswith("*"), takes.removesuffix("*")
+    metavar = more.get("metavar")
+    names = choices.split(",") if choices else list(filter(None, takes.split("|"))) if "|" in takes else []
+    bounds = re.fullmatch(r"(\d+)\.\.(\d*)", takes)
+    settings: dict[str, Any] = {"required": is_required, "multiple": several, "metavar": metavar}
+    if names:
+        settings["type"] = Choice(names)
+    elif takes == "-":
         settings["is_flag"] = True
-    elif isinstance(takes, str):
-        settings["multiple"], settings["metavar"] = takes.endswith("*"), takes.removesuffix("*")
-        settings["type"] = AnyPath() if settings["metavar"] in {"FILE", "DIR"} else None
-    elif isinstance(takes, click.ParamType):
-        settings["type"] = takes
-        settings["metavar"] = spec.metavar or ("SHARE" if takes is _SHARE else "N")
-    elif isinstance(takes[0], int):
-        settings["type"], settings["metavar"] = click.IntRange(*takes), "N"
+    elif bounds:
+        settings["type"] = click.IntRange(int(bounds[1]), int(bounds[2]) if bounds[2] else None)
+        settings["metavar"] = "N"
+    elif takes in _TYPES:
+        settings["type"], shown = _TYPES[takes]
+        settings["metavar"] = metavar or shown
     else:
-        settings["type"] = Choice(takes)
-    if spec.alone is not None:
-        settings |= {"is_flag": False, "flag_value": spec.alone}
-    if default is not None:
+        settings["type"] = AnyPath() if takes in {"FILE", "DIR"} else None
+        settings["metavar"] = takes
+    if "alone" in more:
+        settings |= {"is_flag": False, "flag_value": more["alone"]}
+    if default := names[0] if choices and not is_required else more.get("default"):
         settings["default"] = default
-    help_text = spec.help
-    if isinstance(settings.get("type"), Choice) and spec.metavar:
+    if names and metavar:
         before, mark, after = help_text.partition("  [")
-        help_text = f"{before.removesuffix('.')}: {join_words(settings['type'].choices, 'or')}.{mark}{after}"
+        help_text = f"{before.removesuffix('.')}: {join_words(names, 'or')}.{mark}{after}"
     settings["show_default"] = default is not None and "[default" not in help_text
-    settings["callback"] = spec.reads and _load(spec.reads)
-    settings["shell_complete"] = spec.completes and globals()[spec.completes]
+    settings["callback"] = _load(more["reads"]) if "reads" in more else None
+    settings["shell_complete"] = globals()[more["completes"]] if "completes" in more else None
+    if "envvar" in more:
+        settings |= {"envvar": more["envvar"], "show_envvar": True}
+    if "eager" in more:
+        settings |= {"is_eager": True, "expose_value": False}
     short = {"output": "-o", "quiet": "-q"}.get(name)
-    names = [spec.name or name.replace("-", "_"), *([short] if short else []), f"--{name}"]
-    made = Option(names, help=help_text, **settings | dict(spec.more))
-    made.group, made.is_first = spec.group, is_first
+    names = [more.get("name") or name.replace("-", "_"), *([short] if short else []), f"--{name}"]
+    made = Option(names, help=help_text, **settings)
+    made.group, made.is_first = group, is_first
     return made
 
 
