@@ -536,27 +536,10 @@ def shorten(path: str) -> str:
 DEFAULT = "default"
 
 
-class Setting(NamedTuple):
-    """A setting in effect: its value as in TOML (None: not set) and its sources, such as `default` or a file."""
+def report_settings(path: str, finder: SettingsFinder) -> dict[str, Any]:
+    """Return as JSON the settings in effect for the file or folder at `path`, and the rules that run and do not there.
 
-    name: str
-    value: Any
-    sources: tuple[str, ...]
-
-
-class SettingsReport(NamedTuple):
-    """The settings of a path, its settings file (None: there is none), and the rules that run and do not run there."""
-
-    path: str
-    file: str | None
-    settings: tuple[Setting, ...]
-    rules_on: tuple[str, ...]
-    rules_off: tuple[str, ...]
-    version: str | None
-
-
-def report_settings(path: str, finder: SettingsFinder) -> SettingsReport:
-    """Return the settings in effect for the file or folder at `path`.
+    Each setting has its value as in TOML (None: not set) and its sources, such as `default` or a file.
 
     Raises:
         SettingsError: if the nearest settings file is invalid.
@@ -565,23 +548,19 @@ def report_settings(path: str, finder: SettingsFinder) -> SettingsReport:
     from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (rules are many)
 
     found, overrides = finder.for_folder(path if os.path.isdir(path) else os.path.dirname(path)), finder.overrides
-    settings = []
+    file = found.origin and shorten(found.origin)
+    settings = {}
     for name, schema in load("config/v1.json")["properties"].items():
         value = found.table.get(name, schema.get("default"))
-        sources: tuple[str, ...] = (shorten(found.origin),) if found.origin and name in found.table else (DEFAULT,)
+        sources = [file] if file and name in found.table else [DEFAULT]
         if name == "select" and overrides.select is not None:
-            value, sources = sorted(overrides.select), ("--select",)
+            value, sources = sorted(overrides.select), ["--select"]
         elif name == "ignore" and overrides.ignore:
             value = sorted({*(value or ()), *overrides.ignore})
-            sources = (*(source for source in sources if source != DEFAULT), "--ignore")
-        settings.append(Setting(name, value, sources))
+            sources = [*(source for source in sources if source != DEFAULT), "--ignore"]
+        settings[name] = {"value": value, "sources": sources}
     of_path = found.for_file(path)
-    enabled = BY_NAME if of_path.enabled is None else of_path.enabled
-    return SettingsReport(
-        path,
-        found.origin and shorten(found.origin),
-        tuple(settings),
-        tuple(name for name in BY_NAME if name in enabled),
-        tuple(name for name in BY_NAME if name not in enabled),
-        of_path.version,
-    )
+    rules: dict[str, list[str]] = {"on": [], "off": []}
+    for name in BY_NAME:
+        rules["on" if of_path.enabled is None or name in of_path.enabled else "off"].append(name)
+    return {"path": path, "settings_file": file, "settings": settings, "rules": rules, "version": of_path.version}

@@ -6,7 +6,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from functools import partial
 from itertools import chain
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rubric_lint.fix.run import FixOutcome
     from rubric_lint.fix.silence import Silenced
     from rubric_lint.project.files import File, Unreadable
-    from rubric_lint.project.settings import SettingsFinder, SettingsReport
+    from rubric_lint.project.settings import SettingsFinder
     from rubric_lint.run.batch import FileOutcome
     from rubric_lint.run.linting import Filter, Lint
     from rubric_lint.run.summary import Summary
@@ -171,7 +171,7 @@ def print_files(paths: Iterable[str], finder: "SettingsFinder", sieves: "Sequenc
             reasons[found.name] = "unchanged"
     if as_json:
         left_out = [{"path": name, "reason": reason} for name, reason in sorted(reasons.items())]
-        unreadable = [{"path": fault.path, "reason": fault.reason} for fault in faults]
+        unreadable = [fault._asdict() for fault in faults]
         click.echo(json.dumps({"files": files, "left_out": left_out, "unreadable": unreadable}, indent=1))
     else:
         for name in files:
@@ -203,36 +203,27 @@ def print_settings(paths: Iterable[str], finder: "SettingsFinder", *, as_json: b
             complain(f"{path}: does not exist")
             code = Exit.USAGE
     if as_json:
-        data = [
-            {
-                "path": report.path,
-                "settings_file": report.file,
-                "settings": {each.name: {"value": each.value, "sources": each.sources} for each in report.settings},
-                "rules": {"on": report.rules_on, "off": report.rules_off},
-                "version": report.version,
-            }
-            for report in reports
-        ]
-        click.echo(json.dumps(data, indent=1, default=float))
+        click.echo(json.dumps(reports, indent=1, default=float))
     else:
         click.echo("\n\n".join("\n".join(_word_settings(report)) for report in reports))
     return code
 
 
-def _word_settings(report: "SettingsReport") -> Iterable[str]:
-    yield f"{visible(report.path)}: " + (f"settings of {visible(report.file)}" if report.file else "no settings file")
+def _word_settings(report: Mapping[str, Any]) -> Iterable[str]:
+    file, rules = report["settings_file"], report["rules"]
+    yield f"{visible(report['path'])}: " + (f"settings of {visible(file)}" if file else "no settings file")
     rows = []
-    for each in report.settings:
-        value = "not set" if each.value is None else json.dumps(each.value, ensure_ascii=False, default=float)
-        rows.append((each.name, value, ", ".join(each.sources)))
+    for name, each in report["settings"].items():
+        value = "not set" if each["value"] is None else json.dumps(each["value"], ensure_ascii=False, default=float)
+        rows.append((name, value, ", ".join(each["sources"])))
     names, values = (max(len(row[column]) for row in rows) for column in (0, 1))
     for name, value, source in rows:
         yield f"  {name:<{names}}  {visible(value):<{values}}  {visible(source)}"
-    count = len(report.rules_on)
-    off = f"; off: {', '.join(report.rules_off)}" if report.rules_off else ""
-    yield f"  {count} of {count + len(report.rules_off)} rules run{off}"
-    if report.version:
-        yield f"  read as format version {report.version}"
+    count = len(rules["on"])
+    off = f"; off: {', '.join(rules['off'])}" if rules["off"] else ""
+    yield f"  {count} of {count + len(rules['off'])} rules run{off}"
+    if report["version"]:
+        yield f"  read as format version {report['version']}"
 
 
 _WITH_SUMMARY = (Statistics, *(REPORTERS[name] for name in TEXT_FORMATS))
