@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from rubric_lint.cli.start import end_on_interrupt, raise_on_interrupt
-from rubric_lint.messages import UserError, join_words
+from rubric_lint.messages import UserError, find_near, join_words
 from rubric_lint.report.terminal import visible
 from rubric_lint.run.console import complain, report_crash
 
@@ -231,8 +231,6 @@ After `name=` the value follows.
 
 def suggest_command(ctx: click.Context, commands: Iterable[str], args: list[str]) -> str:
     """Return a hint with the command to type when `args` start with an unknown word; empty if there is none near."""
-    from rubric_lint.messages import find_near  # noqa: PLC0415  (few calls need it)
-
     program, _, group = ctx.command_path.partition(" ")
     known = {word: f"rubric-lint {line}" for word, line in ALIASES.items() if " " not in word}
     known |= {name: f"rubric-lint {name}" for name in COMMANDS}
@@ -276,8 +274,6 @@ def _is_word(ctx: click.Context, args: list[str]) -> bool:
 
 def word_unknown(name: str, known: Iterable[str]) -> str:
     """Return a hint with the known names that are near to `name`; empty if there are none."""
-    from rubric_lint.messages import find_near  # noqa: PLC0415  (few calls need it)
-
     near = [f"`{each}`" for each in find_near(name, known)[:3]]
     return f"; did you mean {join_words(near, 'or')}?" if near else ""
 

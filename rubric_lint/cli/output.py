@@ -11,6 +11,7 @@ import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import open_output
+from rubric_lint.finding import Result
 from rubric_lint.messages import join_words
 from rubric_lint.report import Style, Write
 from rubric_lint.run.console import Progress, complain
@@ -177,7 +178,6 @@ def spare(name: str | None, lint: "Lint") -> "Lint":
     """
     if name is None:
         return lint
-    from rubric_lint.finding import Result  # noqa: PLC0415
     from rubric_lint.project.files import File  # noqa: PLC0415
 
     real = os.path.realpath(name)

@@ -10,10 +10,11 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, command, load_given, require_rubric
 from rubric_lint.cli.output import choose_by_ending, refuse_same_file, write_result
-from rubric_lint.dialects.export import TARGET_BY_ENDING, TARGETS
+from rubric_lint.dialects.export import TARGET_BY_ENDING, TARGETS, find_targets, load_target
 from rubric_lint.messages import join_words
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.given import read_given
+from rubric_lint.text.source import Span
 
 if TYPE_CHECKING:
     from rubric_lint.dialects.export.target import Carried, ExportSource, Rubrics, Sources
@@ -40,7 +41,6 @@ def convert(given: Given) -> int:
     Anything the target format cannot express is reported on stderr. A rubric that has errors, or a shape that the
     target does not support, is refused. FILE may be - for stdin, or REV:PATH for a file in a Git revision.
     """
-    from rubric_lint.dialects.export import find_targets, load_target  # noqa: PLC0415
     from rubric_lint.dialects.export.entries import find_written, make_sound  # noqa: PLC0415
     from rubric_lint.dialects.export.suite import Use, carry  # noqa: PLC0415
     from rubric_lint.dialects.export.target import ExportError, ShapeError  # noqa: PLC0415
@@ -124,7 +124,6 @@ def _lost_around(found: "dict[str, Loaded]", carried: "Carried") -> "Iterator[_L
 def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool) -> "Iterator[_Lost]":
     """Yield the comments of the file, or of the converted rubrics; no target format keeps them."""
     from rubric_lint.dialects.export.target import find_comments  # noqa: PLC0415
-    from rubric_lint.text.source import Span  # noqa: PLC0415
 
     spans = {each.document.span(each.rubric.path) for each in found.values()}
     if is_whole:

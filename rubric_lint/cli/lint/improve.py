@@ -27,6 +27,7 @@ from rubric_lint.improve.run import NEEDED, EndedError, Held, Improver, Left
 from rubric_lint.improve.trial import LEAST
 from rubric_lint.judge.answers import Answer, AnswersError, Fields
 from rubric_lint.judge.asking import list_needs
+from rubric_lint.judge.endpoint import UnansweredError
 from rubric_lint.judge.prompt import Message
 from rubric_lint.judge.spending import Need, Spending, guess_tokens
 from rubric_lint.judge.store import ReplyStore, make_key
@@ -250,8 +251,6 @@ class _Asking:
 
     def write(self, messages: tuple[Message, ...], schema: Mapping[str, Any], number: int) -> str:
         """Return the reply of the model that proposes; see `Asker`."""
-        from rubric_lint.judge.endpoint import UnansweredError  # noqa: PLC0415
-
         call = self._writer.calls[0]
         key = make_key(call, call.make_body(messages, schema), number)
         if self._store and (kept := self._store.get(key)):

@@ -26,7 +26,8 @@ from rubric_lint.cli.options import (
     write_figures,
 )
 from rubric_lint.cli.options import watch as watch_files
-from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
+from rubric_lint.cli.output import choose_format, escape_what_cannot_be_encoded, make_style, open_report, spare
+from rubric_lint.finding import Severity
 from rubric_lint.messages import UserError, list_names, visible
 from rubric_lint.report import REPORTERS, WITH_EDITS, Statistics, counted
 from rubric_lint.run.console import Progress, complain
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
 def _silence(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit:
     """Write an ignore comment for every finding and return the exit code."""
-    from rubric_lint.finding import Severity  # noqa: PLC0415
     from rubric_lint.fix.run import SilenceRun  # noqa: PLC0415
 
     def report(name: str, done: "Silenced") -> None:
@@ -327,7 +327,6 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
     given.paths = given.paths or (".",)
 
     # --help, --explain and completion do not load the engine.
-    from rubric_lint.cli.output import choose_format, open_report, spare  # noqa: PLC0415
     from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
     from rubric_lint.run.batch import lint_files  # noqa: PLC0415
     from rubric_lint.run.linting import LintRun  # noqa: PLC0415

@@ -15,6 +15,7 @@ from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent, has_conten
 from rubric_lint.messages import visible
 from rubric_lint.run.cache import FOLDER, cache_folder, clear
 from rubric_lint.run.console import complain
+from rubric_lint.text.source import Kind, kind_of
 
 
 @command(
@@ -38,7 +39,6 @@ def init(given: Given) -> None:
     from rubric_lint.format.starter import start  # noqa: PLC0415  (reads YAML)
     from rubric_lint.project.files import name_other_kind  # noqa: PLC0415
     from rubric_lint.project.repository import name_schema  # noqa: PLC0415
-    from rubric_lint.text.source import Kind, kind_of  # noqa: PLC0415
 
     name = given.file or ("example.suite.yaml" if given.suite else "example.rubric.yaml")
     choose = "choose a name that ends in .yaml or .json"

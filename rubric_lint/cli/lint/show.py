@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import Given, command
-from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, refuse_same_file
+from rubric_lint.cli.output import (
+    choose_by_ending,
+    escape_what_cannot_be_encoded,
+    make_style,
+    open_report,
+    refuse_same_file,
+)
 from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
@@ -29,7 +35,6 @@ def show(given: Given) -> int:
     Also shows what is nearly a rubric, and why it is not read. PATHS defaults to the current folder; - reads stdin.
     """
     # --help and completion do not load the engine.
-    from rubric_lint.cli.output import open_report  # noqa: PLC0415
     from rubric_lint.project.settings import Overrides  # noqa: PLC0415
     from rubric_lint.report.show import SHOW_FORMATS, word_summary  # noqa: PLC0415
     from rubric_lint.show.source import ShowRun  # noqa: PLC0415

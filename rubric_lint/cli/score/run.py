@@ -19,10 +19,12 @@ from rubric_lint.messages import Causes, UserError
 from rubric_lint.outputs.blocks import InputError
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.project.opening import open_stream
+from rubric_lint.project.writing import PartFile, WriteError
 from rubric_lint.report.scores import FORMS, Compact, check_name, count_errors, open_results
 from rubric_lint.run.batch import count_processors
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.run import Scoring
 from rubric_lint.scoring.totals import Totals
 
@@ -218,8 +220,6 @@ class ResultOutput:
 
     def __init__(self, name: str, rubrics: Mapping[str, ScoringRubric], read: Sequence[str], *, compact: bool) -> None:
         """Open the file; raise click.UsageError when it cannot be written, or is one of the files `read`."""
-        from rubric_lint.project.writing import PartFile, WriteError  # noqa: PLC0415
-
         if any(each != STDIN and os.path.realpath(each) == os.path.realpath(name) for each in read):
             raise click.UsageError(f"--output: {name}: is also an input; name another file")
         self.causes = Causes()
@@ -380,8 +380,6 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
         complain(NEEDS_RAY)
         return Exit.USAGE
     from rubric_lint.arrow import map_batches  # noqa: PLC0415
-    from rubric_lint.project.writing import WriteError  # noqa: PLC0415
-    from rubric_lint.scoring.loading import RubricError  # noqa: PLC0415
 
     output, mapping = str(given.output), given.mapping
     form = given.form or ("table" if sys.stdout.isatty() else "jsonl")

@@ -12,17 +12,18 @@ import click
 from rubric_lint.cli.commands import DefaultGroup, Exit, launch
 from rubric_lint.cli.options import JUDGING, Given, check_watch, command, write_figures
 from rubric_lint.cli.options import watch as watch_files
-from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
+from rubric_lint.cli.output import choose_format, escape_what_cannot_be_encoded, make_style, open_report, spare
 from rubric_lint.cli.score.judge_options import find_access, make_plan
+from rubric_lint.finding import Result
 from rubric_lint.messages import UserError, join_words, visible
-from rubric_lint.project.files import File, Unreadable
+from rubric_lint.project.files import File, Skipped, Unreadable, find, tidy
+from rubric_lint.project.repository import name_schema
+from rubric_lint.project.settings import Overrides, SettingsFinder
 from rubric_lint.report import REPORTERS, counted
 from rubric_lint.run.console import Progress, complain
+from rubric_lint.text.source import Source
 
 if TYPE_CHECKING:
-    from rubric_lint.finding import Result
-    from rubric_lint.project.files import Skipped
-    from rubric_lint.project.settings import SettingsFinder
     from rubric_lint.run.batch import FileOutcome
     from rubric_lint.run.summary import Summary
     from rubric_lint.testing.running import Needed, Runner, Tested
@@ -48,7 +49,6 @@ def init(given: Given) -> int:
     RUBRIC is a file, or FILE#NAME for one of several rubrics. OUTPUTS are records in JSON Lines or JSON. Without them,
     one test for each band is written, whose answer is yours to write.
     """
-    from rubric_lint.project.repository import name_schema  # noqa: PLC0415
     from rubric_lint.project.writing import WriteError, open_whole  # noqa: PLC0415
     from rubric_lint.testing.reading import is_test_file, locate_outputs  # noqa: PLC0415
     from rubric_lint.testing.running import Runner  # noqa: PLC0415
@@ -245,8 +245,6 @@ def run_tests(given: Given) -> int:
     if given.watch:
         check_watch(given.form, has_file=given.output is not None)
 
-    from rubric_lint.cli.output import choose_format, open_report, spare  # noqa: PLC0415  (not needed by --help)
-    from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
     from rubric_lint.run.linting import LintRun  # noqa: PLC0415
     from rubric_lint.testing.reading import find_needed  # noqa: PLC0415
     from rubric_lint.testing.reviewing import (  # noqa: PLC0415
@@ -311,10 +309,9 @@ def _judge_summary(summary: "Summary", fail_on: str, *, may_be_empty: bool) -> E
 
 
 def find_tests(
-    paths: Iterable[str], finder: "SettingsFinder", skipped: "Skipped | None" = None
-) -> "Iterator[File | Unreadable]":
+    paths: Iterable[str], finder: SettingsFinder, skipped: Skipped | None = None
+) -> Iterator[File | Unreadable]:
     """Find the files with rubric tests; a named file of another name is an error."""
-    from rubric_lint.project.files import Unreadable, find, tidy  # noqa: PLC0415
     from rubric_lint.testing.reading import is_test_file  # noqa: PLC0415
 
     paths = list(paths)
@@ -327,10 +324,9 @@ def find_tests(
 
 
 def _run_all(
-    runner: "Runner", files: "Iterable[File | Unreadable]", *, coverage: bool, mutate: bool
+    runner: "Runner", files: Iterable[File | Unreadable], *, coverage: bool, mutate: bool
 ) -> "Iterator[tuple[File | Unreadable, FileOutcome]]":
     """Run every test file, then look at the rubrics that they test."""
-    from rubric_lint.project.files import Unreadable  # noqa: PLC0415
     from rubric_lint.testing.reviewing import review  # noqa: PLC0415
 
     for file in files:
@@ -357,13 +353,9 @@ def _list_notes(runner: "Runner") -> Iterator[str]:
 
 
 def _look_for_changes(
-    files: "Iterable[File | Unreadable]", *, processes: int | None = None
-) -> "Iterator[tuple[File | Unreadable, Result]]":
+    files: Iterable[File | Unreadable], *, processes: int | None = None
+) -> Iterator[tuple[File | Unreadable, Result]]:
     """Yield an empty result for each file: all tests are run again when anything changes."""
-    from rubric_lint.finding import Result  # noqa: PLC0415
-    from rubric_lint.project.files import File  # noqa: PLC0415
-    from rubric_lint.text.source import Source  # noqa: PLC0415
-
     del processes
     for file in files:
         yield file, Result(Source(file.name if isinstance(file, File) else file.path, ""), ())
