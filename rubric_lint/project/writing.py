@@ -84,7 +84,7 @@ def _open_whole(name: str, *how: Any, **options: Any) -> Iterator[Any]:
                 descriptor, beside = os.open(path, os.O_WRONLY), path
         except (OSError, ValueError, RuntimeError) as fault:  # RuntimeError: circular links, before Python 3.13
             raise WriteError(_explain(name, fault)) from None
-        with _naming(name):
+        with naming(name):
             with os.fdopen(descriptor, *how, **options) as stream:
                 yield stream
                 stream.flush()
@@ -127,7 +127,7 @@ class PartFile:
         Raises:
             OSError: if the rest cannot be written; it names the file.
         """
-        with _naming(self.name):
+        with naming(self.name):
             self.stream.flush()
             if self.part:
                 os.fsync(self.stream.fileno())
@@ -160,7 +160,7 @@ def _writable_mode(path: Path) -> int | None:
 
 
 @contextlib.contextmanager
-def _naming(name: str) -> Iterator[None]:
+def naming(name: str) -> Iterator[None]:
     """Name the file in an error, not the temporary file beside it, which the user does not know."""
     try:
         yield

@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, closing, nullcontext, suppress
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from rubric_lint.messages import Causes, UserError
 from rubric_lint.outputs.blocks import InputError
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.project.opening import open_stream
-from rubric_lint.project.writing import PartFile, WriteError
+from rubric_lint.project.writing import PartFile, WriteError, naming
 from rubric_lint.report.scores import FORMS, Compact, check_name, count_errors, open_results
 from rubric_lint.run.batch import count_processors
 from rubric_lint.run.console import Progress, complain
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rubric_lint.agree.runs import Matcher, OtherRun
     from rubric_lint.engines.cluster import Done, Folder, Plan, Worker
     from rubric_lint.report.assessment import Assessed
-    from rubric_lint.report.html import Extras, HtmlReport, Records
+    from rubric_lint.report.html import Extras, HtmlReport
 
 
 _HALF = {Exit.INTERRUPTED: ", interrupted", Exit.USAGE: ", without files that cannot be read"}
@@ -70,17 +70,15 @@ def score_files(
     def write(text: str) -> None:
         if shares_terminal:
             progress.clear()
-        write_all(text.encode("utf-8", "backslashreplace"))
+        write_all(text)
 
     writer = results or (Compact(write, rubrics) if given.compact else FORMS[form](write, make_style()))
-    page = start_report(rubrics, extras) if extras and given.report else None
-    other = extras.other if extras else None
-    watched = page or make_matcher(other)
+    page, other = (extras.page, extras.other) if extras else (None, None)
     scoring = Scoring(
         rubrics,
         writer.add,
         progress,
-        watched,
+        page or (extras and extras.matcher),
         several=len(outputs) > 1,
         extract=Extract(given.extract),
         mapping=given.mapping,
@@ -174,8 +172,9 @@ def _score_streams(scoring: Scoring, outputs: tuple[str, ...], progress: Progres
     return code
 
 
-def write_all(data: bytes) -> None:
-    """Write every byte to stdout; Python's buffered writer can lose the rest of a write that a signal interrupts."""
+def write_all(text: str) -> None:
+    """Write all of a text to stdout; Python's buffered writer can lose the rest of a write that a signal interrupts."""
+    data = text.encode("utf-8", "backslashreplace")
     try:
         descriptor = sys.stdout.fileno()
     except OSError:  # not backed by a file, so writes are complete
@@ -228,18 +227,18 @@ class ResultOutput:
             self._file = PartFile(name)
         except WriteError as fault:
             raise click.UsageError(f"--output: {name}: {fault}") from None
-        with self._naming():
+        with naming(self._file.name):
             self._writer = open_results(name, self._file.stream, rubrics, compact=compact)
 
     def add(self, results: list[str]) -> None:
         """Write some results, each a line of JSON."""
         self._count(results)
-        with self._naming():
+        with naming(self._file.name):
             self._writer.add(results)
 
     def end(self, _totals: Totals, _more: "Mapping[str, Any]") -> None:
         """Write what is not written yet."""
-        with self._naming():
+        with naming(self._file.name):
             self._writer.end()
         if count := self._writer.formulas:
             told = "1 id begins" if count == 1 else f"{count:,} ids begin"
@@ -262,23 +261,18 @@ class ResultOutput:
         if self._file.part:
             complain(f"{self._file.name} was not written; {self._file.part} has the results so far")
 
-    @contextmanager
-    def _naming(self) -> Iterator[None]:
-        """Name the file in an error."""
-        try:
-            yield
-        except OSError as fault:
-            fault.filename = self._file.name
-            raise
-
 
 class Prepared(NamedTuple):
-    """What the report needs before the first output: the other run, if it is compared with one, and what it says."""
+    """What a run needs before the first output: the page, what it says, and the other run, if it is compared with one.
+
+    Without a page, `matcher` joins the results with the other run.
+    """
 
     other: "OtherRun | None"
     told: "Extras"
-    name: str = ""
-    records: "Records | None" = None
+    name: str
+    page: "HtmlReport | None"
+    matcher: "Matcher | None"
 
     def warnings(self) -> "Iterator[str]":
         """Yield warnings about the other run."""
@@ -289,24 +283,22 @@ class Prepared(NamedTuple):
 def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared | None:
     """Read the other run and the labels before the first output; return None, after saying why, if one is unusable."""
     from rubric_lint.cli.score.agree import measure_agreement, read_chunks  # noqa: PLC0415
-    from rubric_lint.report.html import Extras  # noqa: PLC0415
+    from rubric_lint.report.html import MOST_TEXT, Extras, HtmlReport, Records  # noqa: PLC0415
 
     told = Extras(made=_read_date())
-    other = records = None
+    other = records = matcher = None
     compare, labels = given.compare, given.labels
     if compare is not None:
-        from rubric_lint.agree.runs import OtherRun  # noqa: PLC0415
+        from rubric_lint.agree.runs import Matcher, OtherRun  # noqa: PLC0415
 
-        if given.report:
-            from rubric_lint.report.html import MOST_TEXT, Records  # noqa: PLC0415  (loads the template engine)
-
-            records = Records("other-records", MOST_TEXT // 2)
+        records = Records("other-records", MOST_TEXT // 2) if given.report else None
         other = OtherRun(rubrics, Extract(given.extract), records.add if records else lambda _: None)
         if not other.read(read_chunks(compare)):
             if records:
                 records.close()
             complain(f"--compare: {label(compare)}: no outputs found")
             return None
+        matcher = Matcher(other)
         told = told._replace(other=label(compare) if compare == STDIN else Path(compare).name)
     if labels:
         others = (compare,) if compare and other and other.is_by_our_rubrics else ()
@@ -314,7 +306,10 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
         if agreement is None:
             return None
         told = told._replace(agreement=agreement)
-    return Prepared(other, told, label(compare or ""), records)
+    page = None
+    if given.report:
+        page = HtmlReport(rubrics, other, records, text=MOST_TEXT // (2 if records else 1))
+    return Prepared(other, told, label(compare or ""), page, matcher)
 
 
 _MOST_ASSESSED = 64 << 20
@@ -354,22 +349,6 @@ def _read_date() -> date:
         raise click.UsageError(f"SOURCE_DATE_EPOCH: {given!r} is not a number of seconds since 1970") from None
 
 
-def make_matcher(other: "OtherRun | None") -> "Matcher | None":
-    """Return what joins the results with the other run, if there is one."""
-    if other is None:
-        return None
-    from rubric_lint.agree.runs import Matcher  # noqa: PLC0415
-
-    return Matcher(other)
-
-
-def start_report(rubrics: Mapping[str, ScoringRubric], extras: "Prepared") -> "HtmlReport":
-    """Return an empty report."""
-    from rubric_lint.report.html import MOST_TEXT, HtmlReport  # noqa: PLC0415
-
-    return HtmlReport(rubrics, extras.other, extras.records, text=MOST_TEXT // (2 if extras.records else 1))
-
-
 def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
     """Score files on a cluster, as far as no earlier run did; write all totals and warnings; return the exit code."""
     from rubric_lint.engines import NEEDS_RAY  # noqa: PLC0415  (loads the scorer)
@@ -383,7 +362,7 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
 
     output, mapping = str(given.output), given.mapping
     form = given.form or ("table" if sys.stdout.isatty() else "jsonl")
-    writer = FORMS[form](lambda text: write_all(text.encode("utf-8", "backslashreplace")), make_style())
+    writer = FORMS[form](write_all, make_style())
     try:
         score = map_batches(rubrics, extract=given.extract)
         plan = make_plan(given.outputs, score, rubrics, extract=given.extract, mapping=mapping)
