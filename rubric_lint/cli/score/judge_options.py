@@ -245,8 +245,7 @@ class Access(NamedTuple):
 
     def part(self, first: int, last: int) -> Access:
         """Return how to call some of the models."""
-        part = slice(first, last)
-        return Access(self.calls[part], self.keys[part], self.are_default[part], self.headers[part])
+        return Access._make(each[first:last] for each in self)
 
     def connect(self, rpm: float | None = None, tpm: float | None = None, concurrency: int | None = None) -> Panel:
         """Return the panel. Models of one endpoint share its limits of requests and tokens per minute.
@@ -260,12 +259,11 @@ class Access(NamedTuple):
         from rubric_lint.judge.run import Panel  # noqa: PLC0415
 
         paces = {call.endpoint: Pace(rpm, tpm=tpm, concurrency=concurrency) for call in self.calls}
-        given = zip(self.calls, self.keys, self.headers, self.are_default, strict=True)
         try:
             return Panel(
                 [
                     Endpoint(call, key, paces[call.endpoint], headers=headers, takes_variables=is_default)
-                    for call, key, headers, is_default in given
+                    for call, key, is_default, headers in zip(*self, strict=True)
                 ]
             )
         except ClientError as fault:
@@ -296,14 +294,10 @@ def find_access(models: Sequence[Model], asking: Mapping[str, Any], *, sends: bo
     default = Call("", asking.get("base_url")).endpoint
     are_default = [call.endpoint == default for call in calls]
     literal, secret = asking.get("headers") or {}, asking.get("secret_headers") or {}
-    # The headers are for the models at the default endpoint, or at the only one.
-    takes_headers = are_default if literal or secret else [False] * len(calls)
-    if (literal or secret) and not any(are_default):
-        if len({call.endpoint for call in calls}) > 1:
-            raise click.UsageError(
-                "--header is for the default endpoint, but each model has its own; run them one by one"
-            )
-        takes_headers = [True] * len(calls)
+    takes_headers: Sequence[bool] = [False] * len(calls)
+    if literal or secret:
+        fault = "--header is for the default endpoint, but each model has its own; run them one by one"
+        takes_headers = _find_shared(calls, are_default, fault)
     calls = [
         replace(call, headers=tuple(literal.items())) if takes else call
         for call, takes in zip(calls, takes_headers, strict=True)
@@ -313,6 +307,18 @@ def find_access(models: Sequence[Model], asking: Mapping[str, Any], *, sends: bo
     if sends:
         keys = _find_keys(models, calls, are_default, asking.get("api_key_env", ()), has_base_url=has_url)
     return Access(calls, keys, are_default, [secret if takes else {} for takes in takes_headers])
+
+
+def _find_shared(calls: Sequence[Call], are_default: Sequence[bool], fault: str) -> Sequence[bool]:
+    """Return which models get what is for the default endpoint, or for the only one; otherwise raise click.UsageError.
+
+    No other endpoint gets it.
+    """
+    if any(are_default):
+        return are_default
+    if len({call.endpoint for call in calls}) > 1:
+        raise click.UsageError(fault)
+    return [True] * len(calls)
 
 
 SEED = 1
@@ -346,23 +352,19 @@ def _find_keys(
     from rubric_lint.judge.endpoint import NO_KEY  # noqa: PLC0415
 
     common, own = _read_variables(models, calls, variables)
-    if common and not any(are_default):
-        if len({call.endpoint for call in calls}) > 1:
-            raise click.UsageError(
-                "--api-key-env does not say which model its key is for; write --api-key-env MODEL=NAME"
-            )
-        are_default = [True] * len(calls)
+    if common:
+        fault = "--api-key-env does not say which model its key is for; write --api-key-env MODEL=NAME"
+        are_default = _find_shared(calls, are_default, fault)
     if common and all(place in own for place, takes_common in enumerate(are_default) if takes_common):
         raise click.UsageError("--api-key-env names a key that no model would use: each has one of its own")
     keys = []
     for place, takes_common in enumerate(are_default):
         variable = own.get(place) or (common if takes_common else None)
-        if variable is None and not takes_common:
-            keys.append(NO_KEY)
-        else:
-            has_url = bool(models[place].url) or has_base_url
-            is_needed = variable is not None or not has_url
-            keys.append(_read_key(variable or KEY, models[place].name, is_needed=is_needed) or NO_KEY)
+        key = ""
+        if variable or takes_common:
+            is_needed = variable is not None or not (models[place].url or has_base_url)
+            key = _read_key(variable or KEY, models[place].name, is_needed=is_needed)
+        keys.append(key or NO_KEY)
     return keys
 
 
