@@ -155,7 +155,7 @@ def judge_answers(work: Work, batch: Batch | None = None) -> int:
     Raises:
         UserError: if they or earlier results cannot be used, or the package that calls endpoints is missing.
     """
-    from rubric_lint.cli.score.judging import BatchWork, open_store, run_batch, run_judge  # noqa: PLC0415
+    from rubric_lint.cli.score.judging import BatchWork, open_store, run_judge  # noqa: PLC0415
     from rubric_lint.judge.journal import JournalError  # noqa: PLC0415
     from rubric_lint.project.writing import WriteError  # noqa: PLC0415
 
@@ -176,7 +176,7 @@ def judge_answers(work: Work, batch: Batch | None = None) -> int:
                 journal = opened.enter_context(results.renewing())
                 left -= len(journal.judged)
             if isinstance(panel, Batch):
-                code = run_batch(panel, BatchWork(source, journal, work.access.calls, plan), left, work.limit.prices)
+                code = BatchWork(panel, source, journal, work.access.calls, plan).run(left, work.limit.prices)
             elif left or not work.is_again:
                 _report_requests(source, journal, work, left)
                 store = (

@@ -19,7 +19,7 @@ from click.core import ParameterSource
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, holds_secret
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Plan, Request, list_requests
+from rubric_lint.judge.asking import Plan, list_requests
 from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, check_form, write_batch
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.journal import Journal
@@ -312,39 +312,87 @@ _MOST_NAMED = 20
 
 
 class BatchWork:
-    """The answers of a run, and the requests that it has for them."""
+    """A batch of requests in the place of a run that sends them: the answers, and what judges them.
 
-    def __init__(self, source: AnswersFile, journal: Journal, calls: Sequence[Call], plan: Plan) -> None:
-        self.source = source
-        self.journal = journal
-        self.calls = calls
-        # A batch has one attempt: what it returned is all there is.
-        self.plan = replace(plan, max_attempts=1, concurrency=1)
-        self.judged = set(journal.judged)
+    It is what `JudgeRun` asks of its results, and notes which answers got a record.
+    """
 
-    def list_all(self) -> Iterator[Request]:
-        """Yield the requests for all answers."""
-        for answer in self.source.read():
-            yield from list_requests(answer, self.calls, self.plan)
-
-    def list_left(self, call: Call) -> Iterator[Request]:
-        """Yield the requests to one model for the answers that have no result."""
-        for answer in self.source.read():
-            if answer.key not in self.judged:
-                yield from list_requests(answer, [call], self.plan)
-
-
-class _Noting:
-    """A results file that notes which answers got a record."""
-
-    def __init__(self, journal: Journal, written: set[str]) -> None:
+    def __init__(self, batch: Batch, source: AnswersFile, journal: Journal, calls: Sequence[Call], plan: Plan) -> None:
         self.judged = journal.judged
-        self._journal = journal
-        self._written = written
+        self._batch, self._source, self._journal, self._calls = batch, source, journal, calls
+        # A batch has one attempt: what it returned is all there is.
+        self._plan = replace(plan, max_attempts=1, concurrency=1)
+        self._written: set[str] = set()
 
     def append(self, record: Mapping[str, Any]) -> None:
+        """Write a record, which can be made again at no cost."""
         self._journal.append(record, is_costly=False)
         self._written.add(json.dumps(record["id"]))
+
+    def run(self, left: int, prices: Prices | None) -> Exit:
+        """Read the results of a batch, then write the requests that are left, as far as the options ask for it.
+
+        `left` is the number of answers without a record.
+        """
+        code = Exit.CLEAN
+        with ExitStack() as opened:
+            results = opened.enter_context(BatchResults(self._batch.results)) if self._batch.results else None
+            if results is not None:
+                code = self._read_results(results, left, prices)
+            if self._batch.requests:
+                self._write_requests(results, self._batch.requests)
+        return code
+
+    def _read_results(self, results: BatchResults, left: int, prices: Prices | None) -> Exit:
+        """Write a record for each answer whose results are all there."""
+        for fault in results.unreadable[:_MOST_NAMED]:
+            complain(fault)
+        if (more := len(results.unreadable) - _MOST_NAMED) > 0:
+            complain(f"{counted(more, 'more line')} that cannot be read")
+        panel = Panel([BatchAsker(call, results) for call in self._calls], is_live=False)
+        advice = "the answers without a result are still to be judged; --batch-requests writes only those"
+        advice = "" if self._batch.requests else advice
+        limit = Limit(prices=prices)
+        code = run_judge(panel, self, self._source.read(), left, self._plan, limit=limit, advice=advice)
+        every = (each for answer in self._source.read() for each in list_requests(answer, self._calls, self._plan))
+        foreign = results.list_foreign(every)
+        differ = "because the answers, the rubric, the model or an option differ"
+        for names, noun, one, several, what in (
+            (foreign, "result", "belongs", "belong", f"to no request of this run, {differ}: not used"),
+            (results.doubled, "request", "has", "have", "several results, which are the same: the first counts"),
+            (results.contradicting, "request", "has", "have", "several results, which differ: not used"),
+        ):
+            if names:
+                first, more = sorted(names)[:3], len(names) - 3
+                ids = join_words([*first, f"{more:,} more"] if more > 0 else first)
+                complain(f"{counted(len(names), noun)} {one if len(names) == 1 else several} {what} ({ids})")
+        is_clean = not (results.unreadable or foreign or results.doubled or results.contradicting)
+        return code if is_clean else max(code, Exit.FOUND)
+
+    def _write_requests(self, results: BatchResults | None, path: Path) -> None:
+        """Write the requests that have no reply; those of each model to files of their own, as providers ask."""
+        number = 1
+        for call in self._calls:
+            requests = (
+                each
+                for answer in self._source.read()
+                if answer.key not in self.judged and answer.key not in self._written
+                for each in list_requests(answer, [call], self._plan)
+                if not (results and results.has_reply(each.name))
+            )
+            try:
+                files, count = write_batch(requests, path, self._batch.form, self._batch.size, number)
+            except WriteError as fault:
+                raise click.UsageError(f"--batch-requests: {path}: {fault}") from None
+            except BatchError as fault:
+                raise click.UsageError(f"--batch-requests: {fault}") from None
+            if files:
+                number += len(files)
+                names = join_words([visible(str(file)) for file in files])
+                model = f" to `{visible(call.model)}`" if len(self._calls) > 1 else ""
+                click.echo(f"{counted(count, 'request')}{model} written to {names}; nothing was sent", err=True)
+        if number == 1:
+            click.echo("no requests are left to write", err=True)
 
 
 def check_batch(batch: Batch, calls: Iterable[Call]) -> None:
@@ -353,70 +401,3 @@ def check_batch(batch: Batch, calls: Iterable[Call]) -> None:
         check_form(batch.form, calls)
     except BatchError as fault:
         raise click.UsageError(str(fault)) from None
-
-
-def run_batch(batch: Batch, work: BatchWork, left: int, prices: Prices | None) -> Exit:
-    """Read the results of a batch, then write the requests that are left, as far as the options ask for it.
-
-    `left` is the number of answers without a record.
-    """
-    code = Exit.CLEAN
-    with ExitStack() as opened:
-        results = opened.enter_context(BatchResults(batch.results)) if batch.results else None
-        if results is not None:
-            code = _read_results(results, work, left, prices, writes=batch.requests is not None)
-        if batch.requests:
-            _write_requests(work, results, batch.requests, batch)
-    return code
-
-
-def _read_results(results: BatchResults, work: BatchWork, left: int, prices: Prices | None, *, writes: bool) -> Exit:
-    """Write a record for each answer whose results are all there."""
-    for fault in results.unreadable[:_MOST_NAMED]:
-        complain(fault)
-    if (more := len(results.unreadable) - _MOST_NAMED) > 0:
-        complain(f"{counted(more, 'more line')} that cannot be read")
-    panel = Panel([BatchAsker(call, results) for call in work.calls], is_live=False)
-    advice = "" if writes else "the answers without a result are still to be judged; --batch-requests writes only those"
-    code = run_judge(
-        panel,
-        _Noting(work.journal, work.judged),
-        work.source.read(),
-        left,
-        work.plan,
-        limit=Limit(prices=prices),
-        advice=advice,
-    )
-    foreign = results.list_foreign(work.list_all())
-    differ = "because the answers, the rubric, the model or an option differ"
-    for names, noun, one, several, what in (
-        (foreign, "result", "belongs", "belong", f"to no request of this run, {differ}: not used"),
-        (results.doubled, "request", "has", "have", "several results, which are the same: the first counts"),
-        (results.contradicting, "request", "has", "have", "several results, which differ: not used"),
-    ):
-        if names:
-            first, more = sorted(names)[:3], len(names) - 3
-            ids = join_words([*first, f"{more:,} more"] if more > 0 else first)
-            complain(f"{counted(len(names), noun)} {one if len(names) == 1 else several} {what} ({ids})")
-    is_clean = not (results.unreadable or foreign or results.doubled or results.contradicting)
-    return code if is_clean else max(code, Exit.FOUND)
-
-
-def _write_requests(work: BatchWork, results: BatchResults | None, path: Path, batch: Batch) -> None:
-    """Write the requests that have no reply; those of each model to files of their own, as providers ask."""
-    number = 1
-    for call in work.calls:
-        requests = (each for each in work.list_left(call) if not (results and results.has_reply(each.name)))
-        try:
-            files, count = write_batch(requests, path, batch.form, batch.size, number)
-        except WriteError as fault:
-            raise click.UsageError(f"--batch-requests: {path}: {fault}") from None
-        except BatchError as fault:
-            raise click.UsageError(f"--batch-requests: {fault}") from None
-        if files:
-            number += len(files)
-            names = join_words([visible(str(file)) for file in files])
-            model = f" to `{visible(call.model)}`" if len(work.calls) > 1 else ""
-            click.echo(f"{counted(count, 'request')}{model} written to {names}; nothing was sent", err=True)
-    if number == 1:
-        click.echo("no requests are left to write", err=True)

@@ -15,7 +15,7 @@ from rubric_lint.cli.options import watch as watch_files
 from rubric_lint.cli.output import choose_format, escape_what_cannot_be_encoded, make_style, open_report, spare
 from rubric_lint.cli.score.judge_options import find_access, make_plan
 from rubric_lint.finding import Result
-from rubric_lint.messages import UserError, join_words, visible
+from rubric_lint.messages import UserError, join_words, list_names, visible
 from rubric_lint.project.files import File, Skipped, Unreadable, find, tidy
 from rubric_lint.project.repository import name_schema
 from rubric_lint.project.settings import Overrides, SettingsFinder
@@ -134,9 +134,6 @@ def _relate(path: str, target: str) -> str:
     return Path(os.path.relpath(path, folder or ".")).as_posix()
 
 
-_MOST_NAMED = 5
-
-
 def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: Given) -> Exit:
     """Have models judge what the tests of files need, and return the exit code of that; say the requests before."""
     from rubric_lint.scoring.scorer import name_models  # noqa: PLC0415
@@ -196,11 +193,9 @@ def _keep_possible(path: str, needed: "list[Needed]") -> "list[Needed]":
 
 
 def _tell_unjudged(needed: "list[Needed]", why: str) -> None:
-    if not needed:
-        return
-    more = len(needed) - _MOST_NAMED
-    named = [f"`{need.test.id}`" for need in needed[:_MOST_NAMED]] + ([f"{more} more"] if more > 0 else [])
-    complain(f"{needed[0].file.name}: not recorded, {why}: {join_words(named)}")
+    if needed:
+        named = list_names([str(need.test.id) for need in needed])
+        complain(f"{needed[0].file.name}: not recorded, {why}: {named}")
 
 
 _CLASHES = "\n".join(
