@@ -50,12 +50,9 @@ def _list_answers(tested: Tested, criterion: ScoringCriterion, given: set[Answer
         yield Target("answer", spot, True in given, "met", values)
         yield Target("answer", spot, False in given, "missed", values)
         return
-    spots: dict[RubricPart, list[int]] = {}
-    for grade in criterion.grades:
-        spots.setdefault(tested.places.answer(criterion.id, grade.answer), []).append(int(grade.answer))
     kind = "level" if tested.rubric.shape is Shape.LEVELS else "band"
     name = "" if tested.rubric.shape is Shape.HOLISTIC else f" for `{criterion.id}`"
-    for spot, answers in spots.items():
+    for spot, answers in tested.list_bands(criterion).items():
         values = {"level": str(answers[0]), "scores": name_scores(answers), "of_criterion": name}
         yield Target(kind, spot, bool(given.intersection(answers)), kind, values)
 
@@ -133,12 +130,8 @@ def _find_bad(criterion: ScoringCriterion, tested: Tested) -> frozenset[AnswerVa
     if missed:
         return missed
     best = criterion.grades[-1].answer
-    top = tested.places.answer(criterion.id, best)
-    if isinstance(best, bool):
-        return frozenset([False])
-    return frozenset(
-        grade.answer for grade in criterion.grades if tested.places.answer(criterion.id, grade.answer) != top
-    )
+    bands = tested.list_bands(criterion).values() or [[False]]
+    return frozenset(answer for answers in bands if best not in answers for answer in answers)
 
 
 _UNTESTED, _UNNOTICED = "untested", "unnoticed-change"

@@ -24,7 +24,7 @@ from rubric_lint.scoring.grading import (
     ScoringRubric,
     Verdict,
 )
-from rubric_lint.scoring.loading import Loaded, RubricError, RubricPlaces, load_models
+from rubric_lint.scoring.loading import Loaded, RubricError, RubricPart, RubricPlaces, load_models
 from rubric_lint.scoring.scorer import read_judged_by
 from rubric_lint.testing.reading import RubricTest, RubricTests, read_tests
 from rubric_lint.testing.recordings import Recording, Recordings, Verified, Verifier, read_recordings
@@ -242,6 +242,14 @@ class Tested:
     def path(self) -> str:
         """The file of the rubric."""
         return self.loaded.document.source.name
+
+    def list_bands(self, criterion: ScoringCriterion) -> dict[RubricPart, list[int]]:
+        """Return the scores of each band, or each level, by its place; none for a check."""
+        found: dict[RubricPart, list[int]] = {}
+        for grade in criterion.grades:
+            if not isinstance(grade.answer, bool):
+                found.setdefault(self.places.answer(criterion.id, grade.answer), []).append(grade.answer)
+        return found
 
 
 class Runner:

@@ -86,30 +86,17 @@ def _choose(tested: Tested, recorded: Sequence[Recorded]) -> list[Recorded]:
 def _list_reached(tested: Tested, result: Scored) -> Iterator[_Target]:
     yield "verdict", result.verdict
     for each in result.criteria:
-        name, grade = each.criterion.id, each.grade
-        if isinstance(grade.answer, bool):
-            yield name, grade.answer
-        else:
-            yield name, tested.places.answer(name, grade.answer)
+        name, answer = each.criterion.id, each.grade.answer
+        yield name, answer if isinstance(answer, bool) else tested.places.answer(name, answer)
 
 
 def _list_targets(tested: Tested) -> Iterator[tuple[_Target, str]]:
     for criterion in tested.rubric.criteria:
-        for grade in criterion.grades:
-            if isinstance(grade.answer, bool):
-                yield (criterion.id, grade.answer), f"`{criterion.id}` {'met' if grade.answer else 'not met'}"
-        for answers in _split(tested, criterion):
+        for answer in (grade.answer for grade in criterion.grades if isinstance(grade.answer, bool)):
+            yield (criterion.id, answer), f"`{criterion.id}` {'met' if answer else 'not met'}"
+        for spot, answers in tested.list_bands(criterion).items():
             band = str(answers[0]) if len(answers) == 1 else f"{answers[0]} to {answers[-1]}"
-            yield (criterion.id, tested.places.answer(criterion.id, answers[0])), f"{band} for `{criterion.id}`"
-
-
-def _split(tested: Tested, criterion: ScoringCriterion) -> list[list[int]]:
-    """Return the scores of each band, or each level; none for a check."""
-    found: dict[RubricPart, list[int]] = {}
-    for grade in criterion.grades:
-        if not isinstance(grade.answer, bool):
-            found.setdefault(tested.places.answer(criterion.id, grade.answer), []).append(grade.answer)
-    return list(found.values())
+            yield (criterion.id, spot), f"{band} for `{criterion.id}`"
 
 
 def _write_test(tested: Tested, each: Recorded) -> Iterable[tuple[str, Any]]:
@@ -133,7 +120,7 @@ def _write_expected(tested: Tested, each: CriterionResult) -> AnswerValue | list
     answer = each.grade.answer
     if isinstance(answer, bool):
         return answer
-    answers = next(answers for answers in _split(tested, each.criterion) if answer in answers)
+    answers = next(answers for answers in tested.list_bands(each.criterion).values() if answer in answers)
     is_whole = answers == list(range(answers[0], answers[-1] + 1))
     return [answers[0], answers[-1]] if len(answers) > 1 and is_whole else answer
 
@@ -144,7 +131,7 @@ def _list_bands(tested: Tested, criterion: ScoringCriterion) -> Iterator[tuple[s
     if tested.rubric.shape is Shape.CHECKLIST:
         yield f"{criterion.id}-met", outcomes[True], True
         yield f"{criterion.id}-missed", f"not: {outcomes[False]}", False
-    for answers in _split(tested, criterion):
+    for answers in tested.list_bands(criterion).values():
         low, high = answers[0], answers[-1]
         if low == high:
             yield f"{criterion.id}-{low}", outcomes[low], low
