@@ -1,15 +1,14 @@
 """Find the settings for a file: from the nearest settings file above it, overridden by the command line."""
 
 # Paths are str here and in files.py: pathlib would cost a large run more than reading its files does.
-# Paths are str here, see settings.py.
 # ruff: noqa: PTH100, PTH109, PTH112, PTH113, PTH118, PTH120
 
 import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.finding import Severity
@@ -298,7 +297,15 @@ class Overrides(NamedTuple):
 _NO_OVERRIDES = Overrides()
 
 
-class _SettingsFields(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """One settings file: `origin` is its path, None for the defaults; patterns are relative to `root`.
+
+    `table` is the settings as written. `baseline` is the path of the baseline file, `judged` and `labels` are those of
+    judge outputs and of people's labels. With `require_rubrics`, a run that
+    finds no rubric fails; with `fail_on_unread`, one that does not read what looks like a rubric.
+    """
+
     root: str
     origin: str | None = None
     baseline: str | None = None
@@ -313,17 +320,9 @@ class _SettingsFields(NamedTuple):
     per_file_ignores: tuple[tuple[Patterns, frozenset[str]], ...] = ()
     versions: tuple[tuple[Patterns, str], ...] = ()
     shapes: "tuple[tuple[Patterns, Shape], ...]" = ()
-    everywhere: FileSettings = FileSettings()
-    table: Mapping[str, Any] = {}
-
-
-class Settings(_SettingsFields):
-    """One settings file: `origin` is its path, None for the defaults; patterns are relative to `root`.
-
-    `table` is the settings as written. `baseline` is the path of the baseline file, `judged` and `labels` are those of
-    judge outputs and of people's labels. With `require_rubrics`, a run that
-    finds no rubric fails; with `fail_on_unread`, one that does not read what looks like a rubric.
-    """
+    everywhere: FileSettings = field(default_factory=FileSettings)
+    table: Mapping[str, Any] = field(default_factory=dict)
+    _known: dict[tuple[object, ...], FileSettings] = field(default_factory=dict, init=False)
 
     @classmethod
     def from_table(cls, root: str, origin: str, table: Mapping[str, Any]) -> "Settings":
@@ -365,9 +364,9 @@ class Settings(_SettingsFields):
     def override(self, overrides: Overrides) -> "Settings":
         """Return these settings, overridden by the command line."""
         if overrides.select is None:
-            return self._replace(ignore=self.ignore | overrides.ignore)
+            return replace(self, ignore=self.ignore | overrides.ignore)
         # A rule that is selected on the command line runs even if the settings ignore it.
-        return self._replace(select=overrides.select, ignore=(self.ignore - overrides.select) | overrides.ignore)
+        return replace(self, select=overrides.select, ignore=(self.ignore - overrides.select) | overrides.ignore)
 
     def for_file(self, path: str | os.PathLike[str]) -> FileSettings:
         """Return the settings for the file at `path`; these must be its nearest."""
@@ -406,10 +405,6 @@ class Settings(_SettingsFields):
         """Return the formats whose `files` cover none of the files that were asked for so far."""
         used = {shape for known in self._known.values() for shape in known.shapes}
         return [shape for _, shape in self.shapes if shape not in used]
-
-    @cached_property
-    def _known(self) -> dict[tuple[object, ...], FileSettings]:
-        return {}
 
 
 def _read_shapes(root: str, tables: Iterable[Mapping[str, Any]]) -> "tuple[tuple[Patterns, Shape], ...]":
@@ -533,9 +528,6 @@ def shorten(path: str) -> str:
     return path.removeprefix(os.path.join(os.getcwd(), ""))
 
 
-DEFAULT = "default"
-
-
 def report_settings(path: str, finder: SettingsFinder) -> dict[str, Any]:
     """Return as JSON the settings in effect for the file or folder at `path`, and the rules that run and do not there.
 
@@ -552,12 +544,12 @@ def report_settings(path: str, finder: SettingsFinder) -> dict[str, Any]:
     settings = {}
     for name, schema in load("config/v1.json")["properties"].items():
         value = found.table.get(name, schema.get("default"))
-        sources = [file] if file and name in found.table else [DEFAULT]
+        sources = [file] if file and name in found.table else ["default"]
         if name == "select" and overrides.select is not None:
             value, sources = sorted(overrides.select), ["--select"]
         elif name == "ignore" and overrides.ignore:
             value = sorted({*(value or ()), *overrides.ignore})
-            sources = [*(source for source in sources if source != DEFAULT), "--ignore"]
+            sources = [*(source for source in sources if source != "default"), "--ignore"]
         settings[name] = {"value": value, "sources": sources}
     of_path = found.for_file(path)
     rules: dict[str, list[str]] = {"on": [], "off": []}

@@ -43,7 +43,7 @@ from rubric_lint.lint.engine import examine_file
 from rubric_lint.messages import UserError, list_names, visible
 from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.project.files import STDIN, File, Unreadable, read
-from rubric_lint.project.settings import SettingsFinder, claim_by_name, shorten
+from rubric_lint.project.settings import SettingsFinder, shorten
 from rubric_lint.report import assessment
 from rubric_lint.report.judged import word_records
 from rubric_lint.rules import BY_NAME
@@ -82,7 +82,7 @@ class Linted:
     """
 
     def __init__(self, name: str, finder: SettingsFinder) -> None:
-        settings = claim_by_name(name, finder.for_file(name))
+        settings = finder.for_file(name)
         self.file = File(name, with_deciding(settings))
         self.records: list[str] = []
         self.unmatched: list[dict[str, Any]] = []
