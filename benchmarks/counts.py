@@ -52,8 +52,8 @@ _LINT = """
 import atexit, sys
 ours = lambda: sum(name.partition(".")[0] == "rubric_lint" for name in sys.modules)
 atexit.register(lambda: print(ours(), file=sys.stderr))
-from rubric_lint.cli.lint.lint import main
-main()
+from rubric_lint.cli.start import lint
+lint()
 """
 
 

@@ -22,7 +22,7 @@ FEW = 10_000
 OBJECTS_RATE, FENCED_RATE = 150_000, 100_000
 """The outputs a second and core that are promised, from JSON Lines to JSON Lines, also with a report."""
 
-PROGRAM = "import sys; from rubric_lint.cli.score.score import main; main()"
+PROGRAM = "import sys; from rubric_lint.cli.start import score; score()"
 PARSE = "import json, sys\nfor line in open(sys.argv[1], 'rb'): json.loads(line)"
 RECODE = "import sys\nfrom msgspec import json\nfor line in open(sys.argv[1], 'rb'): json.encode(json.decode(line))"
 LOOK = "import sys\nfor line in open(sys.argv[1], 'rb'): line.decode()"

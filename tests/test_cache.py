@@ -245,7 +245,7 @@ def test_a_kept_result_is_the_result(suite):
 
 def test_it_is_cleared_by_one_command():
     run("a.yaml")
-    ask = [sys.executable, "-c", "from rubric_lint.cli.lint.lint import main; main()", "cache"]
+    ask = [sys.executable, "-c", "from rubric_lint.cli.start import lint; lint()", "cache"]
     said = [
         subprocess.run([*ask, word], check=True, capture_output=True, text=True).stdout for word in ("dir", "clear")
     ]

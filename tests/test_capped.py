@@ -159,6 +159,6 @@ def test_a_cache_file_with_a_sound_checksum_and_another_body_is_a_miss(tmp_path,
 def test_a_settings_file_of_dots_takes_little_memory(tmp_path):
     (tmp_path / "pyproject.toml").write_text("a." * 20_000 + "a = 1\n")
     code = "import resource; resource.setrlimit(resource.RLIMIT_AS, (400 << 20,) * 2)\n"
-    code += "from rubric_lint.cli.lint.lint import main; main()"
+    code += "from rubric_lint.cli.start import lint; lint()"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 2

@@ -45,7 +45,7 @@ rubrics:
 
 
 def command(name, *args):
-    program = f"import sys; sys.argv[0] = 'rubric-{name}'; from rubric_lint.cli.{name}.{name} import main; main()"
+    program = f"import sys; sys.argv[0] = 'rubric-{name}'; from rubric_lint.cli.start import {name}; {name}()"
     return [sys.executable, "-c", program, *args]
 
 

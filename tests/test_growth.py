@@ -87,8 +87,8 @@ def tell():
     peak = re.search(r'VmHWM:\\s*(\\d+)', open('/proc/self/status').read())
     print(time.process_time(), int(peak[1]) / 1024, file=sys.stderr)
 atexit.register(tell)
-from rubric_lint.cli.lint.lint import main
-main()
+from rubric_lint.cli.start import lint
+lint()
 """
 
 

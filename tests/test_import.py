@@ -196,7 +196,7 @@ def test_stdin_has_the_kind_that_its_name_says():
     assert (code, written, told.startswith("<stdin>: is not a file with tables; ")) == (2, "", True)
 
 
-PROGRAM = "from rubric_lint.cli.lint.lint import main; main()"
+PROGRAM = "from rubric_lint.cli.start import lint; lint()"
 
 
 @pytest.mark.slow

@@ -337,7 +337,7 @@ def test_folders_are_searched_for_programs_that_hold_rubrics(said):
     said(listed[1], listed[1])
 
 
-FIX = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix.fix import main; main()"
+FIX = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.start import fix; fix()"
 
 
 def test_programs_are_never_rewritten_and_rubric_fix_says_so(said):

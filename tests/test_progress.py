@@ -113,8 +113,8 @@ def interrupt(rubric):
 known = engine.checks_for
 engine.checks_for = lambda signs: (*known(signs), ("interrupting", interrupt))
 sys.argv[0] = "rubric-{0}"
-from rubric_lint.cli.{0}.{0} import main
-main()
+from rubric_lint.cli import start
+start.{0}()
 """
 OLD = "rubrics:\n  - id: {}\n    description: States the result.\n"
 

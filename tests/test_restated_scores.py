@@ -70,7 +70,7 @@ def test_the_mean_is_that_of_healthbench(drawn, is_repeated):
     assert [each.mean for each in totals.rubrics.values()] == [max(score, Fraction(0)) for score in theirs]
 
 
-PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"
+PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.start import score; score()"
 ROW = {"prompt_id": "p", "rubrics": [
     {"criterion": "Names the dose", "points": 2, "tags": []}, {"criterion": "Errs", "points": -3, "tags": []}
 ]}  # fmt: skip

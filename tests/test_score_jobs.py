@@ -29,7 +29,7 @@ rubrics:
   - {score_range: [0, 4], expected_outcome: Wrong}
   - {score_range: [5, 10], expected_outcome: Right}
 """
-PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"
+PROGRAM = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.start import score; score()"
 ROWS = 6_000
 FIELDS = ("uid", "response", "notes")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and process groups")

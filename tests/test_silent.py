@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 ADVICE = read_cases(__file__)["ADVICE"]
 
-SCORE = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.score.score import main; main()"
+SCORE = "import sys; sys.argv[0] = 'rubric-score'; from rubric_lint.cli.start import score; score()"
 
 GOOD = "rubrics:\n  - {id: a, expected_outcome: States the result.}\n"
 NO_FIELD = "no rubrics found: no field of a known format found"
@@ -251,7 +251,7 @@ def test_near_misses_are_the_same_with_several_processes():
 @pytest.mark.parametrize("program", ["fix", "format"])
 def test_what_is_not_read_is_told_by_programs_that_rewrite(program, said):
     write(a=SINGULAR, b=GOOD)
-    fix = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix.fix import main; main()"
+    fix = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.start import fix; fix()"
     _, errors, code = call(program=fix) if program == "fix" else call("format")
     assert code == 0
     said(errors)
@@ -341,7 +341,7 @@ def test_every_command_reads_what_the_linter_reads(text, program):
 def test_a_fix_says_that_there_was_nothing_to_fix():
     write(a="x: 1\n", b="rubric: [{criterion: a}]\n")
     Path("d.md").write_text("# The rubric\n", "utf-8")
-    fix = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.fix.fix import main; main()"
+    fix = "import sys; sys.argv[0] = 'rubric-fix'; from rubric_lint.cli.start import fix; fix()"
     output, errors, code = call("a.yaml", "b.yaml", "d.md", program=fix)
     told = "0 rubrics found in 2 files, so there was nothing to fix.\n"
     skipped = (

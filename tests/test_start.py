@@ -13,8 +13,8 @@ PROGRAM = """
 import atexit, sys, click
 before = set(sys.modules)
 atexit.register(lambda: print(*sorted(set(sys.modules) - before), file=sys.stderr))
-from rubric_lint.cli.lint.lint import main
-main()
+from rubric_lint.cli.start import lint
+lint()
 """
 
 SLOW = {

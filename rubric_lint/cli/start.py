@@ -35,8 +35,9 @@ def _start(program: str) -> "NoReturn":
     end_on_interrupt()
     from importlib import import_module  # noqa: PLC0415  (after Ctrl+C is taken care of)
 
-    import_module(f"rubric_lint.cli.{program}.{program}").main()
-    raise AssertionError  # `main` ends the process
+    cli = import_module(f"rubric_lint.cli.{program}.{program}").cli
+    import_module("rubric_lint.cli.commands").launch(cli, f"rubric-{program}")
+    raise AssertionError  # `launch` ends the process
 
 
 def lint() -> "NoReturn":

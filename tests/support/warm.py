@@ -28,8 +28,8 @@ from rubric_lint.cli import start as installed
 from rubric_lint.project import repository
 from rubric_lint.run import git
 
-LINT = "import sys; sys.argv[0] = 'rubric-lint'; from rubric_lint.cli.lint.lint import main; main()"
-MAIN = re.compile(r"import sys; sys.argv\[0\] = '(rubric-\w+)'; from rubric_lint.cli.(\w+).\2 import main; main\(\)")
+LINT = "import sys; sys.argv[0] = 'rubric-lint'; from rubric_lint.cli.start import lint; lint()"
+MAIN = re.compile(r"import sys; sys.argv\[0\] = '(rubric-\w+)'; from rubric_lint.cli.start import (\w+); \2\(\)")
 PROGRAMS = {f"rubric-{name}": getattr(installed, name) for name in ("lint", "fix", "score", "test")}
 STREAMS = ("stdin", "stdout", "stderr")
 NOT_LOADED = tuple(f"rubric_lint.{name}" for name in ("__main__", "mcp", "arrow", "engines", "outputs.parquet"))

@@ -1,11 +1,11 @@
 """Define the commands that rewrite rubrics: `rubric-fix` updates them to the current format, `format` orders them."""
 
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubric_lint.cli.commands import Exit, launch
+from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import Given, check_names, command
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style, wants_color
 from rubric_lint.run.console import Progress, complain
@@ -175,6 +175,5 @@ def format_files(given: Given) -> int:
     return Exit.of(crashed=totals.crashes, failed=failed, found=is_dry and totals.changed)
 
 
-def main() -> NoReturn:
-    """Run `rubric-fix` as a program."""
-    launch(fix, "rubric-fix")
+cli = fix
+"""The program."""

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubric_lint.cli.commands import COMMANDS, DefaultGroup, Exit, launch
+from rubric_lint.cli.commands import COMMANDS, DefaultGroup, Exit
 from rubric_lint.cli.options import (
     TEXT_FORMATS,
     Given,
@@ -470,8 +470,3 @@ def _fix(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit:
 
 cli = DefaultGroup("rubric-lint", default=check, late=tuple(name for name in COMMANDS if name != "check"))
 """The program with all its commands."""
-
-
-def main() -> NoReturn:
-    """Run `rubric-lint` as a program."""
-    launch(cli, "rubric-lint")

@@ -2,11 +2,10 @@
 
 from fractions import Fraction
 from pathlib import Path
-from typing import NoReturn
 
 import click
 
-from rubric_lint.cli.commands import DefaultGroup, Exit, launch
+from rubric_lint.cli.commands import DefaultGroup, Exit
 from rubric_lint.cli.options import Given, command
 from rubric_lint.cli.score.options import check_mapping, find_files, load, require_readable
 from rubric_lint.messages import UserError
@@ -157,8 +156,3 @@ cli = DefaultGroup(
     more={"schema": "score.prompt:schema"},
 )
 """The program, with the commands that work on judge outputs."""
-
-
-def main() -> NoReturn:
-    """Run `rubric-score` as a program."""
-    launch(cli, "rubric-score")

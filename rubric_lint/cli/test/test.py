@@ -5,11 +5,11 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubric_lint.cli.commands import DefaultGroup, Exit, launch
+from rubric_lint.cli.commands import DefaultGroup, Exit
 from rubric_lint.cli.options import JUDGING, Given, check_watch, command, write_figures
 from rubric_lint.cli.options import watch as watch_files
 from rubric_lint.cli.output import choose_format, escape_what_cannot_be_encoded, make_style, open_report, spare
@@ -358,8 +358,3 @@ def _look_for_changes(
 
 cli = DefaultGroup("test", default=run_tests, commands=[init])
 """The program, and the command of `rubric-lint`."""
-
-
-def main() -> NoReturn:
-    """Run `rubric-test` as a program."""
-    launch(cli, "rubric-test")
