@@ -242,9 +242,8 @@ def test_a_word_near_to_a_command_leads_to_the_command_to_type(line, meant, tmp_
 def test_what_words_and_options_of_other_tools_stand_for_exists_and_they_do_not():
     options = {path: {opt for param in command.params for opt in param.opts} for path, command in PATHS.items()}
     for foreign, ours in SYNONYMS.items():
-        for each in ours:
-            assert [path for path, known in options.items() if each.split()[0] in known], each
-        assert not [path for path, known in options.items() if {foreign, ours[0].split()[0]} <= known]
+        assert [path for path, known in options.items() if ours.split()[0] in known], ours
+        assert not [path for path, known in options.items() if {foreign, ours.split()[0]} <= known]
     for word, line in ALIASES.items():
         name, *rest = line.split() or [""]
         path = " ".join(["rubric-lint", *word.split()[:-1], name]).removesuffix(" --version").strip()

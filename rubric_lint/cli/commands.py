@@ -9,7 +9,7 @@ import re
 import shlex
 import signal
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from importlib import import_module
 from io import StringIO
@@ -197,31 +197,31 @@ ALIASES = {
 """Words that people type, and what they do instead; a word of two is looked for in a group of commands."""
 
 SYNONYMS = {
-    "--disable": ("--ignore",),
-    "--dry-run": ("--diff",),
-    "--enable": ("--select",),
-    "--extend-ignore": ("--ignore",),
-    "--extend-select": ("--select",),
-    "--json": ("--format json",),
-    "--list-files": ("--show-files",),
-    "--list-rules": ("--rules",),
-    "--max-warnings": ("--fail-on warning",),
-    "--no-color": ("--color never",),
-    "--out": ("--output",),
-    "--output-file": ("--output",),
-    "--output-format": ("--format",),
-    "--print-config": ("--show-settings",),
-    "--rule": ("--select",),
-    "--show-config": ("--show-settings",),
-    "--stats": ("--statistics",),
-    "--stdin-file-path": ("--stdin-filename",),
-    "--strict": ("--fail-on warning",),
-    "--threshold": ("--pass",),
-    **{f"--{name}-field": (f"--map {name}=",) for name in ("id", "answer", "question", "reference", "rubric")},
-    "-f": ("--format",),
-    "-i": ("--fix",),
-    "-v": ("--version",),
-    "-V": ("--version",),
+    "--disable": "--ignore",
+    "--dry-run": "--diff",
+    "--enable": "--select",
+    "--extend-ignore": "--ignore",
+    "--extend-select": "--select",
+    "--json": "--format json",
+    "--list-files": "--show-files",
+    "--list-rules": "--rules",
+    "--max-warnings": "--fail-on warning",
+    "--no-color": "--color never",
+    "--out": "--output",
+    "--output-file": "--output",
+    "--output-format": "--format",
+    "--print-config": "--show-settings",
+    "--rule": "--select",
+    "--show-config": "--show-settings",
+    "--stats": "--statistics",
+    "--stdin-file-path": "--stdin-filename",
+    "--strict": "--fail-on warning",
+    "--threshold": "--pass",
+    **{f"--{name}-field": f"--map {name}=" for name in ("id", "answer", "question", "reference", "rubric")},
+    "-f": "--format",
+    "-i": "--fix",
+    "-v": "--version",
+    "-V": "--version",
 }
 """Options of other tools, and of earlier releases, and what they do here if a command has that option and value.
 
@@ -413,19 +413,17 @@ class Command(click.Command):
                 for name in (*param.opts, *param.secondary_opts)
             }
             name = unknown.option_name
-            for each in SYNONYMS.get(name, ()):
-                ours, *value = each.split()
-                at = next((at for at, arg in enumerate(given) if arg.partition("=")[0] == name), None)
-                if at is None or ours not in choices:
-                    continue
-                after = given[at].partition("=")[2:] if "=" in given[at] else given[at + 1 : at + 2]
-                rest = given[at + 1 + ("=" not in given[at]) :]
-                if value and value[0].endswith("="):  # one part of what ours takes
-                    return self.parse_args(ctx, [*given[:at], ours, value[0] + "".join(after), *rest])
-                if value and value[0] in choices[ours]:
-                    return self.parse_args(ctx, [*given[:at], ours, *value, *given[at + 1 :]])
+            ours, _, value = SYNONYMS.get(name, "").partition(" ")
+            at = next((at for at, arg in enumerate(given) if arg.partition("=")[0] == name), None)
+            if at is not None and ours in choices:
+                before, arg, after = given[:at], given[at], given[at + 1 :]
+                if value.endswith("="):  # one part of what ours takes
+                    after = [arg.partition("=")[2], *after] if "=" in arg else after or [""]
+                    return self.parse_args(ctx, [*before, ours, value + after[0], *after[1:]])
+                if value in choices[ours]:
+                    return self.parse_args(ctx, [*before, ours, value, *after])
                 if not value:
-                    return self.parse_args(ctx, [*given[:at], given[at].replace(name, ours, 1), *given[at + 1 :]])
+                    return self.parse_args(ctx, [*before, arg.replace(name, ours, 1), *after])
             known = [each for each in choices if each.startswith("--")]
             longer = [each for each in known if each.startswith(name) and name.startswith("--")]
             hint = f"; did you mean `{longer[0]}`?" if len(longer) == 1 else word_unknown(name, known)
@@ -486,22 +484,15 @@ _UNNAMED = ""
 class DefaultGroup(Group):
     """A group that runs its `default` command when the first argument names none, and shows its help.
 
-    The commands `late`, of `COMMANDS`, and `more`, at `module:function`, are loaded on first use.
+    The commands `late`, each at `module:function`, are loaded on first use.
     """
 
-    def __init__(
-        self,
-        *args: Any,
-        default: Command,
-        late: Sequence[str] = (),
-        more: Mapping[str, str] | None = None,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, *args: Any, default: Command, late: Mapping[str, str] = {}, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.help, self.short_help = default.help, default.short_help
         self.examples, self.exits = default.examples, default.exits
         self.default = default
-        self._late = {name: COMMANDS[name] for name in late} | dict(more or {})
+        self._late = late
         self.add_command(default)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

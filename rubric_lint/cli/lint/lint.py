@@ -468,5 +468,7 @@ def _fix(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit:
     return exit_code(totals)
 
 
-cli = DefaultGroup("rubric-lint", default=check, late=tuple(name for name in COMMANDS if name != "check"))
+cli = DefaultGroup(
+    "rubric-lint", default=check, late={name: place for name, place in COMMANDS.items() if name != "check"}
+)
 """The program with all its commands."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from rubric_lint.cli.commands import DefaultGroup, Exit
+from rubric_lint.cli.commands import COMMANDS, DefaultGroup, Exit
 from rubric_lint.cli.options import Given, command
 from rubric_lint.cli.score.options import check_mapping, find_files, load, require_readable
 from rubric_lint.messages import UserError
@@ -152,7 +152,9 @@ def merge(given: Given) -> int:
 cli = DefaultGroup(
     "cli",
     default=score,
-    late=("agree", "compile", "judge", "merge", "prompt"),
-    more={"schema": "score.prompt:schema"},
+    late={
+        **{name: COMMANDS[name] for name in ("agree", "compile", "judge", "merge", "prompt")},
+        "schema": "score.prompt:schema",
+    },
 )
 """The program, with the commands that work on judge outputs."""
