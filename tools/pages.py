@@ -83,7 +83,7 @@ def find(stem: str, name: str, text: str, beside: str) -> Result:
         tests = next(path.name for path in sorted(Path().glob("*.rubric-test.yaml")))
         file = File(tests, finder.for_file(tests))
         results = [(file, runner.run(file))]
-        results += review(runner, coverage=rule.name == "untested", mutate=rule.name == "unnoticed-change")
+        results += review(runner, {"untested": ["coverage"], "unnoticed-change": ["mutation"]}.get(rule.name, ()))
         return next(result for each, result in results if each.name == name)
 
 

@@ -1,7 +1,7 @@
 """Look at the rubrics that tests have run on: coverage, catch rate, changes that no test notices."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -137,12 +137,15 @@ def _find_bad(criterion: ScoringCriterion, tested: Tested) -> frozenset[AnswerVa
 _UNTESTED, _UNNOTICED = "untested", "unnoticed-change"
 
 
-def review(runner: Runner, *, coverage: bool, mutate: bool) -> Iterator[tuple[File, Result]]:
+def review(runner: Runner, asked: Collection[str]) -> Iterator[tuple[File, Result]]:
     """Yield for each file with tested rubrics what their tests do not reach, and the changes they do not notice.
 
-    Nothing is computed for a rubric of which no test has a result.
+    `asked` has what was asked for, as `FIGURES` calls it. Nothing is computed for a rubric of which no test has a
+    result.
     """
-    rules = frozenset([*([_UNTESTED] if coverage else []), *([_UNNOTICED] if mutate else [])])
+    rules = frozenset(rule for name, rule in (("coverage", _UNTESTED), ("mutation", _UNNOTICED)) if name in asked)
+    if not rules:
+        return
     files: dict[str, list[Tested]] = {}
     for (path, _), tested in runner.tested.items():
         if tested.ran:
@@ -175,7 +178,7 @@ def find_mutation(tested: Tested) -> Mutation:
     return found
 
 
-def word_coverage(runner: Runner) -> Iterator[str]:
+def _word_coverage(runner: Runner) -> Iterator[str]:
     """Yield the sentence on coverage."""
     targets = [target for tested in _list_ran(runner) for target in list_targets(tested)]
     if not targets:
@@ -187,7 +190,7 @@ def word_coverage(runner: Runner) -> Iterator[str]:
     yield f"Coverage: the tests reach {join_words(parts)}."
 
 
-def word_mutation(runner: Runner) -> Iterator[str]:
+def _word_mutation(runner: Runner) -> Iterator[str]:
     """Yield the sentence on mutation, and the rubrics that could not be changed."""
     found = [(name, find_mutation(tested)) for name, tested in _name_ran(runner)]
     if not found:
@@ -208,7 +211,7 @@ def word_mutation(runner: Runner) -> Iterator[str]:
             yield f"Mutation: `{name}` was not changed: {each.refused}."
 
 
-def word_catches(runner: Runner) -> Iterator[str]:
+def _word_catches(runner: Runner) -> Iterator[str]:
     """Yield a row for each criterion with planted answers, by rubric."""
     ran = _name_ran(runner)
     rows = [(f"{name}: " if len(ran) > 1 else "", each) for name, tested in ran for each in count_catches(tested)]
@@ -219,27 +222,6 @@ def word_catches(runner: Runner) -> Iterator[str]:
     others = sum(tested.tests - len(tested.ran) for tested in runner.tested.values())
     if others:
         yield f"  not counted: {counted(others, 'test')} without a result"
-
-
-def list_figures(
-    runner: Runner, *, coverage: bool, catch_rate: bool, mutate: bool
-) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield what was asked for as JSON, by name; each list has entries for each rubric with a result."""
-    listers: dict[str, Callable[[Tested], Iterator[dict[str, Any]]]] = {
-        "coverage": _count_targets,
-        "mutation": _count_changes,
-        "catch_rate": _count_caught,
-    }
-    for (name, lister), is_asked in zip(listers.items(), (coverage, mutate, catch_rate), strict=True):
-        if is_asked:
-            yield (
-                name,
-                [
-                    {"file": tested.path, "rubric": tested.rubric.name, **entry}
-                    for tested in _list_ran(runner)
-                    for entry in lister(tested)
-                ],
-            )
 
 
 def _count_targets(tested: Tested) -> Iterator[dict[str, Any]]:
@@ -258,6 +240,27 @@ def _count_changes(tested: Tested) -> Iterator[dict[str, Any]]:
 def _count_caught(tested: Tested) -> Iterator[dict[str, Any]]:
     for catch in count_catches(tested):
         yield {**catch._asdict(), "interval": list(catch.interval)}
+
+
+FIGURES: Mapping[str, tuple[Callable[[Runner], Iterator[str]], Callable[[Tested], Iterator[dict[str, Any]]]]] = {
+    "coverage": (_word_coverage, _count_targets),
+    "mutation": (_word_mutation, _count_changes),
+    "catch_rate": (_word_catches, _count_caught),
+}
+"""What can be computed: how it is worded, and its entries in JSON for a rubric."""
+
+
+def word_figures(runner: Runner, asked: Collection[str]) -> Iterator[str]:
+    """Yield what was asked for in words."""
+    for name in asked:
+        yield from FIGURES[name][0](runner)
+
+
+def list_figures(runner: Runner, asked: Collection[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield what was asked for as JSON, by name; each list has entries for each rubric with a result."""
+    for name in asked:
+        entries = ((tested, entry) for tested in _list_ran(runner) for entry in FIGURES[name][1](tested))
+        yield name, [{"file": tested.path, "rubric": tested.rubric.name, **entry} for tested, entry in entries]
 
 
 def _name_ran(runner: Runner) -> list[tuple[str, Tested]]:

@@ -3,7 +3,7 @@
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -242,12 +242,7 @@ def run_tests(given: Given) -> int:
 
     from rubric_lint.run.linting import LintRun  # noqa: PLC0415
     from rubric_lint.testing.reading import find_needed  # noqa: PLC0415
-    from rubric_lint.testing.reviewing import (  # noqa: PLC0415
-        list_figures,
-        word_catches,
-        word_coverage,
-        word_mutation,
-    )
+    from rubric_lint.testing.reviewing import list_figures, word_figures  # noqa: PLC0415
     from rubric_lint.testing.running import Runner  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
@@ -255,23 +250,20 @@ def run_tests(given: Given) -> int:
     progress = Progress(sys.stderr)
     look = make_style(given.color, quiet=given.quiet, is_file=given.output is not None)
     chosen = choose_format(given.form, given.output)
-    asked = {"coverage": given.coverage, "catch_rate": given.catch_rate, "mutate": given.mutate}
+    figures = {"coverage": given.coverage, "mutation": given.mutate, "catch_rate": given.catch_rate}
+    asked = [name for name, is_asked in figures.items() if is_asked]
     code = Exit.CLEAN
 
     def run(finder: SettingsFinder, find: Any = find_tests, **_: Any) -> "Summary":
         runner = Runner(finder)
         with open_report(given.output, progress, look) as write:
             reporter = REPORTERS[chosen](write, look)
-            lint = spare(
-                given.output, lambda files: _run_all(runner, files, coverage=given.coverage, mutate=given.mutate)
-            )
+            lint = spare(given.output, lambda files: _run_all(runner, files, asked))
             whole = LintRun(reporter, progress, find=find, lint=lint, undone="the rest was not checked")
             summary = whole.lint_all(given.paths, "", finder)
-            summary = summary._replace(review=tuple(list_figures(runner, **asked)))
+            summary = summary._replace(review=tuple(list_figures(runner, asked)))
             reporter.end(summary)
-            wordings = (given.coverage, word_coverage), (given.mutate, word_mutation), (given.catch_rate, word_catches)
-            lines = (line for is_asked, word in wordings if is_asked for line in word(runner))
-            write_figures(lines, chosen, write)
+            write_figures(word_figures(runner, asked), chosen, write)
         for line in () if given.quiet else _list_notes(runner):
             complain(line)
         return summary
@@ -319,7 +311,7 @@ def find_tests(
 
 
 def _run_all(
-    runner: "Runner", files: Iterable[File | Unreadable], *, coverage: bool, mutate: bool
+    runner: "Runner", files: Iterable[File | Unreadable], asked: Collection[str]
 ) -> "Iterator[tuple[File | Unreadable, FileOutcome]]":
     """Run every test file, then look at the rubrics that they test."""
     from rubric_lint.testing.reviewing import review  # noqa: PLC0415
@@ -329,8 +321,7 @@ def _run_all(
             yield file, file if isinstance(file, Unreadable) else runner.run(file)
         except Exception as fault:
             yield file, fault
-    if coverage or mutate:
-        yield from review(runner, coverage=coverage, mutate=mutate)
+    yield from review(runner, asked)
 
 
 def _list_notes(runner: "Runner") -> Iterator[str]:
