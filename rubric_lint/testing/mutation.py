@@ -11,6 +11,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from operator import le
 from typing import NamedTuple
 
 from rubric_lint.finding import Problem
@@ -173,21 +175,19 @@ def _change_gate(
     if criterion.gate is None or not missed:
         return
     name, spot = criterion.id, places.gate(criterion.id)
+    others = [*met[1:2], *(missed[-1:] if len(missed) > 1 else ())]  # the next higher gate, and the next lower one
+    for least in others if rubric.shape is not Shape.CHECKLIST else ():
+        moved = _regate(rubric, index, partial(le, least))
+        yield Mutant(f"the gate {criterion.gate} of `{name}` becomes {least}", spot, moved, index)
+    yield Mutant(f"the gate of `{name}` is removed", spot, _regate(rubric, index, lambda _: True), index)
 
-    def move(passes: Callable[[AnswerValue], bool], change: str) -> Mutant:
-        grades = tuple(grade._replace(gate_met=passes(grade.answer)) for grade in criterion.grades)
-        changed = replace(criterion, grades=grades)
-        criteria = (*rubric.criteria[:index], changed, *rubric.criteria[index + 1 :])
-        return Mutant(change, spot, replace(rubric, criteria=criteria), index)
 
-    if rubric.shape is not Shape.CHECKLIST:
-        if len(met) > 1:
-            yield move(lambda answer: answer >= met[1], f"the gate {criterion.gate} of `{name}` becomes {met[1]}")
-        if len(missed) > 1:
-            yield move(
-                lambda answer: answer >= missed[-1], f"the gate {criterion.gate} of `{name}` becomes {missed[-1]}"
-            )
-    yield move(lambda _: True, f"the gate of `{name}` is removed")
+def _regate(rubric: ScoringRubric, index: int, passes: Callable[[AnswerValue], bool]) -> ScoringRubric:
+    """Return a rubric in which the answers that pass are those that meet the gate of one criterion."""
+    criterion = rubric.criteria[index]
+    grades = tuple(grade._replace(gate_met=passes(grade.answer)) for grade in criterion.grades)
+    changed = replace(criterion, grades=grades)
+    return replace(rubric, criteria=(*rubric.criteria[:index], changed, *rubric.criteria[index + 1 :]))
 
 
 def _change_weight(
@@ -198,25 +198,19 @@ def _change_weight(
     rest = rubric.full - earned
     name, spot = criterion.id, places.field(criterion.id, "weight")
     if top:
-        full = rest + 2 * earned
-        doubled = _weigh(criterion, 2, Fraction(2 * top, full))
-        yield Mutant(f"the weight of `{name}` is doubled", spot, _resize(rubric, index, doubled, full), index)
+        doubled = _reweigh(rubric, index, 2, rest + 2 * earned)
+        yield Mutant(f"the weight of `{name}` is doubled", spot, doubled, index)
         # To halve one weight is to double the others; the points stay whole numbers.
-        full = 2 * rest + earned
-        halved = _weigh(criterion, 1, Fraction(top, full))
-        changed = _resize(rubric, index, halved, full, scale=2)
-        yield Mutant(f"the weight of `{name}` is halved", spot, changed, index, 2)
+        halved = _reweigh(rubric, index, 1, 2 * rest + earned, scale=2)
+        yield Mutant(f"the weight of `{name}` is halved", spot, halved, index, 2)
     if not rest:
         return  # without the criterion nothing is left to divide by
-    without = _weigh(criterion, 0, Fraction(0))
+    without = _reweigh(rubric, index, 0, rest)
     has_gate = not all(grade.gate_met for grade in criterion.grades)
-    if top:
-        change = f"the weight of `{name}` becomes 0" if has_gate else f"`{name}` is removed"
-        place = spot if has_gate else places.criterion(name)
-        yield Mutant(change, place, _resize(rubric, index, without, rest), index)
-    if has_gate:
-        free = replace(without, gate=None, grades=tuple(grade._replace(gate_met=True) for grade in without.grades))
-        yield Mutant(f"`{name}` is removed", places.criterion(name), _resize(rubric, index, free, rest), index)
+    if top and has_gate:
+        yield Mutant(f"the weight of `{name}` becomes 0", spot, without, index)
+    if top or has_gate:
+        yield Mutant(f"`{name}` is removed", places.criterion(name), _regate(without, index, lambda _: True), index)
 
 
 def _change_thresholds(rubric: ScoringRubric, places: RubricPlaces) -> Iterator[Mutant]:
@@ -275,26 +269,15 @@ def _word_threshold(points: int, rubric: ScoringRubric, name: str) -> str:
     return f"{float(Fraction(points, rubric.full)):.4g}"
 
 
-def _weigh(criterion: ScoringCriterion, factor: int, share: Fraction) -> ScoringCriterion:
-    grades: tuple[Grade, ...] = tuple(grade._replace(points=factor * grade.points) for grade in criterion.grades)
-    return replace(criterion, share=share, grades=grades)
-
-
-def _resize(
-    rubric: ScoringRubric, index: int, criterion: ScoringCriterion, full: int, *, scale: int = 1
-) -> ScoringRubric:
-    """Return a rubric with one criterion exchanged, whose best answer has `full` points."""
-    others = [
-        replace(
-            each,
-            share=Fraction(int(each.share * rubric.full) * scale, full),
-            grades=tuple(grade._replace(points=grade.points * scale) for grade in each.grades),
-        )
-        for each in rubric.criteria
-    ]
-    others[index] = criterion
+def _reweigh(rubric: ScoringRubric, index: int, factor: int, full: int, *, scale: int = 1) -> ScoringRubric:
+    """Multiply the points of one criterion, and those of the others by `scale`; the best answer then has `full`."""
+    criteria = []
+    for number, each in enumerate(rubric.criteria):
+        times = factor if number == index else scale
+        grades = tuple(grade._replace(points=times * grade.points) for grade in each.grades)
+        criteria.append(replace(each, share=Fraction(times * int(each.share * rubric.full), full), grades=grades))
     passes, borderline = (math.ceil(Fraction(threshold) * full) for threshold in rubric.model.thresholds)
-    return replace(rubric, criteria=tuple(others), full=full, pass_from=passes, borderline_from=borderline)
+    return replace(rubric, criteria=tuple(criteria), full=full, pass_from=passes, borderline_from=borderline)
 
 
 class Witness(NamedTuple):
