@@ -517,10 +517,14 @@ def read_name(value: str) -> str:
 
 def read_names(values: tuple[str, ...]) -> frozenset[str]:
     """Return the names of rules in an option that may be repeated and may hold comma-separated names."""
+    return frozenset(map(read_name, _split_names(values, "a rule")))
+
+
+def _split_names(values: tuple[str, ...], what: str) -> list[str]:
     names = [name.strip() for value in values for name in value.split(",") if name.strip()]
     if values and not names:
-        raise click.BadParameter("is empty; name a rule")
-    return frozenset(name for name in names if read_name(name))
+        raise click.BadParameter(f"is empty; name {what}")
+    return names
 
 
 def check_names(select: frozenset[str], ignore: frozenset[str]) -> None:
@@ -539,9 +543,7 @@ def read_choices(values: tuple[str, ...]) -> tuple[str, ...]:
     Raises:
         click.BadParameter: when no rule has a choice of this name; it suggests the nearest one.
     """
-    names = [name.strip() for value in values for name in value.split(",") if name.strip()]
-    if values and not names:
-        raise click.BadParameter("is empty; name a choice")
+    names = _split_names(values, "a choice")
     for name in names:
         from rubric_lint.rules import list_choices  # noqa: PLC0415  (not needed by --help)
 

@@ -23,7 +23,7 @@ from rubric_lint.outputs.blocks import InputError
 from rubric_lint.outputs.mapping import COVERING, Wanted, rename_columns
 from rubric_lint.project.inputs import OF_ENGINE
 from rubric_lint.project.opening import LIMIT, open_stream, read_file
-from rubric_lint.project.writing import WriteError, lock, open_whole_bytes, write_file
+from rubric_lint.project.writing import WriteError, lock, open_whole, write_file
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.run import Ids, RecordPlace, warn_of_other_rubric, warn_of_repeated
 from rubric_lint.scoring.scorer import make_key
@@ -315,7 +315,7 @@ class Worker:
         totals = Totals([])
         rows = others = first_other = 0
         with (
-            open_whole_bytes(str(place)) as stream,
+            open_whole(str(place), "wb") as stream,
             pq.ParquetWriter(stream, self._score.schema, compression="zstd", write_page_checksum=True) as writer,
         ):
             for table in _read(file, part, self._mapping):

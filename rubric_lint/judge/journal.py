@@ -19,7 +19,7 @@ from rubric_lint.judge.call import Call
 from rubric_lint.judge.prompt import JudgedCase, write_prompt
 from rubric_lint.messages import join_words
 from rubric_lint.project.opening import LIMIT, open_stream
-from rubric_lint.project.writing import lock, open_whole_bytes
+from rubric_lint.project.writing import lock, open_whole
 
 
 class JournalError(Exception):
@@ -104,7 +104,7 @@ class Journal:
     def _replace(self, renewed: Mapping[str, bytes]) -> None:
         if not renewed:
             return
-        with open_whole_bytes(str(self._path)) as whole:
+        with open_whole(str(self._path), "wb") as whole:
             for key, line in self.read():
                 whole.write(renewed.get(key, line))
             if os.name == "nt":  # which replaces no open file

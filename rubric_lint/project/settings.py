@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.finding import Severity
 from rubric_lint.format.criterion import USUAL_THRESHOLDS
-from rubric_lint.messages import UserError, find_near
+from rubric_lint.messages import UserError, find_near, join_words
 from rubric_lint.project.gitignore import Patterns
 from rubric_lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.text.deadline import TIME_LIMIT
@@ -71,9 +71,13 @@ def find_unknown_rules(names: Iterable[str]) -> Iterator[str]:
 
     for name in names:
         if name not in BY_NAME:
-            near = find_near(name, BY_NAME)
-            hint = f"did you mean {_join(near, 'or')}?" if near else "`rubric-lint --rules` lists them"
+            hint = _hint(name, BY_NAME) or "`rubric-lint --rules` lists them"
             yield f"{_show(name)} is not the name of a rule; {hint}"
+
+
+def _hint(name: str, known: Iterable[str]) -> str:
+    near = find_near(name, known)
+    return f"did you mean {_join(near, 'or')}?" if near else ""
 
 
 def _parse(path: str, shown: str) -> dict[str, Any]:
@@ -170,12 +174,11 @@ def _find_shape_faults(table: Any, schema: dict[str, Any]) -> Iterator[Fault]:
     checker = Draft7Validator.TYPE_CHECKER.redefine("number", is_number)
     validator: Any = validators.extend(Draft7Validator, type_checker=checker)  # type: ignore[no-untyped-call]
     for error in validator(schema).iter_errors(table):
-        way = tuple(step for step in _name_steps(error.absolute_path, table))
+        way = tuple(_name_steps(error.absolute_path, table))
         if error.validator == "additionalProperties":
             known = list(error.schema["properties"])
             for key in (key for key in error.instance if key not in known):
-                near = find_near(key, known)
-                hint = f"did you mean {_join(near, 'or')}?" if near else f"the settings are {_join(known, 'and')}"
+                hint = _hint(key, known) or f"the settings are {_join(known, 'and')}"
                 yield Fault(way, f"{_show(key)} is not a setting; {hint}")
         else:
             yield Fault(way, _explain_violation(error.validator, error.instance, error.schema))
@@ -204,9 +207,8 @@ def _find_contradictions(tables: Iterable[Mapping[str, Any]]) -> Iterator[Fault]
 def _explain_violation(keyword: str, value: Any, schema: Mapping[str, Any]) -> str:
     match keyword:
         case "enum":
-            near = find_near(value, schema["enum"]) if isinstance(value, str) else []
-            hint = f"; did you mean {_join(near, 'or')}?" if near else ""
-            return f"{_show(value)} is not one of {', '.join(map(_show, schema['enum']))}{hint}"
+            hint = _hint(value, schema["enum"]) if isinstance(value, str) else ""
+            return f"{_show(value)} is not one of {', '.join(map(_show, schema['enum']))}{hint and f'; {hint}'}"
         case "minimum" | "maximum":
             return f"{_show(value)} is outside {schema['minimum']}..{schema['maximum']}"
         case "minItems":
@@ -223,8 +225,7 @@ def _dot(way: tuple[str, ...]) -> str:
 
 
 def _join(names: list[str], word: str) -> str:
-    *first, last = map(_show, names)
-    return f"{', '.join(first)} {word} {last}" if first else last
+    return join_words([*map(_show, names)], word)
 
 
 def _show(value: Any) -> str:

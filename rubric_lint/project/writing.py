@@ -1,13 +1,12 @@
 """Write a file so that it always has either its old or its new content, complete."""
 
-import contextlib
 import os
 import signal
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any, BinaryIO
 
 from rubric_lint.project.opening import LIMIT, RefusedError, read_file
 
@@ -46,8 +45,9 @@ class WriteError(Exception):
     """A file that was left unchanged, and the reason."""
 
 
-def open_whole(name: str) -> contextlib.AbstractContextManager[TextIO]:
-    """Yield a text stream that replaces the file `name` when the block ends without an exception.
+@contextmanager
+def open_whole(name: str, mode: str = "w") -> Iterator[Any]:
+    """Yield a stream of text, or with "wb" of bytes, that replaces the file `name` when the block ends without error.
 
     A symbolic link stays one. A device or a pipe is written to directly and never replaced.
 
@@ -55,26 +55,11 @@ def open_whole(name: str) -> contextlib.AbstractContextManager[TextIO]:
         WriteError: if the file cannot be opened for writing.
         OSError: if writing fails later; it names the file.
     """
-    return _open_whole(name, "w", encoding="utf-8", errors="backslashreplace", newline="\n")
-
-
-def open_whole_bytes(name: str) -> contextlib.AbstractContextManager[BinaryIO]:
-    """Yield a binary stream as `open_whole` yields one of text.
-
-    Raises:
-        WriteError: as `open_whole`.
-        OSError: as `open_whole`.
-    """
-    return _open_whole(name, "wb")
-
-
-@contextlib.contextmanager
-def _open_whole(name: str, *how: Any, **options: Any) -> Iterator[Any]:
-    """Yield a stream that is opened with these options of `open`."""
-    with contextlib.ExitStack() as cleaning:
+    how: dict[str, Any] = {} if mode == "wb" else {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
+    with ExitStack() as cleaning:
         try:
-            mode = _writable_mode(Path(name))
-            is_replaced = mode is None or stat.S_ISREG(mode)
+            before = _writable_mode(Path(name))
+            is_replaced = before is None or stat.S_ISREG(before)
             path = Path(name).resolve() if is_replaced else Path(name)
             if is_replaced:
                 with holding(*STOPS):
@@ -85,13 +70,13 @@ def _open_whole(name: str, *how: Any, **options: Any) -> Iterator[Any]:
         except (OSError, ValueError, RuntimeError) as fault:  # RuntimeError: circular links, before Python 3.13
             raise WriteError(_explain(name, fault)) from None
         with naming(name):
-            with os.fdopen(descriptor, *how, **options) as stream:
+            with os.fdopen(descriptor, mode, **how) as stream:
                 yield stream
                 stream.flush()
                 if is_replaced:
-                    if mode is not None and os.chmod in os.supports_fd:
-                        with contextlib.suppress(OSError):  # a file system without modes
-                            os.chmod(descriptor, stat.S_IMODE(mode))  # noqa: PTH101 (Path.chmod takes no descriptor)
+                    if before is not None and os.chmod in os.supports_fd:
+                        with suppress(OSError):  # a file system without modes
+                            os.chmod(descriptor, stat.S_IMODE(before))  # noqa: PTH101 (Path.chmod takes no descriptor)
                     os.fsync(descriptor)
             if is_replaced:
                 beside.replace(path)
@@ -138,7 +123,7 @@ class PartFile:
 
     def leave(self) -> None:
         """Close the file as it is."""
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             self.stream.close()
 
 
@@ -159,7 +144,7 @@ def _writable_mode(path: Path) -> int | None:
     return mode
 
 
-@contextlib.contextmanager
+@contextmanager
 def naming(name: str) -> Iterator[None]:
     """Name the file in an error, not the temporary file beside it, which the user does not know."""
     try:
@@ -256,7 +241,7 @@ def _open_beside(path: Path, mode: int) -> tuple[int, Path]:
     return os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), beside
 
 
-@contextlib.contextmanager
+@contextmanager
 def _write_beside(path: Path, data: bytes, like: os.stat_result | None) -> Iterator[Path]:
     """Create a file in the same folder with `data`, synced to disk; delete it in the end unless it was renamed.
 
@@ -308,14 +293,14 @@ def _read_attributes(path: Path) -> dict[str, bytes]:
     """Return the extended attributes of a file; on Linux its access control list is one of them."""
     if not hasattr(os, "listxattr"):
         return {}
-    with contextlib.suppress(OSError):  # a file system without any
+    with suppress(OSError):  # a file system without any
         return {name: os.getxattr(path, name) for name in os.listxattr(path)}
     return {}
 
 
 def _sync_folder(folder: Path) -> None:
     """Sync the new name to disk; the content is there already, so a failure loses nothing."""
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)

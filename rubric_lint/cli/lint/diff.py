@@ -146,19 +146,17 @@ def _load_sides(
         UnusableError: when a side cannot be read or has errors.
     """
     sides: list[dict[str, Loaded]] = []
-    for side in (old and f"{branch.commit}:{old}", new and _name(branch, new)):
-        if side is None:
+    for path, is_old in ((old, True), (new, False)):
+        if path is None:
             sides.append({})
             continue
-        data = read_given(side)
-        if side.startswith(f"{branch.commit}:"):
-            data = data._replace(label=_name(branch, str(old)), path=_name(branch, str(old)))
+        name = _name(branch, path)
+        data = read_given(f"{branch.commit}:{path}" if is_old else name)
         try:
-            sides.append(load_given(data, finder))
+            sides.append(load_given(data._replace(label=name, path=name) if is_old else data, finder))
         except InvalidError as wrong:
-            first = wrong.lines[0]
-            where = f"{data.label} in {branch.base}" if side.startswith(f"{branch.commit}:") else data.label
-            raise UnusableError(f"{where}: has errors, so its scores are undefined: {first}") from None
+            where = f"{name} in {branch.base}" if is_old else data.label
+            raise UnusableError(f"{where}: has errors, so its scores are undefined: {wrong.lines[0]}") from None
         except UnusableError:  # no rubrics
             sides.append({})
     return sides[0], sides[1]
