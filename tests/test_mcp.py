@@ -90,7 +90,7 @@ def test_near_misses_are_told_beside_rubrics():
     assert ask("lint", paths=["."])[1]["unread"][0]["file"] == "a.yaml"
 
 
-PROGRAM_OF_FIX = PROGRAM.replace("rubric-lint", "rubric-fix").replace("lint.lint", "fix.fix")
+PROGRAM_OF_FIX = PROGRAM.replace("rubric-lint", "rubric-fix").replace("import lint; lint()", "import fix; fix()")
 
 
 def test_fix_writes_nothing_unless_it_is_told_to(said):

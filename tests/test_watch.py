@@ -380,7 +380,10 @@ def test_rubric_tests_run_again_when_their_rubric_or_their_outputs_change(folder
     outputs.write_text(record % "true", "utf-8")
     tests = "rubric: rubrics/a.yaml\noutputs: outputs/a.jsonl\ntests:\n  - {id: right, expect: {gates: {day: met}}}\n"
     (folder / "a.rubric-test.yaml").write_text(tests, "utf-8")
-    command = [*COMMAND[:-1], PROGRAM.replace("rubric-lint", "rubric-test").replace("cli.lint.lint", "cli.test.test")]
+    command = [
+        *COMMAND[:-1],
+        PROGRAM.replace("rubric-lint", "rubric-test").replace("import lint; lint()", "import test; test()"),
+    ]
     watching = Watching("--format", "concise", "-q", command=command)
     try:
         said(watching.more())
