@@ -472,11 +472,7 @@ class Clash(NamedTuple):
 
 
 def _check_call(params: Iterable[click.Parameter], rules: Iterable[Clash]) -> None:
-    """Reject a call with options that contradict each other, or that lack another one.
-
-    Raises:
-        click.UsageError: for the first of `rules` that is broken.
-    """
+    """Reject a call with options that contradict each other or lack another one, by the first rule that is broken."""
     ctx = click.get_current_context()
     read = [ctx.params.get(param.name or "") for param in params if param.name in _READ]
     dashes = sum(each.count(STDIN) if isinstance(each, tuple) else each == STDIN for each in read if each is not None)

@@ -128,11 +128,7 @@ class PartFile:
 
 
 def _writable_mode(path: Path) -> int | None:
-    """Return the mode of the file at `path`, or None if there is none.
-
-    Raises:
-        OSError: if it is a folder or a read-only file.
-    """
+    """Return the mode of the file at `path`, None without one; raise OSError if it is a folder or a read-only file."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

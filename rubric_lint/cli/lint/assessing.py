@@ -280,11 +280,7 @@ def list_ids(answers: str, fields: Fields) -> set[str]:
 
 
 def _decode_records(name: str, fields: Fields) -> Iterator[dict[str, Any]]:
-    """Yield the records of a file that can be decoded, each with its fields named as ours.
-
-    Raises:
-        UserError: if the file cannot be read.
-    """
+    """Yield the records that can be decoded, with our names of fields; raise UserError if the file cannot be read."""
     try:
         lines = [line for several in read_records(name).lines.values() for line in several]
     except OSError as fault:
@@ -327,11 +323,7 @@ def refuse_other_texts(answers: str, fields: Fields, results: Sequence[str]) -> 
 
 
 def _read_texts(name: str, fields: Fields) -> dict[tuple[Any, Key], str]:
-    """Return the letters and digits of each answer of a file by its rubric and id, as far as it has them.
-
-    Raises:
-        UserError: if the file cannot be read.
-    """
+    """Return the letters and digits of each answer of a file by rubric and id; raise UserError if it cannot be read."""
     found: dict[tuple[Any, Key], str] = {}
     for record in _decode_records(name, fields):
         if (text := bare_text(record.get("answer"))) is not None:
@@ -380,12 +372,7 @@ def run_assess(given: Given) -> int:
 
 
 def _check(given: Given) -> None:
-    """Refuse what cannot be read.
-
-    Raises:
-        click.UsageError: if stdin cannot be used, or --results names several files to write.
-        UserError: if a file does not exist.
-    """
+    """Refuse stdin where it cannot be used, several files to write, and files that do not exist."""
     if given.probe and given.answers == STDIN:
         raise click.UsageError("--probe reads ANSWERS twice, so they cannot come from stdin; name a file")
     if given.models and len(given.results) > 1:

@@ -88,11 +88,7 @@ def _compare_files(given: Given) -> Comparison:
 
 
 def _compare_branch(given: Given) -> Comparison:
-    """Compare the rubrics of all changed files with what they were where the branch left its base.
-
-    Raises:
-        click.UsageError: when Git cannot say what changed, or --outputs could belong to several rubrics.
-    """
+    """Compare the rubrics of all changed files with what they were where the branch left its base."""
     if given.old is not None and os.path.lexists(given.old):
         raise click.UsageError(f"{given.old} is a file; name what to compare it with too, such as HEAD:{given.old}")
     try:
@@ -140,11 +136,7 @@ def _list_wanted(branch: Branch, finder: SettingsFinder) -> frozenset[str]:
 def _load_sides(
     branch: Branch, old: str | None, new: str | None, finder: SettingsFinder
 ) -> tuple[dict[str, Loaded], dict[str, Loaded]]:
-    """Return the rubrics of both sides by name; a side without rubrics has none.
-
-    Raises:
-        UnusableError: when a side cannot be read or has errors.
-    """
+    """Return the rubrics of both sides by name; raise UnusableError when a side cannot be read or has errors."""
     sides: list[dict[str, Loaded]] = []
     for path, is_old in ((old, True), (new, False)):
         if path is None:

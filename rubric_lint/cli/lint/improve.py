@@ -124,7 +124,6 @@ def _load(name: str, linted: Linted, examined: Examined) -> dict[str, Base]:
 
 
 def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Asking, *, is_stopped: bool) -> int:
-
     escape_what_cannot_be_encoded()
     style = make_style(given.color, is_file=given.output is not None)
     before, after = linted.examined.result.source, done[-1].base.examined.result.source

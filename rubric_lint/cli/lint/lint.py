@@ -63,12 +63,7 @@ def _silence(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit
 
 
 def _find_sieves(given: Given, finder: "SettingsFinder") -> "list[Filter]":
-    """Return the filters that remove known or untouched findings.
-
-    Raises:
-        click.UsageError: when Git cannot list the changes.
-        SettingsError: when the named baseline cannot be used.
-    """
+    """Return the filters that remove known or untouched findings; raise click.UsageError if Git cannot help."""
     sieves: list[Filter] = []
     if not given.no_baseline:
         from rubric_lint.run.baseline import Baselines  # noqa: PLC0415
@@ -85,11 +80,7 @@ def _find_sieves(given: Given, finder: "SettingsFinder") -> "list[Filter]":
 
 
 def _end_baselines(given: Given, sieves: "list[Filter]") -> None:
-    """Write the baselines if asked to; otherwise report the known findings that no longer occur.
-
-    Raises:
-        SettingsError: when a baseline cannot be written.
-    """
+    """Write the baselines if asked to; otherwise report the known findings that no longer occur."""
     from rubric_lint.run.baseline import Baselines  # noqa: PLC0415
 
     for sieve in sieves:
@@ -288,12 +279,7 @@ def _check_values(given: Given) -> None:
 
 
 def _require_baseline(given: Given, finder: "SettingsFinder") -> None:
-    """Refuse to write a baseline before anything is linted if neither an option nor the settings name one.
-
-    Raises:
-        click.UsageError: when no file has a baseline.
-        SettingsError: when the settings of stdin are invalid.
-    """
+    """Refuse to write a baseline, before anything is linted, if neither an option nor the settings name one."""
     from rubric_lint.project.files import File, find, split_stdin  # noqa: PLC0415
 
     others, stdin = split_stdin(given.paths, given.stdin_filename or "<stdin>", finder)

@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 
 def _find_file(given: Given) -> Path:
-    """Return the file of the schema with a name: `suite@v1`, or `suite` for its latest version.
-
-    Raises:
-        click.UsageError: if there is none, or it does not have the form.
-    """
+    """Return the file of `suite@v1`, or the latest of `suite`; raise click.UsageError without one of this form."""
     name, _, version = given.name.partition("@")
     entries = _entries()
     matching = [entry for entry in entries if entry.name == name and version in {"", entry.version}]

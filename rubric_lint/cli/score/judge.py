@@ -198,11 +198,7 @@ def judge_answers(work: Work, batch: Batch | None = None) -> int:
 def _prepare(
     work: Work, batch: Batch | None, reading: Progress, opened: ExitStack
 ) -> tuple[AnswersFile, Panel | Batch, Journal, int]:
-    """Return the answers, what judges them, the results file, and how many are left; say what the file already has.
-
-    Raises:
-        UserError: as `judge_answers`.
-    """
+    """Return the answers, what judges them, the results file, and how many are left; say what the file already has."""
     from rubric_lint.judge.answers import AnswersError, Fields  # noqa: PLC0415
     from rubric_lint.judge.journal import Journal, StaleError, check_journal  # noqa: PLC0415
 

@@ -310,10 +310,7 @@ def find_access(models: Sequence[Model], asking: Mapping[str, Any], *, sends: bo
 
 
 def _find_shared(calls: Sequence[Call], are_default: Sequence[bool], fault: str) -> Sequence[bool]:
-    """Return which models get what is for the default endpoint, or for the only one; otherwise raise click.UsageError.
-
-    No other endpoint gets it.
-    """
+    """Return which models get what is for the default endpoint, or for the only one; no other endpoint gets it."""
     if any(are_default):
         return are_default
     if len({call.endpoint for call in calls}) > 1:
@@ -344,10 +341,7 @@ def _find_keys(
     """Return the key of each model; a placeholder where an endpoint needs none.
 
     A variable without a model belongs to the models without an endpoint of their own, or to the only endpoint. No other
-    endpoint gets that key.
-
-    Raises:
-        click.UsageError: when a key is missing, cannot be sent, or would not be used.
+    endpoint gets that key. Raise click.UsageError when a key is missing, cannot be sent, or would not be used.
     """
     from rubric_lint.judge.endpoint import NO_KEY  # noqa: PLC0415
 
@@ -371,11 +365,7 @@ def _find_keys(
 def _read_variables(
     models: Sequence[Model], calls: Sequence[Call], variables: Sequence[str]
 ) -> tuple[str | None, dict[int, str]]:
-    """Return the variable without a model, and those of models by their places.
-
-    Raises:
-        click.UsageError: if a model is unknown, stands for several, or has two.
-    """
+    """Return the variable without a model, and those of models by place; raise click.UsageError if one is not clear."""
     from rubric_lint.scoring.scorer import name_models  # noqa: PLC0415
 
     common: str | None = None
@@ -402,11 +392,7 @@ def _read_variables(
 
 
 def _read_key(variable: str, model: str, *, is_needed: bool) -> str:
-    """Return the key of a model in an environment variable, or an empty string.
-
-    Raises:
-        click.UsageError: when it is needed and missing, or cannot be sent.
-    """
+    """Return the key of a model, or an empty string; raise click.UsageError if it is missing or cannot be sent."""
     advice = "use --api-key-env, or pass --base-url"
     try:
         return read_key(variable, is_needed=is_needed, option="--api-key-env", advice=advice)

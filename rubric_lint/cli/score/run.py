@@ -337,11 +337,7 @@ def assess_outputs(given: Given) -> "Assessed | str":
 
 
 def _read_date() -> date:
-    """Return the date for the report: today, or that of SOURCE_DATE_EPOCH, which makes reports reproducible.
-
-    Raises:
-        click.UsageError: when SOURCE_DATE_EPOCH is not a time.
-    """
+    """Return the date for the report: today, or that of SOURCE_DATE_EPOCH, which makes reports reproducible."""
     given = os.environ.get("SOURCE_DATE_EPOCH")
     try:
         return (datetime.now(UTC) if given is None else datetime.fromtimestamp(int(given), UTC)).date()
