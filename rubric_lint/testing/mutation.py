@@ -56,16 +56,14 @@ class Sums:
 
     def __init__(self, choices: Sequence[Collection[int]]) -> None:
         # Each choice is counted from its least number: the sums are those of numbers from 0 on, plus `least`.
-        self._is_empty = not all(choices)
+        choices = choices if all(choices) else [()]
         self._least = [min(choice, default=0) for choice in choices]
         steps = [{number - least for number in choice} for choice, least in zip(choices, self._least, strict=True)]
         self._unit = math.gcd(*(number for choice in steps for number in choice)) or 1
         self._choices = [sorted({number // self._unit for number in choice}, reverse=True) for choice in steps]
         self._sets: list[Sequence[int]] = []
         self._bits: list[int] = []
-        if self._is_empty:
-            return
-        if sum(choice[0] for choice in self._choices) <= MOST_BITS:
+        if sum(max(choice, default=0) for choice in self._choices) <= MOST_BITS:
             self._bits = [1]
             for choice in self._choices:
                 found = 0
@@ -83,12 +81,10 @@ class Sums:
     @property
     def least(self) -> int:
         """The lowest sum; 0 if there are no sums."""
-        return 0 if self._is_empty else sum(self._least)
+        return sum(self._least)
 
     def highest(self, low: int, stop: int | None = None) -> int | None:
         """Return the highest sum from `low` up to, not including, `stop`; None if there is none."""
-        if self._is_empty or (stop is not None and stop <= low):
-            return None
         first = self._round_up(low)
         last = None if stop is None else self._round_up(stop)
         if self._bits:
@@ -102,8 +98,6 @@ class Sums:
 
     def lowest(self, low: int) -> int | None:
         """Return the lowest sum of at least `low`; None if there is none."""
-        if self._is_empty:
-            return None
         first = self._round_up(low)
         if self._bits:
             rest = self._bits[-1] >> first

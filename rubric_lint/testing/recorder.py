@@ -1,6 +1,7 @@
 """Have a judge record the outputs that tests need, only for the criteria that have changed since."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
@@ -13,6 +14,7 @@ from rubric_lint.judge.prompt import JudgedCase, keep_criteria
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.mapping import HELD
 from rubric_lint.project.writing import open_whole
+from rubric_lint.run.summary import counted
 from rubric_lint.scoring.scorer import read_panel
 from rubric_lint.testing.recordings import HASHES, hold, name_check, read_checks, read_outputs, read_recordings
 from rubric_lint.testing.running import Needed, Tested
@@ -128,14 +130,10 @@ def describe_requests(needed: Sequence[Needed], tested: Tested, models: int, pla
     """Return how many requests are made, and why."""
     count = sum(models * plan.count_requests(len(need.stale)) for need in needed)
     how = plan.describe(models)
-    answers = f" ({how}) for {len(needed)} answer{'' if len(needed) == 1 else 's'}" if how else ""
+    answers = f" ({how}) for {counted(len(needed), 'answer')}" if how else ""
+    every = "every criterion" if len(tested.rubric.criteria) > 1 else "the criterion"
     whole = sum(len(need.stale) == len(tested.rubric.criteria) for need in needed)
-    parts = (
-        [f"{whole} for {'every criterion' if len(tested.rubric.criteria) > 1 else 'the criterion'}"] if whole else []
-    )
-    changed: dict[tuple[str, ...], int] = {}
-    for need in needed:
-        if len(need.stale) < len(tested.rubric.criteria):
-            changed[need.stale] = changed.get(need.stale, 0) + 1
+    parts = [f"{whole} for {every}"] if whole else []
+    changed = Counter(need.stale for need in needed if len(need.stale) < len(tested.rubric.criteria))
     parts += [f"{number} for {join_words([f'`{name}`' for name in names])} alone" for names, number in changed.items()]
-    return f"{count} request{'' if count == 1 else 's'}{answers}: {join_words(parts)}"
+    return f"{counted(count, 'request')}{answers}: {join_words(parts)}"
