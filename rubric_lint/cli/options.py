@@ -349,9 +349,9 @@ class Given(SimpleNamespace):
 
     def finder(self, overrides: Overrides | None = None) -> SettingsFinder:
         """Return a finder for the settings of files; raise SettingsError if the named settings file cannot be used."""
-        from rubric_lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415  (not needed by --help)
+        from rubric_lint.project.settings import SettingsFinder  # noqa: PLC0415  (not needed by --help)
 
-        return SettingsFinder(overrides or Overrides(), file=self.config, isolated=self.isolated)
+        return SettingsFinder(overrides, file=self.config, isolated=self.isolated)
 
 
 def command(

@@ -155,7 +155,11 @@ def find_faults(table: Any) -> Iterator[Fault]:
         yield Fault(("borderline",), f"{low} is above `pass`, which is {high}{end}")
     elif low > high:
         yield Fault(("pass",), f"{high} is below `borderline`, which is {low} by default")
-    yield from _find_contradictions(table.get("shape", ()))
+    for shape in table.get("shape", ()):
+        from rubric_lint.shapes.shape import find_contradictions  # noqa: PLC0415  (few settings describe a format)
+
+        for key, text in find_contradictions(shape):
+            yield Fault(("shape", shape["name"], *filter(None, (key,))), text)
     if table.get("labels") and not table.get("judged"):
         yield Fault(("labels",), "requires `judged`, the judge outputs for the same answers", is_lack=True)
 
@@ -192,16 +196,6 @@ def _name_steps(path: Iterable[str | int], table: Any) -> Iterator[str]:
             yield step
         elif isinstance(table, dict):
             yield str(table.get("name", step + 1))
-
-
-def _find_contradictions(tables: Iterable[Mapping[str, Any]]) -> Iterator[Fault]:
-    if not tables:
-        return
-    from rubric_lint.shapes.shape import find_contradictions  # noqa: PLC0415  (few settings describe a format)
-
-    for table in tables:
-        for key, text in find_contradictions(table):
-            yield Fault(("shape", table["name"], *filter(None, (key,))), text)
 
 
 def _explain_violation(keyword: str, value: Any, schema: Mapping[str, Any]) -> str:
@@ -293,9 +287,6 @@ class Overrides(NamedTuple):
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
     force_exclude: bool = False
-
-
-_NO_OVERRIDES = Overrides()
 
 
 @dataclass(frozen=True, eq=False)
@@ -434,15 +425,15 @@ class SettingsFinder:
 
     def __init__(
         self,
-        overrides: Overrides = _NO_OVERRIDES,
+        overrides: Overrides | None = None,
         *,
         file: str | os.PathLike[str] | None = None,
         isolated: bool = False,
         here: str | None = None,
     ) -> None:
         here = here or os.getcwd()
-        self._overrides = overrides
-        self._built_in = Settings(here).override(overrides)
+        self._overrides = overrides or Overrides()
+        self._built_in = Settings(here).override(self._overrides)
         self._only = self._built_in if isolated else None
         self._folders: dict[str, Settings | SettingsError] = {}
         if file is not None:

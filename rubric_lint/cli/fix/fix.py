@@ -19,20 +19,17 @@ if TYPE_CHECKING:
     from rubric_lint.report.terminal import Style
 
 
-_EXAMPLES = {
-    "rubric-lint fix --diff examples/": "Show what would change",
-    "rubric-lint fix examples/legacy.yaml": "Fix a file in place",
-    "rubric-lint fix --check": "Fail in CI if a file could be fixed",
-    "rubric-lint fix --to agentv-4 --diff examples/legacy.yaml": "Show how a suite would look for AgentV 4",
-}
-
-
 @command(
     "paths*",
     "diff check unsafe-fixes choose select ignore to:version format=text,json quiet"
     " | unsaid color force-exclude stdin-filename config isolated version",
     takes_words=True,
-    examples=_EXAMPLES,
+    examples={
+        "rubric-lint fix --diff examples/": "Show what would change",
+        "rubric-lint fix examples/legacy.yaml": "Fix a file in place",
+        "rubric-lint fix --check": "Fail in CI if a file could be fixed",
+        "rubric-lint fix --to agentv-4 --diff examples/legacy.yaml": "Show how a suite would look for AgentV 4",
+    },
     exits={
         Exit.FOUND: "files would change (--check), or findings are left that --to cannot convert",
         Exit.USAGE: "usage error, invalid settings, or a file that cannot be read, parsed or written",

@@ -10,7 +10,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import click
@@ -65,8 +64,6 @@ from rubric_lint.testing.reading import RECORDINGS, find_needed, is_test_file
 from rubric_lint.testing.recordings import Recordings
 from rubric_lint.testing.running import Ran, Runner
 
-NO_PROBES: Mapping[str, Probes] = MappingProxyType({})
-
 
 class Linted:
     """A file of rubrics, its findings, and then what recorded outputs show.
@@ -120,7 +117,7 @@ class Linted:
         results: Sequence[str],
         labels: Sequence[str],
         asked: Asked,
-        probes: Mapping[str, Probes] = NO_PROBES,
+        probes: Mapping[str, Probes] = {},
         among: Collection[str] = (),
     ) -> list[Assessment]:
         """Assess each rubric of the file; `probes` has what answers made worse show, by the rubric.
@@ -368,7 +365,7 @@ def run_assess(given: Given) -> int:
     if given.output is not None:
         for each in found:
             click.echo(f"{visible(each.rubric)}: {visible(assessment.word_headline(each))}")
-    return max((_EXITS[each.trust] for each in found), key=_ORDER.index)
+    return _EXITS[max((each.trust for each in found), key=[*_EXITS].index)]
 
 
 def _check(given: Given) -> None:
@@ -417,8 +414,7 @@ def _probe(work: Work, count: int) -> tuple[int, dict[str, Probes]]:
     return code, {name: compare(rubric, drawn, judged, found) for name, rubric in work.rubrics.items()}
 
 
-_EXITS = {"trusted": Exit.CLEAN, "not trusted": Exit.FOUND, "undecided": Exit.UNDECIDED}
-_ORDER = (Exit.CLEAN, Exit.UNDECIDED, Exit.FOUND)
+_EXITS = {"trusted": Exit.CLEAN, "undecided": Exit.UNDECIDED, "not trusted": Exit.FOUND}
 """The exit codes; of several rubrics the one that is last here counts."""
 
 

@@ -220,34 +220,6 @@ def _word_settings(report: Mapping[str, Any]) -> Iterable[str]:
 _WITH_SUMMARY = (Statistics, *(REPORTERS[name] for name in TEXT_FORMATS))
 """The formats that end with the summary."""
 
-_EXAMPLES = {
-    "rubric-lint": "Check all files in the current folder and below",
-    "rubric-lint --fix examples/legacy.yaml": "Fix what can be fixed safely, then report the rest",
-    "rubric-lint explain overlap": "Explain a rule, with examples",
-    "rubric-lint --diff-base HEAD -o report.sarif": "Report only findings on changed lines",
-}
-
-
-_CLASHES = """
-    --unsafe-fixes needs --fix
-    --choose needs --fix
-    --fix excludes -; use `rubric-lint fix -`
-    --watch excludes -
-    --watch excludes --fix --add-ignores --write-baseline; run them separately
-    --labels needs --judged; it names the judge outputs for the same answers
-    --judged excludes -; name the file with the rubric
-    --judged excludes --add-ignores; write these comments yourself
-    --diff-base excludes -; it compares files
-    --no-baseline excludes --baseline --write-baseline
-    --write-baseline excludes --fix --diff-base --add-ignores
-    --reason needs --add-ignores
-    --add-ignores excludes -; it writes files
-    --add-ignores excludes --fix --baseline --diff-base; it silences every finding
-    --add-ignores excludes --output --statistics; it writes comments, not a report
-    --show-files excludes --show-settings -
-    --show-settings excludes -
-"""
-
 
 def _check_values(given: Given) -> None:
     """Reject values of options that no run can use; raise click.UsageError for the first one."""
@@ -294,12 +266,35 @@ def _require_baseline(given: Given, finder: "SettingsFinder") -> None:
     " | statistics color require-rubrics fail-on-unread unsafe-fixes choose judged labels no-baseline write-baseline"
     " add-ignores reason force-exclude stdin-filename no-cache show-files config isolated show-settings explain rules"
     " version",
-    examples=_EXAMPLES,
+    examples={
+        "rubric-lint": "Check all files in the current folder and below",
+        "rubric-lint --fix examples/legacy.yaml": "Fix what can be fixed safely, then report the rest",
+        "rubric-lint explain overlap": "Explain a rule, with examples",
+        "rubric-lint --diff-base HEAD -o report.sarif": "Report only findings on changed lines",
+    },
     exits={
         Exit.CLEAN: "no findings as severe as --fail-on",
         Exit.FOUND: "findings as severe as --fail-on, or what --require-rubrics or --fail-on-unread forbids",
     },
-    clashes=_CLASHES,
+    clashes="""
+        --unsafe-fixes needs --fix
+        --choose needs --fix
+        --fix excludes -; use `rubric-lint fix -`
+        --watch excludes -
+        --watch excludes --fix --add-ignores --write-baseline; run them separately
+        --labels needs --judged; it names the judge outputs for the same answers
+        --judged excludes -; name the file with the rubric
+        --judged excludes --add-ignores; write these comments yourself
+        --diff-base excludes -; it compares files
+        --no-baseline excludes --baseline --write-baseline
+        --write-baseline excludes --fix --diff-base --add-ignores
+        --reason needs --add-ignores
+        --add-ignores excludes -; it writes files
+        --add-ignores excludes --fix --baseline --diff-base; it silences every finding
+        --add-ignores excludes --output --statistics; it writes comments, not a report
+        --show-files excludes --show-settings -
+        --show-settings excludes -
+    """,
 )
 def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
     """Check LLM-judge rubrics in YAML and JSON.

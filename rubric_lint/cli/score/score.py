@@ -12,26 +12,6 @@ from rubric_lint.messages import UserError
 from rubric_lint.project.inputs import OF_ENGINE
 
 _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
-_EXAMPLES = {
-    f"rubric-lint score {_FILES}": "Score judge outputs",
-    f"rubric-lint score --format json -q {_FILES}": "Score for a program",
-    f"rubric-lint score --report scores.html {_FILES}": "Write a page too",
-}
-
-
-_CLASHES = """
-    --fail-on-worse needs --compare; it names the earlier run
-    --fail-under-doubt needs --fail-on-worse --min-pass-share --max-invalid-share
-    --labels needs --report
-    --labels excludes -; it reads the outputs twice, so name a file
-    --address needs --engine
-    --engine needs --output; it writes a folder
-    --engine excludes --compare --fail-on-worse --min-pass-share --max-invalid-share; score without it
-    --engine excludes --report
-    --engine excludes --compact; it writes Parquet
-    --engine excludes -; it reads Parquet files
-    --address excludes --jobs; jobs are processes on this machine
-"""
 
 
 @command(
@@ -39,13 +19,29 @@ _CLASHES = """
     "map format:results output:results quiet report compare pass fail-on:verdict"
     " | borderline allow-invalid labels jobs compact engine address fail-on-worse min-pass-share max-invalid-share"
     " fail-under-doubt extract config isolated version",
-    examples=_EXAMPLES,
+    examples={
+        f"rubric-lint score {_FILES}": "Score judge outputs",
+        f"rubric-lint score --format json -q {_FILES}": "Score for a program",
+        f"rubric-lint score --report scores.html {_FILES}": "Write a page too",
+    },
     exits={
         Exit.CLEAN: "no verdict as bad as --fail-on, no invalid output, and no broken limit",
         Exit.FOUND: "a verdict as bad as --fail-on, an invalid output without --allow-invalid, or a broken limit",
         Exit.USAGE: "usage error, or a file that cannot be read or has errors",
     },
-    clashes=_CLASHES,
+    clashes="""
+        --fail-on-worse needs --compare; it names the earlier run
+        --fail-under-doubt needs --fail-on-worse --min-pass-share --max-invalid-share
+        --labels needs --report
+        --labels excludes -; it reads the outputs twice, so name a file
+        --address needs --engine
+        --engine needs --output; it writes a folder
+        --engine excludes --compare --fail-on-worse --min-pass-share --max-invalid-share; score without it
+        --engine excludes --report
+        --engine excludes --compact; it writes Parquet
+        --engine excludes -; it reads Parquet files
+        --address excludes --jobs; jobs are processes on this machine
+    """,
 )
 def score(given: Given) -> int:
     """Score judge outputs by their rubrics.
