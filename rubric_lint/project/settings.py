@@ -432,8 +432,8 @@ class SettingsFinder:
         here: str | None = None,
     ) -> None:
         here = here or os.getcwd()
-        self._overrides = overrides or Overrides()
-        self._built_in = Settings(here).override(self._overrides)
+        self.overrides = overrides or Overrides()
+        self._built_in = Settings(here).override(self.overrides)
         self._only = self._built_in if isolated else None
         self._folders: dict[str, Settings | SettingsError] = {}
         if file is not None:
@@ -441,11 +441,6 @@ class SettingsFinder:
             self._only = self._read(path, here)
             if self._only is None:
                 raise SettingsError(shorten(path), "has no [tool.rubric-lint] table")
-
-    @property
-    def overrides(self) -> Overrides:
-        """The options of the command line."""
-        return self._overrides
 
     def for_file(self, path: str | os.PathLike[str]) -> FileSettings:
         """Return the settings for the file at `path`, which need not exist.
@@ -462,7 +457,7 @@ class SettingsFinder:
         Raises:
             SettingsError: if its nearest settings file is invalid.
         """
-        if not self._overrides.force_exclude:
+        if not self.overrides.force_exclude:
             return False
         return self.for_folder(os.path.dirname(path)).exclude.covers(os.path.abspath(path) + os.sep * is_folder)
 
@@ -512,7 +507,7 @@ class SettingsFinder:
 
     def _read(self, path: str, root: str) -> Settings | None:
         table = read_table(path, shorten(path))
-        return None if table is None else Settings.from_table(root, path, table).override(self._overrides)
+        return None if table is None else Settings.from_table(root, path, table).override(self.overrides)
 
 
 def shorten(path: str) -> str:

@@ -48,7 +48,7 @@ class TooManySumsError(Exception):
 
 
 class Sums:
-    """The sums of one number from each of `choices`; no sums if one of them is empty.
+    """The sums of one number from each of `choices`; no sums if one of them is empty. `least` is the lowest, or else 0.
 
     Raises:
         TooManySumsError: if there are more than can be listed.
@@ -57,8 +57,9 @@ class Sums:
     def __init__(self, choices: Sequence[Collection[int]]) -> None:
         # Each choice is counted from its least number: the sums are those of numbers from 0 on, plus `least`.
         choices = choices if all(choices) else [()]
-        self._least = [min(choice, default=0) for choice in choices]
-        steps = [{number - least for number in choice} for choice, least in zip(choices, self._least, strict=True)]
+        self._leasts = [min(choice, default=0) for choice in choices]
+        self.least = sum(self._leasts)
+        steps = [{number - least for number in choice} for choice, least in zip(choices, self._leasts, strict=True)]
         self._unit = math.gcd(*(number for choice in steps for number in choice)) or 1
         self._choices = [sorted({number // self._unit for number in choice}, reverse=True) for choice in steps]
         self._sets: list[Sequence[int]] = []
@@ -77,11 +78,6 @@ class Sums:
             if len(totals) > MOST_SUMS:
                 raise TooManySumsError
             self._sets.append(sorted(totals))
-
-    @property
-    def least(self) -> int:
-        """The lowest sum; 0 if there are no sums."""
-        return sum(self._least)
 
     def highest(self, low: int, stop: int | None = None) -> int | None:
         """Return the highest sum from `low` up to, not including, `stop`; None if there is none."""
@@ -115,7 +111,7 @@ class Sums:
         found: list[int] = []
         for step in range(len(self._choices) - 1, -1, -1):
             number = next(each for each in self._choices[step] if self._reaches(step, rest - each))
-            found.append(self._least[step] + number * self._unit)
+            found.append(self._leasts[step] + number * self._unit)
             rest -= number
         return found[::-1]
 
