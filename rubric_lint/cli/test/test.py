@@ -1,6 +1,7 @@
 """Define `rubric-test`, which runs the tests of rubrics on recorded judge outputs."""
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Collection, Iterable, Iterator
@@ -119,11 +120,7 @@ def _read(outputs: str, tested: "Tested") -> "list[Recorded]":
 
 def _name_tests(path: str, name: str) -> str:
     """Return the name of the test file of a rubric."""
-    stem = path
-    for suffix in (".rubric.yaml", ".rubric.yml", ".rubric.json", ".yaml", ".yml", ".json", ".jsonl"):
-        if path.lower().endswith(suffix):
-            stem = path[: -len(suffix)]
-            break
+    stem = re.sub(r"(?i)(?:(?:\.rubric)?\.(?:ya?ml|json)|\.jsonl)\Z", "", path)
     plain = "".join(char if char.isalnum() or char in "-_" else "-" for char in name)
     return f"{stem}{f'.{plain}' if plain else ''}.rubric-test.yaml"
 
