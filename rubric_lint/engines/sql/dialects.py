@@ -36,20 +36,18 @@ class Dialect:
     known_texts: str
     unknown_types: str
     is_collated: str
-    first: int
-    """The number of the first item in `transform` and `keep`."""
-    raw: str
-    """What a literal begins with in which backslashes mean nothing."""
     templates: Mapping[str, str]
 
     def __call__(self, template: str, *values: str) -> str:
         """Return an expression.
 
+        `matches` tells whether a regular expression is found in a text, `replace` replaces all its matches by a literal
+        text, `extract` gives the first group of the first match, or an empty text, and `extract_all` all matches.
         `trim` and `trim_left` take characters from both ends or the start of a text. Of a list, `transform` gives what
         its last argument makes of each item, and `keep` those for which it is true; the arguments before are names for
-        the item and for its place, see `counted`. `at` gives the item at a place, `place` that of the first item with a
-        value, `count` how many items there are, `distinct` those without repetitions, `join` their texts, one a line.
-        `to_json` gives the JSON text of a struct.
+        the item and for its index, which `counted` counts from 1. `at` gives the item at a place, `place` that of the
+        first item with a value, `count` how many items there are, `distinct` those without repetitions, `join` their
+        texts, one a line. `to_json` gives the JSON text of a struct.
         """
         return self.templates[template].format(*values)
 
@@ -68,26 +66,6 @@ class Dialect:
             return f"'{value}'"
         return self("decode", value.encode().hex())
 
-    def pattern(self, pattern: str) -> str:
-        """Return a literal with a regular expression."""
-        return f"{self.raw}'{pattern}'"
-
-    def matches(self, text: str, pattern: str) -> str:
-        """Return whether a regular expression is found in a text."""
-        return self("matches", text, self.pattern(pattern))
-
-    def replace(self, text: str, pattern: str, by: str) -> str:
-        """Return a text with all matches replaced by a literal text."""
-        return self("replace", text, self.pattern(pattern), by)
-
-    def extract(self, text: str, pattern: str) -> str:
-        """Return the first group of the first match, empty without a match."""
-        return f"regexp_extract({text}, {self.pattern(pattern)}, 1)"
-
-    def extract_all(self, text: str, pattern: str) -> str:
-        """Return all matches."""
-        return f"regexp_extract_all({text}, {self.pattern(pattern)}, 0)"
-
     def array(self, items: Iterable[str]) -> str:
         """Return a list."""
         return self("array", ", ".join(items))
@@ -96,10 +74,6 @@ class Dialect:
         """Return a struct."""
         parts = ",\n".join(self("field", name, value) for name, value in fields.items())
         return self("struct", f"\n{indent(parts, '  ')}\n")
-
-    def counted(self, index: str, first: int) -> str:
-        """Return the place that an index stands for, where the first item has the number `first`."""
-        return index if first == self.first else f"({index} {'+' if first else '-'} 1)"
 
 
 _DUCKDB = Dialect(  # tested with 2.0
@@ -114,19 +88,20 @@ _DUCKDB = Dialect(  # tested with 2.0
         r"|GEO\w*)\b"
     ),
     is_collated="lower(current_setting('default_collation')) NOT IN ('', 'binary', 'c', 'posix')",
-    first=1,
-    raw="",
     templates={
         "decode": "decode(unhex('{}'))",
         "trim": "trim({}, {})",
         "trim_left": "ltrim({}, {})",
-        "matches": "regexp_matches({}, {})",
-        "replace": "regexp_replace({}, {}, '{}', 'g')",
+        "matches": "regexp_matches({}, '{}')",
+        "replace": "regexp_replace({}, '{}', '{}', 'g')",
+        "extract": "regexp_extract({}, '{}', 1)",
+        "extract_all": "regexp_extract_all({}, '{}', 0)",
         "array": "[{}]",
         "field": '"{}": {}',
         "struct": "{{{}}}",
         "transform": "list_transform({}, lambda {}, {}: {})",
         "keep": "list_filter({}, lambda {}, {}: {})",
+        "counted": "{}",
         "at": "list_extract({}, {})",
         "place": "list_position({}, {})",
         "count": "len({})",
@@ -147,19 +122,20 @@ _SPARK = Dialect(  # tested with 4.3
         r"[:<](?:decimal|date|timestamp|timestamp_\w+|time|interval|binary|map|variant|void|char|varchar|geo\w+)\b"
     ),
     is_collated="collation('') <> 'SYSTEM.BUILTIN.UTF8_BINARY'",
-    first=0,
-    raw="r",
     templates={
         "decode": "decode(unhex('{}'), 'UTF-8')",
         "trim": "trim(BOTH {1} FROM {0})",
         "trim_left": "trim(LEADING {1} FROM {0})",
-        "matches": "regexp_like({}, {})",
-        "replace": "regexp_replace({}, {}, '{}')",
+        "matches": "regexp_like({}, r'{}')",
+        "replace": "regexp_replace({}, r'{}', '{}')",
+        "extract": "regexp_extract({}, r'{}', 1)",
+        "extract_all": "regexp_extract_all({}, r'{}', 0)",
         "array": "array({})",
         "field": "'{}', {}",
         "struct": "named_struct({})",
         "transform": "transform({}, ({}, {}) -> {})",
         "keep": "filter({}, ({}, {}) -> {})",
+        "counted": "({} + 1)",
         "at": "get({}, CAST({} AS INT) - 1)",
         "place": "array_position({}, {})",
         "count": "size({})",

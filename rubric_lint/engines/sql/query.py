@@ -104,13 +104,13 @@ def read_output(sql: Dialect, *, is_struct: bool) -> list[Step]:
     """
     patterns = sql.patterns
     if is_struct:
-        odd = f"typeof(output) NOT ILIKE 'struct%' OR {sql.matches('typeof(output)', sql.unknown_types)}"
+        odd = f"typeof(output) NOT ILIKE 'struct%' OR {sql('matches', 'typeof(output)', sql.unknown_types)}"
         steps = [("The struct as JSON", {"held": sql("to_json", "output"), "is_fence": "FALSE", "is_odd": odd})]
     else:
         body = sql("trim", f"CAST(output AS {sql.text_type})", sql.text(BLANK))
-        odd = f"NOT {sql.matches('typeof(output)', sql.known_texts)}"
-        is_fence = f"body LIKE '```%```' AND {sql.matches('body', FENCE)}"
-        inner = sql("trim", sql.extract("body", FENCE), sql.text(_BLANK))
+        odd = f"NOT {sql('matches', 'typeof(output)', sql.known_texts)}"
+        is_fence = f"body LIKE '```%```' AND {sql('matches', 'body', FENCE)}"
+        inner = sql("trim", sql("extract", "body", FENCE), sql.text(_BLANK))
         steps = [
             ("The text without blanks around it", {"body": body, "is_odd": odd}),
             ("Is it one Markdown fence?", {"is_fence": f"COALESCE({is_fence}, FALSE)"}),
@@ -118,13 +118,13 @@ def read_output(sql: Dialect, *, is_struct: bool) -> list[Step]:
         ]
     reduced = "outline_1"  # JSON is what can be reduced to one value
     for _ in range(DEPTH):
-        reduced = sql.replace(reduced, patterns.container, "0")
-    irreducible = f"{sql.replace('outline_2', patterns.container, '0')} = outline_2"
-    members = f"CASE WHEN is_object THEN {sql.extract_all('held', patterns.member)} END"
+        reduced = sql("replace", reduced, patterns.container, "0")
+    irreducible = f"{sql('replace', 'outline_2', patterns.container, '0')} = outline_2"
+    members = f"CASE WHEN is_object THEN {sql('extract_all', 'held', patterns.member)} END"
     return [
         *steps,
-        ("Each string becomes two quotes", {"bare": sql.replace("held", patterns.string, '""')}),
-        ("Each number, true, false and null becomes 0", {"outline_1": sql.replace("bare", patterns.word, "0")}),
+        ("Each string becomes two quotes", {"bare": sql("replace", "held", patterns.string, '""')}),
+        ("Each number, true, false and null becomes 0", {"outline_1": sql("replace", "bare", patterns.word, "0")}),
         ("Each container of these becomes 0, from the inside: in the end, all JSON is 0", {"outline_2": reduced}),
         (
             "What is it?",
@@ -132,8 +132,8 @@ def read_output(sql: Dialect, *, is_struct: bool) -> list[Step]:
                 "is_object": "COALESCE(outline_2 = '0' AND left(held, 1) = '{', FALSE)",
                 "is_value": "COALESCE(outline_2 IN ('0', '\"\"') AND left(held, 1) <> '{', FALSE)",
                 "is_broken": f"COALESCE(outline_2 NOT IN ('0', '\"\"') AND {irreducible}, FALSE)",
-                "is_huge": f"COALESCE({sql.matches('bare', HUGE)}, FALSE)",
-                "has_constants": f"COALESCE({sql.matches('bare', CONSTANT)}, FALSE)",
+                "is_huge": f"COALESCE({sql('matches', 'bare', HUGE)}, FALSE)",
+                "has_constants": f"COALESCE({sql('matches', 'bare', CONSTANT)}, FALSE)",
                 "is_collated": sql.is_collated,
             },
         ),
@@ -155,7 +155,7 @@ def names_of(sql: Dialect, members: str) -> str:
 
 def values_of(sql: Dialect, members: str, names: str) -> str:
     """Return the values of fields as they are written: what follows the name, its quotes and a colon."""
-    name = sql("at", names, sql.counted("n", 1))
+    name = sql("at", names, sql("counted", "n"))
     return sql(
         "transform", members, "m", "n", sql("trim_left", f"substr(m, length({name}) + 3)", sql.text(f"{_BLANK}:"))
     )
@@ -194,8 +194,8 @@ class Checker:
         # An answer with an exponent may be an integer, and an id with such an escape may match yet: that of a character
         # of ASCII, or of half a character.
         is_checklist = rubric.shape is Shape.CHECKLIST
-        self._has_exponent = "FALSE" if is_checklist else sql.matches("c.answer", r"\A-?[0-9.]+[eE]")
-        self._has_letter_escape = sql.matches("c.id", r"\\u(?:00[2-7]|[dD][89a-fA-F])")
+        self._has_exponent = "FALSE" if is_checklist else sql("matches", "c.answer", r"\A-?[0-9.]+[eE]")
+        self._has_letter_escape = sql("matches", "c.id", r"\\u(?:00[2-7]|[dD][89a-fA-F])")
 
     def write(self) -> list[Step]:
         """Return the steps."""
@@ -216,10 +216,10 @@ class Checker:
             ("What is wrong", {"error": choose(self._find_errors()), "doubt": choose(doubts)}),
         ]
 
-    def _add(self, checks: str, *fields: dict[str, str]) -> str:
-        return self._sql(
-            "transform", checks, "c", "i", self._sql.struct(**{k: v for part in fields for k, v in part.items()})
-        )
+    def _extend(self, what: str, checks: str, result: str, kept: str, **added: str) -> Step:
+        """Return the step that makes `result` of `checks`: of each, some fields are kept and others added."""
+        fields = {name: f"c.{name}" for name in kept.split()} | added
+        return what, {result: self._sql("transform", checks, "c", "i", self._sql.struct(**fields))}
 
     def _find_checks(self) -> list[Step]:
         sql = self._sql
@@ -230,23 +230,17 @@ class Checker:
             ]
         # Without its first bracket, so that the list is not found as one item.
         inner = "CASE WHEN left(checks, 1) = '[' THEN substr(checks, 2) END"
-        members = sql.extract_all("c", sql.patterns.member)
-        item = {
-            "is_object": "left(c, 1) = '{'",
-            "shown": _shorten("c"),
-            "members": without_nulls(sql, members) if self._is_struct else members,
-        }
-        head = _of("c", "is_object", "shown", "members")
+        members = sql("extract_all", "c", sql.patterns.member)
+        if self._is_struct:
+            members = without_nulls(sql, members)
+        item = {"is_object": "left(c, 1) = '{'", "shown": _shorten("c"), "members": members}
         names, fields = names_of(sql, "c.members"), values_of(sql, "c.members", "c.names")
         return [
             ("The list of checks", {"checks": value_of(sql, "checks", "names", "fields")}),
-            ("The checks", {"items": sql.extract_all(inner, sql.patterns.item)}),
-            ("The fields of each", {"checks_a": self._add("items", item)}),
-            ("Their names", {"checks_b": self._add("checks_a", head, {"names": names})}),
-            (
-                "Their values",
-                {"checks_1": self._add("checks_b", _of("c", "is_object", "shown", "names"), {"fields": fields})},
-            ),
+            ("The checks", {"items": sql("extract_all", inner, sql.patterns.item)}),
+            self._extend("The fields of each", "items", "checks_a", "", **item),
+            self._extend("Their names", "checks_a", "checks_b", "is_object shown members", names=names),
+            self._extend("Their values", "checks_b", "checks_1", "is_object shown names", fields=fields),
         ]
 
     def _judge_checks(self) -> list[Step]:
@@ -254,11 +248,11 @@ class Checker:
         answer = self._fields.required[-1]
         found = {each: value_of(sql, name, "c.names", "c.fields") for each, name in (("id", "id"), ("answer", answer))}
         tests = [
-            "c.id = " + sql.text(f'"{name}"') if is_plain(name) else sql.matches("c.id", match_string(name))
+            "c.id = " + sql.text(f'"{name}"') if is_plain(name) else sql("matches", "c.id", match_string(name))
             for name in self._ids
         ]
         place = choose(((test, str(place)) for place, test in enumerate(tests, start=1)), "0")
-        number = f"TRY_CAST({sql.extract('c.answer', INTEGER)} AS BIGINT)"
+        number = f"TRY_CAST({sql('extract', 'c.answer', INTEGER)} AS BIGINT)"
         if shape is Shape.CHECKLIST:
             number = "CASE c.answer WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
         error = choose(self._find_check_errors())
@@ -269,23 +263,16 @@ class Checker:
         if self._is_holistic:
             place = "1"
         else:
-            error = f"{sql.text('check ')} || {sql.counted('i', 1)} || ': ' || {error}"
+            error = f"{sql.text('check ')} || {sql('counted', 'i')} || ': ' || {error}"
             doubts.append((f"c.place = 0 AND {self._has_letter_escape}", sql.text("an id with escaped letters")))
-        judged = {"has_escape": sql.matches(sql("join", "c.names"), r"\\"), "error": error, "doubt": choose(doubts)}
-        head = _of("c", "is_object", "shown", "names", "fields")
+        judged = {"has_escape": sql("matches", sql("join", "c.names"), r"\\"), "error": error, "doubt": choose(doubts)}
+        head = "is_object shown names fields"
+        what = "The place of its criterion in the rubric, and the answer as an integer"
         return [
-            ("The id and the answer of each check, as written", {"checks_2": self._add("checks_1", head, found)}),
-            (
-                "The place of its criterion in the rubric, and the answer as an integer",
-                {
-                    "checks_3": self._add(
-                        "checks_2", {**head, **_of("c", "id", "answer")}, {"place": place, "number": number}
-                    )
-                },
-            ),
-            (
-                "Its first error, and what only rubric-lint decides",
-                {"checks_4": self._add("checks_3", _of("c", "place", "number"), judged)},
+            self._extend("The id and the answer of each check, as written", "checks_1", "checks_2", head, **found),
+            self._extend(what, "checks_2", "checks_3", f"{head} id answer", place=place, number=number),
+            self._extend(
+                "Its first error, and what only rubric-lint decides", "checks_3", "checks_4", "place number", **judged
             ),
         ]
 
@@ -333,12 +320,12 @@ class Checker:
 
     def _find_field_doubts(self, fields: Fields, names: str, values: str) -> Iterable[tuple[str, str]]:
         sql = self._sql
-        is_known = sql.matches(sql("join", names), match_lines(chain.from_iterable(fields)))
+        is_known = sql("matches", sql("join", names), match_lines(chain.from_iterable(fields)))
         yield f"NOT {is_known}", sql.text("a field that may matter")
         if self._is_struct:  # an object in it cannot have a key twice
             return
-        name = sql("at", names, sql.counted("n", 1))
-        flat = sql.matches("v", sql.patterns.flat_list)
+        name = sql("at", names, sql("counted", "n"))
+        flat = sql("matches", "v", sql.patterns.flat_list)
         nested = sql(
             "keep", values, "v", "n", f"{name} <> 'checks' AND (left(v, 1) = '{{' OR left(v, 1) = '[' AND NOT {flat})"
         )
@@ -360,7 +347,7 @@ class Checker:
         for field in ("error", "doubt"):  # that of the first check that has it
             found = sql("keep", "checks_4", "c", "i", f"c.{field} IS NOT NULL")
             of_check[f"check_{field}"] = sql("at", sql("transform", found, "c", "i", f"c.{field}"), "1")
-        escaped = sql.matches(sql("join", "names"), r"\\")
+        escaped = sql("matches", sql("join", "names"), r"\\")
         within = f"{sql('count', sql('keep', 'checks_4', 'c', 'i', 'c.has_escape'))} > 0"
         return "The same of the output", {
             "places": sql("transform", "checks_4", "c", "i", "c.place"),
@@ -381,7 +368,7 @@ class Checker:
         yield "is_object AND check_error IS NOT NULL", "check_error"
         if not self._is_holistic:
             ids = sql.array(map(sql.text, self._ids))
-            place, number = sql("place", "places", "p"), sql.counted("n", 1)
+            place, number = sql("place", "places", "p"), sql("counted", "n")
             twice = sql("keep", "places", "p", "n", f"p > 0 AND {place} <> {number}")
             name = sql("at", ids, sql("at", twice, "1"))
             yield f"is_object AND {sql('count', twice)} > 0", self._say('"', name, '" is judged twice')
@@ -396,9 +383,9 @@ class Checker:
         yield "is_value AND NOT is_fence AND NOT is_huge", found
         broken = "is_broken AND NOT is_fence AND NOT"
         if self._extract is Extract.WHOLE:
-            yield f"{broken} {sql.matches('held', MARK)}", sql.text("the whole text must be one JSON object")
+            yield f"{broken} {sql('matches', 'held', MARK)}", sql.text("the whole text must be one JSON object")
         elif self._extract is Extract.LAST:  # an object behind words is on lines of its own
-            yield f"{broken} {sql.matches('held', LINE_OR_MARK)} AND left(held, 1) = '{{'", sql.text("not JSON")
+            yield f"{broken} {sql('matches', 'held', LINE_OR_MARK)} AND left(held, 1) = '{{'", sql.text("not JSON")
         # A text may hold a valid output if all names and ids are in it, unless they are escaped.
         needed = [*self._output.required]
         if not self._is_holistic:
@@ -411,10 +398,6 @@ class Checker:
     def _say(self, before: str, value: str, after: str = "") -> str:
         parts = [self._sql.text(before), value, *([self._sql.text(after)] if after else [])]
         return " || ".join(parts)
-
-
-def _of(item: str, *names: str) -> dict[str, str]:
-    return {name: f"{item}.{name}" for name in names}
 
 
 def _shorten(text: str) -> str:
@@ -496,7 +479,7 @@ def _refuse_large(rubric: ScoringRubric) -> None:
 
 def _grade(sql: Dialect, rubric: ScoringRubric) -> Iterator[Step]:
     # In a fence, a text with these characters may hold more than the object.
-    is_mixed = f"is_fence AND is_object AND {sql.matches('held', _MARKS)}"
+    is_mixed = f"is_fence AND is_object AND {sql('matches', 'held', _MARKS)}"
     ways = [
         ("held IS NULL", "'invalid'"),
         (f"is_open OR error IS NOT NULL AND {is_mixed}", "'unread'"),
