@@ -62,23 +62,10 @@ def trl_reward(
         RubricError: if the file has errors or no rubric.
         SettingsError: if the settings of the file are invalid.
     """
+    options = Options.choose(locals())
     from rubric_lint.rewards.asking import is_async  # noqa: PLC0415  (loads the scorer)
     from rubric_lint.rewards.rewarding import AsyncTrlReward, TrlReward  # noqa: PLC0415
 
-    options = Options(
-        reward=reward,
-        on_invalid=on_invalid,
-        dropout=dropout,
-        seed=seed,
-        samples=samples,
-        attempts=attempts,
-        concurrency=concurrency,
-        patience=patience,
-        question=question,
-        reference=reference,
-        rubric_field=rubric_field,
-        name=name,
-    )
     kind = AsyncTrlReward if callable(judge) and is_async(judge) else TrlReward
     return kind(rubrics, judge, outputs, options)
 
@@ -120,22 +107,9 @@ def verifiers_reward(
         RubricError: as `trl_reward`.
         SettingsError: as `trl_reward`.
     """
+    options = Options.choose({**locals(), "patience": None})  # each invalid output is an error of its rollout already
     from rubric_lint.rewards.rewarding import VerifiersReward  # noqa: PLC0415  (loads the scorer)
 
-    options = Options(
-        reward=reward,
-        on_invalid=on_invalid,
-        dropout=dropout,
-        seed=seed,
-        samples=samples,
-        attempts=attempts,
-        concurrency=concurrency,
-        patience=None,  # each invalid output is an error of its rollout already
-        question=question,
-        reference=reference,
-        rubric_field=rubric_field,
-        name=name,
-    )
     return VerifiersReward(rubrics, judge, outputs, options, view)
 
 

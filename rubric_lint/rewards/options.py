@@ -1,7 +1,8 @@
 """The options of rewards, and their counts."""
 
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 from rubric_lint.messages import join_words
 
@@ -29,6 +30,11 @@ class Options:
     reference: str | None = None
     rubric_field: str = "rubric"
     name: str | None = None
+
+    @classmethod
+    def choose(cls, arguments: Mapping[str, Any]) -> Self:
+        """Return the options that are among the arguments of a function."""
+        return cls(**{each.name: arguments[each.name] for each in fields(cls)})
 
     def __post_init__(self) -> None:
         for name, ways in (("reward", get_args(Worth)), ("on_invalid", get_args(OnInvalid))):
