@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,7 +23,7 @@ from rubric_lint.cli.score.score import score
 from rubric_lint.outputs.blocks import Block
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.run import Task, WorkerPool
+from rubric_lint.scoring.run import PartScorer, Task, WorkerPool
 
 RUBRIC = """\
 rubrics:
@@ -114,10 +115,11 @@ def make_tasks():
 @pytest.mark.parametrize("killed", [1, 2])
 def test_no_task_is_lost_when_processes_die(killed):
     rubrics = load_rubrics("r.yaml", RUBRIC.encode())
-    alone = WorkerPool(rubrics, Extract.LAST, 0)
+    open_scorer = partial(PartScorer, rubrics, Extract.LAST)
+    alone = WorkerPool(open_scorer, 0)
     expected = [*(each for task in make_tasks() for each in alone.give(task)), *alone.drain()]
     before = {*multiprocessing.active_children()}
-    crew = WorkerPool(rubrics, Extract.LAST, 2)
+    crew = WorkerPool(open_scorer, 2)
     try:
         found = []
         for number, task in enumerate(make_tasks()):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -12,7 +13,8 @@ from rubric_lint.scoring.form import form_of, read_object
 from rubric_lint.scoring.grading import AnswerValue, CriterionResult, JudgeOutput, Scored, ScoringRubric, Verdict
 
 try:
-    from msgspec import MsgspecError, convert, defstruct, field
+    from msgspec import MsgspecError, convert, defstruct
+    from msgspec import field as struct_field
     from msgspec.json import Decoder
 except ImportError:  # it is compiled, and not for every system
     IS_INSTALLED = False
@@ -33,7 +35,7 @@ class _Types:
         if shape is Shape.HOLISTIC:
             self.output = _define("Output", ("score", int), ("reasoning", *reason))
         else:
-            answer = ("answer", bool if shape is Shape.CHECKLIST else int, field(name=form_of(shape).field))
+            answer = ("answer", bool if shape is Shape.CHECKLIST else int, struct_field(name=form_of(shape).field))
             check = _define("Check", ("id", str), answer, ("reasoning", *reason))
             self.output = _define("Output", ("checks", list[check]), ("overall_reasoning", *reason))  # type: ignore[valid-type]
         self.decode = Decoder(self.output).decode
@@ -61,38 +63,26 @@ class Piece(NamedTuple):
     text: str
 
 
+@dataclass(eq=False, slots=True)
 class Known:
     """The result for some answers, and how often they occurred; the score is `points` out of `full`.
 
     `number` is for an observer, which may number the results.
     """
 
-    __slots__ = (
-        "_text",
-        "answers",
-        "count",
-        "full",
-        "may_be_wanted",
-        "number",
-        "pieces",
-        "points",
-        "rubric",
-        "verdict",
-    )
+    rubric: ScoringRubric
+    points: int
+    full: int
+    verdict: Verdict
+    pieces: Sequence[Piece]
+    answers: Answers = field(init=False)
+    count: int = 0
+    number: int = -1
+    may_be_wanted: bool = True
+    _text: str | None = None
 
-    def __init__(
-        self, rubric: ScoringRubric, points: int, full: int, verdict: Verdict, pieces: Sequence[Piece]
-    ) -> None:
-        self.rubric = rubric
-        self.points = points
-        self.full = full
-        self.verdict = verdict
-        self.pieces = pieces
-        self.answers: Answers = tuple([piece.result.grade.answer for piece in pieces])
-        self.count = 0
-        self.number = -1
-        self.may_be_wanted = True
-        self._text: str | None = None
+    def __post_init__(self) -> None:
+        self.answers = tuple([piece.result.grade.answer for piece in self.pieces])
 
     @property
     def score(self) -> float:

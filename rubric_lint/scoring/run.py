@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice
 from json.encoder import encode_basestring as quote
 from queue import SimpleQueue
@@ -189,7 +190,6 @@ class PartScorer:
     def __init__(
         self,
         rubrics: Mapping[str, ScoringRubric],
-        totals: Totals,
         extract: Extract,
         observer: Observer | None = None,
         *,
@@ -197,9 +197,20 @@ class PartScorer:
     ) -> None:
         self.file: str | None = None
         self.found = Results()
-        self.totals = totals
+        self.totals = Totals(rubrics.values())
+        self._rubrics = rubrics
         self._scorer = ResultScorer(rubrics) if merges else Scorer(rubrics, extract)
         self._observer = observer
+
+    def score_task(self, task: "Task") -> "Counted":
+        """Score a task of another process; return its results and totals."""
+        self.totals = Totals(self._rubrics.values())
+        self.file = task.file
+        for part in task.parts:
+            self.score(part)
+        found = self.take()
+        self.count()
+        return found, self.totals
 
     def score(self, part: Part, is_stopped: Callable[[], bool] = lambda: False) -> bool:
         """Score a part; return False if it was stopped after an entry."""
@@ -305,10 +316,6 @@ class Task(NamedTuple):
     file: str | None
 
 
-_Setting = tuple[Mapping[str, ScoringRubric], Extract, bool]
-"""How tasks are scored: by these rubrics, in raw texts as `extract` says; with `merges`, they hold results."""
-
-
 class _Worker(NamedTuple):
     """A process, the ends of the pipes to it and from it, and its tasks, of which the first one comes next."""
 
@@ -319,16 +326,14 @@ class _Worker(NamedTuple):
 
 
 class WorkerPool:
-    """Processes that score tasks; use it as a context manager.
+    """Processes that score tasks, each with a scorer that `open_scorer` returns; use it as a context manager.
 
     If a process dies or cannot start, this one scores its tasks: no task is lost.
     """
 
-    def __init__(
-        self, rubrics: Mapping[str, ScoringRubric], extract: Extract, jobs: int, *, merges: bool = False
-    ) -> None:
-        self._setting: _Setting = dict(rubrics), extract, merges
-        self._scorer = _TaskScorer(self._setting)
+    def __init__(self, open_scorer: Callable[[], PartScorer], jobs: int) -> None:
+        self._open_scorer = open_scorer
+        self._scorer = open_scorer()
         self._workers: list[_Worker] = []
         self._tasks: dict[int, Task] = {}
         self._done: dict[int, Counted] = {}
@@ -353,7 +358,7 @@ class WorkerPool:
                 # A forked process inherits the ends of this one, too; unless it closes them, it misses its end.
                 ours = [end for each in self._workers for end in (each.tasks, each.results)] + [tasks, results]
                 inherited = ours if _CAN_FORK else []
-                process = context.Process(target=_work, args=(given, found, inherited, self._setting), daemon=True)
+                process = context.Process(target=_work, args=(given, found, inherited, self._open_scorer), daemon=True)
                 process.start()
                 given.close()
                 found.close()
@@ -404,7 +409,7 @@ class WorkerPool:
                     return
                 if any(self._next in each.given for each in self._workers):
                     continue
-                self._done[self._next] = self._scorer.score(self._tasks[self._next])
+                self._done[self._next] = self._scorer.score_task(self._tasks[self._next])
             del self._tasks[self._next]
             yield self._done.pop(self._next)
             self._next += 1
@@ -424,7 +429,7 @@ class WorkerPool:
                 continue
             number = worker.given.popleft()
             if found is None:  # it crashed; here it crashes again, with a traceback
-                found = self._scorer.score(self._tasks[number])
+                found = self._scorer.score_task(self._tasks[number])
             self._done[number] = found
 
 
@@ -439,22 +444,7 @@ def _outliving_pipes() -> Iterator[None]:
             signal.signal(signal.SIGPIPE, before)
 
 
-class _TaskScorer:
-    def __init__(self, setting: _Setting) -> None:
-        self._rubrics, extract, merges = setting
-        self._scorer = PartScorer(self._rubrics, Totals(()), extract, merges=merges)
-
-    def score(self, task: Task) -> Counted:
-        totals = self._scorer.totals = Totals(self._rubrics.values())
-        self._scorer.file = task.file
-        for part in task.parts:
-            self._scorer.score(part)
-        found = self._scorer.take()
-        self._scorer.count()
-        return found, totals
-
-
-def _work(given: Any, found: Any, inherited: Sequence[Any], setting: _Setting) -> None:
+def _work(given: Any, found: Any, inherited: Sequence[Any], open_scorer: Callable[[], PartScorer]) -> None:
     """Score tasks as they come, until there are no more or the other process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other process handles interrupts
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # and ends this one with it
@@ -464,13 +454,13 @@ def _work(given: Any, found: Any, inherited: Sequence[Any], setting: _Setting) -
         end.close()
     tasks: SimpleQueue[Task | None] = SimpleQueue()
     Thread(target=_receive, args=(given, tasks), daemon=True).start()
-    scorer = _TaskScorer(setting)
+    scorer = open_scorer()
     with suppress(OSError):  # nobody reads: the other process ended
         while task := tasks.get():
             try:
-                counted = scorer.score(task)
+                counted = scorer.score_task(task)
             except Exception:  # the other process meets it again, and reports it
-                scorer = _TaskScorer(setting)
+                scorer = open_scorer()
                 found.send(None)
             else:
                 found.send(counted)
@@ -558,17 +548,17 @@ class Scoring:
         jobs: int = 1,
         merges: bool = False,
     ) -> None:
-        self.totals = Totals(rubrics.values())
+        self._open_scorer = partial(PartScorer, dict(rubrics), extract, merges=merges)
+        self._scorer = self._open_scorer(observer)
+        self.totals = self._scorer.totals
         self.line = 0
         self._write = write
         self._progress = progress
         self._several = several
         self._mapping = mapping or {}
-        self._setting = rubrics, extract, merges
         self._merges = merges
         judgements = list_fields(rubrics.values())
         self._wanted = Wanted() if merges else Wanted(judgements=judgements, is_shared=is_shared)
-        self._scorer = PartScorer(rubrics, self.totals, extract, observer, merges=merges)
         self._jobs = 1 if observer else jobs
         self._pool: WorkerPool | None = None
         self._gathered: list[Part] = []
@@ -632,8 +622,7 @@ class Scoring:
         """Give what is gathered to the other processes, which start with the first task; take what they have done."""
         self._flush()
         if self._pool is None:
-            rubrics, extract, merges = self._setting
-            self._pool = WorkerPool(rubrics, extract, self._jobs, merges=merges)
+            self._pool = WorkerPool(self._open_scorer, self._jobs)
         gathered, self._gathered, self._size = self._gathered, [], 0
         self._collect(self._pool.give(Task(gathered, self._scorer.file)), interruption)
 
@@ -644,7 +633,7 @@ class Scoring:
         if self._pool:
             self._collect(self._pool.drain(), interruption)
 
-    def _collect(self, counted: Iterator[tuple[Results, Totals]], interruption: "Interruption") -> None:
+    def _collect(self, counted: Iterator[Counted], interruption: "Interruption") -> None:
         for results, totals in counted:
             self._take_results(results)
             self.totals.add(totals)
