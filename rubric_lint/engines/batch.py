@@ -12,7 +12,7 @@ from rubric_lint.outputs.blocks import CHUNK, Block
 from rubric_lint.outputs.decoding import OutputError, read_struct
 from rubric_lint.outputs.streams import read_blocks
 from rubric_lint.outputs.verdict import Extract
-from rubric_lint.scoring.grading import CriterionResult, JudgeOutput, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import CriterionResult, ScoringRubric, Verdict
 from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.output import Known, know_median
 from rubric_lint.scoring.scorer import Entry, Outcome, Run, Scorer, Unclear
@@ -306,17 +306,9 @@ class Collector:
             self._add_value(item)
             return
         try:
-            self._add(None, self._score_item(item))
+            self._add(None, self._scorer.score_bare(item))
         except OutputError as fault:
             self._refuse(Outcome(0, name=self._only, error=fault))
-
-    def _score_item(self, item: Any) -> Known:
-        if isinstance(item, str):
-            return self._scorer.score_text(item)
-        if isinstance(item, JudgeOutput):
-            return self._scorer.score_output(item)
-        found = "null" if item is None else f"a Python value of the type {type(item).__name__}"
-        raise OutputError(f"found {found}; expected a judge output: a text, bytes of JSON or an object")
 
     def _add_value(self, value: dict[str, Any]) -> None:
         try:

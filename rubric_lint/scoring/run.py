@@ -112,10 +112,6 @@ class Others(NamedTuple):
     times: int = 0
     first: int = 0
 
-    def count_at(self, line: int) -> Self:
-        """Count one more, in this line."""
-        return self._replace(times=self.times + 1, first=self.first or line)
-
     def add(self, later: "Others") -> Self:
         """Add what a later part of the file has."""
         return self._replace(times=self.times + later.times, first=self.first or later.first)
@@ -290,9 +286,9 @@ class PartScorer:
         named = outcome.name if "id" in outcome.head else None
         self._remember(None if named is None else make_key(named, outcome.head["id"]), outcome.render())
         if outcome.has_other_meaning:
-            self.found.judged = self.found.judged.count_at(outcome.line)
+            self.found.judged = self.found.judged.add(Others(1, outcome.line))
         if isinstance(outcome.error, OtherVersionError):
-            self.found.scored = self.found.scored.count_at(outcome.line)
+            self.found.scored = self.found.scored.add(Others(1, outcome.line))
         if outcome.result:
             self.totals.take(outcome.result)
         else:

@@ -378,21 +378,18 @@ class Scorer:
         except KeyError:
             return None
 
-    def score_text(self, text: str) -> Known:
-        """Score a raw text by the only rubric.
+    def score_bare(self, output: Any) -> Known:
+        """Score a raw text or a read output by the only rubric.
 
         Raises:
-            OutputError: if it has no valid output, or there are several rubrics.
+            OutputError: if it is not a valid output for it, or there are several rubrics.
         """
-        return find_rubric({}, self._readers).read(text, extract=self._extract).known
-
-    def score_output(self, output: JudgeOutput) -> Known:
-        """Score a read output by the only rubric.
-
-        Raises:
-            OutputError: if it is not an output for it, or there are several rubrics.
-        """
-        return find_rubric({}, self._readers).know(output)
+        if isinstance(output, str):
+            return find_rubric({}, self._readers).read(output, extract=self._extract).known
+        if isinstance(output, JudgeOutput):
+            return find_rubric({}, self._readers).know(output)
+        found = "null" if output is None else f"a Python value of the type {type(output).__name__}"
+        raise OutputError(f"found {found}; expected a judge output: a text, bytes of JSON or an object")
 
     def tell(self, text: bytes | OutputError, line: int, file: str | None = None) -> Outcome:
         """Score an entry and return its full outcome."""
