@@ -90,22 +90,21 @@ def join_entries(entries: Iterable[Entry]) -> Iterator[Block]:
         yield Block(line, b"\n".join(texts), has_lines=True)
 
 
-class Converted:
+class Converted(NamedTuple):
     """A part whose entries `convert` turns into records; those for which it returns None stay as they are."""
 
-    def __init__(self, block: Block, convert: Callable[[dict[str, Any]], Iterable[dict[str, Any]] | None]) -> None:
-        self._block = block
-        self._convert = convert
+    block: Block
+    convert: Callable[[dict[str, Any]], Iterable[dict[str, Any]] | None]
 
     def blocks(self) -> Iterator[Block]:
         """Yield the records."""
-        return join_entries(record for entry in self._block.split() for record in self._read(*entry))
+        return join_entries(record for entry in self.block.split() for record in self._read(*entry))
 
     def _read(self, line: int, text: bytes | OutputError) -> Iterator[Entry]:
         try:
             value = read_entry(text)
             refuse_flaws(value)
-            records = self._convert(value)
+            records = self.convert(value)
         except OutputError:  # the scorer says what is wrong with it
             records = None
         if records is None:

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from itertools import chain
 from json.encoder import encode_basestring_ascii as quote
 from typing import NamedTuple
 
@@ -182,17 +183,16 @@ def _list(header: Collection[str]) -> str:
     return f"there {'is' if len(header) == 1 else 'are'} {list_names(header)}" if header else "there is none"
 
 
-class Mapped:
+class Mapped(NamedTuple):
     """A part whose records get the names of a mapping; of a shared one, those that they have the columns of."""
 
-    def __init__(self, block: Block, mapping: Mapping[str, str], *, is_shared: bool = False) -> None:
-        self._block = block
-        self._mapping = mapping
-        self._is_shared = is_shared
+    block: Block
+    mapping: Mapping[str, str]
+    is_shared: bool = False
 
     def blocks(self) -> Iterator[Block]:
         """Yield the records."""
-        return join_entries(self._rename(*entry) for entry in self._block.split())
+        return join_entries(self._rename(*entry) for entry in self.block.split())
 
     def _rename(self, line: int, text: bytes | OutputError) -> Entry:
         if isinstance(text, OutputError):
@@ -208,13 +208,18 @@ class Mapped:
         return line, ("{" + ", ".join([f"{quote(name)}: {value}" for name, value in renamed.items()]) + "}").encode()
 
     def _choose(self, record: _Object) -> Mapping[str, str]:
-        if not self._is_shared:
-            return self._mapping
+        if not self.is_shared:
+            return self.mapping
         return {
             field: column
-            for field, column in self._mapping.items()
+            for field, column in self.mapping.items()
             if column in record or _look_up(record, column) is not None
         }
+
+
+def map_blocks(blocks: Iterator[Block], mapping: Mapping[str, str]) -> Iterator[Block]:
+    """Yield the records of blocks with the names of a mapping, which may be empty."""
+    return chain.from_iterable(Mapped(block, mapping).blocks() for block in blocks) if mapping else blocks
 
 
 def _rename_fields(record: _Object, mapping: Mapping[str, str]) -> _Object:

@@ -5,11 +5,11 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from json.encoder import encode_basestring as quote
 from math import isfinite
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from rubric_lint.outputs.blocks import Block, Entry, InputError, Part, join_entries
 from rubric_lint.outputs.decoding import OutputError, list_values
-from rubric_lint.outputs.mapping import HELD, SHOWN, Mapped, Wanted, rename_columns
+from rubric_lint.outputs.mapping import HELD, SHOWN, Wanted, map_blocks, rename_columns
 
 try:
     import pyarrow as pa
@@ -24,30 +24,26 @@ _AT_ONCE = 2_000
 """The rows of a part."""
 
 
-class Rows:
+class Rows(NamedTuple):
     """A part of a Parquet file: some rows, the number of the first one, and what is left to map in each."""
 
-    def __init__(self, names: list[str], batch: pa.RecordBatch, first: int, nested: Mapping[str, str]) -> None:
-        self._names = names
-        self._batch = batch
-        self._first = first
-        self._nested = nested
+    names: list[str]
+    batch: pa.RecordBatch
+    first: int
+    nested: Mapping[str, str]
 
     def blocks(self) -> Iterator[Block]:
         """Yield the rows as records."""
-        blocks = join_entries(self._write())
-        if not self._nested:
-            return blocks
-        return (each for block in blocks for each in Mapped(block, self._nested).blocks())
+        return map_blocks(join_entries(self._write()), self.nested)
 
     def _write(self) -> Iterator[Entry]:
         """Yield the rows as JSON; a null is an absent field."""
-        heads = [f"{quote(name)}: " for name in self._names]
+        heads = [f"{quote(name)}: " for name in self.names]
         columns = [
             [None if (text := _write_value(value)) is None else head + text for value in list_values(column)]
-            for head, column in zip(heads, self._batch.columns, strict=True)
+            for head, column in zip(heads, self.batch.columns, strict=True)
         ]
-        for number, row in enumerate(zip(*columns, strict=True), self._first):
+        for number, row in enumerate(zip(*columns, strict=True), self.first):
             text = ", ".join([cell for cell in row if cell is not None])
             try:
                 yield number, f"{{{text}}}".encode()
@@ -57,12 +53,12 @@ class Rows:
     def _write_bytes(self, row: Sequence[str | None]) -> bytes | OutputError:
         """Write a row in which bytes are not UTF-8: an error where a text is needed, and escapes elsewhere."""
         cells: list[str] = []
-        for name, cell in zip(self._names, row, strict=True):
+        for name, cell in zip(self.names, row, strict=True):
             try:
                 (cell or "").encode()
             except UnicodeEncodeError as fault:
                 byte = ord(fault.object[fault.start]) & 0xFF
-                if name in _TEXTS or self._nested:
+                if name in _TEXTS or self.nested:
                     return OutputError(f"byte {byte:02x} in the column `{name}` is not UTF-8")
                 escaped = "".join(
                     [f"\\\\x{ord(each) & 0xFF:02x}" if "\udc80" <= each <= "\udcff" else each for each in cell or ""]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rubric_lint.outputs.blocks import BLANK, LIMIT, Block, Entry, InputError, Part, join_entries, refuse_size
 from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.mapping import Mapped, Wanted, fold_column, rename_columns
+from rubric_lint.outputs.mapping import Wanted, fold_column, map_blocks, rename_columns
 
 _JSON = frozenset({"outputs", "judge"})
 """The columns whose cells hold JSON, which a text cannot stand for."""
@@ -86,10 +86,7 @@ class Rows(NamedTuple):
 
     def blocks(self) -> Iterator[Block]:
         """Yield the rows as records."""
-        blocks = join_entries(map(self._write, self.rows))
-        if not self.nested:
-            return blocks
-        return (each for block in blocks for each in Mapped(block, self.nested).blocks())
+        return map_blocks(join_entries(map(self._write, self.rows)), self.nested)
 
     def _write(self, row: Row) -> Entry:
         """Write a row as JSON."""

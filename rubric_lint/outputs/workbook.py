@@ -8,7 +8,7 @@ from rubric_lint.dialects.tables.excel_file import LIMIT, NEEDS, has_openpyxl, r
 from rubric_lint.dialects.tables.reading import look_inside
 from rubric_lint.outputs.blocks import Block, InputError, Part, SkippedSheet, join_entries
 from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.mapping import FIELDS, SHEET, Mapped, Wanted, fold_column, rename_columns
+from rubric_lint.outputs.mapping import FIELDS, SHEET, Wanted, fold_column, map_blocks, rename_columns
 from rubric_lint.outputs.text_tables import CELLS, refuse_high_header
 
 HELP = ("Criterion", "Enter", "It means")
@@ -73,8 +73,7 @@ def _read(table: Table, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[
         for row in table.rows
         if any(not row.cell(number).is_empty for number in columns)
     )
-    for block in join_entries(entries):
-        yield Mapped(block, nested) if nested else block
+    yield from map_blocks(join_entries(entries), nested)
 
 
 def _write(
