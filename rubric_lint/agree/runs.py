@@ -16,7 +16,7 @@ from rubric_lint.outputs.streams import PLAIN, Asked, read_blocks
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import AnswerValue, Grade, Scored, ScoringCriterion, ScoringRubric, Verdict
-from rubric_lint.scoring.output import Known
+from rubric_lint.scoring.output import Known, know_median
 from rubric_lint.scoring.results import OtherCriterion, OtherGrade, OtherKind, OtherRubrics, is_result, read_result
 from rubric_lint.scoring.scorer import Outcome, Run, Scorer
 
@@ -209,8 +209,8 @@ class OtherRun:
         try:
             entry = self._scorer.score(text)
             name = entry.value.get("id") if entry.is_record else None
-            number = self.known.number_known(entry.judged.known) if entry.judged else self.known.number(entry.result)
-            self._keep(entry.rubric.name, name, number)
+            known = entry.judged.known if entry.judged else know_median(entry.result)
+            self._keep(entry.rubric.name, name, self.known.number_known(known))
         except OutputError as fault:
             self._read_result(text, line, fault)
 

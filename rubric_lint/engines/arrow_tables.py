@@ -34,12 +34,12 @@ class Columns(NamedTuple):
         """Return the result of each row that has just the fields of the expected form, else None."""
         if self.outputs.type in _TEXTS:
             return [*map(scorer.match_form, list_values(self.outputs))]
-        rubric = scorer.only
-        if rubric is None or not _is_plain(self.outputs.type, rubric):
+        reader = scorer.only
+        if reader is None or not _is_plain(self.outputs.type, reader.rubric):
             return [None] * len(self.ids)
         found: list[Known | None] = []
         for chunk in self.outputs.chunks:
-            found += map(scorer.look_up, _read_answers(chunk, rubric))
+            found += map(reader.look_up, _read_answers(chunk, reader.rubric))
         return found
 
     def gather(self, places: list[int]) -> list[Any]:

@@ -263,6 +263,13 @@ class Reader:
             raise OutputError(f"{named}: expected {'true or false' if self._is_checklist else 'integers'} as answers")
         return found
 
+    def look_up(self, answers: Answers | None) -> Known | None:
+        """Return the result for some answers; None without any, or if one is not allowed."""
+        try:
+            return self.find(answers) if answers else None
+        except KeyError:
+            return None
+
     def find(self, answers: Answers) -> Known:
         """Return the result for some answers, in the rubric's order.
 

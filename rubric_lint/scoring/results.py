@@ -87,14 +87,10 @@ class OtherRubrics:
     def number_known(self, known: Known) -> int:
         """Return the number of the result for some answers."""
         if known.number < 0:
-            score = Fraction(known.points, known.rubric.full)
-            known.number = self._number_ours(known.rubric, score, known.verdict, known.answers)
+            place, grades = self._ours.get(known.rubric.name) or self._add_ours(known.rubric)
+            answers = tuple([places[answer] for places, answer in zip(grades, known.answers, strict=True)])
+            known.number = self._place(OtherKind(place, Fraction(known.points, known.full), known.verdict, answers))
         return known.number
-
-    def number(self, result: Scored) -> int:
-        """Return the number of a result."""
-        answers = tuple(each.grade.answer for each in result.criteria)
-        return self._number_ours(result.rubric, result.score, result.verdict, answers)
 
     def number_result(self, result: OtherResult) -> int:
         """Return the number of a line of results."""
@@ -103,13 +99,6 @@ class OtherRubrics:
         criteria = self.rubrics[place].criteria
         answers = [each.place(grade) for each, (*_, grade) in zip(criteria, result.criteria, strict=True)]
         return self._place(OtherKind(place, result.score, result.verdict, tuple(answers)))
-
-    def _number_ours(
-        self, rubric: ScoringRubric, score: Fraction, verdict: Verdict, answers: tuple[AnswerValue, ...]
-    ) -> int:
-        place, grades = self._ours.get(rubric.name) or self._add_ours(rubric)
-        found = tuple([places[answer] for places, answer in zip(grades, answers, strict=True)])
-        return self._place(OtherKind(place, score, verdict, found))
 
     def _add_ours(self, rubric: ScoringRubric) -> tuple[int, list[dict[AnswerValue, int]]]:
         """Add one of our rubrics with all its grades; return its place, and those of the grades by their answers."""

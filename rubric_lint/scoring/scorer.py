@@ -13,7 +13,7 @@ from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN
 from rubric_lint.outputs.verdict import Extract, read_quotable
 from rubric_lint.scoring.flat import OF_TABLE, read_flat, read_whole
 from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric, combine_samples
-from rubric_lint.scoring.output import MOST_KNOWN, Answers, Judged, Known, Reader, Seen, render
+from rubric_lint.scoring.output import MOST_KNOWN, Judged, Known, Reader, Seen, render
 
 
 def make_key(rubric: str, name: object) -> int:
@@ -287,12 +287,12 @@ def _score_flat(value: dict[str, Any], reader: Reader) -> Entry | None:
 
 
 class Scorer:
-    """A scorer of entries for some rubrics."""
+    """A scorer of entries for some rubrics; `only` reads outputs for the only one, and is None if there are several."""
 
     def __init__(self, rubrics: Mapping[str, ScoringRubric], extract: Extract = Extract.LAST) -> None:
         self._rubrics = rubrics
         self._readers = {name: Reader(rubric) for name, rubric in rubrics.items()}
-        self._only = next(iter(self._readers.values())) if len(rubrics) == 1 else None
+        self.only = next(iter(self._readers.values())) if len(rubrics) == 1 else None
         self._extract = extract
 
     def scan(self, block: Block) -> Iterator[Run | Unclear]:
@@ -310,7 +310,7 @@ class Scorer:
 
     def scan_lines(self, lines: Sequence[bytes], line: int = 1) -> Iterator[Run | Unclear]:
         """Yield the entries of lines as `scan`, blank ones too; `line` is the number of the first one."""
-        found, others = self._only.match_form(lines) if self._only else ([], range(len(lines)))
+        found, others = self.only.match_form(lines) if self.only else ([], range(len(lines)))
         first = 0
         for number, place in enumerate([*others, len(lines)]):
             if first < place:
@@ -336,7 +336,7 @@ class Scorer:
         if not HELD.isdisjoint(value):
             return self._score_record(value)
         if ("id" in value and "checks" not in value) or not any(key in value for key in _JUDGEMENTS):
-            reader = find_rubric(value, self._readers) if "rubric" in value or self._only else None
+            reader = find_rubric(value, self._readers) if "rubric" in value or self.only else None
             if reader and (entry := _score_flat(value, reader)):
                 return entry
         if "id" in value or "rubric" in value:
@@ -354,7 +354,7 @@ class Scorer:
 
     def match_form(self, entry: Any) -> Known | None:
         """Return the result of a decoded entry or a raw text that has just the fields of the expected form, or None."""
-        reader = self._only
+        reader = self.only
         if type(entry) is dict and "output" in entry:
             if not entry.keys() <= _PLAIN:
                 return None
@@ -365,18 +365,6 @@ class Scorer:
         if reader is None:
             return None
         return reader.match_output(entry)
-
-    @property
-    def only(self) -> ScoringRubric | None:
-        """The only rubric, or None if there are several."""
-        return self._only.rubric if self._only else None
-
-    def look_up(self, answers: Answers | None) -> Known | None:
-        """Return the result of some answers by the only rubric; None if it does not allow them."""
-        try:
-            return self._only.find(answers) if self._only and answers else None
-        except KeyError:
-            return None
 
     def score_bare(self, output: Any) -> Known:
         """Score a raw text or a read output by the only rubric.
@@ -426,7 +414,7 @@ class Scorer:
     def _score_record(self, record: dict[str, Any]) -> Entry:
         if name := next((name for name in record if name in COVERING), None):
             raise OutputError(f"the record's `{name}` would overwrite that of the result; rename it", f"/{name}")
-        reader = self._only if self._only and "rubric" not in record else find_rubric(record, self._readers)
+        reader = self.only if self.only and "rubric" not in record else find_rubric(record, self._readers)
         output = record.get("output")
         fault = _find_fault(record) if "judge" in record else None
         if fault and isinstance(output, str) and not output.strip():
