@@ -426,7 +426,6 @@ def _score(collector: Collector, portions: Iterable[Portion], size: int) -> Iter
 
 
 def _collect(rubrics: ScoringRubric | Mapping[str, ScoringRubric], *, extract: str) -> Collector:
-    """Check the rubrics, and return a collector for them."""
     listed = [rubrics] if isinstance(rubrics, ScoringRubric) else rubrics
     listed = [*listed.values()] if isinstance(listed, Mapping) else listed
     if not isinstance(listed, list) or not listed or not all(isinstance(each, ScoringRubric) for each in listed):

@@ -234,7 +234,6 @@ def read_answers(
 def _read_answer(
     entry: bytes | OutputError, rubrics: Mapping[str, ScoringRubric], fields: Fields, taken: frozenset[str]
 ) -> Answer:
-    """Return the answer of an entry; raise OutputError when the entry is not a valid answer."""
     if isinstance(entry, OutputError):
         raise entry
     try:
@@ -284,10 +283,7 @@ def _text(record: dict[str, Any], name: str, fields: Fields, given: dict[str, An
 
 @lru_cache(maxsize=1000)
 def _find_misspelt(fields: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Return each missing optional field with a similar given one, which a judge would not get.
-
-    It is cached, as most records have the same fields.
-    """
+    """Return each missing optional field with a similar given one, which a judge would not get."""
     missing = (field for field in ("question", "reference") if field not in fields)
     return tuple((field, near[0]) for field in missing if (near := find_near(field, fields)))
 

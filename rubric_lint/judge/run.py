@@ -104,7 +104,6 @@ def find_fault(panel: Panel, taken: Samples) -> str | None:
 
 
 def _describe(answer: Answer, panel: Panel, plan: Plan, taken: Samples) -> dict[str, Any]:
-    """Describe models, settings, time and cost of a judgement."""
     call = panel.endpoints[0].call
     common = {
         **call.describe(),

@@ -186,16 +186,6 @@ def shorten(text: str) -> str:
     return json.dumps(shown if len(shown) <= 60 else shown[:59] + "…", ensure_ascii=False)
 
 
-try:
-    from msgspec import MsgspecError
-    from msgspec.json import Decoder, Encoder
-except ImportError:  # it is compiled, and not for every system
-    IS_INSTALLED = False
-else:
-    IS_INSTALLED = True
-    _REFUSALS = (MsgspecError, ValueError, TypeError, ArithmeticError, RecursionError)
-
-
 def _read_sound_float(text: str) -> Any:
     number = read_float(text)
     if isinstance(number, _Flaw):
@@ -203,8 +193,16 @@ def _read_sound_float(text: str) -> Any:
     return number
 
 
-if IS_INSTALLED:
+try:
+    from msgspec import MsgspecError
+    from msgspec.json import Decoder, Encoder
+except ImportError:  # it is compiled, and not for every system
+    IS_INSTALLED = False
+else:
+    IS_INSTALLED = True
     _decode, _encode = Decoder(float_hook=_read_sound_float).decode, Encoder().encode
+    _REFUSALS = (MsgspecError, ValueError, TypeError, ArithmeticError, RecursionError)
+
 
 _BLANK = " \t\r\n"
 QUOTE, _BACKSLASH = b'"\\'  # as numbers: searched for as bytes, they would be taken for numbers first, and refused

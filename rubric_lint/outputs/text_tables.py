@@ -89,7 +89,6 @@ class Rows(NamedTuple):
         return map_blocks(join_entries(map(self._write, self.rows)), self.nested)
 
     def _write(self, row: Row) -> Entry:
-        """Write a row as JSON."""
         if row.fault:
             return row.line, OutputError(row.fault)
         if len(row.cells) != len(self.names):
@@ -230,11 +229,7 @@ class _Lines:
         return self
 
     def __next__(self) -> str:
-        """Return the next line of the row.
-
-        Raises:
-            _TooLongError: if the row is too long; `is_open` then says whether its last line is inside a quote.
-        """
+        """Return the next line of the row; raise _TooLongError if the row is too long."""
         line = self.take()
         self._size += len(line)
         if self._size > LIMIT:

@@ -44,8 +44,6 @@ BEGINS_OBJECT = (
 )
 """The start of an object, in JSON or what imitates it: a brace and a key, and so no set of strings."""
 
-Spans = list[tuple[int, int]]
-
 
 def blank_thoughts(text: str) -> str:
     """Replace the thoughts in a text with blanks; lines and offsets stay the same.
@@ -151,9 +149,9 @@ _TAG_OR_OBJECT = re.compile(rf"{_TAG}|{BEGINS_OBJECT}", re.IGNORECASE)
 """The tag of a thought, or an object: a tag inside a string of the object does not count."""
 
 
-def _remove_tags(text: str, begin: int, end: int) -> Spans:
+def _remove_tags(text: str, begin: int, end: int) -> list[tuple[int, int]]:
     """Return the spans of a part of the text that are outside all thoughts."""
-    kept: Spans = []
+    kept: list[tuple[int, int]] = []
     start = position = begin
     has_thought = False
     broken = 0
@@ -372,11 +370,9 @@ def _refuse_label(text: str, fence: _Fence) -> None:
 
 
 def _find_objects(text: str, begin: int, end: int) -> Iterator[_Object]:
-    """Yield the outermost objects of a part of a text.
+    """Yield the outermost objects of a part of a text; raise OutputError if one is broken.
 
-    Raises:
-        OutputError: if one is broken, unless it is in a fence that is closed before the end: nothing behind that can be
-            part of it.
+    One in a fence that is closed before the end may be broken: nothing behind that can be part of it.
     """
     position = begin
     while mark := _LANDMARK.search(text, position, end):

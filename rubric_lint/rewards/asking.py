@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -256,11 +257,7 @@ class EndpointJudge:
         return _Line(self.call, self._read_key(), Pace(rpm, tpm=tpm))
 
     def _read_key(self) -> str:
-        """Return the key from its variable, or a placeholder for an endpoint of one's own.
-
-        Raises:
-            RewardError: if the variable is not set, or its key cannot be sent.
-        """
+        """Return the key, or a placeholder for an endpoint of one's own; raise RewardError if there is none to send."""
         from rubric_lint.judge.endpoint import NO_KEY  # noqa: PLC0415
 
         variable = self._key_variable
@@ -273,27 +270,27 @@ class EndpointJudge:
             raise RewardError(str(fault)) from None
 
 
+@dataclass(slots=True)
 class _Line:
     """The connections of one loop: a client as long as requests are in flight, and limits for all of them."""
 
-    def __init__(self, call: Call, key: str, pace: "Pace") -> None:
-        self._call = call
-        self._key = key
-        self._pace = pace
-        self._endpoint: Endpoint | None = None
-        self._users = 0
+    call: Call
+    key: str
+    pace: "Pace"
+    endpoint: "Endpoint | None" = None
+    users: int = 0
 
     @asynccontextmanager
     async def connect(self) -> "AsyncIterator[Endpoint]":
         """Return the client, which is closed when nobody uses it any more."""
         from rubric_lint.judge.endpoint import Endpoint  # noqa: PLC0415
 
-        self._users += 1
+        self.users += 1
         try:
-            self._endpoint = self._endpoint or Endpoint(self._call, self._key, self._pace)
-            yield self._endpoint
+            self.endpoint = self.endpoint or Endpoint(self.call, self.key, self.pace)
+            yield self.endpoint
         finally:
-            self._users -= 1
-            if not self._users and self._endpoint:
-                endpoint, self._endpoint = self._endpoint, None
+            self.users -= 1
+            if not self.users and self.endpoint:
+                endpoint, self.endpoint = self.endpoint, None
                 await endpoint.__aexit__(None, None, None)

@@ -173,11 +173,7 @@ class Rewarder:
         return f"<{type(self).__name__} {self.__name__!r}>"
 
     def _find_rubric(self, name: Any, what: str) -> ScoringRubric:
-        """Return the rubric with a name, or the only one.
-
-        Raises:
-            RewardError: if there are several and none has this name.
-        """
+        """Return the rubric with a name, or the only one; raise RewardError if none of several has it."""
         if len(self.rubrics) == 1:
             return next(iter(self.rubrics.values()))
         if isinstance(name, str) and name in self.rubrics:
@@ -217,10 +213,9 @@ class Rewarder:
         return found
 
     def _settle(self, items: Sequence[Item], read: Sequence[Sequence[Read]], step: int | None) -> Settled:
-        """Make rewards of the outputs of each item, count them, and warn.
+        """Make rewards of the outputs of each item, count them, and warn; see `_count`.
 
-        Raises:
-            RewardError: if an output is invalid and `on_invalid` is raise, or after too many calls without a valid one.
+        With `on_invalid` raise, raise RewardError if an output is invalid.
         """
         faults = [next((each for each in outputs if isinstance(each, OutputError)), None) for outputs in read]
         found = [
@@ -249,10 +244,8 @@ class Rewarder:
     def _count(self, reasons: list[str], skipped: int) -> None:
         """Count a call: the reason why each completion is invalid, empty if it is valid.
 
-        Calls with invalid outputs are logged if there are 1, 2, 4, 8, ... of them, and if no output is valid.
-
-        Raises:
-            RewardError: after `patience` calls in a row without a valid output.
+        Calls with invalid outputs are logged if there are 1, 2, 4, 8, ... of them, and if no output is valid. After
+        `patience` calls in a row without a valid output, raise RewardError.
         """
         invalid = [reason for reason in reasons if reason]
         now = RewardCounts(1, len(reasons), len(invalid), skipped)

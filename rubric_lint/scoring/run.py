@@ -234,7 +234,6 @@ class PartScorer:
                 self._observer.count(known)
 
     def _take_run(self, run: Run) -> None:
-        """Count a run of records in the expected form."""
         found, line = run.found, run.line
         rubric = found[0][1].rubric.name
         self.found.line = line + len(found) - 1
@@ -254,7 +253,6 @@ class PartScorer:
         return known.may_be_wanted
 
     def _score(self, text: bytes | OutputError, line: int) -> None:
-        """Score and count an entry."""
         self.found.line = line
         try:
             entry = self._scorer.score(text)
@@ -282,7 +280,6 @@ class PartScorer:
         self.found.lines.append(result)
 
     def _take(self, outcome: Outcome, text: bytes | OutputError) -> None:
-        """Count an outcome."""
         named = outcome.name if "id" in outcome.head else None
         self._remember(None if named is None else make_key(named, outcome.head["id"]), outcome.render())
         if outcome.has_other_meaning:
@@ -390,7 +387,6 @@ class WorkerPool:
         self._workers = []
 
     def _lose(self, worker: _Worker) -> None:
-        """Go on without a process that died."""
         self._workers.remove(worker)
         worker.process.terminate()
         worker.process.join()
@@ -686,7 +682,6 @@ class Scoring:
         self._take_results(self._scorer.take())
 
     def _take_results(self, results: Results) -> None:
-        """Write results, and remember the ids."""
         file = len(self._files) - 1
         for line, keys in results.keys:
             self._ids.add(file, line, keys)

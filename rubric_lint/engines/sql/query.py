@@ -459,11 +459,7 @@ def compile_rubric(
 
 
 def _refuse_large(rubric: ScoringRubric) -> None:
-    """Raise an error if 64-bit integers cannot hold every sum of points, or an answer has too many digits.
-
-    Raises:
-        RubricError: saying which.
-    """
+    """Raise RubricError if 64-bit integers cannot hold every sum of points, or an answer has too many digits."""
     points = [[grade.points for grade in each.grades] for each in rubric.criteria]
     largest = sum(max(*map(abs, each), max(each) - min(each)) for each in points)
     digits = len(str(max(largest, rubric.full)))
