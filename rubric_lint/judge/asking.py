@@ -1,7 +1,7 @@
-"""Ask one model for one output, in one request or one for each criterion."""
+"""Say what a run asks of models: the plan of a run, the requests for an answer, and what came of them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -9,14 +9,11 @@ from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.call import Call, hash_json
 from rubric_lint.judge.endpoint import Exchange, Place
 from rubric_lint.judge.pace import Pace
-from rubric_lint.judge.prompt import Message, divide, join_outputs, order_criteria, output_schema, say, write_prompt
+from rubric_lint.judge.prompt import Message, divide, order_criteria, output_schema, say, write_prompt
 from rubric_lint.judge.spending import Need, guess_tokens
-from rubric_lint.judge.store import ReplyStore, make_key
 from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.reply import Reply
-from rubric_lint.outputs.verdict import Extract, read_quotable
+from rubric_lint.outputs.verdict import Extract
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
-from rubric_lint.scoring.output import reader_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,66 +90,6 @@ class Sample(NamedTuple):
     def exchanges(self) -> list[Exchange]:
         """All exchanges, in order."""
         return [exchange for each in self.asked for exchange in each.exchanges]
-
-
-class Sampler:
-    """Asks models for outputs; `count` is called with the name of the model and each exchange."""
-
-    def __init__(self, plan: Plan, count: Callable[[str, Exchange], object], store: ReplyStore | None = None) -> None:
-        self._plan = plan
-        self._count = count
-        self._store = store
-
-    async def take(self, endpoint: Asker, answer: Answer, number: int) -> Sample:
-        """Ask a model for its output with this number, from 1.
-
-        The first request whose output stays invalid makes the sample invalid, and the others are not made.
-
-        Raises:
-            UnansweredError: when a request got no reply.
-        """
-        order = self._plan.order(answer, endpoint.call.model, number)
-        asked: list[Asked] = []
-        for part in divide(answer.rubric, order, per_criterion=self._plan.per_criterion):
-            asked.append(await self._ask(endpoint, answer, part, number))
-            if asked[-1].output is None:
-                is_part = len(part.criteria) < len(answer.rubric.criteria)
-                where = f"criterion `{part.criteria[0].id}`: " if is_part else ""
-                return Sample(None, tuple(asked), order, where + asked[-1].fault)
-        outputs = ((each.rubric, each.output) for each in asked if each.output)
-        return Sample(join_outputs(answer.rubric, outputs), tuple(asked), order)
-
-    async def _ask(self, endpoint: Asker, answer: Answer, rubric: ScoringRubric, number: int) -> Asked:
-        prompt = write_prompt(rubric, answer.case)
-        schema = output_schema(rubric)
-        store, model = self._store, endpoint.call.model
-        key = make_key(endpoint.call, endpoint.call.make_body(prompt, schema), number) if store else ""
-        if store and (kept := store.get(key)):
-            with suppress(OutputError):  # for example with another --extract
-                output = self._read(kept.reply, answer, rubric)
-                self._count(model, kept)
-                return Asked(rubric, (kept,), output)
-        messages: tuple[Message, ...] = prompt
-        exchanges: list[Exchange] = []
-        while True:
-            exchanges.append(await endpoint.complete(messages, schema, Place(answer.key, number)))
-            reply = exchanges[-1].reply
-            self._count(model, exchanges[-1])
-            try:
-                output = self._read(reply, answer, rubric)
-            except OutputError as fault:
-                if len(exchanges) == self._plan.max_attempts:
-                    return Asked(rubric, tuple(exchanges), None, str(fault))
-                messages = (*prompt, *correct(reply.text, fault))
-            else:
-                if store:
-                    store.put(key, exchanges[-1])
-                return Asked(rubric, tuple(exchanges), output)
-
-    def _read(self, reply: Reply, answer: Answer, rubric: ScoringRubric) -> JudgeOutput:
-        if reply.fault:
-            raise OutputError(reply.fault)
-        return reader_of(rubric).read(reply.text, lambda: read_quotable(*answer.case), self._plan.extract).output
 
 
 def correct(text: str, fault: OutputError) -> Iterator[Message]:

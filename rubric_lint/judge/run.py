@@ -3,21 +3,25 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
 from rubric_lint.format.criterion import Shape
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Asker, Plan, Sample, Sampler, list_needs
-from rubric_lint.judge.endpoint import Exchange, UnansweredError
+from rubric_lint.judge.asking import Asked, Asker, Plan, Sample, correct, list_needs
+from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
 from rubric_lint.judge.journal import make_fingerprint
+from rubric_lint.judge.prompt import Message, divide, join_outputs, output_schema, write_prompt
 from rubric_lint.judge.spending import NO_LIMIT, Limit, Need, Spending
-from rubric_lint.judge.store import ReplyStore
-from rubric_lint.outputs.reply import Tokens, is_other_model
+from rubric_lint.judge.store import ReplyStore, make_key
+from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.outputs.reply import Reply, Tokens, is_other_model
+from rubric_lint.outputs.verdict import read_quotable
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.meaning import hash_criteria
+from rubric_lint.scoring.output import reader_of
 from rubric_lint.scoring.scorer import count_votes, name_models, read_panel
 
 
@@ -234,7 +238,7 @@ class JudgeRun:
         self._limit = limit
         self._promised: list[Need] = []
         self._room = asyncio.Condition()
-        self._sampler = Sampler(plan, self._count, store)
+        self._store = store
 
     async def judge(self, answers: Iterable[Answer]) -> None:
         """Judge every answer that is not in the journal.
@@ -331,13 +335,61 @@ class JudgeRun:
         for endpoint, name, samples in zip(self.panel.endpoints, self.panel.names, taken, strict=True):
             for number in range(1, self._plan.samples + 1):
                 try:
-                    samples.append(await self._sampler.take(endpoint, answer, number))
+                    samples.append(await self._sample(endpoint, answer, number))
                 except UnansweredError as fault:
                     fault.model = "" if self.panel.is_single else name
                     raise
                 if samples[-1].output is None:
                     return taken
         return taken
+
+    async def _sample(self, endpoint: Asker, answer: Answer, number: int) -> Sample:
+        """Ask a model for its output with this number, from 1; raise UnansweredError when a request got no reply.
+
+        The first request whose output stays invalid makes the sample invalid, and the others are not made.
+        """
+        order = self._plan.order(answer, endpoint.call.model, number)
+        asked: list[Asked] = []
+        for part in divide(answer.rubric, order, per_criterion=self._plan.per_criterion):
+            asked.append(await self._ask(endpoint, answer, part, number))
+            if asked[-1].output is None:
+                is_part = len(part.criteria) < len(answer.rubric.criteria)
+                where = f"criterion `{part.criteria[0].id}`: " if is_part else ""
+                return Sample(None, tuple(asked), order, where + asked[-1].fault)
+        outputs = ((each.rubric, each.output) for each in asked if each.output)
+        return Sample(join_outputs(answer.rubric, outputs), tuple(asked), order)
+
+    async def _ask(self, endpoint: Asker, answer: Answer, rubric: ScoringRubric, number: int) -> Asked:
+        prompt = write_prompt(rubric, answer.case)
+        schema = output_schema(rubric)
+        store, model = self._store, endpoint.call.model
+        key = make_key(endpoint.call, endpoint.call.make_body(prompt, schema), number) if store else ""
+        if store and (kept := store.get(key)):
+            with suppress(OutputError):  # for example with another --extract
+                output = self._read(kept.reply, answer, rubric)
+                self._count(model, kept)
+                return Asked(rubric, (kept,), output)
+        messages: tuple[Message, ...] = prompt
+        exchanges: list[Exchange] = []
+        while True:
+            exchanges.append(await endpoint.complete(messages, schema, Place(answer.key, number)))
+            reply = exchanges[-1].reply
+            self._count(model, exchanges[-1])
+            try:
+                output = self._read(reply, answer, rubric)
+            except OutputError as fault:
+                if len(exchanges) == self._plan.max_attempts:
+                    return Asked(rubric, tuple(exchanges), None, str(fault))
+                messages = (*prompt, *correct(reply.text, fault))
+            else:
+                if store:
+                    store.put(key, exchanges[-1])
+                return Asked(rubric, tuple(exchanges), output)
+
+    def _read(self, reply: Reply, answer: Answer, rubric: ScoringRubric) -> JudgeOutput:
+        if reply.fault:
+            raise OutputError(reply.fault)
+        return reader_of(rubric).read(reply.text, lambda: read_quotable(*answer.case), self._plan.extract).output
 
     def _count(self, model: str, exchange: Exchange) -> None:
         replied = exchange.reply.model
