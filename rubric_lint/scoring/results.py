@@ -12,7 +12,7 @@ from rubric_lint.outputs.decoding import OutputError, decode_entry
 from rubric_lint.outputs.mapping import RESERVED
 from rubric_lint.scoring.flat import OF_TABLE
 from rubric_lint.scoring.grading import AnswerValue, CriterionResult, JudgeOutput, Scored, ScoringRubric, Verdict
-from rubric_lint.scoring.output import Judged, Known, render
+from rubric_lint.scoring.output import Judged, Known
 from rubric_lint.scoring.scorer import Entry, OtherVersionError, Outcome, Scorer, Unclear, find_rubric
 
 _VERDICTS = {str(verdict): verdict for verdict in Verdict}
@@ -257,12 +257,9 @@ class ResultScorer(Scorer):
         head = {"id": entry["id"]} if "id" in entry else {}
         rest = {name: item for name, item in entry.items() if name not in RESERVED and name != "id"}
         named = entry.get("rubric")
-        outcome = Outcome(line, file, head, named if isinstance(named, str) else None, rest, error=fault)
+        name = named if isinstance(named, str) else None
         place = _read_place(entry["error"], has_others=file is not None) if isinstance(fault, _KeptError) else None
-        if place is None:
-            return outcome
-        error = {**place, "path": fault.path, "message": fault.message}
-        return replace(outcome, text=render({**outcome.to_json(), "error": error}))
+        return Outcome(line, file, head, name, rest, error=fault, place=place)
 
 
 def _say_what_it_is(entry: Mapping[str, Any]) -> str:

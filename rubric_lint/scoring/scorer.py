@@ -98,8 +98,8 @@ class Outcome:
     """The outcome of one entry: a result, or the error that says why there is none.
 
     `line` is where the entry begins, `file` its file, or None if there is only one. `head` is the record's `id`, if
-    any, and `rest` its other fields; both are copied to the result. `judged_by` is the hash of the rubric that the
-    judge used, if the record says it. `text` is the line of results, if there is one.
+    any, and `rest` its other fields; both are copied to the result. `has_other_meaning` says that the judge used a
+    rubric with a different meaning than the current one. `place` is where an error was found, if not here.
     """
 
     line: int
@@ -109,13 +109,8 @@ class Outcome:
     rest: Mapping[str, Any] = field(default_factory=dict)
     result: Scored | None = None
     error: OutputError | None = None
-    judged_by: str | None = None
-    text: str | None = None
-
-    @property
-    def has_other_meaning(self) -> bool:
-        """Whether the judge used a rubric with a different meaning than the current one."""
-        return self.result is not None and self.judged_by not in (None, self.result.rubric.hash)
+    has_other_meaning: bool = False
+    place: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the line of results for the entry."""
@@ -124,14 +119,14 @@ class Outcome:
             return {**found, **self.result.to_json(), **self.rest}
         if self.name is not None:
             found["rubric"] = self.name
-        place = {"line": self.line} if self.file is None else {"file": self.file, "line": self.line}
         if self.error:
+            place = self.place or {**({} if self.file is None else {"file": self.file}), "line": self.line}
             found["error"] = {**place, "path": self.error.path, "message": self.error.message}
         return {**found, **self.rest}
 
     def render(self) -> str:
         """Return the line of results as JSON text."""
-        return render(self.to_json()) if self.text is None else self.text
+        return render(self.to_json())
 
 
 class OtherVersionError(OutputError):
@@ -188,7 +183,8 @@ class Entry(NamedTuple):
         if not self.is_record:
             return Outcome(line, file, result=self.result)
         head = {"id": value["id"]} if "id" in value else {}
-        return Outcome(line, file, head, self.rubric.name, self.rest, self.result, judged_by=read_judged_by(value))
+        is_other = self.has_other_meaning
+        return Outcome(line, file, head, self.rubric.name, self.rest, self.result, has_other_meaning=is_other)
 
 
 def read_judged_by(record: Mapping[str, Any]) -> str | None:
