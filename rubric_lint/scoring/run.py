@@ -5,7 +5,8 @@ import signal
 import sys
 import threading
 from array import array
-from collections import deque
+from bisect import bisect_right
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -67,38 +68,26 @@ class Ids:
 
     def repeated(self, most: int) -> tuple[int, list[tuple[RecordPlace, RecordPlace]]]:
         """Return how many records repeat an id, and the first few as pairs: the earlier place, then the repeat."""
-        count = 0
-        firsts: dict[tuple[int, int], int] = {}
-        for bucket, hashes in enumerate(self._hashes):
-            if len(known := set(hashes)) < len(hashes):
-                count += len(hashes) - len(known)
-                seen: dict[int, int] = {}
-                firsts.update(
-                    ((bucket, at), seen[key]) for at, key in enumerate(hashes) if seen.setdefault(key, at) != at
-                )
-        pairs = [*islice(self._find(firsts), most)] if firsts else []
+        count = sum(len(hashes) - len(set(hashes)) for hashes in self._hashes)
+        pairs = islice(self._find(), most) if count else ()
         return count, [(self._place(first), self._place(second)) for first, second in pairs]
 
-    def _find(self, firsts: dict[tuple[int, int], int]) -> Iterator[tuple[int, int]]:
-        """Yield the records that repeat an id, in order, as pairs of numbers: the earlier record, then the repeat."""
-        wanted = {(bucket, first) for (bucket, _), first in firsts.items()}
-        numbers: dict[tuple[int, int], int] = {}
-        lengths = [0] * _BUCKETS
+    def _find(self) -> Iterator[tuple[int, int]]:
+        """Yield the records that repeat an id, in order, as pairs of numbers: the first record with it, then this."""
+        twice: set[int] = set()
+        for hashes in self._hashes:
+            twice.update(key for key, times in Counter(hashes).items() if times > 1)
+        rest = [*map(iter, self._hashes)]
+        firsts: dict[int, int] = {}
         for number, bucket in enumerate(self._order):
-            at = bucket, lengths[bucket]
-            lengths[bucket] += 1
-            if at in wanted:
-                numbers[at] = number
-            elif at in firsts:
-                yield numbers[bucket, firsts[at]], number
+            key = next(rest[bucket])
+            if key in twice and firsts.setdefault(key, number) != number:
+                yield firsts[key], number
 
     def _place(self, number: int) -> RecordPlace:
         jumps = self._jumps
-        low, high = 0, len(jumps) // 3
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if jumps[3 * middle] <= number else (low, middle)
-        start, file, line = jumps[3 * low : 3 * low + 3]
+        at = 3 * bisect_right(range(len(jumps) // 3), number, key=lambda jump: jumps[3 * jump]) - 3
+        start, file, line = jumps[at : at + 3]
         return RecordPlace(file, line + number - start)
 
 
