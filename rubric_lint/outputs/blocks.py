@@ -165,20 +165,18 @@ def _read_lines(chunks: Iterable[bytes]) -> Iterator[Block]:
 def _read_list(chunks: Iterable[bytes]) -> Iterator[Entry]:
     text = _Text(chunks)
     text.take("[")
-    if text.take("]"):
-        yield from text.refuse_rest()
-        return
-    while True:
+    is_open = not text.take("]")
+    while is_open:
         entry = text.read_value()
         yield entry
         if isinstance(entry[1], OutputError):
             return
-        if text.take("]"):
-            yield from text.refuse_rest()
-            return
-        if not text.take(","):
+        is_open = not text.take("]")
+        if is_open and not text.take(","):
             yield text.refuse("the list is cut off or broken: expected `,` or `]` after an entry")
             return
+    if text.peek():
+        yield text.refuse("unexpected text after the end of the list; it is not read")
 
 
 def _read_values(chunks: Iterable[bytes]) -> Iterator[Entry]:
@@ -253,11 +251,6 @@ class _Text:
     def refuse(self, message: str) -> Entry:
         """Return an entry with an error at this place."""
         return (self._line, OutputError(message))
-
-    def refuse_rest(self) -> Iterator[Entry]:
-        """Yield an error entry if text follows the end of the list."""
-        if self.peek():
-            yield self.refuse("unexpected text after the end of the list; it is not read")
 
     def _advance(self, end: int) -> None:
         self._line += self._text.count("\n", self._position, end)

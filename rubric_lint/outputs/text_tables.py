@@ -205,11 +205,9 @@ class _Lines:
     """
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
-        self._chunks = iter(chunks)
-        self._decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
+        self._chunks = _split_lines(chunks)
         self._lines: list[str] = []
         self._at = 0
-        self._tail: list[str] = []
         self._number = 0
         self._size = 0
         self.is_open = False
@@ -239,28 +237,25 @@ class _Lines:
     def take(self) -> str:
         """Return the next line, whatever the size of its row; raise StopIteration at the end."""
         while self._at == len(self._lines):
-            self._fill()
+            self._lines, self._at = next(self._chunks), 0
         line = self._lines[self._at]
         self._at += 1
         self._number += 1
         self.is_open ^= line.count('"') % 2 == 1
         return line
 
-    def _fill(self) -> None:
-        """Read a chunk; raise StopIteration at the end."""
-        chunk = next(self._chunks, None)
-        text = self._decode(chunk or b"", final=chunk is None)
-        if chunk is None and not text and not self._tail:
-            raise StopIteration
-        *lines, tail = text.split("\n")
-        self._lines = [f"{line}\n" for line in lines]
-        self._at = 0
+
+def _split_lines(chunks: Iterable[bytes]) -> Iterator[list[str]]:
+    """Yield the lines that chunks complete; of too long a line, only whether a quote is open is kept."""
+    decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
+    begun: list[str] = []
+    for chunk in chunks:
+        *lines, tail = decode(chunk).split("\n")
         if lines:
-            self._lines[0] = "".join(self._tail) + self._lines[0]
-            self._tail = []
+            yield ["".join([*begun, lines[0], "\n"]), *(f"{line}\n" for line in lines[1:])]
+            begun = []
         if tail:
-            is_long = sum(map(len, self._tail)) > LIMIT  # only whether a quote is open matters of the rest
-            self._tail.append('"' * (tail.count('"') % 2) if is_long else tail)
-        if chunk is None and self._tail:
-            self._lines.append("".join(self._tail))
-            self._tail = []
+            is_long = sum(map(len, begun)) > LIMIT
+            begun.append('"' * (tail.count('"') % 2) if is_long else tail)
+    if last := "".join([*begun, decode(b"", final=True)]):
+        yield [last]
