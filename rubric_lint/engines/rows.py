@@ -89,16 +89,9 @@ def gather(columns: Mapping[Any, list[Any]], rows: int, id_type: Any = None) -> 
     names = [name for name in READ if name in columns]
     if HELD.isdisjoint(names):
         names = list(columns)
-    given = [columns[name] for name in names]
-    if not names:
-        return Items([{} for _ in range(rows)])
-    return Items(
-        [
-            {name: value for name, value in zip(names, row, strict=True) if not is_null(value)}
-            for row in zip(*given, strict=True)
-        ],
-        id_type,
-    )
+    given = zip(*[columns[name] for name in names], strict=True) if names else [()] * rows
+    records = [{name: value for name, value in zip(names, row, strict=True) if not is_null(value)} for row in given]
+    return Items(records, id_type)
 
 
 def refuse_repeated(names: Sequence[Any], kept: Iterable[str] = ()) -> None:

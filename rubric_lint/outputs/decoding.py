@@ -75,11 +75,6 @@ def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found if len(found) == len(pairs) else _Repetitive(pairs)
 
 
-def read_constant(text: str) -> Any:
-    """Return a placeholder for `NaN` or `Infinity`, which JSON does not have."""
-    return _Flaw(f"{text} is not JSON")
-
-
 def read_float(text: str) -> Any:
     """Read a number with a point or an exponent exactly, so that rounding to a double never makes an integer of it."""
     number = float(text)
@@ -101,7 +96,10 @@ def _read_integer(text: str) -> Any:
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_read_object, parse_constant=read_constant, parse_float=read_float, parse_int=_read_integer
+    object_pairs_hook=_read_object,
+    parse_constant=lambda text: _Flaw(f"{text} is not JSON"),
+    parse_float=read_float,
+    parse_int=_read_integer,
 )
 
 

@@ -20,6 +20,9 @@ except ImportError as fault:
 _TEXTS = frozenset({*HELD, *SHOWN, "rubric", "rubric_hash", "judge"})
 """The fields that are read as texts; bytes of others, such as those of an image, are kept as escapes."""
 
+_ESCAPES = {0xDC00 + byte: f"\\\\x{byte:02x}" for byte in range(0x80, 0x100)}
+"""What stands in JSON for bytes that are not UTF-8."""
+
 _AT_ONCE = 2_000
 """The rows of a part."""
 
@@ -52,21 +55,12 @@ class Rows(NamedTuple):
 
     def _write_bytes(self, row: Sequence[str | None]) -> bytes | OutputError:
         """Write a row in which bytes are not UTF-8: an error where a text is needed, and escapes elsewhere."""
-        cells: list[str] = []
-        for name, cell in zip(self.names, row, strict=True):
-            try:
-                (cell or "").encode()
-            except UnicodeEncodeError as fault:
-                byte = ord(fault.object[fault.start]) & 0xFF
-                if name in _TEXTS or self.nested:
-                    return OutputError(f"byte {byte:02x} in the column `{name}` is not UTF-8")
-                escaped = "".join(
-                    [f"\\\\x{ord(each) & 0xFF:02x}" if "\udc80" <= each <= "\udcff" else each for each in cell or ""]
-                )
-                cells.append(escaped)
-            else:
-                cells += [] if cell is None else [cell]
-        return f"{{{', '.join(cells)}}}".encode()
+        cells = [(name, cell) for name, cell in zip(self.names, row, strict=True) if cell is not None]
+        for name, cell in cells:
+            lost = [ord(each) & 0xFF for each in cell if "\udc80" <= each <= "\udcff"]
+            if lost and (name in _TEXTS or self.nested):
+                return OutputError(f"byte {lost[0]:02x} in the column `{name}` is not UTF-8")
+        return f"{{{', '.join([cell.translate(_ESCAPES) for _, cell in cells])}}}".encode()
 
 
 def read_parquet(

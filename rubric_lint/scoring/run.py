@@ -368,17 +368,15 @@ class WorkerPool:
 
     def close(self) -> None:
         """End the processes; tasks that are not done are dropped."""
-        for worker in self._workers:
-            worker.process.terminate()
-            worker.process.join()
-            worker.tasks.close()
-            worker.results.close()
-        self._workers = []
+        for worker in [*self._workers]:
+            self._lose(worker)
 
     def _lose(self, worker: _Worker) -> None:
         self._workers.remove(worker)
         worker.process.terminate()
         worker.process.join()
+        worker.tasks.close()
+        worker.results.close()
 
     def _take(self, most: int) -> Iterator[Counted]:
         """Yield the next results until at most so many tasks are left, and then those that are there."""
