@@ -43,13 +43,9 @@ class Journal:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
         try:
             self._lock()
-            judged: dict[str, str] = {}
-            self.judged = judged
-            self.invalid = set()
-            for key, fingerprint, is_valid in self._read():
-                judged[key] = fingerprint
-                if not is_valid:
-                    self.invalid.add(key)
+            found = [*self._read()]
+            self.judged = {key: fingerprint for key, fingerprint, _ in found}
+            self.invalid = {key for key, _, is_valid in found if not is_valid}
         except BaseException:
             os.close(self._file)
             raise
