@@ -78,31 +78,20 @@ async def read_body(chunks: AsyncIterator[bytes], packing: str) -> bytes:
     Raises:
         BodyError: if it is too large, or not packed as `packing` says.
     """
-    if packing not in _WINDOWS:
-        if packing not in {"", "identity"}:
-            raise BodyError(f"the body is packed with `{packing[:40]}`; only gzip and deflate are accepted")
-        parts, size = [], 0
-        async for chunk in chunks:
-            parts.append(chunk)
-            size += len(chunk)
-            _require_size(size)
-        return b"".join(parts)
-    unpacker = zlib.decompressobj(_WINDOWS[packing])
+    if packing not in {*_WINDOWS, "", "identity"}:
+        raise BodyError(f"the body is packed with `{packing[:40]}`; only gzip and deflate are accepted")
+    unpacker = zlib.decompressobj(_WINDOWS[packing]) if packing in _WINDOWS else None
     body = bytearray()
     try:
         async for chunk in chunks:
-            body += unpacker.decompress(chunk, _MOST_BYTES + 1 - len(body))
-            _require_size(len(body))
+            body += unpacker.decompress(chunk, _MOST_BYTES + 1 - len(body)) if unpacker else chunk
+            if len(body) > _MOST_BYTES:
+                raise BodyError(f"the body has more than {_MOST_BYTES / 1e6:.0f} MB, the limit for a response")
     except zlib.error:
         raise BodyError(f"the body is not valid {packing}") from None
-    if not unpacker.eof:
+    if unpacker and not unpacker.eof:
         raise BodyError(f"the body is cut off inside its {packing} data")
     return bytes(body)
-
-
-def _require_size(size: int) -> None:
-    if size > _MOST_BYTES:
-        raise BodyError(f"the body has more than {_MOST_BYTES / 1e6:.0f} MB, the limit for a response")
 
 
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0

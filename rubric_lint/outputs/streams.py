@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from rubric_lint.outputs.blocks import (
     BLANK,
@@ -110,15 +110,14 @@ class Unpacked:
 
     def _unzip(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         """Yield the content of all members of a gzip file."""
-        unpacker = zlib.decompressobj(_EITHER)
-        is_begun = False
+        unpacker: Any = None
         for chunk in chunks:
             data = chunk
             while data:
-                if not is_begun:
+                if unpacker is None:
                     if not (data := data.lstrip(b"\0")):  # padding between members
                         break
-                    is_begun = True
+                    unpacker = zlib.decompressobj(_EITHER)
                 try:
                     content = unpacker.decompress(data, CHUNK)
                 except zlib.error as fault:
@@ -126,13 +125,10 @@ class Unpacked:
                     return
                 if content:
                     yield content
-                if unpacker.eof:
-                    data, unpacker, is_begun = unpacker.unused_data, zlib.decompressobj(_EITHER), False
-                else:
-                    data = unpacker.unconsumed_tail
-        while is_begun and (content := unpacker.decompress(b"", CHUNK)):
+                data, unpacker = (unpacker.unused_data, None) if unpacker.eof else (unpacker.unconsumed_tail, unpacker)
+        while unpacker and (content := unpacker.decompress(b"", CHUNK)):
             yield content
-        if is_begun and not unpacker.eof:
+        if unpacker and not unpacker.eof:
             self.fault = OutputError("the gzip file is cut off here; the rest is missing")
 
     def _unpack_zstd(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
