@@ -62,7 +62,7 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         try:
             if self._unsynced:
-                self._sync()
+                self._write(b"")
         finally:
             os.close(self._file)
 
@@ -115,18 +115,12 @@ class Journal:
         try:
             while data:
                 data = data[os.write(self._file, data) :]
+            self._unsynced = True
+            if waits:
+                os.fsync(self._file)
+                self._unsynced = False
         except OSError as fault:
             raise OSError(fault.errno, fault.strerror, str(self._path)) from None
-        self._unsynced = True
-        if waits:
-            self._sync()
-
-    def _sync(self) -> None:
-        try:
-            os.fsync(self._file)
-        except OSError as fault:
-            raise OSError(fault.errno, fault.strerror, str(self._path)) from None
-        self._unsynced = False
 
     def _lock(self) -> None:
         if not stat.S_ISREG(os.fstat(self._file).st_mode):
