@@ -53,7 +53,7 @@ class ReplyStore:
         try:
             import sqlite3  # noqa: PLC0415  (some builds of Python lack it)
         except ImportError as fault:
-            self._fail(fault)
+            self.fault = str(fault)
             return
         self._errors = (OSError, sqlite3.Error)
         try:
@@ -63,7 +63,7 @@ class ReplyStore:
             self._database = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
             self._prepare(sqlite3.OperationalError)
         except self._errors as fault:
-            self._fail(fault)
+            self.fault = str(fault)
 
     def __enter__(self) -> Self:
         return self
@@ -90,14 +90,7 @@ class ReplyStore:
 
     def get(self, key: str) -> Exchange | None:
         """Return the kept reply, or None."""
-        if self.fault or self._database is None:
-            return None
-        try:
-            with closing(self._database.execute("SELECT reply FROM replies WHERE key = ?", (key,))) as rows:
-                found = rows.fetchone()
-        except self._errors as fault:
-            self._fail(fault)
-            return None
+        found = self._execute("SELECT reply FROM replies WHERE key = ?", key)
         with suppress(ValueError, TypeError, KeyError, RecursionError):  # of another program, or damaged
             return _unpack(json.loads(found[0], parse_constant=_refuse_constant)) if found else None
         return None
@@ -108,15 +101,19 @@ class ReplyStore:
         sent = exchange.sent.isoformat() if exchange.sent else None
         held = {"text": reply.text, "tokens": reply.tokens, "model": reply.model}
         packed = json.dumps({**held, "sent": sent, "seconds": exchange.seconds})
-        if self.fault or self._database is None or len(packed) > SMALL_LIMIT:
-            return
-        try:
-            self._database.execute("INSERT OR REPLACE INTO replies (key, reply) VALUES (?, ?)", (key, packed))
-        except self._errors as fault:
-            self._fail(fault)
+        if len(packed) <= SMALL_LIMIT:
+            self._execute("INSERT OR REPLACE INTO replies (key, reply) VALUES (?, ?)", key, packed)
 
-    def _fail(self, fault: Exception) -> None:
-        self.fault = str(fault)
+    def _execute(self, statement: str, *values: str) -> Any:
+        """Return the first row of what a statement finds; None if it finds nothing, or fails."""
+        if self.fault or self._database is None:
+            return None
+        try:
+            with closing(self._database.execute(statement, values)) as rows:
+                return rows.fetchone()
+        except self._errors as fault:
+            self.fault = str(fault)
+            return None
 
 
 def _drop_oldest(database: Any, kept: int) -> None:
