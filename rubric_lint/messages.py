@@ -235,6 +235,17 @@ def make_whole(value: Any) -> Any:
     return value
 
 
+def to_data(value: Any) -> Any:
+    """Return a value as in JSON reports: of a tuple with names all its fields, or what `to_json` says instead."""
+    if hasattr(value, "to_json"):
+        return to_data(value.to_json())
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return to_data(value._asdict())
+    if isinstance(value, Mapping):
+        return {name: to_data(each) for name, each in value.items()}
+    return [to_data(each) for each in value] if isinstance(value, list | tuple) else value
+
+
 def _unseen(char: str) -> bool:
     kind = category(char)
     return kind in {"Cc", "Cs", "Zl", "Zp"} or (

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from random_rubrics import rubrics
 
 from rubric_lint.agree.changes import Effects, What, compare, pair_rubrics, score_both
+from rubric_lint.messages import to_data
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_rubrics, prepare
 
@@ -188,7 +189,7 @@ def test_effects_on_judge_outputs(said):
     effects = Effects()
     for effect in score_both(entries, pairs):
         effects.add(effect)
-    said(json.dumps(effects.to_json(), indent=1))
+    said(json.dumps(to_data(effects), indent=1))
 
 
 def test_the_only_rubric_of_a_file_keeps_its_name_for_outputs():

@@ -44,24 +44,17 @@ class Disagreement(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the disagreement as in the JSON report."""
-        return {
-            "id": name_key(self.key),
-            "criterion": self.measure.name,
-            "kind": self.kind,
-            "ratings": [
-                {"rater": rater, "value": value, "verdict": verdict and str(verdict), "reason": reason}
-                for rater, value, verdict, reason in zip(
-                    self.raters, self.values, self.verdicts, self.reasons, strict=True
-                )
-            ],
-        }
+        names = ("rater", "value", "verdict", "reason")
+        several = zip(self.raters, self.values, self.verdicts, self.reasons, strict=True)
+        ratings = [dict(zip(names, each, strict=True)) for each in several]
+        return {"id": name_key(self.key), "criterion": self.measure.name, "kind": self.kind, "ratings": ratings}
 
 
 class Listed(NamedTuple):
-    """The worst disagreements, and how many there are in all."""
+    """How many disagreements there are in all, and the worst ones."""
 
-    worst: list[Disagreement]
     total: int
+    worst: list[Disagreement]
 
 
 _KINDS = ("false pass", "false fail", "differs")
@@ -86,7 +79,7 @@ def list_disagreements(
         if most is not None and len(found) > 10 * most:
             found = heapq.nsmallest(most, found, key=lambda each: each[0])
     found.sort(key=lambda each: each[0])
-    return Listed([disagreement for _, disagreement in found[:most]], count)
+    return Listed(count, [disagreement for _, disagreement in found[:most]])
 
 
 def _differ(
@@ -140,41 +133,59 @@ class Plan(NamedTuple):
 
 
 class PassRate(NamedTuple):
-    """The pass rate of a judge, that of the labels alone, and the corrected one."""
+    """The pass rate of a judge, that of the labels alone (or why there is none), and the corrected one."""
 
     judge: str
     judged: Share
-    labels: Share
+    labels_alone: Share | None
     labels_reason: str | None
     corrected: Estimate
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the rates as in the JSON report."""
-        labels = None if self.labels_reason else self.labels.to_json()
-        return {
-            "judge": self.judge,
-            "judged": self.judged.to_json(),
-            "labels_alone": labels,
-            "labels_reason": self.labels_reason,
-            "corrected": self.corrected._asdict(),
-        }
+
+class Rater(NamedTuple):
+    """A person, a judge or a panel, and the number of answers that it rated."""
+
+    name: str
+    role: str
+    answers: int
+
+
+class Contests(NamedTuple):
+    """Two judges, and which of them is right on each scale."""
+
+    judges: tuple[str, str]
+    measures: list[Contest]
+
+
+class Panel(NamedTuple):
+    """The judges of a panel, and what they are worth on each scale."""
+
+    judges: tuple[str, ...]
+    measures: list[Measured]
+
+
+class Samples(NamedTuple):
+    """A rater, and how often its samples differ on each scale."""
+
+    rater: str
+    measures: list[Measured]
 
 
 class Agreement(NamedTuple):
-    """The agreement on one rubric; `contests` are those of two judges, `flips` those of a judge's samples.
+    """The agreement on one rubric.
 
     Without a rubric it is that on the verdicts of all rubrics, whose disagreements are with each of them.
     """
 
     rubric: ScoringRubric | None
-    chosen: Chosen | None
-    raters: Mapping[str, tuple[str, int]]
     answers: int
+    raters: tuple[Rater, ...]
+    chosen: Chosen | None
     comparisons: tuple[Comparison, ...]
     pass_rates: tuple[PassRate, ...]
-    contests: tuple[tuple[tuple[str, str], list[Contest]], ...]
-    panel: tuple[tuple[str, ...], list[Measured]] | None
-    flips: Mapping[str, list[Measured]]
+    contests: tuple[Contests, ...]
+    panel: Panel | None
+    samples: tuple[Samples, ...]
     disagreements: Listed
 
     @property
@@ -184,32 +195,11 @@ class Agreement(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the agreement as in the JSON report."""
-        return {
-            "rubric": self.rubric and self.rubric.name,
-            "rubric_hash": self.rubric and self.rubric.hash,
-            "shape": self.rubric and str(self.rubric.shape),
-            "answers": self.answers,
-            "raters": [
-                {"name": name, "role": role, "answers": answers} for name, (role, answers) in self.raters.items()
-            ],
-            "chosen": self.chosen and str(self.chosen),
-            "comparisons": [comparison.to_json() for comparison in self.comparisons],
-            "pass_rates": [rate.to_json() for rate in self.pass_rates],
-            "contests": [
-                {"judges": list(judges), "measures": [contest.to_json() for contest in contests]}
-                for judges, contests in self.contests
-            ],
-            "panel": self.panel
-            and {"judges": list(self.panel[0]), "measures": [votes.to_json() for votes in self.panel[1]]},
-            "samples": [
-                {"rater": rater, "measures": [flips.to_json() for flips in found]}
-                for rater, found in self.flips.items()
-            ],
-            "disagreements": {
-                "count": self.disagreements.total,
-                "worst": [each.to_json() for each in self.disagreements.worst],
-            },
-        }
+        rubric = self.rubric
+        name, hashed, shape = (rubric.name, rubric.hash, rubric.shape) if rubric else (None, None, None)
+        about = {"rubric": name, "rubric_hash": hashed, "shape": shape}
+        total, worst = self.disagreements
+        return {**about, **self._asdict(), **about, "disagreements": {"count": total, "worst": worst}}
 
 
 def analyse_all(several: Sequence[Ratings], plan: Plan) -> list[Agreement]:
@@ -239,9 +229,9 @@ def analyse(ratings: Ratings, plan: Plan) -> Agreement:
     roles = (("person", people), ("judge", judges), ("panel", panels))
     return Agreement(
         ratings.rubric,
-        ratings.chosen,
-        {name: (role, len(given)) for role, side in roles for name, given in side.items()},
         len(set().union(*judges.values(), *people.values(), *panels.values())),
+        tuple(Rater(name, role, len(given)) for role, side in roles for name, given in side.items()),
+        ratings.chosen,
         tuple(comparisons),
         tuple(
             _rate(name, judge, label, ratings.chosen, is_alone=len(judges) + len(panels) == 1)
@@ -249,16 +239,16 @@ def analyse(ratings: Ratings, plan: Plan) -> Agreement:
             if labels
         ),
         tuple(
-            (two, contend(label, [judges[name] for name in two], measures, plan.draws))
+            Contests(two, contend(label, [judges[name] for name in two], measures, plan.draws))
             for two in _pairs(judges)
             if labels
         ),
-        (tuple(judges), count_votes(label, judges, measures, plan.draws)) if labels and len(judges) > 1 else None,
-        {
-            name: flips
+        Panel(tuple(judges), count_votes(label, judges, measures, plan.draws)) if labels and len(judges) > 1 else None,
+        tuple(
+            Samples(name, flips)
             for name, given in {**people, **judges}.items()
             if (flips := compare_samples(given, measures, plan.draws))
-        },
+        ),
         list_disagreements(pairs, measures, plan.worst),
     )
 
@@ -306,7 +296,7 @@ def _rate(name: str, judge: Judgements, labels: Judgements, chosen: Chosen | Non
     if chosen is Chosen.BY_VERDICT and not is_alone:
         why = "the labels were chosen by the verdict of one judge; name it and its labels with --rater"
         corrected = Estimate(None, reason=why)
-    return PassRate(name, judged, counts.people, reason, corrected)
+    return PassRate(name, judged, None if reason else counts.people, reason, corrected)
 
 
 STATISTICS = ("alpha", "kappa", "ac", "exact", "bad-caught", "good-passed")
@@ -327,32 +317,21 @@ class Condition(NamedTuple):
 class Breach(NamedTuple):
     """A value below its limit, or an undefined one with the reason."""
 
-    condition: Condition
     rubric: str
     raters: tuple[str, ...]
     criterion: str
+    statistic: str
+    limit: float
     value: float | None
     reason: str | None
 
     def __str__(self) -> str:
         """Return the breach in words."""
-        about = f"{self.rubric}: {self.criterion}: {self.condition.statistic} of {' and '.join(self.raters)}"
+        about = f"{self.rubric}: {self.criterion}: {self.statistic} of {' and '.join(self.raters)}"
         if self.value is None:
-            return f"{about} is undefined ({self.reason}), so it does not reach {self.condition.limit:g}"
-        digits = next(digits for digits in range(3, 18) if float(f"{self.value:.{digits}f}") < self.condition.limit)
-        return f"{about} is {self.value:.{digits}f}, below {self.condition.limit:g}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the breach as in the JSON report."""
-        return {
-            "rubric": self.rubric,
-            "raters": list(self.raters),
-            "criterion": self.criterion,
-            "statistic": self.condition.statistic,
-            "limit": self.condition.limit,
-            "value": self.value,
-            "reason": self.reason,
-        }
+            return f"{about} is undefined ({self.reason}), so it does not reach {self.limit:g}"
+        digits = next(digits for digits in range(3, 18) if float(f"{self.value:.{digits}f}") < self.limit)
+        return f"{about} is {self.value:.{digits}f}, below {self.limit:g}"
 
 
 def find_breaches(agreements: Sequence[Agreement], conditions: Sequence[Condition]) -> list[Breach]:
@@ -366,24 +345,25 @@ def find_breaches(agreements: Sequence[Agreement], conditions: Sequence[Conditio
 
 def _find_of(agreements: Sequence[Agreement], condition: Condition) -> Iterator[Breach]:
     is_measured = False
+    statistic, limit, _ = condition
     for agreement in agreements:
         with_labels = [each for each in agreement.comparisons if each.between is Between.LABEL]
         for comparison in with_labels or agreement.comparisons:
             for compared in comparison.measures:
                 if compared.measure.scale.kind is Kind.BAND or condition.where not in {None, compared.measure.name}:
                     continue
-                found = _measure(compared, condition.statistic)
+                found = _measure(compared, statistic)
                 if found is None:
                     continue
                 is_measured = True
                 value, reason = found
-                if value is None or value < condition.limit:
-                    name = agreement.name
-                    yield Breach(condition, name, comparison.raters, compared.measure.name, value, reason)
+                if value is None or value < limit:
+                    about = agreement.name, comparison.raters, compared.measure.name
+                    yield Breach(*about, statistic, limit, value, reason)
     if not is_measured:
-        raters: tuple[str, ...] = tuple(name for agreement in agreements for name in agreement.raters)
-        where = condition.where or "every criterion"
-        yield Breach(condition, agreements[0].name, raters, where, None, "no comparison has this statistic")
+        raters = tuple(rater.name for agreement in agreements for rater in agreement.raters)
+        about = agreements[0].name, raters, condition.where or "every criterion"
+        yield Breach(*about, statistic, limit, None, "no comparison has this statistic")
 
 
 def _measure(compared: Compared, statistic: str) -> tuple[float | None, str | None] | None:

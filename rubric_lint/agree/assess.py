@@ -128,37 +128,21 @@ class Assessed(NamedTuple):
     line: int
     column: int
     standing: Standing
-    evidence: tuple[Evidence, ...] = ()
+    findings: tuple[Evidence, ...] = ()
     untested: tuple[Untested, ...] = ()
-    quiet: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as in the JSON report."""
-        return {
-            "id": self.id,
-            "line": self.line,
-            "column": self.column,
-            "standing": str(self.standing),
-            "findings": [each.to_json() for each in self.evidence],
-            "untested": [each.to_json() for each in self.untested],
-            "nothing_found_by": list(self.quiet),
-        }
+    nothing_found_by: tuple[str, ...] = ()
 
 
 class Treated(NamedTuple):
     """How a judge treats the answers that people fail and those that they pass."""
 
     judge: str
-    caught: Bounded
-    passed: Bounded
+    bad_caught: Bounded
+    good_passed: Bounded
 
     def is_below(self, target: Fraction) -> bool:
         """Return whether one of the shares is surely below a target."""
-        return min(self.caught.high, self.passed.high) < target
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as in the JSON report."""
-        return {"judge": self.judge, "bad_caught": self.caught.to_json(), "good_passed": self.passed.to_json()}
+        return min(self.bad_caught.high, self.good_passed.high) < target
 
 
 class Assessment(NamedTuple):
@@ -188,12 +172,12 @@ class Assessment(NamedTuple):
     @property
     def caught(self) -> Bounded | None:
         """The share of bad answers that the worst judge caught; None without labels."""
-        return self.judges[0].caught if self.judges else None
+        return self.judges[0].bad_caught if self.judges else None
 
     @property
     def passed(self) -> Bounded | None:
         """The share of good answers that the worst judge passed; None without labels."""
-        return self.judges[0].passed if self.judges else None
+        return self.judges[0].good_passed if self.judges else None
 
     def list(self, standing: Standing) -> list[Assessed]:
         """Return the criteria of one standing."""
@@ -207,28 +191,28 @@ class Assessment(NamedTuple):
             "rubric": self.rubric,
             "rubric_hash": review.hash or None,
             "line": self.line,
-            "answer": str(self.trust),
-            "reasons": [str(each) for each in self.reasons],
+            "answer": self.trust,
+            "reasons": self.reasons,
             "answers": review.answers,
-            "judges": list(review.judges),
+            "judges": review.judges,
             "labelled": review.labelled,
-            "people": list(review.people),
-            "chosen": review.chosen and str(review.chosen),
+            "people": review.people,
+            "chosen": review.chosen,
             "target": float(self.asked.target),
             "look": self.asked.look,
-            "bad_caught": self.caught and self.caught.to_json(),
-            "good_passed": self.passed and self.passed.to_json(),
-            "each_judge": [each.to_json() for each in self.judges],
+            "bad_caught": self.caught,
+            "good_passed": self.passed,
+            "each_judge": self.judges,
             "labels_needed": self.needed,
             "repeated": sum(review.doubt.repeated),
             "unscored": sum(review.doubt.invalid),
             "disputed": review.doubt.disputed,
-            "criteria": [each.to_json() for each in self.criteria],
-            "findings": [each.to_json() for each in self.evidence],
-            "probes": self.probes and self.probes.to_json(),
-            "history": self.history and self.history.to_json(),
-            "invalid": [each._asdict() for each in review.invalid],
-            "left_out": [each.to_json() for each in review.left_out],
+            "criteria": self.criteria,
+            "findings": self.evidence,
+            "probes": self.probes,
+            "history": self.history,
+            "invalid": review.invalid,
+            "left_out": review.left_out,
             "fault": review.fault or None,
         }
 
@@ -310,7 +294,7 @@ def assess(loaded: Loaded, evidence: Sequence[Evidence], review: Review, asked: 
         for name, gate in review.gates.items()
     ]
     # A rubric is as good as the worst of its judges: the combined verdict of several runs is nobody's.
-    judges.sort(key=lambda each: (not each.is_below(asked.target), min(each.caught.low, each.passed.low)))
+    judges.sort(key=lambda each: (not each.is_below(asked.target), min(each.bad_caught.low, each.good_passed.low)))
     trust, reasons = _decide(evidence, review, judges[0] if judges else None, asked)
     needed = None
     if trust is Trust.UNDECIDED and Reason.FEW_LABELS in reasons:
@@ -356,8 +340,8 @@ def _decide(
     elif any(each.is_blocking for each in evidence):
         against.append(Reason.TO_MEND)
     if worst and not is_biased:
-        against += [Reason.MISSES_BAD] if worst.caught.high < target else []
-        against += [Reason.FAILS_GOOD] if worst.passed.high < target else []
+        against += [Reason.MISSES_BAD] if worst.bad_caught.high < target else []
+        against += [Reason.FAILS_GOOD] if worst.good_passed.high < target else []
     if against:
         return Trust.NOT_TRUSTED, tuple(against)
     if review.fault:
@@ -367,10 +351,10 @@ def _decide(
         return Trust.UNDECIDED, (Reason.NO_LABELS,)
     if is_biased:
         return Trust.UNDECIDED, (Reason.BY_VERDICT,)
-    if min(worst.caught.low, worst.passed.low) < target:
+    if min(worst.bad_caught.low, worst.good_passed.low) < target:
         return Trust.UNDECIDED, (Reason.FEW_LABELS,)
     doubt = review.doubt
-    shares = doubt.at_worst(worst.caught.share, worst.passed.share)
+    shares = doubt.at_worst(worst.bad_caught.share, worst.good_passed.share)
     least = min(bound(share, asked.level).low for share in shares)
     doubts = {Reason.REPEATED: doubt.repeated, Reason.UNSCORED: doubt.invalid, Reason.DISPUTED: (doubt.disputed,)}
     against = [reason for reason, counts in doubts.items() if any(counts) and least < target]

@@ -75,13 +75,10 @@ class Change(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the change as in the JSON report."""
-        told = {"what": str(self.what), "rubric": self.rubric, "criterion": self.criterion}
-        scores = {"scores": list(self.scores)} if self.scores else {}
-        places = {f"{side}_place": place and place._asdict() for side, place in zip(_SIDES, self.places, strict=True)}
-        return {**told, **scores, "old": self.old, "new": self.new, **places}
-
-
-_SIDES = ("old", "new")
+        told = {"what": self.what, "rubric": self.rubric, "criterion": self.criterion}
+        scores = {"scores": self.scores} if self.scores else {}
+        was, now = self.places
+        return {**told, **scores, "old": self.old, "new": self.new, "old_place": was, "new_place": now}
 
 
 class Judged(NamedTuple):
@@ -408,7 +405,7 @@ class Effects:
     def to_json(self) -> dict[str, Any]:
         """Return the effects as in the JSON report."""
         verdicts = [{"old": old, "new": new, "outputs": count} for (old, new), count in sorted(self.verdicts.items())]
-        return {"outputs": self.outputs, "verdicts": verdicts, "changed": [each.to_json() for each in self.changed]}
+        return {"outputs": self.outputs, "verdicts": verdicts, "changed": self.changed}
 
 
 def score_both(entries: Iterable[tuple[int, bytes | OutputError]], pairs: list[RubricPair]) -> Iterator[Effect]:

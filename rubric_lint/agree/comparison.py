@@ -185,16 +185,10 @@ class Gate(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the gate as in the JSON report."""
-        return {
-            "bad_caught": self.bad_caught.to_json(),
-            "good_passed": self.good_passed.to_json(),
-            "false_passes": self.bad_caught.n - self.bad_caught.x,
-            "false_fails": self.good_passed.n - self.good_passed.x,
-            "target": float(self.target),
-            "more_bad": self.more_bad,
-            "more_labels": self.more_labels,
-            "reason": self.reason,
-        }
+        caught, passed, target, *_ = self
+        shares = {"bad_caught": caught, "good_passed": passed}
+        wrong = {"false_passes": caught.n - caught.x, "false_fails": passed.n - passed.x}
+        return {**shares, **wrong, **self._asdict(), "target": float(target)}
 
 
 class PairCounts(NamedTuple):
@@ -211,12 +205,12 @@ class PairCounts(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return the counts as in the JSON report."""
         return {
-            "exact": self.exact.to_json(),
+            "exact": self.exact,
             "confusion": self.confusion,
             "higher": self.second_higher.first,
             "lower": self.second_higher.second,
             "sign_p": self.second_higher.exact,
-            "gate": self.gate.to_json() if self.gate else None,
+            "gate": self.gate,
         }
 
 
@@ -228,8 +222,8 @@ class Compared(NamedTuple):
 
     measure: Measure
     answers: int
-    figures: Mapping[str, Figure]
     main: tuple[str, ...]
+    figures: Mapping[str, Figure]
     pair: PairCounts | None
 
     def find(self, family: str) -> Figure | None:
@@ -238,15 +232,9 @@ class Compared(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as in the JSON report."""
-        return {
-            "criterion": None if self.measure.place is None else self.measure.name,
-            "scale": str(self.measure.scale.kind),
-            "values": list(self.measure.scale.names),
-            "answers": self.answers,
-            "main": list(self.main),
-            "figures": {name: figure._asdict() for name, figure in self.figures.items()},
-            "pair": self.pair.to_json() if self.pair else None,
-        }
+        fields = self._asdict()
+        measure = fields.pop("measure")
+        return {**name_measure(measure), "values": measure.scale.names, **fields}
 
 
 class Comparison(NamedTuple):
@@ -255,14 +243,6 @@ class Comparison(NamedTuple):
     between: Between
     raters: tuple[str, ...]
     measures: tuple[Compared, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the comparison as in the JSON report."""
-        return {
-            "between": str(self.between),
-            "raters": list(self.raters),
-            "measures": [compared.to_json() for compared in self.measures],
-        }
 
 
 def compare(
@@ -283,7 +263,7 @@ def compare(
         pair = None
         if is_pair:
             pair = _count_pair(chart, counts, target if between is Between.LABEL else None)
-        found.append(Compared(chart.measure, _count_rated(rows, counts), figures, main, pair))
+        found.append(Compared(chart.measure, _count_rated(rows, counts), main, figures, pair))
     return Comparison(between, tuple(raters), tuple(found))
 
 
@@ -356,7 +336,7 @@ class Contest(NamedTuple):
             "second_right": self.right.second,
             "mid_p": self.right.mid,
             "reason": None if self.right.mid is not None else "no answer that only one of them gets right",
-            "alpha_difference": self.difference._asdict(),
+            "alpha_difference": self.difference,
         }
 
 
@@ -374,12 +354,12 @@ class Measured(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the figure as in the JSON report."""
-        return {**name_measure(self.measure), "answers": self.answers, self.field: self.figure._asdict()}
+        return {**name_measure(self.measure), "answers": self.answers, self.field: self.figure}
 
 
 def name_measure(measure: Measure) -> dict[str, Any]:
     """Return the fields of the JSON report that name a criterion, or the verdict, and its scale."""
-    return {"criterion": None if measure.place is None else measure.name, "scale": str(measure.scale.kind)}
+    return {"criterion": None if measure.place is None else measure.name, "scale": measure.scale.kind}
 
 
 def contend(labels: Judgements, two: Sequence[Judgements], measures: Sequence[Measure], draws: Draws) -> list[Contest]:

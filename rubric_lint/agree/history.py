@@ -72,8 +72,8 @@ class Wording(NamedTuple):
             "date": self.date or None,
             "text": self.text,
             "answers": len(self.step),
-            "right": Share(sum(self.right.values()), len(self.right)).to_json(),
-            "flips": Share(sum(self.flips.values()), len(self.flips)).to_json(),
+            "right": Share(sum(self.right.values()), len(self.right)),
+            "flips": Share(sum(self.flips.values()), len(self.flips)),
             "pairs_apart": self.apart[0],
             "pairs": self.apart[1],
         }
@@ -121,17 +121,8 @@ class Traced(NamedTuple):
 
     criterion: str
     wordings: tuple[Wording, ...]
-    versus: tuple[Versus, ...] = ()
+    comparisons: tuple[Versus, ...] = ()
     best: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as in the JSON report."""
-        return {
-            "criterion": self.criterion,
-            "wordings": [each.to_json() for each in self.wordings],
-            "comparisons": [each.to_json() for each in self.versus],
-            "best": self.best,
-        }
 
 
 class History(NamedTuple):
@@ -141,11 +132,6 @@ class History(NamedTuple):
     measured: int
     criteria: tuple[Traced, ...]
     notes: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as in the JSON report."""
-        criteria = [each.to_json() for each in self.criteria]
-        return {"versions": self.versions, "measured": self.measured, "criteria": criteria, "notes": list(self.notes)}
 
 
 def list_unmatched(versions: Iterable[Version], results: Iterable[RecordFile]) -> Iterator[str]:

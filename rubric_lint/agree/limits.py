@@ -39,7 +39,7 @@ class Limit(NamedTuple):
             "option": self.option,
             "asked": float(self.asked),
             **self.bounded.to_json(),
-            "decision": str(self.decision),
+            "decision": self.decision,
             "needed": self.needed,
         }
 

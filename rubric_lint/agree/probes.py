@@ -283,14 +283,14 @@ class Probed(NamedTuple):
         return {
             "kind": self.kind,
             "made": self.made,
-            "outcome": str(self.outcome),
-            "noticed_by": list(self.fell),
-            "rewarded_by": list(self.rewarded),
-            "rose": list(self.rose),
-            "anything_fell": None if PROBES[self.kind].adds else self.most.to_json(),
-            "anything_rose": self.most.to_json() if PROBES[self.kind].adds else None,
+            "outcome": self.outcome,
+            "noticed_by": self.fell,
+            "rewarded_by": self.rewarded,
+            "rose": self.rose,
+            "anything_fell": None if PROBES[self.kind].adds else self.most,
+            "anything_rose": self.most if PROBES[self.kind].adds else None,
             "answers_needed": self.needed,
-            "counts": [each.to_json() for each in self.counts],
+            "counts": self.counts,
         }
 
 
@@ -384,7 +384,7 @@ class Probes(NamedTuple):
         """Return it as in the JSON report."""
         *counts, _, _ = self._asdict().items()
         levels = {f"level_{name}": value for name, value in self.levels._asdict().items()}
-        return {**dict(counts), **levels, "kinds": [each.to_json() for each in self.kinds]}
+        return {**dict(counts), **levels, "kinds": self.kinds}
 
     def list_against(self) -> Iterator[tuple[str | None, str, Severity, str, str]]:
         """Yield what speaks against a criterion or (None) the rubric: warnings for what is never right, else hints.

@@ -60,8 +60,8 @@ class Flip(NamedTuple):
         return {
             "id": self.id,
             "rubric": self.now.rubric.name,
-            "old": {"verdict": str(self.was.verdict), "score": float(self.was.score)},
-            "new": {"verdict": str(self.now.verdict), "score": read_float(self.now)},
+            "old": {"verdict": self.was.verdict, "score": float(self.was.score)},
+            "new": {"verdict": self.now.verdict, "score": read_float(self.now)},
             "criteria": [
                 {"id": each.id, "old": was.answer, "new": now.answer, "gate_missed": not now.gate_met}
                 for each, was, now in self.graded
@@ -328,7 +328,7 @@ class OtherRun:
         """Return the comparison as in the JSON report, after all answers of this run were matched."""
         self.settle()
         counts, both = self.counts, self.counts.both
-        worse = [each.to_json() for each in self.list_flips(self.worse)]
+        worse = list(self.list_flips(self.worse))
         return {
             "answers": both,
             "worse": self.worse.count,

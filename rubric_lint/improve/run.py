@@ -208,14 +208,14 @@ class Improver:
         place = [each.id for each in self.found.assessment.criteria].index(name)
         choices = list(self._list_choices(outcome))
         outcome.proposals = len(choices) + tries
-        rules = frozenset(each.rule for each in outcome.assessed.evidence if each.is_blocking)
+        rules = frozenset(each.rule for each in outcome.assessed.findings if each.is_blocking)
         fault = Fault(place, rules, outcome.proposals)
         outcome.contradicting = Paired(self._before, self._before.judges).count_contradicting(place)
         for tried, made in choices:
             if self._try(outcome, tried, made, fault):
                 return
         shown = list(self._choose_shown(place))
-        faults = [each.plain for each in outcome.assessed.evidence]
+        faults = [each.plain for each in outcome.assessed.findings]
         writer = Writer(base, name, faults, shown)
         try:
             if tries and (lasting := writer.find_lasting()):
@@ -283,7 +283,7 @@ class Improver:
         pairs = Paired(self._before, fold(judges, places))
         decided = decide(pairs, fault)
         if decided.is_better and (failed := self._run_tests(made, places, name)):
-            decided = decided._replace(reason=Reason.FAILS_TEST, failed=failed)
+            decided = decided._replace(reason=Reason.FAILS_TEST, failed_tests=failed)
         outcome.tried.append(tried._replace(decided=decided))
         if decided.is_better:
             self.base, self._fold, self._before = made, places, pairs.after

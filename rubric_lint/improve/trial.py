@@ -74,7 +74,7 @@ class Figure(NamedTuple):
     better: int
     worse: int
     p: float | None
-    of: str | None = ""
+    of: str | None = None
 
     def gains(self, level: float) -> bool:
         """Return whether it is better, at a level of error."""
@@ -86,48 +86,28 @@ class Figure(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
-        return {
-            "test": str(self.test),
-            "before": {"x": self.before.x, "n": self.before.n},
-            "after": {"x": self.after.x, "n": self.after.n},
-            "better": self.better,
-            "worse": self.worse,
-            "p": self.p,
-            **({} if self.of == "" else {"of": self.of}),
-        }
+        return {**self._asdict(), "before": self.before._asdict(), "after": self.after._asdict()}
 
 
 class Decided(NamedTuple):
     """What the trial of a wording came to. `figures` has those of the criterion, then those of others that are worse.
 
-    `level` is what a p value had to reach, `gained` the tests that did, `rules` those that still fire. `failed` has
-    the rubric tests that no longer hold.
+    `level` is what a p value had to reach, `gained` the tests that did, `rules` those that still fire. `failed_tests`
+    has the rubric tests that no longer hold.
     """
 
     reason: Reason
-    n: int
-    figures: tuple[Figure, ...] = ()
+    answers: int
     level: float = 0.0
     gained: tuple[Gain, ...] = ()
+    figures: tuple[Figure, ...] = ()
     rules: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
+    failed_tests: tuple[str, ...] = ()
 
     @property
     def is_better(self) -> bool:
         """Whether the wording is offered."""
         return self.reason is Reason.BETTER
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as in the JSON report."""
-        return {
-            "reason": str(self.reason),
-            "answers": self.n,
-            "level": self.level,
-            "gained": [str(each) for each in self.gained],
-            "figures": [each.to_json() for each in self.figures],
-            "rules": list(self.rules),
-            "failed_tests": list(self.failed),
-        }
 
 
 def keep(ratings: Ratings, keys: Collection[Key]) -> Ratings:
@@ -409,7 +389,7 @@ def decide(pairs: Paired, fault: Fault) -> Decided:
     gained = tuple(test for test in found if test in fault.wanted and found[test].gains(fault.level))
     if Gain.APART in gained and not all(pairs.is_not_lower(place, each) for each in (Gain.CAUGHT, Gain.PASSED)):
         gained = tuple(test for test in gained if test is not Gain.APART)
-    made = Decided(Reason.BETTER, n, tuple(found.values()), fault.level, gained)
+    made = Decided(Reason.BETTER, n, fault.level, gained, tuple(found.values()))
     nearer = found.get(Gain.NEARER)
     if any(each.loses(float(LEVEL)) for each in found.values()) or (nearer and nearer.worse > nearer.better):
         return made._replace(reason=Reason.WORSE)

@@ -22,7 +22,7 @@ from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.reading import Invalid, LeftOut, list_invalid
 from rubric_lint.agree.scales import Kind, Measure
-from rubric_lint.messages import join_words, visible_json
+from rubric_lint.messages import join_words, to_data, visible_json
 from rubric_lint.report.terminal import Column, draw, name_answer, shorten_name, wrap
 
 VERSION = 1
@@ -65,7 +65,7 @@ def choose_shown(agreements: Sequence[Agreement]) -> tuple[Sequence[Agreement], 
 
 def describe(agreement: Agreement) -> str:
     """Return what was rated, and by whom."""
-    raters = join_words([f"{shorten_name(name)} ({role}, {n:,})" for name, (role, n) in agreement.raters.items()])
+    raters = join_words([f"{shorten_name(name)} ({role}, {n:,})" for name, role, n in agreement.raters])
     name = f"{shorten_name(agreement.name)} ({agreement.rubric.shape if agreement.rubric else 'verdicts'})"
     return f"{name}: {count_answers(agreement.answers)}, rated by {raters}"
 
@@ -85,9 +85,9 @@ def sections_of(agreement: Agreement) -> Iterator[Section]:
         yield _show_rates(rate)
     for judges, contests in agreement.contests:
         yield _show_contests(judges, contests)
-    if agreement.panel and any(each.answers >= LEAST for each in agreement.panel[1]):
+    if agreement.panel and any(each.answers >= LEAST for each in agreement.panel.measures):
         yield _show_votes(*agreement.panel)
-    for rater, flips in agreement.flips.items():
+    for rater, flips in agreement.samples:
         yield _show_flips(rater, flips)
 
 
@@ -195,12 +195,12 @@ _STATISTICS = {
 
 def _show_rates(rate: PassRate) -> Section:
     if rate.judged.n < LEAST:
-        labels = () if rate.labels_reason else (f"by the labels: {_counted_share(rate.labels)}",)
-        return Section(f"Passed by {shorten_name(rate.judge)}: {_counted_share(rate.judged)}", notes=labels)
+        told = (f"by the labels: {_counted_share(rate.labels_alone)}",) if rate.labels_alone else ()
+        return Section(f"Passed by {shorten_name(rate.judge)}: {_counted_share(rate.judged)}", notes=told)
     title = f"Pass rate by {shorten_name(rate.judge)}: {_percent(rate.judged)} of {count_answers(rate.judged.n)}"
-    alone = f"{_percent(rate.labels)} {_limits(rate.labels)} of {count_answers(rate.labels.n)}"
-    if rate.labels_reason:
-        alone = f"- ({rate.labels_reason})"
+    alone = f"- ({rate.labels_reason})"
+    if labels := rate.labels_alone:
+        alone = f"{_percent(labels)} {_limits(labels)} of {count_answers(labels.n)}"
     value, low, high, method, reason = rate.corrected
     corrected = f"- ({reason})"
     if value is not None:
@@ -324,16 +324,10 @@ class Findings(NamedTuple):
 
 def as_json(findings: Findings) -> str:
     """Return the JSON report."""
-    draws = findings.plan.draws
-    report = {
-        "version": VERSION,
-        "bootstrap": {"draws": draws.number, "seed": draws.seed},
-        "agreements": [agreement.to_json() for agreement in findings.agreements],
-        "breaches": [breach.to_json() for breach in findings.breaches],
-        "invalid": [invalid._asdict() for invalid in findings.invalid],
-        "left_out": [left_out.to_json() for left_out in findings.left_out],
-    }
-    return visible_json(json.dumps(report, ensure_ascii=False, indent=1)) + "\n"
+    agreements, plan, invalid, left_out, breaches = findings
+    about = {"version": VERSION, "bootstrap": {"draws": plan.draws.number, "seed": plan.draws.seed}}
+    found = {"agreements": agreements, "breaches": breaches, "invalid": invalid, "left_out": left_out}
+    return visible_json(json.dumps(to_data({**about, **found}), ensure_ascii=False, indent=1)) + "\n"
 
 
 def as_text(findings: Findings, columns: int, most: int = 10) -> Iterator[str]:

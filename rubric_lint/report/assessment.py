@@ -11,11 +11,11 @@ from rubric_lint.agree.assess import Assessment, Evidence, Reason, Standing, Tru
 from rubric_lint.agree.history import Traced, Versus, Wording
 from rubric_lint.agree.intervals import MOST_LABELS, Share, count_deciding
 from rubric_lint.agree.judged.outcomes import Untested, at_least, at_most
-from rubric_lint.agree.judged.run import Doubt, Review
+from rubric_lint.agree.judged.run import Doubt, Review, Unmatched
 from rubric_lint.agree.probes import PROBES, Outcome, Probes, name_measures, word_most
 from rubric_lint.agree.reading import NO_RESULT
 from rubric_lint.finding import Severity
-from rubric_lint.messages import Causes, list_names, visible, visible_json
+from rubric_lint.messages import Causes, list_names, to_data, visible, visible_json
 from rubric_lint.report.terminal import Style, Write, cut, wrap
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.rules.rows import find_row
@@ -51,7 +51,7 @@ class Given(NamedTuple):
     results: Sequence[str] = ()
     labels: Sequence[str] = ()
     records: Sequence[str] = ()
-    unmatched: Sequence[dict[str, Any]] = ()
+    unmatched: Sequence[Unmatched] = ()
     ignored: int = 0
     off: Sequence[str] = ()
     unread: Sequence[str] = ()
@@ -160,7 +160,7 @@ def word_history(found: Assessment) -> Iterator[tuple[int, str]]:
             if wording.flips:
                 parts.append(f"samples differ on {sum(wording.flips.values())} of {len(wording.flips)}")
             yield 3, "; ".join([*parts, f"tells {apart:,} of {counted(pairs, 'pair')} apart"])
-        for versus in each.versus:
+        for versus in each.comparisons:
             first, second = (_name_version(each.wordings[number]) for number in (versus.first, versus.second))
             yield 2, f"{first} and {second}: {_word_versus(versus)}"
     if not several:
@@ -176,7 +176,7 @@ def _name_version(wording: Wording) -> str:
 def _word_best(each: Traced) -> str:
     if each.best is not None:
         return f"{_name_version(each.wordings[each.best])} measured best"
-    if not any(versus.common for versus in each.versus):
+    if not any(versus.common for versus in each.comparisons):
         return "cannot say which wording is best: no common answers with labels or several samples"
     return "no wording is shown to be best"
 
@@ -206,7 +206,7 @@ def _count_labelled(found: Assessment) -> int:
 
 
 def _list_evidence(found: Assessment) -> list[Evidence]:
-    return [*found.evidence, *(each for criterion in found.criteria for each in criterion.evidence)]
+    return [*found.evidence, *(each for criterion in found.criteria for each in criterion.findings)]
 
 
 def word_shares(found: Assessment) -> Iterator[str]:
@@ -302,7 +302,7 @@ def word_lack(criterion: Criterion, found: Assessment) -> str:
         return "not judged yet"
     if criterion.untested:
         return _word_untested(criterion.untested[0], found)
-    hint = next(each for each in criterion.evidence if each.rule in JUDGED_RULES)
+    hint = next(each for each in criterion.findings if each.rule in JUDGED_RULES)
     return f"{find_row(hint.rule).finds}; add answers that differ"
 
 
@@ -352,7 +352,7 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         command = shlex.join(["rubric-lint", "agree", given.rubric, *files])
         who = "people" if Reason.DISPUTED in reasons else "people and the judge"
         yield Step(f"Read the answers on which {who} differ.", command)
-    unused = {*(each.file for each in review.invalid), *(each["file"] for each in given.unmatched)}
+    unused = {each.file for each in review.invalid} | {each.file for each in given.unmatched}
     are_unusable = given.labels and (review.left_out or not unused.isdisjoint(given.labels))
     if Reason.NO_LABELS in reasons and are_unusable:
         yield Step("No label could be used: correct the labels, then run this again.", shlex.join(labelled))
@@ -473,7 +473,7 @@ def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Ite
 
 
 def _write_standings(found: Assessment, look: Style, room: int) -> Iterator[str]:
-    rows = [f"line {each.line}: {each.id}: {word_faults(each.evidence)}" for each in found.list(Standing.MEND)]
+    rows = [f"line {each.line}: {each.id}: {word_faults(each.findings)}" for each in found.list(Standing.MEND)]
     rows += [f"line {each.line}: {word_faults([each])}" for each in found.evidence if each.is_blocking]
     yield from _write_rows(Standing.MEND, _shorten(rows), look.paint("error", "mend"), room)
     groups: dict[str, list[str]] = {}
@@ -517,7 +517,7 @@ def _write_details(found: Assessment, room: int) -> Iterator[str]:
             text = f"{lack.reason}; {_word_untested(lack, found)} ({lack.rule})"
             names = lacks.setdefault(text, [])
             names += [] if criterion.id in names else [criterion.id]
-        for rule in criterion.quiet:
+        for rule in criterion.nothing_found_by:
             quiet.setdefault(rule, []).append(criterion.id)
     for text, names in lacks.items():
         yield from wrap(visible(f"not tested yet: {list_names(names)}: {text}"), room, "  ")
@@ -560,7 +560,7 @@ def describe_assessments(assessed: Assessed) -> dict[str, Any]:
             "headline": word_headline(found).partition(": ")[2],
             "told": [*word_shares(found), *word_notes(found, given)],
             "criteria": [
-                (each, _why(each, found), [_word_evidence(one) for one in each.evidence])
+                (each, _why(each, found), [_word_evidence(one) for one in each.findings])
                 for standing in (Standing.MEND, Standing.UNKNOWN, Standing.KEEP)
                 for each in found.list(standing)
             ],
@@ -620,17 +620,17 @@ def _write_more(found: Assessment, write: Write) -> None:
 
 def _why(criterion: Criterion, found: Assessment) -> str:
     if criterion.standing is Standing.KEEP:
-        return f"nothing found by {len(criterion.quiet)} rules"
+        return f"nothing found by {len(criterion.nothing_found_by)} rules"
     if criterion.standing is Standing.UNKNOWN:
         return word_lack(criterion, found)
-    return word_faults(criterion.evidence)
+    return word_faults(criterion.findings)
 
 
 def as_json(several: Sequence[Assessment], given: Given, _look: Style, write: Write) -> None:
     """Write the JSON report."""
-    rubrics = [{**found.to_json(), "next": [step._asdict() for step in list_steps(found, given)]} for found in several]
-    report = {"version": VERSION, "rubrics": rubrics, "ignored": given.ignored, "unmatched": list(given.unmatched)}
-    write(visible_json(json.dumps(report, ensure_ascii=False, indent=1)) + "\n")
+    rubrics = [{**found.to_json(), "next": list(list_steps(found, given))} for found in several]
+    report = {"version": VERSION, "rubrics": rubrics, "ignored": given.ignored, "unmatched": given.unmatched}
+    write(visible_json(json.dumps(to_data(report), ensure_ascii=False, indent=1)) + "\n")
 
 
 FORMATS = {"full": as_text, "json": as_json, "markdown": as_markdown}

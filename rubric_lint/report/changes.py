@@ -10,7 +10,7 @@ import click
 
 from rubric_lint.agree.changes import INVALID, Change, Effect, Effects, Value, What
 from rubric_lint.finding import Finding
-from rubric_lint.messages import escape, join_words, name_scores, percent, table
+from rubric_lint.messages import escape, join_words, name_scores, percent, table, to_data
 from rubric_lint.report.terminal import name_answer, visible
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import Verdict
@@ -275,18 +275,18 @@ def _row(change: Change) -> tuple[str, ...]:
 
 def as_json(comparison: Comparison) -> str:
     """Return the JSON report, as `schemas/diff/v1.json` describes it."""
-    report = {
+    report: dict[str, Any] = {
         "version": VERSION,
         "old": _whole(comparison.old),
         "new": _whole(comparison.new),
-        "changes": [change.to_json() for change in comparison.changes],
-        "outputs": comparison.effects.to_json() if comparison.effects else None,
+        "changes": comparison.changes,
+        "outputs": comparison.effects,
     }
     if comparison.is_branch:
         for name, found in (("findings", comparison.findings), ("tests", comparison.tests)):
             report[name] = [_as_data(source, finding) for source, finding in found]
         report["skipped"] = [_whole(line) for line in comparison.skipped]
-    return json.dumps(report, indent=1) + "\n"
+    return json.dumps(to_data(report), indent=1) + "\n"
 
 
 def _as_data(source: Source, finding: Finding) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from rubric_lint.improve.proposals import MODEL, Refusal
 from rubric_lint.improve.run import NEEDED, Improvement, Left, Outcome, Tried
 from rubric_lint.improve.trial import LEAST, Decided, Gain, Reason
 from rubric_lint.judge.spending import Prices, Spending, word_cost
-from rubric_lint.messages import join_words, list_names, shorten, visible, visible_json
+from rubric_lint.messages import join_words, list_names, shorten, to_data, visible, visible_json
 from rubric_lint.report.fixes import write_diff
 from rubric_lint.report.terminal import Style, Write, cut, wrap
 from rubric_lint.run.summary import counted
@@ -97,8 +97,8 @@ def word_reason(tried: Tried) -> str:
         return "not decided"
     own = decided.figures[0].of if decided.figures else ""
     others = list_names([each.of or "the verdict" for each in decided.figures if each.of != own], 3)
-    values = {"n": decided.n, "rules": join_words(list(decided.rules)), "others": others}
-    return _REASONS[decided.reason].format(failed=list_names(decided.failed, 3), **values)
+    values = {"n": decided.answers, "rules": join_words(list(decided.rules)), "others": others}
+    return _REASONS[decided.reason].format(failed=list_names(decided.failed_tests, 3), **values)
 
 
 def as_text(page: Page, look: Style, write: Write) -> None:
@@ -145,7 +145,7 @@ def _write_rubric(found: Improvement, look: Style, room: int) -> Iterator[str]:
 def _write_outcome(outcome: Outcome, look: Style, room: int) -> Iterator[str]:
     each = outcome.assessed
     yield from wrap(visible(f"line {each.line}: {each.id}"), room)
-    for finding in each.evidence:
+    for finding in each.findings:
         if finding.is_blocking:
             yield from wrap(visible(f"found by {finding.rule}: {finding.plain}"), room, "  ")
     if outcome.contradicting:
@@ -187,7 +187,7 @@ def _write_evidence(decided: Decided, outcome: Outcome, room: int) -> Iterator[s
     if decided.figures:
         proposals = counted(outcome.proposals, "proposal")
         yield from wrap(
-            f"on {decided.n} answers; a gain counts from p = {decided.level:.2g} ({proposals})", room, "    "
+            f"on {decided.answers} answers; a gain counts from p = {decided.level:.2g} ({proposals})", room, "    "
         )
 
 
@@ -207,7 +207,7 @@ def as_json(page: Page, _look: Style, write: Write) -> None:
                 "proved_on": found.proved_on,
                 "tests_not_asked": found.unasked_tests,
                 "criteria": [_describe_outcome(each) for each in found.outcomes],
-                "findings": [each.to_json() for each in found.whole],
+                "findings": found.whole,
             }
             for found in page.several
         ],
@@ -216,7 +216,7 @@ def as_json(page: Page, _look: Style, write: Write) -> None:
         "written": page.is_written,
         "stopped": page.is_stopped,
     }
-    write(visible_json(json.dumps(report, ensure_ascii=False, indent=1)) + "\n")
+    write(visible_json(json.dumps(to_data(report), ensure_ascii=False, indent=1)) + "\n")
 
 
 def _describe_outcome(outcome: Outcome) -> dict[str, Any]:
@@ -225,13 +225,13 @@ def _describe_outcome(outcome: Outcome) -> dict[str, Any]:
         "id": each.id,
         "line": each.line,
         "column": each.column,
-        "texts": dict(outcome.texts),
-        "findings": [finding.to_json() for finding in each.evidence],
+        "texts": outcome.texts,
+        "findings": each.findings,
         "proposals": outcome.proposals,
         "contradicting_labels": outcome.contradicting,
         "offered": _describe_tried(outcome.offered) if outcome.offered else None,
         "rejected": [_describe_tried(tried) for tried in outcome.tried if not tried.is_offered],
-        "not_tried": outcome.left and str(outcome.left),
+        "not_tried": outcome.left,
         "detail": outcome.detail,
     }
 
@@ -240,11 +240,11 @@ def _describe_tried(tried: Tried) -> dict[str, Any]:
     return {
         "origin": tried.origin,
         "title": tried.title,
-        "texts": dict(tried.texts),
-        "parts": list(tried.parts),
+        "texts": tried.texts,
+        "parts": tried.parts,
         "reason": tried.reason,
         "detail": tried.refused.detail if tried.refused else "",
-        "trial": tried.decided.to_json() if tried.decided else None,
+        "trial": tried.decided,
         "diff": write_diff(FixOutcome(tried.fixed, SAFE), color=False) if tried.fixed else "",
     }
 

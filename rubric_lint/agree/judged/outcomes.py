@@ -56,7 +56,7 @@ class Untested(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
         rule, names, reason, needed, unit, _ = self
-        return {"rule": rule, "of": list(names), "reason": reason, "needed": needed, "unit": unit}
+        return {"rule": rule, "of": names, "reason": reason, "needed": needed, "unit": unit}
 
 
 Outcomes = Iterator[Decision | Untested]

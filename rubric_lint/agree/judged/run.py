@@ -221,11 +221,11 @@ class Review(NamedTuple):
             "rubric": self.rubric,
             "rubric_hash": self.hash or None,
             "answers": self.answers,
-            "judges": list(self.judges),
+            "judges": self.judges,
             "labelled": self.labelled,
-            "people": list(self.people),
-            "untested": [each.to_json() for each in self.untested],
-            "left_out": [each.to_json() for each in self.left_out],
+            "people": self.people,
+            "untested": self.untested,
+            "left_out": self.left_out,
             "fault": self.fault or None,
         }
 
@@ -512,8 +512,8 @@ class JudgedRun:
         """Return everything as in the JSON report."""
         return {
             "rubrics": [each.review.to_json(each.file) for each in self.reviewed],
-            "invalid": [each._asdict() for each in self.invalid],
-            "unmatched": [each._asdict() for each in self.unmatched],
+            "invalid": self.invalid,
+            "unmatched": self.unmatched,
             "unreadable": [{"file": file, "reason": reason} for file, reason in self.unreadable.items()],
         }
 

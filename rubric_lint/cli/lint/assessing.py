@@ -24,6 +24,7 @@ from rubric_lint.agree.judged.run import (
     RecordFile,
     Review,
     Sources,
+    Unmatched,
     read_records,
 )
 from rubric_lint.agree.probes import PROBES, Probes, choose, compare, is_in, make_variants, read_scored
@@ -82,7 +83,7 @@ class Linted:
         settings = finder.for_file(name)
         self.file = File(name, with_deciding(settings))
         self.records: list[str] = []
-        self.unmatched: list[dict[str, Any]] = []
+        self.unmatched: list[Unmatched] = []
         self.ignored = 0
         enabled = self.file.settings.enabled
         self.off = tuple(sorted(() if enabled is None else BY_NAME.keys() - enabled))
@@ -147,7 +148,7 @@ class Linted:
                 ]
             told = {invalid for review in reviews for invalid in review.invalid}
             self.unread = [each.message for each in run.invalid if each not in told]
-            self.records, self.unmatched = list(word_records(run)), [each._asdict() for each in run.unmatched]
+            self.records, self.unmatched = list(word_records(run)), run.unmatched
         self.ignored = result.ignored
         named = name_rubrics(self.file.name, self.examined.rubrics)
         reviews = reviews or [Review(each.name, fault=NO_RESULTS) for each in named]

@@ -28,7 +28,7 @@ from rubric_lint.cli.options import (
 from rubric_lint.cli.options import watch as watch_files
 from rubric_lint.cli.output import choose_format, escape_what_cannot_be_encoded, make_style, open_report, spare
 from rubric_lint.finding import Severity
-from rubric_lint.messages import UserError, list_names, visible
+from rubric_lint.messages import UserError, list_names, to_data, visible
 from rubric_lint.report import REPORTERS, WITH_EDITS, Statistics, counted
 from rubric_lint.run.console import Progress, complain
 
@@ -337,7 +337,7 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
             engine = LintRun(reporter, progress, sieves, **files)
             summary = engine.lint_all(given.paths, given.stdin_filename or "<stdin>", finder)
             if judges.run:
-                summary = summary._replace(review=(("judged", judges.run.to_json()),))
+                summary = summary._replace(review=(("judged", to_data(judges.run)),))
             reporter.end(summary)
             if judges.run and not given.quiet:
                 from rubric_lint.report.judged import word_reviews  # noqa: PLC0415

@@ -15,7 +15,7 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, open_page, require_file_name
 from rubric_lint.cli.output import make_style
-from rubric_lint.messages import Causes, UserError
+from rubric_lint.messages import Causes, UserError, to_data
 from rubric_lint.outputs.blocks import InputError
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.project.opening import open_stream
@@ -97,10 +97,7 @@ def score_files(
     ):
         code = _score_streams(scoring, outputs, progress)
         decided = [*limits.decide(scoring.totals, other)] if limits else []
-        parts: dict[str, Any] = {
-            "comparison": other and other.to_json(),
-            "limits": [each.to_json() for each in decided],
-        }
+        parts = to_data({"comparison": other, "limits": decided})
         more = {name: part for name, part in parts.items() if part}
         writer.end(scoring.totals, more)
         if other and extras and (form == "table" or not given.quiet):
