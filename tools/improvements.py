@@ -18,7 +18,8 @@ from pages import renew_marked
 from rubric_lint.agree.judged.outcomes import Decision
 from rubric_lint.agree.judged.rules import FINDERS
 from rubric_lint.agree.judged.table import build_table
-from rubric_lint.agree.ratings import Judgement, Ratings, Signature
+from rubric_lint.agree.ratings import Judgement, Ratings
+from rubric_lint.agree.scales import Signature
 from rubric_lint.finding import Severity
 from rubric_lint.improve.run import divide
 from rubric_lint.improve.trial import Fault, Paired, decide, keep

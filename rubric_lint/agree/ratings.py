@@ -7,17 +7,11 @@ from typing import NamedTuple
 
 from rubric_lint.agree.coefficients import Row
 from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.scales import VERDICTS, Measure
-from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict
+from rubric_lint.agree.scales import VERDICTS, Measure, Signature
+from rubric_lint.scoring.grading import AnswerValue, ScoringRubric
 
 Key = str | tuple[str, ...]
 """The id of an answer: a string, or a tuple that begins with what to show: the JSON of any other id, or its rubric."""
-
-Signature = tuple[tuple[AnswerValue | None, ...], Verdict | None]
-"""What a rater gave an answer: the answers to the criteria, and the verdict.
-
-Only a person may leave some out, which are None then; the verdict of others is what their answers come to.
-"""
 
 
 class Judgement(NamedTuple):
@@ -167,17 +161,12 @@ class Joined:
 
     def project(self, measure: Measure) -> "Projection":
         """Return the ratings on one scale."""
-        place, find = measure.place, measure.find
         rows: dict[tuple[Row, Row], int] = {}
         row_of = []
         for combination in self.combinations:
             row, higher = (
-                tuple([
-                    None if each is None else find(each[end][1] if place is None else each[end][0][place])
-                    for each in combination
-                ])
-                for end in (0, 1)
-            )  # fmt: skip
+                tuple([None if each is None else measure.find(each[end]) for each in combination]) for end in (0, 1)
+            )
             row_of.append(rows.setdefault((row, higher), len(rows)))
         return Projection([row for row, _ in rows], row_of, [higher for _, higher in rows])
 

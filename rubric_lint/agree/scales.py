@@ -10,6 +10,12 @@ from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict
 VERDICTS = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 """The verdicts in ascending order; their values are 0, 1 and 2."""
 
+Signature = tuple[tuple[AnswerValue | None, ...], Verdict | None]
+"""What a rater gave an answer: the answers to the criteria, and the verdict.
+
+Only a person may leave some out, which are None then; the verdict of others is what their answers come to.
+"""
+
 
 class Kind(StrEnum):
     """What a scale holds."""
@@ -47,9 +53,10 @@ class Measure:
     positions: Mapping[AnswerValue | Verdict | None, int]
     meets: tuple[bool, ...] | None = None
 
-    def find(self, value: AnswerValue | Verdict | None) -> int | None:
-        """Return the position of a value; None if a rater left it out."""
-        return self.positions.get(value)
+    def find(self, given: Signature) -> int | None:
+        """Return the position of what a rater gave; None if it is left out."""
+        answers, verdict = given
+        return self.positions.get(verdict if self.place is None else answers[self.place])
 
 
 def measures_of(rubric: ScoringRubric) -> Iterator[Measure]:

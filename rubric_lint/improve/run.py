@@ -337,7 +337,7 @@ class Improver:
                 if key in judge
                 for answers, _ in judge[key].samples or (judge[key].given,)
             ]
-            label = column.measure.find(people[key].given[0][place]) if key in people else None
+            label = column.measure.find(people[key].given) if key in people else None
             told = f"judge: {', '.join(names[each] for each in samples)}"
             told += "" if label is None else f"; people: {names[label]}"
             differs = Fraction(label is not None and label != column.given[number])

@@ -5,7 +5,7 @@ The decision rules are those of `rubric_lint.agree`; paired differences are test
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
@@ -16,8 +16,8 @@ from rubric_lint.agree.intervals import DRAWS, Share, Sides, find_interval, rand
 from rubric_lint.agree.judged.outcomes import Decision
 from rubric_lint.agree.judged.rules import FINDERS
 from rubric_lint.agree.judged.table import Column, Table, build_table
-from rubric_lint.agree.ratings import Judgement, Key, Ratings, Signature, combine_people, sort_keys
-from rubric_lint.agree.scales import VERDICTS
+from rubric_lint.agree.ratings import Judgement, Key, Ratings, combine_people, sort_keys
+from rubric_lint.agree.scales import Signature, measure_verdicts
 
 LEAST = 30
 """The fewest answers to prove a wording on: the rule on samples decides from so many."""
@@ -152,7 +152,7 @@ class Paired:
         self.keys = sort_keys(judged)
         self.before = keep(before, judged)
         self.after = keep(before._replace(judges=after), judged)
-        self._sides = [_Side(self.before, self.keys), _Side(self.after, self.keys)] if self.keys else []
+        self._seen: dict[int | None, tuple[list[_Seen], list[_Seen]]] = {}
 
     @cached_property
     def tables(self) -> tuple[Table, Table]:
@@ -163,59 +163,55 @@ class Paired:
 
     def measure(self, place: int | None) -> dict[Gain, Figure]:
         """Return the paired differences of a criterion, None for the verdict, as far as the data have them."""
-        column = None if place is None else self.tables[0].columns[place]
-        name = None if column is None else column.name
-        sides = [side.observe(place, column) for side in self._sides]
-        labels = self._read_labels(place, column)
-        known = [number for number, label in enumerate(labels) if label is not None]
-        meets = _find_meets(column)
-        found = []
-        for test, wanted in ((Gain.CAUGHT, False), (Gain.PASSED, True)):
-            of_kind = [number for number in known if meets and meets[labels[number] or 0] is wanted]
-            if meets and of_kind:
-                right = [[meets[side[number].value] is wanted for number in of_kind] for side in sides]
-                pairs = list(zip(*right, strict=True))
-                better, worse = pairs.count((False, True)), pairs.count((True, False))
-                shares = [Share(sum(each), len(each)) for each in right]
-                found.append(Figure(test, shares[0], shares[1], better, worse, Sides(better, worse).mid))
-        if known:
-            values = list(column.measure.scale.values if column else range(len(VERDICTS)))
-            gaps = [[abs(values[side[n].value] - values[labels[n] or 0]) for n in known] for side in sides]
-            better, worse = sum(map(int.__gt__, *gaps)), sum(map(int.__lt__, *gaps))
-            shares = [Share(each.count(0), len(each)) for each in gaps]
-            found.append(Figure(Gain.NEARER, shares[0], shares[1], better, worse, Sides(better, worse).exact))
-        figures = [self._compare_flips(sides), *found]
-        return {each.test: each._replace(of=name) for each in figures if each}
+        values = self._find_column(place).measure.scale.values
+        rows = list(zip(self._read_labels(place), *self._observe(place), strict=True))
+        pairs: dict[Gain, list[tuple[Fraction | int, Fraction | int]]] = {
+            Gain.STEADY: [(one.flips, two.flips) for _, one, two in rows if one.is_sampled and two.is_sampled],
+            Gain.CAUGHT: self._list_wrong(place, passes=False),
+            Gain.PASSED: self._list_wrong(place, passes=True),
+            Gain.NEARER: [
+                (abs(values[one.value] - values[label]), abs(values[two.value] - values[label]))
+                for label, one, two in rows
+                if label is not None
+            ],
+        }
+        name = None if place is None else self._find_column(place).name
+        return {test: _compare(test, found, name) for test, found in pairs.items() if found}
 
-    def _compare_flips(self, sides: "Sequence[list[_Seen]]") -> Figure | None:
-        pairs = [(one.flips, two.flips) for one, two in zip(*sides, strict=True) if one.is_sampled and two.is_sampled]
-        if not pairs:
-            return None
-        better, worse = sum(two < one for one, two in pairs), sum(two > one for one, two in pairs)
-        shares = [Share(sum(each[side] > 0 for each in pairs), len(pairs)) for side in (0, 1)]
-        return Figure(Gain.STEADY, shares[0], shares[1], better, worse, Sides(better, worse).exact)
+    def _find_column(self, place: int | None) -> Column:
+        return _VERDICT if place is None else self.tables[0].columns[place]
 
-    def _read_labels(self, place: int | None, column: Column | None) -> list[int | None]:
+    def _read_labels(self, place: int | None) -> list[int | None]:
         """Return the position of the label of each answer; None without one, or if people contradict each other."""
-        found = []
+        measure, found = self._find_column(place).measure, list[int | None]()
         for key in self.keys:
-            given = [label.given for people in self.before.people.values() if (label := people.get(key))]
-            each: list[Any] = [verdict if place is None else answers[place] for answers, verdict in given]
-            counts = Counter(value for value in each if value is not None).most_common(2)
+            given = [measure.find(people[key].given) for people in self.before.people.values() if key in people]
+            counts = Counter(each for each in given if each is not None).most_common(2)
             is_clear = counts and (len(counts) == 1 or counts[0][1] > counts[1][1])
-            value = counts[0][0] if is_clear else None
-            positions = column.measure.positions if column else None
-            found.append(None if value is None else positions[value] if positions else VERDICTS.index(value))
+            found.append(counts[0][0] if is_clear else None)
         return found
+
+    def _list_wrong(self, place: int | None, *, passes: bool) -> list[tuple[Fraction | int, Fraction | int]]:
+        """Return of each answer that people pass (or fail) whether the judge does not, before and after."""
+        meets = self._find_column(place).measure.meets
+        return [
+            (meets[one.value] is not passes, meets[two.value] is not passes)
+            for label, one, two in zip(self._read_labels(place), *self._observe(place), strict=True)
+            if meets and label is not None and meets[label] is passes
+        ]
 
     def count_contradicting(self, place: int) -> int:
         """Return on how many answers as many people say one thing of a criterion as say another."""
         labelled = set[Key]().union(*self.before.people.values()) if self.before.people else set[Key]()
-        labels = self._read_labels(place, self.tables[0].columns[place])
+        labels = self._read_labels(place)
         return sum(label is None and key in labelled for key, label in zip(self.keys, labels, strict=True))
 
-    def _observe(self, place: int) -> "list[list[_Seen]]":
-        return [side.observe(place, self.tables[0].columns[place]) for side in self._sides]
+    def _observe(self, place: int | None) -> "tuple[list[_Seen], list[_Seen]]":
+        """Return what judges gave each answer before and after; the verdict if there is no place."""
+        if place not in self._seen:
+            column = self._find_column(place)
+            self._seen[place] = _see(self.before, self.keys, column), _see(self.after, self.keys, column)
+        return self._seen[place]
 
     def count_ordered(self, place: int) -> list[int]:
         """Return how many pairs of answers all samples put in one order, before and after."""
@@ -247,14 +243,7 @@ class Paired:
 
     def is_not_lower(self, place: int, test: Gain) -> bool:
         """Return whether bad answers are caught, or good ones passed, as often: at worst by the margin less, at 95%."""
-        column = self.tables[0].columns[place]
-        meets, wanted = _find_meets(column), test is Gain.PASSED
-        labels = self._read_labels(place, column)
-        if meets is None:
-            return False
-        sides = self._observe(place)
-        chosen = [n for n, label in enumerate(labels) if label is not None and meets[label] is wanted]
-        kinds = [1 + (meets[sides[1][n].value] is wanted) - (meets[sides[0][n].value] is wanted) for n in chosen]
+        kinds = [1 + int(before) - int(after) for before, after in self._list_wrong(place, passes=test is Gain.PASSED)]
         if len(kinds) < _LEAST_EACH:
             return False
         found = find_interval([(each[2] - each[0]) / len(kinds) for each in resample(kinds, 3, DRAWS)])
@@ -276,8 +265,16 @@ class Paired:
         return r is not None and r > chance and kept >= _KEPT * len(steady)
 
 
-def _find_meets(column: Column | None) -> tuple[bool, ...] | None:
-    return column.measure.meets if column else tuple(verdict is VERDICTS[-1] for verdict in VERDICTS)
+_VERDICT = Column(measure_verdicts("verdict"), None, is_gated=False, worth=(), points=(), given=(), used=frozenset())
+
+
+def _compare(test: Gain, pairs: Sequence[tuple[Fraction | int, Fraction | int]], of: str | None) -> Figure:
+    """Compare how bad each answer was with how bad it is; 0 is good."""
+    sides = Sides(sum(one > two for one, two in pairs), sum(one < two for one, two in pairs))
+    p = sides.mid if test in {Gain.CAUGHT, Gain.PASSED} else sides.exact
+    counts = [sum((each == 0) is not (test is Gain.STEADY) for each in side) for side in zip(*pairs, strict=True)]
+    before, after = (Share(count, len(pairs)) for count in counts)
+    return Figure(test, before, after, *sides, p, of)
 
 
 def _count_ordered(ranges: Sequence[tuple[int, int]]) -> int:
@@ -303,39 +300,19 @@ class _Seen(NamedTuple):
     sides: frozenset[int]
 
 
-class _Side:
-    """The outputs before, or after."""
-
-    def __init__(self, ratings: Ratings, keys: Sequence[Key]) -> None:
-        self._judges, self._keys = ratings.judges, keys
-        self._middle = combine_people(ratings.judges)
-        self._kept: dict[int | None, list[_Seen]] = {}
-
-    def observe(self, place: int | None, column: Column | None) -> list[_Seen]:
-        if place not in self._kept:
-            self._kept[place] = [self._observe(key, place, column) for key in self._keys]
-        return self._kept[place]
-
-    def _observe(self, key: Key, place: int | None, column: Column | None) -> _Seen:
-        def find(signature: Signature) -> int:
-            answers, verdict = signature
-            if column is None or place is None:
-                return VERDICTS.index(verdict or VERDICTS[0])
-            return column.measure.positions[answers[place]]
-
-        side: Callable[[int], int] = column.side if column else int
-        samples = [
-            list(map(find, each.samples or (each.given,)))
-            for judge in self._judges.values()
-            if (each := judge.get(key))
-        ]
-        sampled = [sides for each in samples if len(sides := list(map(side, each))) > 1]
-        flips = sum((_count_flips(each) for each in sampled), Fraction(0)) / max(len(sampled), 1)
+def _see(ratings: Ratings, keys: Sequence[Key], column: Column) -> list[_Seen]:
+    middle, found = combine_people(ratings.judges), list[_Seen]()
+    for key in keys:
+        judged = [judge[key] for judge in ratings.judges.values() if key in judge]
+        samples = [[column.measure.find(given) or 0 for given in each.samples or (each.given,)] for each in judged]
+        sampled = [list(map(column.side, each)) for each in samples if len(each) > 1]
+        flips = sum(map(_count_flips, sampled), Fraction(0)) / max(len(sampled), 1)
         every = [position for each in samples for position in each]
         # Of several judges the same number of samples is asked for, so sums compare as means do.
         mean = sum(every) * 1000 // len(every)
-        ends, all_sides = (min(every), max(every)), frozenset(map(side, every))
-        return _Seen(find(self._middle[key].given), flips, bool(sampled), ends, mean, all_sides)
+        value, ends = column.measure.find(middle[key].given) or 0, (min(every), max(every))
+        found.append(_Seen(value, flips, bool(sampled), ends, mean, frozenset(map(column.side, every))))
+    return found
 
 
 def _count_flips(sides: Sequence[int]) -> Fraction:

@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.agree.coefficients import Row, flip_rate
-from rubric_lint.agree.ratings import Key, Ratings, Signature, combine_people, sort_keys
-from rubric_lint.agree.scales import VERDICTS, Kind, Measure, measures_of
+from rubric_lint.agree.ratings import Key, Ratings, combine_people, sort_keys
+from rubric_lint.agree.scales import VERDICTS, Kind, Measure, Signature, measures_of
 from rubric_lint.scoring.grading import ScoringRubric
 
 
@@ -162,8 +162,7 @@ def build_table(ratings: Ratings, rubric: ScoringRubric) -> Table:
         positions = measure.positions
         for end in (0, 1):
             given[end].append([positions[middle[key].ends[end][0][place]] for key in keys])
-            of_people = [measure.find(people[key].ends[end][0][place]) if key in people else None for key in keys]
-            labels[end].append(of_people)
+            labels[end].append([measure.find(people[key].ends[end]) if key in people else None for key in keys])
         used.append(frozenset(positions[answers[place]] for answers, _ in outputs))
     columns = make_columns(rubric, given[0], used, labels[0], higher=given[1], higher_labels=labels[1])
     gates = {place: column.measure for place, column in enumerate(columns) if column.is_gated}
