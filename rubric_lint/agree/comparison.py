@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from math import ceil
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.agree import coefficients
@@ -36,18 +37,18 @@ class Draws(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """Statistics of the ratings on one scale; those in `bare` get no interval."""
+    """Statistics of the ratings on one scale; those that only complete the picture get no interval."""
 
     measure: Measure
     projection: Projection
     statistics: Mapping[str, Statistic]
-    bare: frozenset[str] = frozenset()
+    completing: Mapping[str, Statistic] = MappingProxyType({})
 
 
 def choose_statistics(
     measure: Measure, rows: Sequence[Row], higher: Sequence[Row], *, is_pair: bool
-) -> tuple[dict[str, Statistic], set[str]]:
-    """Return the statistics for a scale by name, and the names of those that only complete the picture.
+) -> tuple[dict[str, Statistic], dict[str, Statistic]]:
+    """Return the statistics for a scale by name, and those that only complete the picture.
 
     Of scores 0 to 10 only the weighted statistics are given: equal scores are rare, and their bands are a scale of
     their own, on which equality counts.
@@ -70,37 +71,38 @@ def choose_statistics(
     if is_pair and scale.kind not in {Kind.BAND, Kind.VERDICT}:
         found["bias"] = coefficients.mean_difference(rows, higher, scale)
         found["mean_error"] = coefficients.mean_difference(rows, higher, scale, absolute=True)
-    return {**found, **more}, set(more)
+    return found, more
 
 
 def compute(joined: Joined, charts: Sequence[Chart], draws: Draws) -> list[dict[str, Figure]]:
     """Return the figures of each chart; all charts share the bootstrap draws of the answers."""
     drawn: list[dict[str, list[float | None]]] = [
-        {name: [] for name in chart.statistics if name not in chart.bare} for chart in charts
+        {name: [] for name in (chart.statistics if draws.number else ())} for chart in charts
     ]
     usable = [chart.projection.tally(joined.counts) for chart in charts]
     enough = [
-        _count_rated(chart.projection.rows, counts) >= LEAST for chart, counts in zip(charts, usable, strict=True)
+        (chart, values)
+        for chart, counts, values in zip(charts, usable, drawn, strict=True)
+        if _count_rated(chart.projection.rows, counts) >= LEAST
     ]
-    if any(enough) and draws.number:
-        for kinds in resample(joined.kinds, len(joined.counts), draws.number, draws.seed):
-            for chart, values, wanted in zip(charts, drawn, enough, strict=True):
-                if wanted and values:
-                    counts = chart.projection.tally(kinds)
-                    for name, found in values.items():
-                        found.append(evaluate(chart.statistics[name], counts))
+    for kinds in resample(joined.kinds, len(joined.counts), draws.number, draws.seed) if enough else ():
+        for chart, values in enough:
+            counts = chart.projection.tally(kinds)
+            for name, found in values.items():
+                found.append(evaluate(chart.statistics[name], counts))
     return [
         {
-            name: _make_figure(name, chart, counts, values.get(name) if draws.number else None)
-            for name in chart.statistics
+            name: _make_figure(name, evaluate(statistic, counts), chart, counts, values.get(name))
+            for name, statistic in {**chart.statistics, **chart.completing}.items()
         }
         for chart, counts, values in zip(charts, usable, drawn, strict=True)
     ]
 
 
-def _make_figure(name: str, chart: Chart, counts: Sequence[int], drawn: Sequence[float | None] | None) -> Figure:
+def _make_figure(
+    name: str, value: float | None, chart: Chart, counts: Sequence[int], drawn: Sequence[float | None] | None
+) -> Figure:
     """Return a figure, with an interval if there are draws and enough answers."""
-    value = evaluate(chart.statistics[name], counts)
     seen = list(_rated(chart.projection.rows, counts))
     note = explain(name, value, chart.measure.scale, [row for row, _ in seen])
     if value is None and note is None:
@@ -254,15 +256,13 @@ def compare(
     charts = []
     for measure in measures:
         projection = joined.project(measure)
-        statistics, bare = choose_statistics(measure, projection.rows, projection.higher, is_pair=is_pair)
-        charts.append(Chart(measure, projection, statistics, frozenset(bare)))
+        chosen = choose_statistics(measure, projection.rows, projection.higher, is_pair=is_pair)
+        charts.append(Chart(measure, projection, *chosen))
     found = []
     for chart, figures in zip(charts, compute(joined, charts, draws), strict=True):
         rows, counts = chart.projection.rows, chart.projection.tally(joined.counts)
-        main = tuple(name for name in chart.statistics if name not in chart.bare)
-        pair = None
-        if is_pair:
-            pair = _count_pair(chart, counts, target if between is Between.LABEL else None)
+        pair = _count_pair(chart, counts, target if between is Between.LABEL else None) if is_pair else None
+        main = tuple(chart.statistics)
         found.append(Compared(chart.measure, _count_rated(rows, counts), main, figures, pair))
     return Comparison(between, tuple(raters), tuple(found))
 
@@ -372,8 +372,8 @@ def contend(labels: Judgements, two: Sequence[Judgements], measures: Sequence[Me
         alphas = []
         for side in (1, 2):
             rows = [(row[0], row[side]) for row in projection.rows]
-            statistics, _ = choose_statistics(measure, rows, rows, is_pair=False)
-            alphas.append(next(statistic for name, statistic in statistics.items() if name.startswith("alpha")))
+            chosen, _ = choose_statistics(measure, rows, rows, is_pair=False)
+            alphas.append(next(statistic for name, statistic in chosen.items() if name.startswith("alpha")))
         charts.append(Chart(measure, projection, {"alpha_difference": coefficients.difference(*alphas)}))
     contests = []
     for chart, figures in zip(charts, compute(joined, charts, draws), strict=True):

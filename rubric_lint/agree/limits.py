@@ -91,21 +91,16 @@ class Limits(NamedTuple):
                 decision, needed = _decide(Share(better, share.n), half)
             advice = "see the answers listed as worse"
             yield Limit(WORSE, half, told, advice, bound(share, _LEVEL), decision, needed)
-        if self.pass_share is not None:
+        if (asked := self.pass_share) is not None:
             share = Share(totals.verdicts[Verdict.PASS], totals.verdicts.total())
-            decision, needed = _decide(share, self.pass_share)
             told = "valid outputs pass" if share.n else "no output is valid"
-            advice = "read the reasons of those that fail"
-            bounded = bound(share, _LEVEL)
-            yield Limit("--min-pass-share", self.pass_share, told, advice, bounded, decision, needed)
-        if self.invalid_share is not None:
-            share = Share(totals.invalid, totals.outputs)
-            valid = Share(share.n - share.x, share.n)
-            decision, needed = _decide(valid, 1 - self.invalid_share)
+            about = "--min-pass-share", asked, told, "read the reasons of those that fail"
+            yield Limit(*about, bound(share, _LEVEL), *_decide(share, asked))
+        if (asked := self.invalid_share) is not None:
+            share, valid = Share(totals.invalid, totals.outputs), totals.outputs - totals.invalid
             told = "outputs are invalid" if share.n else "there is no output"
-            advice = "see the reasons above, and ask the judge for those again"
-            bounded = bound(share, _LEVEL)
-            yield Limit("--max-invalid-share", self.invalid_share, told, advice, bounded, decision, needed)
+            about = "--max-invalid-share", asked, told, "see the reasons above, and ask the judge for those again"
+            yield Limit(*about, bound(share, _LEVEL), *_decide(Share(valid, totals.outputs), 1 - asked))
 
     def fails(self, limit: Limit) -> bool:
         """Return whether a limit makes the run fail."""

@@ -185,7 +185,7 @@ class Improver:
         outcomes = self.found.outcomes
         for number, outcome in enumerate(outcomes):
             try:
-                self._mend(outcome, tries)
+                outcome.left, outcome.detail = self._mend(outcome, tries)
             except EndedError as end:
                 for each in outcomes[number:]:
                     each.left, each.detail = end.why, end.detail
@@ -195,38 +195,35 @@ class Improver:
                     each.left = Left.INTERRUPTED
                 raise
 
-    def _mend(self, outcome: Outcome, tries: int) -> None:
+    def _mend(self, outcome: Outcome, tries: int) -> tuple[Left | None, str]:
+        """Try to mend a criterion; return why nothing more was tried, if so, and what stands in the way."""
         name = outcome.assessed.id
         base = self.base
         outcome.texts = {each.key: each.text for each in list_texts(base.loaded, name)}
         if fixable := {finding.rule for finding in find_own(base, name) if finding.fix is not None}:
-            outcome.left, outcome.detail = Left.FIX_FIRST, join_words(sorted(fixable))
-            return
-        if self.found.written_from + self.found.proved_on < NEEDED:
-            outcome.left, outcome.detail = Left.FEW, str(self.found.written_from + self.found.proved_on)
-            return
+            return Left.FIX_FIRST, join_words(sorted(fixable))
+        if (answers := self.found.written_from + self.found.proved_on) < NEEDED:
+            return Left.FEW, str(answers)
         place = [each.id for each in self.found.assessment.criteria].index(name)
         choices = list(self._list_choices(outcome))
         outcome.proposals = len(choices) + tries
         rules = frozenset(each.rule for each in outcome.assessed.findings if each.is_blocking)
         fault = Fault(place, rules, outcome.proposals)
         outcome.contradicting = Paired(self._before, self._before.judges).count_contradicting(place)
-        for tried, made in choices:
-            if self._try(outcome, tried, made, fault):
-                return
+        if any(self._try(outcome, tried, made, fault) for tried, made in choices):
+            return None, ""
         shown = list(self._choose_shown(place))
         faults = [each.plain for each in outcome.assessed.findings]
         writer = Writer(base, name, faults, shown)
         try:
             if tries and (lasting := writer.find_lasting()):
-                outcome.left, outcome.detail = Left.FIX_FIRST, join_words(sorted(lasting))
-                return
+                return Left.FIX_FIRST, join_words(sorted(lasting))
         except RefusedError as refused:
-            outcome.left, outcome.detail = Left.NOT_WRITABLE, refused.detail
-            return
+            return Left.NOT_WRITABLE, refused.detail
         for number in range(1, tries + 1):
             if self._try_model(outcome, writer, fault, number):
-                return
+                break
+        return None, ""
 
     def _list_choices(self, outcome: Outcome) -> Iterator[tuple[Tried, Base]]:
         """Yield the choices of the fixer that can be judged; keep the others as rejected."""

@@ -35,10 +35,13 @@ def read_row(result: str, rubrics: Mapping[str, ScoringRubric]) -> Row:
     return row
 
 
-def shorten(result: str, rubrics: Mapping[str, ScoringRubric]) -> str:
-    """Return a line of results without its criteria and without other fields of its record."""
-    row = read_row(result, rubrics)
-    return json.dumps({name: row[name] for name in _COMPACT if row[name] is not None}, ensure_ascii=False)
+def _shorten(results: list[str], rubrics: Mapping[str, ScoringRubric] | None) -> list[str]:
+    """Return lines of results without their criteria and other fields of their records; as they are without rubrics."""
+    if rubrics is None:
+        return results
+    rows = (read_row(result, rubrics) for result in results)
+    short = ({name: row[name] for name in _COMPACT if row[name] is not None} for row in rows)
+    return [json.dumps(row, ensure_ascii=False) for row in short]
 
 
 def _join(results: list[str], between: str) -> str:
@@ -49,31 +52,25 @@ def _join(results: list[str], between: str) -> str:
 
 
 class Lines:
-    """A writer of one result per line; as every format it counts the causes of invalid outputs in `causes`."""
+    """A writer of one result per line; as every format it counts the causes of invalid outputs in `causes`.
 
-    def __init__(self, write: Write, _look: Style | None = None) -> None:
+    With `rubrics`, results are short, without criteria and other fields.
+    """
+
+    def __init__(
+        self, write: Write, _look: Style | None = None, rubrics: Mapping[str, ScoringRubric] | None = None
+    ) -> None:
         self._write = write
+        self._rubrics = rubrics
         self.causes = Causes()
 
     def add(self, results: list[str]) -> None:
         """Write some results, each a line of JSON."""
-        self._write(_join(results, "\n") + "\n")
+        self._write(_join(_shorten(results, self._rubrics), "\n") + "\n")
         count_errors(results, self.causes)
 
     def end(self, totals: Totals, more: Mapping[str, Any]) -> None:
         """Write nothing: the totals are not a result. `more` is what the JSON report says besides."""
-
-
-class Compact(Lines):
-    """A writer of one short result per line, without criteria and other fields."""
-
-    def __init__(self, write: Write, rubrics: Mapping[str, ScoringRubric]) -> None:
-        super().__init__(write)
-        self._rubrics = rubrics
-
-    def add(self, results: list[str]) -> None:
-        """Write the results."""
-        super().add([shorten(result, self._rubrics) for result in results])
 
 
 class Whole(Lines):
@@ -321,8 +318,8 @@ class _Lines:
         self._rubrics = rubrics
 
     def add(self, results: list[str]) -> None:
-        lines = results if self._rubrics is None else [shorten(each, self._rubrics) for each in results]
-        self._stream.write(("\n".join(lines) + "\n").encode("utf-8", "backslashreplace"))
+        lines = "\n".join(_shorten(results, self._rubrics))
+        self._stream.write(f"{lines}\n".encode("utf-8", "backslashreplace"))
 
     def end(self) -> None:
         self._stream.close()

@@ -20,7 +20,7 @@ from rubric_lint.outputs.blocks import InputError
 from rubric_lint.outputs.verdict import Extract
 from rubric_lint.project.opening import open_stream
 from rubric_lint.project.writing import PartFile, WriteError, naming
-from rubric_lint.report.scores import FORMS, Compact, check_name, count_errors, open_results
+from rubric_lint.report.scores import FORMS, Lines, check_name, count_errors, open_results
 from rubric_lint.run.batch import count_processors
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.scoring.grading import ScoringRubric
@@ -72,7 +72,7 @@ def score_files(
             progress.clear()
         write_all(text)
 
-    writer = results or (Compact(write, rubrics) if given.compact else FORMS[form](write, make_style()))
+    writer = results or (Lines(write, rubrics=rubrics) if given.compact else FORMS[form](write, make_style()))
     page, other = (extras.page, extras.other) if extras else (None, None)
     scoring = Scoring(
         rubrics,
