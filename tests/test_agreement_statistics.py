@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from raters import CHECK, SCORES, measure, records
 
 from rubric_lint.agree import coefficients, intervals
-from rubric_lint.agree.analysis import Plan
 from rubric_lint.agree.coefficients import as_fraction
-from rubric_lint.agree.comparison import Draws
+from rubric_lint.agree.comparison import Plan
 from rubric_lint.agree.intervals import Share, Sides, find_needed
 from rubric_lint.agree.pass_rate import Chosen, PassCounts, correct_pass_rate
 from rubric_lint.agree.scales import Kind, Scale
@@ -192,9 +191,7 @@ def test_an_interval_needs_nearly_all_draws():
 
 
 def figures(shape, rubric, people, judge, **plan):
-    agreement = measure(
-        rubric, records(shape, "judge", judge), records(shape, "ana", people), plan=Plan(Draws(399, 1), **plan)
-    )
+    agreement = measure(rubric, records(shape, "judge", judge), records(shape, "ana", people), plan=Plan(399, **plan))
     return agreement.comparisons[0].measures[0]
 
 
@@ -297,7 +294,7 @@ def test_a_judge_that_catches_enough_is_said_to_catch_too_few_in_one_of_forty_at
         for caught in range(bad + 1):
             people = [0] * bad
             judge = [0] * caught + [1] * (bad - caught)
-            plan = Plan(Draws(0, 1), target=target)
+            plan = Plan(0, target=target)
             agreement = measure(CHECK, records("A", "judge", judge), records("A", "ana", people), plan=plan)
             found = agreement.comparisons[0].measures[0].pair.gate
             chance += math.comb(bad, caught) * target**caught * (1 - target) ** (bad - caught)

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from raters import RUBRICS, measure, records
 
-from rubric_lint.agree.analysis import Plan
 from rubric_lint.agree.coefficients import (
     alpha_interval,
     alpha_nominal,
@@ -19,7 +18,7 @@ from rubric_lint.agree.coefficients import (
     independent_votes,
     kappa,
 )
-from rubric_lint.agree.comparison import Draws
+from rubric_lint.agree.comparison import Plan
 from rubric_lint.agree.intervals import Share, Sides, evaluate, find_interval, find_needed, random_words, resample
 from rubric_lint.agree.pass_rate import PassCounts, estimate_by_calibration, estimate_by_labels
 from rubric_lint.agree.scales import Kind, Scale
@@ -155,7 +154,7 @@ def test_the_bootstrap_draws_the_same_everywhere(vector):
 
 def test_the_report_has_the_interval_of_the_bootstrap():
     vector = VECTORS["bootstrap"][0]
-    agreement = judged(vector["data"], vector["raters"], plan=Plan(Draws(1999, 1)))
+    agreement = judged(vector["data"], vector["raters"], plan=Plan(1999))
     found = figure_of(agreement, vector["raters"], Kind.CHECK, "kappa")
     assert (found.low, found.high, found.rough) == (pytest.approx(vector["low"]), vector["high"], True)
 

@@ -12,8 +12,8 @@ from jsonschema import Draft7Validator
 from raters import CHECK, LEVELS, SCORES, lines, record, records
 from steps import steps
 
-from rubric_lint.agree.analysis import Plan, analyse
-from rubric_lint.agree.comparison import Draws
+from rubric_lint.agree.analysis import analyse
+from rubric_lint.agree.comparison import Plan
 from rubric_lint.agree.reading import OTHER_MEANING, TWICE, Reader
 from rubric_lint.report.agreement import Findings, as_text
 from rubric_lint.report.terminal import width
@@ -71,7 +71,7 @@ def tables(columns, name="c"):
         reader.read("results.jsonl", entries(*records("B", judge, JUDGE[number:] + JUDGE[:number])))
     labels = [*records("B", "ana", HUMAN), *records("B", "ben", [9, *HUMAN[1:-3]], IDS[:9])]
     reader.read("labels.jsonl", entries(*labels), labels=True)
-    plan = Plan(Draws(199, 1), worst=1)
+    plan = Plan(199, worst=1)
     agreements = [analyse(each, plan) for each in reader.join()]
     return [*as_text(Findings(agreements, plan, reader.invalid, reader.left_out, []), columns)]
 

@@ -3,7 +3,6 @@
 import heapq
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -12,14 +11,14 @@ from rubric_lint.agree.comparison import (
     Compared,
     Comparison,
     Contest,
-    Draws,
     Measured,
+    Plan,
     compare,
     compare_samples,
     contend,
     count_votes,
 )
-from rubric_lint.agree.intervals import DRAWS, Share
+from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
 from rubric_lint.agree.ratings import Judgements, Key, Ratings, combine_people, name_key, pool, sort_keys
 from rubric_lint.agree.scales import Kind, Measure, measure_verdicts, measures_of
@@ -124,14 +123,6 @@ LABEL = "people"
 """The name of the combined labels of several people."""
 
 
-class Plan(NamedTuple):
-    """What to compute: bootstrap draws and seed, the share of bad answers to catch, the disagreements to list."""
-
-    draws: Draws = Draws(DRAWS, 1)
-    target: Fraction = Fraction(4, 5)
-    worst: int | None = None
-
-
 class PassRate(NamedTuple):
     """The pass rate of a judge, that of the labels alone (or why there is none), and the corrected one."""
 
@@ -217,7 +208,7 @@ def analyse(ratings: Ratings, plan: Plan) -> Agreement:
     judges, people, panels = ratings.judges, ratings.people, ratings.panels
     labels = {next(iter(people)) if len(people) == 1 else LABEL: combine_people(people)} if people else {}
     comparisons = [
-        compare(Between.LABEL, {**labels, name: judge}, measures, plan.draws, plan.target)
+        compare(Between.LABEL, {**labels, name: judge}, measures, plan)
         for name, judge in {**judges, **panels}.items()
         if labels
     ]
@@ -239,15 +230,15 @@ def analyse(ratings: Ratings, plan: Plan) -> Agreement:
             if labels
         ),
         tuple(
-            Contests(two, contend(label, [judges[name] for name in two], measures, plan.draws))
+            Contests(two, contend(label, [judges[name] for name in two], measures, plan))
             for two in _pairs(judges)
             if labels
         ),
-        Panel(tuple(judges), count_votes(label, judges, measures, plan.draws)) if labels and len(judges) > 1 else None,
+        Panel(tuple(judges), count_votes(label, judges, measures, plan)) if labels and len(judges) > 1 else None,
         tuple(
             Samples(name, flips)
             for name, given in {**people, **judges}.items()
-            if (flips := compare_samples(given, measures, plan.draws))
+            if (flips := compare_samples(given, measures, plan))
         ),
         list_disagreements(pairs, measures, plan.worst),
     )
@@ -264,9 +255,9 @@ def _compare_side(
 ) -> Iterator[Comparison]:
     """Compare the raters of one side: all together if there are more than two, and each two of them."""
     if len(side) > 2:
-        yield compare(between, side, measures, plan.draws, plan.target)
+        yield compare(between, side, measures, plan)
     for two in _pairs(side):
-        yield compare(between, {name: side[name] for name in two}, measures, plan.draws, plan.target)
+        yield compare(between, {name: side[name] for name in two}, measures, plan)
 
 
 def _rate(name: str, judge: Judgements, labels: Judgements, chosen: Chosen | None, *, is_alone: bool) -> PassRate:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.agree import coefficients
 from rubric_lint.agree.coefficients import Row, Statistic
-from rubric_lint.agree.intervals import Share, Sides, evaluate, find_interval, find_needed, resample, upper_bound
+from rubric_lint.agree.intervals import DRAWS, Share, Sides, evaluate, find_interval, find_needed, resample, upper_bound
 from rubric_lint.agree.ratings import Joined, Judgement, Judgements, Projection
 from rubric_lint.agree.scales import Kind, Measure, Scale
 
@@ -29,11 +29,16 @@ class Figure(NamedTuple):
     reason: str | None = None
 
 
-class Draws(NamedTuple):
-    """How to draw bootstrap samples; without draws there are no intervals."""
+class Plan(NamedTuple):
+    """What to compute: bootstrap draws and seed, the share of bad answers to catch, the disagreements to list.
 
-    number: int
-    seed: int
+    Without draws there are no intervals.
+    """
+
+    draws: int = DRAWS
+    seed: int = 1
+    target: Fraction = Fraction(4, 5)
+    worst: int | None = None
 
 
 class Chart(NamedTuple):
@@ -74,10 +79,10 @@ def choose_statistics(
     return found, more
 
 
-def compute(joined: Joined, charts: Sequence[Chart], draws: Draws) -> list[dict[str, Figure]]:
+def compute(joined: Joined, charts: Sequence[Chart], plan: Plan) -> list[dict[str, Figure]]:
     """Return the figures of each chart; all charts share the bootstrap draws of the answers."""
     drawn: list[dict[str, list[float | None]]] = [
-        {name: [] for name in (chart.statistics if draws.number else ())} for chart in charts
+        {name: [] for name in (chart.statistics if plan.draws else ())} for chart in charts
     ]
     usable = [chart.projection.tally(joined.counts) for chart in charts]
     enough = [
@@ -85,7 +90,7 @@ def compute(joined: Joined, charts: Sequence[Chart], draws: Draws) -> list[dict[
         for chart, counts, values in zip(charts, usable, drawn, strict=True)
         if _count_rated(chart.projection.rows, counts) >= LEAST
     ]
-    for kinds in resample(joined.kinds, len(joined.counts), draws.number, draws.seed) if enough else ():
+    for kinds in resample(joined.kinds, len(joined.counts), plan.draws, plan.seed) if enough else ():
         for chart, values in enough:
             counts = chart.projection.tally(kinds)
             for name, found in values.items():
@@ -247,9 +252,7 @@ class Comparison(NamedTuple):
     measures: tuple[Compared, ...]
 
 
-def compare(
-    between: Between, raters: Mapping[str, Judgements], measures: Sequence[Measure], draws: Draws, target: Fraction
-) -> Comparison:
+def compare(between: Between, raters: Mapping[str, Judgements], measures: Sequence[Measure], plan: Plan) -> Comparison:
     """Compare raters on each scale."""
     joined = Joined(list(raters.values()))
     is_pair = len(raters) == 2
@@ -259,9 +262,9 @@ def compare(
         chosen = choose_statistics(measure, projection.rows, projection.higher, is_pair=is_pair)
         charts.append(Chart(measure, projection, *chosen))
     found = []
-    for chart, figures in zip(charts, compute(joined, charts, draws), strict=True):
+    for chart, figures in zip(charts, compute(joined, charts, plan), strict=True):
         rows, counts = chart.projection.rows, chart.projection.tally(joined.counts)
-        pair = _count_pair(chart, counts, target if between is Between.LABEL else None) if is_pair else None
+        pair = _count_pair(chart, counts, plan.target if between is Between.LABEL else None) if is_pair else None
         main = tuple(chart.statistics)
         found.append(Compared(chart.measure, _count_rated(rows, counts), main, figures, pair))
     return Comparison(between, tuple(raters), tuple(found))
@@ -362,7 +365,7 @@ def name_measure(measure: Measure) -> dict[str, Any]:
     return {"criterion": None if measure.place is None else measure.name, "scale": measure.scale.kind}
 
 
-def contend(labels: Judgements, two: Sequence[Judgements], measures: Sequence[Measure], draws: Draws) -> list[Contest]:
+def contend(labels: Judgements, two: Sequence[Judgements], measures: Sequence[Measure], plan: Plan) -> list[Contest]:
     """Compare two judges on the answers that all three rated, with the same draws for both."""
     shared = labels.keys() & two[0].keys() & two[1].keys()
     joined = Joined([{key: each[key] for key in shared} for each in (labels, *two)])
@@ -376,7 +379,7 @@ def contend(labels: Judgements, two: Sequence[Judgements], measures: Sequence[Me
             alphas.append(next(statistic for name, statistic in chosen.items() if name.startswith("alpha")))
         charts.append(Chart(measure, projection, {"alpha_difference": coefficients.difference(*alphas)}))
     contests = []
-    for chart, figures in zip(charts, compute(joined, charts, draws), strict=True):
+    for chart, figures in zip(charts, compute(joined, charts, plan), strict=True):
         meets = chart.measure.meets
         only = [0, 0]
         for row, count in zip(chart.projection.rows, chart.projection.tally(joined.counts), strict=True):
@@ -389,7 +392,7 @@ def contend(labels: Judgements, two: Sequence[Judgements], measures: Sequence[Me
 
 
 def count_votes(
-    labels: Judgements, judges: Mapping[str, Judgements], measures: Sequence[Measure], draws: Draws
+    labels: Judgements, judges: Mapping[str, Judgements], measures: Sequence[Measure], plan: Plan
 ) -> list[Measured]:
     """Return what a panel is worth; below 60 answers that all judged and that have a label it is not estimated.
 
@@ -406,7 +409,7 @@ def count_votes(
         reason = f"{count_answers(len(shared))} with a label and every judge's output; at least {FIRM} are needed"
         votes = [Figure("independent_votes", None, reason=reason) for _ in charts]
     else:
-        votes = [figures["independent_votes"] for figures in compute(joined, charts, draws)]
+        votes = [figures["independent_votes"] for figures in compute(joined, charts, plan)]
     found = []
     for chart, figure in zip(charts, votes, strict=True):
         if figure.value is None:
@@ -420,7 +423,7 @@ def count_votes(
     return found
 
 
-def compare_samples(judgements: Judgements, measures: Sequence[Measure], draws: Draws) -> list[Measured]:
+def compare_samples(judgements: Judgements, measures: Sequence[Measure], plan: Plan) -> list[Measured]:
     """Return how often the samples of one judge differ on the same answer; empty if none was sampled."""
     sampled = {key: judgement for key, judgement in judgements.items() if len(judgement.samples) > 1}
     if not sampled:
@@ -443,7 +446,7 @@ def compare_samples(judgements: Judgements, measures: Sequence[Measure], draws: 
         charts.append(
             (measure, Chart(shown, Projection(rows, row_of, rows), {"flip_rate": coefficients.flip_rate(rows)}))
         )
-    found = compute(joined, [chart for _, chart in charts], draws)
+    found = compute(joined, [chart for _, chart in charts], plan)
     return [
         Measured(measure, len(sampled), "flips", figures["flip_rate"])
         for (measure, _), figures in zip(charts, found, strict=True)

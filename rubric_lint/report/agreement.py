@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.analysis import LABEL, Agreement, Breach, Listed, PassRate, Plan
+from rubric_lint.agree.analysis import LABEL, Agreement, Breach, Listed, PassRate
 from rubric_lint.agree.comparison import (
     FIRM,
     LEAST,
@@ -16,6 +16,7 @@ from rubric_lint.agree.comparison import (
     Contest,
     Figure,
     Measured,
+    Plan,
     count_answers,
 )
 from rubric_lint.agree.intervals import Share
@@ -325,7 +326,7 @@ class Findings(NamedTuple):
 def as_json(findings: Findings) -> str:
     """Return the JSON report."""
     agreements, plan, invalid, left_out, breaches = findings
-    about = {"version": VERSION, "bootstrap": {"draws": plan.draws.number, "seed": plan.draws.seed}}
+    about = {"version": VERSION, "bootstrap": {"draws": plan.draws, "seed": plan.seed}}
     found = {"agreements": agreements, "breaches": breaches, "invalid": invalid, "left_out": left_out}
     return visible_json(json.dumps(to_data({**about, **found}), ensure_ascii=False, indent=1)) + "\n"
 

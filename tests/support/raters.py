@@ -2,8 +2,8 @@
 
 import json
 
-from rubric_lint.agree.analysis import Plan, analyse
-from rubric_lint.agree.comparison import Draws
+from rubric_lint.agree.analysis import analyse
+from rubric_lint.agree.comparison import Plan
 from rubric_lint.agree.reading import Reader
 from rubric_lint.scoring.loading import load_rubrics
 
@@ -52,4 +52,4 @@ def read(rubric, results=(), labels=(), **options):
 def measure(rubric, results=(), labels=(), *, plan=None):
     """Return the agreement on the only rubric, without intervals unless the plan asks for them."""
     (ratings,) = read(rubric, results, labels).join()
-    return analyse(ratings, plan or Plan(Draws(0, 1)))
+    return analyse(ratings, plan or Plan(0))

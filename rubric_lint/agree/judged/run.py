@@ -11,7 +11,7 @@ from io import BytesIO
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.comparison import Between, Draws, Gate, compare
+from rubric_lint.agree.comparison import Between, Gate, Plan, compare
 from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.judged.outcomes import Decision, Target, Untested
 from rubric_lint.agree.judged.rules import CriterionOutcome, decide, sort_by_criterion
@@ -289,7 +289,7 @@ def _compare_verdicts(ratings: Ratings) -> dict[str, Gate]:
     people, measures = combine_people(ratings.people), [measure_verdicts("verdict")]
     found = {}
     for name, judge in (ratings.panels or ratings.judges).items():
-        compared = compare(Between.LABEL, {"": people, name: judge}, measures, Draws(0, 1), Fraction(4, 5))
+        compared = compare(Between.LABEL, {"": people, name: judge}, measures, Plan(draws=0))
         if (pair := compared.measures[0].pair) and pair.gate:
             found[name] = pair.gate
     return found

@@ -52,9 +52,8 @@ def measure_agreement(
 
     `mapping` has for each field of the results the column that it has in their files.
     """
-    from rubric_lint.agree.analysis import Plan, analyse_all  # noqa: PLC0415
-    from rubric_lint.agree.comparison import Draws  # noqa: PLC0415
-    from rubric_lint.agree.intervals import DRAWS  # noqa: PLC0415
+    from rubric_lint.agree.analysis import analyse_all  # noqa: PLC0415
+    from rubric_lint.agree.comparison import Plan  # noqa: PLC0415
     from rubric_lint.agree.reading import Reader, UnusableError  # noqa: PLC0415
     from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings  # noqa: PLC0415
@@ -68,8 +67,8 @@ def measure_agreement(
         complain_of_records(reader, labels)
         complain(f"--labels: {unusable}")
         return None
-    warn_of_time(ratings, DRAWS)
-    plan = Plan(Draws(DRAWS, 1), Fraction(4, 5), ON_A_PAGE)
+    plan = Plan(worst=ON_A_PAGE)
+    warn_of_time(ratings, plan.draws)
     complain_of_records(reader, labels)
     return Findings(analyse_all(ratings, plan), plan, reader.invalid, reader.left_out, ())
 
@@ -163,8 +162,8 @@ def agree(given: Given) -> int:
     same records with a "rater", or a sheet (CSV, Excel) with a column for each criterion. Records are joined by
     "rubric" and "id".
     """
-    from rubric_lint.agree.analysis import TOGETHER, Plan, analyse_all, find_breaches  # noqa: PLC0415
-    from rubric_lint.agree.comparison import Draws  # noqa: PLC0415
+    from rubric_lint.agree.analysis import TOGETHER, analyse_all, find_breaches  # noqa: PLC0415
+    from rubric_lint.agree.comparison import Plan  # noqa: PLC0415
     from rubric_lint.agree.pass_rate import Chosen  # noqa: PLC0415
     from rubric_lint.agree.reading import Reader, UnusableError  # noqa: PLC0415
     from rubric_lint.outputs.verdict import Extract  # noqa: PLC0415
@@ -200,7 +199,7 @@ def agree(given: Given) -> int:
             complain(str(unusable))
             return Exit.USAGE
         listed = given.worst if given.worst is not None or form == "json" else ON_A_PAGE if page else _IN_A_TABLE
-        plan = Plan(Draws(given.draws, given.seed), Fraction(str(given.target)), listed)
+        plan = Plan(given.draws, given.seed, Fraction(str(given.target)), listed)
         warn_of_time(ratings, given.draws)
         agreements = analyse_all(ratings, plan)
         breaches = find_breaches(agreements, conditions)
