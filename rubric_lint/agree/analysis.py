@@ -1,9 +1,9 @@
 """Measure the agreement of all raters of a rubric."""
 
-import heapq
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from rubric_lint.agree.comparison import (
@@ -74,11 +74,8 @@ def list_disagreements(
     for number, (raters, has_label) in enumerate(pairs):
         ranked = [*_differ(raters, number, own, has_label=has_label)]
         count += len(ranked)
-        found += ranked
-        if most is not None and len(found) > 10 * most:
-            found = heapq.nsmallest(most, found, key=lambda each: each[0])
-    found.sort(key=lambda each: each[0])
-    return Listed(count, [disagreement for _, disagreement in found[:most]])
+        found = sorted([*found, *ranked], key=itemgetter(0))[:most]
+    return Listed(count, [disagreement for _, disagreement in found])
 
 
 def _differ(

@@ -4,9 +4,8 @@ Results belong to the version of the rubric whose hash they carry. No statistic 
 those of agreement and of the rules on judged data.
 """
 
-import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 from rubric_lint.agree.changes import list_judged, pair_rubrics, pair_up
 from rubric_lint.agree.intervals import Share, Sides
 from rubric_lint.agree.judged.run import RecordFile, Sources
-from rubric_lint.agree.judged.table import build_table
+from rubric_lint.agree.judged.table import build_table, count_apart
 from rubric_lint.agree.ratings import Key, Ratings
 from rubric_lint.agree.reading import Reader, UnusableError
 from rubric_lint.messages import list_names
@@ -39,11 +38,6 @@ Asked = tuple[Key, int | None]
 """An answer: its id, and a hash of its text and question, because one id may stand for two texts."""
 
 
-def _count_apart(steps: Collection[int]) -> tuple[int, int]:
-    pairs = math.comb(len(steps), 2)
-    return pairs - sum(math.comb(count, 2) for count in Counter(steps).values()), pairs
-
-
 class Wording(NamedTuple):
     """What a judge was told of a criterion, the first version with that, and how it measured.
 
@@ -62,7 +56,7 @@ class Wording(NamedTuple):
     @property
     def apart(self) -> tuple[int, int]:
         """The pairs of answers that it tells apart, and all pairs."""
-        return _count_apart(self.step.values())
+        return count_apart(self.step.values())
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
@@ -250,7 +244,7 @@ def _compare(wordings: Sequence[Wording], first: int, second: int) -> Versus:
         by = "samples"
     else:
         return Versus(first, second)
-    counts = [_count_apart([each.step[key] for key in common]) for each in (one, other)]
+    counts = [count_apart([each.step[key] for key in common]) for each in (one, other)]
     apart = tuple(Fraction(x, n) if n else Fraction(0) for x, n in counts)
     only = sides.count((True, False)), sides.count((False, True))
     return Versus(first, second, by, len(common), *only, (apart[0], apart[1]))

@@ -15,7 +15,7 @@ from rubric_lint.agree.coefficients import correlate
 from rubric_lint.agree.intervals import DRAWS, Share, Sides, find_interval, random_words, resample, t_quantile
 from rubric_lint.agree.judged.outcomes import Decision
 from rubric_lint.agree.judged.rules import FINDERS
-from rubric_lint.agree.judged.table import Column, Table, build_table
+from rubric_lint.agree.judged.table import Column, Table, build_table, count_apart
 from rubric_lint.agree.ratings import Judgement, Key, Ratings, combine_people, sort_keys
 from rubric_lint.agree.scales import Signature, measure_verdicts
 
@@ -306,19 +306,13 @@ def _see(ratings: Ratings, keys: Sequence[Key], column: Column) -> list[_Seen]:
         judged = [judge[key] for judge in ratings.judges.values() if key in judge]
         samples = [[column.measure.find(given) or 0 for given in each.samples or (each.given,)] for each in judged]
         sampled = [list(map(column.side, each)) for each in samples if len(each) > 1]
-        flips = sum(map(_count_flips, sampled), Fraction(0)) / max(len(sampled), 1)
+        flips = sum((Fraction(*count_apart(each)) for each in sampled), Fraction(0)) / max(len(sampled), 1)
         every = [position for each in samples for position in each]
         # Of several judges the same number of samples is asked for, so sums compare as means do.
         mean = sum(every) * 1000 // len(every)
         value, ends = column.measure.find(middle[key].given) or 0, (min(every), max(every))
         found.append(_Seen(value, flips, bool(sampled), ends, mean, frozenset(map(column.side, every))))
     return found
-
-
-def _count_flips(sides: Sequence[int]) -> Fraction:
-    """Return the share of pairs of samples that differ."""
-    n = len(sides)
-    return 1 - Fraction(sum(count * (count - 1) for count in Counter(sides).values()), n * (n - 1))
 
 
 class Fault(NamedTuple):

@@ -31,7 +31,7 @@ from rubric_lint.agree.judged.outcomes import (
     names_of,
     share_of,
 )
-from rubric_lint.agree.judged.table import Column, Table
+from rubric_lint.agree.judged.table import Column, Table, count_apart
 from rubric_lint.agree.scales import Kind, Scale
 from rubric_lint.messages import join_words, percent
 
@@ -115,8 +115,8 @@ def find_ceiling(table: Table) -> Outcomes:
         if not _is_at_ceiling(column, tests):
             continue
         top = _count_top(column)
-        counts = Counter(map(column.step, column.given))
-        apart = math.comb(n, 2) - sum(math.comb(count, 2) for count in counts.values())
+        steps = list(map(column.step, column.given))
+        used, (apart, pairs) = len(set(steps)), count_apart(steps)
         name = (column.bands or column.measure).scale.names[-1]
         kind = "band" if column.bands else str(column.measure.scale.kind)
         noun = "value" if column.is_check else kind
@@ -125,8 +125,8 @@ def find_ceiling(table: Table) -> Outcomes:
             "top": "met it" if column.is_check else f"got the highest {kind}, {name}",
             "bound": at_least(lower_bound(top, n, level_of(tests))),
             "budget": corrected(tests),
-            "used": f"{len(counts)} {noun}{'' if len(counts) == 1 else 's'} in use",
-            "apart": f"{apart:,} of {math.comb(n, 2):,}",
+            "used": f"{used} {noun}{'' if used == 1 else 's'} in use",
+            "apart": f"{apart:,} of {pairs:,}",
             "by": " by its bands" if column.bands else "",
         }
         labels = [(number, label) for number, label in enumerate(column.labels) if label is not None]

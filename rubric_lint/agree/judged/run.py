@@ -220,12 +220,10 @@ class Review(NamedTuple):
             "file": file,
             "rubric": self.rubric,
             "rubric_hash": self.hash or None,
-            "answers": self.answers,
-            "judges": self.judges,
-            "labelled": self.labelled,
-            "people": self.people,
-            "untested": self.untested,
-            "left_out": self.left_out,
+            **{
+                name: getattr(self, name)
+                for name in ("answers", "judges", "labelled", "people", "untested", "left_out")
+            },
             "fault": self.fault or None,
         }
 

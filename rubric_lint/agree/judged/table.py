@@ -6,7 +6,7 @@ of them the median of its samples; of two in the middle the worse counts.
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -63,6 +63,12 @@ class Column(NamedTuple):
     def is_constant(self) -> bool:
         """Whether all outputs give the criterion the same check, side of the gate, band or level."""
         return len({self.side(position) for position in self.used}) == 1
+
+
+def count_apart(values: Collection[int]) -> tuple[int, int]:
+    """Return how many pairs of values differ, and how many pairs there are."""
+    pairs = math.comb(len(values), 2)
+    return pairs - sum(math.comb(count, 2) for count in Counter(values).values()), pairs
 
 
 class Flips(NamedTuple):
