@@ -204,11 +204,8 @@ def analyse(ratings: Ratings, plan: Plan) -> Agreement:
     measures = list(measures_of(ratings.rubric)) if ratings.rubric else [measure_verdicts(TOGETHER)]
     judges, people, panels = ratings.judges, ratings.people, ratings.panels
     labels = {next(iter(people)) if len(people) == 1 else LABEL: combine_people(people)} if people else {}
-    comparisons = [
-        compare(Between.LABEL, {**labels, name: judge}, measures, plan)
-        for name, judge in {**judges, **panels}.items()
-        if labels
-    ]
+    labelled = {**judges, **panels} if labels else {}
+    comparisons = [compare(Between.LABEL, {**labels, name: judge}, measures, plan) for name, judge in labelled.items()]
     comparisons += _compare_side(Between.PEOPLE, people, measures, plan)
     comparisons += _compare_side(Between.JUDGES, judges, measures, plan)
     label = next(iter(labels.values()), {})
@@ -217,14 +214,12 @@ def analyse(ratings: Ratings, plan: Plan) -> Agreement:
     roles = (("person", people), ("judge", judges), ("panel", panels))
     return Agreement(
         ratings.rubric,
-        len(set().union(*judges.values(), *people.values(), *panels.values())),
+        len(set().union(*ratings.raters.values())),
         tuple(Rater(name, role, len(given)) for role, side in roles for name, given in side.items()),
         ratings.chosen,
         tuple(comparisons),
         tuple(
-            _rate(name, judge, label, ratings.chosen, is_alone=len(judges) + len(panels) == 1)
-            for name, judge in {**judges, **panels}.items()
-            if labels
+            _rate(name, judge, label, ratings.chosen, is_alone=len(labelled) == 1) for name, judge in labelled.items()
         ),
         tuple(
             Contests(two, contend(label, [judges[name] for name in two], measures, plan))

@@ -412,13 +412,10 @@ def count_votes(
         votes = [figures["independent_votes"] for figures in compute(joined, charts, plan)]
     found = []
     for chart, figure in zip(charts, votes, strict=True):
-        if figure.value is None:
-            why = figure.reason or "the judges' errors cancel out, or there are none"
-            capped = Figure(figure.statistic, None, reason=why)
-        else:  # a panel is worth at most the number of its judges
-            limits = (figure.value, figure.low, figure.high)
-            value, low, high = (None if each is None else min(each, float(len(judges))) for each in limits)
-            capped = Figure(figure.statistic, value, low, high, figure.rough, figure.reason)
+        # A panel is worth at most the number of its judges.
+        limits = (figure.value, figure.low, figure.high)
+        value, low, high = (None if each is None else min(each, float(len(judges))) for each in limits)
+        capped = figure._replace(value=value, low=low, high=high)
         found.append(Measured(chart.measure, len(shared), "votes", capped))
     return found
 

@@ -106,8 +106,7 @@ class Sides(NamedTuple):
     @property
     def exact(self) -> float | None:
         """The exact two-sided p, also of the sign test; None without a differing answer."""
-        n = self.first + self.second
-        return float(self._exact) if n else None
+        return float(self._exact) if self.first or self.second else None
 
     @property
     def mid(self) -> float | None:

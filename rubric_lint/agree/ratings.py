@@ -1,6 +1,7 @@
 """The judgements of each rater, joined by the id of the answer."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -58,6 +59,11 @@ class Ratings(NamedTuple):
     panels: Mapping[str, Judgements] = MappingProxyType({})
 
     @property
+    def raters(self) -> dict[str, Judgements]:
+        """The judgements of all judges, people and panels."""
+        return {**self.judges, **self.people, **self.panels}
+
+    @property
     def judged(self) -> set[Key]:
         """The answers that a judge or a panel judged."""
         return set().union(*self.judges.values(), *self.panels.values())
@@ -100,8 +106,7 @@ def name_key(key: Key) -> str:
 
 def sort_keys(keys: Collection[Key]) -> list[Key]:
     """Return ids in order: strings by their code points, then all others by their JSON."""
-    strings = [key for key in keys if isinstance(key, str)]
-    return [*sorted(strings), *sorted(key for key in keys if not isinstance(key, str))]
+    return sorted(keys, key=lambda key: (not isinstance(key, str), key))
 
 
 def combine_people(people: Mapping[str, Judgements]) -> Judgements:
@@ -155,9 +160,8 @@ class Joined:
             row = tuple([found.ends if (found := rater.get(key)) else None for rater in raters])
             self.kinds.append(numbers.setdefault(row, len(numbers)))
         self.combinations = list(numbers)
-        self.counts = [0] * len(numbers)
-        for kind in self.kinds:
-            self.counts[kind] += 1
+        times = Counter(self.kinds)
+        self.counts = [times[kind] for kind in numbers.values()]
 
     def project(self, measure: Measure) -> "Projection":
         """Return the ratings on one scale."""

@@ -331,17 +331,12 @@ class Reader:
             UnusableError: if a rater is unknown, two have one name, or nothing can be compared.
         """
         found = self.gather(raters, chosen)
-        names: dict[str, None] = {}
-        comparable = False
+        names = dict.fromkeys(name for ratings in found for name in ratings.raters)
         for ratings in found:
-            seen: set[Key] = set()
-            for name, given in (*ratings.judges.items(), *ratings.people.items(), *ratings.panels.items()):
-                names[name] = None
-                comparable = comparable or not seen.isdisjoint(given)
-                comparable = comparable or any(len(judgement.samples) > 1 for judgement in given.values())
-                seen |= given.keys()
-        if comparable:
-            return found
+            every = list(ratings.raters.values())
+            is_shared = len(set[Key]().union(*every)) < sum(map(len, every))
+            if is_shared or any(len(judgement.samples) > 1 for given in every for judgement in given.values()):
+                return found
         if not names:
             raise UnusableError("nothing to compare: no record is usable")
         if len(names) > 1:

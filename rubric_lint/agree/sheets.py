@@ -55,7 +55,7 @@ def find_open(
                 (ratings.rubric.name, name_key(key))
                 for ratings in reader.gather()
                 if ratings.rubric
-                for given in (*ratings.judges.values(), *ratings.people.values(), *ratings.panels.values())
+                for given in ratings.raters.values()
                 for key in given
             }
         )

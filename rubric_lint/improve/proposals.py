@@ -106,7 +106,6 @@ class Text(NamedTuple):
 class Proposal(NamedTuple):
     """Another wording of a criterion: what it would say, and the fix that writes it. `parts` are those of a split."""
 
-    origin: str
     title: str
     texts: Mapping[str, str]
     parts: tuple[str, ...]
@@ -362,7 +361,7 @@ class Writer(NamedTuple):
             fix = make_fix(sharing, Repair(title, tuple(intents), safe=False, is_local=True))
         except ObstacleError as fault:
             raise RefusedError(Refusal.NOT_WRITABLE, str(fault)) from None
-        return Proposal(MODEL, title, texts, parts, fix)
+        return Proposal(title, texts, parts, fix)
 
 
 def _make_object(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -216,16 +216,9 @@ class Review(NamedTuple):
 
     def to_json(self, file: str) -> dict[str, Any]:
         """Return the review as in the JSON report; `file` has the rubric."""
-        return {
-            "file": file,
-            "rubric": self.rubric,
-            "rubric_hash": self.hash or None,
-            **{
-                name: getattr(self, name)
-                for name in ("answers", "judges", "labelled", "people", "untested", "left_out")
-            },
-            "fault": self.fault or None,
-        }
+        names = ("answers", "judges", "labelled", "people", "untested", "left_out")
+        about = {"file": file, "rubric": self.rubric, "rubric_hash": self.hash or None}
+        return {**about, **{name: getattr(self, name) for name in names}, "fault": self.fault or None}
 
 
 def _review(
