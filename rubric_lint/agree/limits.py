@@ -83,7 +83,7 @@ class Limits(NamedTuple):
             worse, better = other.worse.count, other.better.count
             share, half, needed = Share(worse, worse + better), Fraction(1, 2), None
             told = "changed answers got worse" if share.n else "no answer changed"
-            if not other.counts.both:
+            if not other.both:
                 decision, told = Decision.BROKEN, "no answer is valid in both runs, so nothing is compared"
             elif not worse:
                 decision = Decision.KEPT

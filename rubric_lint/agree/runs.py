@@ -3,7 +3,7 @@
 import heapq
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -75,20 +75,16 @@ class Flips:
 
     def __init__(self) -> None:
         self.count = 0
-        self._heap: list[tuple[int, float, int, Any, OtherKind, Known | Scored]] = []
+        self.heap: list[tuple[int, float, int, Any, OtherKind, Known | Scored]] = []
 
     def add(self, steps: int, change: float, name: Any, was: OtherKind, now: Known | Scored) -> None:
         """Add an answer whose verdict changed by so many steps, and its score by so much."""
         self.count += 1
         entry = steps, change, -self.count, name, was, now
-        if len(self._heap) < MOST_FLIPS:
-            heapq.heappush(self._heap, entry)
-        elif entry > self._heap[0]:  # the count differs, so nothing behind it is compared
-            heapq.heapreplace(self._heap, entry)
-
-    def list(self) -> list[tuple[Any, OtherKind, Known | Scored]]:
-        """Return the answers that are kept, those that changed most first."""
-        return [entry[3:] for entry in sorted(self._heap, key=lambda entry: entry[:3], reverse=True)]
+        if len(self.heap) < MOST_FLIPS:
+            heapq.heappush(self.heap, entry)
+        elif entry > self.heap[0]:  # the count differs, so nothing behind it is compared
+            heapq.heapreplace(self.heap, entry)
 
 
 def find_direction(criterion: ScoringCriterion, was: OtherGrade | Grade, now: Grade) -> int:
@@ -130,44 +126,11 @@ class CriterionPair:
         self.missed_now += times * (not now.gate_met)
 
 
-@dataclass(slots=True)
-class Counts:
-    """How the answers of both runs are joined; `verdicts` counts (other verdict or None, this verdict or None)."""
-
-    verdicts: Counter[tuple[Verdict | None, Verdict | None]] = field(default_factory=Counter)
-    sum_was: Fraction = Fraction(0)
-    sum_now: Fraction = Fraction(0)
-    only_here: int = 0
-    repeated: int = 0
-    without_id: int = 0
-
-    @property
-    def both(self) -> int:
-        """The number of answers that are valid in both runs."""
-        return sum(count for pair, count in self.verdicts.items() if None not in pair)
-
-    def flips(self) -> tuple[int, int]:
-        """Return how many verdicts got worse and better."""
-        worse = better = 0
-        for (was, now), count in self.verdicts.items():
-            if was is not None and now is not None:
-                worse += count * (VERDICTS.index(now) < VERDICTS.index(was))
-                better += count * (VERDICTS.index(now) > VERDICTS.index(was))
-        return worse, better
-
-    def passes(self) -> Sides:  # the page of scores calls it
-        """Return how many answers pass only in the other run, and only in this one."""
-        only = [0, 0]
-        for (was, now), count in self.verdicts.items():
-            if was is not None and now is not None and (was is Verdict.PASS) is not (now is Verdict.PASS):
-                only[now is Verdict.PASS] += count
-        return Sides(*only)
-
-
 class OtherRun:
     """The answers of another run: its outputs, scored by our rubrics, or results of `rubric-score` as they are.
 
-    Of records with one id the first counts. `keep_texts` gets the text of each record, in order.
+    Of records with one id the first counts. `keep_texts` gets the text of each record, in order. `verdicts` counts
+    (other verdict or None, this verdict or None) of the answers of both runs.
     """
 
     def __init__(
@@ -177,9 +140,10 @@ class OtherRun:
         keep_texts: Callable[[Sequence[bytes]], object] = lambda _: None,
     ) -> None:
         self.known = OtherRubrics()
-        self.records = self.invalid = self.repeated = self.without_id = 0
+        self.records = self.invalid = self.repeated = self.repeated_here = self.only_here = self.without_id = 0
         self.faults: list[tuple[int, str]] = []
-        self.counts = Counts()
+        self.verdicts: Counter[tuple[Verdict | None, Verdict | None]] = Counter()
+        self.sum_was = self.sum_now = Fraction(0)
         self.criteria: dict[tuple[str, str], CriterionPair] = {}
         self.worse, self.better = Flips(), Flips()
         self._ours = rubrics
@@ -246,23 +210,22 @@ class OtherRun:
 
     def match(self, rubric: str | None, name: Any, given: Known | Scored | None) -> tuple[int, int]:
         """Join one result of this run, None if it is invalid; return the numbers of the other result and its record."""
-        counts = self.counts
         if name is None:
-            counts.without_id += 1
+            self.without_id += 1
             return NOWHERE
         key = self._name(rubric or ""), make_id_key(name)
         found = self._found.get(key)
         if found is None:
-            counts.only_here += 1
+            self.only_here += 1
             return NOWHERE
         if found & _TAKEN:
-            counts.repeated += 1
+            self.repeated_here += 1
             return NOWHERE
         self._found[key] = found | _TAKEN
         number, record = found & ABSENT, found >> _RECORD
         was = None if number == INVALID else self.known.kinds[number]
         verdict = given.verdict if given else None
-        counts.verdicts[was.verdict if was else None, verdict] += 1
+        self.verdicts[was.verdict if was else None, verdict] += 1
         if was is None or given is None:
             return number, record
         self._keep_flip(name, was, given)
@@ -281,7 +244,7 @@ class OtherRun:
         return rubric
 
     def settle(self) -> None:
-        """Add up what was counted since the last call; `criteria` and `counts` are complete then."""
+        """Add up what was counted since the last call; `criteria` and the sums are complete then."""
         for (given, number), times in self._pairs.items():
             self._tally(given, self.known.kinds[number], times)
         self._pairs.clear()
@@ -296,8 +259,8 @@ class OtherRun:
 
     def _tally(self, given: Known | Scored, was: OtherKind, times: int) -> None:
         """Count a pair of results, and the pairs of values of its criteria."""
-        self.counts.sum_was += was.score * times
-        self.counts.sum_now += read_score(given) * times
+        self.sum_was += was.score * times
+        self.sum_now += read_score(given) * times
         theirs = self.known.rubrics[was.rubric].places
         for criterion, answer in zip(given.rubric.criteria, read_answers(given), strict=True):
             at = theirs.get(criterion.id)
@@ -313,9 +276,31 @@ class OtherRun:
         elif (steps, change) > (0, 0):
             self.better.add(steps, change, name, was, given)
 
+    @property
+    def both(self) -> int:
+        """The number of answers that are valid in both runs."""
+        return sum(count for pair, count in self.verdicts.items() if None not in pair)
+
+    def count_flips(self) -> tuple[int, int]:
+        """Return how many verdicts got worse and better."""
+        worse = better = 0
+        for (was, now), count in self.verdicts.items():
+            if was is not None and now is not None:
+                worse += count * (VERDICTS.index(now) < VERDICTS.index(was))
+                better += count * (VERDICTS.index(now) > VERDICTS.index(was))
+        return worse, better
+
+    def passes(self) -> Sides:  # the page of scores calls it
+        """Return how many answers pass only in the other run, and only in this one."""
+        only = [0, 0]
+        for (was, now), count in self.verdicts.items():
+            if was is not None and now is not None and (was is Verdict.PASS) is not (now is Verdict.PASS):
+                only[now is Verdict.PASS] += count
+        return Sides(*only)
+
     def list_flips(self, flips: Flips) -> Iterator[Flip]:
         """Yield the answers that are kept, those that changed most first."""
-        for name, was, given in flips.list():
+        for *_, name, was, given in sorted(flips.heap, key=lambda entry: entry[:3], reverse=True):
             theirs = self.known.rubrics[was.rubric]
             graded = [
                 (each, theirs.find(each.id).grades[was.answers[theirs.places[each.id]]], grade)
@@ -327,7 +312,7 @@ class OtherRun:
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as in the JSON report, after all answers of this run were matched."""
         self.settle()
-        counts, both = self.counts, self.counts.both
+        both = self.both
         worse = list(self.list_flips(self.worse))
         return {
             "answers": both,
@@ -335,13 +320,13 @@ class OtherRun:
             "better": self.better.count,
             "same": both - self.worse.count - self.better.count,
             **{
-                name: sum(times for (was, now), times in counts.verdicts.items() if (was is None, now is None) == sides)
+                name: sum(times for (was, now), times in self.verdicts.items() if (was is None, now is None) == sides)
                 for name, sides in _INVALID_SIDES.items()
             },
-            "only_now": counts.only_here,
+            "only_now": self.only_here,
             "only_before": self.only_there,
-            "old_mean": float(counts.sum_was / both) if both else None,
-            "new_mean": float(counts.sum_now / both) if both else None,
+            "old_mean": float(self.sum_was / both) if both else None,
+            "new_mean": float(self.sum_now / both) if both else None,
             "worse_answers": worse,
             "worse_answers_left_out": self.worse.count - len(worse),
             "criteria": [
@@ -367,7 +352,7 @@ class OtherRun:
             line, message = self.faults[0]
             count = f"{self.invalid:,} of {self.records:,} records without a score"
             yield f"{count}; line {line:,}: {message}"
-        if not self.counts.verdicts:
+        if not self.verdicts:
             yield "no answer of this run has the rubric and id of one of its records, so nothing is compared"
         ours = {each.hash for each in self._ours.values()}
         if strange := {each.hash for each in self.known.rubrics if each.hash} - ours:

@@ -550,16 +550,15 @@ class HtmlReport:
         other, rubrics = self._other, [*self._rubrics.values()]
         if other is None:
             return {"other": None}
-        counts = other.counts
-        worse, better = counts.flips()
+        worse, better = other.count_flips()
         figures = []
-        if both := counts.both:
-            changed = float((counts.sum_now - counts.sum_was) / both)
+        if both := other.both:
+            changed = float((other.sum_now - other.sum_was) / both)
             figures = [
                 ("Valid in both", f"{both:,}", "", ""),
                 ("Worse verdict", f"{worse:,}", "", "flip=worse"),
                 ("Better verdict", f"{better:,}", "", "flip=better"),
-                ("Mean score", f"{changed:+.3f}", f"{format_score(counts.sum_was / both)} before", ""),
+                ("Mean score", f"{changed:+.3f}", f"{format_score(other.sum_was / both)} before", ""),
             ]
         criteria = [*_compare_criteria(other, rubrics)]
         if len(criteria) > _MOST_CRITERIA:
@@ -575,7 +574,7 @@ class HtmlReport:
         comparison = {
             "versions": _word_versions(other, rubrics),
             "figures": figures,
-            "verdicts": [name for name in (*Verdict, None) if name or any(None in pair for pair in counts.verdicts)],
+            "verdicts": [name for name in (*Verdict, None) if name or any(None in pair for pair in other.verdicts)],
             "criteria": criteria,
             "flips": [
                 (kind, count, [flip for flip in firsts if flip.was.verdict is not flip.now.verdict])
@@ -817,16 +816,15 @@ def _compare_criteria(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> Iter
 
 def _list_not_compared(other: OtherRun, only_there: int) -> Iterator[str]:
     """Yield which records are not compared, with the reasons."""
-    counts = other.counts
-    if counts.only_here:
-        yield f"{_count(counts.only_here, 'answer')} only in this run."
+    if other.only_here:
+        yield f"{_count(other.only_here, 'answer')} only in this run."
     if only_there:
         yield f"{_count(only_there, 'answer')} only in the other run."
-    repeated = [(counts.repeated, "this"), (other.repeated, "the other")]
+    repeated = [(other.repeated_here, "this"), (other.repeated, "the other")]
     if sides := [f"{count:,} in {where} run" for count, where in repeated if count]:
         yield f"Records with the id of an earlier one: {join_words(sides)}. The first of each id is compared."
-    if count := counts.without_id + other.without_id:
-        yield f"{_count(count, 'record')} without an id, which cannot be joined."
+    if other.without_id:
+        yield f"{_count(other.without_id, 'record')} without an id, which cannot be joined."
     if other.invalid:
         yield f"{_count(other.invalid, 'record')} of the other run without a score:"
         faults = other.faults[:_MOST_FAULTS]
