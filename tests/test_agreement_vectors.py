@@ -93,7 +93,7 @@ def test_false_passes_are_listed_before_all_other_disagreements(vector):
     listed = judged(vector["data"], vector["raters"], labels=1).disagreements
     kinds = [each.kind for each in listed.worst]
     assert kinds == sorted(kinds, key=("false pass", "false fail", "differs").index)
-    assert sorted(each.key for each in listed.worst if each.kind == "false pass") == vector["ids"]
+    assert sorted(each.id for each in listed.worst if each.kind == "false pass") == vector["ids"]
 
 
 @pytest.mark.parametrize("vector", VECTORS["flips"], ids=lambda each: each["of"])

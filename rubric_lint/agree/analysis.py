@@ -20,33 +20,33 @@ from rubric_lint.agree.comparison import (
 )
 from rubric_lint.agree.intervals import Share
 from rubric_lint.agree.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
-from rubric_lint.agree.ratings import Judgements, Key, Ratings, combine_people, name_key, pool, sort_keys
+from rubric_lint.agree.ratings import Judgements, Ratings, combine_people, name_key, pool, sort_keys
 from rubric_lint.agree.scales import Kind, Measure, measure_verdicts, measures_of
 from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict
 
 
-class Disagreement(NamedTuple):
-    """Two ratings of one criterion that differ, with the reasons of both raters and the verdicts that they come to.
+class Rating(NamedTuple):
+    """What a rater gave for a criterion, the verdict that all of it comes to, and the reason.
 
-    If a label has only a verdict, the ratings are the verdicts.
+    If a label has only a verdict, the value is the verdict.
+    """
+
+    rater: str
+    value: AnswerValue | Verdict
+    verdict: Verdict | None
+    reason: str | None
+
+
+class Disagreement(NamedTuple):
+    """Two ratings of one criterion that differ, with the id of the answer.
 
     `kind` is `false pass` if the first misses what the second meets, `false fail` for the reverse, else `differs`.
     """
 
-    key: Key
-    raters: tuple[str, str]
-    measure: Measure
-    values: tuple[AnswerValue | Verdict, AnswerValue | Verdict]
+    id: str
+    criterion: str
     kind: str
-    verdicts: tuple[Verdict | None, Verdict | None]
-    reasons: tuple[str | None, str | None]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the disagreement as in the JSON report."""
-        names = ("rater", "value", "verdict", "reason")
-        several = zip(self.raters, self.values, self.verdicts, self.reasons, strict=True)
-        ratings = [dict(zip(names, each, strict=True)) for each in several]
-        return {"id": name_key(self.key), "criterion": self.measure.name, "kind": self.kind, "ratings": ratings}
+    ratings: tuple[Rating, ...]
 
 
 class Listed(NamedTuple):
@@ -81,7 +81,6 @@ def list_disagreements(
 def _differ(
     raters: Mapping[str, Judgements], pair: int, measures: Sequence[Measure], *, has_label: bool
 ) -> Iterator[tuple[_Rank, Disagreement]]:
-    """Yield each disagreement of two raters with its rank."""
     (first, one), (second, two) = raters.items()
     for order, key in enumerate(sort_keys(one.keys() & two.keys())):
         left, right = one[key], two[key]
@@ -106,7 +105,8 @@ def _differ(
                 scale[-1] - scale[0]
             )
             reasons = (None, None) if place is None else (left.reason(place), right.reason(place))
-            found = Disagreement(key, (first, second), measure, values, kind, verdicts, reasons)
+            ratings = tuple(map(Rating, (first, second), values, verdicts, reasons))
+            found = Disagreement(name_key(key), measure.name, kind, ratings)
             yield (_KINDS.index(kind), not is_lenient, -distance, order, number, pair), found
 
 

@@ -363,12 +363,10 @@ def _show_disagreements(listed: Listed, columns: int, most: int) -> Iterator[str
     yield f"{listed.total:,} disagreement{'' if listed.total == 1 else 's'}, the worst first"
     worst = listed.worst[:most]
     for each in worst:
-        data = each.to_json()
-        yield f"  {data['kind']}: {shorten_name(data['id'], 24)}, {shorten_name(each.measure.name, 36)}"
-        for rating in data["ratings"]:
-            said = f": {' '.join(rating['reason'].split())}" if rating["reason"] else ""
-            line = f"    {rating['rater']} {name_answer(rating['value'])} ({rating['verdict']}){said}"
-            yield shorten_name(line, columns)
+        yield f"  {each.kind}: {shorten_name(each.id, 24)}, {shorten_name(each.criterion, 36)}"
+        for rater, value, verdict, reason in each.ratings:
+            said = f": {' '.join(reason.split())}" if reason else ""
+            yield shorten_name(f"    {rater} {name_answer(value)} ({verdict}){said}", columns)
     if listed.total > len(worst):
         more = f"... and {listed.total - len(worst):,} more; --worst N lists more, --format json all"
         yield from wrap(more, columns, "  ")

@@ -31,7 +31,7 @@ from markupsafe import Markup
 from rubric_lint.agree.reading import LABEL_FIELDS
 from rubric_lint.agree.runs import NOWHERE, OtherRun, read_answers, read_score
 from rubric_lint.format.criterion import Shape
-from rubric_lint.messages import join_words, to_data
+from rubric_lint.messages import join_words
 from rubric_lint.outputs.mapping import CRITERION, fold_column
 from rubric_lint.report.agreement import LEGEND, Findings, describe_findings
 from rubric_lint.report.assessment import Assessed, describe_assessments
@@ -83,7 +83,6 @@ def _make_environment() -> Environment:
         answer=name_answer,
         id=name_id,
         score=format_score,
-        to_data=to_data,
         verdict_now=lambda verdict: f"{verdict or 'invalid'} now",
     )
     return environment

@@ -51,7 +51,7 @@ class Style(NamedTuple):
         return list(wrap(text, self.columns, indent, taken=taken)) if self.wraps else [indent + text]
 
 
-def name_answer(answer: bool | int) -> str:
+def name_answer(answer: bool | int | str) -> str:
     """Return what a judge gave as a word: yes, no or the number."""
     return ("yes" if answer else "no") if isinstance(answer, bool) else str(answer)
 
