@@ -237,9 +237,8 @@ def test_errors_that_are_as_often_up_as_down_show_no_direction(samples, is_judge
         people = [records("B", f"p{number}", values) for number, values in enumerate(zip(*noisy, strict=True))]
         agreement = measure(SCORES, true, list(chain(*people)))
     compared = agreement.comparisons[0].measures[0]
-    sides = compared.pair.second_higher
-    assert (compared.figures["bias"].value, sides.first) == (0, sides.second)
-    assert sides.first > 0
+    assert (compared.figures["bias"].value, compared.pair.higher) == (0, compared.pair.lower)
+    assert compared.pair.higher > 0
 
 
 def test_levels_are_compared_by_their_values():

@@ -199,26 +199,18 @@ class Gate(NamedTuple):
 
 
 class PairCounts(NamedTuple):
-    """What two raters gave: the table of both (rows the first), the share of equal ratings, and who rates higher.
+    """What two raters gave: the share of equal ratings, the table of both (rows the first), and who rates higher.
 
-    Who rates higher is counted by the mean of the two in the middle, so that even numbers of samples do not bias it.
+    Of how many answers the second is `higher` or `lower`, by the sign test with the p value `sign_p`, is counted by the
+    mean of the two in the middle, so that even numbers of samples do not bias it.
     """
 
-    confusion: list[list[int]]
     exact: Share
-    second_higher: Sides
+    confusion: list[list[int]]
+    higher: int
+    lower: int
+    sign_p: float | None
     gate: Gate | None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the counts as in the JSON report."""
-        return {
-            "exact": self.exact,
-            "confusion": self.confusion,
-            "higher": self.second_higher.first,
-            "lower": self.second_higher.second,
-            "sign_p": self.second_higher.exact,
-            "gate": self.gate,
-        }
 
 
 class Compared(NamedTuple):
@@ -295,7 +287,7 @@ def _count_pair(chart: Chart, counts: Sequence[int], target: Fraction | None) ->
         total = caught.n + passed.n
         labels = ceil(Fraction(more * total, caught.n)) if more is not None and caught.n else None
         gate = Gate(caught, passed, target, more, labels, reason)
-    return PairCounts(confusion, exact, Sides(above, below), gate)
+    return PairCounts(exact, confusion, above, below, Sides(above, below).exact, gate)
 
 
 def _find_more(caught: Share, target: Fraction) -> tuple[int | None, str | None]:
@@ -319,28 +311,25 @@ _ERROR = 0.025
 
 
 class Contest(NamedTuple):
-    """Two judges on the answers that both judged and that have a label.
+    """Two judges on the answers that both judged and that have a label; `reason` says why there is no p value.
 
-    `right` counts the answers that only one gets right, by McNemar's test: the same side of the gate as the label, or
-    the same value if nothing decides. `difference` is the first judge's alpha with the labels less the second's.
+    `first_right` counts the answers that only the first gets right, with `mid_p` by McNemar's test: the same side of
+    the gate as the label, or the same value if nothing decides. `alpha_difference` is the first judge's alpha with the
+    labels less the second's.
     """
 
     measure: Measure
     answers: int
-    right: Sides
-    difference: Figure
+    first_right: int
+    second_right: int
+    mid_p: float | None
+    reason: str | None
+    alpha_difference: Figure
 
     def to_json(self) -> dict[str, Any]:
         """Return the contest as in the JSON report."""
-        return {
-            **name_measure(self.measure),
-            "answers": self.answers,
-            "first_right": self.right.first,
-            "second_right": self.right.second,
-            "mid_p": self.right.mid,
-            "reason": None if self.right.mid is not None else "no answer that only one of them gets right",
-            "alpha_difference": self.difference,
-        }
+        fields = self._asdict()
+        return {**name_measure(fields.pop("measure")), **fields}
 
 
 class Measured(NamedTuple):
@@ -387,7 +376,9 @@ def contend(labels: Judgements, two: Sequence[Judgements], measures: Sequence[Me
             first, second = (each == label for each in judged)
             if first is not second:
                 only[second] += count
-        contests.append(Contest(chart.measure, len(shared), Sides(*only), figures["alpha_difference"]))
+        sides = Sides(*only)
+        reason = "no answer that only one of them gets right" if sides.mid is None else None
+        contests.append(Contest(chart.measure, len(shared), *sides, sides.mid, reason, figures["alpha_difference"]))
     return contests
 
 

@@ -220,21 +220,21 @@ _METHODS = {
 def _show_contests(judges: tuple[str, str], contests: Sequence[Contest]) -> Section:
     one, two = (shorten_name(judge, 20) for judge in judges)
     title = f"Which is right, {one} or {two}, on {count_answers(contests[0].answers)} with a label"
-    differences = [contest.difference for contest in contests]
+    differences = [contest.alpha_difference for contest in contests]
     columns = [
         Column("criterion", [_name(contest.measure) for contest in contests]),
-        Column("only first", [f"{contest.right.first:,}" for contest in contests]),
-        Column("only second", [f"{contest.right.second:,}" for contest in contests]),
+        Column("only first", [f"{contest.first_right:,}" for contest in contests]),
+        Column("only second", [f"{contest.second_right:,}" for contest in contests]),
     ]
     if contests[0].answers < LEAST:
         return Section(title, columns)
     columns += [
-        Column("mid-p", [_number(contest.right.mid) for contest in contests]),
+        Column("mid-p", [_number(contest.mid_p) for contest in contests]),
         Column("alpha apart", list(map(_signed, differences))),
         Column(INTERVAL, list(map(_interval, differences)), 1),
     ]
-    notes = list(_explain((contest.measure, [contest.difference]) for contest in contests))
-    if any(contest.right.mid is None for contest in contests):
+    notes = list(_explain((contest.measure, [contest.alpha_difference]) for contest in contests))
+    if any(contest.mid_p is None for contest in contests):
         notes.append("No mid-p where no answer is right by only one of them.")
     return Section(title, columns, notes)
 
