@@ -214,7 +214,6 @@ class Assessment(NamedTuple):
 
 
 def _list_entries(loaded: Loaded) -> Iterator[tuple[Path, str]]:
-    """Yield the paths and the ids of the criteria."""
     rubric = loaded.rubric
     if rubric.shape is Shape.HOLISTIC:
         yield rubric.path, OVERALL
@@ -365,19 +364,12 @@ def count_labels(gate: Gate, asked: Asked) -> int | None:
     least, the missing one if all were right.
     """
     shares = gate.bad_caught, gate.good_passed
-    total = sum(share.n for share in shares)
-    least = [count_deciding(share, asked.target, asked.level) for share in shares]
-    below = [number for number, share in enumerate(shares) if share.n and Fraction(*share) < asked.target]
-    found = []
-    for number, share in enumerate(shares):
-        if below and number not in below:
-            continue
-        count = least[number]
-        if count is None:
-            if not below:
-                return None
-        elif share.n:
-            found.append(math.ceil(Fraction(count * total, share.n)))
+    sides = [(share, count_deciding(share, asked.target, asked.level)) for share in shares]
+    below = [(share, count) for share, count in sides if share.n and Fraction(*share) < asked.target]
+    if not below and any(count is None for _, count in sides):
+        return None
     if not below and not all(share.n for share in shares):
-        return sum(count or 0 for count in least)
+        return sum(count or 0 for _, count in sides)
+    total = sum(share.n for share in shares)
+    found = [math.ceil(Fraction(count * total, share.n)) for share, count in below or sides if count is not None]
     return (min(found) if below else max(found)) if found else None

@@ -232,7 +232,6 @@ def weigh(judged: Judged) -> Value:
 
 
 def _levels(judged: Judged) -> dict[int, tuple[Value, Path]]:
-    """Return the value of each level, and its path."""
     worth = {grade.answer: grade.score for grade in judged.scoring.grades}
     return {
         level.number: ({"name": level.name, "outcome": level.outcome, "score": float(worth[level.number])}, level.path)

@@ -54,12 +54,7 @@ class Left(StrEnum):
 
 
 class EndedError(Exception):
-    """Nothing more can be asked, and why."""
-
-    def __init__(self, why: Left, detail: str) -> None:
-        super().__init__(detail)
-        self.why = why
-        self.detail = detail
+    """Nothing more can be asked: why, and details."""
 
 
 class Asker(Protocol):
@@ -188,7 +183,7 @@ class Improver:
                 outcome.left, outcome.detail = self._mend(outcome, tries)
             except EndedError as end:
                 for each in outcomes[number:]:
-                    each.left, each.detail = end.why, end.detail
+                    each.left, each.detail = end.args
                 return
             except BaseException:  # Ctrl+C: what was found stays
                 for each in outcomes[number:]:

@@ -249,18 +249,12 @@ class Paired:
         found = find_interval([(each[2] - each[0]) / len(kinds) for each in resample(kinds, 3, DRAWS)])
         return found is not None and found[0] >= _MARGIN
 
-    def correlate(self, place: int) -> tuple[float | None, float]:
-        """Return how the mean values before and after go together, and what chance alone stays below at 95%."""
-        n = len(self.keys)
-        means = [[each.mean for each in side] for side in self._observe(place)]
-        t = t_quantile(float(LEVEL), n - 2)
-        return correlate(*means), t / math.sqrt(n - 2 + t * t)
-
     def keeps_meaning(self, place: int) -> bool:
-        """Return whether values go with those before, and hardly differ where samples agreed before."""
-        r, chance = self.correlate(place)
-        pairs = zip(*self._observe(place), strict=True)
-        steady = [(one.sides, two.sides) for one, two in pairs if len(one.sides) == 1]
+        """Return whether values go with those before, at 95%, and hardly differ where samples agreed before."""
+        sides, n = self._observe(place), len(self.keys)
+        r, t = correlate(*([each.mean for each in side] for side in sides)), t_quantile(float(LEVEL), n - 2)
+        chance = t / math.sqrt(n - 2 + t * t)
+        steady = [(one.sides, two.sides) for one, two in zip(*sides, strict=True) if len(one.sides) == 1]
         kept = sum(before == after for before, after in steady)
         return r is not None and r > chance and kept >= _KEPT * len(steady)
 

@@ -200,8 +200,8 @@ def _summary(effects: Effects) -> str:
     moved = {(old, new): effects.verdicts[old, new] for old, new in sides if old != new}
     read = counted(effects.outputs, "output")
     if not moved:
-        scores = f", {counted(len(effects.changed), 'score')} does" if len(effects.changed) == 1 else ""
-        scores = f", {len(effects.changed)} scores do" if len(effects.changed) > 1 else scores
+        changed = len(effects.changed)
+        scores = f", {counted(changed, 'score')} {'does' if changed == 1 else 'do'}" if changed else ""
         return f"{read}: no verdict changes{scores}."
     kinds = ", ".join(f"{old} -> {new} {count}" for (old, new), count in moved.items())
     return f"{read}: {counted(sum(moved.values()), 'verdict')} changed: {kinds}."

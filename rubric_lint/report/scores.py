@@ -278,7 +278,6 @@ def check_name(name: str, *, compact: bool) -> None:
 
 
 def _pack(stream: BinaryIO, suffix: str | None) -> Any:
-    """Return a stream that packs into another."""
     if suffix is None:
         return _Plain(stream)
     if suffix == ".gz":
