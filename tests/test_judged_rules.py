@@ -29,7 +29,7 @@ from rubric_lint.agree.judged.rules import (
     jackknife,
     sort_by_criterion,
 )
-from rubric_lint.agree.judged.table import Asked, Flips, Table, make_columns
+from rubric_lint.agree.judged.table import Asked, Table, make_columns
 from rubric_lint.agree.scales import Kind, Scale
 from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring.loading import load_rubrics
@@ -55,12 +55,11 @@ GATED = rubric(f"  - {{id: c0, required_min_score: 7, {BANDS}}}\n")
 LEVELS = rubric("  - {id: c0, levels: {1: Off topic, 2: Has a gap, 5: Right in all}}\n")
 
 
-def table(of, *given, labels=None, flips=None, samples=()):
+def table(of, *given, labels=None, flips=None, samples=(), sampled=0):
     """A table of columns, each a list of positions on the scale of its criterion."""
     columns = make_columns(of, given, labels=labels)
-    return Table(
-        columns, [f"a{number}" for number in range(len(given[0]))], flips or {None: Flips(Fraction(0), 0)}, samples
-    )
+    keys = [f"a{number}" for number in range(len(given[0]))]
+    return Table(columns, keys, flips or {None: Fraction(0)}, samples, sampled=sampled)
 
 
 def say(outcomes):
@@ -143,8 +142,8 @@ def people(label, judge, of=GATED):
 
 def flipping(count, verdicts, gates):
     """A table of answers with samples, in so many of which the verdict and the gate flip."""
-    flips = {place: Flips(Fraction(flipped) / (count or 1), count) for place, flipped in ((None, verdicts), (0, gates))}
-    return table(GATED, [7] * max(count, 60), flips=flips, samples=(2,))
+    flips = {place: Fraction(flipped) / (count or 1) for place, flipped in ((None, verdicts), (0, gates))}
+    return table(GATED, [7] * max(count, 60), flips=flips, samples=(2,), sampled=count)
 
 
 def pair(missed, both):

@@ -17,7 +17,7 @@ from pages import renew_marked
 
 from rubric_lint.agree.judged.outcomes import Decision
 from rubric_lint.agree.judged.rules import FINDERS
-from rubric_lint.agree.judged.table import Asked, Flips, Table, make_columns
+from rubric_lint.agree.judged.table import Asked, Table, make_columns
 from rubric_lint.scoring.loading import load_rubrics
 
 PAGE = Path(__file__).parent.parent / "docs/guides/judged-data.md"
@@ -77,18 +77,17 @@ def _draw_bands(random: Random, n: int, shares: Sequence[float]) -> list[int]:
     return found
 
 
-def _flip(random: Random, n: int, rates: dict[int | None, float]) -> dict[int | None, Flips]:
+def _flip(random: Random, n: int, rates: dict[int | None, float]) -> dict[int | None, Fraction]:
     """How often two samples of each answer differ."""
-    return {
-        place: Flips(Fraction(sum(random.random() < rate for _ in range(n)), n), n) for place, rate in rates.items()
-    }
+    return {place: Fraction(sum(random.random() < rate for _ in range(n)), n) for place, rate in rates.items()}
 
 
-def _tabulate(values: Values, labels: Values | None = None, flips: dict[int | None, Flips] | None = None) -> Table:
+def _tabulate(values: Values, labels: Values | None = None, flips: dict[int | None, Fraction] | None = None) -> Table:
     rubric = BANDS if max(map(max, values)) > 1 else CHECKS
     columns = make_columns(rubric, values, labels=labels)
     keys = [str(number) for number in range(len(values[0]))]
-    return Table(columns, keys, flips or {None: Flips(Fraction(0), 0)}, (2,) if flips else ())
+    sampled = len(keys) if flips else 0
+    return Table(columns, keys, flips or {None: Fraction(0)}, (2,) if flips else (), sampled=sampled)
 
 
 def _label(random: Random, judged: Values, wrong: tuple[float, float]) -> Values:

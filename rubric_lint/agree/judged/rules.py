@@ -189,7 +189,7 @@ def find_unstable(table: Table) -> Outcomes:
     Clopper and Pearson.
     """
     gated = [column for column in table.columns if column.is_gated]
-    tests, sampled = len(gated) + 1, table.flips[None].answers
+    tests, sampled = len(gated) + 1, table.sampled
     if sampled < _LEAST:
         have = f"{sampled or 'no'} answer{' has' if sampled == 1 else 's have'} several samples by one judge"
         names = names_of(gated)
@@ -197,12 +197,12 @@ def find_unstable(table: Table) -> Outcomes:
         yield Untested("judged-unstable", (*names, "verdict"), have, _LEAST, unit, (*names, None))
         return
     samples = join_words([str(size) for size in table.samples], "or")
-    for place, (rate, n) in table.flips.items():
-        flipped = math.floor(rate * n)
-        if upper_tail(flipped, n, _MOST_UNSTABLE) >= level_of(tests):
+    for place, rate in table.flips.items():
+        flipped = math.floor(rate * sampled)
+        if upper_tail(flipped, sampled, _MOST_UNSTABLE) >= level_of(tests):
             continue
-        bound = at_least(lower_bound(flipped, n, level_of(tests)))
-        values = {"rate": percent(rate), "bound": bound, "budget": corrected(tests), "n": n, "samples": samples}
+        bound = at_least(lower_bound(flipped, sampled, level_of(tests)))
+        values = {"rate": percent(rate), "bound": bound, "budget": corrected(tests), "n": sampled, "samples": samples}
         if place is None:
             yield Decision("judged-unstable", Target(), "verdict", values)
         else:
@@ -362,23 +362,13 @@ class _Gap(NamedTuple):
     answers: Sequence[int]
 
 
-class _Lacking(NamedTuple):
-    """Why a test of judge against people could not be made, and how much would do."""
-
-    reason: str
-    needed: int
-    unit: str = "labelled answers"
-
-
 def find_disagreement(table: Table) -> Outcomes:
     """Find criteria on which the judge misses bad answers, is higher or lower than people, or does not agree."""
-    rule = "judged-disagrees"
     if not table.labelled:
-        of = names_of(table.columns)
-        yield Untested(rule, (), "no judged answer has a label", _LEAST_LABELS, "labelled answers", of)
+        yield _lack("no judged answer has a label", _LEAST_LABELS)._replace(criteria=names_of(table.columns))
         return
     tests = 3 * len(table.columns)
-    lacking: dict[_Lacking, list[str]] = {}
+    lacking: dict[Untested, list[str]] = {}
     for column in table.columns:
         pairs = list(_pair(column))
         gaps = []
@@ -393,9 +383,13 @@ def find_disagreement(table: Table) -> Outcomes:
             told = "; ".join(gap.found + gap.figures for gap in gaps)
             target = Target(column.name, is_gate=column.is_gated and not column.is_check)
             values = {"gap": gaps[0].found, "gaps": told, "budget": corrected(tests)}
-            yield Decision(rule, target, "gaps", {**values, "advice": gaps[0].advice, "look": shown})
-    for why, names in lacking.items():
-        yield Untested(rule, tuple(names), *why)
+            more = {"advice": gaps[0].advice, "look": shown}
+            yield Decision("judged-disagrees", target, "gaps", {**values, **more})
+    yield from (why._replace(names=tuple(names)) for why, names in lacking.items())
+
+
+def _lack(reason: str, needed: int, unit: str = "labelled answers") -> Untested:
+    return Untested("judged-disagrees", (), reason, needed, unit)
 
 
 def _pair(column: Column) -> Iterator[_Pair]:
@@ -410,7 +404,7 @@ def _pair(column: Column) -> Iterator[_Pair]:
             yield _Pair(number, label, judge, apart)
 
 
-def _count_caught(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | _Lacking | None:
+def _count_caught(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | Untested | None:
     """Test the share of the answers that people fail which the judge fails too."""
     meets = column.measure.meets
     if meets is None:
@@ -419,7 +413,7 @@ def _count_caught(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap 
     n = len(bad)
     if n < _LEAST_BAD:
         reason = "bad answers caught: people fail fewer than 10 answers"
-        return _Lacking(reason, _LEAST_BAD, "answers that people fail")
+        return _lack(reason, _LEAST_BAD, "answers that people fail")
     missed = [pair.number for pair in bad if meets[pair.judge]]
     caught = n - len(missed)
     if lower_tail(caught, n, _CAUGHT) >= level:
@@ -429,11 +423,11 @@ def _count_caught(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap 
     return _Gap(f"of {n} answers that people fail, the judge caught {caught}", f" ({share})", advice, missed)
 
 
-def _compare_directions(_column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | _Lacking | None:
+def _compare_directions(_column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | Untested | None:
     """Test the direction of the differences between judge and people: the sign test."""
     needed = math.ceil(math.log2(2 / level))
     if len(pairs) < needed:
-        return _Lacking(f"direction of the differences: fewer than {needed} labelled answers", needed)
+        return _lack(f"direction of the differences: fewer than {needed} labelled answers", needed)
     higher = [pair.number for pair in pairs if pair.apart > 0]
     lower = [pair.number for pair in pairs if pair.apart < 0]
     p = Sides(len(higher), len(lower)).exact
@@ -450,11 +444,11 @@ _TWO_SIDES = Scale(Kind.CHECK, (0, 1), ("no", "yes"))
 _ROWS: tuple[Row, ...] = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
-def _compare_sides(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | _Lacking | None:
+def _compare_sides(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap | Untested | None:
     """Test Krippendorff's alpha on which side of the gate, or of the middle of the labels, an answer is."""
     n = len(pairs)
     if n < _LEAST_LABELS:
-        return _Lacking(f"agreement: fewer than {_LEAST_LABELS} labelled answers", _LEAST_LABELS)
+        return _lack(f"agreement: fewer than {_LEAST_LABELS} labelled answers", _LEAST_LABELS)
     meets = column.measure.meets
     if meets is None:
         size = len(column.measure.scale.names)
@@ -465,7 +459,7 @@ def _compare_sides(column: Column, pairs: Sequence[_Pair], level: float) -> _Gap
         counts[2 * meets[pair.label] + meets[pair.judge]] += 1
     if min(counts[0] + counts[1], counts[2] + counts[3]) < _LEAST_EACH:
         reason = f"agreement: fewer than {_LEAST_EACH} labelled answers on one side"
-        return _Lacking(reason, _LEAST_EACH, "labelled answers on each side")
+        return _lack(reason, _LEAST_EACH, "labelled answers on each side")
     alpha, error = jackknife(alpha_nominal(_ROWS, _TWO_SIDES), counts)
     bound = alpha + t_quantile(level, n - 1) * error
     if bound >= _ALPHA:

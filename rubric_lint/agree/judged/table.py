@@ -71,13 +71,6 @@ def count_apart(values: Collection[int]) -> tuple[int, int]:
     return pairs - sum(math.comb(count, 2) for count in Counter(values).values()), pairs
 
 
-class Flips(NamedTuple):
-    """How often samples of one answer differ: the mean share of pairs that do, and the answers with several samples."""
-
-    rate: Fraction
-    answers: int
-
-
 class Asked(NamedTuple):
     """Samples that were asked for in known orders: for each the place and the position of the value of each criterion.
 
@@ -92,17 +85,20 @@ class Asked(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The judged answers of a rubric. `flips` are those of each gate by the place of its criterion, and of the verdict.
+    """The judged answers of a rubric.
 
-    `samples` are the numbers of samples that answers have, `lengths` the characters of each answer (None: no text).
+    `flips` has for each gate, by the place of its criterion, and for the verdict the mean share of pairs of samples
+    that differ, in the `sampled` answers with several. `samples` are the numbers of samples that answers have,
+    `lengths` the characters of each answer (None: no text).
     """
 
     columns: tuple[Column, ...]
     keys: Sequence[Key]
-    flips: Mapping[int | None, Flips]
+    flips: Mapping[int | None, Fraction]
     samples: tuple[int, ...] = ()
     asked: Asked = Asked((), (), (), 0)
     lengths: Sequence[int | None] = ()
+    sampled: int = 0
 
     @property
     def answers(self) -> int:
@@ -172,11 +168,11 @@ def build_table(ratings: Ratings, rubric: ScoringRubric) -> Table:
         used.append(frozenset(positions[answers[place]] for answers, _ in outputs))
     columns = make_columns(rubric, given[0], used, labels[0], higher=given[1], higher_labels=labels[1])
     gates = {place: column.measure for place, column in enumerate(columns) if column.is_gated}
-    flips: dict[int | None, Flips] = {place: _count_flips(sampled, measure) for place, measure in gates.items()}
-    flips[None] = _count_flips(sampled, None)
+    flips = {place: _count_flips(sampled, measure) for place, measure in (*gates.items(), (None, None))}
     sizes = {len(samples) for judges in sampled.values() for samples in judges}
     asked = _list_asked(ratings, columns)
-    return Table(columns, keys, flips, tuple(sorted(sizes)), asked, [lengths.get(key) for key in keys])
+    known = [lengths.get(key) for key in keys]
+    return Table(columns, keys, flips, tuple(sorted(sizes)), asked, known, len(sampled))
 
 
 def _list_asked(ratings: Ratings, columns: Sequence[Column]) -> Asked:
@@ -210,7 +206,7 @@ def _list_scales(rubric: ScoringRubric) -> list[list[Measure]]:
     return list(found.values())
 
 
-def _count_flips(sampled: Mapping[Key, Sequence[Sequence[Signature]]], measure: Measure | None) -> Flips:
+def _count_flips(sampled: Mapping[Key, Sequence[Sequence[Signature]]], measure: Measure | None) -> Fraction:
     """Return how often samples differ in the gate of a criterion, or in the verdict; judges of one answer share it."""
 
     def observe(signature: Signature) -> int:
@@ -226,4 +222,4 @@ def _count_flips(sampled: Mapping[Key, Sequence[Sequence[Signature]]], measure: 
         for samples in judges:
             rows[tuple(map(observe, samples))] += unit // len(judges)
     rate = flip_rate(list(rows))(list(rows.values()))
-    return Flips(Fraction(*rate) if rate[1] else Fraction(0), len(sampled))
+    return Fraction(*rate) if rate[1] else Fraction(0)
