@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from rubric_lint.agree.comparison import (
     Between,
@@ -138,18 +138,14 @@ class Rater(NamedTuple):
     answers: int
 
 
-class Contests(NamedTuple):
-    """Two judges, and which of them is right on each scale."""
-
-    judges: tuple[str, str]
-    measures: list[Contest]
+T = TypeVar("T")
 
 
-class Panel(NamedTuple):
-    """The judges of a panel, and what they are worth on each scale."""
+class Together(NamedTuple, Generic[T]):
+    """Several judges, and on each scale which of two is right, or what a panel is worth."""
 
     judges: tuple[str, ...]
-    measures: list[Measured]
+    measures: list[T]
 
 
 class Samples(NamedTuple):
@@ -171,8 +167,8 @@ class Agreement(NamedTuple):
     chosen: Chosen | None
     comparisons: tuple[Comparison, ...]
     pass_rates: tuple[PassRate, ...]
-    contests: tuple[Contests, ...]
-    panel: Panel | None
+    contests: tuple[Together[Contest], ...]
+    panel: Together[Measured] | None
     samples: tuple[Samples, ...]
     disagreements: Listed
 
@@ -222,11 +218,11 @@ def analyse(ratings: Ratings, plan: Plan) -> Agreement:
             _rate(name, judge, label, ratings.chosen, is_alone=len(labelled) == 1) for name, judge in labelled.items()
         ),
         tuple(
-            Contests(two, contend(label, [judges[name] for name in two], measures, plan))
+            Together(two, contend(label, [judges[name] for name in two], measures, plan))
             for two in _pairs(judges)
             if labels
         ),
-        Panel(tuple(judges), count_votes(label, judges, measures, plan)) if labels and len(judges) > 1 else None,
+        Together(tuple(judges), count_votes(label, judges, measures, plan)) if labels and len(judges) > 1 else None,
         tuple(
             Samples(name, flips)
             for name, given in {**people, **judges}.items()

@@ -217,7 +217,7 @@ _METHODS = {
 }
 
 
-def _show_contests(judges: tuple[str, str], contests: Sequence[Contest]) -> Section:
+def _show_contests(judges: Sequence[str], contests: Sequence[Contest]) -> Section:
     one, two = (shorten_name(judge, 20) for judge in judges)
     title = f"Which is right, {one} or {two}, on {count_answers(contests[0].answers)} with a label"
     differences = [contest.alpha_difference for contest in contests]
