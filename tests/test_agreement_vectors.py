@@ -124,7 +124,11 @@ def test_two_judges_by_mcnemars_mid_p(judges):
     agreement = judged("A", ["human", *judges.split("-")], labels=1)
     ((_, (contest, _)),) = agreement.contests
     expected = VECTORS["contests"][judges]
-    assert [*contest.right, contest.right.mid] == [expected["b"], expected["c"], expected["mid_p"]]
+    assert [contest.first_right, contest.second_right, contest.mid_p] == [
+        expected["b"],
+        expected["c"],
+        expected["mid_p"],
+    ]
 
 
 def test_the_p_values_of_a_split_and_how_many_bad_answers_show_that_enough_are_caught():
